@@ -1,0 +1,91 @@
+# Everything a user or developer of Factboard needs; `make help` lists it.
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+HOST ?= 127.0.0.1
+PORT ?= 8000
+export HOST
+# Playwright's wheel brings a node of its own; no other is needed.
+NODE = $(shell $(BIN)/python -c "from playwright._impl._driver import compute_driver_executable as c; print(c()[0])")
+
+.PHONY: help
+help: ## List the targets
+	@grep -hE '^[a-z][a-z-]*:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
+
+# --- environment ---------------------------------------------------------------------------
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.base: requirements/base.txt | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/base.txt
+	@touch $@
+
+$(VENV)/.dev: requirements/dev.txt | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
+	@touch $@ $(VENV)/.base
+
+.PHONY: install
+install: $(VENV)/.base ## Make the environment in .venv, enough to run the site
+
+.PHONY: install-dev
+install-dev: $(VENV)/.dev ## The same with everything that testing and checking need
+
+.PHONY: lock
+lock: $(VENV)/.dev ## Write the locked requirements anew from the .in files
+	$(BIN)/python requirements/lock.py
+
+# --- run -----------------------------------------------------------------------------------
+.PHONY: run
+run: $(VENV)/.base ## Run the whole site on http://127.0.0.1:8000 (HOST=, PORT= to change)
+	@$(BIN)/python manage.py prepare --host $(HOST) --port $(PORT)
+	@$(BIN)/honcho start --port $(PORT) || [ $$? -eq 130 ]
+
+.PHONY: dev
+dev: $(VENV)/.dev ## The same with DEBUG on and reloading
+	@DEBUG=on $(BIN)/python manage.py prepare --host $(HOST) --port $(PORT)
+	@DEBUG=on $(BIN)/honcho --procfile Procfile.dev start --port $(PORT) || [ $$? -eq 130 ]
+
+# --- test and check --------------------------------------------------------------------------
+.PHONY: test
+test: $(VENV)/.dev test-js ## Run the whole test suite (REQUIRE_BROWSER=1, REQUIRE_SERVICES=1: no skips)
+	$(BIN)/python -m pytest -q -n 2 --dist loadgroup $(ARGS)
+
+.PHONY: test-js
+test-js: $(VENV)/.dev ## Run the JavaScript unit tests
+	$(NODE) --test tests/js/*.test.mjs
+
+.PHONY: test-services
+test-services: $(VENV)/.dev ## Run the suite without browser on PostgreSQL and Redis (DATABASE_URL, REDIS_URL)
+	DATABASE_URL=$${DATABASE_URL:-postgres://postgres@127.0.0.1:5432/factboard} \
+	CELERY_BROKER_URL=$${CELERY_BROKER_URL:-redis://127.0.0.1:6379/1} \
+	REDIS_URL=$${REDIS_URL:-redis://127.0.0.1:6379/2} \
+	REQUIRE_SERVICES=1 $(BIN)/python -m pytest -q -n 2 --dist loadgroup -m "not browser" $(ARGS)
+
+.PHONY: check
+check: $(VENV)/.dev ## Lint, types, imports, templates, migrations
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy .
+	$(BIN)/lint-imports
+	$(BIN)/djlint templates --lint --quiet
+	$(BIN)/python manage.py makemigrations --check --dry-run
+	$(BIN)/python manage.py check
+
+.PHONY: format
+format: $(VENV)/.dev ## Let the formatter rewrite the code
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+.PHONY: bench
+bench: $(VENV)/.dev ## Time metrics and benchmarks beside the reference packages (ARGS="--write docs/benchmarks.md")
+	$(BIN)/python -m bench $(ARGS)
+
+.PHONY: sample
+sample: $(VENV)/.dev ## Make the sample benchmark anew (needs chromium and tesseract)
+	$(BIN)/python -m sample.generator --images --ocr
+
+.PHONY: clean
+clean: ## Remove the environment and caches; the site's data in var/ stays
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -1,0 +1,50 @@
+"""Writes the locked requirement files from the .in files.
+
+The locks carry hashes and no index host, so that they install from any mirror. `dev` is resolved
+first and binds `base`, so that both environments hold the same versions.
+"""
+
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+OPTIONS = [
+    "--quiet",
+    "--generate-hashes",
+    "--allow-unsafe",
+    "--strip-extras",
+    "--no-header",
+    "--no-annotate",
+    "--no-emit-index-url",
+    "--no-emit-find-links",
+    "--no-emit-trusted-host",
+    "--no-emit-options",
+]
+
+
+def lock(name: str, *constraints: str) -> None:
+    """Resolves requirements/NAME.in into requirements/NAME.txt."""
+    command = [sys.executable, "-m", "piptools", "compile", *OPTIONS, *constraints]
+    subprocess.run(  # noqa: S603  our own arguments
+        [*command, "--output-file", f"{name}.txt", f"{name}.in"], cwd=HERE, check=True
+    )
+
+
+def pins(name: str) -> str:
+    """The `package==version` lines of a lock, without hashes: what a constraint file may hold."""
+    lines = (HERE / f"{name}.txt").read_text(encoding="utf-8").splitlines()
+    return "\n".join(line.split()[0] for line in lines if "==" in line and line[0].isalnum())
+
+
+def main() -> None:
+    lock("dev")
+    with tempfile.NamedTemporaryFile("w", suffix=".txt", encoding="utf-8") as constraints:
+        constraints.write(pins("dev") + "\n")
+        constraints.flush()
+        lock("base", "--constraint", constraints.name)
+
+
+if __name__ == "__main__":
+    main()
