@@ -1,0 +1,199 @@
+"""Reading archives and folders that come from outside.
+
+One interface over a ZIP and a folder. Nothing is ever extracted to disk: members are read into
+memory one by one under limits, so that no name in an archive can become a path of ours.
+"""
+
+import lzma
+import os
+import stat
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import IO, Protocol
+
+MEGABYTE = 1024 * 1024
+
+# What the standard library raises at archives that are damaged, or of a kind it does not know.
+_UNREADABLE = (
+    *(zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, lzma.LZMAError),
+    *(NotImplementedError, ValueError, EOFError, OSError),
+)
+
+
+class ArchiveFault(Exception):
+    """An archive, or a member of one, that cannot be taken. The message names it and says why."""
+
+    def __init__(self, code: str, message: str, member: str = "") -> None:
+        super().__init__(message)
+        self.code = code
+        self.member = member
+
+
+@dataclass(frozen=True)
+class ArchiveLimits:
+    """Bounds on what an archive may unpack to; bytes but for `ratio` and `members`."""
+
+    total: int = 2048 * MEGABYTE
+    member: int = 50 * MEGABYTE
+    ratio: int = 200
+    members: int = 100_000
+
+
+@dataclass(frozen=True)
+class Member:
+    """A file in the archive: its name with forward slashes, and its size in bytes."""
+
+    name: str
+    size: int
+
+
+class Archive(Protocol):
+    """What readers see of a ZIP or a folder."""
+
+    def members(self) -> list[Member]: ...
+
+    def read(self, name: str) -> bytes: ...
+
+
+@contextmanager
+def open_archive(source: Path | IO[bytes], limits: ArchiveLimits) -> Iterator[Archive]:
+    """Opens a folder, a ZIP file or a ZIP stream; raises ArchiveFault if it is none or breaks a
+    limit.
+    """
+    if isinstance(source, Path) and source.is_dir():
+        yield FolderArchive(source, limits)
+        return
+    try:
+        bundle = zipfile.ZipFile(source)
+    except _UNREADABLE as error:
+        raise ArchiveFault("not_a_zip", f"not a readable ZIP archive: {error}") from error
+    with bundle:
+        yield ZipArchive(bundle, limits)
+
+
+class FolderArchive:
+    """A folder of the server's own machine, read by a command. Links out of it are refused."""
+
+    def __init__(self, root: Path, limits: ArchiveLimits) -> None:
+        self._root = root.resolve()
+        self._limits = limits
+
+    def members(self) -> list[Member]:
+        found = []
+        for folder, subfolders, files in os.walk(self._root):
+            subfolders.sort()
+            for file in sorted(files):
+                path = Path(folder) / file
+                if not path.is_symlink():
+                    name = path.relative_to(self._root).as_posix()
+                    found.append(Member(name, path.stat().st_size))
+        return found
+
+    def read(self, name: str) -> bytes:
+        path = (self._root / name).resolve()
+        if not path.is_relative_to(self._root):
+            raise ArchiveFault("traversal", f"{name}: leads out of the folder", name)
+        if path.stat().st_size > self._limits.member:
+            raise _too_large(name, self._limits)
+        return path.read_bytes()
+
+
+class ZipArchive:
+    """A ZIP whose directory was checked as a whole before anything is read."""
+
+    def __init__(self, bundle: zipfile.ZipFile, limits: ArchiveLimits) -> None:
+        self._bundle = bundle
+        self._limits = limits
+        self._infos = _checked_directory(bundle, limits)
+        self._unpacked = 0
+
+    def members(self) -> list[Member]:
+        return [Member(name, info.file_size) for name, info in self._infos.items()]
+
+    def read(self, name: str) -> bytes:
+        info = self._infos[name]
+        if info.file_size > self._limits.member:
+            raise _too_large(name, self._limits)
+        try:
+            with self._bundle.open(info) as file:
+                # The directory's sizes are claims; what is unpacked is bounded all the same.
+                data = file.read(self._limits.member + 1)
+        except _UNREADABLE as error:
+            raise ArchiveFault("damaged", f"{name}: cannot be unpacked: {error}", name) from error
+        if len(data) > self._limits.member:
+            raise _too_large(name, self._limits)
+        self._unpacked += len(data)
+        if self._unpacked > self._limits.total:
+            raise ArchiveFault("bomb", "the archive unpacks to more than it declares")
+        return data
+
+
+def _too_large(name: str, limits: ArchiveLimits) -> ArchiveFault:
+    return ArchiveFault(
+        "too_large", f"{name}: larger than {limits.member // MEGABYTE} MB unpacked", name
+    )
+
+
+def _checked_directory(
+    bundle: zipfile.ZipFile, limits: ArchiveLimits
+) -> dict[str, zipfile.ZipInfo]:
+    """The files by name; raises ArchiveFault for names, links, encryption or sizes not taken."""
+    infos: dict[str, zipfile.ZipInfo] = {}
+    for info in bundle.infolist():
+        if info.is_dir() or _is_clutter(info.filename):
+            continue
+        _check_entry(info)
+        if info.filename in infos:
+            raise ArchiveFault("duplicate", f"{info.filename}: twice in the archive", info.filename)
+        infos[info.filename] = info
+    _check_sizes(infos, limits)
+    return infos
+
+
+def _check_entry(info: zipfile.ZipInfo) -> None:
+    name = info.filename
+    if not is_safe_name(name):
+        raise ArchiveFault("traversal", f"{name!r}: not a name we accept in an archive", name)
+    if stat.S_ISLNK(info.external_attr >> 16):
+        raise ArchiveFault("link", f"{name}: links are not accepted", name)
+    if info.flag_bits & 0x1:
+        raise ArchiveFault("encrypted", f"{name}: encrypted archives are not accepted", name)
+
+
+def _check_sizes(infos: dict[str, zipfile.ZipInfo], limits: ArchiveLimits) -> None:
+    if len(infos) > limits.members:
+        raise ArchiveFault("bomb", f"more than {limits.members} files in the archive")
+    total = sum(info.file_size for info in infos.values())
+    packed = sum(info.compress_size for info in infos.values())
+    if total > limits.total:
+        raise ArchiveFault(
+            "bomb", f"unpacks to {total // MEGABYTE} MB; at most {limits.total // MEGABYTE} MB"
+        )
+    # Small archives of repetitive text compress well beyond any sensible ratio; they do no harm.
+    if total > 10 * MEGABYTE and total > packed * limits.ratio:
+        raise ArchiveFault("bomb", f"compressed more than {limits.ratio} times; refused as a bomb")
+
+
+def is_safe_name(name: str) -> bool:
+    """Whether a member's name is relative, plain and short: no drive, no dots, no control
+    characters.
+    """
+    path = PurePosixPath(name)
+    return (
+        0 < len(name) <= 300
+        and "\\" not in name
+        and ":" not in name
+        and not path.is_absolute()
+        and not any(part in {"..", "."} for part in name.split("/"))
+        and name.isprintable()
+    )
+
+
+def _is_clutter(name: str) -> bool:
+    """What operating systems add to archives without being asked."""
+    parts = name.split("/")
+    return parts[0] == "__MACOSX" or parts[-1] in {".DS_Store", "Thumbs.db"}

@@ -1,0 +1,53 @@
+"""Uploads: refused while they arrive, not after they filled the disk."""
+
+from typing import Any
+
+from django.conf import settings
+from django.core.files.uploadhandler import FileUploadHandler, StopUpload
+
+from .archives import ArchiveLimits
+
+# The attribute of the request in which the handler tells the view.
+_NOTE = "upload_too_large"
+
+
+class LimitedUploadHandler(FileUploadHandler):
+    """Stops a request whose files exceed UPLOAD_LIMIT and leaves a note for the form.
+
+    The bytes are counted as they come, since Content-Length is only a claim.
+    """
+
+    def __init__(self, request: Any = None) -> None:
+        super().__init__(request)
+        self._received = 0
+
+    def receive_data_chunk(self, raw_data: bytes, start: int) -> bytes:
+        self._received += len(raw_data)
+        if self._received > settings.UPLOAD_LIMIT:
+            if self.request is not None:
+                setattr(self.request, _NOTE, True)
+            # Reading the rest lets the browser show our answer instead of a broken connection.
+            raise StopUpload(connection_reset=False)
+        return raw_data
+
+    def file_complete(self, file_size: int) -> None:
+        return None
+
+
+def upload_limit_message() -> str:
+    return f"The file is larger than {settings.UPLOAD_LIMIT // settings.MEGABYTE} MB."
+
+
+def was_too_large(request: Any) -> bool:
+    """Whether this request's upload was stopped for its size."""
+    return bool(getattr(request, _NOTE, False))
+
+
+def archive_limits() -> ArchiveLimits:
+    """The limits of the settings, for readers that know no Django."""
+    return ArchiveLimits(
+        total=settings.ARCHIVE_TOTAL_LIMIT,
+        member=settings.ARCHIVE_MEMBER_LIMIT,
+        ratio=settings.ARCHIVE_RATIO_LIMIT,
+        members=settings.ARCHIVE_MEMBERS_LIMIT,
+    )

@@ -1,0 +1,41 @@
+"""Writes a release to a ZIP file."""
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from portal.datasets.exports import archive_name, release_archive
+from portal.datasets.models import Release
+
+
+class Command(BaseCommand):
+    help = "Writes a release as a ZIP: gold HTML, gold.jsonl, facts.jsonl and the manifest."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("slug", help="The dataset.")
+        parser.add_argument("version", help="The release.")
+        parser.add_argument("--out", type=Path, help="The file (default: SLUG-VERSION.zip).")
+        parser.add_argument("--images", action="store_true", help="With the page images.")
+        parser.add_argument("--force", action="store_true", help="Replace the file if it exists.")
+
+    def handle(self, *_: Any, **options: Any) -> None:
+        releases = Release.objects.select_related("dataset")
+        release = releases.filter(dataset__slug=options["slug"], version=options["version"]).first()
+        if release is None:
+            raise CommandError(f"there is no release {options['slug']} {options['version']}")
+        path: Path = options["out"] or Path(archive_name(release))
+        if path.exists() and not options["force"]:
+            raise CommandError(f"{path} exists; --force replaces it")
+        # Under another name until it is whole: a ZIP cut off half-way is never taken for one.
+        partial = path.with_name(f"{path.name}.partial")
+        try:
+            with partial.open("wb") as file:
+                file.writelines(release_archive(release, images=options["images"]))
+            partial.replace(path)
+        except OSError as error:
+            raise CommandError(f"{path}: cannot be written: {error.strerror}") from error
+        finally:
+            partial.unlink(missing_ok=True)
+        self.stdout.write(f"{path}: {release.item_count} documents, {release.fact_count} facts")

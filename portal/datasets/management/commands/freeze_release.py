@@ -1,0 +1,87 @@
+"""Freezes a release of a dataset from gold HTML."""
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from portal.common.archives import ArchiveFault
+from portal.common.uploads import archive_limits
+from portal.datasets.models import Dataset, Release
+from portal.datasets.services.gold import place_gold
+from portal.datasets.services.releases import ReleaseError, freeze_release
+from portal.datasets.sources.gold import read_gold_pages
+from portal.facts import LABEL_SETS
+
+
+class Command(BaseCommand):
+    help = (
+        "Freezes a release from gold HTML with inline fact tags. Every page must be one of the"
+        " dataset's documents, but for the tags; otherwise all faults are listed and nothing is"
+        " written."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("slug", help="The dataset.")
+        parser.add_argument("version", help="Semantic, greater than the last: 1.0.0.")
+        parser.add_argument(
+            "--gold",
+            type=Path,
+            required=True,
+            help="A folder or ZIP of ID.html, or lines {id, html} as .jsonl or .jsonl.gz.",
+        )
+        parser.add_argument(
+            "--labels",
+            default=",".join(LABEL_SETS["v1"]),
+            help="A label set's name, v1 or v2, or labels with commas (default: %(default)s).",
+        )
+        parser.add_argument("--notes", default="", help="What changed, in Markdown.")
+        parser.add_argument(
+            "--visibility",
+            default=Release.Visibility.GOLD_HIDDEN,
+            choices=Release.Visibility.values,
+            help="Who may see the gold (default: %(default)s).",
+        )
+
+    def handle(self, *_: Any, **options: Any) -> None:
+        dataset = Dataset.objects.filter(slug=options["slug"]).first()
+        if dataset is None:
+            raise CommandError(f"there is no dataset {options['slug']}")
+        if not options["gold"].exists():
+            raise CommandError(f"{options['gold']}: no such file or folder")
+        try:
+            release = self._freeze(dataset, options)
+        except ReleaseError as error:
+            faults = "\n".join(error.faults)
+            raise CommandError(
+                f"nothing was frozen; {len(error.faults)} faults:\n{faults}"
+            ) from error
+        except ArchiveFault as fault:
+            raise CommandError(str(fault)) from fault
+        self._report(release)
+
+    def _freeze(self, dataset: Dataset, options: dict[str, Any]) -> Release:
+        labels = LABEL_SETS.get(options["labels"]) or _listed(options["labels"])
+        pages = read_gold_pages(options["gold"], archive_limits())
+        return freeze_release(
+            dataset=dataset,
+            version=options["version"],
+            items=place_gold(dataset=dataset, pages=pages, labels=labels),
+            labels=labels,
+            notes=options["notes"],
+            visibility=options["visibility"],
+        )
+
+    def _report(self, release: Release) -> None:
+        self.stdout.write(
+            f"{release.dataset.slug} {release.version}: {release.item_count} documents,"
+            f" {release.fact_count} facts, {release.visibility}\nsha256 {release.sha256}"
+        )
+        left_out = release.dataset.documents.count() - release.item_count
+        if left_out:
+            self.stdout.write(f"documents of the dataset without gold, not in it: {left_out}")
+
+
+def _listed(labels: str) -> list[str]:
+    return [label.strip() for label in labels.split(",")]

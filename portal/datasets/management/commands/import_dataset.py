@@ -1,0 +1,101 @@
+"""Imports a folder or ZIP of pages into a dataset, in this process."""
+
+import signal
+from argparse import ArgumentParser
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.core.management.base import BaseCommand, CommandError
+from tqdm import tqdm
+
+from portal.common.archives import ArchiveFault
+from portal.datasets.models import Dataset, ImportItem, ImportRun
+from portal.datasets.services.datasets import create_dataset
+from portal.datasets.services.imports import check_source, import_path
+
+# So many refusals are printed; the page of the import lists them all.
+SHOWN = 50
+
+
+class Command(BaseCommand):
+    help = (
+        "Imports a folder or ZIP of pages/ID.html, images/ID.png (optional) and meta.jsonl"
+        " (optional). Run again, it goes on where it was stopped; pages that are here already are"
+        " left as they are."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("slug", help="The dataset.")
+        parser.add_argument("path", type=Path, help="A folder or a ZIP.")
+        parser.add_argument("--create", action="store_true", help="Create the dataset if need be.")
+        parser.add_argument("--title", default="", help="Title of a dataset that is created.")
+        parser.add_argument("--description", default="", help="Its description, in Markdown.")
+        parser.add_argument("--licence", default="", help="Its licence.")
+        parser.add_argument(
+            "--visibility",
+            default=Dataset.Visibility.PRIVATE,
+            choices=Dataset.Visibility.values,
+            help="Who may read it, by default organisers alone.",
+        )
+
+    def handle(self, *_: Any, **options: Any) -> None:
+        path: Path = options["path"]
+        if not path.exists():
+            raise CommandError(f"{path}: no such file or folder")
+        try:
+            check_source(path)
+        except ArchiveFault as fault:
+            raise CommandError(f"{path}: {fault}") from fault
+        dataset = self._dataset(options)
+        try:
+            run = self._import(dataset, path)
+        except ArchiveFault as fault:
+            raise CommandError(f"{path}: {fault}") from fault
+        except KeyboardInterrupt:
+            self.stderr.write("Stopped. The same command goes on from here.")
+            raise SystemExit(128 + signal.SIGINT) from None
+        self._report(run)
+
+    def _dataset(self, options: dict[str, Any]) -> Dataset:
+        dataset = Dataset.objects.filter(slug=options["slug"]).first()
+        if dataset is not None:
+            return dataset
+        if not options["create"]:
+            raise CommandError(f"there is no dataset {options['slug']}; --create makes it")
+        try:
+            return create_dataset(
+                slug=options["slug"],
+                title=options["title"] or options["slug"],
+                description=options["description"],
+                licence=options["licence"],
+                visibility=options["visibility"],
+            )
+        except ValidationError as error:
+            faults = [f"{field}: {' '.join(said)}" for field, said in error.message_dict.items()]
+            raise CommandError("; ".join(faults)) from error
+
+    def _import(self, dataset: Dataset, path: Path) -> ImportRun:
+        with tqdm(unit="page", file=self.stderr, disable=None) as bar:
+
+            def progress(done: int, total: int) -> None:
+                bar.total = total
+                bar.update(done - bar.n)
+
+            return import_path(dataset=dataset, path=path, progress=progress)
+
+    def _report(self, run: ImportRun) -> None:
+        counts = Counter(run.items.values_list("outcome", flat=True))
+        summary = ", ".join(f"{counts[outcome]} {outcome}" for outcome in ImportItem.Outcome.values)
+        self.stdout.write(f"{run.dataset.slug}: {summary}")
+        if run.ignored:
+            ignored = ", ".join(f"{name} {count}" for name, count in run.ignored.items())
+            self.stdout.write(f"not part of an import: {ignored}")
+        refused = run.items.filter(outcome=ImportItem.Outcome.REFUSED)
+        for item in refused[:SHOWN]:
+            self.stdout.write(f"refused {item.name}: {item.reason} [{item.code}]")
+        if counts["refused"] > SHOWN:
+            self.stdout.write(f"… and {counts['refused'] - SHOWN} more at {run.get_absolute_url()}")
+        if run.state == ImportRun.State.CANCELLED:
+            raise CommandError("the import was cancelled")

@@ -1,0 +1,59 @@
+"""A dataset: a named collection of documents."""
+
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.db import models
+from django.urls import reverse
+
+# Words that stand where a slug would stand in the address.
+RESERVED_SLUGS = frozenset({"new"})
+
+
+def check_slug_is_free(slug: str) -> None:
+    if slug in RESERVED_SLUGS:
+        raise ValidationError(f"“{slug}” is an address of the site; choose another one.")
+
+
+class DatasetQuerySet(models.QuerySet["Dataset"]):
+    def public(self) -> "DatasetQuerySet":
+        return self.filter(visibility=Dataset.Visibility.PUBLIC)
+
+
+class Dataset(models.Model):
+    class Visibility(models.TextChoices):
+        PRIVATE = "private", "private: organisers and the campaign's people"
+        PUBLIC = "public", "public: anyone may read its documents"
+
+    slug = models.SlugField(
+        max_length=80,
+        unique=True,
+        validators=[check_slug_is_free],
+        help_text="Its address, in letters, digits and hyphens. It cannot be changed later.",
+    )
+    title = models.CharField(max_length=160)
+    description = models.TextField(blank=True, help_text="Markdown.")
+    licence = models.CharField(
+        max_length=160, blank=True, help_text="Under which the documents may be used."
+    )
+    visibility = models.CharField(
+        max_length=10,
+        choices=Visibility,
+        default=Visibility.PRIVATE,
+        help_text="Documents of a release whose gold is hidden stay hidden in a public dataset.",
+    )
+    is_sample = models.BooleanField(default=False)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = DatasetQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["title"]
+
+    def __str__(self) -> str:
+        return self.title
+
+    def get_absolute_url(self) -> str:
+        return reverse("datasets:detail", args=[self.slug])

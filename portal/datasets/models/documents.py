@@ -1,0 +1,164 @@
+"""Documents of a dataset, their canonical content and their page images."""
+
+import unicodedata
+
+from django.db import models
+from django.db.models import Exists, OuterRef, Q
+from django.urls import reverse
+
+from .datasets import Dataset
+from .immutable import ImmutableModel, ImmutableQuerySet
+
+NAME_LENGTH = 160
+# A name is part of an address and of file names on every system.
+_NOT_IN_NAMES = frozenset('\\/:*?"<>|')
+
+
+def document_name(text: str) -> str:
+    """The published id that `text` spells; raises ValueError with the reason if it can be none."""
+    name = unicodedata.normalize("NFC", text)
+    if not name or not name.isprintable() or _NOT_IN_NAMES & set(name):
+        raise ValueError(r'an id consists of printable characters other than \ / : * ? " < > |')
+    if name[0] in ". " or name[-1] in ". ":
+        raise ValueError("an id neither begins nor ends with a dot or a space")
+    if len(name) > NAME_LENGTH:
+        raise ValueError(f"an id has at most {NAME_LENGTH} characters, this one has {len(name)}")
+    return name
+
+
+class DocumentType(models.TextChoices):
+    """The five kinds of financial documents, and what is none of them."""
+
+    FINANCIAL_STATEMENT = "financial_statement", "financial statement"
+    SUPPLEMENTAL_REPORT = "supplemental_report", "supplemental report"
+    TAX_FORM = "tax_form", "tax form"
+    SECURITIES_TRANSACTION = "securities_transaction", "securities transaction"
+    FINANCIAL_LEGAL = "financial_legal", "financial legal document"
+    OTHER = "other", "other"
+
+
+class DocumentQuerySet(models.QuerySet["Document"]):
+    def hidden(self) -> "DocumentQuerySet":
+        """Those whose content is the answer to a hidden test: frozen in hidden releases only.
+
+        What a public release holds is out already, whatever else it is part of.
+        """
+        return self.filter(~self.open_condition())
+
+    def open_condition(self) -> Q:
+        """The condition that a document's content is no secret."""
+        return ~self._released("gold_hidden", "private") | self._released("public")
+
+    def _released(self, *visibilities: str) -> Q:
+        return Q(
+            Exists(
+                self.model.objects.filter(
+                    pk=OuterRef("pk"), release_items__release__visibility__in=visibilities
+                )
+            )
+        )
+
+
+class Document(models.Model):
+    """One page of a source. Its content never changes: a changed page is another document."""
+
+    dataset = models.ForeignKey(Dataset, on_delete=models.PROTECT, related_name="documents")
+    name = models.CharField(
+        max_length=NAME_LENGTH, help_text="The published id, unique in the dataset."
+    )
+    doc_type = models.CharField(max_length=30, choices=DocumentType, default=DocumentType.OTHER)
+    company = models.CharField(max_length=200, blank=True)
+    form_type = models.CharField(max_length=60, blank=True)
+    fiscal_year = models.PositiveSmallIntegerField(null=True, blank=True)
+    source_url = models.CharField(max_length=500, blank=True)
+    licence = models.CharField(max_length=300, blank=True)
+    metadata = models.JSONField(default=dict)
+    source_sha256 = models.CharField(max_length=64, help_text="Of the file as it came.")
+    html_sha256 = models.CharField(max_length=64, help_text="Of the canonical HTML.")
+    text_sha256 = models.CharField(max_length=64, help_text="Of the canonical text, in UTF-8.")
+    text_chars = models.PositiveIntegerField(help_text="Length of the canonical text, code points.")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = DocumentQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["name"]
+        constraints = [
+            models.UniqueConstraint(fields=["dataset", "name"], name="document_name_in_dataset"),
+            models.UniqueConstraint(
+                fields=["dataset", "html_sha256"], name="document_content_in_dataset"
+            ),
+            models.CheckConstraint(condition=Q(text_chars__gt=0), name="document_has_text"),
+        ]
+        indexes = [
+            # The counts by type and the table; a search reads names and companies here alone.
+            models.Index(fields=["dataset", "doc_type", "name", "company"], name="document_type"),
+            models.Index(fields=["dataset", "name", "company"], name="document_search"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def get_absolute_url(self) -> str:
+        return reverse("datasets:document", args=[self.dataset.slug, self.name])
+
+
+class DocumentContent(ImmutableModel):
+    """Canonical HTML and text, in a table of their own so that lists never load them."""
+
+    document = models.OneToOneField(
+        Document, on_delete=models.CASCADE, primary_key=True, related_name="content"
+    )
+    html = models.TextField()
+    text = models.TextField()
+
+    objects = ImmutableQuerySet["DocumentContent"].as_manager()
+
+    def __str__(self) -> str:
+        return f"content of {self.document_id}"
+
+
+def image_path(image: "PageImage", filename: str) -> str:
+    """Where an image is stored: by dataset and content; no name from outside becomes a path.
+
+    The same picture has the same place, so that an import that is taken up again finds what it
+    stored.
+    """
+    suffix = "jpg" if filename.endswith(".jpg") else "png"
+    digest = image.sha256
+    return f"datasets/{image.document.dataset_id}/images/{digest[:2]}/{digest}.{suffix}"
+
+
+class PageImage(models.Model):
+    """A picture of the rendered page, PNG or JPEG; a document over several pages has several."""
+
+    document = models.ForeignKey(Document, on_delete=models.CASCADE, related_name="images")
+    number = models.PositiveSmallIntegerField(default=1)
+    file = models.FileField(upload_to=image_path, max_length=200)
+    width = models.PositiveIntegerField(help_text="Pixels.")
+    height = models.PositiveIntegerField(help_text="Pixels.")
+    sha256 = models.CharField(max_length=64)
+
+    class Meta:
+        ordering = ["document", "number"]
+        constraints = [
+            models.UniqueConstraint(fields=["document", "number"], name="image_number_in_document")
+        ]
+
+    def __str__(self) -> str:
+        return f"image {self.number} of document {self.document_id}"
+
+    def get_absolute_url(self) -> str:
+        document = self.document
+        return reverse(
+            "datasets:document-image", args=[document.dataset.slug, document.name, self.number]
+        )
+
+    @property
+    def suffix(self) -> str:
+        """By content, not by the name it came with: `.png` or `.jpg`."""
+        return ".jpg" if str(self.file).endswith(".jpg") else ".png"
+
+    @property
+    def media_type(self) -> str:
+        return "image/jpeg" if self.suffix == ".jpg" else "image/png"

@@ -1,0 +1,93 @@
+"""Releases: frozen, versioned, hashed gold. All that scoring knows of annotation.
+
+`services.releases.freeze_release` makes them; nothing changes them afterwards.
+"""
+
+from typing import Any
+
+from django.conf import settings
+from django.db import models
+from django.urls import reverse
+
+from .datasets import Dataset
+from .documents import Document
+from .immutable import ImmutableModel, ImmutableQuerySet, ImmutableRowError
+
+
+class ReleaseQuerySet(ImmutableQuerySet["Release"]):
+    def listed(self) -> "ReleaseQuerySet":
+        """Those everybody may know of."""
+        return self.exclude(visibility=Release.Visibility.PRIVATE)
+
+
+class Release(ImmutableModel):
+    """An immutable version of a dataset's gold."""
+
+    class Visibility(models.TextChoices):
+        PUBLIC = "public", "public: pages, images and gold"
+        GOLD_HIDDEN = "gold_hidden", "gold hidden: images, ids and prompt only"
+        PRIVATE = "private", "private: organisers only"
+
+    dataset = models.ForeignKey(Dataset, on_delete=models.PROTECT, related_name="releases")
+    version = models.CharField(max_length=32, help_text="Semantic version, such as 1.0.0.")
+    notes = models.TextField(blank=True, help_text="What changed, Markdown.")
+    visibility = models.CharField(max_length=12, choices=Visibility, default=Visibility.GOLD_HIDDEN)
+    benchmark = models.CharField(max_length=40, default="fincriticaled")
+    labels = models.JSONField(default=list, help_text="The label set of the gold.")
+    sha256 = models.CharField(
+        max_length=64, help_text="Of the manifest: one line “sha256  name” per item, sorted."
+    )
+    item_count = models.PositiveIntegerField()
+    fact_count = models.PositiveIntegerField()
+    frozen_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    frozen_at = models.DateTimeField(auto_now_add=True)
+
+    objects = ReleaseQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["dataset", "-frozen_at"]
+        constraints = [
+            models.UniqueConstraint(fields=["dataset", "version"], name="release_version_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.dataset} {self.version}"
+
+    def get_absolute_url(self) -> str:
+        return reverse("datasets:release", args=[self.dataset.slug, self.version])
+
+    @property
+    def is_gold_public(self) -> bool:
+        return self.visibility == self.Visibility.PUBLIC
+
+
+class ReleaseItem(ImmutableModel):
+    """One frozen item: its gold line as the benchmark reads it, and its facts with offsets."""
+
+    release = models.ForeignKey(Release, on_delete=models.PROTECT, related_name="items")
+    position = models.PositiveIntegerField()
+    name = models.CharField(max_length=160, help_text="The published id.")
+    document = models.ForeignKey(
+        Document, null=True, on_delete=models.PROTECT, related_name="release_items"
+    )
+    gold = models.JSONField(help_text="The canonical gold line of the benchmark.")
+    facts = models.JSONField(default=list, help_text="[{n, type, value, start, end}, …]")
+    sha256 = models.CharField(max_length=64, help_text="Of the gold line's canonical JSON.")
+
+    objects = ImmutableQuerySet["ReleaseItem"].as_manager()
+
+    class Meta:
+        ordering = ["release", "position"]
+        constraints = [
+            models.UniqueConstraint(fields=["release", "name"], name="release_item_name_once"),
+            models.UniqueConstraint(fields=["release", "position"], name="release_item_position"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def save(self, *_: Any, **__: Any) -> None:
+        """Refused even for a new row: the items of a release are made with it, in bulk."""
+        raise ImmutableRowError(type(self), "save")

@@ -1,0 +1,76 @@
+"""The report of an import."""
+
+from collections import Counter
+from dataclasses import dataclass
+
+from django.core.paginator import Page, Paginator
+from django.db.models import Count
+
+from portal.datasets.models import ImportItem, ImportRun
+from portal.jobs.models import Job
+
+PER_PAGE = 100
+
+
+@dataclass(frozen=True)
+class OutcomeCount:
+    """A way to filter the report; `value` is empty for all."""
+
+    value: str
+    label: str
+    count: int
+
+
+@dataclass(frozen=True)
+class ImportReport:
+    """An import as far as it is. `done` and `total` count files of pages/.
+
+    `items` is one page of what is reported; `trouble` says why a run waits to be tried again.
+    """
+
+    run: ImportRun
+    done: int
+    total: int
+    outcomes: list[OutcomeCount]
+    outcome: str
+    items: Page[ImportItem]
+    ignored: list[tuple[str, int]]
+    trouble: str
+
+    @property
+    def usable(self) -> bool:
+        """Whether any page of it is a document now, new or from before."""
+        return any(row.count for row in self.outcomes if row.value in {"imported", "unchanged"})
+
+    @property
+    def query(self) -> str:
+        """What the links between the report's pages keep."""
+        return f"outcome={self.outcome}" if self.outcome else ""
+
+
+def import_report(run: ImportRun, *, outcome: str = "", page: str = "1") -> ImportReport:
+    """The report, with the items of one outcome or, if it is none of them, of all."""
+    items = run.items.select_related("document")
+    counted = run.items.order_by().values_list("outcome").annotate(Count("id"))
+    counts = Counter(dict(counted))
+    outcome = outcome if outcome in ImportItem.Outcome.values else ""
+    if outcome:
+        items = items.filter(outcome=outcome)
+    return ImportReport(
+        run=run,
+        done=run.items.filter(name__startswith="pages/").count(),
+        total=run.total,
+        outcomes=[
+            OutcomeCount("", "all", counts.total()),
+            *(OutcomeCount(value, value, counts[value]) for value in ImportItem.Outcome.values),
+        ],
+        outcome=outcome,
+        items=Paginator(items, PER_PAGE).get_page(page),
+        ignored=list(run.ignored.items()),
+        trouble="" if run.is_finished else _trouble(run),
+    )
+
+
+def _trouble(run: ImportRun) -> str:
+    job = Job.objects.filter(group=run.job_group).last()
+    return job.error if job is not None and job.state == Job.State.QUEUED else ""

@@ -1,0 +1,176 @@
+"""Imports: starting, carrying out, cancelling.
+
+What is done stands in the ImportItem rows, each written in one transaction with its document. So
+an import that was cut off anywhere is taken up by running it again: it skips the files that have
+a row.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO
+from uuid import uuid4
+
+from django.core.files.base import File
+from django.db import transaction
+from django.utils import timezone
+
+from portal.accounts.models import User
+from portal.audit.models import record_event
+from portal.common.archives import Archive, ArchiveFault, open_archive
+from portal.common.uploads import archive_limits
+from portal.datasets.models import Dataset, ImportItem, ImportRun
+from portal.datasets.sources.layout import Layout, printable, read_layout
+from portal.datasets.sources.meta import MetaIndex
+from portal.jobs.services import cancel_group, enqueue
+
+from .pages import import_page
+
+# Every attempt gets further than the one before, so a few lost workers are no reason to give up.
+ATTEMPTS = 5
+SOURCE_NAME = 300
+REFUSALS_AT_ONCE = 1_000
+
+
+def check_source(source: Path | IO[bytes]) -> Layout:
+    """Looks through a source's listing, reading no file; raises ArchiveFault for an unfit one."""
+    with open_archive(source, archive_limits()) as archive:
+        return read_layout(archive.members())
+
+
+@transaction.atomic
+def start_import(
+    *, dataset: Dataset, upload: "File[bytes]", source_name: str, actor: User | None
+) -> ImportRun:
+    """Stores a checked archive and queues its import."""
+    run = ImportRun.objects.create(
+        dataset=dataset,
+        created_by=actor,
+        source_name=printable(source_name)[:SOURCE_NAME],
+        upload=File(upload.file, name=f"{uuid4().hex}.zip"),
+    )
+    enqueue(
+        kind="import_files",
+        payload={"run": run.pk},
+        group=run.job_group,
+        max_attempts=ATTEMPTS,
+    )
+    record_event(
+        verb="start_import", subject=run, actor=actor, dataset=dataset.slug, source=run.source_name
+    )
+    return run
+
+
+@transaction.atomic
+def open_command_import(*, dataset: Dataset, path: Path, actor: User | None = None) -> ImportRun:
+    """The run of a command over a folder or archive: the one that was cut off, else a new one.
+
+    Its upload stays empty: the files are read where they are, by the command alone.
+    """
+    source = printable(str(path.resolve()))[-SOURCE_NAME:]
+    earlier = dataset.imports.unfinished().filter(source_name=source, upload="").first()
+    if earlier is not None:
+        return earlier
+    run = ImportRun.objects.create(dataset=dataset, created_by=actor, source_name=source)
+    record_event(verb="start_import", subject=run, actor=actor, dataset=dataset.slug, source=source)
+    return run
+
+
+def import_path(
+    *,
+    dataset: Dataset,
+    path: Path,
+    actor: User | None = None,
+    progress: Callable[[int, int], None] = lambda *_: None,
+) -> ImportRun:
+    """Imports a folder or archive of this machine in this process, without a worker.
+
+    Goes on with an earlier import of the same path that was cut off. Stops when somebody cancels
+    the run. Raises ArchiveFault if the source cannot be read; the run is failed then.
+    """
+    run = open_command_import(dataset=dataset, path=path, actor=actor)
+
+    def stop() -> bool:
+        return not ImportRun.objects.unfinished().filter(pk=run.pk).exists()
+
+    try:
+        if carry_out_import(run=run, source=path, progress=progress, stop=stop):
+            end_import(run=run, state=ImportRun.State.DONE)
+    except ArchiveFault as fault:
+        end_import(run=run, state=ImportRun.State.FAILED, error=str(fault))
+        raise
+    run.refresh_from_db()
+    return run
+
+
+def carry_out_import(
+    *,
+    run: ImportRun,
+    source: Path | IO[bytes],
+    progress: Callable[[int, int], None],
+    stop: Callable[[], bool],
+) -> bool:
+    """Imports every page that has no row yet; False when it was asked to stop on the way.
+
+    `progress(done, total)` is told the files of pages/. Raises ArchiveFault if the source cannot
+    be read.
+    """
+    with open_archive(source, archive_limits()) as archive:
+        layout = read_layout(archive.members())
+        meta = _read_meta(archive, layout)
+        _begin(run, layout, meta)
+        finished = set(run.items.values_list("name", flat=True))
+        refused = layout.page_files - len(layout.pages)
+        for done, page in enumerate(layout.pages, start=refused + 1):
+            if page.file.shown not in finished:
+                if stop():
+                    return False
+                import_page(run=run, archive=archive, page=page, meta=meta)
+            progress(done, layout.page_files)
+    return True
+
+
+def _read_meta(archive: Archive, layout: Layout) -> MetaIndex:
+    data = archive.read(layout.meta.path) if layout.meta else b""
+    return MetaIndex(data, {page.name for page in layout.pages})
+
+
+@transaction.atomic
+def _begin(run: ImportRun, layout: Layout, meta: MetaIndex) -> None:
+    """Marks the run as running and writes what the listing alone refuses; twice is like once."""
+    ImportRun.objects.unfinished().filter(pk=run.pk).update(
+        state=ImportRun.State.RUNNING, total=layout.page_files, ignored=layout.ignored
+    )
+    items = [
+        ImportItem(
+            run=run,
+            name=refusal.name,
+            outcome=ImportItem.Outcome.REFUSED,
+            code=refusal.code,
+            reason=refusal.reason,
+        )
+        for refusal in layout.refusals + meta.refusals
+    ]
+    ImportItem.objects.bulk_create(items, ignore_conflicts=True, batch_size=REFUSALS_AT_ONCE)
+
+
+@transaction.atomic
+def end_import(*, run: ImportRun, state: ImportRun.State, error: str = "") -> None:
+    """Ends a run that has not ended; the uploaded archive is no longer needed and goes."""
+    stored = ImportRun.objects.select_for_update().get(pk=run.pk)
+    if stored.is_finished:
+        return
+    stored.state, stored.error, stored.finished_at = state, error, timezone.now()
+    stored.save(update_fields=["state", "error", "finished_at"])
+    record_event(verb=f"import_{state}", subject=stored, actor=None, error=error)
+    if stored.upload:
+        storage, name = stored.upload.storage, stored.upload.name
+        transaction.on_commit(lambda: storage.delete(str(name)))
+
+
+@transaction.atomic
+def cancel_import(*, run: ImportRun, actor: User | None) -> None:
+    """Stops an import. What was imported stays; a running worker stops after its present page."""
+    record_event(verb="cancel_import", subject=run, actor=actor)
+    asked = cancel_group(run.job_group, actor)
+    if asked.asked == 0:
+        end_import(run=run, state=ImportRun.State.CANCELLED)

@@ -1,0 +1,114 @@
+"""Reading gold HTML with inline fact tags: a folder or ZIP of `ID.html`, or `{"id", "html"}` lines.
+
+A ZIP or folder may keep the pages under `gold/` or one folder deep, as exported releases do.
+"""
+
+import gzip
+import json
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from portal.common.archives import ArchiveFault, ArchiveLimits, Member, open_archive
+from portal.facts import RefusedHtml, decode_html
+
+from .layout import PAGE_SUFFIXES, printable
+
+
+@dataclass(frozen=True)
+class GoldPage:
+    """One page as it came; `where` is its file, or file and line."""
+
+    where: str
+    name: str
+    html: str
+
+
+@dataclass(frozen=True)
+class GoldFault:
+    """What could not be read, with the file and line."""
+
+    message: str
+
+
+def read_gold_pages(path: Path, limits: ArchiveLimits) -> Iterator[GoldPage | GoldFault]:
+    """Yields the pages one by one, and a fault for each that cannot be read.
+
+    Raises ArchiveFault when the source as a whole is unusable.
+    """
+    if path.is_dir() or path.suffix.lower() == ".zip":
+        yield from _from_archive(path, limits)
+    elif path.name.lower().endswith((".jsonl", ".jsonl.gz")):
+        yield from _from_lines(path, limits)
+    else:
+        message = f"{path.name}: gold is a folder, a .zip, a .jsonl or a .jsonl.gz"
+        raise ArchiveFault("not_gold", message)
+
+
+def _from_archive(path: Path, limits: ArchiveLimits) -> Iterator[GoldPage | GoldFault]:
+    with open_archive(path, limits) as archive:
+        for member in _gold_members(archive.members()):
+            where = printable(member)
+            try:
+                html = decode_html(archive.read(member))
+            except ArchiveFault as fault:
+                yield GoldFault(str(fault))
+            except RefusedHtml as fault:
+                yield GoldFault(f"{where}: {fault.reason}")
+            else:
+                yield GoldPage(where, PurePosixPath(member).stem, html)
+
+
+def _gold_members(members: Sequence[Member]) -> list[str]:
+    """The pages of the one folder that holds them: `gold/` if there is one, else the only one."""
+    by_folder: dict[str, list[str]] = {}
+    for member in members:
+        path = PurePosixPath(member.name)
+        if path.suffix.lower() in PAGE_SUFFIXES and len(path.parts) <= 3:
+            by_folder.setdefault(str(path.parent), []).append(member.name)
+    gold = [folder for folder in by_folder if PurePosixPath(folder).name == "gold"]
+    folders = gold or (["."] if "." in by_folder else list(by_folder))
+    if len(folders) != 1:
+        found = ", ".join(printable(folder) for folder in sorted(folders)[:5]) or "none"
+        message = f"the gold pages ID.html must lie in one folder; found {found}"
+        raise ArchiveFault("no_gold", message)
+    return sorted(by_folder[folders[0]])
+
+
+def _from_lines(path: Path, limits: ArchiveLimits) -> Iterator[GoldPage | GoldFault]:
+    for number, line in _bounded_lines(path, limits):
+        if not line.strip():
+            continue
+        where = f"{path.name}:{number}"
+        try:
+            yield _page(where, json.loads(line.decode("utf-8")))
+        except UnicodeDecodeError as error:
+            yield GoldFault(f"{where}: not UTF-8 at byte {error.start + 1} of the line")
+        except (ValueError, RecursionError) as error:
+            yield GoldFault(f"{where}: not a line of gold: {error}")
+
+
+def _bounded_lines(path: Path, limits: ArchiveLimits) -> Iterator[tuple[int, bytes]]:
+    """Lines with their numbers from 1; raises ArchiveFault beyond the limits of line and file."""
+    total = 0
+    try:
+        with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as file:
+            number = 0
+            while line := file.readline(limits.member + 1):
+                number += 1
+                total += len(line)
+                if len(line) > limits.member or total > limits.total:
+                    raise ArchiveFault("too_large", f"{path.name}:{number}: larger than allowed")
+                yield number, line
+    except (gzip.BadGzipFile, zlib.error, EOFError) as error:
+        raise ArchiveFault("damaged", f"{path.name}: cannot be unpacked: {error}") from error
+
+
+def _page(where: str, line: object) -> GoldPage:
+    if not isinstance(line, dict):
+        raise ValueError("it must be a JSON object")
+    for key in ("id", "html"):
+        if not isinstance(line.get(key), str):
+            raise ValueError(f"{key} is missing or not a text")
+    return GoldPage(where, line["id"], line["html"])

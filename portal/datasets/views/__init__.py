@@ -1,0 +1,1 @@
+"""Pages of the dataset manager, one module per noun."""

@@ -1,0 +1,29 @@
+"""What the readers of HTML refuse, each with a reason a person can act on."""
+
+
+class RefusedHtml(ValueError):
+    """A file or page that cannot become a document.
+
+    `reason` is a sentence for people; `code` a stable word for programs, one of
+    `binary encoding not_html empty too_large too_deep too_many unclosed unstable`.
+    """
+
+    def __init__(self, reason: str, code: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.code = code
+
+
+class TagError(ValueError):
+    """A fact tag that cannot be read as a span.
+
+    `line` and `column` count from 1 and say where in the HTML as given; `offset` is the same place
+    in code points from 0.
+    """
+
+    def __init__(self, reason: str, html: str, offset: int) -> None:
+        self.reason = reason
+        self.offset = offset
+        self.line = html.count("\n", 0, offset) + 1
+        self.column = offset - html.rfind("\n", 0, offset)
+        super().__init__(f"line {self.line}, column {self.column}: {reason}")

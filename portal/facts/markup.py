@@ -1,0 +1,92 @@
+"""Splits HTML into text, tags and the rest, as the HTML5 tokenizer does, without building a tree.
+
+A tree moves text about (foster parenting) and has limits of depth; the questions asked here (where
+are the fact tags, what is text) need neither. Every character of the input belongs to exactly one
+token, in order, so joining the tokens gives the input back.
+"""
+
+import re
+from collections.abc import Iterator
+from enum import Enum
+from typing import NamedTuple
+
+from portal.facts.elements import ESCAPABLE_RAW_ELEMENTS, RAW_ELEMENTS
+
+
+class Kind(Enum):
+    TEXT = "text"
+    START = "start tag"
+    END = "end tag"
+    COMMENT = "comment, doctype or processing instruction"
+    RAW = "content of an element that holds no markup"
+    UNCLOSED = "a comment, tag or raw content that the input ends in"
+
+
+class Token(NamedTuple):
+    """One stretch `[start, end)` of the input; `name` is the tag's name in lower case, else empty.
+
+    A RAW token, and an UNCLOSED one that is raw content, carries the name of the element it
+    belongs to.
+    """
+
+    kind: Kind
+    start: int
+    end: int
+    name: str = ""
+
+
+# Attributes up to the closing angle bracket; one inside a quoted value does not close the tag.
+_ATTRIBUTES = r"""(?>[^>=]++|=[ \t\r\n\f]*+(?>"[^"]*+"|'[^']*+'|(?!["'])[^ \t\r\n\f>]*+))*+>"""
+_MARKUP = re.compile(
+    rf"""<(?:
+        !--(?:>|->|.*?(?:--!?>|(?P<open_comment>\Z)))
+      | (?:[!?]|/(?![a-zA-Z]))[^>]*+(?:>|(?P<open_other>\Z))
+      | (?P<slash>/?)(?P<name>[a-zA-Z][^ \t\r\n\f/>]*+)(?:{_ATTRIBUTES}|(?P<open_tag>.*+\Z))
+    )""",
+    re.DOTALL | re.VERBOSE,
+)
+_OPEN = ("open_comment", "open_other", "open_tag")
+
+_RAW_ENDS = {
+    name: re.compile(rf"</{name}(?=[ \t\r\n\f/>])", re.IGNORECASE)
+    for name in RAW_ELEMENTS | ESCAPABLE_RAW_ELEMENTS
+}
+
+
+def tokens(html: str, *, xml: bool = False) -> Iterator[Token]:
+    """Yields the tokens of `html` in order, without gaps. Linear time; never raises.
+
+    With `xml`, a tag that ends in `/>` has no content, so `<title/>` does not swallow the page.
+    """
+    position = 0
+    while match := _MARKUP.search(html, position):
+        start, end = match.span()
+        if start > position:
+            yield Token(Kind.TEXT, position, start)
+        position = end
+        name = match["name"]
+        if match.lastgroup in _OPEN:
+            yield Token(Kind.UNCLOSED, start, end)
+        elif name is None:
+            yield Token(Kind.COMMENT, start, end)
+        elif match["slash"]:
+            yield Token(Kind.END, start, end, name.lower())
+        else:
+            yield Token(Kind.START, start, end, name := name.lower())
+            if not (xml and html[end - 2] == "/") and (raw := _raw(html, end, name)):
+                yield raw
+                position = raw.end
+    if position < len(html):
+        yield Token(Kind.TEXT, position, len(html))
+
+
+def _raw(html: str, position: int, name: str) -> Token | None:
+    """The unparsed content that follows the start tag `name`, when there is any."""
+    if name == "plaintext":
+        return Token(Kind.RAW, position, len(html), name) if position < len(html) else None
+    if name not in _RAW_ENDS:
+        return None
+    closing = _RAW_ENDS[name].search(html, position)
+    if closing is None:
+        return Token(Kind.UNCLOSED, position, len(html), name)
+    return Token(Kind.RAW, position, closing.start(), name) if closing.start() > position else None

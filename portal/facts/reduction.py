@@ -1,0 +1,170 @@
+"""The first step of cleaning: reduces HTML to text and the tags that a document may keep.
+
+It works on tags, before there is a tree. Wrappers such as inline XBRL's, links, forms and EDGAR's
+own marks go here and leave their text where it stands; a tree builder would move some of them out
+of tables, let a self-closed one swallow the page, or (nh3) drop an unknown element that has the
+name of a drawing element, such as EDGAR's <TEXT>, with all that is in it.
+"""
+
+import re
+from collections.abc import Sequence
+from html import escape
+from itertools import accumulate
+
+from portal.facts.elements import (
+    DROPPED_NESTING,
+    DROPPED_RAW,
+    ESCAPABLE_RAW_ELEMENTS,
+    KEPT_ELEMENTS,
+    VOID_ELEMENTS,
+)
+from portal.facts.errors import RefusedHtml
+from portal.facts.markup import Kind, Token, tokens
+
+# Old names of an element that is kept under its present name.
+_RENAMED = {"listing": "pre", "xmp": "pre", "plaintext": "pre"}
+
+_XHTML = re.compile(r"""<\?xml[\s?]|xmlns\s*=\s*["']http://www\.w3\.org/1999/xhtml["']""")
+_XML_BEGINS = re.compile(r"\s*<\?xml[\s?]")
+_PAGE_ELEMENTS = KEPT_ELEMENTS | {"html", "body"}
+_IXBRL_PREFIX = re.compile(
+    r"""xmlns:([\w.-]+)\s*=\s*["']http://www\.xbrl\.org/\d{4}/inlineXBRL["']"""
+)
+_BODY = re.compile(r"\A(</?)body", re.IGNORECASE)
+_STYLED = re.compile(r"\sstyle\s*=", re.IGNORECASE)
+_CHECKBOX = re.compile(r"""\stype\s*=\s*["']?(?:checkbox|radio)\b""", re.IGNORECASE)
+
+
+def is_xhtml(html: str) -> bool:
+    """Whether the page says that it is XHTML, where `<td/>` is an element and not its beginning."""
+    return _XHTML.search(html) is not None
+
+
+def reduce_markup(html: str) -> str:
+    """`html` with nothing but text and tags of KEPT_ELEMENTS, attributes untouched.
+
+    Raises RefusedHtml when something left open swallows the rest of the page, or when the input
+    is XML that is not HTML.
+    """
+    xml = is_xhtml(html)
+    found = list(tokens(html, xml=xml))
+    if _XML_BEGINS.match(html) and not any(token.name in _PAGE_ELEMENTS for token in found):
+        raise RefusedHtml("this is an XML document without any HTML in it", "not_html")
+    dropped = _dropped(html, found)
+    rowless = _rowless_tables(found)
+    pieces: list[str] = []
+    body = _styled_body(html, found)
+    for index, token in enumerate(found):
+        if dropped[index]:
+            continue
+        if index in body:
+            pieces.append(_BODY.sub(r"\1div", html[token.start : token.end], count=1))
+        elif (piece := _kept(html, token, xml=xml)) is not None and index not in rowless:
+            pieces.append(piece)
+    return "".join(pieces)
+
+
+def _styled_body(html: str, found: Sequence[Token]) -> tuple[int, int]:
+    """Indices of the tags of a body that has a style, else -1.
+
+    They become a div's: of the body only the content is kept, and its font and width belong to it.
+    """
+    bodies = [index for index, token in enumerate(found) if token.name == "body"]
+    start = next((i for i in bodies if found[i].kind is Kind.START), -1)
+    if start < 0 or not _STYLED.search(html, found[start].start, found[start].end):
+        return -1, -1
+    return start, next((i for i in reversed(bodies) if found[i].kind is Kind.END), -1)
+
+
+def _kept(html: str, token: Token, *, xml: bool) -> str | None:
+    """What stays of one token; None for a tag or comment that goes."""
+    source = html[token.start : token.end]
+    if token.kind is Kind.TEXT:
+        return source.replace("<", "&lt;")
+    if token.kind is Kind.RAW:
+        return _raw_as_text(source, token.name)
+    if token.kind is Kind.UNCLOSED:
+        return _unclosed(html, token)
+    name = _RENAMED.get(token.name, token.name)
+    if token.kind is Kind.COMMENT or name not in KEPT_ELEMENTS:
+        return None
+    if token.kind is Kind.END:
+        return f"</{name}>"
+    if name == "input" and not _CHECKBOX.search(source):
+        return None
+    attributes = source[1 + len(token.name) :]
+    if xml and source.endswith("/>") and name not in VOID_ELEMENTS:
+        return f"<{name}{attributes[:-2]}></{name}>"
+    return f"<{name}{attributes}"
+
+
+def _raw_as_text(source: str, name: str) -> str:
+    if name in ESCAPABLE_RAW_ELEMENTS:
+        return source.replace("<", "&lt;")
+    return escape(source, quote=False)
+
+
+def _unclosed(html: str, token: Token) -> str:
+    """A tag cut off by the end of the file is dropped; what swallows more refuses the page."""
+    source = html[token.start : token.end]
+    if token.name and token.name not in DROPPED_RAW:
+        return _raw_as_text(source, token.name)
+    if token.name:
+        what = f"a <{token.name}> element"
+    elif source.startswith("<!--"):
+        what = "a comment"
+    elif "<" in source[1:]:
+        what = "a tag or a quoted attribute"
+    else:
+        return ""
+    line = html.count("\n", 0, token.start) + 1
+    reason = f"{what} opened on line {line} is never closed and hides the rest"
+    raise RefusedHtml(reason, "unclosed")
+
+
+def _dropped(html: str, found: Sequence[Token]) -> list[bool]:
+    """For each token whether it lies inside a dropped element, whose own tags count as inside."""
+    headers = {f"{prefix.lower()}:header" for prefix in _IXBRL_PREFIX.findall(html)} | {"ix:header"}
+    starts: dict[str, list[int]] = {name: [] for name in DROPPED_NESTING | headers}
+    changes = [0] * (len(found) + 1)
+    for index, token in enumerate(found):
+        if token.name not in starts:
+            continue
+        if token.kind is Kind.START and not html.endswith("/>", token.start, token.end):
+            starts[token.name].append(index)
+        elif token.kind is Kind.END and starts[token.name]:
+            changes[starts[token.name].pop()] += 1
+            changes[index + 1] -= 1
+    for name in headers:
+        if starts[name]:
+            line = html.count("\n", 0, found[starts[name][0]].start) + 1
+            reason = f"the <{name}> element opened on line {line} is never closed"
+            raise RefusedHtml(reason, "unclosed")
+    return [
+        depth > 0 or (token.kind is Kind.RAW and token.name in DROPPED_RAW)
+        for depth, token in zip(accumulate(changes), found, strict=False)
+    ]
+
+
+def _rowless_tables(found: Sequence[Token]) -> frozenset[int]:
+    """Indices of EDGAR's <TABLE>, <CAPTION>, <S> marks in text whose columns are made of spaces.
+
+    A browser would move the text of such a "table", which has no rows, out of it.
+    """
+    rowless: set[int] = set()
+    pending: list[int] | None = None
+    for index, token in enumerate(found):
+        if token.name == "table" and token.kind is Kind.START:
+            rowless.update(pending or ())
+            pending = [index]
+        elif pending is None:
+            continue
+        elif token.name == "table":
+            rowless.update((*pending, index))
+            pending = None
+        elif token.name in ("tr", "td", "th"):
+            pending = None
+        elif token.name in ("caption", "s"):
+            pending.append(index)
+    rowless.update(pending or ())
+    return frozenset(rowless)

@@ -1,0 +1,13 @@
+"""The REST API: one address tree, each app's own endpoints, and the OpenAPI page."""
+
+from django.urls import include, path
+from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
+
+app_name = "api"
+urlpatterns = [
+    path("schema/", SpectacularAPIView.as_view(), name="schema"),
+    path("docs/", SpectacularSwaggerView.as_view(url_name="api:schema"), name="docs"),
+    path("", include("portal.datasets.api_urls")),
+    path("", include("annotation.api_urls")),
+    path("", include("scoring.api_urls")),
+]

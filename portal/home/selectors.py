@@ -1,0 +1,249 @@
+"""What the home pages read from the rest of the site."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Count, F, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce
+
+from annotation.models import Assignment, Campaign, CampaignDocument, Case, Membership
+from portal.accounts.models import User
+from scoring.models import Board, Entry, Grading, Submission
+from scoring.selectors.headings import BoardColumn, board_columns
+from scoring.selectors.ranking import competition_ranks, is_score
+
+PLACES_SHOWN = 3
+NEWEST_SHOWN = 6
+SUBMISSIONS_SHOWN = 5
+
+
+@dataclass(frozen=True)
+class Place:
+    rank: int
+    name: str
+    organisation: str
+    score: str
+
+
+@dataclass(frozen=True)
+class BoardAtAGlance:
+    board: Board
+    column: BoardColumn
+    """What the places go by."""
+    places: tuple[Place, ...]
+    """The best of the rows that may be compared with each other; see `_comparable`."""
+    graded: int
+    reported: int
+
+
+@dataclass(frozen=True)
+class NewEntry:
+    entry: Entry
+    submission_id: int
+    column: BoardColumn
+    score: str
+
+
+def boards_at_a_glance() -> tuple[BoardAtAGlance, ...]:
+    """Published boards, the open ones first. Two queries."""
+    boards = sorted(Board.objects.published(), key=lambda board: board.state != Board.State.OPEN)
+    entries: dict[int, list[Entry]] = defaultdict(list)
+    for entry in Entry.objects.filter(board__in=boards).defer("notes").order_by("id"):
+        entries[entry.board_id].append(entry)
+    return tuple(_glance(board, entries[board.pk]) for board in boards)
+
+
+def _glance(board: Board, entries: Sequence[Entry]) -> BoardAtAGlance:
+    columns = board_columns(board.spec.columns)
+    graded = [entry for entry in entries if entry.kind == Entry.Kind.GRADED]
+    reported = [entry for entry in entries if entry.kind == Entry.Kind.REPORTED]
+    return BoardAtAGlance(
+        board=board,
+        column=_decisive(columns),
+        places=_best_places(_comparable(graded or reported), columns),
+        graded=len(graded),
+        reported=len(reported),
+    )
+
+
+def _comparable(entries: Sequence[Entry]) -> Sequence[Entry]:
+    """Of many rows those that were measured alike, for only they may meet in one ranking.
+
+    Of graded rows those of the newest phase under the signature used last; of reported ones those
+    of the source that reports the most.
+    """
+    groups: dict[tuple[int, str, str], list[Entry]] = defaultdict(list)
+    for entry in entries:
+        groups[entry.phase_id or 0, entry.signature, entry.provenance].append(entry)
+    return max(groups.values(), key=_weight, default=[])
+
+
+def _weight(rows: Sequence[Entry]) -> tuple[int, int]:
+    phase = rows[0].phase_id
+    return (0, len(rows)) if phase is None else (phase, rows[-1].pk)
+
+
+def _best_places(entries: Sequence[Entry], columns: Sequence[BoardColumn]) -> tuple[Place, ...]:
+    column = _decisive(columns)
+    scored = [entry for entry in entries if _is_complete(entry, columns)]
+    values = [entry.scores[column.basis] for entry in scored]
+    ranks = competition_ranks(values, higher_is_better=column.higher_is_better)
+    places = [
+        Place(rank, entry.name, entry.organisation, column.show(value))
+        for rank, entry, value in zip(ranks, scored, values, strict=True)
+        if rank is not None
+    ]
+    return tuple(sorted(places, key=lambda place: (place.rank, place.name))[:PLACES_SHOWN])
+
+
+def _is_complete(entry: Entry, columns: Sequence[BoardColumn]) -> bool:
+    """Whether the entry has every figure that ranks, as it must on the leaderboard itself."""
+    return all(is_score(entry.scores.get(column.basis)) for column in columns if column.is_rank)
+
+
+def _decisive(columns: Sequence[BoardColumn]) -> BoardColumn:
+    """The last figure of the leaderboard: as in the papers' tables, the one that sums it up."""
+    return [column for column in columns if not column.is_rank][-1]
+
+
+def newest_entries() -> tuple[NewEntry, ...]:
+    """What was graded here and published last. One query."""
+    entries = (
+        Entry.objects.filter(kind=Entry.Kind.GRADED, board__in=Board.objects.published())
+        .select_related("board")
+        .annotate(submission_id=F("grading__submission_id"))
+        .order_by("-published_at", "-id")[:NEWEST_SHOWN]
+    )
+    return tuple(_new_entry(entry, entry.submission_id) for entry in entries)
+
+
+def _new_entry(entry: Entry, submission_id: int) -> NewEntry:
+    column = _decisive(board_columns(entry.board.spec.columns))
+    return NewEntry(entry, submission_id, column, column.show(entry.scores.get(column.basis)))
+
+
+def takes_part_in_campaigns(user: User) -> bool:
+    return user.is_organiser or Membership.objects.filter(user=user).exists()
+
+
+@dataclass(frozen=True)
+class AnnotationWork:
+    """An annotator's own assignments in open campaigns."""
+
+    untouched: int
+    begun: int
+    next: Assignment | None
+    """Where to go on: what was begun first, then what is untouched."""
+
+    @property
+    def open(self) -> int:
+        return self.untouched + self.begun
+
+
+@dataclass(frozen=True)
+class Duty:
+    """A campaign in which somebody is lead or reviewer, and how far it is."""
+
+    campaign: Campaign
+    roles: tuple[str, ...]
+    open_cases: int
+    documents: int
+    settled: int
+    """Documents whose gold is complete."""
+
+    @property
+    def may_decide(self) -> bool:
+        return Membership.Role.LEAD in self.roles
+
+
+@dataclass(frozen=True)
+class OwnSubmission:
+    submission: Submission
+    state: str
+    """Of its newest grading."""
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """What waits for one person. A part is None where the person has no such role."""
+
+    annotation: AnnotationWork | None
+    duties: tuple[Duty, ...]
+    submissions: tuple[OwnSubmission, ...]
+
+    @property
+    def is_nothing(self) -> bool:
+        return self.annotation is None and not self.duties and not self.submissions
+
+
+def what_waits(user: User) -> Waiting:
+    """Four queries, whatever the person has on the desk."""
+    duties: dict[int, list[Membership]] = defaultdict(list)
+    annotates = False
+    for membership in _memberships(user):
+        if membership.role == Membership.Role.ANNOTATOR:
+            annotates = True
+        else:
+            duties[membership.campaign_id].append(membership)
+    return Waiting(
+        annotation=_annotation_work(user) if annotates else None,
+        duties=tuple(_duty(memberships) for memberships in duties.values()),
+        submissions=_own_submissions(user),
+    )
+
+
+def _memberships(user: User) -> "QuerySet[Membership]":
+    documents = CampaignDocument.objects.filter(campaign=OuterRef("campaign"))
+    cases = Case.objects.filter(
+        campaign_document__campaign=OuterRef("campaign"), state=Case.State.OPEN
+    )
+    return (
+        Membership.objects.filter(user=user)
+        .select_related("campaign")
+        .annotate(
+            open_cases=_count(cases, "campaign_document__campaign"),
+            documents=_count(documents, "campaign"),
+            settled=_count(documents.filter(stage=CampaignDocument.Stage.GOLD), "campaign"),
+        )
+        .order_by("campaign__title", "campaign_id", "role")
+    )
+
+
+def _count(rows: "QuerySet[Any]", group: str) -> Coalesce:
+    """The number of rows as a subquery: joined counts would multiply each other."""
+    counted = rows.order_by().values(group).annotate(count=Count("pk")).values("count")
+    return Coalesce(Subquery(counted), 0)
+
+
+def _duty(memberships: Sequence[Any]) -> Duty:
+    first = memberships[0]
+    return Duty(
+        campaign=first.campaign,
+        roles=tuple(membership.role for membership in memberships),
+        open_cases=first.open_cases,
+        documents=first.documents,
+        settled=first.settled,
+    )
+
+
+def _annotation_work(user: User) -> AnnotationWork:
+    workable = Assignment.objects.of(user).workable()
+    begun = Q(state=Assignment.State.IN_PROGRESS)
+    counts = workable.aggregate(
+        begun=Count("pk", filter=begun), untouched=Count("pk", filter=~begun)
+    )
+    # "in_progress" sorts after "assigned".
+    return AnnotationWork(**counts, next=workable.order_by("-state", "id").first())
+
+
+def _own_submissions(user: User) -> tuple[OwnSubmission, ...]:
+    newest = Grading.objects.filter(submission=OuterRef("pk")).order_by("-id").values("state")[:1]
+    submissions: QuerySet[Any] = (
+        Submission.objects.of(user)
+        .select_related("phase__board")
+        .annotate(grading_state=Subquery(newest))
+        .order_by("-id")[:SUBMISSIONS_SHOWN]
+    )
+    return tuple(OwnSubmission(each, each.grading_state or "queued") for each in submissions)

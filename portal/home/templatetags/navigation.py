@@ -1,0 +1,86 @@
+"""The site's navigation, which base.html draws on every page."""
+
+import tomllib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from django import template
+from django.conf import settings
+from django.template import Context
+from django.urls import reverse
+
+from portal.accounts.models import User, display_name
+from portal.home.selectors import takes_part_in_campaigns
+
+register = template.Library()
+
+
+@dataclass(frozen=True)
+class Link:
+    label: str
+    href: str
+    current: str
+    """The value of aria-current: "page" on the page itself, "true" below it, else empty."""
+
+
+def _links(targets: Iterable[tuple[str, str]], path: str) -> list[Link]:
+    return [
+        Link(label, href, "page" if path == href else "true" if path.startswith(href) else "")
+        for label, href in targets
+    ]
+
+
+@register.simple_tag
+@cache
+def site_version() -> str:
+    project = tomllib.loads((settings.BASE_DIR / "pyproject.toml").read_text(encoding="utf-8"))
+    return str(project["project"]["version"])
+
+
+@register.inclusion_tag("components/navigation.html", takes_context=True)
+def navigation(context: Context) -> dict[str, Any]:
+    """Sections and account links for the visitor; without a request, those of the public."""
+    request = context.get("request")
+    path = request.path if request else ""
+    user = context.get("user")
+    if isinstance(user, User):
+        sections, account, person = _sections_of(user), _account(), display_name(user)
+    else:
+        sections, account, person = _public_sections(), _entrance(), ""
+    return {
+        "sections": _links(sections, path),
+        "account": _links(account, path),
+        "person": person,
+        "csrf_token": context.get("csrf_token"),
+    }
+
+
+def _public_sections() -> list[tuple[str, str]]:
+    return [("Boards", reverse("scoring:boards")), ("Datasets", reverse("datasets:list"))]
+
+
+def _sections_of(user: User) -> list[tuple[str, str]]:
+    mine = [("Submissions", reverse("scoring:submissions"))]
+    if takes_part_in_campaigns(user):
+        mine = [
+            ("Annotate", reverse("annotation:tasks")),
+            *mine,
+            ("Campaigns", reverse("annotation:campaigns")),
+        ]
+    return _public_sections() + mine
+
+
+def _account() -> list[tuple[str, str]]:
+    return [
+        ("Start page", reverse("home:start")),
+        ("Profile and tokens", reverse("accounts:account")),
+        ("Email", reverse("account_email")),
+        ("Password", reverse("account_change_password")),
+        ("Two-factor log-in", reverse("mfa_index")),
+    ]
+
+
+def _entrance() -> list[tuple[str, str]]:
+    return [("Log in", reverse("account_login")), ("Sign up", reverse("account_signup"))]

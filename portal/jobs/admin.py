@@ -1,0 +1,43 @@
+"""The queue for staff: to look at, and to try failed jobs again."""
+
+from typing import TYPE_CHECKING
+
+from django.contrib import admin, messages
+from django.db.models import QuerySet
+from django.http import HttpRequest
+
+from portal.jobs.models import Job
+from portal.jobs.services import try_again
+
+if TYPE_CHECKING:
+    JobModelAdmin = admin.ModelAdmin[Job]
+else:
+    JobModelAdmin = admin.ModelAdmin
+
+
+@admin.register(Job)
+class JobAdmin(JobModelAdmin):
+    list_display = ["id", "kind", "group", "state", "attempts", "progress_done", "progress_total"]
+    list_display += ["error", "not_before", "started_at", "finished_at"]
+    list_filter = ["state", "kind"]
+    search_fields = ["group", "error"]
+    actions = ["try_failed_again"]
+    show_full_result_count = False
+
+    @admin.action(description="Try failed jobs again", permissions=["try_again"])
+    def try_failed_again(self, request: HttpRequest, jobs: QuerySet[Job]) -> None:
+        actor = request.user if request.user.is_authenticated else None
+        count = sum(try_again(job=job, actor=actor) for job in jobs)
+        self.message_user(request, f"Queued again: {count}", messages.SUCCESS)
+
+    def has_try_again_permission(self, request: HttpRequest) -> bool:
+        return request.user.has_perm("jobs.change_job")
+
+    def has_add_permission(self, *_: object) -> bool:
+        return False
+
+    def has_change_permission(self, *_: object) -> bool:
+        return False
+
+    def has_delete_permission(self, *_: object) -> bool:
+        return False

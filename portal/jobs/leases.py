@@ -1,0 +1,175 @@
+"""Every change of a job's state but its completion, which is `Claim.finish`.
+
+Each is a conditional update, or is made under the row's lock, so that of two workers at most one
+succeeds. Hosts compare leases with their own clocks: these must agree to within a fraction of
+JOB_LEASE.
+"""
+
+import logging
+import uuid
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import F, Min
+from django.utils import timezone
+
+from portal.jobs.handlers import HANDLERS
+from portal.jobs.models import Job
+
+logger = logging.getLogger(__name__)
+
+BACKOFF_FIRST = timedelta(seconds=2)
+BACKOFF_FACTOR = 4
+BACKOFF_MOST = timedelta(minutes=5)
+REAP_AT_ONCE = 100
+ERROR_CHARS = 500
+
+
+def backoff(attempts: int) -> timedelta:
+    """The wait after the given number of failed attempts (1 or more): 2 s, 8 s, 32 s … 5 min."""
+    # The exponent is bounded as well, so that no number of attempts overflows a timedelta.
+    factor: int = BACKOFF_FACTOR ** min(attempts - 1, 10)
+    return min(BACKOFF_FIRST * factor, BACKOFF_MOST)
+
+
+def describe(error: BaseException) -> str:
+    """Type and first line of an error, for the row; the traceback belongs in the log."""
+    first = next(iter(str(error).strip().splitlines()), "")
+    text = f"{type(error).__name__}: {first}" if first else type(error).__name__
+    return text if len(text) <= ERROR_CHARS else text[: ERROR_CHARS - 1] + "…"
+
+
+def take_next(kinds: Collection[str], served: dict[str, int]) -> Job | None:
+    """Claims one due job of these kinds, or returns None when there is none.
+
+    `served` is the caller's memory of its turns: the group it served longest ago comes first, so
+    that ten thousand jobs of one group do not keep another group's three waiting.
+    """
+    while heads := _heads(kinds):
+        for group, job_id in sorted(heads, key=lambda head: (served.get(head[0], -1), head[1])):
+            if job := _claim(job_id):
+                served[group] = max(served.values(), default=-1) + 1
+                return job
+    return None
+
+
+def _heads(kinds: Collection[str]) -> list[tuple[str, int]]:
+    """The oldest due job of each group."""
+    due = Job.objects.due(timezone.now()).filter(kind__in=kinds).order_by()
+    return list(due.values("group").annotate(first=Min("id")).values_list("group", "first"))
+
+
+def _claim(job_id: int) -> Job | None:
+    """The job with a fresh lease, unless another worker was faster."""
+    now, token = timezone.now(), uuid.uuid4().hex
+    changed = (
+        Job.objects.due(now)
+        .filter(pk=job_id)
+        .update(
+            state=Job.State.RUNNING,
+            lease_token=token,
+            lease_until=now + settings.JOB_LEASE,
+            attempts=F("attempts") + 1,
+            progress_done=0,
+            error="",
+            started_at=now,
+        )
+    )
+    return Job.objects.held(job_id, token).first() if changed == 1 else None
+
+
+def renew(job_id: int, token: str) -> bool:
+    """Prolongs the lease; False when it is lost."""
+    until = timezone.now() + settings.JOB_LEASE
+    return Job.objects.held(job_id, token).update(lease_until=until) == 1
+
+
+@contextmanager
+def _locked(job_id: int, token: str) -> Iterator[Job | None]:
+    """A transaction with the row locked and as it is now; None when the lease is lost."""
+    with transaction.atomic():
+        yield Job.objects.select_for_update().held(job_id, token).first()
+
+
+def give_back(job_id: int, token: str, *, reason: str, delay: timedelta = timedelta(0)) -> None:
+    """Queues the row again without counting the attempt."""
+    with _locked(job_id, token) as job:
+        if job is None:
+            return
+        if job.cancel_requested:
+            end(job, Job.State.CANCELLED)
+            return
+        job.attempts -= 1
+        _queue_again(job, timezone.now() + delay, reason)
+
+
+def attempt_failed(job_id: int, token: str, error: str) -> None:
+    """Queues the row again after a wait or, after its last attempt, marks it failed."""
+    with _locked(job_id, token) as job:
+        if job is not None:
+            _after_failure(job, error, backoff(job.attempts))
+
+
+def cancel(job_id: int, token: str) -> None:
+    """Ends a running job whose handler heeded the wish to stop."""
+    with _locked(job_id, token) as job:
+        if job is not None:
+            end(job, Job.State.CANCELLED)
+
+
+def reap() -> int:
+    """Takes running jobs away from workers that stopped renewing their lease; returns how many."""
+    abandoned = Job.objects.abandoned(timezone.now()).values_list("pk", "lease_token")
+    count = 0
+    for job_id, token in abandoned[:REAP_AT_ONCE]:
+        with _locked(job_id, token) as job:
+            # The worker may have renewed its lease since the list was made.
+            if job is None or job.lease_until is None or job.lease_until >= timezone.now():
+                continue
+            logger.warning("%s: its worker was lost, attempt %s", job, job.attempts)
+            _after_failure(job, "The worker was lost: its lease ran out.", timedelta(0))
+            count += 1
+    return count
+
+
+def _after_failure(job: Job, error: str, wait: timedelta) -> None:
+    if job.cancel_requested:
+        end(job, Job.State.CANCELLED)
+    elif job.attempts >= job.max_attempts:
+        end(job, Job.State.FAILED, error)
+    else:
+        _queue_again(job, timezone.now() + wait, error)
+
+
+def _queue_again(job: Job, not_before: datetime, error: str) -> None:
+    """Writes the row of a locked job; the error tells people why it waits."""
+    job.state, job.not_before, job.error = Job.State.QUEUED, not_before, error
+    job.lease_token, job.lease_until = "", None
+    job.save()
+
+
+def end(job: Job, state: Job.State, error: str = "") -> None:
+    """Ends a locked job without success and tells the app that owns it, in the same transaction."""
+    job.state, job.error, job.finished_at = state, error, timezone.now()
+    job.lease_token, job.lease_until = "", None
+    try:
+        with transaction.atomic():
+            _call_hook(job)
+    except Exception as fault:
+        # A hook that always fails must not keep its row alive for ever.
+        logger.exception("%s: its %s hook failed", job, state)
+        job.error = f"{error} (and the hook: {describe(fault)})".strip()
+    job.save()
+
+
+def _call_hook(job: Job) -> None:
+    handler = HANDLERS.get(job.kind)
+    if handler is None:
+        return
+    if job.state == Job.State.FAILED and handler.on_failed:
+        handler.on_failed(job.payload, job.error)
+    if job.state == Job.State.CANCELLED and handler.on_cancelled:
+        handler.on_cancelled(job.payload)

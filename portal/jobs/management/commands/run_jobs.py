@@ -1,0 +1,33 @@
+"""`manage.py run_jobs`: works on the queue without Celery."""
+
+import signal
+from contextlib import suppress
+from time import sleep
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandParser
+
+from portal.jobs.shutdown import Interrupted, heeding, requested
+from portal.jobs.worker import run_due_jobs
+
+LOOK_AGAIN_SECONDS = 1.0
+
+
+class Command(BaseCommand):
+    help = "Run the jobs that are due in this process, until none is left."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument(
+            "--forever",
+            action="store_true",
+            help="go on looking for new ones each second: a worker without Celery or a broker",
+        )
+
+    def handle(self, *, forever: bool, **_: Any) -> None:
+        count = 0
+        with suppress(Interrupted), heeding(signal.SIGTERM, signal.SIGINT):
+            count = run_due_jobs(should_stop=requested)
+            while forever and not requested():
+                sleep(LOOK_AGAIN_SECONDS)
+                run_due_jobs(should_stop=requested)
+        self.stdout.write("Stopped." if requested() else f"Jobs run: {count}")

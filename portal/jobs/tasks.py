@@ -1,0 +1,38 @@
+"""The one Celery task: being woken."""
+
+import signal
+from contextlib import suppress
+
+from celery import shared_task
+from celery.platforms import set_pdeathsig
+from celery.signals import beat_embedded_init, worker_process_init, worker_shutting_down
+
+from portal.jobs import shutdown
+from portal.jobs.wakeup import TASK, wake
+from portal.jobs.worker import run_due_jobs
+
+
+def run_woken() -> None:
+    """Runs what is due. Any number of these messages, lost or doubled, leads to the same rows."""
+    # An interrupted job has been given back, and the worker ends this process once it is idle.
+    with suppress(shutdown.Interrupted), shutdown.heeding(signal.SIGTERM):
+        run_due_jobs(should_stop=shutdown.requested, on_more=wake)
+
+
+def _stop_after_this_job(**_: object) -> None:
+    shutdown.request()
+
+
+def _end_with_worker(**_: object) -> None:
+    """Beat is a child of the worker; were the worker killed, it would go on waking for ever."""
+    set_pdeathsig("SIGKILL")
+
+
+def _wait_with_signals(**_: object) -> None:
+    shutdown.hold_back(signal.SIGTERM)
+
+
+shared_task(name=TASK)(run_woken)
+worker_shutting_down.connect(_stop_after_this_job)
+beat_embedded_init.connect(_end_with_worker)
+worker_process_init.connect(_wait_with_signals)

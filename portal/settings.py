@@ -1,0 +1,296 @@
+"""Settings: one typed module, driven by the environment.
+
+Every setting has a default that runs the whole site on one machine. A wrong value stops the start
+with the variable's name. `docs/operations.md` lists all variables.
+"""
+
+import secrets
+from datetime import timedelta
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import environ
+from csp.constants import NONCE, NONE, SELF
+from django.core.exceptions import ImproperlyConfigured
+
+from portal.logs import logging_config
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+env = environ.Env()
+
+
+def _int(name: str, default: int, *, least: int = 1) -> int:
+    """A whole number of at least `least` from the environment, or an error that names it."""
+    try:
+        value = int(env.str(name, default=str(default)))
+    except ValueError as error:
+        raise ImproperlyConfigured(f"{name} must be a whole number") from error
+    if value < least:
+        raise ImproperlyConfigured(f"{name} must be at least {least}, not {value}")
+    return value
+
+
+def _bool(name: str, *, default: bool) -> bool:
+    text = env.str(name, default="on" if default else "off").strip().lower()
+    if text in {"1", "true", "yes", "on"}:
+        return True
+    if text in {"0", "false", "no", "off"}:
+        return False
+    raise ImproperlyConfigured(f"{name} must be on or off, not {text!r}")
+
+
+def _secret_key(var_dir: Path) -> str:
+    """The key from the environment; on one machine a random one made once and kept in var/."""
+    key: str = env.str("SECRET_KEY", default="")
+    if key:
+        if len(key) < 32:
+            raise ImproperlyConfigured("SECRET_KEY must have at least 32 characters")
+        return key
+    path = var_dir / "secret_key"
+    try:
+        with path.open("x", encoding="ascii") as file:
+            path.chmod(0o600)
+            file.write(secrets.token_urlsafe(48))
+    except FileExistsError:
+        pass
+    return path.read_text(encoding="ascii")
+
+
+DEBUG = _bool("DEBUG", default=False)
+VAR_DIR = Path(env.str("VAR_DIR", default=str(BASE_DIR / "var")))
+VAR_DIR.mkdir(parents=True, exist_ok=True)
+SECRET_KEY = _secret_key(VAR_DIR)
+ALLOWED_HOSTS: list[str] = env.list("ALLOWED_HOSTS", default=["127.0.0.1", "localhost", "[::1]"])
+CSRF_TRUSTED_ORIGINS: list[str] = env.list("CSRF_TRUSTED_ORIGINS", default=[])
+SITE_NAME = "Factboard"
+
+INSTALLED_APPS = [
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.humanize",
+    "django.contrib.messages",
+    "django.contrib.sessions",
+    "whitenoise.runserver_nostatic",
+    "django.contrib.staticfiles",
+    "allauth",
+    "allauth.account",
+    "allauth.mfa",
+    "csp",
+    "django_filters",
+    "django_htmx",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+    "rest_framework",
+    "template_partials",
+    "portal.audit",
+    "portal.accounts",
+    "portal.jobs",
+    "portal.datasets",
+    "annotation",
+    "scoring",
+    "portal.home",
+    "sample",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+]
+
+ROOT_URLCONF = "portal.urls"
+WSGI_APPLICATION = "portal.wsgi.application"
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+                "csp.context_processors.nonce",
+            ],
+        },
+    }
+]
+
+# --- database -------------------------------------------------------------------------------
+# IMMEDIATE takes SQLite's write lock when a transaction begins, so that two writers wait for each
+# other instead of failing with "database is locked" half-way.
+_SQLITE = {
+    "transaction_mode": "IMMEDIATE",
+    "timeout": 30,
+    "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-20000;",
+}
+DATABASE_URL: str = env.str("DATABASE_URL", default=f"sqlite:///{VAR_DIR / 'factboard.sqlite3'}")
+if urlsplit(DATABASE_URL).scheme not in {"sqlite", "postgres", "postgresql"}:
+    raise ImproperlyConfigured("DATABASE_URL must begin with sqlite:/// or postgres://")
+DATABASES = {"default": env.db_url_config(DATABASE_URL)}
+if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
+    DATABASES["default"]["OPTIONS"] = _SQLITE
+else:
+    DATABASES["default"]["CONN_MAX_AGE"] = 60
+    DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+# --- cache ----------------------------------------------------------------------------------
+REDIS_URL: str = env.str("REDIS_URL", default="")
+CACHES = {
+    "default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}
+    if REDIS_URL
+    else {
+        "BACKEND": "django.core.cache.backends.db.DatabaseCache",
+        "LOCATION": "cache_entries",
+        "OPTIONS": {"MAX_ENTRIES": 20_000},
+    }
+}
+
+# --- wake-up messages (the queue itself is portal.jobs.Job) ------------------------------------
+CELERY_BROKER_URL: str = env.str("CELERY_BROKER_URL", default="filesystem://")
+JOB_LEASE = timedelta(seconds=_int("JOB_LEASE_SECONDS", 60, least=3))
+JOB_REAP_EVERY = timedelta(seconds=_int("JOB_REAP_SECONDS", 5))
+GRADING_CHUNK = _int("GRADING_CHUNK", 25)
+
+# --- files ----------------------------------------------------------------------------------
+STATIC_URL = "/static/"
+STATIC_ROOT = VAR_DIR / "static"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+MEDIA_ROOT = Path(env.str("MEDIA_ROOT", default=str(VAR_DIR / "media")))
+# Maps of libraries' scripts are for debuggers; compressing them would double the first start.
+WHITENOISE_SKIP_COMPRESS_EXTENSIONS = [
+    *("jpg", "jpeg", "png", "gif", "webp", "woff", "woff2", "gz", "zip", "map")
+]
+S3_BUCKET: str = env.str("S3_BUCKET", default="")
+STORAGES = {
+    "default": {
+        "BACKEND": "storages.backends.s3.S3Storage",
+        "OPTIONS": {
+            "bucket_name": S3_BUCKET,
+            "endpoint_url": env.str("S3_ENDPOINT_URL", default="") or None,
+            "region_name": env.str("S3_REGION", default="") or None,
+            "default_acl": "private",
+            "file_overwrite": False,
+        },
+    }
+    if S3_BUCKET
+    else {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
+}
+
+# --- uploads --------------------------------------------------------------------------------
+MEGABYTE = 1024 * 1024
+UPLOAD_LIMIT = _int("UPLOAD_LIMIT_MB", 200) * MEGABYTE
+ARCHIVE_TOTAL_LIMIT = _int("ARCHIVE_TOTAL_LIMIT_MB", 2048) * MEGABYTE
+ARCHIVE_MEMBER_LIMIT = _int("ARCHIVE_MEMBER_LIMIT_MB", 50) * MEGABYTE
+ARCHIVE_RATIO_LIMIT = _int("ARCHIVE_RATIO_LIMIT", 200)
+ARCHIVE_MEMBERS_LIMIT = _int("ARCHIVE_MEMBERS_LIMIT", 100_000)
+# A form or JSON body that is not a file; the largest is the spans of one assignment.
+DATA_UPLOAD_MAX_MEMORY_SIZE = 10 * MEGABYTE
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 5_000
+FILE_UPLOAD_HANDLERS = [
+    "portal.common.uploads.LimitedUploadHandler",
+    "django.core.files.uploadhandler.MemoryFileUploadHandler",
+    "django.core.files.uploadhandler.TemporaryFileUploadHandler",
+]
+
+# --- accounts -------------------------------------------------------------------------------
+AUTH_USER_MODEL = "accounts.User"
+AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in (
+        "UserAttributeSimilarityValidator",
+        "MinimumLengthValidator",
+        "CommonPasswordValidator",
+        "NumericPasswordValidator",
+    )
+]
+LOGIN_URL = "account_login"
+LOGIN_REDIRECT_URL = "home:start"
+ACCOUNT_LOGOUT_REDIRECT_URL = "home:home"
+ACCOUNT_USER_MODEL_USERNAME_FIELD = None
+ACCOUNT_LOGIN_METHODS = {"email"}
+ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*", "password2*"]
+ACCOUNT_FORMS = {"signup": "portal.accounts.forms.SignupForm"}
+ACCOUNT_EMAIL_VERIFICATION = env.str("ACCOUNT_EMAIL_VERIFICATION", default="optional")
+if ACCOUNT_EMAIL_VERIFICATION not in {"mandatory", "optional", "none"}:
+    raise ImproperlyConfigured("ACCOUNT_EMAIL_VERIFICATION must be mandatory, optional or none")
+ACCOUNT_EMAIL_SUBJECT_PREFIX = f"[{SITE_NAME}] "
+ACCOUNT_USER_DISPLAY = "portal.accounts.models.display_name"
+MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
+
+EMAIL_URL: str = env.str("EMAIL_URL", default="consolemail://")
+vars().update(env.email_url_config(EMAIL_URL))
+DEFAULT_FROM_EMAIL: str = env.str("DEFAULT_FROM_EMAIL", default="factboard@localhost")
+
+# --- security -------------------------------------------------------------------------------
+HTTPS = _bool("HTTPS", default=False)
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = HTTPS
+SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
+if HTTPS:
+    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+SECURE_REFERRER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [SELF],
+        "script-src": [SELF, NONCE],
+        "style-src": [SELF, NONCE],
+        "img-src": [SELF, "data:"],
+        "object-src": [NONE],
+        "base-uri": [NONE],
+        "form-action": [SELF],
+        "frame-ancestors": [NONE],
+    }
+}
+
+# --- API ------------------------------------------------------------------------------------
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "portal.accounts.api.TokenAuthentication",
+        "rest_framework.authentication.SessionAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticatedOrReadOnly"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_PAGINATION_CLASS": "rest_framework.pagination.LimitOffsetPagination",
+    "PAGE_SIZE": 100,
+    "TEST_REQUEST_DEFAULT_FORMAT": "json",
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": f"{SITE_NAME} API",
+    "DESCRIPTION": "Everything a person can do in the browser, with a token.",
+    "VERSION": "1",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SCHEMA_PATH_PREFIX": "/api/v1",
+    # Choice sets whose fields share a name; without names of their own they would get hashes.
+    "ENUM_NAME_OVERRIDES": {
+        "AssignmentStateEnum": "portal.home.api_enums.ASSIGNMENT_STATE",
+        "BoardStateEnum": "portal.home.api_enums.BOARD_STATE",
+        "CampaignStateEnum": "portal.home.api_enums.CAMPAIGN_STATE",
+        "CaseStateEnum": "portal.home.api_enums.CASE_STATE",
+        "DatasetVisibilityEnum": "portal.home.api_enums.DATASET_VISIBILITY",
+        "ReleaseVisibilityEnum": "portal.home.api_enums.RELEASE_VISIBILITY",
+        "WorkStateEnum": "portal.home.api_enums.WORK_STATE",
+    },
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+}
+
+# --- the rest -------------------------------------------------------------------------------
+LANGUAGE_CODE = "en"
+TIME_ZONE = "UTC"
+USE_TZ = True
+USE_I18N = True
+LOGGING = logging_config(level=env.str("LOG_LEVEL", default="INFO"), json=not DEBUG)

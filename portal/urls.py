@@ -1,0 +1,20 @@
+"""The site map. The words here are the words of pages, code and tests."""
+
+from django.contrib import admin
+from django.urls import URLPattern, URLResolver, include, path
+
+urlpatterns: list[URLPattern | URLResolver] = [
+    path("", include("portal.home.urls")),
+    path("accounts/", include("allauth.urls")),
+    path("account/", include("portal.accounts.urls")),
+    path("datasets/", include("portal.datasets.urls")),
+    path("", include("annotation.urls")),
+    path("", include("scoring.urls")),
+    path("api/v1/", include("portal.home.api_urls")),
+    path("admin/", admin.site.urls),
+]
+
+handler400 = "portal.home.errors.bad_request"
+handler403 = "portal.home.errors.forbidden"
+handler404 = "portal.home.errors.not_found"
+handler500 = "portal.home.errors.server_error"
