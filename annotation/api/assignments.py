@@ -1,0 +1,130 @@
+"""An annotator's own assignments: list, read, save, submit. Anybody else's answer 404."""
+
+from typing import Any
+
+from django.db.models import QuerySet
+from django_filters.rest_framework import DjangoFilterBackend
+from drf_spectacular.utils import extend_schema, extend_schema_view
+from rest_framework.generics import ListAPIView
+from rest_framework.permissions import IsAuthenticated
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation.access import own_assignment
+from annotation.models import Assignment
+from annotation.selectors.tasks import my_assignments, next_task
+from annotation.services.saving import current_spans, save_spans
+from annotation.services.submitting import submit_assignment
+from portal.datasets.models import DocumentContent
+
+from . import schemas
+from .base import AnnotationView, field, user_of
+
+
+@extend_schema_view(get=extend_schema(summary="My assignments", tags=["annotation"]))
+class AssignmentList(ListAPIView[Assignment]):
+    permission_classes = [IsAuthenticated]
+    serializer_class = schemas.AssignmentRow
+    filter_backends = [DjangoFilterBackend]
+    filterset_fields = ["state"]
+    queryset = Assignment.objects.none()
+
+    def get_queryset(self) -> QuerySet[Assignment]:
+        return my_assignments(self.request.user)
+
+
+class AssignmentDetail(AnnotationView):
+    @extend_schema(
+        summary="One of my assignments with its spans",
+        tags=["annotation"],
+        responses=schemas.AssignmentDetail,
+    )
+    def get(self, request: Request, pk: int) -> Response:
+        assignment = own_assignment(request.user, pk)
+        return Response(_detail(assignment))
+
+
+def _detail(assignment: Assignment) -> dict[str, Any]:
+    campaign = assignment.campaign_document.campaign
+    document = assignment.campaign_document.document
+    return {
+        "id": assignment.pk,
+        "campaign": campaign.slug,
+        "document": document.name,
+        "state": assignment.state,
+        "revision": assignment.revision,
+        "labels": campaign.labels,
+        "text_sha256": document.text_sha256,
+        "text_chars": document.text_chars,
+        "spans": current_spans(assignment),
+    }
+
+
+class AssignmentContent(AnnotationView):
+    @extend_schema(
+        summary="The page of one of my assignments",
+        description="Spans are offsets into `text`, in Unicode code points.",
+        tags=["annotation"],
+        responses=schemas.AssignmentPage,
+    )
+    def get(self, request: Request, pk: int) -> Response:
+        document = own_assignment(request.user, pk).campaign_document.document
+        content = DocumentContent.objects.get(pk=document.pk)
+        return Response(
+            {
+                "html": content.html,
+                "text": content.text,
+                "text_sha256": document.text_sha256,
+            }
+        )
+
+
+class AssignmentSpans(AnnotationView):
+    @extend_schema(
+        summary="Save all spans of one of my assignments",
+        description="Name the revision the spans were made from. The same `save_key` sent again is "
+        "answered as the first time.",
+        tags=["annotation"],
+        request=schemas.SpansSave,
+        responses={
+            200: schemas.SpansSaved,
+            409: schemas.AnnotationConflict,
+            422: schemas.AnnotationInvalid,
+        },
+    )
+    def put(self, request: Request, pk: int) -> Response:
+        saved = save_spans(
+            assignment=own_assignment(request.user, pk),
+            base_revision=field(request, "base_revision", int),
+            save_key=field(request, "save_key", str),
+            spans=field(request, "spans", list),
+            text_sha256=field(request, "text_sha256", str, ""),
+            author=user_of(request),
+        )
+        return Response(
+            {"revision": saved.revision, "saved_at": saved.saved_at, "state": saved.state}
+        )
+
+
+class AssignmentSubmit(AnnotationView):
+    @extend_schema(
+        summary="Submit one of my assignments",
+        description="Its spans become final. `next` is the page of the next task, if there is one.",
+        tags=["annotation"],
+        request=schemas.AssignmentSubmission,
+        responses={
+            200: schemas.AssignmentSubmitted,
+            409: schemas.AnnotationConflict,
+            422: schemas.AnnotationInvalid,
+        },
+    )
+    def post(self, request: Request, pk: int) -> Response:
+        assignment = own_assignment(request.user, pk)
+        submitted = submit_assignment(
+            assignment=assignment,
+            base_revision=field(request, "base_revision", int),
+            actor=user_of(request),
+        )
+        following = next_task(request.user, assignment)
+        url = following.get_absolute_url() if following else None
+        return Response({"state": submitted.state, "next": url})

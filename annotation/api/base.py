@@ -1,0 +1,97 @@
+"""What all endpoints of annotation share: access, reading bodies, telling refusals."""
+
+from typing import Any
+
+from django.conf import settings
+from django.core.exceptions import RequestDataTooBig
+from rest_framework import status
+from rest_framework.exceptions import APIException, ParseError
+from rest_framework.parsers import JSONParser
+from rest_framework.permissions import IsAuthenticated
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from annotation.services.errors import Conflict, InvalidSpans, Refused, Unfinished
+from portal.accounts.models import User
+from portal.datasets.services.releases import ReleaseError
+
+# More faults would drown the reader; their number is told.
+SHOWN_FAULTS = 100
+
+
+class BodyTooLarge(APIException):
+    status_code = status.HTTP_413_REQUEST_ENTITY_TOO_LARGE
+    default_code = "too_large"
+    default_detail = "The body is too large."
+
+
+class BoundedJSONParser(JSONParser):
+    """JSON of bounded size and depth: a body must not exhaust memory or the interpreter's stack."""
+
+    def parse(self, stream: Any, media_type: str | None = None, parser_context: Any = None) -> Any:
+        headers = parser_context["request"].META if parser_context else {}
+        length = str(headers.get("CONTENT_LENGTH") or "0")
+        if not length.isdigit() or int(length) > settings.DATA_UPLOAD_MAX_MEMORY_SIZE:
+            raise BodyTooLarge
+        try:
+            return super().parse(stream, media_type, parser_context)
+        except RecursionError:
+            raise ParseError("JSON parse error - nested too deeply") from None
+
+
+class AnnotationView(APIView):
+    """For people who are logged in; what exactly they may do, `annotation.access` decides."""
+
+    permission_classes = [IsAuthenticated]
+    parser_classes = [BoundedJSONParser]
+
+    def handle_exception(self, exc: Exception) -> Response:
+        if isinstance(exc, RequestDataTooBig):
+            # Where a middleware has read the body before, Django's own limit speaks first.
+            exc = BodyTooLarge()
+        if isinstance(exc, ReleaseError):
+            exc = InvalidSpans([{"code": "release", "message": fault} for fault in exc.faults])
+        if isinstance(exc, Refused):
+            return refusal_response(exc)
+        return super().handle_exception(exc)
+
+
+def refusal_response(refusal: Refused) -> Response:
+    """422 for what cannot be taken as it is, 409 for what the state of things forbids."""
+    body: dict[str, Any] = {"code": refusal.code, "message": refusal.message}
+    code: int = status.HTTP_409_CONFLICT
+    if isinstance(refusal, InvalidSpans):
+        code = status.HTTP_422_UNPROCESSABLE_ENTITY
+        body |= {"errors": refusal.errors[:SHOWN_FAULTS], "total": len(refusal.errors)}
+    elif isinstance(refusal, Conflict):
+        body |= {"revision": refusal.revision, "spans": refusal.spans}
+        body["saved_at"] = refusal.saved_at
+    elif isinstance(refusal, Unfinished):
+        body["documents"] = refusal.names
+    return Response(body, status=code)
+
+
+def field(request: Request, name: str, kind: type, default: Any = ...) -> Any:
+    """A field of the JSON body, of exactly this type; raises InvalidSpans otherwise."""
+    body = request.data
+    if not isinstance(body, dict):
+        raise InvalidSpans([_field_fault("body", "must be a JSON object")])
+    value = body.get(name, default)
+    if value is ...:
+        raise InvalidSpans([_field_fault(name, "is missing")])
+    # bool is an int in Python; in JSON it is not a number.
+    if type(value) is not kind or (isinstance(value, int) and value < 0):
+        words = {int: "a whole number from 0", str: "a text", list: "a list"}
+        raise InvalidSpans([_field_fault(name, f"must be {words[kind]}")])
+    return value
+
+
+def _field_fault(name: str, problem: str) -> dict[str, str]:
+    return {"field": name, "code": "type", "message": f"{name} {problem}"}
+
+
+def user_of(request: Request) -> User:
+    """The caller; IsAuthenticated has seen to it that there is one."""
+    assert isinstance(request.user, User)
+    return request.user

@@ -1,0 +1,89 @@
+"""Adjudication: where annotators differ, what was decided, and the gold that results."""
+
+from django.conf import settings
+from django.db import models
+from django.db.models import F, Q
+from django.urls import reverse
+
+from .campaigns import CampaignDocument
+
+
+class Case(models.Model):
+    """A knot of overlapping spans on which the annotators of a document differ."""
+
+    class Kind(models.TextChoices):
+        BOUNDARY = "boundary", "boundary differs"
+        LABEL = "label", "label differs"
+        MISSING = "missing", "marked by some only"
+
+    class State(models.TextChoices):
+        OPEN = "open"
+        DECIDED = "decided"
+
+    campaign_document = models.ForeignKey(
+        CampaignDocument, on_delete=models.CASCADE, related_name="cases"
+    )
+    start = models.PositiveIntegerField()
+    end = models.PositiveIntegerField()
+    kind = models.CharField(max_length=10, choices=Kind)
+    proposals = models.JSONField(
+        help_text="[{assignment, spans: [{label, start, end, quote}]}, …], one per annotator."
+    )
+    state = models.CharField(max_length=10, choices=State, default=State.OPEN)
+    decision = models.JSONField(
+        default=list, help_text="The spans that become gold; none is a full answer."
+    )
+    reason = models.TextField(blank=True)
+    decided_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+"
+    )
+    decided_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["campaign_document", "start"]
+        constraints = [
+            models.UniqueConstraint(fields=["campaign_document", "start"], name="case_start_once"),
+            models.CheckConstraint(condition=Q(start__lt=F("end")), name="case_not_empty"),
+            models.CheckConstraint(
+                condition=Q(state="open", decided_at__isnull=True)
+                | Q(state="decided", decided_at__isnull=False),
+                name="case_decided_has_time",
+            ),
+        ]
+        indexes = [models.Index(fields=["campaign_document", "state"], name="case_state")]
+
+    def __str__(self) -> str:
+        return f"case {self.pk} ({self.kind})"
+
+    def get_absolute_url(self) -> str:
+        return reverse("annotation:case", args=[self.campaign_document.campaign.slug, self.pk])
+
+
+class GoldSpan(models.Model):
+    """A span that everybody marked alike, or that adjudication settled."""
+
+    class Origin(models.TextChoices):
+        AGREED = "agreed"
+        ADJUDICATED = "adjudicated"
+
+    campaign_document = models.ForeignKey(
+        CampaignDocument, on_delete=models.CASCADE, related_name="gold_spans"
+    )
+    label = models.CharField(max_length=64)
+    start = models.PositiveIntegerField()
+    end = models.PositiveIntegerField()
+    quote = models.TextField()
+    origin = models.CharField(max_length=12, choices=Origin)
+    case = models.ForeignKey(Case, null=True, on_delete=models.CASCADE, related_name="gold_spans")
+
+    class Meta:
+        ordering = ["campaign_document", "start"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["campaign_document", "start"], name="gold_span_start_once"
+            ),
+            models.CheckConstraint(condition=Q(start__lt=F("end")), name="gold_span_not_empty"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.label} [{self.start}, {self.end})"

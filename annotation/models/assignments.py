@@ -1,0 +1,126 @@
+"""Assignments: one annotator's work on one document, its spans and its history."""
+
+from typing import Any
+
+from django.conf import settings
+from django.db import models
+from django.db.models import F, Q
+from django.urls import reverse
+
+from .campaigns import Campaign, CampaignDocument
+
+
+class AssignmentQuerySet(models.QuerySet["Assignment"]):
+    def of(self, user: Any) -> "AssignmentQuerySet":
+        """The user's own work: the only assignments an annotator may ever see."""
+        return self.filter(annotator=user)
+
+    def workable(self) -> "AssignmentQuerySet":
+        """Not submitted yet, in a campaign that is open."""
+        return self.exclude(state=Assignment.State.SUBMITTED).filter(
+            campaign_document__campaign__state=Campaign.State.OPEN
+        )
+
+    def submitted(self) -> "AssignmentQuerySet":
+        return self.filter(state=Assignment.State.SUBMITTED)
+
+
+class Assignment(models.Model):
+    class State(models.TextChoices):
+        ASSIGNED = "assigned", "assigned"
+        IN_PROGRESS = "in_progress", "in progress"
+        SUBMITTED = "submitted", "submitted"
+
+    campaign_document = models.ForeignKey(
+        CampaignDocument, on_delete=models.CASCADE, related_name="assignments"
+    )
+    annotator = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="assignments"
+    )
+    state = models.CharField(max_length=12, choices=State, default=State.ASSIGNED)
+    # Grows by one with every accepted save; a save names the revision it was made from.
+    revision = models.PositiveIntegerField(default=0)
+    created_at = models.DateTimeField(auto_now_add=True)
+    submitted_at = models.DateTimeField(null=True)
+
+    objects = AssignmentQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["campaign_document", "annotator"], name="assignment_once"
+            ),
+            models.CheckConstraint(
+                condition=Q(state="submitted", submitted_at__isnull=False)
+                | (~Q(state="submitted") & Q(submitted_at__isnull=True)),
+                name="assignment_submitted_has_time",
+            ),
+        ]
+        indexes = [models.Index(fields=["annotator", "state"], name="assignment_annotator")]
+
+    def __str__(self) -> str:
+        return f"assignment {self.pk}"
+
+    def get_absolute_url(self) -> str:
+        return reverse("annotation:workbench", args=[self.pk])
+
+    @property
+    def is_submitted(self) -> bool:
+        return self.state == self.State.SUBMITTED
+
+    @property
+    def is_workable(self) -> bool:
+        """Whether its annotator may change it now."""
+        campaign = self.campaign_document.campaign
+        return not self.is_submitted and campaign.state == Campaign.State.OPEN
+
+
+class Span(models.Model):
+    """A labelled stretch of the canonical text: `[start, end)` in code points."""
+
+    assignment = models.ForeignKey(Assignment, on_delete=models.CASCADE, related_name="spans")
+    # Made by the browser and stable over saves, so that comments and decisions can point at it.
+    key = models.CharField(max_length=36)
+    label = models.CharField(max_length=64)
+    start = models.PositiveIntegerField()
+    end = models.PositiveIntegerField()
+    quote = models.TextField(help_text="text[start:end], kept to notice any drift.")
+
+    class Meta:
+        ordering = ["assignment", "start"]
+        constraints = [
+            models.UniqueConstraint(fields=["assignment", "key"], name="span_key_once"),
+            models.UniqueConstraint(fields=["assignment", "start"], name="span_start_once"),
+            models.CheckConstraint(condition=Q(start__lt=F("end")), name="span_not_empty"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.label} [{self.start}, {self.end})"
+
+
+class Revision(models.Model):
+    """One accepted save: what it added and removed. Append-only."""
+
+    assignment = models.ForeignKey(Assignment, on_delete=models.CASCADE, related_name="revisions")
+    number = models.PositiveIntegerField()
+    author = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    # Sent by the browser: the same save arriving twice is answered, not done again.
+    save_key = models.CharField(max_length=36)
+    digest = models.CharField(
+        max_length=64,
+        help_text="SHA-256 of the spans saved: another save under the same key differs.",
+    )
+    added = models.JSONField(default=list)
+    removed = models.JSONField(default=list)
+    saved_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["assignment", "number"]
+        constraints = [
+            models.UniqueConstraint(fields=["assignment", "number"], name="revision_number_once"),
+            models.UniqueConstraint(fields=["assignment", "save_key"], name="revision_save_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"revision {self.number} of assignment {self.assignment_id}"

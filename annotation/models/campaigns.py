@@ -1,0 +1,108 @@
+"""Campaigns: who labels which documents with what."""
+
+from typing import Any
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.urls import reverse
+
+from portal.datasets.models import Dataset, Document
+
+
+def default_labels() -> list[str]:
+    """The label set of FinCriticalED's first version."""
+    return ["Number", "Date"]
+
+
+class CampaignQuerySet(models.QuerySet["Campaign"]):
+    def of_member(self, user: Any) -> "CampaignQuerySet":
+        """Campaigns in which the user holds any role."""
+        return self.filter(memberships__user=user).distinct()
+
+
+class Campaign(models.Model):
+    class State(models.TextChoices):
+        DRAFT = "draft"
+        OPEN = "open"
+        CLOSED = "closed"
+
+    slug = models.SlugField(max_length=80, unique=True)
+    title = models.CharField(max_length=160)
+    dataset = models.ForeignKey(Dataset, on_delete=models.PROTECT, related_name="campaigns")
+    labels = models.JSONField(
+        default=default_labels, help_text="Label names; their order gives the keys 1 to 9."
+    )
+    overlap = models.PositiveSmallIntegerField(
+        default=2, help_text="Annotators per document, 1 to 4."
+    )
+    guidelines = models.TextField(blank=True, help_text="Markdown.")
+    state = models.CharField(max_length=10, choices=State, default=State.DRAFT)
+    is_sample = models.BooleanField(default=False)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = CampaignQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["title"]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(overlap__gte=1) & Q(overlap__lte=4), name="campaign_overlap_1_to_4"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.title
+
+    def get_absolute_url(self) -> str:
+        return reverse("annotation:campaign", args=[self.slug])
+
+
+class Membership(models.Model):
+    """A role held in one campaign; a person may hold several."""
+
+    class Role(models.TextChoices):
+        ANNOTATOR = "annotator"
+        LEAD = "lead"
+        REVIEWER = "reviewer"
+
+    campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="memberships")
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships"
+    )
+    role = models.CharField(max_length=10, choices=Role)
+
+    class Meta:
+        ordering = ["campaign", "role", "id"]
+        constraints = [
+            models.UniqueConstraint(fields=["campaign", "user", "role"], name="membership_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.user} is {self.role} of {self.campaign}"
+
+
+class CampaignDocument(models.Model):
+    """A document on its way through one campaign."""
+
+    class Stage(models.TextChoices):
+        ANNOTATION = "annotation", "annotation"
+        ADJUDICATION = "adjudication", "adjudication"
+        GOLD = "gold", "gold"
+
+    campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="documents")
+    document = models.ForeignKey(Document, on_delete=models.PROTECT, related_name="+")
+    stage = models.CharField(max_length=14, choices=Stage, default=Stage.ANNOTATION)
+
+    class Meta:
+        ordering = ["campaign", "id"]
+        constraints = [
+            models.UniqueConstraint(fields=["campaign", "document"], name="campaign_document_once")
+        ]
+        indexes = [models.Index(fields=["campaign", "stage"], name="campaign_document_stage")]
+
+    def __str__(self) -> str:
+        return f"{self.document} in {self.campaign}"

@@ -1,0 +1,122 @@
+"""Campaigns: make, open, close, and write their guidelines."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from django.db import transaction
+from django.utils.text import slugify
+
+from annotation.models import Campaign
+from portal.accounts.models import User
+from portal.audit.models import record_event
+from portal.datasets.models import Dataset
+
+from .assigning import assign_new_documents
+from .errors import Refused
+
+_GUIDELINES = Path(__file__).resolve().parent.parent / "data" / "guidelines.md"
+_SLUG_LENGTH = 60
+
+
+def default_guidelines() -> str:
+    """The rules a new campaign begins with, Markdown."""
+    return _GUIDELINES.read_text(encoding="utf-8")
+
+
+@transaction.atomic
+def create_campaign(
+    *,
+    dataset: Dataset,
+    title: str,
+    labels: Sequence[str],
+    overlap: int,
+    guidelines: str,
+    actor: User | None,
+    slug: str = "",
+    is_sample: bool = False,
+) -> Campaign:
+    """Makes a draft. Its address comes from the title unless `slug` is given."""
+    campaign = Campaign.objects.create(
+        slug=slug or _free_slug(title),
+        title=title,
+        dataset=dataset,
+        labels=list(labels),
+        overlap=overlap,
+        guidelines=guidelines,
+        is_sample=is_sample,
+        created_by=actor,
+    )
+    record_event(
+        verb="create_campaign", subject=campaign, actor=actor, dataset=dataset.slug, overlap=overlap
+    )
+    return campaign
+
+
+def _free_slug(title: str) -> str:
+    base = slugify(title)[:_SLUG_LENGTH].strip("-") or "campaign"
+    taken = set(Campaign.objects.filter(slug__startswith=base).values_list("slug", flat=True))
+    # "new" is the address of the form.
+    taken.add("new")
+    numbered = (f"{base}-{number}" for number in range(2, len(taken) + 3))
+    return base if base not in taken else next(slug for slug in numbered if slug not in taken)
+
+
+@transaction.atomic
+def open_campaign(*, campaign: Campaign, actor: User | None) -> Campaign:
+    """Takes in every document of the dataset, assigns the work and lets annotators begin.
+
+    Raises Refused when the campaign is not a draft, the dataset is empty or annotators are too few.
+    """
+    opened = Campaign.objects.filter(pk=campaign.pk, state=Campaign.State.DRAFT).update(
+        state=Campaign.State.OPEN
+    )
+    if not opened:
+        raise Refused("Only a draft can be opened; this campaign was opened before.", code="state")
+    campaign.state = Campaign.State.OPEN
+    documents = assign_new_documents(campaign=campaign)
+    if not documents:
+        raise Refused(
+            "The dataset holds no documents yet: import some, then open the campaign.",
+            code="no_documents",
+        )
+    record_event(
+        verb="open_campaign", subject=campaign, actor=actor, documents=documents,
+        overlap=campaign.overlap,
+    )  # fmt: skip
+    return campaign
+
+
+@transaction.atomic
+def close_campaign(*, campaign: Campaign, actor: User) -> Campaign:
+    """Ends annotation: what was not submitted can be read but not changed."""
+    closed = Campaign.objects.filter(pk=campaign.pk, state=Campaign.State.OPEN).update(
+        state=Campaign.State.CLOSED
+    )
+    if not closed:
+        raise Refused("Only an open campaign can be closed.", code="state")
+    campaign.state = Campaign.State.CLOSED
+    record_event(verb="close_campaign", subject=campaign, actor=actor)
+    return campaign
+
+
+@transaction.atomic
+def reopen_campaign(*, campaign: Campaign, actor: User) -> Campaign:
+    """Lets annotators go on with what they had not submitted when the campaign was closed."""
+    reopened = Campaign.objects.filter(pk=campaign.pk, state=Campaign.State.CLOSED).update(
+        state=Campaign.State.OPEN
+    )
+    if not reopened:
+        raise Refused("Only a closed campaign can be reopened.", code="state")
+    campaign.state = Campaign.State.OPEN
+    record_event(verb="reopen_campaign", subject=campaign, actor=actor)
+    return campaign
+
+
+@transaction.atomic
+def edit_guidelines(*, campaign: Campaign, text: str, actor: User) -> Campaign:
+    """Replaces the guidelines; the event keeps the former text, so that no version is lost."""
+    former = Campaign.objects.select_for_update().get(pk=campaign.pk).guidelines
+    campaign.guidelines = text
+    campaign.save(update_fields=["guidelines"])
+    record_event(verb="edit_guidelines", subject=campaign, actor=actor, former=former)
+    return campaign

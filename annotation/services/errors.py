@@ -1,0 +1,74 @@
+"""Why a service refused. Views and the API turn these into messages; nothing was changed."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+
+class Refused(Exception):
+    """What was asked cannot be done now. The message is for people, `code` for programs."""
+
+    code = "refused"
+
+    def __init__(self, message: str, *, code: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.code = code or self.code
+
+
+class Unfinished(Refused):
+    """Documents that are not gold yet stand in the way; `names` lists them."""
+
+    code = "unfinished"
+
+    def __init__(self, message: str, names: Sequence[str]) -> None:
+        super().__init__(message)
+        self.names = list(names)
+
+
+class InvalidSpans(Refused):
+    """Spans that cannot be taken. `errors`: [{index, key?, code, message}, …], one per fault."""
+
+    code = "invalid"
+
+    def __init__(self, errors: Sequence[dict[str, Any]]) -> None:
+        super().__init__(str(errors[0]["message"]))
+        self.errors = list(errors)
+
+
+class Conflict(Refused):
+    """The work was made from another revision than the current one, which is told here."""
+
+    code = "conflict"
+
+    def __init__(
+        self, *, revision: int, saved_at: datetime | None, spans: Sequence[dict[str, Any]]
+    ) -> None:
+        super().__init__(
+            f"This page was changed elsewhere: it is at revision {revision} by now. "
+            "Load it again before you go on."
+        )
+        self.revision = revision
+        self.saved_at = saved_at
+        self.spans = list(spans)
+
+
+class AlreadySubmitted(Refused):
+    code = "submitted"
+
+    def __init__(self) -> None:
+        super().__init__("This page was submitted; its labels are final.")
+
+
+class CampaignNotOpen(Refused):
+    code = "closed"
+
+    def __init__(self) -> None:
+        super().__init__("The campaign is not open: its pages can be read but not changed.")
+
+
+class Reassigned(Refused):
+    code = "reassigned"
+
+    def __init__(self) -> None:
+        super().__init__("This page was given to somebody else.")

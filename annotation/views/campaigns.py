@@ -1,0 +1,121 @@
+"""Campaigns: mine, new, overview, and what changes their state."""
+
+from collections.abc import Callable
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from annotation.access import Standing, campaign_for, managed_campaign
+from annotation.forms import CampaignForm, GuidelinesForm, posted
+from annotation.selectors.campaigns import campaign_overview, campaign_rows
+from annotation.selectors.steps import next_steps
+from annotation.services.assigning import assign_documents
+from annotation.services.campaigns import (
+    close_campaign,
+    create_campaign,
+    edit_guidelines,
+    open_campaign,
+    reopen_campaign,
+)
+from annotation.services.errors import Refused
+from portal.accounts.access import UserRequest, organiser_required
+
+
+@login_required
+@require_safe
+def campaigns(request: UserRequest) -> HttpResponse:
+    return render(request, "annotation/campaigns.html", {"rows": campaign_rows(request.user)})
+
+
+@organiser_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def new_campaign(request: UserRequest) -> HttpResponse:
+    form = CampaignForm(
+        posted(request), initial={"dataset": request.GET.get("dataset"), "overlap": 2}
+    )
+    if form.is_valid():
+        campaign = create_campaign(**form.cleaned_data, actor=request.user)
+        messages.success(request, "Campaign made. Add its people, then open it.")
+        return redirect("annotation:people", campaign.slug)
+    return render(request, "annotation/campaign_new.html", {"form": form})
+
+
+@login_required
+@require_safe
+def overview(request: UserRequest, slug: str) -> HttpResponse:
+    standing = campaign_for(request.user, slug)
+    figures = campaign_overview(standing.campaign)
+    steps = next_steps(standing, figures, request.user.pk)
+    context = {"standing": standing, "overview": figures, "steps": steps}
+    return render(request, "annotation/campaign.html", context)
+
+
+@login_required
+@require_POST
+def open_(request: UserRequest, slug: str) -> HttpResponse:
+    def act(standing: Standing) -> str:
+        open_campaign(campaign=standing.campaign, actor=request.user)
+        return "The campaign is open: annotators find their documents under Annotate."
+
+    return _changed(request, slug, act)
+
+
+@login_required
+@require_POST
+def close(request: UserRequest, slug: str) -> HttpResponse:
+    def act(standing: Standing) -> str:
+        close_campaign(campaign=standing.campaign, actor=request.user)
+        return "The campaign is closed. What was not submitted can be read but not changed."
+
+    return _changed(request, slug, act)
+
+
+@login_required
+@require_POST
+def reopen(request: UserRequest, slug: str) -> HttpResponse:
+    def act(standing: Standing) -> str:
+        reopen_campaign(campaign=standing.campaign, actor=request.user)
+        return "The campaign is open again."
+
+    return _changed(request, slug, act)
+
+
+@login_required
+@require_POST
+def assign(request: UserRequest, slug: str) -> HttpResponse:
+    def act(standing: Standing) -> str:
+        documents = assign_documents(campaign=standing.campaign, actor=request.user)
+        return f"{documents} document{'' if documents == 1 else 's'} shared out."
+
+    return _changed(request, slug, act)
+
+
+def _changed(request: UserRequest, slug: str, act: Callable[[Standing], str]) -> HttpResponse:
+    """Carries out `act` for a lead or organiser and says on the overview how it went."""
+    standing = managed_campaign(request.user, slug)
+    try:
+        messages.success(request, act(standing))
+    except Refused as refusal:
+        messages.error(request, refusal.message)
+    return redirect(standing.campaign)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def guidelines(request: UserRequest, slug: str) -> HttpResponse:
+    """Everybody in the campaign reads them; leads and organisers write them."""
+    standing = campaign_for(request.user, slug)
+    if request.method == "POST":
+        standing = managed_campaign(request.user, slug)
+    form = GuidelinesForm(posted(request), initial={"guidelines": standing.campaign.guidelines})
+    if form.is_valid():
+        text = form.cleaned_data["guidelines"]
+        edit_guidelines(campaign=standing.campaign, text=text, actor=request.user)
+        messages.success(request, "Guidelines saved.")
+        return redirect("annotation:guidelines", slug)
+    editing = standing.may_manage and ("edit" in request.GET or form.is_bound)
+    context = {"standing": standing, "form": form, "editing": editing}
+    return render(request, "annotation/guidelines.html", context)
