@@ -1,0 +1,164 @@
+"""JSON forms of boards and leaderboards."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from portal.datasets.models import Release
+from scoring.benchmarks import BENCHMARKS
+from scoring.forms import CARD_FIELDS
+from scoring.models import Board, Entry, Phase, Window
+from scoring.services.boards import NewPhase, phase_faults, phase_slug
+
+
+class PhaseSerializer(serializers.ModelSerializer[Phase]):
+    """A phase; `window` says whether it is open at this moment."""
+
+    dataset = serializers.CharField(source="release.dataset.slug")
+    release = serializers.CharField(source="release.version")
+    options = serializers.DictField(child=serializers.CharField())
+    window = serializers.ChoiceField(choices=Window.choices)
+
+    class Meta:
+        model = Phase
+        fields = [
+            "slug",
+            "title",
+            "dataset",
+            "release",
+            "options",
+            "diagnostics",
+            "opens_at",
+            "closes_at",
+            "window",
+        ]
+
+    def to_representation(self, instance: Any) -> dict[str, Any]:
+        """Of a PhaseWindow."""
+        instance.phase.window = instance.window
+        return super().to_representation(instance.phase)
+
+
+class BoardSerializer(serializers.ModelSerializer[Board]):
+    class Meta:
+        model = Board
+        fields = ["slug", "title", "benchmark", "description", "state", "is_sample"]
+
+
+class BoardLineSerializer(serializers.Serializer[Any]):
+    """A board with its phases and the number of its rows."""
+
+    slug = serializers.SlugField(source="board.slug")
+    title = serializers.CharField(source="board.title")
+    benchmark = serializers.CharField(source="board.benchmark")
+    description = serializers.CharField(source="board.description")
+    state = serializers.ChoiceField(choices=Board.State.choices, source="board.state")
+    is_sample = serializers.BooleanField(source="board.is_sample")
+    graded = serializers.IntegerField()
+    reported = serializers.IntegerField()
+    phases = PhaseSerializer(many=True)
+
+
+class BoardStateSerializer(serializers.Serializer[Any]):
+    state = serializers.ChoiceField(choices=Board.State.choices)
+
+
+class NewBoardSerializer(serializers.Serializer[Any]):
+    """A new board with its first phase, on a release of a dataset."""
+
+    slug = serializers.SlugField(max_length=80)
+    title = serializers.CharField(max_length=160)
+    benchmark = serializers.ChoiceField(choices=[(key, key) for key in BENCHMARKS])
+    description = serializers.CharField(required=False, default="", allow_blank=True)
+    phase_title = serializers.CharField(max_length=80, default="Test")
+    dataset = serializers.SlugField(help_text="The dataset's slug.")
+    release = serializers.CharField(max_length=32, help_text="The release's version.")
+    options = serializers.DictField(child=serializers.CharField(), required=False, default=dict)
+    diagnostics = serializers.ChoiceField(
+        choices=Phase.Diagnostics.choices, default=Phase.Diagnostics.AGGREGATES
+    )
+    opens_at = serializers.DateTimeField(required=False, default=None, allow_null=True)
+    closes_at = serializers.DateTimeField(required=False, default=None, allow_null=True)
+
+    def validate_slug(self, value: str) -> str:
+        if value == "new" or Board.objects.filter(slug=value).exists():
+            raise serializers.ValidationError("A board with this slug exists already.")
+        return value
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        release = (
+            Release.objects.select_related("dataset")
+            .filter(dataset__slug=attrs.pop("dataset"), version=attrs["release"])
+            .first()
+        )
+        if release is None:
+            raise serializers.ValidationError({"release": "There is no such release."})
+        phase = NewPhase(
+            slug=phase_slug(attrs["phase_title"]),
+            title=attrs.pop("phase_title"),
+            release=release,
+            **{key: attrs.pop(key) for key in ("diagnostics", "options", "opens_at", "closes_at")},
+        )
+        if faults := phase_faults(attrs["benchmark"], phase):
+            raise serializers.ValidationError(dict(faults))
+        attrs.pop("release")
+        return {**attrs, "phase": phase}
+
+
+class ColumnSerializer(serializers.Serializer[Any]):
+    """A column of a leaderboard. A rank ranks by the value under `basis`."""
+
+    key = serializers.CharField()
+    label = serializers.CharField()  # type: ignore[assignment]
+    group = serializers.CharField()
+    help = serializers.CharField()
+    basis = serializers.CharField()
+    is_rank = serializers.BooleanField()
+    higher_is_better = serializers.BooleanField()
+    unit = serializers.CharField()
+    decimals = serializers.IntegerField()
+
+
+class RowSerializer(serializers.ModelSerializer[Entry]):
+    """A row: rates in [0, 1], unrounded; null where nothing was scored or ranked."""
+
+    submission = serializers.IntegerField(allow_null=True)
+    values = serializers.DictField(child=serializers.FloatField(allow_null=True))
+    ranks = serializers.DictField(child=serializers.IntegerField(allow_null=True))
+
+    class Meta:
+        model = Entry
+        fields = [*CARD_FIELDS, "is_sample", "submission", "values", "ranks"]
+
+    def to_representation(self, instance: Any) -> dict[str, Any]:
+        """Of a leaderboard's Row."""
+        entry = instance.entry
+        entry.submission, entry.values, entry.ranks = (
+            instance.submission_id,
+            instance.values,
+            instance.ranks,
+        )
+        return super().to_representation(entry)
+
+
+class SectionSerializer(serializers.Serializer[Any]):
+    """Rows that may be compared; `source` is the signature of graded ones, else the publication."""
+
+    kind = serializers.ChoiceField(choices=Entry.Kind.choices)
+    source = serializers.CharField(source="key")  # type: ignore[assignment]
+    url = serializers.CharField()
+    rows = RowSerializer(many=True)
+
+
+class LeaderboardSerializer(serializers.Serializer[Any]):
+    board = serializers.SlugField(source="board.slug")
+    phase = serializers.SlugField(source="phase.slug", allow_null=True, default=None)
+    columns = ColumnSerializer(many=True)
+    sections = SectionSerializer(many=True)
+
+
+class LeaderboardQuerySerializer(serializers.Serializer[Any]):
+    phase = serializers.CharField(required=False, default="", help_text="A phase's slug.")
+    sort = serializers.CharField(
+        required=False, default="", help_text="A column's key, `name` or `size`; `-` reverses."
+    )

@@ -1,0 +1,185 @@
+"""JSON forms of submissions and their items."""
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from portal.accounts.models import display_name
+from scoring.forms import CARD_FIELDS
+from scoring.models import Grading, Submission
+from scoring.selectors.submissions import SubmissionLine, SubmissionPage
+
+
+class GradingSerializer(serializers.ModelSerializer[Grading]):
+    """A grading; scores are rates in [0, 1], unrounded, null where nothing was scored."""
+
+    items_done = serializers.SerializerMethodField()
+    scores = serializers.DictField(child=serializers.FloatField(allow_null=True))
+    counts = serializers.DictField(child=serializers.IntegerField())
+    subsets = serializers.DictField(
+        child=serializers.DictField(child=serializers.FloatField(allow_null=True))
+    )
+
+    class Meta:
+        model = Grading
+        fields = [
+            "state",
+            "signature",
+            "items_total",
+            "items_done",
+            "missing",
+            "scores",
+            "counts",
+            "subsets",
+            "error",
+            "created_at",
+            "finished_at",
+        ]
+
+    def get_items_done(self, grading: Grading) -> int:
+        progress = self.context.get("progress")
+        if progress is not None:
+            return int(progress.done)
+        is_done = grading.state == Grading.State.DONE
+        return grading.items_total if is_done else grading.item_scores.count()
+
+
+class SubmissionSerializer(serializers.ModelSerializer[Submission]):
+    """A submission as its reader may see it; owner and file name are for its keepers."""
+
+    board = serializers.SlugField(source="phase.board.slug")
+    phase = serializers.SlugField(source="phase.slug")
+    owner = serializers.SerializerMethodField()
+    filename = serializers.SerializerMethodField()
+    grading = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Submission
+        fields = [
+            "id",
+            "board",
+            "phase",
+            "owner",
+            *CARD_FIELDS,
+            "filename",
+            "publication",
+            "is_sample",
+            "created_at",
+            "grading",
+        ]
+
+    @property
+    def page(self) -> SubmissionPage:
+        page: SubmissionPage = self.context["page"]
+        return page
+
+    def get_owner(self, submission: Submission) -> str | None:
+        return display_name(submission.owner) if self.page.is_keeper else None
+
+    def get_filename(self, submission: Submission) -> str | None:
+        return submission.filename if self.page.is_keeper else None
+
+    @extend_schema_field(GradingSerializer(allow_null=True))
+    def get_grading(self, _: Submission) -> Any:
+        if self.page.grading is None:
+            return None
+        context = {"progress": self.page.progress}
+        return GradingSerializer(self.page.grading, context=context).data
+
+
+class SubmissionLineSerializer(serializers.ModelSerializer[Submission]):
+    """A submission in a list, with the state of its latest grading."""
+
+    board = serializers.SlugField(source="phase.board.slug")
+    phase = serializers.SlugField(source="phase.slug")
+    owner = serializers.CharField(source="owner.get_short_name")
+    state = serializers.ChoiceField(choices=Grading.State.choices, allow_null=True)
+
+    class Meta:
+        model = Submission
+        fields = [
+            "id",
+            "board",
+            "phase",
+            "owner",
+            "name",
+            "publication",
+            "is_sample",
+            "created_at",
+            "state",
+        ]
+
+    def to_representation(self, instance: Any) -> dict[str, Any]:
+        line: SubmissionLine = instance
+        submission: Any = line.submission
+        submission.state = line.grading.state if line.grading else None
+        return super().to_representation(submission)
+
+
+class NewSubmissionSerializer(serializers.ModelSerializer[Submission]):
+    """A model card and a file."""
+
+    phase = serializers.SlugField(
+        required=False, default="", help_text="A phase's slug; not needed where one is open."
+    )
+    file = serializers.FileField(help_text="ZIP, JSON Lines or gzipped JSON Lines.")
+    accept_missing = serializers.BooleanField(
+        required=False, default=False, help_text="Submit although documents have no prediction."
+    )
+    key = serializers.CharField(
+        required=False,
+        default="",
+        max_length=40,
+        source="form_key",
+        help_text="Sent twice with the same key, a submission is made once.",
+    )
+
+    class Meta:
+        model = Submission
+        fields = ["phase", "file", "accept_missing", "key", *CARD_FIELDS]
+
+
+class FaultSerializer(serializers.Serializer[Any]):
+    file = serializers.CharField()
+    line = serializers.IntegerField(help_text="From 1; 0 for the file as a whole.")
+    id = serializers.CharField(allow_null=True)
+    message = serializers.CharField()
+
+
+class RefusalSerializer(serializers.Serializer[Any]):
+    """Why nothing was submitted. Without faults it is the missing ids that were not accepted."""
+
+    detail = serializers.CharField()
+    faults = FaultSerializer(many=True, source="shown_faults")
+    fault_count = serializers.IntegerField()
+    missing = serializers.ListField(child=serializers.CharField(), source="shown_missing")
+    missing_count = serializers.IntegerField()
+
+
+class DetailSerializer(serializers.Serializer[Any]):
+    detail = serializers.CharField()
+
+
+class FactSerializer(serializers.Serializer[Any]):
+    n = serializers.IntegerField()
+    type = serializers.CharField()
+    value = serializers.CharField()
+    correct = serializers.BooleanField()
+    found = serializers.BooleanField()
+    matched_text = serializers.CharField(allow_null=True)
+    error = serializers.CharField(allow_null=True)
+
+
+class ItemLineSerializer(serializers.Serializer[Any]):
+    """An item with its own scores."""
+
+    name = serializers.CharField()
+    is_missing = serializers.BooleanField()
+    scores = serializers.DictField(child=serializers.FloatField(allow_null=True))
+
+
+class ItemSerializer(ItemLineSerializer):
+    """An item; `facts` is null where the phase shows scores only."""
+
+    facts = FactSerializer(many=True, allow_null=True)

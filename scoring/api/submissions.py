@@ -1,0 +1,239 @@
+"""Endpoints of submissions."""
+
+from typing import Any
+
+from django.http import FileResponse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework import status
+from rest_framework.exceptions import ValidationError
+from rest_framework.generics import GenericAPIView
+from rest_framework.parsers import MultiPartParser
+from rest_framework.permissions import IsAuthenticated
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from portal.accounts.access import IsOrganiser
+from portal.accounts.models import User
+from portal.common.uploads import upload_limit_message, was_too_large
+from scoring.access import board_for, kept_submission, require_items, submission_for
+from scoring.files import upload_response
+from scoring.forms import CARD_FIELDS
+from scoring.models import Board, ItemScore, Phase, Submission
+from scoring.selectors.boards import phases_for
+from scoring.selectors.items import item_line, item_page, item_scores
+from scoring.selectors.submissions import (
+    finished_grading,
+    for_lists,
+    latest_grading,
+    submission_lines,
+    submission_page,
+)
+from scoring.services.gradings import GradingRefused, cancel_grading, retry_grading
+from scoring.services.publication import (
+    PublicationRefused,
+    publish_submission,
+    unpublish_submission,
+)
+from scoring.services.submissions import SubmissionRefused, create_submission, find_submission
+from scoring.services.validation import check_upload
+
+from .base import ConflictError, actor_of
+from .submission_serializers import (
+    DetailSerializer,
+    ItemLineSerializer,
+    ItemSerializer,
+    NewSubmissionSerializer,
+    RefusalSerializer,
+    SubmissionLineSerializer,
+    SubmissionSerializer,
+)
+
+
+def _shown(request: Request, submission: Submission) -> Any:
+    page = submission_page(request.user, submission)
+    return SubmissionSerializer(submission, context={"page": page}).data
+
+
+class BoardSubmissions(GenericAPIView[Submission]):
+    """The submissions of a board: organisers read them all, anyone with an account adds one."""
+
+    queryset = Submission.objects.none()
+    serializer_class = SubmissionLineSerializer
+    parser_classes = [MultiPartParser]
+
+    def get_permissions(self) -> Any:
+        return [IsOrganiser() if self.request.method == "GET" else IsAuthenticated()]
+
+    @extend_schema(responses=SubmissionLineSerializer(many=True))
+    def get(self, request: Request, slug: str) -> Response:
+        board = board_for(request.user, slug)
+        page = self.paginate_queryset(for_lists(Submission.objects.filter(phase__board=board)))
+        lines = submission_lines(page or [])
+        return self.get_paginated_response(self.get_serializer(lines, many=True).data)
+
+    @extend_schema(
+        request=NewSubmissionSerializer,
+        responses={
+            201: SubmissionSerializer,
+            200: SubmissionSerializer,
+            409: DetailSerializer,
+            413: DetailSerializer,
+            422: RefusalSerializer,
+        },
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """Checks the file as a whole and takes it, or lists every fault and stores nothing."""
+        board = board_for(request.user, slug)
+        wanted = NewSubmissionSerializer(data=request.data)
+        if was_too_large(request):
+            message = {"detail": upload_limit_message()}
+            return Response(message, status.HTTP_413_REQUEST_ENTITY_TOO_LARGE)
+        wanted.is_valid(raise_exception=True)
+        key = wanted.validated_data.get("form_key", "")
+        earlier = find_submission(owner=actor_of(request), form_key=key)
+        if earlier is not None:
+            return Response(_shown(request, submission_for(request.user, earlier.pk)))
+        phase = _open_phase(request, board, wanted.validated_data["phase"])
+        return _take(request, phase, wanted.validated_data)
+
+
+def _open_phase(request: Request, board: Board, slug: str) -> Phase:
+    """The phase of this slug, or the only open one. Raises ConflictError if it is closed."""
+    phases = phases_for(request.user, board)
+    if not slug and len(phases) > 1:
+        names = ", ".join(phase.slug for phase in phases)
+        raise ValidationError({"phase": [f"Several phases are open; choose one of {names}."]})
+    chosen = [phase for phase in phases if slug in {"", phase.slug}]
+    if not chosen:
+        raise ConflictError("No such phase of this board takes submissions now.")
+    return chosen[0]
+
+
+def _take(request: Request, phase: Phase, wanted: dict[str, Any]) -> Response:
+    file = wanted["file"]
+    checked = check_upload(phase=phase, file=file, filename=file.name)
+    if checked.fault_count or (checked.missing and not wanted["accept_missing"]):
+        return Response(RefusalSerializer(checked).data, status.HTTP_422_UNPROCESSABLE_ENTITY)
+    try:
+        submission = create_submission(
+            phase=phase,
+            owner=actor_of(request),
+            card={name: wanted[name] for name in CARD_FIELDS if name in wanted},
+            file=file,
+            filename=file.name,
+            checked=checked,
+            form_key=wanted.get("form_key", ""),
+        )
+    except SubmissionRefused as refusal:
+        raise ConflictError(str(refusal)) from refusal
+    return Response(_shown(request, submission), status.HTTP_201_CREATED)
+
+
+class OwnSubmissions(GenericAPIView[Submission]):
+    """One's own submissions, newest first."""
+
+    queryset = Submission.objects.none()
+    serializer_class = SubmissionLineSerializer
+    permission_classes = [IsAuthenticated]
+
+    @extend_schema(responses=SubmissionLineSerializer(many=True))
+    def get(self, request: Request) -> Response:
+        page = self.paginate_queryset(for_lists(Submission.objects.of(request.user)))
+        lines = submission_lines(page or [])
+        return self.get_paginated_response(self.get_serializer(lines, many=True).data)
+
+
+class SubmissionDetail(APIView):
+    """One submission: its card, how far its grading is, and its scores."""
+
+    @extend_schema(responses=SubmissionSerializer)
+    def get(self, request: Request, pk: int) -> Response:
+        return Response(_shown(request, submission_for(request.user, pk)))
+
+
+class SubmissionFile(APIView):
+    """The file as it was uploaded, for its owner and for organisers."""
+
+    permission_classes = [IsAuthenticated]
+
+    @extend_schema(responses={(200, "application/octet-stream"): OpenApiTypes.BINARY})
+    def get(self, request: Request, pk: int) -> FileResponse:
+        return upload_response(kept_submission(request.user, pk))
+
+
+class SubmissionItems(GenericAPIView[Any]):
+    """The items of a graded submission with their scores, where the phase shows single items."""
+
+    queryset = ItemScore.objects.none()
+    serializer_class = ItemLineSerializer
+
+    @extend_schema(responses=ItemLineSerializer(many=True))
+    def get(self, request: Request, pk: int) -> Response:
+        submission = submission_for(request.user, pk)
+        require_items(request.user, submission)
+        grading = finished_grading(submission)
+        page = self.paginate_queryset(item_scores(grading)) or []
+        lines = [item_line(submission, grading, score) for score in page]
+        return self.get_paginated_response(self.get_serializer(lines, many=True).data)
+
+
+class SubmissionItem(APIView):
+    """One item; with every fact where the phase shows facts."""
+
+    @extend_schema(responses=ItemSerializer)
+    def get(self, request: Request, pk: int, name: str) -> Response:
+        page = item_page(request.user, submission_for(request.user, pk), name)
+        return Response(ItemSerializer(page).data)
+
+
+class _Act(APIView):
+    """Something done to a submission; answers with the submission as it is then."""
+
+    permission_classes = [IsAuthenticated]
+
+    def act(self, submission: Submission, actor: User) -> None:
+        raise NotImplementedError  # abstract
+
+    @extend_schema(request=None, responses={200: SubmissionSerializer, 409: DetailSerializer})
+    def post(self, request: Request, pk: int) -> Response:
+        submission = kept_submission(request.user, pk)
+        try:
+            self.act(submission, actor_of(request))
+        except (GradingRefused, PublicationRefused) as refusal:
+            raise ConflictError(str(refusal)) from refusal
+        submission.refresh_from_db()
+        return Response(_shown(request, submission))
+
+
+class SubmissionCancel(_Act):
+    """Stops the grading. What was scored so far is kept."""
+
+    def act(self, submission: Submission, actor: User) -> None:
+        cancel_grading(grading=latest_grading(submission), actor=actor)
+
+
+class SubmissionRetry(_Act):
+    """Goes on with a failed or cancelled grading: only what has no score is scored."""
+
+    def act(self, submission: Submission, actor: User) -> None:
+        retry_grading(grading=latest_grading(submission), actor=actor)
+
+
+class SubmissionPublish(_Act):
+    """Puts the result on the leaderboard."""
+
+    permission_classes = [IsOrganiser]
+
+    def act(self, submission: Submission, actor: User) -> None:
+        publish_submission(submission=submission, actor=actor)
+
+
+class SubmissionUnpublish(_Act):
+    """Takes the result off the leaderboard; it is private again."""
+
+    permission_classes = [IsOrganiser]
+
+    def act(self, submission: Submission, actor: User) -> None:
+        unpublish_submission(submission=submission, actor=actor)

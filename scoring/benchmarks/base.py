@@ -1,0 +1,159 @@
+"""What every benchmark consists of. Plain values and functions: the site and `manage.py grade`
+use the same."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+from .reading import ReadFault, ReadLimits, Source
+
+# The canonical line of one item, as plain JSON: what a release, a prediction or a JSON Lines file
+# holds.
+Payload = dict[str, Any]
+# What the item scorer says of one item, as plain JSON.
+ItemResult = dict[str, Any]
+# Options by name, complete and checked: what can change a figure.
+Options = dict[str, str]
+
+
+class OptionError(ValueError):
+    """An option that does not exist or cannot have this value; the message names both."""
+
+
+@dataclass(frozen=True)
+class GoldLine:
+    """One gold item: its id, its canonical line, and the file and line it was read from."""
+
+    id: str
+    payload: Payload
+    file: str
+    line: int
+
+
+@dataclass(frozen=True)
+class PredictionLine:
+    """One prediction: its id, its canonical line, and the file and line it was read from."""
+
+    id: str
+    payload: Payload
+    file: str
+    line: int
+
+
+@dataclass(frozen=True)
+class Column:
+    """A figure of the leaderboard.
+
+    `unit` is "%" for a rate in [0, 1] that is shown times 100, else empty. `direction` says which
+    way is better. A column that is not `headline` is shown in details, not in the leaderboard's
+    own table.
+    """
+
+    key: str
+    label: str
+    group: str
+    help: str
+    unit: Literal["%", ""] = "%"
+    direction: Literal["up", "down"] = "up"
+    decimals: int = 2
+    headline: bool = True
+
+
+@dataclass(frozen=True)
+class Scores:
+    """The figures of a whole submission.
+
+    `items` counts the gold items, `missing` those without a prediction. A score is a rate in [0,
+    1], unrounded, or None where nothing was there to score. `subsets` holds figures of parts, by
+    name of the part and of the figure.
+    """
+
+    items: int
+    missing: int
+    scores: dict[str, float | None]
+    counts: dict[str, int] = field(default_factory=dict)
+    subsets: dict[str, dict[str, float | int | None]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class ReportedRow:
+    """A row of a published table: the system as the table names it, and its scores as rates in
+    [0, 1].
+
+    `protocol` tells apart rows that cannot be compared with each other, such as two releases of a
+    dataset.
+    """
+
+    name: str
+    organisation: str
+    size: str
+    category: str
+    protocol: str
+    scores: dict[str, float]
+    provenance: str
+    provenance_url: str
+    notes: str = ""
+
+
+class GoldReader(Protocol):
+    def __call__(
+        self, source: Source, *, options: Options | None = None, limits: ReadLimits = ...
+    ) -> Iterator[GoldLine | ReadFault]: ...
+
+
+class PredictionReader(Protocol):
+    def __call__(
+        self, source: Source, *, limits: ReadLimits = ...
+    ) -> Iterator[PredictionLine | ReadFault]: ...
+
+
+class OptionChecker(Protocol):
+    def __call__(self, raw: Mapping[str, object]) -> Options: ...
+
+
+class ItemScorer(Protocol):
+    def __call__(
+        self, gold: Payload, prediction: Payload | None, options: Options
+    ) -> ItemResult: ...
+
+
+class Aggregator(Protocol):
+    def __call__(self, results: Iterable[ItemResult], options: Options) -> Scores: ...
+
+
+class SignatureWriter(Protocol):
+    def __call__(self, options: Options) -> str: ...
+
+
+class ColumnLister(Protocol):
+    def __call__(self, options: Options) -> tuple[Column, ...]: ...
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """A benchmark. Any change of a figure bumps `version`, which stands in every signature.
+
+    - `columns`: those of the default options; `columns_for(options)` those of others.
+    - `check_options(raw)`: complete, canonical options from what a person wrote; raises
+      OptionError.
+    - `read_gold`, `read_predictions`: lines, and a ReadFault for each that cannot be used; they
+      go on after a fault.
+    - `score_item(gold, prediction, options)`: pure and deterministic; None stands for "no
+      prediction".
+    - `aggregate(results, options)`: pure, in any order of the results, which may be a stream.
+    - `reported`: rows of published tables.
+    """
+
+    key: str
+    version: str
+    title: str
+    columns: tuple[Column, ...]
+    default_options: Mapping[str, str]
+    check_options: OptionChecker
+    columns_for: ColumnLister
+    read_gold: GoldReader
+    read_predictions: PredictionReader
+    score_item: ItemScorer
+    aggregate: Aggregator
+    signature: SignatureWriter
+    reported: tuple[ReportedRow, ...] = ()

@@ -1,0 +1,43 @@
+"""CC-OCR: reading, parsing and extracting in four tracks. See README.md beside this file."""
+
+from pathlib import Path
+
+from scoring.benchmarks.base import Benchmark, Options
+from scoring.benchmarks.reported import load_reported
+
+from .aggregation import aggregate
+from .columns import columns_for
+from .options import check_options
+from .readers import read_gold, read_predictions
+from .scorer import score_item
+
+KEY = "ccocr"
+VERSION = "1"
+
+
+def signature(options: Options) -> str:
+    """Everything that can change a figure, in one line.
+
+    >>> signature(check_options({}))
+    'ccocr|v1|units:reference'
+    """
+    return "|".join([KEY, f"v{VERSION}", *(f"{name}:{value}" for name, value in options.items())])
+
+
+_DEFAULTS = check_options({})
+
+CCOCR = Benchmark(
+    key=KEY,
+    version=VERSION,
+    title="CC-OCR",
+    columns=columns_for(_DEFAULTS),
+    default_options=_DEFAULTS,
+    check_options=check_options,
+    columns_for=columns_for,
+    read_gold=read_gold,
+    read_predictions=read_predictions,
+    score_item=score_item,
+    aggregate=aggregate,
+    signature=signature,
+    reported=load_reported(Path(__file__).with_name("reported.csv")),
+)

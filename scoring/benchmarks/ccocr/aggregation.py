@@ -1,0 +1,266 @@
+"""Sums up the images of a submission: by subset, track and orientation."""
+
+import math
+from array import array
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from scoring.benchmarks.base import ItemResult, Options, Scores
+from scoring.metrics.grounding import grounding_f1
+from scoring.metrics.reading import Overlap, macro_f1, micro_f1
+from scoring.metrics.structured import FieldCounts, field_f1, mean_accuracy
+
+from .scorer import TOO_LARGE, UNPARSEABLE
+from .subsets import GROUNDED, SUBSETS, TRACK_TITLES, find_subset
+
+GROUNDING_PREFIX = "grounding_"
+ROTATED = "multi_scene"
+
+Figures = dict[str, float | int | None]
+
+
+class PartKey(NamedTuple):
+    """Images that are summed up together. `orientation` is None where none is stated."""
+
+    track: str
+    subset: str
+    op: str
+    orientation: int | None
+
+    @property
+    def counts_in_track(self) -> bool:
+        return self.orientation is None and self.op != "grounding"
+
+
+@dataclass
+class Part:
+    """What there is of the images: the values of each, eight bytes a piece, and sums."""
+
+    items: int = 0
+    missing: int = 0
+    values: defaultdict[str, "array[float]"] = field(
+        default_factory=lambda: defaultdict(lambda: array("d"))
+    )
+    sums: Counter[str] = field(default_factory=Counter)
+
+    def add(self, result: ItemResult) -> None:
+        self.items += 1
+        self.missing += result["missing"]
+        for name in _VALUES[result["op"]]:
+            self.values[name].append(result[name])
+        for name in _SUMS.get(result["op"], ()):
+            self.sums[name] += result[name]
+
+    def absorb(self, other: "Part") -> None:
+        self.items += other.items
+        self.missing += other.missing
+        self.sums += other.sums
+        for name, values in other.values.items():
+            self.values[name].extend(values)
+
+
+Parts = Mapping[PartKey, Part]
+
+# What is kept of the images of each op: single values, and sums.
+_VALUES: dict[str, tuple[str, ...]] = {
+    "ocr": ("f1",),
+    "doc": ("score",),
+    "formula": ("score",),
+    "molecular": ("score",),
+    "table": ("teds", "teds_s"),
+    "kie": ("acc",),
+    "grounding": (),
+}
+_SUMS = {
+    "ocr": ("gold_units", "prediction_units", "right_units"),
+    "kie": ("tp", "fp", "fn"),
+    "grounding": ("tp", "fp", "fn"),
+}
+
+
+def aggregate(
+    results: Iterable[ItemResult],
+    options: Options,  # noqa: ARG001 - what they change has been done to each result
+) -> Scores:
+    """The figures of all images, whatever their order; `results` may be a stream.
+
+    A track is the mean of its subsets, `overall` the mean of the four tracks, None unless all
+    four are there. Images that state an orientation make up subsets of their own, which count in
+    `multi_orientation` alone.
+    """
+    parts: defaultdict[PartKey, Part] = defaultdict(Part)
+    counts: Counter[str] = Counter()
+    for result in results:
+        key = PartKey(result["track"], result["subset"], result["op"], result["orientation"])
+        parts[key].add(result)
+        counts["items"] += 1
+        counts["missing"] += result["missing"]
+        counts["repetitive"] += bool(result["repetitive"])
+        counts[UNPARSEABLE] += result["fault"] == UNPARSEABLE
+        counts[TOO_LARGE] += result["fault"] == TOO_LARGE
+    outputs = counts["items"] - counts["missing"]
+    return Scores(
+        items=counts["items"],
+        missing=counts["missing"],
+        scores={
+            **_scores(parts),
+            "repetition": counts["repetitive"] / outputs if outputs else None,
+        },
+        counts={
+            "outputs": outputs,
+            "repetition": counts["repetitive"],
+            "unparseable": counts[UNPARSEABLE],
+            "too_large": counts[TOO_LARGE],
+        },
+        subsets=_views(parts),
+    )
+
+
+def figures_of(op: str, part: Part) -> dict[str, float]:
+    """The figures of a subset by their columns' keys; the headline one comes first."""
+    return _FIGURES[op](part)
+
+
+def _reading(part: Part) -> dict[str, float]:
+    total = Overlap(*(part.sums[name] for name in _SUMS["ocr"]))
+    return {"macro_f1": macro_f1(part.values["f1"]), "micro_f1": micro_f1([total])}
+
+
+def _parsing(part: Part) -> dict[str, float]:
+    return {"score": _mean(part.values["score"])}
+
+
+def _table(part: Part) -> dict[str, float]:
+    teds = _mean(part.values["teds"])
+    return {"score": teds, "teds": teds, "teds_s": _mean(part.values["teds_s"])}
+
+
+def _record(part: Part) -> dict[str, float]:
+    counts = FieldCounts(*(part.sums[name] for name in _SUMS["kie"]))
+    return {"f1": field_f1([counts]), "acc": mean_accuracy(part.values["acc"])}
+
+
+def _grounding(part: Part) -> dict[str, float]:
+    return {"grounding": grounding_f1(*(part.sums[name] for name in _SUMS["grounding"]))}
+
+
+_FIGURES: dict[str, Callable[[Part], dict[str, float]]] = {
+    "ocr": _reading,
+    "doc": _parsing,
+    "formula": _parsing,
+    "molecular": _parsing,
+    "table": _table,
+    "kie": _record,
+    "grounding": _grounding,
+}
+
+
+def _scores(parts: Parts) -> dict[str, float | None]:
+    normal = {key: part for key, part in parts.items() if key.counts_in_track}
+    tracks = {track: _track(normal, track) for track in TRACK_TITLES}
+    known = [score for score in tracks.values() if score is not None]
+    rotated = _mean_or_none(_rotated(parts).values())
+    upright = tracks[ROTATED]
+    return {
+        **tracks,
+        "overall": _mean(known) if len(known) == len(tracks) else None,
+        **_measures(normal),
+        "multi_orientation": rotated,
+        "diff": rotated - upright if rotated is not None and upright is not None else None,
+        **_subset_scores(normal),
+        **_grounding_scores(parts),
+    }
+
+
+def _track(normal: Parts, track: str) -> float | None:
+    return _mean_or_none(_headline(key, part) for key, part in normal.items() if key.track == track)
+
+
+def _headline(key: PartKey, part: Part) -> float:
+    return next(iter(figures_of(key.op, part).values()))
+
+
+def _measures(normal: Parts) -> dict[str, float | None]:
+    """Each figure that subsets have, as the mean of the subsets that have it."""
+    found: defaultdict[str, list[float]] = defaultdict(list)
+    for key, part in normal.items():
+        for name, value in figures_of(key.op, part).items():
+            found[name].append(value)
+    names = ("macro_f1", "micro_f1", "score", "teds", "teds_s", "f1", "acc")
+    return {name: _mean_or_none(found[name]) for name in names}
+
+
+def _subset_scores(normal: Parts) -> dict[str, float | None]:
+    """The headline figure of each of the 39 subsets, None for those that are not there."""
+    found = {}
+    for key, part in normal.items():
+        subset = find_subset(key.track, key.subset)
+        if subset is not None and subset.op == key.op:
+            found[subset.key] = _headline(key, part)
+    return {subset.key: found.get(subset.key) for subset in SUBSETS}
+
+
+def _grounding_scores(parts: Parts) -> dict[str, float | None]:
+    found = {}
+    scores = []
+    for key, part in parts.items():
+        if key.op == "grounding" and key.orientation is None:
+            scores.append(_headline(key, part))
+            subset = find_subset(key.track, key.subset.removesuffix("_grounding"))
+            found[subset.name if subset else ""] = scores[-1]
+    named = {f"{GROUNDING_PREFIX}{subset.key}": found.get(subset.name) for subset in GROUNDED}
+    return {"grounding": _mean_or_none(scores), **named}
+
+
+def _rotated(parts: Parts, orientation: int | None = None) -> dict[str, float]:
+    """Macro F1 of each subset of the first track over its images with any or this orientation."""
+    merged: defaultdict[str, Part] = defaultdict(Part)
+    for key, part in parts.items():
+        wanted = key.orientation if orientation is None else orientation
+        is_counted = key.track == ROTATED and key.op == "ocr"
+        if is_counted and key.orientation is not None and key.orientation == wanted:
+            merged[key.subset].absorb(part)
+    return {subset: _reading(part)["macro_f1"] for subset, part in merged.items()}
+
+
+def _views(parts: Parts) -> dict[str, Figures]:
+    """Every subset, then every orientation."""
+    shared = Counter(key.subset for key in {key._replace(orientation=None) for key in parts})
+    found: dict[str, Figures] = {}
+    for key in sorted(parts, key=_order):
+        found[_name(key, shared)] = {
+            "items": parts[key].items,
+            "missing": parts[key].missing,
+            **figures_of(key.op, parts[key]),
+        }
+    for orientation in sorted({key.orientation for key in parts if key.orientation is not None}):
+        scores = _rotated(parts, orientation)
+        if scores:
+            found[f"multi_scene@{orientation}"] = {"macro_f1": _mean(scores.values())}
+    return found
+
+
+def _name(key: PartKey, shared: Mapping[str, int]) -> str:
+    """The subset's name, with its track and op where others have the same name."""
+    name = key.subset if shared[key.subset] == 1 else f"{key.track}/{key.op}/{key.subset}"
+    return name if key.orientation is None else f"{name}@{key.orientation}"
+
+
+def _order(key: PartKey) -> tuple[int, int, str, str, int]:
+    """In the order of the paper's tables, then by name."""
+    subset = find_subset(key.track, key.subset)
+    place = SUBSETS.index(subset) if subset is not None else len(SUBSETS)
+    rotation = -1 if key.orientation is None else key.orientation
+    return (list(TRACK_TITLES).index(key.track), place, key.subset, key.op, rotation)
+
+
+def _mean(values: Collection[float]) -> float:
+    # fsum is exact, so the order of the images cannot show in the last digit.
+    return math.fsum(values) / len(values)
+
+
+def _mean_or_none(values: Iterable[float]) -> float | None:
+    listed = list(values)
+    return _mean(listed) if listed else None

@@ -1,0 +1,80 @@
+"""The figures of CC-OCR."""
+
+from scoring.benchmarks.base import Column, Options
+
+from .aggregation import GROUNDING_PREFIX
+from .subsets import GROUNDED, SUBSETS, TRACK_TITLES, Subset
+
+# One group, so that the leaderboard has one rank of the scores: that of `overall`, which stands
+# last.
+TRACK_GROUP = "Tracks"
+REPETITION_GROUP = "Hallucination"
+ORIENTATION_GROUP = "Multi-orientation"
+MEASURE_GROUP = "Measures"
+GROUNDING_GROUP = "Grounding"
+
+_TRACK_HELP = {
+    "multi_scene": "Mean macro F1 of the 13 subsets of text in scenes, documents and on the web",
+    "multi_lan": "Mean macro F1 of the ten languages beside Chinese and English",
+    "doc_parsing": "Mean of ten subsets: edit similarity of documents and formulas, TEDS of tables",
+    "kie": "Mean field F1 of the six subsets of key information",
+}
+_MEASURES = (
+    ("macro_f1", "Macro F1", "reading: mean F1 per image, mean of the subsets"),
+    ("micro_f1", "Micro F1", "reading: F1 over all units of a subset, mean of the subsets"),
+    ("score", "Parsing", "document parsing: mean of the subsets"),
+    ("teds", "TEDS", "tables: structure and content, mean of the subsets"),
+    ("teds_s", "TEDS-S", "tables: structure alone, mean of the subsets"),
+    ("f1", "Field F1", "key information: F1 over all fields of a subset, mean of the subsets"),
+    ("acc", "Accuracy", "key information: nearness of the records as trees, mean of the subsets"),
+)
+_HEADLINES = {
+    "ocr": "macro F1",
+    "doc": "edit similarity",
+    "table": "TEDS",
+    "formula": "edit similarity",
+    "molecular": "edit similarity",
+    "kie": "field F1",
+}
+
+
+def columns_for(
+    options: Options,  # noqa: ARG001 - the columns are the same under all of them
+) -> tuple[Column, ...]:
+    """Tracks and overall, repetition; then what only the details show, subset by subset."""
+    return (
+        *(Column(key, TRACK_TITLES[key], TRACK_GROUP, _TRACK_HELP[key]) for key in TRACK_TITLES),
+        Column("overall", "Overall", TRACK_GROUP, "Mean of the four tracks"),
+        Column(
+            "repetition",
+            "Repetition",
+            REPETITION_GROUP,
+            "Outputs of which over a quarter says one word again and again",
+            direction="down",
+        ),
+        _detail(
+            "multi_orientation",
+            "Rotated",
+            ORIENTATION_GROUP,
+            "multi-scene reading of rotated images, mean of the subsets",
+        ),
+        _detail("diff", "Difference", ORIENTATION_GROUP, "rotated - normal"),
+        *(_detail(key, label, MEASURE_GROUP, told) for key, label, told in _MEASURES),
+        *(_subset(subset) for subset in SUBSETS),
+        *(_grounding(subset) for subset in GROUNDED),
+        _detail("grounding", "Total", GROUNDING_GROUP, "mean of the subsets"),
+    )
+
+
+def _detail(key: str, label: str, group: str, told: str) -> Column:
+    return Column(key, label, group, told, headline=False)
+
+
+def _subset(subset: Subset) -> Column:
+    told = f"{subset.group}, {subset.feature}: {_HEADLINES[subset.op]}"
+    return _detail(subset.key, subset.name, TRACK_TITLES[subset.track], told)
+
+
+def _grounding(subset: Subset) -> Column:
+    told = "F1 of words that are read right in their place"
+    return _detail(f"{GROUNDING_PREFIX}{subset.key}", subset.name, GROUNDING_GROUP, told)

@@ -1,0 +1,47 @@
+"""FCMBench: questions on financial credit documents. See README.md beside this file."""
+
+from pathlib import Path
+
+from scoring.benchmarks.base import Benchmark, Options
+from scoring.benchmarks.reported import load_reported
+
+from .aggregation import aggregate
+from .columns import columns_for
+from .options import check_options
+from .readers import read_gold, read_predictions
+from .scorer import score_item
+
+KEY = "fcmbench"
+VERSION = "1"
+
+# Rules in which the published evaluator and the paper differ, or of which the paper says nothing.
+_RULES = ("num_cal:<=2", "num_cal_005:left-out", "relative:without-IQE")
+
+
+def signature(options: Options) -> str:
+    """Everything that can change a figure, in one line.
+
+    >>> signature(check_options({}))
+    'fcmbench|v1|missing:zero|num_cal:<=2|num_cal_005:left-out|relative:without-IQE'
+    """
+    chosen = (f"{name}:{value}" for name, value in options.items())
+    return "|".join([KEY, f"v{VERSION}", *chosen, *_RULES])
+
+
+_DEFAULTS = check_options({})
+
+FCMBENCH = Benchmark(
+    key=KEY,
+    version=VERSION,
+    title="FCMBench",
+    columns=columns_for(_DEFAULTS),
+    default_options=_DEFAULTS,
+    check_options=check_options,
+    columns_for=columns_for,
+    read_gold=read_gold,
+    read_predictions=read_predictions,
+    score_item=score_item,
+    aggregate=aggregate,
+    signature=signature,
+    reported=load_reported(Path(__file__).with_name("reported.csv")),
+)

@@ -1,0 +1,71 @@
+"""Reads FinCriticalED's gold and submissions, in our canonical lines and in the benchmark's own
+layout.
+
+Gold is `{"id", "html"}` with inline fact tags, or a folder or ZIP of `ID.html`; predictions are
+the same without tags, or a folder or ZIP of `ID.html`, `ID.txt` or `pred_ID.txt`.
+"""
+
+from collections.abc import Iterator
+
+from scoring.benchmarks.base import GoldLine, Options, PredictionLine
+from scoring.benchmarks.line_checks import check_id, check_text
+from scoring.benchmarks.reading import (
+    DEFAULT_LIMITS,
+    ReadFault,
+    ReadLimits,
+    Record,
+    Source,
+    read_records,
+)
+from scoring.metrics.facts import FactTagError, read_page
+
+from .labels import labels_of
+from .options import check_options
+
+_PREDICTION_PREFIX = "pred_"
+
+
+def read_gold(
+    source: Source, *, options: Options | None = None, limits: ReadLimits = DEFAULT_LIMITS
+) -> Iterator[GoldLine | ReadFault]:
+    """The gold lines; a page whose fact tags cannot be read as facts is a fault."""
+    labels = labels_of(options or check_options({}))
+    for record in read_records(source, limits):
+        if isinstance(record, ReadFault):
+            yield record
+        elif fault := _check(record, limits) or _check_tags(record, labels):
+            yield fault
+        else:
+            item, html = record.value["id"], record.value["html"]
+            yield GoldLine(item, {"id": item, "html": html}, record.file, record.line)
+
+
+def read_predictions(
+    source: Source, *, limits: ReadLimits = DEFAULT_LIMITS
+) -> Iterator[PredictionLine | ReadFault]:
+    """The prediction lines. Keys beside `id` and `html` are left aside."""
+    for record in read_records(source, limits, prefix=_PREDICTION_PREFIX):
+        if isinstance(record, ReadFault):
+            yield record
+        elif fault := _check(record, limits):
+            yield fault
+        else:
+            item, html = record.value["id"], record.value["html"]
+            yield PredictionLine(item, {"id": item, "html": html}, record.file, record.line)
+
+
+def _check(record: Record, limits: ReadLimits) -> ReadFault | None:
+    """What is wrong with the record's id or HTML, if anything."""
+    problem = check_id(record) or check_text(record, "html", limits.characters)
+    return record.fault(problem) if problem else None
+
+
+def _check_tags(record: Record, labels: tuple[str, ...]) -> ReadFault | None:
+    """What is wrong with the fact tags: in a page file at its line, else within the item's line."""
+    try:
+        read_page(record.value["html"], labels)
+    except FactTagError as error:
+        if record.is_page:
+            return record.fault(error.reason, line=error.line)
+        return record.fault(f"in 'html', {error}")
+    return None

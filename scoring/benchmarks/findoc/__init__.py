@@ -1,0 +1,52 @@
+"""Financial document accuracy: numbers, line items, sections and disclosures of a statement. See
+README.md beside this file."""
+
+from hashlib import sha256
+
+from scoring.benchmarks.base import Benchmark, Options
+
+from .columns import columns_for
+from .options import check_options, phrases_of
+from .readers import read_gold, read_predictions
+from .scorer import aggregate, score_item
+
+KEY = "findoc"
+VERSION = "1"
+
+# Longer lists stand in the signature as their number and a digest, so that it fits a table.
+_LONGEST_LIST = 90
+
+
+def signature(options: Options) -> str:
+    """Everything that can change a figure, in one line.
+
+    >>> signature(check_options({"sections": "notes", "disclosures": ""}))
+    'findoc|v1|matching:exact|sections:notes|disclosures:|missing:zero'
+    """
+    chosen = (f"{name}:{_short(options, name)}" for name in options)
+    return "|".join([KEY, f"v{VERSION}", *chosen])
+
+
+def _short(options: Options, name: str) -> str:
+    value = options[name]
+    if len(value) <= _LONGEST_LIST:
+        return value
+    return f"{len(phrases_of(options, name))} phrases {sha256(value.encode()).hexdigest()[:12]}"
+
+
+_DEFAULTS = check_options({})
+
+FINDOC = Benchmark(
+    key=KEY,
+    version=VERSION,
+    title="Financial document accuracy",
+    columns=columns_for(_DEFAULTS),
+    default_options=_DEFAULTS,
+    check_options=check_options,
+    columns_for=columns_for,
+    read_gold=read_gold,
+    read_predictions=read_predictions,
+    score_item=score_item,
+    aggregate=aggregate,
+    signature=signature,
+)

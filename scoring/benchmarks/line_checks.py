@@ -1,0 +1,58 @@
+"""What readers ask of a line's id and of its texts, in one wording for every benchmark."""
+
+from typing import Any
+
+from scoring.benchmarks.reading import Record
+
+LONGEST_ID = 160
+
+
+def check_id(record: Record) -> str | None:
+    """What is wrong with the record's `id`, if anything."""
+    if problem := check_text(record, "id", LONGEST_ID):
+        return problem
+    item = record.value["id"]
+    if not item.strip() or not item.isprintable():
+        return f"'id' must have 1 to {LONGEST_ID} printable characters"
+    return None
+
+
+def check_text(record: Record, key: str, longest: int) -> str | None:
+    """What is wrong with the text under a key, if anything: it may be empty."""
+    if key not in record.value:
+        return f"has no {key!r}"
+    text = record.value[key]
+    if not isinstance(text, str):
+        return f"{key!r} must be a string, not {kind_of(text)}"
+    if "\0" in text:
+        return f"{key!r} holds a NUL character"
+    if len(text) > longest:
+        return f"{key!r} is longer than {longest:,} characters"
+    return None
+
+
+def holds_nul(value: Any) -> bool:
+    """Whether a key or string in a JSON value has a NUL character, which no database stores."""
+    stack = [value]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, dict):
+            stack.extend(node)
+            stack.extend(node.values())
+        elif isinstance(node, list):
+            stack.extend(node)
+        elif isinstance(node, str) and "\0" in node:
+            return True
+    return False
+
+
+def kind_of(value: object) -> str:
+    """A JSON value's kind in words.
+
+    >>> kind_of(None), kind_of(True), kind_of([1])
+    ('null', 'true or false', 'a list')
+    """
+    if value is None:
+        return "null"
+    names = {str: "a string", bool: "true or false", int: "a number", float: "a number"}
+    return {**names, list: "a list"}.get(type(value), "an object")

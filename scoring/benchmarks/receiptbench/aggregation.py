@@ -1,0 +1,252 @@
+"""Sums up the receipts of a submission: by field, sub-task, language, category and weights."""
+
+import math
+from array import array
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from scoring.benchmarks.base import ItemResult, Options, Scores
+from scoring.metrics.receipts import ERRORS, FIELDS, TASKS, Counts, Rates, rates
+
+from .columns import BALANCED, NON_ENGLISH, OVERALL, RATES, VIEWS, error_key, view_key
+from .scorer import LEFT_OUT, UNPARSEABLE
+
+ENGLISH = frozenset({"en", "eng", "english"})
+
+# Counts by field: a row per field, columns TP, FP, FN, TN and the errors by type.
+Table = npt.NDArray[np.float64]
+Figures = dict[str, float | int | None]
+
+_NAMES = tuple(rule.name for rule in FIELDS)
+_WIDTH = len(Counts._fields)
+_ROWS = {
+    **{task: [n for n, rule in enumerate(FIELDS) if rule.task == task] for task in TASKS},
+    OVERALL: list(range(len(FIELDS))),
+}
+
+
+def _table() -> Table:
+    return np.zeros((len(FIELDS), _WIDTH + len(ERRORS)))
+
+
+@dataclass
+class _Part:
+    """Receipts of one kind: how many, and their counts."""
+
+    receipts: int = 0
+    table: Table = field(default_factory=_table)
+
+    def add(self, table: Table) -> None:
+        self.receipts += 1
+        self.table += table
+
+
+@dataclass
+class _Sums:
+    """Everything a submission's figures are made of."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    rewards: "array[float]" = field(default_factory=lambda: array("d"))
+    all: _Part = field(default_factory=_Part)
+    balanced: _Part = field(default_factory=_Part)
+    languages: defaultdict[str, _Part] = field(default_factory=lambda: defaultdict(_Part))
+    categories: defaultdict[str, _Part] = field(default_factory=lambda: defaultdict(_Part))
+    weights: defaultdict[str, _Part] = field(default_factory=lambda: defaultdict(_Part))
+
+    def add(self, result: ItemResult) -> None:
+        self._count(result)
+        if result["outcome"] == LEFT_OUT:
+            return
+        table = _table_of(result)
+        self.rewards.append(result["reward"])
+        self.all.add(table)
+        if result["balanced"]:
+            self.balanced.add(table)
+        if result["language"]:
+            self.languages[result["language"]].add(table)
+        if result["category"]:
+            self.categories[result["category"]].add(table)
+        for label, fields in result["weights"].items():
+            part = self.weights[label]
+            part.receipts += 1
+            for name, counts in fields.items():
+                part.table[_NAMES.index(name), :_WIDTH] += counts
+
+    def _count(self, result: ItemResult) -> None:
+        counts = self.counts
+        counts["items"] += 1
+        counts["missing"] += result["missing"]
+        counts["left_out"] += result["outcome"] == LEFT_OUT
+        counts["unparseable"] += result["outcome"] == UNPARSEABLE
+        counts["unknown_fields"] += result["unknown_fields"]
+        counts["wrong_kind"] += sum(part.get("wrong_kind", 0) for part in result["fields"].values())
+        if result["outcome"] == LEFT_OUT:
+            return
+        for key in ("arithmetic", "arithmetic_gold"):
+            if result[key] is not None:
+                counts[f"{key}_checked"] += 1
+                counts[f"{key}_right"] += result[key]
+
+
+def aggregate(
+    results: Iterable[ItemResult],
+    options: Options,  # noqa: ARG001 - what they change has been done to each result
+) -> Scores:
+    """The figures of all receipts, whatever their order; `results` may be a stream.
+
+    A sub-task adds up the counts of its fields, `overall` those of all (micro average).
+    """
+    sums = _Sums()
+    for result in results:
+        sums.add(result)
+    return Scores(
+        items=sums.counts["items"],
+        missing=sums.counts["missing"],
+        scores=_scores(sums),
+        counts=_shown_counts(sums),
+        subsets=_subsets(sums),
+    )
+
+
+def _table_of(result: ItemResult) -> Table:
+    rows = []
+    for name in _NAMES:
+        part = result["fields"][name]
+        errors = part.get("errors", {})
+        rows.append([*part["counts"], *(errors.get(error, 0) for error in ERRORS)])
+    return np.array(rows, dtype=np.float64)
+
+
+def _rates(table: Table, rows: list[int]) -> Rates:
+    tp, fp, fn, tn = table[rows, :_WIDTH].sum(axis=0).tolist()
+    return rates(Counts(tp, fp, fn, tn))
+
+
+def _scores(sums: _Sums) -> dict[str, float | None]:
+    table, counts = sums.all.table, sums.counts
+    errors = table[:, _WIDTH:].sum(axis=0).tolist()
+    scores: dict[str, float | None] = dict(_by_task(table))
+    scores |= _rates(table, _ROWS[OVERALL])._asdict()
+    rewards = sums.rewards
+    # fsum is exact, so the order of the receipts cannot show in the last digit.
+    scores["reward"] = math.fsum(rewards) / len(rewards) if rewards else None
+    for key in ("arithmetic", "arithmetic_gold"):
+        scores[key] = _share(counts[f"{key}_right"], counts[f"{key}_checked"])
+    scores["unparseable"] = _share(counts["unparseable"], counts["items"] - counts["missing"])
+    for error, number in zip(ERRORS, errors, strict=True):
+        scores[error_key(error)] = _share(number, sum(errors))
+    for task in TASKS:
+        found = _rates(table, _ROWS[task])._asdict()
+        scores |= {f"{task}_{rate}": found[rate] for rate in RATES if rate != "f1"}
+    for view, part in _paper_views(sums).items():
+        scores |= {view_key(view, name): f1 for name, f1 in _by_task(part.table).items()}
+    return scores | {name: _rates(table, [row]).f1 for row, name in enumerate(_NAMES)}
+
+
+def _shown_counts(sums: _Sums) -> dict[str, int]:
+    totals = dict(zip((*Counts._fields, *ERRORS), _totals(sums.all.table), strict=True))
+    keys = ("left_out", "unparseable", "wrong_kind", "unknown_fields")
+    checks = ("arithmetic_checked", "arithmetic_gold_checked")
+    return {
+        "receipts": sums.all.receipts,
+        **{key: sums.counts[key] for key in (*keys, *checks)},
+        **{key: totals[key] for key in Counts._fields},
+        **{error_key(error): totals[error] for error in ERRORS},
+    }
+
+
+def _totals(table: Table) -> list[int]:
+    return [round(number) for number in table.sum(axis=0).tolist()]
+
+
+def _by_task(table: Table) -> Figures:
+    return {name: _rates(table, rows).f1 for name, rows in _ROWS.items()}
+
+
+def _subsets(sums: _Sums) -> dict[str, Figures]:
+    table = sums.all.table
+    return {
+        **{name: dict(_rates(table, rows)._asdict()) for name, rows in _ROWS.items()},
+        **_fields(table),
+        **_views("language", sums.languages),
+        **_views("category", sums.categories),
+        **_parts(sums),
+        **_by_weights(sums),
+    }
+
+
+def _fields(table: Table) -> dict[str, Figures]:
+    """Each field's rates, its false positives and errors, and its place among the error-prone
+    fields."""
+    errors = table[:, _WIDTH:]
+    wrong = errors.sum(axis=1)
+    shown: dict[str, Figures] = {}
+    for row, name in enumerate(_NAMES):
+        shown[name] = {
+            **_rates(table, [row])._asdict(),
+            "false_positives": round(table[row, Counts._fields.index("fp")]),
+            "errors": round(wrong[row]),
+            "error_rank": 1 + int((wrong > wrong[row]).sum()),
+            **{
+                f"errors_{error}": round(number)
+                for error, number in zip(ERRORS, errors[row].tolist(), strict=True)
+                if number
+            },
+        }
+    return shown
+
+
+def _views(kind: str, parts: dict[str, _Part]) -> dict[str, Figures]:
+    return {f"{kind} {name}": _view(parts[name]) for name in sorted(parts)}
+
+
+def _view(part: _Part) -> Figures:
+    return {"receipts": part.receipts, **_by_task(part.table)}
+
+
+def _paper_views(sums: _Sums) -> dict[str, _Part]:
+    """The receipts of table 9, marked as balanced, and of table 10, whose stated language is not
+    English."""
+    others = [part for name, part in sums.languages.items() if name.strip().lower() not in ENGLISH]
+    foreign = _Part(sum(part.receipts for part in others), _sum([part.table for part in others]))
+    return {BALANCED: sums.balanced, NON_ENGLISH: foreign}
+
+
+def _parts(sums: _Sums) -> dict[str, Figures]:
+    """The views of the paper, and all receipts with every category of the same weight, which is
+    what drawing equally many of each comes to on average."""
+    views = _paper_views(sums).items()
+    shown = {VIEWS[view]: _view(part) for view, part in views if part.receipts}
+    parts = [sums.categories[name] for name in sorted(sums.categories)]
+    if parts:
+        table = _sum([part.table / part.receipts for part in parts])
+        shown["Categories weighed equally"] = {"categories": len(parts), **_by_task(table)}
+    return shown
+
+
+def _by_weights(sums: _Sums) -> dict[str, Figures]:
+    """Structure and overall F1 with the lists matched under other weights."""
+    shown: dict[str, Figures] = {}
+    for label in sorted(sums.weights):
+        table = sums.all.table.copy()
+        for row, rule in enumerate(FIELDS):
+            if rule.kind == "list":
+                table[row] = sums.weights[label].table[row]
+        found = _by_task(table)
+        shown[f"weights {label}"] = {key: found[key] for key in ("structure", OVERALL)}
+    return shown
+
+
+def _sum(tables: list[Table]) -> Table:
+    total = _table()
+    for table in tables:
+        total += table
+    return total
+
+
+def _share(part: float, whole: float) -> float | None:
+    return part / whole if whole else None

@@ -1,0 +1,18 @@
+"""Uploaded files as HTTP responses. Access is the caller's business."""
+
+from django.http import FileResponse
+
+from .models import Submission
+
+
+def upload_response(submission: Submission) -> FileResponse:
+    """The file as it was uploaded, always as a download: never opened as a page of ours."""
+    response = FileResponse(
+        submission.upload.open("rb"),
+        as_attachment=True,
+        filename=submission.filename,
+        content_type="application/octet-stream",
+    )
+    response["Cache-Control"] = "private"
+    response["X-Content-Type-Options"] = "nosniff"
+    return response

@@ -1,0 +1,188 @@
+"""Grades a submission offline, with the very code of the site. Needs no database."""
+
+import json
+import sys
+import tempfile
+from argparse import ArgumentTypeError
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any, NoReturn
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from tqdm import tqdm
+
+from scoring.benchmarks import (
+    Benchmark,
+    ItemResult,
+    OptionError,
+    Options,
+    Scores,
+    UnknownBenchmarkError,
+    get_benchmark,
+)
+from scoring.benchmarks.checking import FaultList
+from scoring.benchmarks.parallel import jobs_for, score_items
+from scoring.benchmarks.streaming import JoinedItems
+
+BAD_INPUT = 2
+
+
+class Command(BaseCommand):
+    help = "Grades a submission against gold, offline and without a database."
+    requires_system_checks: list[str] = []
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("benchmark", help="which benchmark, such as fincriticaled")
+        parser.add_argument("--gold", type=Path, required=True, help="folder, ZIP or JSON Lines")
+        parser.add_argument(
+            "--submission", type=Path, required=True, help="folder, ZIP or JSON Lines"
+        )
+        parser.add_argument(
+            "--option",
+            type=_key_and_value,
+            action="append",
+            default=[],
+            metavar="KEY=VALUE",
+            help="an option of the benchmark; may be given several times",
+        )
+        parser.add_argument("--items", type=Path, help="write one JSON line per item to this file")
+        parser.add_argument(
+            "--json", action="store_true", help="print one JSON object instead of a table"
+        )
+        parser.add_argument(
+            "--jobs",
+            type=_positive,
+            metavar="N",
+            help="processes to score with; all cores unless given, one for few items. "
+            "The result does not depend on it",
+        )
+
+    def handle(self, *_args: Any, **options: Any) -> None:
+        benchmark, chosen = self._benchmark(options["benchmark"], dict(options["option"]))
+        with JoinedItems() as items:
+            self._read(items, benchmark, chosen, options["gold"], options["submission"])
+            jobs = options["jobs"] or jobs_for(items)
+            scores = self._score(items, benchmark, chosen, jobs, options["items"])
+        signature = benchmark.signature(chosen)
+        if options["json"]:
+            self.stdout.write(json.dumps(_report(benchmark, signature, scores), ensure_ascii=False))
+        else:
+            self.stdout.write("\n".join(_table(benchmark, chosen, signature, scores)))
+
+    def _benchmark(self, key: str, raw: Mapping[str, str]) -> tuple[Benchmark, Options]:
+        try:
+            benchmark = get_benchmark(key)
+            return benchmark, benchmark.check_options(raw)
+        except (UnknownBenchmarkError, OptionError) as error:
+            self._refuse([str(error)])
+
+    def _read(
+        self,
+        items: JoinedItems,
+        benchmark: Benchmark,
+        options: Options,
+        gold: Path,
+        submission: Path,
+    ) -> None:
+        try:
+            lines = benchmark.read_gold(gold, options=options)
+            self._refuse_faults(items.add_gold(lines, str(gold)))
+            predictions = benchmark.read_predictions(submission)
+            self._refuse_faults(items.add_predictions(predictions, str(submission)))
+        except OSError as error:
+            raise CommandError(f"{tempfile.gettempdir()}: cannot be written: {error}") from error
+
+    def _score(
+        self, items: JoinedItems, benchmark: Benchmark, options: Options, jobs: int, to: Path | None
+    ) -> Scores:
+        results = score_items(items, benchmark.score_item, options, jobs)
+        shown = tqdm(results, total=len(items), unit="item", leave=False, disable=None)
+        try:
+            with _items_file(to) as file:
+                return benchmark.aggregate(_written(shown, file), options)
+        except BrokenProcessPool as error:
+            raise CommandError(
+                "a process was ended while it scored, perhaps for lack of memory; "
+                "try again with --jobs 1"
+            ) from error
+        except OSError as error:
+            if to is None:
+                raise
+            self._refuse([f"{to}:0: cannot be written: {error.strerror}"])
+
+    def _refuse_faults(self, faults: FaultList) -> None:
+        messages = [str(fault) for fault in faults.listed]
+        if faults.left_out:
+            messages.append(f"and {faults.left_out:,} more")
+        if messages:
+            self._refuse(messages)
+
+    def _refuse(self, messages: Iterable[str]) -> NoReturn:
+        for message in messages:
+            self.stderr.write(message)
+        sys.exit(BAD_INPUT)
+
+
+def _key_and_value(text: str) -> tuple[str, str]:
+    key, separator, value = text.partition("=")
+    if not separator or not key:
+        raise ArgumentTypeError(f"{text!r} is not KEY=VALUE")
+    return key, value
+
+
+def _positive(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise ArgumentTypeError(f"{text!r} is not a number of processes")
+    return int(text)
+
+
+@contextmanager
+def _items_file(path: Path | None) -> Iterator[IO[str] | None]:
+    """The file for the items, which appears under its name only when all of it is written."""
+    if path is None:
+        yield None
+        return
+    partial = path.with_name(f"{path.name}.partial")
+    try:
+        with partial.open("w", encoding="utf-8") as file:
+            yield file
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def _written(results: Iterable[ItemResult], file: IO[str] | None) -> Iterator[ItemResult]:
+    for result in results:
+        if file is not None:
+            file.write(json.dumps(result, ensure_ascii=False) + "\n")
+        yield result
+
+
+def _report(benchmark: Benchmark, signature: str, scores: Scores) -> dict[str, Any]:
+    return {
+        "benchmark": benchmark.key,
+        "signature": signature,
+        "items": scores.items,
+        "missing": scores.missing,
+        "scores": scores.scores,
+        "subsets": scores.subsets,
+    }
+
+
+def _table(benchmark: Benchmark, options: Options, signature: str, scores: Scores) -> Iterator[str]:
+    yield f"{benchmark.title}  {signature}"
+    yield f"{scores.items} items, {scores.missing} without a prediction"
+    columns = benchmark.columns_for(options)
+    width = max(len(column.label) for column in columns)
+    group = ""
+    for column in columns:
+        if column.group != group:
+            group = column.group
+            yield f"\n{group}"
+        value = scores.scores[column.key]
+        scale = 100 if column.unit == "%" else 1
+        shown = "n/a" if value is None else f"{value * scale:.{column.decimals}f}{column.unit}"
+        arrow = "↑" if column.direction == "up" else "↓"
+        yield f"  {column.label:<{width}} {arrow} {shown:>9}"

@@ -1,0 +1,1 @@
+"""Metrics: pure functions over plain values. No Django, no input or output, no rounding."""

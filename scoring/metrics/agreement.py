@@ -1,0 +1,222 @@
+"""Agreement between annotators: what they rate, Cohen's kappa and Fleiss' kappa.
+
+Spans become *ratings* in two ways. Entity level: every distinct span that anybody marked is one
+item, known by its exact offsets, and whoever did not mark it rates it `O`. Token level: every
+token of the text is one item, rated with the label of the span that covers it, or `O`. Ratings
+are kept as integer codes, so that a million tokens are one array. Sources: J. Cohen, Educational
+and Psychological Measurement 20(1), 1960; J. L. Fleiss, Psychological Bulletin 76(5), 1971.
+"""
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+# The labels, or their codes, that one annotator gave to all items.
+OneAnnotator = Sequence[str] | Sequence[int] | NDArray[np.integer]
+
+OUTSIDE = "O"
+# Codes below this are counted as they are.
+_SMALL = 1000
+
+# A number with its inner separators is one token, so is a word; any other visible character
+# stands alone. Thus "(1,200)" has three tokens, and a parenthesis left out of a span shows as a
+# disagreement.
+TOKEN = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+|\S")
+
+
+class LabelledSpan(Protocol):
+    """Half-open offsets in code points of the canonical text, and a label."""
+
+    @property
+    def start(self) -> int: ...
+
+    @property
+    def end(self) -> int: ...
+
+    @property
+    def label(self) -> str: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Ratings:
+    """Codes of shape (items, annotators); code `c` stands for `labels[c]`, and `labels[0]` is
+    `O`."""
+
+    codes: NDArray[np.int16]
+    labels: tuple[str, ...]
+
+    @property
+    def items(self) -> int:
+        return int(self.codes.shape[0])
+
+    @property
+    def annotators(self) -> int:
+        return int(self.codes.shape[1])
+
+    def only(self, label: str) -> "Ratings":
+        """The same items rated with this label or not: one label against the rest."""
+        code = self.labels.index(label)
+        return Ratings((self.codes == code).astype(np.int16), (OUTSIDE, label))
+
+
+@dataclass(frozen=True)
+class Kappa:
+    """A chance-corrected agreement over `n` items; `value` is None where it is undefined.
+
+    `observed` and `expected` are the agreement seen and the agreement chance would give, None
+    without items. Range of `value`: -1 to 1, higher is better.
+    """
+
+    value: float | None
+    n: int
+    observed: float | None
+    expected: float | None
+
+
+def entity_ratings(annotations: Sequence[Iterable[LabelledSpan]], labels: Sequence[str]) -> Ratings:
+    """Ratings of the distinct spans of one document, in document order.
+
+    `annotations` holds one collection of spans per annotator; raises ValueError for a label not
+    in `labels`, and for an annotator who marked the same offsets twice.
+    """
+    codes_of = _codes(labels)
+    marked = [_by_offsets(spans, codes_of) for spans in annotations]
+    offsets = sorted(set().union(*marked))
+    codes = np.array(
+        [[spans.get(offset, 0) for spans in marked] for offset in offsets], dtype=np.int16
+    ).reshape(len(offsets), len(marked))
+    return Ratings(codes, tuple(codes_of))
+
+
+def token_ratings(
+    text: str, annotations: Sequence[Collection[LabelledSpan]], labels: Sequence[str]
+) -> Ratings:
+    """Ratings of every token of `text` (see TOKEN).
+
+    A token carries the label of the span that overlaps it, the first of them where spans meet
+    inside a token. Raises ValueError for a label not in `labels`.
+    """
+    codes_of = _codes(labels)
+    bounds = np.array([match.span() for match in TOKEN.finditer(text)], dtype=np.int64)
+    starts, ends = bounds.reshape(-1, 2).T
+    codes = np.zeros((len(starts), len(annotations)), dtype=np.int16)
+    for annotator, spans in enumerate(annotations):
+        # Later spans are written first, so that the first one keeps a token two spans share.
+        for span in sorted(spans, key=lambda span: span.start, reverse=True):
+            first = np.searchsorted(ends, span.start, side="right")
+            last = np.searchsorted(starts, span.end, side="left")
+            codes[first:last, annotator] = _code(span, codes_of)
+    return Ratings(codes, tuple(codes_of))
+
+
+def join_ratings(parts: Sequence[Ratings]) -> Ratings:
+    """The ratings of several documents by the same annotators as one.
+
+    Raises ValueError when the parts differ in labels or number of annotators, or when there is
+    none.
+    """
+    if not parts:
+        raise ValueError("no ratings to join")
+    if any(part.labels != parts[0].labels for part in parts):
+        raise ValueError("ratings with different labels cannot be joined")
+    return Ratings(np.concatenate([part.codes for part in parts]), parts[0].labels)
+
+
+def cohen_kappa(first: OneAnnotator, second: OneAnnotator) -> Kappa:
+    """Cohen's kappa of two annotators: (p_o - p_e) / (1 - p_e).
+
+    `first` and `second` hold the label each gave to the same items, in the same order. Undefined
+    without items and where chance agreement is 1 (both used one and the same label throughout).
+
+    >>> cohen_kappa(["Number", "O", "Date", "O"], ["Number", "O", "O", "O"])
+    Kappa(value=0.5555555555555556, n=4, observed=0.75, expected=0.4375)
+    """
+    if len(first) != len(second):
+        raise ValueError(f"{len(first)} ratings cannot be compared with {len(second)}")
+    n = len(first)
+    if n == 0:
+        return Kappa(None, 0, None, None)
+    codes = _as_codes(np.stack([np.asarray(first), np.asarray(second)]))
+    counts = [np.bincount(row, minlength=int(codes.max()) + 1) for row in codes]
+    observed = int(np.count_nonzero(codes[0] == codes[1])) / n
+    chance = int(counts[0] @ counts[1])
+    return _kappa(n, observed, chance / (n * n), certain=chance == n * n)
+
+
+def fleiss_kappa(ratings: Sequence[OneAnnotator] | NDArray[np.integer]) -> Kappa:
+    """Fleiss' kappa of any number of annotators: (P - P_e) / (1 - P_e).
+
+    `ratings` has shape (items, annotators): the label every annotator gave to every item.
+    Undefined without items and where one label was used throughout. Raises ValueError with fewer
+    than two annotators.
+
+    >>> round(fleiss_kappa([["a", "a", "b"], ["b", "b", "b"]]).value, 4)
+    0.25
+    """
+    table = np.asarray(ratings)
+    if table.size == 0:
+        return Kappa(None, 0, None, None)
+    if table.ndim != 2 or table.shape[1] < 2:
+        raise ValueError("Fleiss' kappa needs at least two ratings of every item")
+    n, raters = table.shape
+    codes = _as_codes(table)
+    categories = int(codes.max()) + 1
+    cells = codes + np.arange(n)[:, None] * categories
+    counts = np.bincount(cells.ravel(), minlength=n * categories).reshape(n, categories)
+    agreeing = int((counts * counts).sum()) - n * raters
+    observed = agreeing / (n * raters * (raters - 1))
+    totals = counts.sum(axis=0)
+    certain = int(totals.max()) == n * raters
+    shares = totals / (n * raters)
+    return _kappa(n, observed, float(shares @ shares), certain=certain)
+
+
+def pairwise_kappa(ratings: Ratings) -> dict[tuple[int, int], Kappa]:
+    """Cohen's kappa of every pair of annotators, by their columns in `ratings`."""
+    return {
+        (a, b): cohen_kappa(ratings.codes[:, a], ratings.codes[:, b])
+        for a, b in combinations(range(ratings.annotators), 2)
+    }
+
+
+def _kappa(n: int, observed: float, expected: float, *, certain: bool) -> Kappa:
+    value = None if certain else (observed - expected) / (1.0 - expected)
+    return Kappa(value, n, observed, expected)
+
+
+def _as_codes(labels: NDArray[np.generic]) -> NDArray[np.int64]:
+    """Labels of any kind as small non-negative integers."""
+    if labels.dtype.kind in "iu" and labels.min() >= 0 and labels.max() < _SMALL:
+        return labels.astype(np.int64)
+    _, codes = np.unique(labels, return_inverse=True)
+    coded: NDArray[np.int64] = codes.reshape(labels.shape).astype(np.int64)
+    return coded
+
+
+def _codes(labels: Sequence[str]) -> dict[str, int]:
+    if OUTSIDE in labels or len(set(labels)) != len(labels):
+        raise ValueError(f"labels must be distinct and none may be {OUTSIDE!r}: {list(labels)}")
+    return {label: code for code, label in enumerate((OUTSIDE, *labels))}
+
+
+def _code(span: LabelledSpan, codes_of: dict[str, int]) -> int:
+    try:
+        return codes_of[span.label]
+    except KeyError:
+        raise ValueError(f"label {span.label!r} is not one of {list(codes_of)[1:]}") from None
+
+
+def _by_offsets(
+    spans: Iterable[LabelledSpan], codes_of: dict[str, int]
+) -> dict[tuple[int, int], int]:
+    marked: dict[tuple[int, int], int] = {}
+    for span in spans:
+        if (span.start, span.end) in marked:
+            raise ValueError(f"two spans at [{span.start}, {span.end})")
+        marked[span.start, span.end] = _code(span, codes_of)
+    return marked

@@ -1,0 +1,212 @@
+"""Financial document accuracy: numbers, line items, sections and disclosures of a statement that
+its OCR text contains.
+
+Source: "Financial Document Accuracy Evaluation (Enhanced Version)". `matching="substring"` is its
+published rule for numbers; `"exact"` compares whole numbers. Nothing is rounded.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypedDict
+
+Matching = Literal["exact", "substring"]
+
+SECTIONS = ("balance sheet", "statement of profit and loss", "cash flow", "auditor")
+DISCLOSURES = (
+    "true and fair",
+    "for the year ended",
+    "earnings per equity share",
+    "as at march",
+)
+
+_NUMBER = re.compile(r"-?\d[\d,.]*")
+_NOT_OF_A_NUMBER = re.compile(r"[^\d.-]")
+_SHORT = 3
+
+
+class AccuracyReport(TypedDict):
+    """The four accuracies and their weighted mean, each in [0, 1]; higher is better."""
+
+    numeric_accuracy: float
+    line_item_accuracy: float
+    section_accuracy: float
+    disclosure_accuracy: float
+    final_score: float
+
+
+WEIGHTS = {
+    "numeric_accuracy": 0.4,
+    "line_item_accuracy": 0.2,
+    "section_accuracy": 0.2,
+    "disclosure_accuracy": 0.2,
+}
+
+
+@dataclass(frozen=True)
+class Containment:
+    """How many of the things looked for were found, and those that were not, in order."""
+
+    total: int
+    missed: tuple[str, ...]
+
+    @property
+    def found(self) -> int:
+        return self.total - len(self.missed)
+
+    @property
+    def accuracy(self) -> float:
+        """found / total, in [0, 1]; 0 when there was nothing to look for."""
+        return self.found / self.total if self.total else 0.0
+
+
+@dataclass(frozen=True)
+class DocumentMatch:
+    """What of one document was found, part by part."""
+
+    numbers: Containment
+    line_items: Containment
+    sections: Containment
+    disclosures: Containment
+
+    def report(self) -> AccuracyReport:
+        """The four accuracies and .4/.2/.2/.2 of them."""
+        numeric, items = self.numbers.accuracy, self.line_items.accuracy
+        sections, disclosures = self.sections.accuracy, self.disclosures.accuracy
+        return {
+            "numeric_accuracy": numeric,
+            "line_item_accuracy": items,
+            "section_accuracy": sections,
+            "disclosure_accuracy": disclosures,
+            "final_score": WEIGHTS["numeric_accuracy"] * numeric
+            + WEIGHTS["line_item_accuracy"] * items
+            + WEIGHTS["section_accuracy"] * sections
+            + WEIGHTS["disclosure_accuracy"] * disclosures,
+        }
+
+
+def normalize_text(text: str) -> str:
+    """The text in lower case, its white space collapsed to single spaces and trimmed.
+
+    >>> normalize_text("  Balance\\n SHEET ")
+    'balance sheet'
+    """
+    return " ".join(text.lower().split())
+
+
+def normalize_number(number: str) -> str:
+    """The number with everything dropped but digits, decimal points and minus signs.
+
+    >>> normalize_number("-1,234.50 INR")
+    '-1234.50'
+    """
+    return _NOT_OF_A_NUMBER.sub("", number)
+
+
+def extract_all_numbers(value: Any) -> list[str]:
+    """Every number in a JSON value as text, in document order: numbers, and those in strings.
+
+    In strings a number is a digit, perhaps after a minus, and the digits, commas and points that
+    follow. Keys are not looked at; true and false are no numbers.
+
+    >>> extract_all_numbers({"profit": "-1,200 (2023: 950)", "shares": 12, "audited": True})
+    ['-1,200', '2023', '950', '12']
+    """
+    numbers: list[str] = []
+    for leaf in _leaves(value):
+        if isinstance(leaf, str):
+            numbers.extend(_NUMBER.findall(leaf))
+        elif isinstance(leaf, int | float) and not isinstance(leaf, bool):
+            numbers.append(str(leaf))
+    return numbers
+
+
+def extract_all_text(value: Any) -> list[str]:
+    """Every string in a JSON value, trimmed, in document order; blank ones and keys are not taken.
+
+    >>> extract_all_text({"items": [" Revenue ", "", 7], "note": "Audited"})
+    ['Revenue', 'Audited']
+    """
+    strings = (leaf.strip() for leaf in _leaves(value) if isinstance(leaf, str))
+    return [text for text in strings if text]
+
+
+def match_document(
+    gold: Any,
+    text: str,
+    *,
+    matching: Matching = "exact",
+    sections: Sequence[str] = SECTIONS,
+    disclosures: Sequence[str] = DISCLOSURES,
+) -> DocumentMatch:
+    """Looks for the numbers and strings of a gold JSON value, and for fixed phrases, in OCR text.
+
+    - numbers, `exact`: the different normalised numbers of the gold that are among the normalised
+      numbers of the text; a point at the end is a full stop and no part of a number.
+    - numbers, `substring` (the published rule): every number of the gold, as often as it occurs,
+      that is a substring of the text reduced to digits, points and minus signs.
+    - line items: the strings of more than three characters that the text contains, both normalised.
+    - sections and disclosures: the phrases, normalised, that the text contains.
+    """
+    normalised = normalize_text(text)
+    strings = [string for string in extract_all_text(gold) if len(string) > _SHORT]
+    return DocumentMatch(
+        numbers=_match_numbers(gold, text, matching),
+        line_items=_contained(map(normalize_text, strings), normalised),
+        sections=_contained(map(normalize_text, sections), normalised),
+        disclosures=_contained(map(normalize_text, disclosures), normalised),
+    )
+
+
+def financial_accuracy_report(
+    gt_json: Any,
+    ocr_text: str,
+    *,
+    matching: Matching = "exact",
+    sections: Sequence[str] = SECTIONS,
+    disclosures: Sequence[str] = DISCLOSURES,
+) -> AccuracyReport:
+    """The four accuracies of one document's OCR text against its gold, and their weighted mean.
+
+    `final_score` = .4 numeric + .2 line items + .2 sections + .2 disclosures. A part with nothing
+    to look for is 0. See `match_document` for what is counted.
+
+    >>> report = financial_accuracy_report(
+    ...     {"Revenue": "1,200"}, "Balance Sheet. Revenue 1200", sections=["balance sheet"])
+    >>> report["numeric_accuracy"], report["section_accuracy"], report["line_item_accuracy"]
+    (1.0, 1.0, 0.0)
+    """
+    match = match_document(
+        gt_json, ocr_text, matching=matching, sections=sections, disclosures=disclosures
+    )
+    return match.report()
+
+
+def _match_numbers(gold: Any, text: str, matching: Matching) -> Containment:
+    if matching == "substring":
+        numbers = map(normalize_number, extract_all_numbers(gold))
+        return _contained(filter(None, numbers), normalize_number(text))
+    unique = dict.fromkeys(map(_whole_number, extract_all_numbers(gold)))
+    return _contained(filter(None, unique), set(map(_whole_number, _NUMBER.findall(text))))
+
+
+def _whole_number(number: str) -> str:
+    return normalize_number(number).rstrip(".")
+
+
+def _contained(wanted: Iterable[str], where: str | set[str]) -> Containment:
+    looked_for = list(wanted)
+    return Containment(len(looked_for), tuple(item for item in looked_for if item not in where))
+
+
+def _leaves(value: Any) -> Iterator[Any]:
+    """The scalars of a JSON value in document order, however deeply it is nested."""
+    stack = [value]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, dict):
+            stack.extend(reversed(node.values()))
+        elif isinstance(node, list):
+            stack.extend(reversed(node))
+        else:
+            yield node

@@ -1,0 +1,186 @@
+"""Anchors: stretches of text that gold and prediction share letter for letter, wherever they stand.
+
+Both texts come without spaces and in lower case, so that lost spaces cost nothing. Only stretches
+with words in them can be anchors: a number that stands in another row must not pull that row
+along. The heaviest sequence of anchors in common order is taken first, then what is left over in
+further sequences of its own; so a paragraph or table that moved as a whole is found at its new
+place.
+"""
+
+from collections import defaultdict
+from dataclasses import dataclass
+from itertools import accumulate
+
+import numpy as np
+from numpy.typing import NDArray
+
+_SEED = 8  # characters; at least _SEED_LETTERS of them letters
+_SEED_LETTERS = 5
+# Seeds that occur more often say little and cost much (headers repeated on every page, dot
+# leaders).
+_MOST_REPEATS = 8
+_MOST_ANCHORS = 4000
+# A sequence of leftover anchors must hold this many letters to count as moved text.
+_MOVED_LETTERS = 10
+_MOVED_GAP = 200
+_MOST_SEQUENCES = 60
+
+
+@dataclass(frozen=True)
+class Anchor:
+    """`length` characters that are equal from `gold` and from `prediction` on."""
+
+    gold: int
+    prediction: int
+    length: int
+
+
+def find_anchors(gold: str, prediction: str) -> list[list[Anchor]]:
+    """Sequences of anchors, heaviest first; within a sequence both positions rise, and none
+    overlap."""
+    letters = [0, *accumulate(map(str.isalpha, gold))]
+    pool = _matches(gold, prediction, letters)
+    sequences: list[list[Anchor]] = []
+    free_gold = np.ones(len(gold) + 1, dtype=bool)
+    free_prediction = np.ones(len(prediction) + 1, dtype=bool)
+    while pool and len(sequences) < _MOST_SEQUENCES:
+        sequence = _heaviest_sequence(pool, letters, moved=bool(sequences))
+        weight = sum(letters[a.gold + a.length] - letters[a.gold] for a in sequence)
+        if sequences and weight < _MOVED_LETTERS:
+            break
+        sequences.append(sequence)
+        for anchor in sequence:
+            free_gold[anchor.gold : anchor.gold + anchor.length] = False
+            free_prediction[anchor.prediction : anchor.prediction + anchor.length] = False
+        pool = _free_parts(pool, free_gold, free_prediction)
+    return sequences
+
+
+def _matches(gold: str, prediction: str, letters: list[int]) -> list[Anchor]:
+    """All maximal stretches that hold a seed, the longest _MOST_ANCHORS of them."""
+    places: defaultdict[str, list[int]] = defaultdict(list)
+    for g in range(len(gold) - _SEED + 1):
+        if letters[g + _SEED] - letters[g] >= _SEED_LETTERS:
+            places[gold[g : g + _SEED]].append(g)
+    repeats: defaultdict[str, int] = defaultdict(int)
+    reached: dict[int, int] = {}
+    found: list[Anchor] = []
+    p = 0
+    while p <= len(prediction) - _SEED:
+        seed = prediction[p : p + _SEED]
+        starts = places.get(seed, ())
+        p += 1
+        if len(starts) > _MOST_REPEATS or repeats[seed] >= _MOST_REPEATS:
+            continue
+        repeats[seed] += 1
+        for g in starts:
+            if reached.get(g - p, -1) < p:
+                anchor = _extend(gold, prediction, g, p - 1)
+                reached[g - p] = anchor.prediction + anchor.length
+                found.append(anchor)
+        if len(starts) == 1:
+            # What follows inside this match can only find it again.
+            p = max(p, reached[starts[0] - p] - _SEED + 1)
+    found.sort(key=lambda anchor: (-anchor.length, anchor.prediction, anchor.gold))
+    return found[:_MOST_ANCHORS]
+
+
+def _extend(gold: str, prediction: str, g: int, p: int) -> Anchor:
+    """The maximal equal stretch through the seed at `g` and `p`."""
+    start = 0
+    while g > start and p > start and gold[g - start - 1] == prediction[p - start - 1]:
+        start += 1
+    end = _SEED
+    while gold[g + end : g + end + 64] == prediction[p + end : p + end + 64] != "":
+        end += min(64, len(gold) - g - end)
+    while (
+        g + end < len(gold) and p + end < len(prediction) and gold[g + end] == prediction[p + end]
+    ):
+        end += 1
+    return Anchor(g - start, p - start, start + end)
+
+
+def _heaviest_sequence(pool: list[Anchor], letters: list[int], *, moved: bool) -> list[Anchor]:
+    """The sequence with the most letters, a little less for every jump between its anchors.
+
+    Anchors that overlap in part count for the rest. A moved sequence may have only short gaps.
+    """
+    pool = sorted(pool, key=lambda anchor: (anchor.prediction, anchor.gold))
+    g = np.array([anchor.gold for anchor in pool])
+    p = np.array([anchor.prediction for anchor in pool])
+    length = np.array([anchor.length for anchor in pool])
+    weight = np.array([letters[a.gold + a.length] - letters[a.gold] for a in pool], dtype=float)
+    best = weight.copy()
+    previous = np.full(len(pool), -1)
+    for i in range(1, len(pool)):
+        gap_g = g[i] - (g[:i] + length[:i])
+        gap_p = p[i] - (p[:i] + length[:i])
+        overlap = np.maximum(0, np.maximum(-gap_g, -gap_p))
+        gain = weight[i] * (1 - overlap / length[i]) - np.minimum(np.abs(gap_g - gap_p), 200) * 0.01
+        allowed = (g[:i] < g[i]) & (p[:i] < p[i]) & (overlap < length[i])
+        if moved:
+            allowed &= (gap_g <= _MOVED_GAP) & (gap_p <= _MOVED_GAP)
+        total = np.where(allowed, best[:i] + gain, -np.inf)
+        j = int(total.argmax())
+        if total[j] > best[i]:
+            best[i], previous[i] = total[j], j
+    return _trimmed(pool, _walk_back(int(best.argmax()), previous))
+
+
+def _walk_back(last: int, previous: NDArray[np.int64]) -> list[int]:
+    indices = [last]
+    while previous[indices[-1]] >= 0:
+        indices.append(int(previous[indices[-1]]))
+    return indices[::-1]
+
+
+def _trimmed(pool: list[Anchor], indices: list[int]) -> list[Anchor]:
+    """The anchors without the heads that overlap the anchor before."""
+    sequence: list[Anchor] = []
+    for index in indices:
+        anchor = pool[index]
+        if sequence:
+            last = sequence[-1]
+            overlap = max(
+                0,
+                last.gold + last.length - anchor.gold,
+                last.prediction + last.length - anchor.prediction,
+            )
+            anchor = Anchor(
+                anchor.gold + overlap, anchor.prediction + overlap, anchor.length - overlap
+            )
+        if anchor.length > 0:
+            sequence.append(anchor)
+    return sequence
+
+
+def _free_parts(
+    pool: list[Anchor], free_gold: NDArray[np.bool_], free_prediction: NDArray[np.bool_]
+) -> list[Anchor]:
+    """What no chosen anchor covers: whole anchors, and stretches of others that are as long as a
+    seed."""
+    counts_g = np.concatenate(([0], np.cumsum(free_gold)))
+    counts_p = np.concatenate(([0], np.cumsum(free_prediction)))
+    parts: list[Anchor] = []
+    for anchor in pool:
+        g, p, length = anchor.gold, anchor.prediction, anchor.length
+        in_g = counts_g[g + length] - counts_g[g]
+        in_p = counts_p[p + length] - counts_p[p]
+        if in_g == in_p == length:
+            parts.append(anchor)
+        elif min(in_g, in_p) >= _SEED:
+            parts.extend(_free_stretches(anchor, free_gold, free_prediction))
+    return parts
+
+
+def _free_stretches(
+    anchor: Anchor, free_gold: NDArray[np.bool_], free_prediction: NDArray[np.bool_]
+) -> list[Anchor]:
+    g, p, length = anchor.gold, anchor.prediction, anchor.length
+    free = free_gold[g : g + length] & free_prediction[p : p + length]
+    edges = np.flatnonzero(np.diff(np.concatenate(([0], free.astype(np.int8), [0]))))
+    return [
+        Anchor(g + int(start), p + int(start), int(end - start))
+        for start, end in zip(edges[::2], edges[1::2], strict=True)
+        if end - start >= _SEED
+    ]

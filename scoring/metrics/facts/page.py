@@ -1,0 +1,310 @@
+"""A page as the fact matchers see it: its visible text, where facts are tagged in it, and its
+table cells.
+
+The text is exactly what `portal.facts.visible_text` gives; this reader walks the same tokens and
+keeps, besides, the places of fact tags and cells in that text.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import unescape
+
+from portal.facts.labels import KNOWN_LABELS
+from portal.facts.markup import Kind, Token, tokens
+from portal.facts.visible import HIDDEN_NESTING, HIDDEN_RAW
+
+from .cells import Cell, TableReader
+
+_ID = re.compile(r"""\sid\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>"']+))""", re.IGNORECASE)
+# Elements that begin and end a line, those of tables included.
+BLOCKS = frozenset(
+    [
+        "address",
+        "article",
+        "aside",
+        "blockquote",
+        "body",
+        "br",
+        "caption",
+        "center",
+        "dd",
+        "div",
+        "dl",
+        "dt",
+        "fieldset",
+        "figcaption",
+        "figure",
+        "footer",
+        "form",
+        "h1",
+        "h2",
+        "h3",
+        "h4",
+        "h5",
+        "h6",
+        "header",
+        "hr",
+        "li",
+        "main",
+        "nav",
+        "ol",
+        "p",
+        "pre",
+        "section",
+        "table",
+        "tbody",
+        "td",
+        "tfoot",
+        "th",
+        "thead",
+        "tr",
+        "ul",
+    ]
+)
+# Noncharacters: no text holds them on purpose, and no entity decodes to one.
+_MARKS = "".join(map(chr, range(0xFDD0, 0xFDF0)))
+
+
+class FactTagError(ValueError):
+    """Fact tags that do not say which text is the fact; `line` counts from 1 in the HTML."""
+
+    def __init__(self, reason: str, html: str, offset: int) -> None:
+        self.reason = reason
+        self.line = html.count("\n", 0, offset) + 1
+        super().__init__(f"line {self.line}: {reason}")
+
+
+@dataclass(frozen=True)
+class Fact:
+    """A gold fact: number `n` of its page, type, value, and `[start, end)` in the visible text."""
+
+    n: int
+    type: str
+    value: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class Page:
+    """Visible text, facts in document order, table cells with text, and the lines outside of
+    tables.
+
+    A line is what stands between two blocks or line breaks, as `[start, end)` of the visible text.
+    """
+
+    text: str
+    facts: tuple[Fact, ...]
+    cells: tuple[Cell, ...]
+    lines: tuple[tuple[int, int], ...]
+
+
+def read_page(html: str, labels: Sequence[str] = KNOWN_LABELS) -> Page:
+    """Reads gold: HTML with fact tags.
+
+    Tags named by `labels` (in any case) mark facts; tags with the same `id` that follow each
+    other are parts of one fact. Raises FactTagError for tags that are nested, unpaired or hold no
+    visible text. Linear time.
+
+    >>> page = read_page("<p>Net <Number>(1,200)</Number> &amp; <b>more</b></p>")
+    >>> page.text, page.facts
+    ('Net (1,200) & more', (Fact(n=0, type='Number', value='(1,200)', start=4, end=11),))
+    """
+    return _read(html, labels, tagged=True)
+
+
+def read_prediction(html: str, labels: Sequence[str] = KNOWN_LABELS) -> Page:
+    """Reads what a model wrote: any string, HTML or plain text. Never raises, linear time.
+
+    Tags of `labels` are unwrapped, as `visible_text` does, but mark no facts.
+    """
+    return _read(html, labels, tagged=False)
+
+
+def _read(html: str, labels: Sequence[str], *, tagged: bool) -> Page:
+    if "<" not in html or ">" not in html:
+        return _plain_page(html)
+    reader = _Reader(html, labels, tagged=tagged)
+    for token in tokens(html):
+        reader.take(token)
+    return reader.finish()
+
+
+def _plain_page(text: str) -> Page:
+    words = [line.split() for line in text.splitlines()]
+    lines: list[tuple[int, int]] = []
+    position = 0
+    for line in filter(None, words):
+        end = position + sum(map(len, line)) + len(line) - 1
+        lines.append((position, end))
+        position = end + 1
+    return Page(" ".join(text.split()), (), (), tuple(lines))
+
+
+@dataclass
+class _Tagged:
+    """A fact as far as it was read; `start` is -1 until its first visible character."""
+
+    label: str
+    identity: str
+    offset: int
+    start: int = -1
+    end: int = -1
+
+
+class _Reader:
+    """Takes the tokens of a page one by one.
+
+    Raises FactTagError as soon as a fact tag makes no sense. A fact tag puts a mark into the text
+    node around it, which is taken out again when the node is complete.
+    """
+
+    def __init__(self, html: str, labels: Sequence[str], *, tagged: bool) -> None:
+        self._html = html
+        self._labels = {label.lower(): label for label in labels}
+        # Tags of other known labels are no markup either: they are unwrapped, but mark no facts.
+        self._unwrapped = {label.lower() for label in KNOWN_LABELS} | self._labels.keys()
+        self._marking = tagged
+        self._mark = next((mark for mark in _MARKS if mark not in html), "")
+        self._hidden: list[str] = []
+        self._words: list[str] = []
+        self._length = 0
+        self._pieces: list[str] = []
+        self._tagged: list[_Tagged] = []
+        self._open: _Tagged | None = None  # as the tags have it
+        self._events: list[_Tagged | None] = []  # what the marks in the node say, in order
+        self._inside: _Tagged | None = None  # as the text has it
+        self._tables = TableReader()
+        self._lines: list[tuple[int, int]] = []
+        self._line_start = 0
+
+    def take(self, token: Token) -> None:
+        if token.kind is Kind.TEXT or _is_shown_raw(token):
+            if not self._hidden:
+                self._pieces.append(self._html[token.start : token.end])
+        elif token.name in self._unwrapped:
+            if self._marking and token.name in self._labels:
+                self._take_fact_tag(token)
+        else:
+            self._end_node()
+            self._take_other_tag(token)
+
+    def finish(self) -> Page:
+        self._end_node()
+        if self._open is not None:
+            raise self._fault(f"<{self._open.label}> is never closed", self._open.offset)
+        text = " ".join(self._words)
+        facts = []
+        for n, tagged in enumerate(self._tagged):
+            if tagged.start < 0:
+                raise self._fault(f"<{tagged.label}> holds no visible text", tagged.offset)
+            value = text[tagged.start : tagged.end]
+            facts.append(Fact(n, tagged.label, value, tagged.start, tagged.end))
+        self._end_line()
+        return Page(text, tuple(facts), self._tables.cells(), tuple(self._lines))
+
+    def _fault(self, reason: str, offset: int) -> FactTagError:
+        return FactTagError(reason, self._html, offset)
+
+    def _take_other_tag(self, token: Token) -> None:
+        if token.name in HIDDEN_NESTING:
+            if token.kind is Kind.START:
+                self._hidden.append(token.name)
+            elif token.name in self._hidden:
+                # What was left open inside ends together with the element around it.
+                while self._hidden.pop() != token.name:
+                    pass
+        elif token.name in BLOCKS:
+            if not self._tables.in_cell:
+                self._end_line()
+            if token.kind is Kind.START:
+                self._tables.start(token.name, self._html[token.start : token.end])
+            else:
+                self._tables.end(token.name)
+
+    def _end_line(self) -> None:
+        """Text outside of tables since the last line's end is a line; text in cells belongs to
+        their rows."""
+        end = self._length - 1
+        if end > self._line_start and not self._tables.in_cell:
+            self._lines.append((self._line_start, end))
+        self._line_start = max(self._length, 0)
+
+    def _take_fact_tag(self, token: Token) -> None:
+        label = self._labels[token.name]
+        if not self._mark:
+            raise self._fault("the page uses every noncharacter of Unicode", token.start)
+        if token.kind is Kind.START:
+            if self._open is not None:
+                raise self._fault(f"<{label}> inside <{self._open.label}>", token.start)
+            self._open = self._begun(label, token)
+        else:
+            if self._open is None or self._open.label != label:
+                raise self._fault(f"</{label}> closes nothing", token.start)
+            self._open = None
+        self._pieces.append(self._mark)
+        self._events.append(self._open)
+
+    def _begun(self, label: str, token: Token) -> _Tagged:
+        """The fact that this tag begins, or goes on with when it carries the same id."""
+        match = _ID.search(self._html, token.start, token.end)
+        identity = next(filter(None, match.groups()), "") if match else ""
+        last = self._tagged[-1] if self._tagged else None
+        if last is not None and identity and (last.label, last.identity) == (label, identity):
+            return last
+        self._tagged.append(_Tagged(label, identity, token.start))
+        return self._tagged[-1]
+
+    def _end_node(self) -> None:
+        if not self._pieces:
+            return
+        words = unescape("".join(self._pieces)).split()
+        self._pieces.clear()
+        if self._events or self._inside:
+            words = [word for marked in words if (word := self._place(marked))]
+            self._events.clear()
+        elif words:
+            self._length += sum(map(len, words)) + len(words)
+        if words:
+            node_length = sum(map(len, words)) + len(words) - 1
+            self._words.extend(words)
+            self._tables.text(self._length - 1 - node_length, self._length - 1)
+            if self._tables.in_cell:
+                self._line_start = self._length
+
+    def _place(self, marked: str) -> str:
+        """A word without its marks, after noting which fact each part of it belongs to.
+
+        `_length` is where the next word begins: the text so far and one space.
+        """
+        parts = marked.split(self._mark)
+        position = self._length
+        for number, part in enumerate(parts):
+            if number:
+                self._inside = self._events.pop(0)
+            if part and self._inside is not None:
+                self._extend(self._inside, position, position + len(part))
+            position += len(part)
+        if position > self._length:
+            self._length = position + 1
+        return "".join(parts)
+
+    def _extend(self, fact: _Tagged, start: int, end: int) -> None:
+        """Adds the visible text `[start, end)` to a fact.
+
+        Its parts must touch, or follow each other as words: `_length` is where this word begins.
+        """
+        if fact.start < 0:
+            fact.start = start
+        elif start != fact.end and (start, start) != (fact.end + 1, self._length):
+            reason = f"between the parts of <{fact.label} id={fact.identity!r}> stands other text"
+            raise self._fault(reason, fact.offset)
+        fact.end = end
+
+
+def _is_shown_raw(token: Token) -> bool:
+    """Whether the token is text of an element that holds no markup but is displayed, such as a
+    title."""
+    is_raw = token.kind is Kind.RAW or (token.kind is Kind.UNCLOSED and token.name != "")
+    return is_raw and token.name not in HIDDEN_RAW

@@ -1,0 +1,39 @@
+"""What a matcher says of a fact."""
+
+from dataclasses import dataclass
+
+# Every fact that is not correct has one of these. METRICS: what each means stands in the
+# benchmark's card.
+ERROR_TYPES = (
+    "missing",
+    "sign",
+    "decimal",
+    "separator",
+    "unit",
+    "digit",
+    "date",
+    "truncated",
+    "merged",
+    "misplaced",
+    "other",
+)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The verdict on one gold fact.
+
+    `correct` implies `found`; `found` says that a recognisable form stands in the prediction.
+    `matched_text` is that form, at `[start, end)` of the prediction's visible text (None when
+    nothing was found). `error` is one of ERROR_TYPES, or None for a correct fact.
+    """
+
+    correct: bool
+    found: bool
+    matched_text: str | None
+    start: int | None
+    end: int | None
+    error: str | None
+
+
+MISSING = Verdict(False, False, None, None, None, "missing")

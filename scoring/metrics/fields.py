@@ -1,0 +1,185 @@
+"""Structured answers: the JSON in a model's response, flattened to a set of fields, and its F1.
+
+Source: FCMBench (arXiv 2601.00150), section 3.4, in the rules of its published evaluator.
+Everything is bounded: what breaks a limit is unparseable, like text that holds no JSON. Values are
+those that `parse_json` gives, so none is nested deeper than DEEPEST levels.
+"""
+
+import json
+import re
+from collections.abc import Set
+from typing import Any
+
+# Limits of one answer: characters of its text, levels of nesting, characters of all paths together
+# (paths of nested keys can grow with the square of the text).
+LONGEST_TEXT = 2_000_000
+DEEPEST = 200
+LONGEST_PATHS = 20_000_000
+
+# A path of keys joined by ".", and a value: a scalar's text, or the texts of an inner list.
+Value = str | tuple[str, ...]
+Field = tuple[str, Value]
+Fields = frozenset[Field]
+
+_COMMAS = re.compile("[,，]")
+_BRACKETS = str.maketrans("", "", "<>")
+
+
+class UnparseableError(ValueError):
+    """A text that holds no usable JSON; the message says why and quotes nothing of it."""
+
+
+def parse_json(text: str) -> Any:
+    """The JSON value that the whole text is; raises UnparseableError.
+
+    NaN and Infinity are read as Python's reader reads them, `1e400` is infinite, and of equal keys
+    the last counts: so the reference has it. A whole number of more than 4,300 digits, more than
+    DEEPEST levels or more than LONGEST_TEXT characters are unparseable.
+
+    >>> parse_json('{"a": [1, 2.5]}')
+    {'a': [1, 2.5]}
+    """
+    if len(text) > LONGEST_TEXT:
+        raise UnparseableError(f"longer than {LONGEST_TEXT:,} characters")
+    try:
+        value = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise UnparseableError(f"not valid JSON: {error.msg}") from error
+    except RecursionError as error:
+        raise UnparseableError(f"nested deeper than {DEEPEST} levels") from error
+    except ValueError as error:
+        raise UnparseableError("holds a number with too many digits") from error
+    if text.count("[") + text.count("{") > DEEPEST and _is_too_deep(value):
+        raise UnparseableError(f"nested deeper than {DEEPEST} levels")
+    return value
+
+
+def extract_json(response: str) -> Any:
+    """The JSON object in a response: its text from the first `{` to the last `}`.
+
+    Raises UnparseableError.
+
+    >>> extract_json('The answer is: {"answer": 12.0}.')
+    {'answer': 12.0}
+    """
+    start, end = response.find("{"), response.rfind("}")
+    if start < 0 or end < start:
+        raise UnparseableError("holds no JSON object")
+    return parse_json(response[start : end + 1])
+
+
+def unwrap_answer(value: Any) -> Any:
+    """What stands under a top-level key `answer`, else the value itself."""
+    return value["answer"] if isinstance(value, dict) and "answer" in value else value
+
+
+def normalise_value(value: Any) -> str:
+    """A scalar as text: `<` and `>` dropped, trimmed, numbers without separators and zeros.
+
+    What Python's `float` takes once every `,` is gone is a number: whole ones are printed without
+    a decimal point, others in the shortest form. So `007` is `7`, too large ones are `inf`, and
+    whole numbers beyond 2^53 are the nearest that a float can hold. The full-width comma is no
+    separator of thousands. null is the empty text.
+
+    >>> [normalise_value(value) for value in (12.0, "1,234.50", " <A-7> ", "007", "1e400", None)]
+    ['12', '1234.5', 'A-7', '7', 'inf', '']
+    """
+    if value is None:
+        return ""
+    text = str(_ordered(value)).translate(_BRACKETS).strip()
+    try:
+        number = float(text.replace(",", ""))
+    except ValueError:
+        return text
+    return str(int(number)) if number.is_integer() else str(number)
+
+
+def flatten(value: Any) -> Fields:
+    """The fields of a JSON value: a set of (path, value).
+
+    Keys are joined by `.` and taken as they are. Elements of a list share the list's path; an inner
+    list of a list is one value, the tuple of its normalised elements. Other scalars are normalised
+    and split at `,` and `，`; empty parts are dropped. Raises UnparseableError when the paths would
+    be longer than LONGEST_PATHS together.
+
+    >>> sorted(flatten({"name": "Li, Wei", "total": {"net": 12.0}}))
+    [('name', 'Li'), ('name', 'Wei'), ('total.net', '12')]
+    >>> flatten([["rent", 30.0]])
+    frozenset({('', ('rent', '30'))})
+    """
+    fields: set[Field] = set()
+    stack = [("", value)]
+    length = 0
+    while stack:
+        path, node = stack.pop()
+        if isinstance(node, dict):
+            for key, child in node.items():
+                length += len(path) + len(key)
+                if length > LONGEST_PATHS:
+                    raise UnparseableError("its paths are too long")
+                stack.append((f"{path}.{key}" if path else key, child))
+        elif isinstance(node, list):
+            for child in node:
+                if isinstance(child, list):
+                    fields.add((path, tuple(map(normalise_value, child))))
+                else:
+                    stack.append((path, child))
+        else:
+            parts = map(str.strip, _COMMAS.split(normalise_value(node)))
+            fields.update((path, part) for part in parts if part)
+    return frozenset(fields)
+
+
+def set_f1(gold: Set[Field], prediction: Set[Field]) -> float:
+    """F1 of two sets of fields, in [0, 1]; higher is better.
+
+    2·|gold ∩ prediction| / (|gold| + |prediction|). Both empty: 1; one empty: 0.
+
+    >>> set_f1({("", "A"), ("", "B")}, {("", "B")})
+    0.6666666666666666
+    """
+    if not gold and not prediction:
+        return 1.0
+    return 2.0 * len(gold & prediction) / (len(gold) + len(prediction))
+
+
+def is_close(gold: Any, prediction: Any, tolerance: float = 2.0) -> bool:
+    """Whether two numbers differ by at most the tolerance; what is no number is never close.
+
+    A text is a number if Python's `float` takes it as it is: `1,234` is not. Nothing is close to
+    NaN, and infinite numbers are not close to each other.
+
+    >>> is_close(281, "283"), is_close(281, 283.5), is_close(281, "1,281")
+    (True, False, False)
+    """
+    try:
+        return abs(float(prediction) - float(gold)) <= tolerance
+    except (TypeError, ValueError, OverflowError):
+        return False
+
+
+def _is_too_deep(value: Any) -> bool:
+    """Whether lists and objects are nested deeper than DEEPEST levels. Level by level, so that it
+    needs no stack."""
+    level = [value]
+    for _ in range(DEEPEST + 1):
+        inner: list[Any] = []
+        for node in level:
+            if isinstance(node, dict):
+                inner.extend(node.values())
+            elif isinstance(node, list):
+                inner.extend(node)
+        if not inner:
+            return False
+        level = inner
+    return True
+
+
+def _ordered(value: Any) -> Any:
+    """The value with the keys of objects in order, so that the text of an object inside an inner
+    list does not depend on theirs."""
+    if isinstance(value, dict):
+        return {key: _ordered(value[key]) for key in sorted(value)}
+    if isinstance(value, list):
+        return [_ordered(child) for child in value]
+    return value

@@ -1,0 +1,270 @@
+"""Bootstrap intervals over documents, tests between two systems, and ranks that follow from them.
+
+A figure is a ratio of sums, or a mean of such ratios over groups, or a mean of those means: see
+`Tallies`. Whole documents are resampled, since what stands on one page is not independent. All
+systems of a board are resampled with the same weights, so that they are compared replicate by
+replicate. Sources: B. Efron and R. Tibshirani, An Introduction to the Bootstrap, 1993 (percentile
+interval); P. Koehn, EMNLP 2004 (paired bootstrap); E. Noreen, Computer-Intensive Methods for
+Testing Hypotheses, 1989, and S. Riezler and J. Maxwell, ACL 2005 workshop (approximate
+randomisation).
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from .resampling import FEWEST_RESAMPLES, Resampling, coins
+
+Floats = NDArray[np.float64]
+# Where a value stands in a mean of means, from the outside in, such as ("KIE", "KIE_zh").
+Path = tuple[str, ...]
+
+LEVEL = 0.95
+SIGNIFICANT = 0.05
+# Differences below this are noise of the summation, which depends on the machine.
+_NOISE = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class Tallies:
+    """What one figure of one system is computed from.
+
+    `sums` and `counts` have shape (documents, groups): numerator and denominator that a document
+    adds to a group. The figure of a group is its sum by its count; where paths of groups have
+    several steps, groups are averaged within the same beginning, step by step, and at last over
+    all. Groups without a count take no part. With the one group `()` it is a ratio of sums.
+    """
+
+    documents: tuple[str, ...]
+    groups: tuple[Path, ...]
+    sums: Floats
+    counts: Floats
+
+    @property
+    def value(self) -> float | None:
+        """The figure itself, None where nothing was counted."""
+        sums, counts = (part.sum(axis=0, keepdims=True) for part in (self.sums, self.counts))
+        return _number(_figures(sums, counts, self.groups)[0])
+
+
+@dataclass(frozen=True)
+class Interval:
+    """The ends of an interval, both included, in the unit of the figure."""
+
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, eq=False)
+class Replicates:
+    """A figure and what it would have been in each resample; nan where nothing was counted.
+
+    `values` has shape (resamples,). Only replicates with the same `key` can be compared.
+    """
+
+    value: float | None
+    values: Floats
+    key: str
+
+    def interval(self, level: float = LEVEL) -> Interval | None:
+        """The percentile interval; None where the figure is undefined."""
+        finite = self.values[np.isfinite(self.values)]
+        if self.value is None or not finite.size:
+            return None
+        low, high = np.quantile(finite, [(1 - level) / 2, (1 + level) / 2])
+        return Interval(float(low), float(high))
+
+
+@dataclass(frozen=True)
+class PairedTest:
+    """The difference first - second and how likely one as large is by chance.
+
+    `p_value` is two-sided, in (0, 1]; `interval` is that of the difference, where the test gives
+    one.
+    """
+
+    difference: float
+    p_value: float
+    interval: Interval | None = None
+
+    @property
+    def is_significant(self) -> bool:
+        return self.p_value < SIGNIFICANT
+
+
+def tally(
+    documents: Sequence[str],
+    sums: Sequence[float],
+    counts: Sequence[float] | None = None,
+    groups: Sequence[Path] | None = None,
+) -> Tallies:
+    """Tallies from values in any order, as many of one document as there are.
+
+    `sums` and `counts` (1 each unless given) are numerators and denominators, `groups` the path of
+    each value. Raises ValueError for sequences of different lengths, for none, and for negative
+    counts or values that are not finite.
+
+    >>> tally(["a", "b", "b"], [1, 2, 0], [1, 2, 1]).value
+    0.75
+    >>> tally(["a", "b", "b"], [1, 1, 0], groups=[("x",), ("y",), ("y",)]).value
+    0.75
+    """
+    counts = [1.0] * len(documents) if counts is None else counts
+    groups = [()] * len(documents) if groups is None else groups
+    if not documents:
+        raise ValueError("no values to tally")
+    if not len(documents) == len(sums) == len(counts) == len(groups):
+        raise ValueError("documents, sums, counts and groups must have the same length")
+    pair = np.array([sums, counts], dtype=np.float64)
+    if not np.isfinite(pair).all() or pair[1].min() < 0:
+        raise ValueError("sums must be finite, counts finite and not negative")
+    rows, columns = sorted(set(documents)), sorted(set(groups))
+    row_of, column_of = ({name: i for i, name in enumerate(part)} for part in (rows, columns))
+    cells = [row_of[name] * len(columns) + column_of[path]
+             for name, path in zip(documents, groups, strict=True)]  # fmt: skip
+    # What is summed in the same order gives the same last digit, however the values came.
+    order = np.lexsort((pair[1], pair[0], cells))
+    shape = (len(rows), len(columns))
+    summed, counted = (_added(np.array(cells)[order], part[order], shape) for part in pair)
+    return Tallies(tuple(rows), tuple(columns), summed, counted)
+
+
+def bootstrap(tallies: Tallies, weights: Resampling) -> Replicates:
+    """The replicates of a figure. Documents of `weights` without tallies add nothing to it.
+
+    Raises ValueError for a document of `tallies` that `weights` does not have.
+    """
+    missing = set(tallies.documents).difference(weights.documents)
+    if missing:
+        raise ValueError(f"document {min(missing)!r} is not among those resampled")
+    position = {name: i for i, name in enumerate(weights.documents)}
+    rows = [position[name] for name in tallies.documents]
+    both = np.zeros((len(position), 2 * len(tallies.groups)))
+    both[rows] = np.hstack([tallies.sums, tallies.counts])
+    # Most documents are in one group of many: the matrix is nearly empty.
+    sparse = csr_array(both.T)
+    totals = np.concatenate([(sparse @ block.T).T for block in weights.blocks()])
+    sums, counts = np.hsplit(totals, 2)
+    return Replicates(tallies.value, _figures(sums, counts, tallies.groups), weights.key)
+
+
+def combine(function: Callable[..., Floats], *parts: Replicates) -> Replicates:
+    """The replicates of a figure that is computed from others, such as a mean of three.
+
+    `function` takes one array for each of `parts`, all of the same shape, and returns one.
+    """
+    _check_shared(parts)
+    points = [np.array([np.nan if part.value is None else part.value]) for part in parts]
+    value = _number(function(*points)[0])
+    return Replicates(value, function(*(part.values for part in parts)), parts[0].key)
+
+
+def paired_bootstrap(first: Replicates, second: Replicates) -> PairedTest | None:
+    """Whether two systems differ: p = (1 + #{|d* - mean d*| >= |d|}) / (1 + resamples).
+
+    d is the difference of the figures, d* that of the replicates, which are centred so that they
+    show what chance alone would give. None where either figure is undefined. Raises ValueError for
+    replicates of different resamplings.
+    """
+    _check_shared((first, second))
+    if first.value is None or second.value is None:
+        return None
+    difference = first.value - second.value
+    values = first.values - second.values
+    interval = Replicates(difference, values, first.key).interval()
+    values = values[np.isfinite(values)]
+    extreme = np.abs(values - values.mean()) >= abs(difference) - _NOISE if values.size else values
+    return PairedTest(difference, _p_value(extreme), interval)
+
+
+def approximate_randomisation(
+    first: Tallies, second: Tallies, *, seed: str, trials: int = FEWEST_RESAMPLES
+) -> PairedTest | None:
+    """Whether two systems differ: p = (1 + #{|d*| >= |d|}) / (1 + trials).
+
+    d* is the difference after each document's outputs were swapped between the systems or not, as
+    a coin says. None where either figure is undefined. Raises ValueError for systems with
+    different documents or groups.
+    """
+    if (first.documents, first.groups) != (second.documents, second.groups):
+        raise ValueError("systems can be compared on the same documents and groups alone")
+    if first.value is None or second.value is None:
+        return None
+    difference = first.value - second.value
+    ours, theirs = (np.hstack([part.sums, part.counts]) for part in (first, second))
+    change = theirs - ours
+    figures = []
+    for swaps in coins(seed, trials, len(first.documents)):
+        moved = swaps @ change
+        sides = (ours.sum(axis=0) + moved, theirs.sum(axis=0) - moved)
+        (sums, counts), (others, other_counts) = (np.hsplit(side, 2) for side in sides)
+        ours_moved = _figures(sums, counts, first.groups)
+        figures.append(ours_moved - _figures(others, other_counts, first.groups))
+    values = np.concatenate(figures)
+    values = values[np.isfinite(values)]
+    return PairedTest(difference, _p_value(np.abs(values) >= abs(difference) - _NOISE))
+
+
+def significance_ranks(
+    entries: Sequence[Replicates | None], direction: Literal["up", "down"] = "up"
+) -> list[int | None]:
+    """Each entry's rank: 1 + the number of entries that are significantly better than it.
+
+    Better is higher, or lower with direction `down`; significant is a paired bootstrap at 5 %.
+    None and entries without a figure have no rank and count for no other.
+    """
+    sign = 1 if direction == "up" else -1
+    ranks: list[int | None] = []
+    for entry in entries:
+        if entry is None or entry.value is None:
+            ranks.append(None)
+            continue
+        tests = (paired_bootstrap(other, entry) for other in entries if other is not None)
+        better = [t for t in tests if t and t.difference * sign > 0 and t.is_significant]
+        ranks.append(1 + len(better))
+    return ranks
+
+
+def _added(cells: NDArray[np.int64], values: Floats, shape: tuple[int, int]) -> Floats:
+    """The sum of the values of each cell."""
+    return np.bincount(cells, values, shape[0] * shape[1]).astype(np.float64).reshape(shape)
+
+
+def _figures(sums: Floats, counts: Floats, groups: Sequence[Path]) -> Floats:
+    """The figure of every row of sums and counts, of shape (rows, groups)."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        ratios = np.where(counts > 0, sums / counts, np.nan)
+    level = {path: ratios[:, column] for column, path in enumerate(groups)}
+    for length in range(max(map(len, groups)), 0, -1):
+        parts: defaultdict[Path, list[Floats]] = defaultdict(list)
+        for path, values in level.items():
+            parts[path[: length - 1] if len(path) == length else path].append(values)
+        level = {path: _mean(values) for path, values in parts.items()}
+    return level[()]
+
+
+def _mean(parts: Sequence[Floats]) -> Floats:
+    """The mean of those that are known, in every row; nan where none is."""
+    stacked = np.stack(parts)
+    known = np.isfinite(stacked)
+    with np.errstate(invalid="ignore"):
+        mean: Floats = np.where(known, stacked, 0.0).sum(axis=0) / known.sum(axis=0)
+    return mean
+
+
+def _p_value(extreme: NDArray[np.generic]) -> float:
+    return (1 + int(np.count_nonzero(extreme))) / (1 + extreme.size)
+
+
+def _number(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None
+
+
+def _check_shared(parts: Sequence[Replicates]) -> None:
+    if len({part.key for part in parts}) != 1:
+        raise ValueError("replicates of different resamplings cannot be compared")

@@ -1,0 +1,279 @@
+"""Receipts: 19 fields of four types, counted as right, wrong, missed, invented or rightly empty.
+
+Source: ReceiptBench, section 3.4 (protocol), equation 2 (reward), table 5 (fields) and figure 3
+(error types). Values are any JSON values.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from .receipt_lists import (
+    LARGEST_DIFFERENCE,
+    ROUNDING,
+    WEIGHTS,
+    Embedding,
+    Item,
+    Match,
+    Weights,
+    assign,
+    compare_items,
+    line_items,
+    text_items,
+    text_similarities,
+)
+from .receipt_text import (
+    is_empty,
+    is_empty_amount,
+    normal_text,
+    parse_amount,
+    same_amount,
+    same_text,
+)
+
+Kind = Literal["exact", "amount", "semantic", "list"]
+# What a mismatch counts as: a false positive and a false negative, or a false positive alone.
+Mismatch = Literal["both", "fp"]
+# Whether a prediction means the same as the gold: field name, gold, prediction (normalised texts).
+Judge = Callable[[str, str, str], bool]
+
+SEMANTIC_THRESHOLD = 0.75
+RIGHTLY_EMPTY, INVENTED, MISSED = 0.3, -0.5, 0.0
+
+TASKS = ("perception", "normalization", "reasoning", "structure")
+ERRORS = ("missing", "hallucination", "perception", "formatting", "reasoning")
+
+
+class Rule(NamedTuple):
+    """A field: its name, how it is compared, its sub-task, and what a mismatch is called."""
+
+    name: str
+    kind: Kind
+    task: str
+    error: str
+
+
+FIELDS = (
+    Rule("invoice_number", "exact", "perception", "perception"),
+    Rule("tax_number", "exact", "perception", "perception"),
+    Rule("seller_name", "semantic", "perception", "perception"),
+    Rule("orig_start_time", "semantic", "perception", "perception"),
+    Rule("orig_end_time", "semantic", "perception", "perception"),
+    Rule("orig_invoice_time", "semantic", "perception", "perception"),
+    Rule("orig_total", "amount", "perception", "perception"),
+    Rule("orig_curr", "list", "perception", "perception"),
+    Rule("std_start_time", "exact", "normalization", "formatting"),
+    Rule("std_end_time", "exact", "normalization", "formatting"),
+    Rule("std_invoice_time", "exact", "normalization", "formatting"),
+    Rule("std_total", "amount", "normalization", "formatting"),
+    Rule("type", "exact", "reasoning", "reasoning"),
+    Rule("place", "semantic", "reasoning", "reasoning"),
+    Rule("departure", "semantic", "reasoning", "reasoning"),
+    Rule("arrival", "semantic", "reasoning", "reasoning"),
+    Rule("std_curr", "exact", "reasoning", "reasoning"),
+    Rule("seller_address", "semantic", "reasoning", "reasoning"),
+    # Line items are read from the page, so that a wrong one is misread.
+    Rule("detail", "list", "structure", "perception"),
+)
+DETAIL, TOTAL = "detail", "std_total"
+
+
+class Counts(NamedTuple):
+    """True positives, false positives, false negatives, true negatives."""
+
+    tp: float = 0
+    fp: float = 0
+    fn: float = 0
+    tn: float = 0
+
+
+class Rates(NamedTuple):
+    """Rates in [0, 1], higher is better; None where nothing was there to be counted."""
+
+    precision: float | None
+    recall: float | None
+    f1: float | None
+    accuracy: float | None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a field: its counts, its reward, its errors by type, and how many predicted
+    values were of a kind the field cannot have."""
+
+    counts: Counts
+    reward: float
+    errors: Mapping[str, int] = field(default_factory=dict)
+    wrong_kind: int = 0
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """How fields are compared.
+
+    Without a judge, texts of semantic fields mean the same from a Levenshtein similarity of
+    SEMANTIC_THRESHOLD on. Weights with a share for the embedding need one.
+    """
+
+    weights: Weights = WEIGHTS["C"]
+    mismatch: Mismatch = "both"
+    judge: Judge | None = None
+    embed: Embedding | None = None
+
+
+DEFAULT = Protocol()
+
+
+def compare_field(rule: Rule, gold: Any, prediction: Any, protocol: Protocol = DEFAULT) -> Outcome:
+    """The outcome of one field.
+
+    Both empty: TN. Gold empty: FP. Prediction empty: FN. Equal: TP; different: FP and FN, or FP
+    alone. Texts of a list count one by one: those paired are TP, others FP and FN. Empty are null,
+    blank text, `[]`, `{}`, and 0 for amounts. Raises TooLargeError for lists beyond
+    `receipt_lists.MOST_PAIRS` and texts beyond `limits.MOST_CHARACTER_PAIRS`.
+
+    >>> total = next(rule for rule in FIELDS if rule.name == "std_total")
+    >>> compare_field(total, "1,200.00", 1200).counts
+    Counts(tp=1, fp=0, fn=0, tn=0)
+    """
+    return compare_weighted(rule, gold, prediction, protocol, (protocol.weights,))[0]
+
+
+def compare_weighted(
+    rule: Rule, gold: Any, prediction: Any, protocol: Protocol, weights: Sequence[Weights]
+) -> list[Outcome]:
+    """The outcomes of one field under each of the weights; the similarities are computed once."""
+    if rule.kind in ("exact", "amount"):
+        return [_compare_scalars(rule, gold, prediction, protocol)] * len(weights)
+    items_of = line_items if rule.name == DETAIL else text_items
+    first, second = items_of(gold), items_of(prediction)
+    if not first or not second:
+        return [_outcome(rule, len(first), second, [], protocol)] * len(weights)
+    if rule.kind == "semantic":
+        matches = _match_meanings(rule, first, second, protocol.judge)
+        return [_outcome(rule, len(first), second, matches, protocol)] * len(weights)
+    compared = compare_items(first, second, protocol.embed)
+    return [
+        _outcome(rule, len(first), second, compared.matches(chosen), protocol) for chosen in weights
+    ]
+
+
+def compare_receipt(
+    gold: Mapping[str, Any], prediction: Mapping[str, Any], protocol: Protocol = DEFAULT
+) -> dict[str, Outcome]:
+    """The outcome of each of the 19 fields, by name; a field that is not there is empty."""
+    return {
+        rule.name: compare_field(rule, gold.get(rule.name), prediction.get(rule.name), protocol)
+        for rule in FIELDS
+    }
+
+
+def receipt_reward(outcomes: Iterable[Outcome]) -> float:
+    """Mean reward of a receipt's fields, in [-0.5, 1]; higher is better; 0 without fields.
+
+    A field where both sides have a value is worth S: 1 or 0, of several texts the share that was
+    paired of the longer list, in `orig_curr` and `detail` weighed with their similarity. +0.3 if
+    rightly empty, -0.5 if invented, 0 if missed. Source: ReceiptBench, equation 2.
+    """
+    rewards = [outcome.reward for outcome in outcomes]
+    return math.fsum(rewards) / len(rewards) if rewards else 0.0
+
+
+def rates(counts: Counts) -> Rates:
+    """Precision TP / (TP + FP), recall TP / (TP + FN), F1 2·TP / (2·TP + FP + FN) and accuracy
+    (TP + TN) / (TP + FP + FN + TN).
+
+    >>> rates(Counts(tp=3, fp=1, fn=1, tn=5))
+    Rates(precision=0.75, recall=0.75, f1=0.75, accuracy=0.8)
+    """
+    tp, fp, fn, tn = counts
+    return Rates(
+        _share(tp, tp + fp),
+        _share(tp, tp + fn),
+        _share(2 * tp, 2 * tp + fp + fn),
+        _share(tp + tn, tp + fp + fn + tn),
+    )
+
+
+def add_counts(counts: Iterable[Counts]) -> Counts:
+    """Sums, for rates over several fields or receipts (micro average)."""
+    columns = list(zip(*counts, strict=True))
+    return Counts(*(sum(column) for column in columns)) if columns else Counts()
+
+
+def adds_up(fields: Mapping[str, Any]) -> bool | None:
+    """Whether |Σ amounts of `detail` - `std_total`| ≤ 0.05; None if either is empty or the total
+    is no amount. A line item without a number makes it false, one with an empty amount adds 0.
+
+    >>> adds_up({"detail": [{"content": "Fare", "amount": "45.00"}], "std_total": "45.03"})
+    True
+    """
+    items, total = line_items(fields.get(DETAIL)), parse_amount(fields.get(TOTAL))
+    if not items or total is None:
+        return None
+    amounts = [item.amount for item in items if item.text is not None and item.amount is not None]
+    difference = abs(math.fsum(amounts) - total)
+    return len(amounts) == len(items) and difference <= LARGEST_DIFFERENCE + ROUNDING
+
+
+def _compare_scalars(rule: Rule, gold: Any, prediction: Any, protocol: Protocol) -> Outcome:
+    says_nothing = is_empty_amount if rule.kind == "amount" else is_empty
+    is_same = same_amount if rule.kind == "amount" else same_text
+    expected = int(not says_nothing(gold))
+    found = [] if says_nothing(prediction) else [Item(normal_text(prediction))]
+    is_right = bool(expected and found) and is_same(gold, prediction)
+    return _outcome(rule, expected, found, [Match(0, 0, 1.0)] if is_right else [], protocol)
+
+
+def _match_meanings(
+    rule: Rule, gold: Sequence[Item], prediction: Sequence[Item], judge: Judge | None
+) -> list[Match]:
+    """Pairs of texts that mean the same; each is worth 1, like the judge's verdict."""
+    if len(gold) == len(prediction) == 1 and gold[0].text and gold[0].text == prediction[0].text:
+        return [Match(0, 0, 1.0)]
+    similarity = text_similarities(gold, prediction)
+    accepted = similarity >= SEMANTIC_THRESHOLD - ROUNDING
+    for row, column in np.ndindex(*accepted.shape):
+        first, second = gold[row].text, prediction[column].text
+        if not first or not second:
+            accepted[row, column] = False
+        elif judge is not None:
+            accepted[row, column] = first == second or judge(rule.name, first, second)
+    return [match._replace(similarity=1.0) for match in assign(similarity, accepted)]
+
+
+def _outcome(
+    rule: Rule, expected: int, found: Sequence[Item], matches: Sequence[Match], protocol: Protocol
+) -> Outcome:
+    """Counts of `expected` gold values and the values found, of which some match."""
+    if not expected and not found:
+        return Outcome(Counts(tn=1), RIGHTLY_EMPTY)
+    missed, invented = expected - len(matches), len(found) - len(matches)
+    mismatched = min(missed, invented)
+    lost = missed - mismatched if protocol.mismatch == "fp" else missed
+    errors = {
+        "missing": missed - mismatched,
+        "hallucination": invented - mismatched,
+        rule.error: mismatched,
+    }
+    return Outcome(
+        Counts(tp=len(matches), fp=invented, fn=lost),
+        _reward(expected, len(found), matches),
+        {name: number for name, number in errors.items() if number},
+        sum(item.text is None for item in found),
+    )
+
+
+def _reward(expected: int, found: int, matches: Sequence[Match]) -> float:
+    if not expected:
+        return INVENTED
+    if not found:
+        return MISSED
+    return math.fsum(match.similarity for match in matches) / max(expected, found)
+
+
+def _share(part: float, whole: float) -> float | None:
+    return part / whole if whole else None

@@ -1,0 +1,305 @@
+"""Key information extraction: field F1 and tree accuracy of nested records.
+
+A record is a JSON value: objects, lists, scalars. Its values are normalised, its structure is made
+regular, and then it is compared twice: as a multiset of (path, value) fields, and as an ordered
+tree. Source: G. Kim et al., OCR-free document understanding transformer (Donut), ECCV 2022, as
+CC-OCR's evaluator for key information computes it, equation 8.
+"""
+
+import json
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from rapidfuzz.distance import Levenshtein
+from rapidfuzz.process import cdist
+
+from .limits import TooLargeError, check_characters
+from .trees import Costs, Floats, Tree, check_size, tree_edit_distance, tree_of
+
+# Deeper records are refused, so that what is understood never depends on the stack.
+DEEPEST = 100
+# Characters of all paths of one record together; nested keys are said again in every path.
+LONGEST_PATHS = 20_000_000
+
+_EPSILON = 1e-6
+_JSON_FENCE = "```json"
+_FENCE = "```"
+
+# Full-width forms of the visible ASCII characters, the ideographic space and comma.
+_HALF_WIDTH = {wide: wide - 0xFEE0 for wide in range(0xFF01, 0xFF5F)} | {
+    0x3000: " ",
+    ord("、"): ",",
+}
+_WHITE = re.compile(r"\s+")
+_BETWEEN_IDEOGRAPHS = re.compile(
+    r"(?<=[\u4e00-\u9fff]) (?=[\u4e00-\u9fffa-zA-Z0-9])|(?<=[a-zA-Z0-9]) (?=[\u4e00-\u9fff])"
+)
+_MARK = re.compile(r"(?<![0-9]) ?([,.!?:;]) ?")
+_DIGIT_MEETS_LETTER = re.compile(r"(?<=[0-9])(?=[a-zA-Z])|(?<=[a-zA-Z])(?=[0-9])")
+
+# What Donut calls the nodes that have no key. A value's node is marked as a leaf; a key that holds
+# the mark counts as one.
+_ROOT, _UNNAMED, _LEAF = "<root>", "<subtree>", "<leaf>"
+
+Record = Any
+Fields = Counter[tuple[str, str]]
+
+
+class UnparseableError(ValueError):
+    """A text that is no JSON record; the message says why."""
+
+
+@dataclass(frozen=True)
+class FieldCounts:
+    """Fields that are right, that are in the prediction only, and in the gold only."""
+
+    tp: int
+    fp: int
+    fn: int
+
+    def __add__(self, other: "FieldCounts") -> "FieldCounts":
+        return FieldCounts(self.tp + other.tp, self.fp + other.fp, self.fn + other.fn)
+
+
+def check_gold_record(record: Record) -> None:
+    """Raises TooLargeError if not even the very same record could be compared with this one."""
+    normalised = normalise_record(record)
+    fields_of(normalised)
+    tree, labels = _tree(normalised)
+    check_size(tree, tree)
+    characters = sum(map(len, labels))
+    check_characters(characters, characters)
+
+
+def parse_record(text: str) -> Record:
+    """The JSON value in a model's answer: in a ```json fence, or all of it. Line feeds go first.
+
+    Raises UnparseableError for what is not JSON, for `null`, for an unclosed fence and beyond
+    DEEPEST levels.
+
+    >>> parse_record('Sure: ```json {"total": "9.80"} ```')
+    {'total': '9.80'}
+    """
+    start = text.find(_JSON_FENCE)
+    if start >= 0:
+        start += len(_JSON_FENCE)
+        end = text.find(_FENCE, start)
+        if end < 0:
+            raise UnparseableError("the code fence is never closed")
+        text = text[start:end]
+    try:
+        value = json.loads(text.strip().replace("\n", ""))
+    except RecursionError as error:
+        raise UnparseableError(f"nested more than {DEEPEST} deep") from error
+    except json.JSONDecodeError as error:
+        raise UnparseableError(f"not JSON: {error.msg} at character {error.pos}") from error
+    except ValueError as error:
+        # Python refuses whole numbers of more than 4,300 digits.
+        raise UnparseableError("holds a number with too many digits") from error
+    if value is None:
+        raise UnparseableError("null is no record")
+    if depth_of(value) > DEEPEST:
+        raise UnparseableError(f"nested more than {DEEPEST} deep")
+    return value
+
+
+def depth_of(value: Record) -> int:
+    """How many objects and lists stand inside each other at most."""
+    depth = 0
+    level = [value]
+    while level := [item for item in level if isinstance(item, dict | list)]:
+        depth += 1
+        level = [
+            child for item in level for child in (item.values() if isinstance(item, dict) else item)
+        ]
+    return depth
+
+
+def normalise_text(text: str) -> str:
+    """A value without differences of width and spacing that do not change what it says.
+
+    Full-width characters become ASCII and `、` a comma. Between ideographs, and between an
+    ideograph and a Latin letter or digit, there is no space; after a mark not preceded by a digit
+    there is one and before it none; between a digit and a letter there is one.
+
+    >>> normalise_text("3.5kg ,　总 额 9")
+    '3.5 kg, 总额9'
+    """
+    # White space is collapsed first, so that no pattern goes over a long run of it again and again.
+    text = _WHITE.sub(" ", text.translate(_HALF_WIDTH))
+    text = _BETWEEN_IDEOGRAPHS.sub("", text)
+    text = _MARK.sub(r"\1 ", text)
+    text = _DIGIT_MEETS_LETTER.sub(" ", text)
+    return _WHITE.sub(" ", text)
+
+
+def normalise_record(record: Record) -> Record:
+    """The record with normalised values and a regular structure.
+
+    Values that are not inside a list are normalised (quirk of the reference: strings in lists stay
+    as they are). Keys are sorted by (length, key), empty lists and objects dropped. A scalar,
+    an empty string and null included, becomes a list of its trimmed text; of a list that is not
+    all objects only strings and numbers are kept, as text, unless they are blank.
+
+    >>> normalise_record({"total": 9.5, "id": "", "tax": {}})
+    {'id': [''], 'total': ['9.5']}
+    """
+    return _regular(_with_normal_values(record))
+
+
+def _with_normal_values(record: Record) -> Record:
+    if isinstance(record, dict):
+        return {key: _with_normal_values(value) for key, value in record.items()}
+    if isinstance(record, list):
+        return [_with_normal_values(item) if isinstance(item, dict) else item for item in record]
+    return normalise_text(record) if isinstance(record, str) else record
+
+
+def _regular(record: Record) -> Record:
+    if isinstance(record, dict):
+        return _regular_object(record)
+    if not isinstance(record, list):
+        return [str(record).strip()]
+    if all(isinstance(item, dict) for item in record):
+        return [item for item in map(_regular_object, record) if item]
+    # The exact types, since true and false are whole numbers in Python.
+    texts = [str(item).strip() for item in record if type(item) in {str, int, float}]
+    return [text for text in texts if text]
+
+
+def _regular_object(record: dict[str, Record]) -> dict[str, Record]:
+    regular: dict[str, Record] = {}
+    for key in sorted(record, key=lambda key: (len(key), key)):
+        if value := _regular(record[key]):
+            regular[key] = value if isinstance(value, list) else [value]
+    return regular
+
+
+def fields_of(normalised: Record) -> Fields:
+    """The (path, value) pairs of a normalised record as a multiset; keys are joined by dots.
+
+    Raises TooLargeError for more than LONGEST_PATHS characters of paths.
+
+    >>> sorted(fields_of({"menu": [{"name": ["tea"]}, {"name": ["tea"]}]}).items())
+    [(('menu.name', 'tea'), 2)]
+    """
+    fields: Fields = Counter()
+    waiting = [("", normalised)]
+    characters = 0
+    while waiting:
+        path, value = waiting.pop()
+        if isinstance(value, dict):
+            characters += sum(len(path) + len(key) for key in value)
+            if characters > LONGEST_PATHS:
+                raise TooLargeError(f"paths of more than {LONGEST_PATHS:,} characters")
+            waiting += [(f"{path}.{key}" if path else key, child) for key, child in value.items()]
+        elif isinstance(value, list):
+            waiting += [(path, item) for item in value]
+        else:
+            fields[path, value] += 1
+    return fields
+
+
+def field_counts(gold: Fields, prediction: Fields) -> FieldCounts:
+    """Fields that two multisets share, and those of one only."""
+    shared = (gold & prediction).total()
+    return FieldCounts(shared, prediction.total() - shared, gold.total() - shared)
+
+
+def field_f1(counts: Iterable[FieldCounts]) -> float:
+    """F1 of the fields of all records together, in [0, 1]; higher is better.
+
+    TP / (TP + (FP + FN) / 2 + 1e-6), so that a perfect score falls short of 1 by less than 1e-6
+    and no fields at all give 0. Source: CC-OCR, equation 8.
+
+    >>> round(field_f1([FieldCounts(3, 1, 1)]), 6)
+    0.75
+    """
+    total = sum(counts, FieldCounts(0, 0, 0))
+    return total.tp / (total.tp + (total.fp + total.fn) / 2 + _EPSILON)
+
+
+def tree_accuracy(gold: Record, prediction: Record) -> float:
+    """How near two normalised records are as trees, in [0, 1]; higher is better.
+
+    max(0, 1 - TED(prediction, gold) / TED(empty, gold)). Keys are inner nodes, a list of objects
+    has an unnamed node per object, values are leaves. Inserting or deleting a leaf costs its
+    length, an inner node 1; renaming leaf to leaf their Levenshtein distance, leaf to inner and
+    back 1 + the leaf's length, inner to inner 1 if the names differ. Gold without any fields gives
+    0, as in the reference, to whatever prediction. Raises TooLargeError. Source: Kim et al. 2022.
+
+    >>> tree_accuracy({"total": ["9.80"]}, {"total": ["9.60"]})
+    0.8
+    """
+    first, first_labels = _tree(prediction)
+    second, second_labels = _tree(gold)
+    if second.size == 1:
+        return 0.0
+    check_size(first, second)
+    costs = _costs(first_labels, second_labels)
+    # The root stays, all else is inserted: no other script is cheaper.
+    from_nothing = float(costs.insert[second.kinds].sum()) - 1.0
+    return max(0.0, 1.0 - tree_edit_distance(first, second, costs) / from_nothing)
+
+
+def mean_accuracy(accuracies: Sequence[float]) -> float:
+    """Mean of tree accuracies, the divisor being their number + 1e-6 as in the reference."""
+    return math.fsum(accuracies) / (len(accuracies) + _EPSILON)
+
+
+def _tree(record: Record) -> tuple[Tree, list[str]]:
+    """A normalised record as a tree, and the distinct labels that its kinds number."""
+    numbers: dict[str, int] = {}
+    kinds: list[int] = []
+    parents: list[int] = []
+    waiting: list[tuple[str, Record, int]] = [(_ROOT, record, -1)]
+    while waiting:
+        label, value, parent = waiting.pop()
+        node = len(parents)
+        parents.append(parent)
+        kinds.append(numbers.setdefault(label, len(numbers)))
+        waiting += [(name, child, node) for name, child in reversed(_children(value))]
+    return tree_of(parents, kinds), list(numbers)
+
+
+def _children(value: Record) -> list[tuple[str, Record]]:
+    """Labels and contents of the nodes below."""
+    if isinstance(value, dict):
+        return list(value.items())
+    if not isinstance(value, list):
+        return []
+    return [
+        (_UNNAMED, item) if isinstance(item, dict) else (f"{_LEAF}{item}", None) for item in value
+    ]
+
+
+def _costs(first: Sequence[str], second: Sequence[str]) -> Costs:
+    """Donut's costs for the labels of two trees."""
+    texts, lengths, leaves = _leaf_texts(first)
+    other_texts, other_lengths, other_leaves = _leaf_texts(second)
+    check_characters(int(lengths[leaves].sum()), int(other_lengths[other_leaves].sum()))
+    rename = 1.0 + lengths[:, None] * leaves[:, None] + other_lengths * other_leaves
+    rows, columns = np.flatnonzero(leaves), np.flatnonzero(other_leaves)
+    rename[np.ix_(rows, columns)] = cdist(
+        [texts[row] for row in rows],
+        [other_texts[column] for column in columns],
+        scorer=Levenshtein.distance,
+        dtype=np.float64,
+    )
+    positions = {label: column for column, label in enumerate(second)}
+    for row, label in enumerate(first):
+        if not leaves[row] and label in positions:
+            rename[row, positions[label]] = 0.0
+    return Costs(np.where(leaves, lengths, 1.0), np.where(other_leaves, other_lengths, 1.0), rename)
+
+
+def _leaf_texts(labels: Sequence[str]) -> tuple[list[str], Floats, "np.ndarray[Any, Any]"]:
+    """The labels without the mark of leaves, their lengths, and which of them are leaves."""
+    texts = [label.replace(_LEAF, "") for label in labels]
+    lengths = np.array([len(text) for text in texts], dtype=np.float64)
+    return texts, lengths, np.array([_LEAF in label for label in labels])

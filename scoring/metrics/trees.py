@@ -1,0 +1,199 @@
+"""Ordered tree edit distance with any costs.
+
+The least total cost of deleting, inserting and renaming nodes that turns one ordered, labelled
+tree into another. Source: K. Zhang, D. Shasha, Simple fast algorithms for the editing distance
+between trees and related problems, SIAM J. Comput. 18(6), 1989.
+
+`tree_edit_distance` runs compiled code (see `trees_compiled`), `plain_tree_edit_distance` is the
+slow, readable twin that it is checked against.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .limits import TooLargeError
+
+Integers = NDArray[np.int32]
+Floats = NDArray[np.float64]
+
+# Two tables of this many entries are kept while a distance is computed, 8 bytes each.
+MOST_PAIRS = 9_000_000
+# Steps of the innermost loop, of which a core does some hundred million in a second. Only trees
+# that are both large and deep come near: a flat tree of n nodes, such as a table, counts 3n.
+MOST_STEPS = 1_000_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """An ordered tree, its nodes in postorder.
+
+    `leftmost[i]` is the postorder number of the leftmost leaf below node i (i itself if it is a
+    leaf), `kinds[i]` the row of the cost tables that holds for node i. Both have shape (nodes,).
+    """
+
+    leftmost: Integers
+    kinds: Integers
+
+    @property
+    def size(self) -> int:
+        return len(self.kinds)
+
+    @cached_property
+    def keyroots(self) -> Integers:
+        """The root and every node with a sibling to its left, ascending: of the nodes with one
+        leftmost leaf, the highest."""
+        highest = np.full(self.size, -1, dtype=np.int32)
+        highest[self.leftmost] = np.arange(self.size, dtype=np.int32)
+        return np.sort(highest[highest >= 0])
+
+    @cached_property
+    def work(self) -> int:
+        """Nodes below all keyroots together; the product of two trees' is the number of steps."""
+        return int((self.keyroots - self.leftmost[self.keyroots] + 1).sum(dtype=np.int64))
+
+
+@dataclass(frozen=True, eq=False)
+class Costs:
+    """What it costs to delete a node of the first tree, insert one of the second, rename one.
+
+    Indexed by the kinds of nodes: shapes (kinds of the first,), (kinds of the second,) and (kinds
+    of the first, kinds of the second). No cost may be negative.
+    """
+
+    delete: Floats
+    insert: Floats
+    rename: Floats
+
+
+def tree_of(parents: Sequence[int], kinds: Sequence[int]) -> Tree:
+    """The tree with these nodes, given in document order (preorder).
+
+    `parents[i]` is the position of node i's parent, which comes before it; the root's, and only
+    the root's, is -1. Raises ValueError if the nodes are no tree in document order.
+
+    >>> tree = tree_of([-1, 0, 1, 0], [5, 6, 7, 8])
+    >>> tree.kinds.tolist(), tree.leftmost.tolist()
+    ([7, 6, 8, 5], [0, 0, 2, 0])
+    """
+    if len(parents) != len(kinds) or not parents or parents[0] != -1:
+        raise ValueError("a tree needs a root, and a parent and a kind for each node")
+    path: list[tuple[int, int]] = []  # the open nodes, and how many were done before each
+    leftmost: list[int] = []
+    order: list[int] = []
+    for node, parent in enumerate(parents):
+        while path and path[-1][0] != parent:
+            _close(path, kinds, leftmost, order)
+        if node and not path:
+            raise ValueError(f"node {node} does not stand below its parent {parent}")
+        path.append((node, len(order)))
+    while path:
+        _close(path, kinds, leftmost, order)
+    return Tree(np.array(leftmost, dtype=np.int32), np.array(order, dtype=np.int32))
+
+
+def _close(
+    path: list[tuple[int, int]], kinds: Sequence[int], leftmost: list[int], order: list[int]
+) -> None:
+    """Takes the last open node, all of whose children are done, into the postorder."""
+    node, done_before = path.pop()
+    leftmost.append(done_before)
+    order.append(kinds[node])
+
+
+def tree_edit_distance(first: Tree, second: Tree, costs: Costs) -> float:
+    """The cost of the cheapest edit script, 0 for equal trees; lower is better.
+
+    min over all scripts of Σ delete + Σ insert + Σ rename, in the unit of the costs. Raises
+    TooLargeError beyond MOST_PAIRS pairs of nodes or MOST_STEPS steps. Source: Zhang, Shasha 1989.
+
+    >>> costs = Costs(np.ones(2), np.ones(2), np.array([[0.0, 1.0], [1.0, 0.0]]))
+    >>> tree_edit_distance(tree_of([-1, 0, 0], [0, 1, 1]), tree_of([-1, 0], [0, 1]), costs)
+    1.0
+    """
+    check_size(first, second)
+    # Imported here because compiling, or loading what was compiled before, takes a moment that
+    # web processes never need to spend.
+    from .trees_compiled import distance
+
+    return float(
+        distance(
+            first.leftmost,
+            second.leftmost,
+            first.keyroots,
+            second.keyroots,
+            first.kinds,
+            second.kinds,
+            costs.delete[first.kinds],
+            costs.insert[second.kinds],
+            costs.rename,
+        )
+    )
+
+
+def check_size(first: Tree, second: Tree) -> None:
+    """Raises TooLargeError if the distance of the two trees is not computed here."""
+    pairs = first.size * second.size
+    if pairs**2 <= MOST_STEPS:
+        return  # Such small trees take no more steps than that in any shape.
+    if pairs > MOST_PAIRS:
+        raise TooLargeError(
+            f"trees of {first.size:,} and {second.size:,} nodes have more than {MOST_PAIRS:,} pairs"
+        )
+    if first.work * second.work > MOST_STEPS:
+        raise TooLargeError(
+            f"trees of {first.size:,} and {second.size:,} nodes this deep take more than "
+            f"{MOST_STEPS:,} steps"
+        )
+
+
+def plain_tree_edit_distance(first: Tree, second: Tree, costs: Costs) -> float:
+    """The same distance as `tree_edit_distance`, in Python that follows the paper.
+
+    For every pair of keyroots the distances of all forests that end below them are tabulated; a
+    pair of whole trees among those is remembered for the forests that contain it.
+    """
+    trees: dict[tuple[int, int], float] = {}
+    for i in first.keyroots.tolist():
+        for j in second.keyroots.tolist():
+            _tabulate_forests(first, second, costs, (i, j), trees)
+    return trees[first.size - 1, second.size - 1]
+
+
+def _tabulate_forests(
+    first: Tree,
+    second: Tree,
+    costs: Costs,
+    roots: tuple[int, int],
+    trees: dict[tuple[int, int], float],
+) -> None:
+    """Fills `trees` for the pairs of nodes that share their leftmost leaves with the two roots.
+
+    `forest[x, y]` is the distance of the nodes up to x from those up to y, none meaning one less
+    than the leftmost leaf.
+    """
+    left, top = int(first.leftmost[roots[0]]), int(second.leftmost[roots[1]])
+    forest = {(left - 1, top - 1): 0.0}
+    for x in range(left, roots[0] + 1):
+        forest[x, top - 1] = forest[x - 1, top - 1] + float(costs.delete[first.kinds[x]])
+    for y in range(top, roots[1] + 1):
+        forest[left - 1, y] = forest[left - 1, y - 1] + float(costs.insert[second.kinds[y]])
+    for x in range(left, roots[0] + 1):
+        for y in range(top, roots[1] + 1):
+            kinds = first.kinds[x], second.kinds[y]
+            x_left, y_left = int(first.leftmost[x]), int(second.leftmost[y])
+            both_whole = x_left == left and y_left == top
+            if both_whole:
+                pairing = forest[x - 1, y - 1] + float(costs.rename[kinds])
+            else:
+                pairing = forest[x_left - 1, y_left - 1] + trees[x, y]
+            forest[x, y] = min(
+                forest[x - 1, y] + float(costs.delete[kinds[0]]),
+                forest[x, y - 1] + float(costs.insert[kinds[1]]),
+                pairing,
+            )
+            if both_whole:
+                trees[x, y] = forest[x, y]

@@ -1,0 +1,130 @@
+"""Boards and their phases."""
+
+from datetime import datetime
+
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.db import models
+from django.db.models import F, Q
+from django.urls import reverse
+
+from portal.datasets.models import Release
+from scoring.benchmarks import BENCHMARKS, Benchmark, Column, OptionError, get_benchmark
+
+
+class BoardQuerySet(models.QuerySet["Board"]):
+    def published(self) -> "BoardQuerySet":
+        return self.exclude(state=Board.State.DRAFT)
+
+
+class Board(models.Model):
+    """A public leaderboard of one benchmark."""
+
+    class State(models.TextChoices):
+        DRAFT = "draft"
+        OPEN = "open"
+        ARCHIVED = "archived"
+
+    slug = models.SlugField(max_length=80, unique=True)
+    title = models.CharField(max_length=160)
+    benchmark = models.CharField(max_length=40, help_text="A key of scoring.benchmarks.")
+    description = models.TextField(blank=True, help_text="Markdown.")
+    state = models.CharField(max_length=10, choices=State, default=State.DRAFT)
+    is_sample = models.BooleanField(default=False)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = BoardQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["title"]
+
+    def __str__(self) -> str:
+        return self.title
+
+    def get_absolute_url(self) -> str:
+        return reverse("scoring:board", args=[self.slug])
+
+    def clean(self) -> None:
+        if self.benchmark not in BENCHMARKS:
+            known = ", ".join(BENCHMARKS)
+            raise ValidationError({"benchmark": f"There is no such benchmark; there are {known}."})
+
+    @property
+    def spec(self) -> Benchmark:
+        """What the board measures."""
+        return get_benchmark(self.benchmark)
+
+
+class Window(models.TextChoices):
+    """A phase at one moment."""
+
+    UPCOMING = "upcoming"
+    OPEN = "open"
+    CLOSED = "closed"
+
+
+class Phase(models.Model):
+    """A board's window for submissions against one release."""
+
+    class Diagnostics(models.TextChoices):
+        AGGREGATES = "aggregates", "totals only"
+        ITEMS = "items", "scores per item"
+        FACTS = "facts", "every fact"
+
+    board = models.ForeignKey(Board, on_delete=models.CASCADE, related_name="phases")
+    slug = models.SlugField(max_length=40)
+    title = models.CharField(max_length=80)
+    release = models.ForeignKey(Release, on_delete=models.PROTECT, related_name="phases")
+    options = models.JSONField(default=dict, blank=True, help_text="Options of the benchmark.")
+    diagnostics = models.CharField(
+        max_length=12,
+        choices=Diagnostics,
+        default=Diagnostics.AGGREGATES,
+        help_text="What a submitter sees of the single items.",
+    )
+    opens_at = models.DateTimeField(null=True, blank=True)
+    closes_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["board", "id"]
+        constraints = [
+            models.UniqueConstraint(fields=["board", "slug"], name="phase_slug_in_board"),
+            models.CheckConstraint(
+                condition=Q(opens_at__isnull=True)
+                | Q(closes_at__isnull=True)
+                | Q(opens_at__lt=F("closes_at")),
+                name="phase_opens_before_it_closes",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.board} · {self.title}"
+
+    def clean(self) -> None:
+        """For forms over the model: options that the benchmark takes, and one release for ever."""
+        if self.board.benchmark in BENCHMARKS:
+            try:
+                self.board.spec.check_options(self.options)
+            except OptionError as error:
+                raise ValidationError({"options": f"{error}."}) from error
+        if self.pk and self.submissions.exclude(phase__release=self.release_id).exists():
+            raise ValidationError(
+                {"release": "Submissions were graded against another release: add a phase instead."}
+            )
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """All figures of the benchmark under the phase's options."""
+        spec = self.board.spec
+        return spec.columns_for(spec.check_options(self.options))
+
+    def window(self, now: datetime) -> "Window":
+        """Where this moment lies: an opening instant is inside, a closing instant is not."""
+        if self.opens_at is not None and now < self.opens_at:
+            return Window.UPCOMING
+        if self.closes_at is not None and now >= self.closes_at:
+            return Window.CLOSED
+        return Window.OPEN

@@ -1,0 +1,47 @@
+"""Entries: the rows of a leaderboard."""
+
+from django.db import models
+from django.db.models import Q
+
+from portal.common.fields import LinkField
+
+from .boards import Board, Phase
+from .gradings import Grading
+from .submissions import ModelCard
+
+
+class Entry(ModelCard):
+    """A row of the leaderboard: graded here, reported by a paper, or a human upper bound."""
+
+    class Kind(models.TextChoices):
+        GRADED = "graded", "graded here"
+        REPORTED = "reported", "reported by the paper"
+        HUMAN = "human", "human upper bound"
+
+    board = models.ForeignKey(Board, on_delete=models.CASCADE, related_name="entries")
+    phase = models.ForeignKey(Phase, null=True, on_delete=models.CASCADE, related_name="entries")
+    kind = models.CharField(max_length=10, choices=Kind)
+    grading = models.OneToOneField(
+        Grading, null=True, on_delete=models.CASCADE, related_name="entry"
+    )
+    scores = models.JSONField(default=dict, help_text="Column to value in [0, 1], unrounded.")
+    signature = models.CharField(max_length=300, blank=True)
+    provenance = models.CharField(max_length=300, blank=True)
+    provenance_url = LinkField(blank=True)
+    is_sample = models.BooleanField(default=False)
+    published_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["board", "id"]
+        verbose_name_plural = "entries"
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(kind="graded", grading__isnull=False, phase__isnull=False)
+                | (~Q(kind="graded") & Q(grading__isnull=True) & ~Q(provenance="")),
+                name="entry_graded_or_sourced",
+            )
+        ]
+        indexes = [models.Index(fields=["board", "kind"], name="entry_board_kind")]
+
+    def __str__(self) -> str:
+        return f"{self.name} on {self.board_id}"

@@ -1,0 +1,84 @@
+"""What the list of boards shows."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db.models import Count, Prefetch, Q
+from django.utils import timezone
+
+from portal.accounts.access import is_organiser
+from scoring.access import Viewer, visible_boards
+from scoring.models import Board, Entry, Phase, Window
+
+
+@dataclass(frozen=True)
+class PhaseWindow:
+    """A phase and where this moment lies in it."""
+
+    phase: Phase
+    window: Window
+
+    def is_open_to(self, user: Viewer) -> bool:
+        """Whether it takes this user's submissions now; organisers may try out a draft."""
+        states = {Board.State.OPEN} | ({Board.State.DRAFT} if is_organiser(user) else set())
+        return self.window == Window.OPEN and self.phase.board.state in states
+
+
+@dataclass(frozen=True)
+class BoardLine:
+    """One board in the list."""
+
+    board: Board
+    benchmark: str
+    graded: int
+    reported: int
+    phases: tuple[PhaseWindow, ...]
+
+
+def list_boards(user: Viewer) -> list[BoardLine]:
+    """The boards this user may see, by title. Two queries."""
+    now = timezone.now()
+    phases = Phase.objects.select_related("release__dataset").order_by("id")
+    boards = (
+        visible_boards(user)
+        .annotate(
+            graded=Count("entries", filter=Q(entries__kind=Entry.Kind.GRADED)),
+            reported=Count("entries", filter=Q(entries__kind=Entry.Kind.REPORTED)),
+        )
+        .prefetch_related(Prefetch("phases", queryset=phases))
+        .order_by("title", "id")
+    )
+    return [_line(board, now) for board in boards]
+
+
+def phase_windows(board: Board) -> list[PhaseWindow]:
+    """The board's phases, oldest first, with their releases. One query."""
+    now = timezone.now()
+    phases = board.phases.select_related("release__dataset").order_by("id")
+    windows = []
+    for phase in phases:
+        phase.board = board
+        windows.append(PhaseWindow(phase, phase.window(now)))
+    return windows
+
+
+def choose_phase(windows: Sequence[PhaseWindow], slug: str) -> Phase | None:
+    """The phase of this slug; the newest where there is none such."""
+    phases = [each.phase for each in windows]
+    return next((phase for phase in phases if phase.slug == slug), phases[-1] if phases else None)
+
+
+def phases_for(user: Viewer, board: Board) -> list[Phase]:
+    """The phases that take this user's submissions now."""
+    return [each.phase for each in phase_windows(board) if each.is_open_to(user)]
+
+
+def _line(board: Board, now: datetime) -> BoardLine:
+    return BoardLine(
+        board=board,
+        benchmark=board.spec.title,
+        graded=getattr(board, "graded", 0),
+        reported=getattr(board, "reported", 0),
+        phases=tuple(PhaseWindow(phase, phase.window(now)) for phase in board.phases.all()),
+    )

@@ -1,0 +1,157 @@
+"""The columns of a leaderboard, taken from the benchmark's own description of its figures."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from urllib.parse import urlencode
+
+from scoring.benchmarks import Column
+
+from .figures import show
+
+RANK_PREFIX = "rank_"
+NAME, SIZE = "name", "size"
+
+
+@dataclass(frozen=True)
+class BoardColumn:
+    """A column of the leaderboard's table: a figure, or the rank by a figure.
+
+    `basis` is the key of the score it shows or ranks by.
+    """
+
+    key: str
+    label: str
+    group: str
+    help: str
+    basis: str
+    is_rank: bool
+    higher_is_better: bool
+    unit: str
+    decimals: int
+
+    def show(self, value: float | None) -> str:
+        return show(value, unit=self.unit, decimals=self.decimals)
+
+
+def board_columns(columns: Sequence[Column]) -> tuple[BoardColumn, ...]:
+    """The leaderboard's columns: each group's headline figures and, after them, its rank.
+
+    The last figure of a group sums it up, and the group's rank goes by it.
+    """
+    shown: list[BoardColumn] = []
+    for group, members in groupby(columns, key=lambda column: column.group):
+        figures = list(members)
+        headline = [_figure(column) for column in figures if column.headline]
+        if headline:
+            shown += [*headline, _rank(group, figures[-1])]
+    return tuple(shown)
+
+
+def _figure(column: Column) -> BoardColumn:
+    return BoardColumn(
+        key=column.key,
+        label=column.label,
+        group=column.group,
+        help=column.help,
+        basis=column.key,
+        is_rank=False,
+        higher_is_better=column.direction == "up",
+        unit=column.unit,
+        decimals=column.decimals,
+    )
+
+
+def _rank(group: str, basis: Column) -> BoardColumn:
+    return BoardColumn(
+        key=RANK_PREFIX + basis.key,
+        label="Rank",
+        group=group,
+        help=f"Rank by {basis.help[:1].lower()}{basis.help[1:]}",
+        basis=basis.key,
+        is_rank=True,
+        higher_is_better=basis.direction == "up",
+        unit="",
+        decimals=0,
+    )
+
+
+@dataclass(frozen=True)
+class Sort:
+    """The order asked for: a column, best first unless reversed; none for the grouped table."""
+
+    key: str = ""
+    is_reversed: bool = False
+
+    @classmethod
+    def parse(cls, text: str, columns: Sequence[BoardColumn]) -> "Sort":
+        """`ffa` or `-ffa`; a key that is no column of the board is ignored."""
+        key = text.removeprefix("-")
+        known = {NAME, SIZE} | {column.key for column in columns}
+        return cls(key, text.startswith("-")) if key in known else cls()
+
+
+@dataclass(frozen=True)
+class Head:
+    """A heading as it is shown: its words, and the link that sorts by it."""
+
+    label: str
+    help: str
+    query: str
+    aria_sort: str
+    """Of the column by which the table is sorted; empty elsewhere."""
+    arrow: str = ""
+    is_figure: bool = True
+
+
+@dataclass(frozen=True)
+class HeadGroup:
+    """A heading over neighbouring columns."""
+
+    label: str
+    span: int
+
+
+def head_groups(columns: Sequence[BoardColumn]) -> list[HeadGroup]:
+    """`General (%)` over its columns; the unit is named when all figures of the group share it."""
+    groups = []
+    for label, members in groupby(columns, key=lambda column: column.group):
+        figures = list(members)
+        units = {column.unit for column in figures if not column.is_rank}
+        unit = f" ({units.pop()})" if len(units) == 1 and "" not in units else ""
+        groups.append(HeadGroup(label + unit, len(figures)))
+    return groups
+
+
+def heads(columns: Sequence[BoardColumn], sort: Sort, query: Mapping[str, str]) -> list[Head]:
+    """Model, size and the columns. `query` holds the other parameters that the links keep."""
+    texts = [("Model", NAME, "By name"), ("Size", SIZE, "By the number of parameters")]
+    return [
+        Head(label, words, *_link(key, sort, query, ascending_first=True), is_figure=False)
+        for label, key, words in texts
+    ] + [
+        Head(
+            column.label,
+            column.help,
+            *_link(column.key, sort, query, ascending_first=_lower_first(column)),
+            arrow="" if column.is_rank or column.higher_is_better else "↓",
+        )
+        for column in columns
+    ]
+
+
+def _lower_first(column: BoardColumn) -> bool:
+    """Whether the best is the smallest figure, as of every rank."""
+    return column.is_rank or not column.higher_is_better
+
+
+def _link(
+    key: str, sort: Sort, query: Mapping[str, str], *, ascending_first: bool
+) -> tuple[str, str]:
+    """The query that sorts by the column, or turns it round; and what aria-sort says."""
+    is_current = sort.key == key
+    turned = "-" if is_current and not sort.is_reversed else ""
+    link = urlencode({**query, "sort": turned + key})
+    if not is_current:
+        return link, ""
+    return link, "ascending" if ascending_first != sort.is_reversed else "descending"

@@ -1,0 +1,81 @@
+"""Everything the page of a leaderboard shows."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+from portal.accounts.access import is_organiser
+from portal.datasets.access import may_see_gold
+from portal.datasets.models import Dataset, Release
+from scoring.access import Viewer
+from scoring.models import Board, Entry, Phase
+
+from .boards import PhaseWindow, choose_phase, phase_windows
+from .headings import Head, HeadGroup, head_groups, heads
+from .leaderboards import Leaderboard, leaderboard
+
+
+@dataclass(frozen=True)
+class Rules:
+    """How the graded rows came about: enough to do it again, and to cite it."""
+
+    phase: Phase
+    signature: str
+    options: Mapping[str, Any]
+    release: Release
+    shows_hash: bool
+    """Of hidden gold not even the hash is told."""
+    links_release: bool
+
+
+@dataclass(frozen=True)
+class LeaderboardPage:
+    board: Board
+    benchmark: str
+    table: Leaderboard
+    groups: Sequence[HeadGroup]
+    heads: Sequence[Head]
+    phases: Sequence[PhaseWindow]
+    rules: Rules | None
+    grouped_query: str
+    """Leads back to the table that is grouped by the kind of system."""
+    has_graded: bool
+    may_submit: bool
+    may_manage: bool
+
+
+def leaderboard_page(user: Viewer, board: Board, *, phase: str, sort: str) -> LeaderboardPage:
+    """Two queries, however many entries and phases there are. An unknown phase gives the newest."""
+    windows = phase_windows(board)
+    shown = choose_phase(windows, phase)
+    table = leaderboard(board, shown, sort)
+    query = {"phase": shown.slug} if shown and len(windows) > 1 else {}
+    return LeaderboardPage(
+        board=board,
+        benchmark=board.spec.title,
+        table=table,
+        groups=head_groups(table.columns),
+        heads=heads(table.columns, table.sort, query),
+        phases=windows,
+        rules=_rules(user, shown) if shown else None,
+        grouped_query=urlencode(query),
+        has_graded=any(section.kind == Entry.Kind.GRADED for section in table.sections),
+        may_submit=any(each.is_open_to(user) for each in windows),
+        may_manage=is_organiser(user),
+    )
+
+
+def _rules(user: Viewer, phase: Phase) -> Rules:
+    spec, release = phase.board.spec, phase.release
+    options = spec.check_options(phase.options)
+    listed = release.visibility != Release.Visibility.PRIVATE
+    is_open = listed and release.dataset.visibility == Dataset.Visibility.PUBLIC
+    return Rules(
+        phase=phase,
+        signature=spec.signature(options),
+        options=options,
+        release=release,
+        shows_hash=may_see_gold(user, release),
+        links_release=is_open or is_organiser(user),
+    )

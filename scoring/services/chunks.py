@@ -1,0 +1,77 @@
+"""Grading one chunk of items: read, score, store."""
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from portal.datasets.models import ReleaseItem
+from scoring.models import Grading, ItemScore, Prediction
+
+from .gradings import aggregate_when_complete, lock_grading
+
+logger = logging.getLogger(__name__)
+
+
+class ItemFault(Exception):
+    """One item could not be scored. The message names it and quotes neither gold nor prediction."""
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """What is left to be scored of a range of positions."""
+
+    grading: Grading
+    items: list[ReleaseItem]
+    predictions: dict[int, dict[str, Any]]
+
+
+def load_chunk(*, grading_id: int, first: int, last: int) -> Chunk | None:
+    """The items of positions first…last without a score; None if nobody waits for them any more."""
+    grading = Grading.objects.select_related("submission__phase__board").get(pk=grading_id)
+    if grading.state in {Grading.State.DONE, Grading.State.CANCELLED}:
+        return None
+    items = ReleaseItem.objects.filter(
+        release_id=grading.submission.phase.release_id, position__range=(first, last)
+    ).exclude(pk__in=grading.item_scores.values("item_id"))
+    predictions = Prediction.objects.filter(
+        submission_id=grading.submission_id, item__in=items.values("pk")
+    )
+    return Chunk(
+        grading=grading,
+        items=list(items.order_by("position")),
+        predictions=dict(predictions.values_list("item_id", "payload")),
+    )
+
+
+def score_chunk(chunk: Chunk, *, go_on: Callable[[int], bool]) -> list[ItemScore] | None:
+    """Scores item by item, outside of any transaction; None when `go_on(done)` said stop."""
+    scores = []
+    for done, item in enumerate(chunk.items):
+        if not go_on(done):
+            return None
+        scores.append(_score_item(chunk, item))
+    return scores
+
+
+def _score_item(chunk: Chunk, item: ReleaseItem) -> ItemScore:
+    spec = chunk.grading.submission.phase.board.spec
+    try:
+        result = spec.score_item(item.gold, chunk.predictions.get(item.pk), chunk.grading.options)
+    except Exception as error:
+        # The exception's own words may quote the gold: they go to the log, never to the owner.
+        logger.exception("grading %s: item %s cannot be scored", chunk.grading.pk, item.name)
+        raise ItemFault(f"item “{item.name}” cannot be scored ({type(error).__name__})") from None
+    return ItemScore(grading=chunk.grading, item=item, result=result)
+
+
+def store_scores(*, grading_id: int, scores: list[ItemScore]) -> None:
+    """Writes item scores in the caller's transaction and, after the last, queues the aggregation.
+
+    What another run of the same chunk has written already stays as it is.
+    """
+    grading = lock_grading(grading_id)
+    if grading.state == Grading.State.CANCELLED:
+        return
+    ItemScore.objects.bulk_create(scores, ignore_conflicts=True, batch_size=200)
+    aggregate_when_complete(grading)

@@ -1,0 +1,120 @@
+"""Taking a submission: all of it, or nothing."""
+
+from pathlib import PurePosixPath
+from typing import IO
+from uuid import uuid4
+
+from django.core.files.base import File
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from portal.accounts.access import is_organiser
+from portal.accounts.models import User
+from portal.audit.models import record_event
+from scoring.benchmarks import Payload
+from scoring.models import Board, Phase, Prediction, Submission, Window
+
+from .gradings import start_grading
+from .validation import CheckedUpload
+
+PREDICTIONS_AT_ONCE = 200
+FILENAME = 200
+SUFFIXES = (".jsonl.gz", ".jsonl", ".zip")
+
+
+class SubmissionRefused(Exception):
+    """The phase takes no submission now, or this one cannot be taken. The message says why."""
+
+
+def check_open(*, phase: Phase, user: User) -> None:
+    """Raises SubmissionRefused while the phase takes nothing; organisers may try out a draft."""
+    board = phase.board
+    if board.state == Board.State.ARCHIVED:
+        raise SubmissionRefused("This board is archived and takes no submissions any more.")
+    if board.state == Board.State.DRAFT and not is_organiser(user):
+        raise SubmissionRefused("This board is not open yet.")
+    window = phase.window(timezone.now())
+    if window == Window.UPCOMING:
+        raise SubmissionRefused(f"“{phase.title}” opens on {_moment(phase.opens_at)}.")
+    if window == Window.CLOSED:
+        raise SubmissionRefused(f"“{phase.title}” closed on {_moment(phase.closes_at)}.")
+
+
+def _moment(when: object) -> str:
+    return f"{when:%-d %B %Y, %H:%M} UTC"
+
+
+def find_submission(*, owner: User, form_key: str) -> Submission | None:
+    """What this form has sent already, if a second click or a reload sends it again."""
+    if not form_key:
+        return None
+    return Submission.objects.filter(owner=owner, form_key=form_key).first()
+
+
+def create_submission(
+    *,
+    phase: Phase,
+    owner: User,
+    card: dict[str, str],
+    file: IO[bytes],
+    filename: str,
+    checked: CheckedUpload,
+    form_key: str = "",
+    is_sample: bool = False,
+) -> Submission:
+    """Stores a faultless upload and queues its grading, in one transaction.
+
+    The same form sent twice gives one submission: the second call returns the first's. Raises
+    SubmissionRefused, with nothing stored, if the upload has faults or the phase takes nothing.
+    """
+    check_open(phase=phase, user=owner)
+    if checked.fault_count:
+        raise SubmissionRefused(checked.detail)
+    submission = Submission(
+        phase=phase,
+        owner=owner,
+        filename=filename[-FILENAME:],
+        form_key=form_key,
+        is_sample=is_sample,
+        **card,
+    )
+    file.seek(0)
+    submission.upload.save(_stored_name(filename), File(file), save=False)
+    try:
+        with transaction.atomic():
+            _store(submission, checked.predictions)
+    except IntegrityError:
+        submission.upload.delete(save=False)
+        first = find_submission(owner=owner, form_key=form_key)
+        if first is None:
+            raise
+        return first
+    except BaseException:
+        submission.upload.delete(save=False)
+        raise
+    return submission
+
+
+def _stored_name(filename: str) -> str:
+    """A name of ours: what somebody called a file never becomes a path."""
+    lowered = PurePosixPath(filename).name.lower()
+    return uuid4().hex + next((end for end in SUFFIXES if lowered.endswith(end)), ".bin")
+
+
+def _store(submission: Submission, predictions: dict[int, Payload]) -> None:
+    submission.save()
+    Prediction.objects.bulk_create(
+        (
+            Prediction(submission=submission, item_id=item, payload=payload)
+            for item, payload in predictions.items()
+        ),
+        batch_size=PREDICTIONS_AT_ONCE,
+    )
+    record_event(
+        verb="submit",
+        subject=submission,
+        actor=submission.owner,
+        phase=submission.phase_id,
+        predictions=len(predictions),
+    )
+    start_grading(submission=submission, actor=submission.owner)

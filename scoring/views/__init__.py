@@ -1,0 +1,1 @@
+"""Pages of scoring, one module per noun."""
