@@ -1,0 +1,165 @@
+"""Labels of the sample annotators: the gold, with a few slips of the kind people make.
+
+`content/annotators.toml` says who labels which page and what kind of slip occurs; the page's own
+seed picks the fact it befalls. Offsets are code points of the canonical text.
+"""
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from portal.facts import Span, read_tags
+from sample.generator.content import content
+from sample.generator.figures import Draw
+
+LABELS = ("Number", "Date")
+SHARE_IN_PROGRESS = 3  # a task in progress holds the first third of the page's labels
+
+
+class Change(NamedTuple):
+    """What a slip does to the gold spans of a page; None where it removes or adds nothing."""
+
+    removed: Span | None
+    added: Span | None
+
+
+def missed(_text: str, span: Span) -> Change | None:
+    """A fact overlooked."""
+    return Change(span, None)
+
+
+def parenthesis(text: str, span: Span) -> Change | None:
+    """`(1,204)` marked without its closing parenthesis."""
+    shorter = Span(span.start, span.end - 1, span.label)
+    return Change(span, shorter) if text[span.end - 1] == ")" else None
+
+
+def percent(text: str, span: Span) -> Change | None:
+    """`7.5%` marked without the percent sign."""
+    shorter = Span(span.start, span.end - 1, span.label)
+    return Change(span, shorter) if text[span.end - 1] == "%" else None
+
+
+def currency(text: str, span: Span) -> Change | None:
+    """The dollar sign before an amount marked with it."""
+    longer = Span(span.start - 1, span.end, span.label)
+    return Change(span, longer) if text[span.start - 1] == "$" else None
+
+
+def connective(text: str, span: Span) -> Change | None:
+    """`ended June 30, 2026` marked instead of the date alone."""
+    words = "ended "
+    longer = Span(span.start - len(words), span.end, span.label)
+    return Change(span, longer) if text[: span.start].endswith(words) else None
+
+
+def year(text: str, span: Span) -> Change | None:
+    """A bare year labelled Number."""
+    is_year = re.fullmatch(r"\d{4}", text[span.start : span.end]) and span.label == "Date"
+    return Change(span, Span(span.start, span.end, "Number")) if is_year else None
+
+
+FACT_SLIPS: dict[str, Callable[[str, Span], Change | None]] = {
+    "missed": missed,
+    "parenthesis": parenthesis,
+    "percent": percent,
+    "currency": currency,
+    "connective": connective,
+    "year": year,
+}
+
+
+def section_numbers(text: str) -> list[Change]:
+    """The number of a section marked as if it were a financial figure."""
+    return [
+        Change(None, Span(*match.span(1), "Number"))
+        for match in re.finditer(r"Section\s+(\d+\.\d+)", text)
+    ]
+
+
+def candidates(kind: str, text: str, spans: Sequence[Span]) -> list[Change]:
+    if kind == "section":
+        return section_numbers(text)
+    changes = (FACT_SLIPS[kind](text, span) for span in spans)
+    return [change for change in changes if change]
+
+
+def annotators_json(gold_pages: dict[str, str]) -> str:
+    """The file `annotators.json`; `gold_pages` maps page ids to gold HTML. One page per line."""
+    plan = content("annotators")
+    documents = [document(entry, gold_pages[entry["id"]]) for entry in plan["documents"]]
+    lines = ",\n".join(json.dumps(entry, ensure_ascii=False) for entry in documents)
+    head = json.dumps({"sample": True, "labels": LABELS, "annotators": plan["annotators"]})
+    return f'{head[:-1]}, "documents": [\n{lines}\n]}}\n'
+
+
+def document(entry: dict[str, Any], gold: str) -> dict[str, Any]:
+    """One page: the assignments of both annotators and the slips that were planted."""
+    page = read_tags(gold, LABELS)
+    text, spans = page.canonical.text, list(page.spans)
+    slips = drawn_slips(entry, text, spans)
+    first, second = entry["pair"]
+    state = entry.get("second", "submitted")
+    return {
+        "id": entry["id"],
+        "text_sha256": page.canonical.text_sha256,
+        "assignments": [
+            assignment(first, "submitted", text, labelled(first, spans, slips)),
+            assignment(second, state, text, so_far(state, labelled(second, spans, slips))),
+        ],
+        "slips": [
+            {"annotator": who, "kind": kind, "quote": quote(text, change)}
+            for who, kind, change in slips
+        ],
+    }
+
+
+def drawn_slips(
+    entry: dict[str, Any], text: str, spans: Sequence[Span]
+) -> list[tuple[str, str, Change]]:
+    """Picks the fact of every slip by seed, each fact at most once. ValueError if none is left."""
+    draw, taken, slips = Draw(f"annotators/{entry['id']}"), set[Span](), []
+    for who, kind in entry["slips"]:
+        free = [change for change in candidates(kind, text, spans) if change.removed not in taken]
+        if not free:
+            raise ValueError(f"{entry['id']}: nothing on the page for a slip of kind {kind!r}")
+        change = free[draw.between(0, len(free) - 1)]
+        if change.removed:
+            taken.add(change.removed)
+        slips.append((who, kind, change))
+    return slips
+
+
+def labelled(
+    annotator: str, spans: Sequence[Span], slips: Sequence[tuple[str, str, Change]]
+) -> list[Span]:
+    own = [change for who, _, change in slips if who == annotator]
+    removed = {change.removed for change in own}
+    added = [change.added for change in own if change.added]
+    return sorted([span for span in spans if span not in removed] + added)
+
+
+def so_far(state: str, spans: list[Span]) -> list[Span]:
+    """What has been saved in a task of this state."""
+    kept = {"submitted": len(spans), "in_progress": len(spans) // SHARE_IN_PROGRESS, "assigned": 0}
+    return spans[: kept[state]]
+
+
+def assignment(annotator: str, state: str, text: str, spans: Sequence[Span]) -> dict[str, Any]:
+    marks = [
+        {
+            "start": span.start,
+            "end": span.end,
+            "label": span.label,
+            "quote": text[span.start : span.end],
+        }
+        for span in spans
+    ]
+    return {"annotator": annotator, "state": state, "spans": marks}
+
+
+def quote(text: str, change: Change) -> str:
+    span = change.removed or change.added
+    assert span is not None
+    return text[span.start : span.end]

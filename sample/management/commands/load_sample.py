@@ -1,0 +1,17 @@
+"""`manage.py load_sample`: fills the site with the sample benchmark."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from sample.loader import SampleError, load_sample
+
+
+class Command(BaseCommand):
+    help = "Loads the sample benchmark with its people, or what is missing of it."
+
+    def handle(self, *_: Any, **__: Any) -> None:
+        try:
+            load_sample(lambda line: self.stdout.write(f"  {line}"))
+        except SampleError as error:
+            raise CommandError(f"the sample was not loaded whole: {error}") from error

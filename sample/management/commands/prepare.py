@@ -1,0 +1,89 @@
+"""`manage.py prepare`: everything between a fresh checkout and a running site.
+
+Safe to run again: it migrates, refreshes what is stale, keeps all data, and says where to go next.
+"""
+
+import hashlib
+import socket
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.contrib.staticfiles.finders import get_finders
+from django.core.management import call_command
+from django.core.management.base import BaseCommand, CommandError
+
+from sample.loader import is_loaded
+from sample.people import PASSWORD, PEOPLE
+
+# Parts of libraries that no page of ours uses: they would take most of the time and space.
+UNUSED = ["redoc", "rest_framework", "swagger-ui-es-bundle*"]
+
+
+class Command(BaseCommand):
+    help = "Prepares database, cache, static files and the sample benchmark; safe to run again."
+    requires_system_checks: list[str] = []
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--host", default="127.0.0.1")
+        parser.add_argument("--port", type=int, help="Check that this port is free.")
+        parser.add_argument("--no-sample", action="store_true", help="Leave the sample out.")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        if options["port"]:
+            _check_port(options["host"], options["port"])
+        call_command("migrate", verbosity=0, interactive=False)
+        call_command("createcachetable", verbosity=0)
+        self._collect_static()
+        if not options["no_sample"] and not is_loaded():
+            self.stdout.write("Loading the sample benchmark …")
+            call_command("load_sample", stdout=self.stdout)
+        if options["port"]:
+            self._say_where(options["host"], options["port"], with_sample=not options["no_sample"])
+
+    def _collect_static(self) -> None:
+        """Hashing and compressing takes seconds, so it is done only when a source file changed."""
+        stamp = Path(settings.STATIC_ROOT) / ".fingerprint"
+        fingerprint = _static_fingerprint()
+        if stamp.is_file() and stamp.read_text(encoding="ascii") == fingerprint:
+            return
+        self.stdout.write("Collecting static files …")
+        call_command(
+            "collectstatic", verbosity=0, interactive=False, clear=True, ignore_patterns=UNUSED
+        )
+        stamp.write_text(fingerprint, encoding="ascii")
+
+    def _say_where(self, host: str, port: int, *, with_sample: bool) -> None:
+        lines = ["", f"  Factboard: http://{host}:{port}/", ""]
+        if with_sample:
+            lines += ["  Sample logins, password for all: " + PASSWORD]
+            lines += [f"    {person.email:<28} {person.role}" for person in PEOPLE]
+        lines += [
+            "",
+            "  Ctrl-C stops web server and worker. Data stays in " + settings.VAR_DIR.name + "/.",
+            "",
+        ]
+        self.stdout.write("\n".join(lines))
+
+
+def _check_port(host: str, port: int) -> None:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError as error:
+            raise CommandError(
+                f"{host}:{port} cannot be used ({error.strerror}). "
+                f"Is the site running already? Choose another: make run PORT={port + 1}"
+            ) from error
+
+
+def _static_fingerprint() -> str:
+    """Changes whenever a static source file is added, removed or edited."""
+    digest = hashlib.sha256()
+    for finder in get_finders():
+        for path, storage in finder.list([]):
+            stat = Path(storage.path(path)).stat()
+            digest.update(f"{path}\0{stat.st_size}\0{stat.st_mtime_ns}\n".encode())
+    return digest.hexdigest()

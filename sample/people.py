@@ -1,0 +1,30 @@
+"""The people of the sample site. Their addresses end in .example, which nobody can own."""
+
+from dataclasses import dataclass
+
+PASSWORD = "sample-facts"  # noqa: S105  printed on purpose: a demonstration, never a public site
+
+
+@dataclass(frozen=True)
+class Person:
+    """`key` is the name by which the sample data speaks of the person."""
+
+    key: str
+    name: str
+    role: str
+    is_organiser: bool = False
+
+    @property
+    def email(self) -> str:
+        return f"{self.key}@factboard.example"
+
+
+PEOPLE = (
+    Person("organiser", "Olga Organiser", "organiser: datasets, boards, publishing", True),
+    Person("lead", "Leo Lead", "lead of the sample campaign: agreement, adjudication, release"),
+    Person("annotator1", "Ada Annotator", "annotator with open tasks"),
+    Person("annotator2", "Bo Annotator", "annotator"),
+    Person("annotator3", "Chi Annotator", "annotator"),
+    Person("annotator4", "Dee Annotator", "annotator with open tasks"),
+    Person("researcher", "Rae Researcher", "researcher: uploads submissions"),
+)
