@@ -1,0 +1,60 @@
+/* What every page needs of JavaScript. Pages work without it. */
+
+/** Disables a form's buttons while it is being sent, so that a second click sends nothing twice. */
+function guardAgainstSecondClick(event) {
+  const form = event.target;
+  if (event.defaultPrevented || form.method !== "post") return;
+  // After this turn: a button that is disabled too early would not be part of what is sent.
+  setTimeout(() => {
+    for (const control of form.elements) {
+      if (control.type !== "submit" || control.disabled) continue;
+      control.disabled = true;
+      control.dataset.guarded = "";
+    }
+  });
+}
+
+/** The browser may show a page again as it was left, with its buttons still disabled. */
+function releaseButtons() {
+  for (const control of document.querySelectorAll("[data-guarded]")) {
+    control.disabled = false;
+    delete control.dataset.guarded;
+  }
+}
+
+function closeMenus(except) {
+  for (const menu of document.querySelectorAll("details[data-menu][open]")) {
+    if (menu !== except) menu.open = false;
+  }
+}
+
+/** A table wider than its frame is scrolled with the arrow keys once the frame can take the focus. */
+function makeFrameReachable(frame) {
+  if (frame.scrollWidth <= frame.clientWidth) {
+    frame.removeAttribute("tabindex");
+    return;
+  }
+  frame.tabIndex = 0;
+  if (!frame.hasAttribute("aria-label")) {
+    const caption = frame.querySelector("caption")?.textContent.trim();
+    frame.setAttribute("role", "group");
+    frame.setAttribute("aria-label", caption || "Table");
+  }
+}
+
+function watchFrames(root) {
+  for (const frame of root.querySelectorAll(".table-frame")) frames.observe(frame);
+}
+
+const frames = new ResizeObserver((entries) => {
+  for (const entry of entries) makeFrameReachable(entry.target);
+});
+
+document.addEventListener("submit", guardAgainstSecondClick);
+window.addEventListener("pageshow", releaseButtons);
+document.addEventListener("click", (event) => closeMenus(event.target.closest("details[data-menu]")));
+document.addEventListener("keydown", (event) => {
+  if (event.key === "Escape") closeMenus(null);
+});
+document.addEventListener("htmx:load", (event) => watchFrames(event.target));
+watchFrames(document);
