@@ -1,0 +1,55 @@
+"""Every address of annotation, filled in, so that no test of access can overlook a new one."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from django.urls import URLPattern, reverse
+
+from annotation import api_urls, urls
+from annotation.models import Assignment, Campaign, Case, Membership
+
+
+def page_names() -> list[str]:
+    return [str(pattern.name) for pattern in urls.urlpatterns]
+
+
+def api_names() -> list[str]:
+    return [str(pattern.name) for pattern in api_urls.urlpatterns]
+
+
+def pages(campaign: Campaign) -> Iterator[tuple[str, str]]:
+    """(name, address) of every page, once for every row it can show."""
+    for pattern in urls.urlpatterns:
+        for arguments in _arguments(pattern, campaign):
+            yield str(pattern.name), reverse(f"annotation:{pattern.name}", kwargs=arguments)
+
+
+def endpoints(campaign: Campaign) -> Iterator[tuple[str, str]]:
+    """(name, address) of every endpoint, once for every row it can answer about."""
+    for pattern in api_urls.urlpatterns:
+        for arguments in _arguments(pattern, campaign):
+            yield str(pattern.name), reverse(f"api:{pattern.name}", kwargs=arguments)
+
+
+def _arguments(pattern: URLPattern, campaign: Campaign) -> Iterator[dict[str, Any]]:
+    parts = pattern.pattern.converters
+    fixed: dict[str, Any] = {"slug": campaign.slug} if "slug" in parts else {}
+    fixed |= {"number": 1} if "number" in parts else {}
+    if "pk" not in parts:
+        yield fixed
+        return
+    for pk in _rows(str(pattern.pattern), campaign):
+        yield fixed | {"pk": pk}
+
+
+def _rows(route: str, campaign: Campaign) -> list[int]:
+    """The primary keys that can stand in the address."""
+    if route.startswith(("annotate/", "assignments/")):
+        rows = Assignment.objects.filter(campaign_document__campaign=campaign)
+        return list(rows.values_list("pk", flat=True))
+    if "/people/" in route:
+        members = Membership.objects.filter(campaign=campaign)
+        return list(members.values_list("pk", flat=True))
+    assert "/adjudication/" in route or "/cases/" in route, f"rows of {route}?"
+    cases = Case.objects.filter(campaign_document__campaign=campaign)
+    return list(cases.values_list("pk", flat=True))

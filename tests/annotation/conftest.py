@@ -1,0 +1,33 @@
+"""A campaign with the named cast: Ann and Ben annotate, Lea leads, Rita reviews."""
+
+import pytest
+
+from annotation.models import Campaign
+from portal.accounts.models import User
+
+from .factories import make_campaign, submit, work_of
+
+
+@pytest.fixture
+def campaign(ann: User, ben: User, lead: User, reviewer: User) -> Campaign:
+    """Two documents, each for Ann and Ben; nothing done yet."""
+    return make_campaign([ann, ben], lead=lead, reviewer=reviewer, documents=2)
+
+
+@pytest.fixture
+def disputed(campaign: Campaign, ann: User, ben: User) -> Campaign:
+    """The first document is submitted by both: one span agreed, three cases open."""
+    submit(
+        work_of(ann, campaign),
+        ("Number", "1,200"),
+        ("Number", "(310)"),
+        ("Date", "March 31, 2025"),
+    )
+    submit(
+        work_of(ben, campaign),
+        ("Number", "1,200"),
+        ("Number", "310"),
+        ("Number", "March 31, 2025"),
+        ("Number", "1,200"),
+    )
+    return campaign

@@ -1,0 +1,109 @@
+"""Campaigns, and people at work in them."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from annotation.models import Assignment, Campaign, CampaignDocument, Membership
+from annotation.services.campaigns import create_campaign, open_campaign
+from annotation.services.members import add_member
+from annotation.services.saving import Saved, save_spans
+from annotation.services.submitting import Submitted, submit_assignment
+from portal.accounts.models import User
+from portal.datasets.models import Dataset
+from tests.factories import empty_dataset, make_document
+
+# What annotators find in it: 1,200 · (310) · March 31, 2025 · 1,200 again.
+PAGE = (
+    "<p>Net revenue was <b>1,200</b> and the loss (310) as of March 31, 2025.</p>"
+    "<table><tr><td>Total</td><td>1,200</td></tr></table><p>Page {number}</p>"
+)
+
+Mark = tuple[str, str]
+
+
+def make_dataset(documents: int = 1, **fields: Any) -> Dataset:
+    dataset: Dataset = empty_dataset(**fields)
+    for number in range(1, documents + 1):
+        make_document(dataset, f"page-{number:03}", PAGE.format(number=number))
+    return dataset
+
+
+def make_campaign(
+    annotators: Sequence[User],
+    *,
+    lead: User | None = None,
+    reviewer: User | None = None,
+    documents: int = 1,
+    overlap: int = 2,
+    opened: bool = True,
+    labels: Sequence[str] = ("Number", "Date"),
+    title: str = "Spring round",
+) -> Campaign:
+    """A campaign over a dataset of its own, its documents shared out unless `opened` is off."""
+    campaign = create_campaign(
+        dataset=make_dataset(documents),
+        title=title,
+        labels=labels,
+        overlap=overlap,
+        guidelines="Mark **every** fact.",
+        actor=None,
+    )
+    roles = [(annotator, Membership.Role.ANNOTATOR) for annotator in annotators]
+    roles += [(lead, Membership.Role.LEAD)] if lead else []
+    roles += [(reviewer, Membership.Role.REVIEWER)] if reviewer else []
+    for user, role in roles:
+        add_member(campaign=campaign, user=user, role=role, actor=None)
+    return open_campaign(campaign=campaign, actor=None) if opened else campaign
+
+
+def document_of(campaign: Campaign, number: int = 1) -> CampaignDocument:
+    return CampaignDocument.objects.get(campaign=campaign, document__name=f"page-{number:03}")
+
+
+def work_of(user: User, campaign: Campaign, number: int = 1) -> Assignment:
+    return Assignment.objects.get(annotator=user, campaign_document=document_of(campaign, number))
+
+
+def text_of(assignment: Assignment) -> str:
+    return assignment.campaign_document.document.content.text
+
+
+def spans_in(text: str, *marks: Mark) -> list[dict[str, Any]]:
+    """Spans as a browser sends them. A mark is (label, quote); a quote again means the next one."""
+    found: list[dict[str, Any]] = []
+    behind: dict[str, int] = {}
+    for label, quote in marks:
+        start = text.index(quote, behind.get(quote, 0))
+        behind[quote] = start + 1
+        found.append(
+            {
+                "key": f"{label.lower()}-{start}",
+                "label": label,
+                "start": start,
+                "end": start + len(quote),
+                "quote": quote,
+            }
+        )
+    return found
+
+
+def save(assignment: Assignment, *marks: Mark, key: str = "") -> Saved:
+    """Saves the marks from the current revision on."""
+    assignment.refresh_from_db()
+    return save_spans(
+        assignment=assignment,
+        base_revision=assignment.revision,
+        save_key=key or f"save-{assignment.revision}",
+        spans=spans_in(text_of(assignment), *marks),
+        author=assignment.annotator,
+    )
+
+
+def submit(assignment: Assignment, *marks: Mark) -> Submitted:
+    """Saves the marks, if there are any, and submits."""
+    if marks:
+        save(assignment, *marks)
+    assignment.refresh_from_db()
+    return submit_assignment(
+        assignment=assignment, base_revision=assignment.revision, actor=assignment.annotator
+    )

@@ -1,0 +1,202 @@
+"""Nobody learns anything of another's labels before everybody has submitted.
+
+The tests ask for every address as every role, change what Ann has marked on a page that Ben has not
+submitted, and ask again: the answers must be the same, byte for byte. Ben's own marks are there, so
+that figures over both would move.
+"""
+
+import re
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import pytest
+from django.contrib import admin
+from django.test import Client
+from django.urls import reverse
+
+from annotation.models import Assignment, Campaign, Span
+from annotation.models.assignments import Revision
+from portal.accounts.models import User
+from tests.conftest import make_user
+
+from .addresses import endpoints, pages
+from .factories import document_of, save, spans_in, submit, text_of, work_of
+
+pytestmark = pytest.mark.django_db
+
+ClientOf = Callable[[User | None], Client]
+Answers = dict[tuple[str, str], tuple[int, bytes]]
+
+# What differs between two requests by itself.
+_VOLATILE = re.compile(rb'csrfmiddlewaretoken" value="\w+"|"X-CSRFToken": "\w+"|nonce="[^"]*"')
+MODELS = [model for model in admin.site._registry if model._meta.app_label == "annotation"]
+QUERIES = {
+    "tasks": ["?campaign=spring-round"],
+    "adjudication": ["?state=open", "?state=decided", "?kind=missing"],
+    "assignments": ["?state=submitted", "?state=in_progress"],
+    "cases": ["?state=open", "?kind=missing"],
+}
+OTHERS = ["Ben", "Lea", "Rita", "Olga", "Sam", "Staff", "nobody"]
+
+
+@pytest.fixture
+def world(disputed: Campaign, ann: User, ben: User) -> Campaign:
+    """The first page is settled; of the second Ann and Ben have saved marks."""
+    save(work_of(ann, disputed, 2), ("Number", "1,200"), ("Date", "March 31, 2025"))
+    save(work_of(ben, disputed, 2), ("Number", "1,200"), ("Number", "(310)"))
+    return disputed
+
+
+@pytest.fixture
+def cast(
+    ben: User, lead: User, reviewer: User, organiser: User, stranger: User
+) -> dict[str, User | None]:
+    """Everybody but Ann, with the site's staff."""
+    staff = make_user("Staff", is_staff=True, is_superuser=True, is_organiser=True)
+    people: list[User] = [ben, lead, reviewer, organiser, stranger, staff]
+    return {user.name: user for user in people} | {"nobody": None}
+
+
+def answers(client: Client, campaign: Campaign) -> Answers:
+    """What the client gets for every address: by reading, and by trying to change Ann's work."""
+    found: Answers = {}
+    for address in _readable(campaign):
+        response = client.get(address)
+        found["GET", address] = (response.status_code, _body(response))
+    for method, address in _attempts(campaign):
+        response = client.generic(method, address, b"{}", content_type="application/json")
+        found[method, address] = (response.status_code, _body(response))
+    return found
+
+
+def _readable(campaign: Campaign) -> Iterable[str]:
+    for name, address in [*pages(campaign), *endpoints(campaign)]:
+        yield address
+        yield from (address + query for query in QUERIES.get(name, []))
+    yield from ("/", "/start/", campaign.dataset.get_absolute_url(), "/api/v1/datasets/")
+    for model in MODELS:
+        name = f"admin:{model._meta.app_label}_{model._meta.model_name}"
+        yield reverse(f"{name}_changelist")
+        for pk in model._base_manager.values_list("pk", flat=True):
+            for page in ("change", "history", "delete"):
+                yield reverse(f"{name}_{page}", args=[pk])
+
+
+def _attempts(campaign: Campaign) -> Iterable[tuple[str, str]]:
+    for assignment in Assignment.objects.filter(annotator__name="Ann"):
+        yield "PUT", reverse("api:assignment-spans", args=[assignment.pk])
+        yield "POST", reverse("api:assignment-submit", args=[assignment.pk])
+        yield "POST", reverse("annotation:workbench", args=[assignment.pk])
+    yield "POST", reverse("api:campaign-release", args=[campaign.slug])
+
+
+def _body(response: Any) -> bytes:
+    return _VOLATILE.sub(b"", response.getvalue())
+
+
+def differences(before: Answers, after: Answers) -> list[tuple[str, str]]:
+    """What a person could tell the two moments apart by.
+
+    Rows of the admin that are new or gone had or have an address of their own: it must not answer.
+    """
+    changed = [key for key in before if key in after and before[key] != after[key]]
+    come_or_gone = [(key, (before.get(key) or after[key])[0]) for key in set(before) ^ set(after)]
+    return changed + [key for key, status in come_or_gone if status not in {302, 403, 404}]
+
+
+def remark(work: Assignment, *marks: tuple[str, str]) -> None:
+    """Other marks in the same state, written past the services: also of submitted work."""
+    work.spans.all().delete()
+    Span.objects.bulk_create(
+        Span(assignment=work, **span) for span in spans_in(text_of(work), *marks)
+    )
+    Revision.objects.filter(assignment=work).update(
+        added=list(work.spans.values("key", "label", "start", "end", "quote"))
+    )
+
+
+OTHER_MARKS = [("Date", "1,200"), ("Number", "(310)"), ("Number", "revenue"), ("Date", "Page 2")]
+
+
+@pytest.mark.parametrize("submitted", [False, True], ids=["in progress", "submitted"])
+@pytest.mark.parametrize("name", OTHERS)
+def test_answers_do_not_depend_on_anothers_labels(
+    world: Campaign,
+    ann: User,
+    cast: dict[str, User | None],
+    client_of: ClientOf,
+    name: str,
+    submitted: bool,
+) -> None:
+    work = work_of(ann, world, 2)
+    if submitted:
+        submit(work)
+    client = client_of(cast[name])
+    before = answers(client, world)
+    remark(work, *OTHER_MARKS)
+    assert differences(before, answers(client, world)) == []
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_number_of_saves_is_nobodys_business(
+    world: Campaign, ann: User, cast: dict[str, User | None], client_of: ClientOf, name: str
+) -> None:
+    """How often somebody saved tells how much they found; the admin's revisions are hidden too."""
+    client = client_of(cast[name])
+    before = answers(client, world)
+    save(work_of(ann, world, 2), ("Number", "(310)"))
+    assert differences(before, answers(client, world)) == []
+
+
+def test_owner_sees_their_own_labels(world: Campaign, ann: User, client_of: ClientOf) -> None:
+    """The comparison above can fail: for Ann herself the answers change."""
+    client = client_of(ann)
+    before = answers(client, world)
+    work = work_of(ann, world, 2)
+    remark(work, *OTHER_MARKS)
+    changed = {address for _, address in differences(before, answers(client, world))}
+    assert {f"/annotate/{work.pk}/", f"/api/v1/assignments/{work.pk}/"} <= changed
+
+
+def test_lead_sees_differences_once_both_have_submitted(
+    world: Campaign, ann: User, ben: User, lead: User, client_of: ClientOf
+) -> None:
+    client = client_of(lead)
+    agreement = "/campaigns/spring-round/agreement/"
+    before = client.get(agreement).content
+    submit(work_of(ann, world, 2))
+    assert _VOLATILE.sub(b"", client.get(agreement).content) != b""
+    assert client.get("/campaigns/spring-round/adjudication/").context["queue"].open == 3
+    submit(work_of(ben, world, 2))
+    assert client.get(agreement).content != before
+    assert client.get("/campaigns/spring-round/adjudication/").context["queue"].open == 5
+    assert document_of(world, 2).stage == "adjudication"
+
+
+@pytest.mark.parametrize("name", ["Ben", "Lea", "Rita", "Olga", "Sam", "Staff"])
+def test_anothers_assignment_does_not_exist(
+    world: Campaign, ann: User, cast: dict[str, User | None], client_of: ClientOf, name: str
+) -> None:
+    work, client = work_of(ann, world, 2), client_of(cast[name])
+    unknown = work.pk + 1000
+    for template in (
+        "/annotate/{}/",
+        "/annotate/{}/html/",
+        "/annotate/{}/images/1/",
+        "/api/v1/assignments/{}/",
+        "/api/v1/assignments/{}/content/",
+    ):
+        real, invented = (client.get(template.format(pk)) for pk in (work.pk, unknown))
+        assert real.status_code == invented.status_code == 404
+        assert _body(real) == _body(invented)
+
+
+def test_conflicts_tell_only_of_ones_own_work(
+    world: Campaign, ann: User, ben: User, client_of: ClientOf
+) -> None:
+    work = work_of(ben, world, 2)
+    body = {"base_revision": 0, "save_key": "stale", "spans": []}
+    response = client_of(ben).put(
+        f"/api/v1/assignments/{work.pk}/spans/", body, content_type="application/json"
+    )
+    assert [span["quote"] for span in response.json()["spans"]] == ["1,200", "(310)"]

@@ -1,0 +1,294 @@
+"""Who may ask for what: every address and method, as every role."""
+
+import io
+from collections.abc import Callable
+
+import pytest
+from django.core.files.base import ContentFile
+from django.test import Client
+from PIL import Image
+from rest_framework.test import APIClient
+
+from annotation.models import Assignment, Campaign, Case, Membership
+from portal.accounts.models import User
+from portal.datasets.models import PageImage
+
+from .addresses import api_names, endpoints, page_names, pages
+from .factories import make_campaign, work_of
+
+pytestmark = pytest.mark.django_db
+
+ClientOf = Callable[[User | None], Client]
+ApiOf = Callable[[User | None], APIClient]
+Cast = dict[str, User | None]
+
+ROLES = ("nobody", "Sam", "Ann", "Ben", "Rita", "Lea", "Olga")
+# Statuses in the order of ROLES. A page sends visitors to the log-in (302).
+MEMBERS = (302, 404, 200, 200, 200, 200, 200)
+MANAGERS = (302, 404, 403, 403, 403, 200, 200)
+LEADS = (302, 404, 403, 403, 403, 200, 403)
+ORGANISERS = (302, 403, 403, 403, 403, 403, 200)
+ANYBODY = (302, 200, 200, 200, 200, 200, 200)
+OWNER_ANN = (302, 404, 200, 404, 404, 404, 404)
+# The page without labels; Lea leads and the document is settled.
+OWNER_OR_LEAD = (302, 404, 200, 404, 404, 200, 404)
+# No page image was stored, so who may see it finds nothing.
+NO_IMAGE = (302, 404, 404, 404, 404, 404, 404)
+NO_IMAGE_LEADS = (302, 404, 403, 403, 403, 404, 403)
+# A change that is allowed answers with a redirect.
+MANAGERS_POST = (302, 404, 403, 403, 403, 302, 302)
+ONLY_POST = (302, 405, 405, 405, 405, 405, 405)
+ONLY_GET = (302, 405, 405, 405, 405, 405, 405)
+
+GET_PAGES = {
+    "tasks": ANYBODY,
+    "workbench": OWNER_ANN,
+    "assignment-html": OWNER_OR_LEAD,
+    "assignment-image": NO_IMAGE,
+    "campaigns": ANYBODY,
+    "campaign-new": ORGANISERS,
+    "campaign": MEMBERS,
+    "campaign-open": ONLY_POST,
+    "campaign-close": ONLY_POST,
+    "campaign-reopen": ONLY_POST,
+    "campaign-assign": ONLY_POST,
+    "guidelines": MEMBERS,
+    "people": MANAGERS,
+    "person-remove": ONLY_POST,
+    "agreement": MANAGERS,
+    "agreement-csv": MANAGERS,
+    "adjudication": LEADS,
+    "case": LEADS,
+    "case-html": LEADS,
+    "case-image": NO_IMAGE_LEADS,
+    "release": MANAGERS,
+}
+POST_PAGES = GET_PAGES | {
+    "tasks": ONLY_GET,
+    "workbench": ONLY_GET,
+    "assignment-html": ONLY_GET,
+    "assignment-image": ONLY_GET,
+    "campaigns": ONLY_GET,
+    "campaign": ONLY_GET,
+    "campaign-open": MANAGERS_POST,
+    "campaign-close": MANAGERS_POST,
+    "campaign-reopen": MANAGERS_POST,
+    "campaign-assign": MANAGERS_POST,
+    # A form sent empty is shown again to who may send it.
+    "guidelines": MANAGERS,
+    "person-remove": MANAGERS_POST,
+    "agreement": ONLY_GET,
+    "agreement-csv": ONLY_GET,
+    "adjudication": ONLY_GET,
+    "case-html": ONLY_GET,
+    "case-image": ONLY_GET,
+}
+
+API_MEMBERS = (401, 404, 200, 200, 200, 200, 200)
+API_MANAGERS = (401, 404, 403, 403, 403, 200, 200)
+API_LEADS = (401, 404, 403, 403, 403, 200, 403)
+API_ANYBODY = (401, 200, 200, 200, 200, 200, 200)
+API_OWNER = (401, 404, 200, 404, 404, 404, 404)
+
+
+def answered(allowed: tuple[int, ...], status: int | dict[str, int]) -> tuple[int, ...]:
+    """`allowed` with what a body that is wrong or out of season gets instead of 200."""
+    return tuple(status if code == 200 else code for code in allowed)  # type: ignore[misc]
+
+
+API = {
+    ("GET", "assignments"): API_ANYBODY,
+    ("GET", "assignment"): API_OWNER,
+    ("GET", "assignment-content"): API_OWNER,
+    ("PUT", "assignment-spans"): answered(API_OWNER, 422),
+    ("POST", "assignment-submit"): answered(API_OWNER, 422),
+    ("GET", "campaigns"): API_ANYBODY,
+    ("POST", "campaigns"): (401, 403, 403, 403, 403, 403, 400),
+    ("GET", "campaign"): API_MEMBERS,
+    ("PUT", "campaign-guidelines"): answered(API_MANAGERS, 400),
+    ("POST", "campaign-open"): answered(API_MANAGERS, 409),
+    ("POST", "campaign-close"): API_MANAGERS,
+    ("POST", "campaign-reopen"): answered(API_MANAGERS, 409),
+    ("POST", "campaign-assign"): answered(API_MANAGERS, 409),
+    ("GET", "campaign-people"): API_MANAGERS,
+    ("POST", "campaign-people"): answered(API_MANAGERS, 400),
+    ("DELETE", "campaign-person"): answered(API_MANAGERS, 409),
+    ("GET", "campaign-agreement"): API_MANAGERS,
+    ("GET", "cases"): API_LEADS,
+    ("GET", "case"): API_LEADS,
+    ("POST", "case-decide"): answered(API_LEADS, 400),
+    ("GET", "campaign-release"): API_MANAGERS,
+    ("POST", "campaign-release"): answered(API_MANAGERS, 400),
+}
+
+
+@pytest.fixture
+def cast(ann: User, ben: User, reviewer: User, lead: User, organiser: User, stranger: User) -> Cast:
+    people = [stranger, ann, ben, reviewer, lead, organiser]
+    return {"nobody": None} | {user.name: user for user in people}
+
+
+def row_of_ann(addresses: dict[str, list[str]], name: str, campaign: Campaign, ann: User) -> str:
+    """The address of the row the table speaks of: Ann's settled assignment, Ann's membership."""
+    work, member = work_of(ann, campaign), Membership.objects.get(user=ann, campaign=campaign)
+    case = Case.objects.filter(campaign_document__campaign=campaign).first()
+    assert case is not None
+    for row in (work, member, case):
+        kind = {Assignment: ("annotate", "assignments"), Membership: ("people",)}.get(
+            type(row), ("adjudication", "cases")
+        )
+        for address in addresses[name]:
+            if any(f"/{part}/{row.pk}/" in address for part in kind):
+                return address
+    (address,) = addresses[name]
+    return address
+
+
+def grouped(pairs: list[tuple[str, str]]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for name, address in pairs:
+        found.setdefault(name, []).append(address)
+    return found
+
+
+def test_tables_name_every_address() -> None:
+    assert set(GET_PAGES) == set(POST_PAGES) == set(page_names())
+    assert {name for _, name in API} == set(api_names())
+
+
+@pytest.mark.parametrize("name", GET_PAGES)
+def test_reading_a_page(
+    disputed: Campaign, ann: User, cast: Cast, client_of: ClientOf, name: str
+) -> None:
+    address = row_of_ann(grouped(list(pages(disputed))), name, disputed, ann)
+    responses = {role: client_of(cast[role]).get(address) for role in ROLES}
+    statuses = {role: response.status_code for role, response in responses.items()}
+    assert statuses == dict(zip(ROLES, GET_PAGES[name], strict=True))
+    assert responses["nobody"]["Location"] == f"/accounts/login/?next={address}"
+
+
+@pytest.mark.parametrize("role", ROLES)
+@pytest.mark.parametrize("name", POST_PAGES)
+def test_posting_to_a_page(
+    disputed: Campaign, ann: User, cast: Cast, client_of: ClientOf, name: str, role: str
+) -> None:
+    address = row_of_ann(grouped(list(pages(disputed))), name, disputed, ann)
+    response = client_of(cast[role]).post(address)
+    assert response.status_code == POST_PAGES[name][ROLES.index(role)]
+
+
+@pytest.mark.parametrize("role", ROLES)
+@pytest.mark.parametrize(("method", "name"), API)
+def test_calling_an_endpoint(
+    disputed: Campaign,
+    ann: User,
+    cast: Cast,
+    api_of: ApiOf,
+    method: str,
+    name: str,
+    role: str,
+) -> None:
+    address = row_of_ann(grouped(list(endpoints(disputed))), name, disputed, ann)
+    response = api_of(cast[role]).generic(method, address, "{}", content_type="application/json")
+    assert response.status_code == API[method, name][ROLES.index(role)], response.content
+
+
+def test_other_methods_are_not_allowed(disputed: Campaign, lead: User, api_of: ApiOf) -> None:
+    api = api_of(lead)
+    for name, address in endpoints(disputed):
+        for method in ("GET", "POST", "PUT", "PATCH", "DELETE"):
+            if (method, name) not in API:
+                assert api.generic(method, address, "{}").status_code == 405, (method, name)
+
+
+def test_changes_by_a_browser_need_the_csrf_token(
+    disputed: Campaign, lead: User, ann: User
+) -> None:
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(lead)
+    for name, address in pages(disputed):
+        if POST_PAGES[name] not in (ONLY_GET,) and name != "campaign-new":
+            assert client.post(address).status_code == 403
+    work = work_of(ann, disputed, 2)
+    annotator = Client(enforce_csrf_checks=True)
+    annotator.force_login(ann)
+    body = {"base_revision": 0, "save_key": "a", "spans": []}
+    address = f"/api/v1/assignments/{work.pk}/spans/"
+    assert annotator.put(address, body, content_type="application/json").status_code == 403
+
+
+def test_role_in_another_campaign_counts_for_nothing(
+    disputed: Campaign, lead: User, stranger: User, client_of: ClientOf
+) -> None:
+    make_campaign([stranger], lead=stranger, overlap=1, title="Autumn round")
+    client = client_of(stranger)
+    assert client.get("/campaigns/autumn-round/adjudication/").status_code == 200
+    for name, address in pages(disputed):
+        if "spring-round" in address and GET_PAGES[name] is not ONLY_POST:
+            assert client.get(address).status_code == 404
+
+
+def test_case_of_another_campaign_is_not_found(
+    disputed: Campaign, lead: User, ann: User, client_of: ClientOf
+) -> None:
+    make_campaign([ann], lead=lead, overlap=1, title="Autumn round")
+    case = Case.objects.first()
+    assert case is not None
+    client = client_of(lead)
+    assert client.get(f"/campaigns/autumn-round/adjudication/{case.pk}/").status_code == 404
+    assert client.get(f"/campaigns/autumn-round/adjudication/{case.pk}/html/").status_code == 404
+
+
+def test_annotator_who_left_has_no_access_to_their_pages(
+    disputed: Campaign, ann: User, client_of: ClientOf
+) -> None:
+    work = work_of(ann, disputed)
+    Membership.objects.filter(user=ann).delete()
+    client = client_of(ann)
+    assert client.get(f"/annotate/{work.pk}/").status_code == 404
+    assert client.get(f"/annotate/{work.pk}/html/").status_code == 404
+    assert client.get(f"/api/v1/assignments/{work.pk}/").status_code == 404
+    assert client.get("/campaigns/spring-round/").status_code == 404
+
+
+def test_lead_reads_the_page_only_once_it_is_settled(
+    disputed: Campaign, ann: User, lead: User, client_of: ClientOf
+) -> None:
+    client = client_of(lead)
+    assert client.get(f"/annotate/{work_of(ann, disputed, 1).pk}/html/").status_code == 200
+    assert client.get(f"/annotate/{work_of(ann, disputed, 2).pk}/html/").status_code == 404
+
+
+def test_page_is_served_sandboxed(disputed: Campaign, ann: User, client_of: ClientOf) -> None:
+    response = client_of(ann).get(f"/annotate/{work_of(ann, disputed).pk}/html/")
+    assert response["Content-Security-Policy"].startswith("default-src 'none'")
+
+
+def test_images_follow_the_page(
+    disputed: Campaign, ann: User, cast: Cast, client_of: ClientOf
+) -> None:
+    picture = io.BytesIO()
+    Image.new("L", (4, 3), 255).save(picture, "PNG")
+    for number in (1, 2):
+        document = work_of(ann, disputed, number).campaign_document.document
+        image = PageImage(document=document, number=1, width=4, height=3, sha256=str(number) * 64)
+        image.file.save("page.png", ContentFile(picture.getvalue()))
+    settled, blind = (work_of(ann, disputed, number).pk for number in (1, 2))
+    case = Case.objects.first()
+    assert case is not None
+    addresses = {
+        f"/annotate/{settled}/images/1/": OWNER_OR_LEAD,
+        f"/annotate/{blind}/images/1/": OWNER_ANN,
+        f"/campaigns/spring-round/adjudication/{case.pk}/images/1/": LEADS,
+    }
+    for address, expected in addresses.items():
+        responses = [client_of(cast[role]).get(address) for role in ROLES]
+        assert tuple(response.status_code for response in responses) == expected
+        for response in responses:
+            if response.status_code == 200:
+                assert response["Content-Type"] == "image/png"
+                assert response.getvalue() == picture.getvalue()
+    context = client_of(ann).get(f"/annotate/{settled}/").context
+    assert context["images"] == [
+        {"number": 1, "url": f"/annotate/{settled}/images/1/", "width": 4, "height": 3}
+    ]

@@ -1,0 +1,163 @@
+"""Query budgets: what a page asks of the database does not grow with what it shows."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from rest_framework.test import APIClient
+
+from annotation.models import Assignment, Campaign, CampaignDocument
+from annotation.services.adjudicating import decide_case
+from portal.accounts.models import User
+
+from .factories import make_campaign, save, submit
+
+pytestmark = pytest.mark.django_db
+
+ClientOf = Callable[[User | None], Client]
+ApiOf = Callable[[User | None], APIClient]
+
+# Address → most queries it may need, log-in and navigation included.
+BUDGETS = {
+    "/annotate/": 4,
+    "/annotate/?campaign=spring-round": 5,
+    "/campaigns/": 6,
+    "/campaigns/spring-round/": 10,
+    "/campaigns/spring-round/people/": 6,
+    "/campaigns/spring-round/guidelines/": 5,
+    "/campaigns/spring-round/agreement/": 10,
+    "/campaigns/spring-round/agreement/csv/": 10,
+    "/campaigns/spring-round/adjudication/": 9,
+    "/campaigns/spring-round/release/": 11,
+}
+API_BUDGETS = {
+    "/api/v1/assignments/": 2,
+    "/api/v1/campaigns/": 3,
+    "/api/v1/campaigns/spring-round/": 7,
+    "/api/v1/campaigns/spring-round/people/": 3,
+    "/api/v1/campaigns/spring-round/agreement/": 7,
+    "/api/v1/campaigns/spring-round/cases/": 4,
+    "/api/v1/campaigns/spring-round/release/": 8,
+}
+
+
+def worked_on(
+    documents: int, ann: User, ben: User, cleo: User, boss: User, organiser: User
+) -> Campaign:
+    """A campaign in which two thirds of the documents are submitted, half of those gold."""
+    campaign = make_campaign([ann, ben, cleo, boss], lead=boss, documents=documents)
+    rows = CampaignDocument.objects.filter(campaign=campaign).order_by("id")
+    for number, document in enumerate(rows):
+        if number % 3 == 2:
+            continue
+        for place, assignment in enumerate(document.assignments.all()):
+            marks = [("Number", "1,200"), ("Date" if place else "Number", "(310)")]
+            submit(assignment, *marks)
+        if number % 3 == 1:
+            for case in document.cases.all():
+                decide_case(case=case, decision_spans=[], reason="", actor=boss)
+    return campaign
+
+
+def queries(get: Callable[[str], Any], address: str) -> int:
+    with CaptureQueriesContext(connection) as captured:
+        response = get(address)
+    assert response.status_code == 200
+    return len(captured)
+
+
+@pytest.fixture
+def boss(lead: User) -> User:
+    """Lead, annotator and organiser in one, so that one account sees every page."""
+    lead.is_organiser = True
+    lead.save()
+    return lead
+
+
+@pytest.mark.parametrize("documents", [3, 15])
+def test_pages_keep_their_budget(
+    documents: int,
+    ann: User,
+    ben: User,
+    cleo: User,
+    boss: User,
+    organiser: User,
+    client_of: ClientOf,
+) -> None:
+    worked_on(documents, ann, ben, cleo, boss, organiser)
+    client = client_of(boss)
+    needed = {address: queries(client.get, address) for address in BUDGETS}
+    assert {a: n for a, n in needed.items() if n > BUDGETS[a]} == {}
+
+
+@pytest.mark.parametrize("documents", [3, 15])
+def test_endpoints_keep_their_budget(
+    documents: int,
+    ann: User,
+    ben: User,
+    cleo: User,
+    boss: User,
+    organiser: User,
+    api_of: ApiOf,
+) -> None:
+    worked_on(documents, ann, ben, cleo, boss, organiser)
+    api = api_of(boss)
+    needed = {address: queries(api.get, address) for address in API_BUDGETS}
+    assert {a: n for a, n in needed.items() if n > API_BUDGETS[a]} == {}
+
+
+def test_more_campaigns_need_no_more_queries(
+    ann: User, ben: User, lead: User, client_of: ClientOf
+) -> None:
+    client = client_of(ann)
+    counts = []
+    for _ in range(3):
+        make_campaign([ann, ben], lead=lead, documents=2)
+        counts.append((queries(client.get, "/campaigns/"), queries(client.get, "/annotate/")))
+    assert counts[0] == counts[2]
+
+
+def test_one_page_of_work_keeps_its_budget(
+    campaign: Campaign, ann: User, lead: User, disputed: Campaign, client_of: ClientOf
+) -> None:
+    work = Assignment.objects.filter(annotator=ann).last()
+    assert work is not None
+    assert queries(client_of(ann).get, f"/annotate/{work.pk}/") <= 13
+    case = disputed.documents.first()
+    assert case is not None
+    address = f"/campaigns/spring-round/adjudication/{case.cases.all()[0].pk}/"
+    assert queries(client_of(lead).get, address) <= 14
+
+
+def test_saving_needs_the_same_few_queries_for_many_spans(
+    campaign: Campaign, ann: User, api_of: ApiOf
+) -> None:
+    work = Assignment.objects.of(ann).first()
+    assert work is not None
+    text = work.campaign_document.document.content.text
+    places = [place for place, letter in enumerate(text) if letter.strip()]
+    counts = []
+    for revision, size in enumerate([2, 60]):
+        spans = [
+            {"key": f"k{p}", "label": "Number", "start": p, "end": p + 1, "quote": text[p]}
+            for p in places[:size]
+        ]
+        body = {"base_revision": revision, "save_key": f"s{revision}", "spans": spans}
+        with CaptureQueriesContext(connection) as captured:
+            api_of(ann).put(f"/api/v1/assignments/{work.pk}/spans/", body, format="json")
+        counts.append(len(captured))
+    assert counts[0] == counts[1] <= 9
+
+
+def test_submitting_needs_few_queries(campaign: Campaign, ann: User, ben: User) -> None:
+    for user in (ann, ben):
+        work = Assignment.objects.of(user).first()
+        assert work is not None
+        save(work, ("Number", "1,200"), ("Number", "(310)"))
+        work.refresh_from_db()
+        with CaptureQueriesContext(connection) as captured:
+            submit(work)
+        assert len(captured) <= 16

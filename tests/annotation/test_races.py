@@ -1,0 +1,129 @@
+"""Two at once: tabs that save, annotators who submit last, leads who decide the same case.
+
+SQLite lets one writer in at a time from the beginning of a transaction, and its database in memory
+cannot be shared by threads; so these run where they can fail.
+"""
+
+import threading
+from collections.abc import Callable
+
+import pytest
+from django.db import connection
+
+from annotation.models import Campaign, CampaignDocument, Case, GoldSpan, Revision
+from annotation.services.adjudicating import AlreadyDecided, decide_case, proposed_spans
+from annotation.services.errors import Conflict
+from annotation.services.saving import save_spans
+from annotation.services.submitting import submit_assignment
+from portal.accounts.models import User
+from portal.audit.models import Event
+
+from .factories import document_of, save, spans_in, text_of, work_of
+
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.skipif(connection.vendor == "sqlite", reason="races need PostgreSQL"),
+]
+
+
+def at_once(*works: Callable[[], object]) -> list[object]:
+    """Runs the works in threads that start together; returns their results or exceptions."""
+    barrier = threading.Barrier(len(works))
+    results: list[object] = [None] * len(works)
+
+    def run(place: int, work: Callable[[], object]) -> None:
+        barrier.wait()
+        try:
+            results[place] = work()
+        except Exception as error:  # the test looks at it
+            results[place] = error
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=run, args=item) for item in enumerate(works)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return results
+
+
+def kinds(results: list[object]) -> list[str]:
+    return sorted(type(result).__name__ for result in results)
+
+
+@pytest.mark.parametrize("turn", range(5))
+def test_of_tabs_saving_at_once_one_wins(campaign: Campaign, ann: User, turn: int) -> None:
+    work = work_of(ann, campaign)
+    spans = spans_in(text_of(work), ("Number", "1,200"))
+
+    def tab(number: int) -> Callable[[], object]:
+        return lambda: save_spans(
+            assignment=work,
+            base_revision=0,
+            save_key=f"tab-{number}",
+            spans=spans if number % 2 else [],
+            author=ann,
+        )
+
+    results = at_once(*(tab(number) for number in range(4)))
+    assert kinds(results) == [Conflict.__name__] * 3 + ["Saved"]
+    work.refresh_from_db()
+    revision = Revision.objects.get()
+    assert work.revision == revision.number == 1
+    assert work.spans.count() == len(revision.added)
+
+
+def test_same_save_arriving_twice_at_once_is_one_save(campaign: Campaign, ann: User) -> None:
+    work = work_of(ann, campaign)
+
+    def send() -> object:
+        return save_spans(assignment=work, base_revision=0, save_key="same", spans=[], author=ann)
+
+    assert kinds(at_once(send, send, send)) == ["Saved"] * 3
+    assert Revision.objects.count() == 1
+
+
+@pytest.mark.parametrize("turn", range(5))
+def test_last_two_submissions_at_once_settle_the_document_once(
+    campaign: Campaign, ann: User, ben: User, turn: int
+) -> None:
+    save(work_of(ann, campaign), ("Number", "(310)"), ("Number", "1,200"))
+    save(work_of(ben, campaign), ("Number", "310"), ("Number", "1,200"))
+
+    def submission(user: User) -> Callable[[], object]:
+        work = work_of(user, campaign)
+        return lambda: submit_assignment(assignment=work, base_revision=1, actor=user)
+
+    assert kinds(at_once(submission(ann), submission(ben))) == ["Submitted", "Submitted"]
+    assert document_of(campaign).stage == CampaignDocument.Stage.ADJUDICATION
+    assert (Case.objects.count(), GoldSpan.objects.count()) == (1, 1)
+    assert Event.objects.filter(verb="settle_document").count() == 1
+
+
+@pytest.mark.parametrize("turn", range(5))
+def test_of_two_leads_deciding_at_once_one_decides(
+    disputed: Campaign, lead: User, cleo: User, turn: int
+) -> None:
+    case = document_of(disputed).cases.get(kind="boundary")
+
+    def decision(user: User, proposal: int) -> Callable[[], object]:
+        spans = proposed_spans(case, proposal)
+        return lambda: decide_case(case=case, decision_spans=spans, reason="", actor=user)
+
+    results = at_once(decision(lead, 0), decision(cleo, 1))
+    assert kinds(results) == [AlreadyDecided.__name__, "Decided"]
+    assert case.gold_spans.count() == 1
+
+
+def test_last_two_cases_decided_at_once_make_the_document_gold(
+    disputed: Campaign, lead: User, cleo: User
+) -> None:
+    first, *rest = document_of(disputed).cases.all()
+    decide_case(case=first, decision_spans=[], reason="", actor=lead)
+
+    def decision(case: Case, user: User) -> Callable[[], object]:
+        return lambda: decide_case(case=case, decision_spans=[], reason="", actor=user)
+
+    at_once(*(decision(case, user) for case, user in zip(rest, (lead, cleo), strict=True)))
+    assert document_of(disputed).stage == CampaignDocument.Stage.GOLD

@@ -1,0 +1,235 @@
+"""The workbench in a real browser: marking, saving, two tabs, a lost connection, a hostile page."""
+
+from collections.abc import Callable
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Frame, Page, expect
+
+from annotation.models import Assignment, Campaign
+from annotation.services.campaigns import create_campaign, open_campaign
+from annotation.services.members import add_member
+from annotation.services.saving import current_spans
+from portal.accounts.models import User
+from tests.e2e.workbench import open_task, select, submit_task, wait_saved
+from tests.factories import empty_dataset, make_document
+
+from .factories import make_campaign, work_of
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+Pages = Callable[..., Page]
+
+
+@pytest.fixture
+def campaign(ann: User, ben: User) -> Campaign:
+    return make_campaign([ann, ben], documents=2)
+
+
+def open_workbench(page: Page, assignment: Assignment) -> Frame:
+    return open_task(page, f"/annotate/{assignment.pk}/")
+
+
+def marked(assignment: Assignment) -> list[tuple[str, str]]:
+    return [(span["label"], span["quote"]) for span in current_spans(assignment)]
+
+
+def test_selected_text_is_marked_by_key_and_by_button_and_saved(
+    page_of: Pages, campaign: Campaign, ann: User
+) -> None:
+    page, work = page_of(ann), work_of(ann, campaign)
+    frame = open_workbench(page, work)
+    select(frame, "1,200")
+    page.keyboard.press("1")
+    select(frame, " March 31, 2025")
+    page.get_by_role("button", name="Date").click()
+    wait_saved(page)
+    assert marked(work) == [("Number", "1,200"), ("Date", "March 31, 2025")]
+    assert frame.evaluate("CSS.highlights.get('label-1').size") == 1
+
+
+def test_marks_can_be_relabelled_removed_undone_and_redone(
+    page_of: Pages, campaign: Campaign, ann: User
+) -> None:
+    page, work = page_of(ann), work_of(ann, campaign)
+    frame = open_workbench(page, work)
+    select(frame, "(310)")
+    page.keyboard.press("2")
+    page.keyboard.press("1")  # the fresh mark is active: this relabels it
+    wait_saved(page)
+    assert marked(work) == [("Number", "(310)")]
+    page.get_by_role("button", name="Remove Number (310)").click()
+    wait_saved(page)
+    assert marked(work) == []
+    page.keyboard.press("Control+z")
+    wait_saved(page)
+    assert marked(work) == [("Number", "(310)")]
+    page.keyboard.press("Control+Shift+z")
+    wait_saved(page)
+    assert marked(work) == []
+
+
+def test_clicking_a_mark_activates_it_and_delete_removes_it(
+    page_of: Pages, campaign: Campaign, ann: User
+) -> None:
+    page, work = page_of(ann), work_of(ann, campaign)
+    frame = open_workbench(page, work)
+    select(frame, "1,200")
+    page.keyboard.press("1")
+    page.keyboard.press("Escape")
+    expect(page.locator("[data-spans] [aria-current=true]")).to_have_count(0)
+    frame.locator("b", has_text="1,200").click()
+    expect(page.locator("[data-spans] [aria-current=true]")).to_have_count(1)
+    page.keyboard.press("Delete")
+    wait_saved(page)
+    assert marked(work) == []
+
+
+def test_overlapping_mark_is_refused_with_the_reason(
+    page_of: Pages, campaign: Campaign, ann: User
+) -> None:
+    page, work = page_of(ann), work_of(ann, campaign)
+    frame = open_workbench(page, work)
+    select(frame, "March 31, 2025")
+    page.keyboard.press("2")
+    select(frame, "2025")
+    page.keyboard.press("1")
+    expect(page.locator("[data-hint]")).to_contain_text("overlaps “March 31, 2025”")
+    wait_saved(page)
+    assert marked(work) == [("Date", "March 31, 2025")]
+
+
+def test_marks_are_there_again_after_a_reload(
+    page_of: Pages, campaign: Campaign, ann: User
+) -> None:
+    page, work = page_of(ann), work_of(ann, campaign)
+    frame = open_workbench(page, work)
+    select(frame, "1,200", occurrence=1)
+    page.keyboard.press("1")
+    wait_saved(page)
+    frame = open_workbench(page, work)
+    expect(page.locator("[data-spans] li")).to_have_count(1)
+    painted = frame.evaluate("[...CSS.highlights.get('label-1')].map((range) => range.toString())")
+    assert painted == ["1,200"]
+
+
+def test_two_tabs_cannot_overwrite_each_other_silently(
+    page_of: Pages, campaign: Campaign, ann: User
+) -> None:
+    work = work_of(ann, campaign)
+    first, second = page_of(ann), page_of(ann)
+    frames = [open_workbench(page, work) for page in (first, second)]
+    select(frames[0], "1,200")
+    first.keyboard.press("1")
+    wait_saved(first)
+    select(frames[1], "(310)")
+    second.keyboard.press("1")
+    conflict = second.get_by_role("alertdialog")
+    expect(conflict).to_be_visible()
+    assert marked(work) == [("Number", "1,200")]
+    conflict.get_by_role("button", name="Load the other version").click()
+    expect(second.locator("[data-spans] li")).to_have_count(1)
+    select(frames[1], "(310)")
+    second.keyboard.press("1")
+    wait_saved(second)
+    assert marked(work) == [("Number", "1,200"), ("Number", "(310)")]
+
+
+def test_keeping_mine_replaces_the_other_version(
+    page_of: Pages, campaign: Campaign, ann: User
+) -> None:
+    work = work_of(ann, campaign)
+    first, second = page_of(ann), page_of(ann)
+    frames = [open_workbench(page, work) for page in (first, second)]
+    select(frames[0], "1,200")
+    first.keyboard.press("1")
+    wait_saved(first)
+    select(frames[1], "(310)")
+    second.keyboard.press("1")
+    second.get_by_role("button", name="Keep the marks on this page").click()
+    wait_saved(second)
+    assert marked(work) == [("Number", "(310)")]
+    assert work.revisions.count() == 2
+
+
+def test_marks_made_without_a_connection_are_saved_when_it_returns(
+    page_of: Pages, campaign: Campaign, ann: User
+) -> None:
+    page, work = page_of(ann), work_of(ann, campaign)
+    frame = open_workbench(page, work)
+    page.context.set_offline(True)
+    select(frame, "1,200")
+    page.keyboard.press("1")
+    expect(page.locator("[data-save-state]")).to_have_attribute("data-save-state", "offline")
+    page.context.set_offline(False)
+    wait_saved(page)
+    assert marked(work) == [("Number", "1,200")]
+
+
+def test_submitting_ends_the_task_and_leads_to_the_next(
+    page_of: Pages, campaign: Campaign, ann: User
+) -> None:
+    page, work = page_of(ann), work_of(ann, campaign)
+    frame = open_workbench(page, work)
+    select(frame, "1,200")
+    page.keyboard.press("1")
+    submit_task(page)
+    page.wait_for_url(f"**/annotate/{work_of(ann, campaign, 2).pk}/")
+    work.refresh_from_db()
+    assert work.is_submitted
+    assert marked(work) == [("Number", "1,200")]
+    page.goto(f"/annotate/{work.pk}/")
+    expect(page.get_by_text("Submitted: read only")).to_be_visible()
+
+
+HOSTILE = (
+    "<script>window.top.pwned = 1; window.pwned = 1</script>"
+    '<img src="x" onerror="window.top.pwned = 1; window.pwned = 1">'
+    '<svg onload="window.top.pwned = 1; window.pwned = 1"></svg>'
+    '<iframe srcdoc="<script>window.top.pwned = 1</script>"></iframe>'
+    '<img src="http://tracker.invalid/pixel.png">'
+)
+
+
+def test_hostile_page_runs_nothing_and_calls_nobody(page_of: Pages, ann: User) -> None:
+    """Even if cleaning had let something through, the page's policy and its sandbox stop it."""
+    dataset = empty_dataset()
+    make_document(dataset, "hostile", "<p>Total 1,200</p>", uncleaned=HOSTILE)
+    campaign = create_campaign(
+        dataset=dataset, title="Hostile", labels=["Number"], overlap=1, guidelines="", actor=None
+    )
+    add_member(campaign=campaign, user=ann, role="annotator", actor=None)
+    open_campaign(campaign=campaign, actor=None)
+    work = Assignment.objects.get(annotator=ann)
+    page = page_of(ann, ignore_console=True)
+    answered: list[str] = []
+    page.on("response", lambda response: answered.append(response.url))
+    for address in (f"/annotate/{work.pk}/html/", f"/annotate/{work.pk}/"):
+        page.goto(address, wait_until="networkidle")
+        assert page.evaluate("window.pwned") is None
+    assert not [url for url in answered if "tracker.invalid" in url]
+    policy = page.request.get(f"/annotate/{work.pk}/html/").headers["content-security-policy"]
+    assert "default-src 'none'" in policy
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_workbench_has_no_serious_accessibility_fault(
+    page_of: Pages, campaign: Campaign, ann: User, scheme: str
+) -> None:
+    page, work = page_of(ann, color_scheme=scheme), work_of(ann, campaign)
+    frame = open_workbench(page, work)
+    select(frame, "1,200")
+    page.keyboard.press("1")
+    wait_saved(page)
+    results = Axe().run(page, options={"resultTypes": ["violations"]})
+    serious = [v for v in results.response["violations"] if v["impact"] in {"serious", "critical"}]
+    assert [(v["id"], [n["html"] for n in v["nodes"]]) for v in serious] == []
+
+
+def test_workbench_fits_a_narrow_screen(page_of: Pages, campaign: Campaign, ann: User) -> None:
+    page, work = page_of(ann, viewport={"width": 390, "height": 844}), work_of(ann, campaign)
+    open_workbench(page, work)
+    overflow = page.evaluate(
+        "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    )
+    assert overflow <= 0

@@ -1,0 +1,137 @@
+"""`manage.py grade`: offline, with no database in reach."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.shared import REALDATA, needs_realdata
+
+ROOT = Path(__file__).resolve().parents[2]
+GOLD = [
+    {"id": "a", "html": "<p>Net loss of <Number>(1,200)</Number> in <Date>Q2 2023</Date></p>"},
+    {"id": "b", "html": "<p>Dividends of <Number>42</Number> were paid</p>"},
+]
+
+
+def grade(*arguments: str | Path, cwd: Path) -> "subprocess.CompletedProcess[str]":
+    environment = {
+        **os.environ,
+        "DJANGO_SETTINGS_MODULE": "portal.settings",
+        "DATABASE_URL": "postgres://nobody:none@127.0.0.1:1/none",
+        "VAR_DIR": str(cwd / "var"),
+    }
+    command = [sys.executable, str(ROOT / "manage.py"), "grade", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, env=environment, cwd=cwd)
+
+
+@pytest.fixture
+def gold(tmp_path: Path) -> Path:
+    path = tmp_path / "gold.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in GOLD))
+    return path
+
+
+@pytest.fixture
+def submission(tmp_path: Path) -> Path:
+    path = tmp_path / "sub.jsonl"
+    path.write_text(json.dumps({"id": "a", "html": "<p>Net loss of 1,200 in Q2 2023</p>"}))
+    return path
+
+
+def test_json_and_items(gold: Path, submission: Path, tmp_path: Path) -> None:
+    items = tmp_path / "items.jsonl"
+    done = grade(
+        "fincriticaled", "--gold", gold, "--submission", submission, "--json", "--items", items,
+        "--option", "missing=skip", "--option", "labels=v1", cwd=tmp_path,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    report = json.loads(done.stdout)
+    assert set(report) == {"benchmark", "signature", "items", "missing", "scores", "subsets"}
+    assert report["signature"].endswith("missing:skip")
+    assert (report["items"], report["missing"]) == (2, 1)
+    assert report["scores"]["ffa"] == 0.5
+    lines = [json.loads(line) for line in items.read_text().splitlines()]
+    assert [line["id"] for line in lines] == ["a", "b"]
+    fact = lines[0]["facts"][0]
+    assert {key: fact[key] for key in ("n", "type", "value", "correct", "found")} == {
+        "n": 0,
+        "type": "Number",
+        "value": "(1,200)",
+        "correct": False,
+        "found": True,
+    }
+    assert (fact["matched_text"], fact["error"]) == ("1,200", "sign")
+    assert {line["facts"][0]["error"] for line in lines} == {"sign", "missing"}
+
+
+def test_table(gold: Path, submission: Path, tmp_path: Path) -> None:
+    done = grade("fincriticaled", "--gold", gold, "--submission", submission, cwd=tmp_path)
+    assert done.returncode == 0
+    assert "2 items, 1 without a prediction" in done.stdout
+    shown = {line.split()[0]: line.split()[-1] for line in done.stdout.splitlines() if "↑" in line}
+    assert (shown["N-FFA"], shown["T-FFA"], shown["FFA"]) == ("0.00%", "100.00%", "33.33%")
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ('{"id": "a"}', "has no 'html'"),
+        ("{", "not valid JSON"),
+        ('{"id": "zzz", "html": ""}', "unknown id 'zzz'"),
+        ('{"id": "a", "html": ""}', "the id 'a' was already used at"),
+    ],
+)
+def test_bad_lines_are_named_by_file_and_line(
+    gold: Path, submission: Path, tmp_path: Path, line: str, message: str
+) -> None:
+    submission.write_text(submission.read_text() + "\n" + line)
+    items = tmp_path / "items.jsonl"
+    done = grade(
+        "fincriticaled", "--gold", gold, "--submission", submission, "--items", items, cwd=tmp_path
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"{submission}:2: {message}")
+    assert not items.exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["fincritcaled"], "did you mean fincriticaled?"),
+        (["fincriticaled", "--option", "matcher=x"], "option matcher must be aligned or substring"),
+        (["fincriticaled", "--option", "matcher"], "'matcher' is not KEY=VALUE"),
+    ],
+)
+def test_wrong_names_are_explained(
+    gold: Path, submission: Path, tmp_path: Path, arguments: list[str], message: str
+) -> None:
+    done = grade(*arguments, "--gold", gold, "--submission", submission, cwd=tmp_path)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_items_that_cannot_be_written(gold: Path, submission: Path, tmp_path: Path) -> None:
+    items = tmp_path / "none" / "items.jsonl"
+    done = grade(
+        "fincriticaled", "--gold", gold, "--submission", submission, "--items", items, cwd=tmp_path
+    )
+    assert (done.returncode, done.stderr) == (
+        2,
+        f"{items}:0: cannot be written: No such file or directory\n",
+    )
+
+
+@needs_realdata
+def test_a_real_engine_is_graded(tmp_path: Path) -> None:
+    done = grade(
+        "fincriticaled", "--gold", REALDATA / "gold",
+        "--submission", REALDATA / "predictions" / "tesseract", "--json", cwd=tmp_path,
+    )  # fmt: skip
+    report = json.loads(done.stdout)
+    assert (report["items"], report["missing"]) == (132, 0)
+    assert 0.95 < report["scores"]["ffa"] < 0.978

@@ -1,0 +1,182 @@
+"""Fixtures of the whole suite: the cast of people, clients, the queue, the browser.
+
+The cast is named once, so that every permission test speaks of the same people: an organiser, and
+in a campaign a lead, a reviewer and the annotators Ann, Ben and Cleo; outside of it a researcher
+and a stranger.
+"""
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.conf import settings as django_settings
+from django.test import Client
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page
+from rest_framework.test import APIClient
+
+from portal.accounts.models import User
+
+PASSWORD = "correct horse"
+
+
+def _required(name: str) -> bool:
+    return os.environ.get(name, "") not in {"", "0"}
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Browser tests need a Chromium; without one they are skipped in a way nobody overlooks."""
+    if shutil.which("chromium") or _required("REQUIRE_BROWSER"):
+        return
+    for item in items:
+        if item.get_closest_marker("browser"):
+            item.add_marker(pytest.mark.skip(reason="NO BROWSER: install chromium to run this"))
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Says loudly what was skipped for want of a browser, services or data."""
+    skipped = terminalreporter.stats.get("skipped", [])
+    if skipped:
+        reasons: dict[str, int] = {}
+        for report in skipped:
+            reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else "skipped"
+            reasons[reason] = reasons.get(reason, 0) + 1
+        terminalreporter.section("NOT RUN", sep="!", red=True)
+        for reason, count in sorted(reasons.items()):
+            terminalreporter.line(f"{count:4d}  {reason}")
+
+
+@pytest.fixture(autouse=True)
+def _own_files(settings: Any, tmp_path: Path) -> None:
+    """Uploads of a test stay in a folder of its own."""
+    settings.MEDIA_ROOT = tmp_path / "media"
+
+
+def make_user(name: str, **extra: Any) -> User:
+    return User.objects.create_user(
+        email=f"{name.lower()}@example.org", password=PASSWORD, name=name, **extra
+    )
+
+
+@pytest.fixture
+def organiser(db: None) -> User:
+    return make_user("Olga", is_organiser=True)
+
+
+@pytest.fixture
+def lead(db: None) -> User:
+    return make_user("Lea")
+
+
+@pytest.fixture
+def reviewer(db: None) -> User:
+    return make_user("Rita")
+
+
+@pytest.fixture
+def ann(db: None) -> User:
+    return make_user("Ann")
+
+
+@pytest.fixture
+def ben(db: None) -> User:
+    return make_user("Ben")
+
+
+@pytest.fixture
+def cleo(db: None) -> User:
+    return make_user("Cleo")
+
+
+@pytest.fixture
+def researcher(db: None) -> User:
+    return make_user("Rex")
+
+
+@pytest.fixture
+def stranger(db: None) -> User:
+    return make_user("Sam")
+
+
+@pytest.fixture
+def client_of() -> Callable[[User | None], Client]:
+    """A Django client logged in as the user; of nobody for None."""
+
+    def make(user: User | None) -> Client:
+        client = Client()
+        if user is not None:
+            client.force_login(user, backend=django_settings.AUTHENTICATION_BACKENDS[0])
+        return client
+
+    return make
+
+
+@pytest.fixture
+def api_of() -> Callable[[User | None], APIClient]:
+    """A DRF client acting as the user; of nobody for None."""
+
+    def make(user: User | None) -> APIClient:
+        client = APIClient()
+        if user is not None:
+            client.force_authenticate(user)
+        return client
+
+    return make
+
+
+@pytest.fixture
+def run_jobs() -> Callable[[], int]:
+    """Runs every due job in this process, as a worker would, until none is left."""
+    from portal.jobs.worker import run_due_jobs
+
+    return run_due_jobs
+
+
+@pytest.fixture(scope="session")
+def browser_type_launch_args() -> dict[str, Any]:
+    """pytest-playwright with the system's Chromium, quiet and offline."""
+    return {
+        "executable_path": shutil.which("chromium"),
+        "args": ["--no-sandbox", "--disable-gpu", "--disable-background-networking"],
+    }
+
+
+@pytest.fixture
+def page_of(
+    live_server: Any, browser: Browser, client_of: Callable[[User | None], Client]
+) -> Iterator[Callable[..., Page]]:
+    """A page of a browser of its own, logged in as the user; at the end no console error may be
+    left.
+
+    `ignore_console` is for pages that are meant to be refused things. Other arguments go to the
+    browser context, such as `viewport` and `color_scheme`.
+    """
+    problems: list[str] = []
+    contexts: list[BrowserContext] = []
+
+    def make(user: User | None, *, ignore_console: bool = False, **options: Any) -> Page:
+        context = browser.new_context(base_url=live_server.url, **options)
+        contexts.append(context)
+        if user is not None:
+            session = client_of(user).cookies[django_settings.SESSION_COOKIE_NAME].value
+            name = django_settings.SESSION_COOKIE_NAME
+            context.add_cookies([{"name": name, "value": session, "url": live_server.url}])
+        page = context.new_page()
+        page.set_default_timeout(10_000)
+        page.on("pageerror", lambda error: problems.append(f"{page.url}: {error}"))
+        if not ignore_console:
+            page.on("console", lambda message: _note(problems, page, message))
+        return page
+
+    yield make
+    for context in contexts:
+        context.close()
+    assert problems == []
+
+
+def _note(problems: list[str], page: Page, message: ConsoleMessage) -> None:
+    """Keeps errors of our own code; a refused request (409, 422, offline) is not one of them."""
+    if message.type == "error" and not message.text.startswith("Failed to load resource"):
+        problems.append(f"{page.url}: {message.text}")

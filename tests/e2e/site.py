@@ -1,0 +1,77 @@
+"""The whole site as it runs in production: real web server, real worker, a database of its own."""
+
+import json
+import signal
+import socket
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+from tests.jobs import processes
+
+PASSWORD = "a long enough password"
+GRANIAN = [
+    "--interface", "wsgi", "--host", "127.0.0.1", "--workers", "1", "--blocking-threads", "8",
+    "--workers-kill-timeout", "3", "--no-ws", "--log-level", "warning", "portal.wsgi:application",
+]  # fmt: skip
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+class Site:
+    """A site in a folder: `manage` and `shell` act on it, `start` and `stop` its processes."""
+
+    def __init__(self, folder: Path, **extra: str) -> None:
+        self.folder = folder
+        self.port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.env = processes.environment(
+            folder, DJANGO_SETTINGS_MODULE="portal.settings", LOG_LEVEL="WARNING", **extra
+        )
+        self._running: list[subprocess.Popen[bytes]] = []
+
+    def prepare(self) -> None:
+        self.manage("prepare", "--no-sample")
+
+    def manage(self, *arguments: str) -> str:
+        return processes.manage(self.env, *arguments)
+
+    def shell(self, code: str) -> Any:
+        """Runs code in the site's Django and returns the JSON it printed last."""
+        return json.loads(self.manage("shell", "--no-imports", "-c", code).splitlines()[-1])
+
+    def add_user(self, name: str, **fields: Any) -> str:
+        """Makes an account and returns its e-mail address."""
+        email = f"{name.lower()}@example.org"
+        arguments = {"email": email, "password": PASSWORD, "name": name, **fields}
+        self.shell(
+            "from portal.accounts.models import User\n"
+            f"print(User.objects.create_user(**{arguments!r}).pk)"
+        )
+        return email
+
+    def start(self) -> None:
+        log = self.folder / "web.log"
+        web = [sys.executable, "-m", "granian", "--port", str(self.port), *GRANIAN]
+        self._running.append(processes.start(self.env, log, *web))
+        self._running.append(processes.start_worker(self.env, self.folder / "worker.log"))
+        processes.wait_until(self._answers, seconds=30, what=f"{self.url} answers")
+
+    def stop(self) -> None:
+        for process in self._running:
+            processes.kill_group(process, signal.SIGTERM)
+        self._running.clear()
+
+    def _answers(self) -> bool:
+        try:
+            with urllib.request.urlopen(f"{self.url}/healthz", timeout=5) as answer:
+                return bool(answer.status == 200)
+        except (urllib.error.URLError, ConnectionError, TimeoutError):
+            return False

@@ -1,0 +1,150 @@
+"""Real filings and real OCR output through the real site: commands, worker, API with a token."""
+
+import io
+import json
+import urllib.request
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from tests.jobs.processes import wait_until
+from tests.shared import REALDATA, needs_realdata
+
+from .site import Site
+
+pytestmark = [pytest.mark.processes, needs_realdata]
+
+CLEAN = ["tesseract", "rapidocr"]
+DEGRADED = "tesseract_75dpi"
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[Site]:
+    site = Site(tmp_path)
+    site.prepare()
+    site.start()
+    yield site
+    site.stop()
+
+
+class Client:
+    """Speaks to the API as the owner of a token."""
+
+    def __init__(self, site: Site, email: str) -> None:
+        self.base = f"{site.url}/api/v1"
+        self.token = site.shell(
+            "import json\n"
+            "from portal.accounts.models import User\n"
+            "from portal.accounts.tokens import issue_token\n"
+            f"user = User.objects.get(email={email!r})\n"
+            "print(json.dumps(issue_token(user=user, name='test')[1]))"
+        )
+
+    def get(self, path: str) -> Any:
+        return self._send("GET", path, None, "application/json")
+
+    def send(self, method: str, path: str, body: Any) -> Any:
+        return self._send(method, path, json.dumps(body).encode(), "application/json")
+
+    def upload(self, path: str, fields: dict[str, str], filename: str, data: bytes) -> Any:
+        boundary = uuid4().hex
+        parts = [
+            f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n'
+            for name, value in fields.items()
+        ]
+        head = (
+            f'--{boundary}\r\nContent-Disposition: form-data; name="file"; '
+            f'filename="{filename}"\r\nContent-Type: application/zip\r\n\r\n'
+        )
+        body = "".join([*parts, head]).encode() + data + f"\r\n--{boundary}--\r\n".encode()
+        return self._send("POST", path, body, f"multipart/form-data; boundary={boundary}")
+
+    def _send(self, method: str, path: str, body: bytes | None, kind: str) -> Any:
+        request = urllib.request.Request(
+            self.base + path,
+            method=method,
+            data=body,
+            headers={"Authorization": f"Bearer {self.token}", "Content-Type": kind},
+        )
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            return json.load(answer)
+
+
+def predictions_of(engine: str) -> bytes:
+    """An engine's output as somebody would upload it: a ZIP of one file per page."""
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as bundle:
+        for page in sorted((REALDATA / "predictions" / engine).iterdir()):
+            bundle.write(page, page.name)
+    return stream.getvalue()
+
+
+def test_clean_engines_rank_above_the_degraded_one(site: Site) -> None:
+    imported = site.manage("import_dataset", "real", str(REALDATA), "--create")
+    assert "132 imported, 0 unchanged, 0 refused" in imported
+    frozen = site.manage("freeze_release", "real", "1.0.0", "--gold", str(REALDATA / "gold"))
+    assert "132 documents, 4220 facts" in frozen
+
+    organiser = Client(site, site.add_user("Olga", is_organiser=True))
+    organiser.send(
+        "POST",
+        "/boards/",
+        {
+            "slug": "real",
+            "title": "Real pages",
+            "benchmark": "fincriticaled",
+            "phase_title": "Test",
+            "dataset": "real",
+            "release": "1.0.0",
+        },
+    )
+    organiser.send("PATCH", "/boards/real/", {"state": "open"})
+
+    researcher = Client(site, site.add_user("Rex"))
+    submitted = {}
+    for engine in [*CLEAN, DEGRADED]:
+        answer = researcher.upload(
+            "/boards/real/submissions/",
+            {"name": engine, "category": "ocr_pipeline"},
+            f"{engine}.zip",
+            predictions_of(engine),
+        )
+        submitted[engine] = answer["id"]
+
+    def graded() -> bool:
+        answers = [researcher.get(f"/submissions/{pk}/") for pk in submitted.values()]
+        states = {answer["grading"]["state"] for answer in answers}
+        assert not states & {"failed", "cancelled"}
+        return states == {"done"}
+
+    wait_until(graded, seconds=180, what="the worker has graded all")
+    for pk in submitted.values():
+        organiser.send("POST", f"/submissions/{pk}/publish/", {})
+
+    scores = {
+        engine: researcher.get(f"/submissions/{pk}/")["grading"]["scores"]
+        for engine, pk in submitted.items()
+    }
+    for engine in CLEAN:
+        assert scores[engine]["ffa"] > scores[DEGRADED]["ffa"] + 0.3
+    # The release's gold graded offline gives the same figures to the last digit.
+    site.manage("export_release", "real", "1.0.0", "--out", str(site.folder / "release.zip"))
+    with zipfile.ZipFile(site.folder / "release.zip") as bundle:
+        bundle.extract("gold.jsonl", site.folder)
+    offline = json.loads(
+        site.manage(
+            "grade",
+            "fincriticaled",
+            "--gold",
+            str(site.folder / "gold.jsonl"),
+            "--submission",
+            str(REALDATA / "predictions" / DEGRADED),
+            "--json",
+        )
+    )
+    for column, value in offline["scores"].items():
+        assert scores[DEGRADED][column] == pytest.approx(value, abs=1e-12), column

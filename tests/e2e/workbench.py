@@ -1,0 +1,48 @@
+"""What an annotator's hands do in the workbench, for browser tests."""
+
+from playwright.sync_api import Frame, Page, expect
+
+SELECT = """([quote, occurrence]) => {
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  let left = occurrence;
+  while (walker.nextNode()) {
+    const at = walker.currentNode.data.indexOf(quote);
+    if (at < 0 || left-- > 0) continue;
+    const node = walker.currentNode;
+    document.getSelection().setBaseAndExtent(node, at, node, at + quote.length);
+    return true;
+  }
+  return false;
+}"""
+
+
+def open_task(page: Page, address: str) -> Frame:
+    """Opens a task and waits until labelling is allowed; returns the document's frame."""
+    page.goto(address)
+    expect(page.locator("[data-workbench]")).to_have_attribute("data-ready", "true")
+    frame = page.frame(url="**/html/")
+    assert frame is not None
+    return frame
+
+
+def select(frame: Frame, quote: str, occurrence: int = 0) -> None:
+    """Selects a quote that lies within one text node, as dragging the mouse over it would."""
+    assert frame.evaluate(SELECT, [quote, occurrence]), f"{quote!r} is not in the page"
+
+
+def mark(page: Page, frame: Frame, label: str, quote: str) -> None:
+    select(frame, quote)
+    page.get_by_role("toolbar").get_by_role("button", name=label).click()
+
+
+def wait_saved(page: Page) -> None:
+    expect(page.locator("[data-save-state]")).to_have_attribute("data-save-state", "saved")
+
+
+def submit_task(page: Page) -> None:
+    """Submits and waits until the page of the next task, or the list, has come."""
+    before = page.url
+    page.get_by_role("button", name="Submit…").click()
+    dialog = page.get_by_role("dialog", name="Submit this page?")
+    dialog.get_by_role("button", name="Submit", exact=True).click()
+    page.wait_for_url(lambda url: url != before)

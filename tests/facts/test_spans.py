@@ -1,0 +1,84 @@
+"""What can be wrong with spans."""
+
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from portal.facts import Span, check_spans, trim_span
+
+LABELS = ("Number", "Date")
+TEXT = "Net 1,200 \u00a0\u200b end"
+
+
+def _faults(*spans: Span) -> list[tuple[int, str]]:
+    return [(fault.index, fault.code) for fault in check_spans(TEXT, spans, LABELS)]
+
+
+def test_spans_that_touch_are_fine() -> None:
+    assert _faults(Span(4, 9, "Number"), Span(0, 4, "Date"), Span(9, 15, "Date")) == []
+
+
+@pytest.mark.parametrize(
+    ("span", "code"),
+    [
+        (Span(-1, 3, "Number"), "range"),
+        (Span(4, 4, "Number"), "range"),
+        (Span(9, 4, "Number"), "range"),
+        (Span(4, 99, "Number"), "range"),
+        (Span(4, 9, "number"), "label"),
+        (Span(4, 9, ""), "label"),
+        (Span(9, 12, "Number"), "blank"),
+    ],
+)
+def test_check_spans_finds_the_fault_of_one_span(span: Span, code: str) -> None:
+    assert _faults(Span(0, 3, "Date"), span) == [(1, code)]
+
+
+def test_check_spans_finds_clashes_and_blames_the_later() -> None:
+    number = Span(4, 9, "Number")
+    assert _faults(number, number) == [(1, "duplicate")]
+    assert _faults(number, Span(4, 9, "Date")) == [(1, "overlap")]
+    assert _faults(Span(8, 14, "Date"), number) == [(1, "overlap")]
+    assert _faults(Span(0, 14, "Date"), number, Span(13, 15, "Date")) == [
+        (1, "overlap"),
+        (2, "overlap"),
+    ]
+
+
+def test_check_spans_reports_every_fault_of_a_span() -> None:
+    assert _faults(Span(9, 12, "Text")) == [(0, "blank"), (0, "label")]
+
+
+def test_messages_name_the_span_and_the_limit() -> None:
+    (fault,) = check_spans(TEXT, [Span(4, 99, "Number")], LABELS)
+    assert fault.message == f"span 0 [4, 99) is not a stretch of the text's {len(TEXT)} characters"
+
+
+SPANS = st.lists(
+    st.builds(Span, st.integers(-1, 12), st.integers(-1, 12), st.sampled_from(LABELS)), max_size=6
+)
+
+
+@given(SPANS)
+@settings(max_examples=200, deadline=None)
+def test_check_spans_passes_exactly_the_disjoint_spans(spans: list[Span]) -> None:
+    text = "abcdefghijk"
+    covered = [offset for span in spans for offset in range(span.start, span.end)]
+    valid = all(0 <= span.start < span.end <= len(text) for span in spans)
+    disjoint = len(covered) == len(set(covered))
+    assert (check_spans(text, spans, LABELS) == []) == (valid and disjoint)
+
+
+def test_check_spans_is_quick_on_many() -> None:
+    spans = [Span(10 * n, 10 * n + 5, "Number") for n in range(20_000)]
+    start = time.process_time()
+    assert check_spans("x" * 200_000, spans, LABELS) == []
+    assert time.process_time() - start < 3
+
+
+def test_trim_span_takes_white_space_off_the_edges() -> None:
+    assert trim_span(TEXT, Span(3, 10, "Number")) == Span(4, 9, "Number")
+    assert trim_span(TEXT, Span(9, 11, "Number")) == Span(9, 11, "Number")
+    assert trim_span(TEXT, Span(4, 99, "Number")) == Span(4, 99, "Number")

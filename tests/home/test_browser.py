@@ -1,0 +1,124 @@
+"""The look in a real browser: narrow and wide, light and dark, with and without JavaScript."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+from portal.accounts.models import User
+
+from .factories import assign_all, join, make_board, make_campaign, make_graded, make_phase
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+PageOf = Callable[..., Page]
+NARROW: dict[str, Any] = {"viewport": {"width": 390, "height": 800}}
+WIDE: dict[str, Any] = {"viewport": {"width": 1440, "height": 900}}
+
+
+@pytest.fixture
+def busy_site(ann: User, researcher: User) -> None:
+    phase = make_phase(make_board("Board of facts"))
+    for name, ffa in [("A system with quite a long name", 0.91), ("B", 0.8)]:
+        make_graded(phase, researcher, name, ffa)
+    campaign = make_campaign(documents=2)
+    join(campaign, ann, "annotator", "lead")
+    assign_all(campaign, ann)
+
+
+def test_the_narrow_menu_opens_without_script(page_of: PageOf) -> None:
+    page = page_of(None, java_script_enabled=False, **NARROW)
+    page.goto("/")
+    link = page.get_by_role("navigation", name="Site").get_by_role("link", name="Boards")
+    expect(link).to_be_hidden()
+    page.get_by_role("button", name="Menu").click()
+    expect(link).to_be_visible()
+
+
+def test_logging_out_from_the_narrow_menu_without_script(page_of: PageOf, ann: User) -> None:
+    page = page_of(ann, java_script_enabled=False, **NARROW)
+    page.goto("/start/")
+    page.get_by_role("button", name="Menu").click()
+    page.locator("details.menu > summary").click()
+    page.get_by_role("button", name="Log out").click()
+    expect(page.get_by_role("status")).to_contain_text("You are logged out.")
+
+
+def test_the_keyboard_can_skip_to_the_content(page_of: PageOf) -> None:
+    page = page_of(None)
+    page.goto("/")
+    page.keyboard.press("Tab")
+    skip = page.get_by_role("link", name="Skip to the content")
+    expect(skip).to_be_focused()
+    expect(skip).to_be_in_viewport()
+    page.keyboard.press("Enter")
+    expect(page.locator("main")).to_be_focused()
+
+
+def test_a_second_click_sends_nothing_until_the_page_is_shown_again(page_of: PageOf) -> None:
+    page = page_of(None)
+    page.goto("/accounts/login/")
+    page.evaluate("addEventListener('submit', (event) => event.preventDefault())")
+    button = page.locator("main button[type=submit]")
+    page.fill("input[name=login]", "a@example.org")
+    page.fill("input[name=password]", "x")
+    button.click()
+    expect(button).to_be_disabled()
+    page.evaluate("dispatchEvent(new PageTransitionEvent('pageshow'))")
+    expect(button).to_be_enabled()
+
+
+def test_the_account_menu_closes_on_escape_and_on_a_click_elsewhere(
+    page_of: PageOf, ann: User
+) -> None:
+    page = page_of(ann)
+    page.goto("/start/")
+    menu, item = page.locator("details.menu > summary"), page.get_by_role("link", name="Password")
+    menu.click()
+    expect(item).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(item).to_be_hidden()
+    menu.click()
+    page.locator("h1").click()
+    expect(item).to_be_hidden()
+
+
+def test_a_table_wider_than_the_window_scrolls_in_its_frame_with_its_first_column(
+    page_of: PageOf, busy_site: None
+) -> None:
+    page = page_of(None, viewport={"width": 320, "height": 800})
+    page.goto("/")
+    frame = page.locator("section[aria-labelledby=newest] .table-frame")
+    name = frame.locator("tbody th").first
+    before = name.bounding_box()
+    expect(frame).to_have_attribute("tabindex", "0")
+    frame.evaluate("frame => frame.scrollLeft = 1000")
+    assert frame.evaluate("frame => frame.scrollLeft") > 0
+    assert name.bounding_box() == before
+
+
+PUBLIC = ["/", "/accounts/login/", "/accounts/signup/", "/accounts/password/reset/"]
+OWN = ["/start/", "/account/", "/accounts/email/", "/accounts/2fa/", "/accounts/logout/"]
+
+
+@pytest.mark.parametrize(
+    "options", [WIDE | {"color_scheme": "light"}, NARROW | {"color_scheme": "dark"}]
+)
+def test_pages_are_accessible_and_fit(
+    page_of: PageOf, ann: User, busy_site: None, options: dict[str, Any]
+) -> None:
+    visitor, member = page_of(None, **options), page_of(ann, **options)
+    faults = [fault for address in PUBLIC for fault in _faults(visitor, address)]
+    faults += [fault for address in OWN for fault in _faults(member, address)]
+    assert faults == []
+
+
+def _faults(page: Page, address: str) -> list[str]:
+    page.goto(address)
+    violations = Axe().run(page).response["violations"]
+    found = [f"{address}: {each['id']}: {each['nodes'][0]['html']}" for each in violations]
+    root = "document.documentElement"
+    if page.evaluate(f"{root}.scrollWidth > {root}.clientWidth"):
+        found.append(f"{address}: wider than the window")
+    return found

@@ -1,0 +1,167 @@
+"""Agreement: hand-computed cases, and scikit-learn and statsmodels as references."""
+
+import math
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from sklearn.metrics import cohen_kappa_score
+from statsmodels.stats.inter_rater import aggregate_raters
+from statsmodels.stats.inter_rater import fleiss_kappa as reference_fleiss
+
+from scoring.metrics.agreement import (
+    TOKEN,
+    Kappa,
+    cohen_kappa,
+    entity_ratings,
+    fleiss_kappa,
+    join_ratings,
+    pairwise_kappa,
+    token_ratings,
+)
+
+LABELS = ("Number", "Date")
+TABLES = st.tuples(st.integers(1, 40), st.integers(2, 5)).flatmap(
+    lambda shape: arrays(np.int64, shape, elements=st.integers(0, 3))
+)
+
+
+@dataclass(frozen=True)
+class Marked:
+    start: int
+    end: int
+    label: str
+
+
+def test_cohen_kappa_by_hand() -> None:
+    # Agreement 35/50; chance (25*30 + 25*20) / 2500 = .5.
+    first = ["yes"] * 20 + ["yes"] * 5 + ["no"] * 10 + ["no"] * 15
+    second = ["yes"] * 20 + ["no"] * 5 + ["yes"] * 10 + ["no"] * 15
+    kappa = cohen_kappa(first, second)
+    assert kappa.value == pytest.approx(0.4)
+    assert (kappa.n, kappa.observed, kappa.expected) == (50, 0.7, 0.5)
+
+
+def test_fleiss_kappa_by_hand() -> None:
+    # P = (1/3 + 1) / 2, P_e = (2/6)^2 + (4/6)^2.
+    kappa = fleiss_kappa([["a", "a", "b"], ["b", "b", "b"]])
+    assert kappa.value == pytest.approx((2 / 3 - 5 / 9) / (4 / 9))
+    assert kappa.n == 2
+
+
+def test_kappa_is_undefined_where_chance_agreement_is_certain() -> None:
+    assert cohen_kappa(["a", "a"], ["a", "a"]) == Kappa(None, 2, 1.0, 1.0)
+    assert fleiss_kappa([["a", "a"], ["a", "a"]]).value is None
+
+
+def test_kappa_is_undefined_without_items() -> None:
+    assert cohen_kappa([], []) == Kappa(None, 0, None, None)
+    assert fleiss_kappa([]) == Kappa(None, 0, None, None)
+
+
+def test_kappa_refuses_what_cannot_be_compared() -> None:
+    with pytest.raises(ValueError, match="3 ratings cannot be compared with 2"):
+        cohen_kappa(["a"] * 3, ["a"] * 2)
+    with pytest.raises(ValueError, match="at least two ratings"):
+        fleiss_kappa([["a"], ["b"]])
+
+
+@given(TABLES)
+def test_cohen_kappa_equals_scikit_learn(table: np.ndarray) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        expected = cohen_kappa_score(table[:, 0], table[:, 1])
+    value = cohen_kappa(table[:, 0], table[:, 1]).value
+    assert math.isnan(expected) if value is None else value == pytest.approx(expected)
+
+
+@given(TABLES)
+def test_fleiss_kappa_equals_statsmodels(table: np.ndarray) -> None:
+    with np.errstate(all="ignore"):
+        expected = reference_fleiss(aggregate_raters(table)[0])
+    value = fleiss_kappa(table).value
+    assert not math.isfinite(expected) if value is None else value == pytest.approx(expected)
+
+
+@given(TABLES)
+def test_kappa_is_the_same_for_words_and_numbers(table: np.ndarray) -> None:
+    words = [["none", "Number", "Date", "x"][code] for code in table[:, 0]]
+    others = [["none", "Number", "Date", "x"][code] for code in table[:, 1]]
+    assert cohen_kappa(words, others) == cohen_kappa(table[:, 0], table[:, 1])
+
+
+def test_entity_ratings_are_the_union_of_exact_spans() -> None:
+    ann = [Marked(0, 5, "Number"), Marked(10, 14, "Date")]
+    ben = [Marked(0, 5, "Date"), Marked(10, 13, "Date")]
+    ratings = entity_ratings([ann, ben], LABELS)
+    words = [[ratings.labels[code] for code in row] for row in ratings.codes]
+    assert words == [["Number", "Date"], ["O", "Date"], ["Date", "O"]]
+
+
+def test_entity_ratings_of_nobody_are_empty_but_count_annotators() -> None:
+    ratings = entity_ratings([[], []], LABELS)
+    assert (ratings.items, ratings.annotators) == (0, 2)
+    assert pairwise_kappa(ratings)[0, 1].value is None
+
+
+def test_tokens_keep_numbers_whole_and_marks_apart() -> None:
+    text = "Loss (1,200.50) on May 27,2021—3%"
+    assert TOKEN.findall(text) == [
+        "Loss",
+        "(",
+        "1,200.50",
+        ")",
+        "on",
+        "May",
+        "27,2021",
+        "—",
+        "3",
+        "%",
+    ]
+
+
+def test_token_ratings_show_a_boundary_that_differs() -> None:
+    text = "Net (1,200) in 2023"
+    ann, ben = [Marked(4, 11, "Number")], [Marked(5, 10, "Number"), Marked(15, 19, "Date")]
+    ratings = token_ratings(text, [ann, ben], LABELS)
+    words = [[ratings.labels[code] for code in row] for row in ratings.codes]
+    assert words == [
+        ["O", "O"],
+        ["Number", "O"],
+        ["Number", "Number"],
+        ["Number", "O"],
+        ["O", "O"],
+        ["O", "Date"],
+    ]
+
+
+def test_token_that_two_spans_share_goes_to_the_first() -> None:
+    ratings = token_ratings("1234", [[Marked(2, 4, "Date"), Marked(0, 2, "Number")]], LABELS)
+    assert ratings.labels[ratings.codes[0, 0]] == "Number"
+
+
+def test_one_label_against_the_rest() -> None:
+    ratings = token_ratings("1 2", [[Marked(0, 1, "Date")], [Marked(2, 3, "Number")]], LABELS)
+    assert ratings.only("Date").codes.tolist() == [[1, 0], [0, 0]]
+
+
+def test_join_ratings_of_documents() -> None:
+    parts = [entity_ratings([[Marked(0, 1, "Date")], []], LABELS) for _ in range(3)]
+    assert join_ratings(parts).codes.tolist() == [[2, 0]] * 3
+    with pytest.raises(ValueError, match="different labels"):
+        join_ratings([parts[0], entity_ratings([[], []], ("Number",))])
+    with pytest.raises(ValueError, match="no ratings"):
+        join_ratings([])
+
+
+def test_ratings_refuse_unknown_labels_and_double_spans() -> None:
+    with pytest.raises(ValueError, match="'Ratio' is not one of"):
+        entity_ratings([[Marked(0, 1, "Ratio")]], LABELS)
+    with pytest.raises(ValueError, match=r"two spans at \[0, 1\)"):
+        entity_ratings([[Marked(0, 1, "Date"), Marked(0, 1, "Number")]], LABELS)
+    with pytest.raises(ValueError, match="must be distinct"):
+        token_ratings("a", [[]], ("O",))

@@ -1,0 +1,21 @@
+"""The examples in the docstrings are right."""
+
+import doctest
+import importlib
+import pkgutil
+
+import pytest
+
+import scoring.benchmarks
+import scoring.metrics
+
+MODULES = [
+    module.name
+    for package in (scoring.metrics, scoring.benchmarks)
+    for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
+]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_docstring_examples(name: str) -> None:
+    assert doctest.testmod(importlib.import_module(name)).failed == 0

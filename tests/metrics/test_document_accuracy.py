@@ -1,0 +1,170 @@
+"""Financial document accuracy: hand-computed statements, invariants, and the published rule."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scoring.metrics.document_accuracy import (
+    DISCLOSURES,
+    SECTIONS,
+    Matching,
+    extract_all_numbers,
+    extract_all_text,
+    financial_accuracy_report,
+    match_document,
+    normalize_number,
+    normalize_text,
+)
+from tests.shared import ORACLE, needs_oracle
+
+STATEMENT = {
+    "title": "Balance Sheet as at March 31",
+    "rows": [
+        {"item": "Share capital", "amount": "1,200.50", "note": 3, "audited": True},
+        {"item": "Reserves", "amount": "(350)", "previous": -12.5},
+    ],
+    "unit": "INR",
+    "empty": [None, "", "  "],
+}
+# Floats that print without an exponent, of which the digits alone are no number.
+AMOUNTS = st.decimals(-(10**12), 10**12, places=2).map(float)
+LEAVES = st.none() | st.booleans() | st.integers() | AMOUNTS | st.text(max_size=12)
+JSON = st.recursive(
+    LEAVES,
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=4), inner, max_size=4)
+    ),
+    max_leaves=15,
+)
+
+
+def test_numbers_are_taken_in_document_order_and_booleans_are_none() -> None:
+    assert extract_all_numbers(STATEMENT) == ["31", "1,200.50", "3", "350", "-12.5"]
+
+
+def test_texts_are_trimmed_and_blank_ones_dropped() -> None:
+    assert extract_all_text(STATEMENT) == [
+        "Balance Sheet as at March 31",
+        "Share capital",
+        "1,200.50",
+        "Reserves",
+        "(350)",
+        "INR",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("2020-11-12", ["2020", "-11", "-12"]),
+        ("1,234.5, and 7.", ["1,234.5,", "7."]),
+        ("a--3", ["-3"]),
+        (".5", ["5"]),
+        ("none", []),
+    ],
+)
+def test_numbers_in_a_string(text: str, expected: list[str]) -> None:
+    assert extract_all_numbers(text) == expected
+
+
+def test_normalisation() -> None:
+    assert normalize_text(" Cash\tFLOW \n") == "cash flow"
+    assert normalize_number("Rs. -1,234.50") == ".-1234.50"
+    assert normalize_number("abc") == ""
+
+
+def test_report_of_the_exact_rule_by_hand() -> None:
+    text = """BALANCE  SHEET as at March 31
+    Share capital 1200.50 (note 3)
+    Reserves 1,350. True and fair"""
+    # Numbers 31, 1200.50, 3, 350, -12.5: the first three are there. Items: title, share capital,
+    # "1,200.50" (no), reserves, "(350)" (no). Section 1 of 4. Disclosures 2 of 4.
+    report = financial_accuracy_report(STATEMENT, text)
+    assert report == {
+        "numeric_accuracy": pytest.approx(3 / 5),
+        "line_item_accuracy": pytest.approx(3 / 5),
+        "section_accuracy": 0.25,
+        "disclosure_accuracy": 0.5,
+        "final_score": pytest.approx(0.4 * 3 / 5 + 0.2 * 3 / 5 + 0.2 * 0.25 + 0.2 * 0.5),
+    }
+
+
+def test_the_exact_rule_counts_each_number_once_and_never_inside_another() -> None:
+    gold = ["200", "200", 200, "1,500"]
+    match = match_document(gold, "11,200 and 1500.")
+    assert (match.numbers.total, match.numbers.found) == (2, 1)
+    assert match.numbers.missed == ("200",)
+
+
+def test_the_substring_rule_counts_every_number_wherever_it_stands() -> None:
+    match = match_document(["200", "200", 200, "1,500"], "11,200 and 15", matching="substring")
+    assert (match.numbers.total, match.numbers.found) == (4, 3)
+    # Digits of neighbours run together: 1 2 reads as 12.
+    assert match_document(["12"], "1 2", matching="substring").numbers.accuracy == 1
+    assert match_document(["12"], "1 2").numbers.accuracy == 0
+
+
+def test_nothing_to_look_for_gives_zero() -> None:
+    report = financial_accuracy_report({}, "Cash flow", sections=(), disclosures=())
+    assert set(report.values()) == {0}
+
+
+def test_short_strings_are_no_line_items() -> None:
+    assert match_document(["abc", " abcd ", "a b"], "x abcd").line_items.total == 1
+
+
+def test_phrases_are_configurable_and_normalised() -> None:
+    match = match_document({}, "notes to ACCOUNTS", sections=["Notes  to accounts", "Auditor"])
+    assert (match.sections.found, match.sections.missed) == (1, ("auditor",))
+
+
+def test_depth_does_not_matter() -> None:
+    gold: Any = "1,200"
+    for _ in range(100_000):
+        gold = [gold]
+    assert financial_accuracy_report(gold, "1200")["numeric_accuracy"] == 1
+
+
+@given(JSON, st.sampled_from(["exact", "substring"]))
+def test_a_text_that_says_everything_scores_one(gold: Any, matching: Matching) -> None:
+    leaves = extract_all_numbers(gold) + extract_all_text(gold)
+    text = "\n".join([*leaves, *SECTIONS, *DISCLOSURES])
+    report = financial_accuracy_report(gold, text, matching=matching)
+    match = match_document(gold, text, matching=matching)
+    assert not (*match.numbers.missed, *match.line_items.missed)
+    assert report["section_accuracy"] == report["disclosure_accuracy"] == 1
+
+
+@given(JSON, st.text(max_size=60), st.text(max_size=30))
+def test_rates_stay_rates_and_more_text_never_loses_anything(
+    gold: Any, text: str, more: str
+) -> None:
+    match = match_document(gold, text)
+    longer = match_document(gold, f"{text}\n{more}")
+    for part, extended in (
+        (match.numbers, longer.numbers),
+        (match.line_items, longer.line_items),
+        (match.sections, longer.sections),
+        (match.disclosures, longer.disclosures),
+    ):
+        assert 0 <= part.accuracy <= extended.accuracy <= 1
+
+
+def _lines(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_bytes().splitlines()]
+
+
+@needs_oracle
+def test_the_substring_rule_equals_the_reference() -> None:
+    folder = ORACLE / "findoc"
+    expected = json.loads((folder / "expected.json").read_text(encoding="utf-8"))["items"]
+    texts = {line["id"]: line["text"] for line in _lines(folder / "predictions.jsonl")}
+    gold = _lines(folder / "gold.jsonl")
+    assert len(gold) == len(expected) > 0
+    for line in gold:
+        report = financial_accuracy_report(line["gold"], texts[line["id"]], matching="substring")
+        assert report == pytest.approx(expected[line["id"]], abs=1e-6)

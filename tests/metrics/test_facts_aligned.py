@@ -1,0 +1,252 @@
+"""The aligned matcher: places, repeated values, other orders, damage, and what never happens."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from scoring.metrics.facts import ERROR_TYPES, match_aligned, read_page, read_prediction
+
+from .pages import CELLS, HEADING, STATEMENT, TEXT, date, errors, number, table, verdicts
+
+ALL_OK = ["ok"] * 9
+PLAIN = (
+    "Statement of operations\nItem 2023 2022\nRevenue 1,200 1,100\nCost of sales (700) (650)\n"
+    "Gross profit 500 450\nAs of December 31, 2023 the company had 42 stores and 42 offices."
+)
+
+
+@pytest.mark.parametrize(
+    "prediction",
+    [
+        HEADING + table(CELLS) + TEXT,
+        PLAIN,
+        PLAIN.replace("\n", " "),
+        TEXT + HEADING + table(CELLS),
+        HEADING + table([CELLS[0], CELLS[3], CELLS[1], CELLS[2]]) + TEXT,
+        HEADING + table([[row[0], row[2], row[1]] for row in CELLS]) + TEXT,
+        HEADING + table([list(column) for column in zip(*CELLS, strict=True)]) + TEXT,
+        HEADING + table([[row[0].upper(), *row[1:]] for row in CELLS]) + TEXT,
+    ],
+    ids=[
+        "same page",
+        "plain text",
+        "one line",
+        "table after the text",
+        "other order of rows",
+        "other order of columns, headers too",
+        "transposed table",
+        "labels in capitals",
+    ],
+)
+def test_the_same_facts_in_another_form_are_all_correct(prediction: str) -> None:
+    assert errors(STATEMENT, prediction) == ALL_OK
+
+
+def test_a_right_value_in_the_wrong_row_does_not_count() -> None:
+    rows = [
+        CELLS[0],
+        *([a[0], *b[1:]] for a, b in zip(CELLS[1:], [*CELLS[2:], CELLS[1]], strict=True)),
+    ]
+    assert errors(STATEMENT, HEADING + table(rows) + TEXT) == ["misplaced"] * 6 + ["ok"] * 3
+
+
+def test_a_right_value_in_the_wrong_column_does_not_count() -> None:
+    rows = [CELLS[0], *([row[0], row[2], row[1]] for row in CELLS[1:])]
+    assert errors(STATEMENT, HEADING + table(rows) + TEXT) == ["misplaced"] * 6 + ["ok"] * 3
+
+
+@pytest.mark.parametrize(
+    ("gold_rows", "rows"),
+    [
+        (
+            [["Revenue", number("1,200")], ["Costs", ""], ["Profit", "77"]],
+            [["Revenue", ""], ["Costs", "1,200"], ["Profit", "77"]],
+        ),
+        (
+            [["Revenue", ""], ["Costs", number("1,200")], ["Profit", "77"]],
+            [["Revenue", "1,200"], ["Costs", ""], ["Profit", "77"]],
+        ),
+        (
+            [["", "2023", "2022"], ["Revenue", number("1,200"), ""], ["Tax", "9", "8"]],
+            [["", "2023", "2022"], ["Revenue", "", "1,200"], ["Tax", "9", "8"]],
+        ),
+    ],
+    ids=["row below", "row above", "next column"],
+)
+def test_a_value_that_slipped_into_an_empty_cell_does_not_count(
+    gold_rows: list[list[str]], rows: list[list[str]]
+) -> None:
+    assert errors(table(gold_rows), table(rows)) == ["misplaced"]
+
+
+def test_values_swapped_between_paragraphs_do_not_count() -> None:
+    gold = (
+        f"<p>In the first quarter we opened {number('12')} branches in Ohio.</p>"
+        f"<p>During the last year we closed {number('7')} branches in Texas.</p>"
+    )
+    swapped = (
+        "<p>In the first quarter we opened 7 branches in Ohio.</p>"
+        "<p>During the last year we closed 12 branches in Texas.</p>"
+    )
+    moved = (
+        "<p>During the last year we closed 7 branches in Texas.</p>"
+        "<p>In the first quarter we opened 12 branches in Ohio.</p>"
+    )
+    assert errors(gold, swapped) == ["misplaced", "misplaced"]
+    assert errors(gold, moved) == ["ok", "ok"]
+
+
+def test_twenty_equal_values_need_twenty_occurrences() -> None:
+    names = [f"Fund {chr(65 + i)}" for i in range(20)]
+    gold = table([[name, number("0")] for name in names])
+    kept = table([[name, "0" if i % 4 else ""] for i, name in enumerate(names)])
+    assert errors(gold, kept) == ["ok" if i % 4 else "missing" for i in range(20)]
+
+
+def test_one_occurrence_serves_one_fact() -> None:
+    prediction = HEADING + table(CELLS) + TEXT.replace("and 42 offices", "and offices")
+    assert errors(STATEMENT, prediction)[-2:] == ["ok", "missing"]
+
+
+def test_lines_of_a_label_may_be_read_around_its_values() -> None:
+    gold = table(
+        [
+            ["Cash at the beginning of the period", number("10,000")],
+            ["Recognized in earnings based on the amortization approach", number("14,802")],
+            ["Total", number("24,802")],
+        ]
+    )
+    prediction = (
+        "Cash at the beginning of the period 10,000\nRecognized in earnings based on the 14,802\n"
+        "amortization approach\nTotal 24,802"
+    )
+    assert errors(gold, prediction) == ["ok", "ok", "ok"]
+
+
+def test_a_ruined_label_does_not_cost_the_value() -> None:
+    rows = [[row[0].translate(str.maketrans("aeos", "@c0z")), *row[1:]] for row in CELLS]
+    assert errors(STATEMENT, HEADING + table(rows) + TEXT) == ALL_OK
+
+
+@pytest.mark.parametrize(
+    ("value", "read_as", "expected"),
+    [
+        ("1,200", "(1,200)", "sign"),
+        ("1,200", "11,200", "digit"),
+        ("1,200", "1,200.5", "decimal"),
+        ("-2,175", "“2,175", "sign"),
+        ("(3,627)", "3,627)", "sign"),
+        ("2.71", "271", "decimal"),
+        ("1,000", "1,ooo", "digit"),
+        ("36,659", "36.659", "separator"),
+        ("4,568", "4568", "separator"),
+        ("3%", "396", "unit"),
+        ("4,276,992", "14,276,992", "digit"),
+        ("(107,458)", "(207,458)", "digit"),
+        ("13,057.7", "13,057.7-12,134.4", "merged"),
+        ("7,000", "", "missing"),
+    ],
+)
+def test_damaged_numbers(value: str, read_as: str, expected: str) -> None:
+    gold = f"<p>Net income of the segment was {number(value)} in the year.</p>"
+    (verdict,) = verdicts(gold, f"<p>Net income of the segment was {read_as} in the year.</p>")
+    assert (verdict.correct, verdict.error) == (False, expected)
+    assert verdict.found is (expected != "missing")
+
+
+def test_damaged_dates() -> None:
+    gold = (
+        f"<p>On {date('May 27, 2021')} and {date('Q2 2023')} and {date('November 22, 2024')} "
+        f"and {date('December 31, 2024')}</p>"
+    )
+    prediction = "<p>On May 27, 202l and Q3 2023 and November22,2024 and December 31,</p>"
+    assert errors(gold, prediction) == ["date", "date", "other", "truncated"]
+
+
+def test_typography_costs_nothing() -> None:
+    gold = f"<p>Loss {number('(1,200)')} of {number('-5.0%')} on {date('May 27, 2021')}</p>"
+    assert errors(gold, "<p>Loss ( 1,200 ) of −5.0% on May\u00a027, 2021</p>") == ["ok"] * 3
+
+
+def test_the_place_in_the_prediction_is_given() -> None:
+    prediction = "<p>Revenue&nbsp;of <b>( 1,200 )</b></p>"
+    (verdict,) = verdicts(f"<p>Revenue of {number('(1,200)')}</p>", prediction)
+    text = read_prediction(prediction).text
+    assert verdict.matched_text == "( 1,200 )"
+    assert verdict.start is not None
+    assert text[verdict.start : verdict.end] == "( 1,200 )"
+
+
+def test_a_longer_date_is_not_cut_up_for_a_shorter_one() -> None:
+    gold = f"<p>from {date('May 27')} of the year to the end on {date('May 27, 2021')} at last</p>"
+    prediction = "<p>from of the year to the end on May 27, 2021 at last</p>"
+    assert errors(gold, prediction) == ["missing", "ok"]
+
+
+def test_nothing_is_found_in_nothing() -> None:
+    assert errors(STATEMENT, "") == ["missing"] * 9
+
+
+PIECES = st.lists(
+    st.sampled_from(
+        "Revenue Cost Total profit 1,200 (700) 500 42 $ % — . ( ) 1,2 00 12 May 27, 2021 2023 "
+        "<p> </p> <td> <tr> <table> </table> <br> &nbsp; \u00ad é𝟙 ...... \n".split(" ")
+    ),
+    max_size=40,
+).map(" ".join)
+
+
+@settings(max_examples=60, deadline=None)
+@given(PIECES | st.text(max_size=200))
+def test_any_prediction_gets_sound_verdicts(prediction: str) -> None:
+    text = read_prediction(prediction).text
+    found = match_aligned(read_page(STATEMENT), read_prediction(prediction))
+    taken: set[int] = set()
+    for verdict in found:
+        assert verdict.correct is (verdict.error is None)
+        assert verdict.error is None or verdict.error in ERROR_TYPES
+        assert verdict.found is (verdict.matched_text is not None)
+        assert verdict.found is (verdict.error != "missing")
+        if verdict.matched_text is not None:
+            assert verdict.start is not None
+            assert verdict.end is not None
+            assert text[verdict.start : verdict.end] == verdict.matched_text
+        if verdict.correct:
+            assert verdict.start is not None
+            assert verdict.end is not None
+            place = set(range(verdict.start, verdict.end))
+            assert not taken & place
+            taken |= place
+
+
+VALUES = st.from_regex(r"\(?-?[0-9]{1,3}(,[0-9]{3}){0,2}(\.[0-9]{1,2})?\)?%?", fullmatch=True)
+LABELS = st.sampled_from(
+    ["Revenue", "Cost of sales", "Other income", "Net loss", "Total assets", "Tax"]
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(LABELS, st.lists(VALUES, min_size=1, max_size=4)), max_size=12))
+def test_a_perfect_prediction_is_all_correct(rows: list[tuple[str, list[str]]]) -> None:
+    gold = table([[label, *map(number, values)] for label, values in rows])
+    prediction = table([[label, *values] for label, values in rows])
+    plain = "\n".join(" ".join([label, *values]) for label, values in rows)
+    count = sum(len(values) for _, values in rows)
+    assert errors(gold, prediction) == ["ok"] * count
+    assert errors(gold, plain) == ["ok"] * count
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.sampled_from("Cash Debt 5 7 1,200 (3) 42 2023".split()), max_size=40))
+def test_no_value_is_correct_more_often_than_it_occurs(words: list[str]) -> None:
+    gold = read_page(table([["Cash", number("5")], ["Debt", number("5")], ["Rent", number("42")]]))
+    found = match_aligned(gold, read_prediction(" ".join(words)))
+    for value in ("5", "42"):
+        correct = sum(v.correct for v, f in zip(found, gold.facts, strict=True) if f.value == value)
+        assert correct <= words.count(value)
+
+
+def test_hostile_predictions_are_read_in_reasonable_time() -> None:
+    gold = table([[f"Row {i}", number("0")] for i in range(60)])
+    for prediction in ("0 " * 100_000, "Row 0 " * 60_000, "(" * 300_000, "x" * 600_000):
+        assert len(errors(gold, prediction)) == 60

@@ -1,0 +1,227 @@
+"""Structured fields: hand-computed cases, invariants, and hostile text."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scoring.metrics.fields import (
+    DEEPEST,
+    LONGEST_TEXT,
+    UnparseableError,
+    extract_json,
+    flatten,
+    is_close,
+    normalise_value,
+    parse_json,
+    set_f1,
+    unwrap_answer,
+)
+
+SCALARS = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False)
+    | st.text(max_size=8)
+    | st.sampled_from(["1,234.50", "12.0", "a, b", "a，b", "<Name>", "007", "１２"])
+)
+JSON = st.recursive(
+    SCALARS,
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=4), inner, max_size=4)
+    ),
+    max_leaves=20,
+)
+
+
+def reversed_keys(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: reversed_keys(value[key]) for key in reversed(value)}
+    return [reversed_keys(child) for child in value] if isinstance(value, list) else value
+
+
+@pytest.mark.parametrize(
+    ("response", "expected"),
+    [
+        ('{"answer": "A"}', {"answer": "A"}),
+        ('```json\n{"answer": ["A", "B"]}\n```', {"answer": ["A", "B"]}),
+        ('So the answer is {"answer": 3}, I think.', {"answer": 3}),
+        ('{"answer": 1, "answer": 2}', {"answer": 2}),
+        ('{"answer": 1e400}', {"answer": float("inf")}),
+        ('{"answer": -Infinity}', {"answer": float("-inf")}),
+        ("{}", {}),
+    ],
+)
+def test_extract_json_takes_the_first_to_the_last_brace(response: str, expected: object) -> None:
+    assert extract_json(response) == expected
+
+
+@pytest.mark.parametrize(
+    ("response", "reason"),
+    [
+        ("", "holds no JSON object"),
+        ("The answer is A.", "holds no JSON object"),
+        ("} and {", "holds no JSON object"),
+        ('["A"]', "holds no JSON object"),
+        ("{'answer': 'A'}", "not valid JSON"),
+        ('{"answer": "A}', "not valid JSON"),
+        ('{"a": 1} or {"a": 2}', "not valid JSON"),
+        ('{"answer": ' + "9" * 5000 + "}", "too many digits"),
+        ('{"a":' * 100_000 + "1" + "}" * 100_000, "nested deeper"),
+        ('{"a":' * 300 + "1" + "}" * 300, "nested deeper"),
+        ('{"a":' * 100_000 + "}", "nested deeper"),
+        ('{"a": "' + "x" * LONGEST_TEXT + '"}', "longer than"),
+    ],
+    ids=lambda value: value[:20],
+)
+def test_extract_json_says_why_a_response_cannot_be_read(response: str, reason: str) -> None:
+    with pytest.raises(UnparseableError, match=reason):
+        extract_json(response)
+
+
+def test_nesting_is_taken_up_to_the_stated_limit() -> None:
+    deepest = "[" * DEEPEST + "1" + "]" * DEEPEST
+    assert parse_json(deepest)
+    with pytest.raises(UnparseableError):
+        parse_json(f"[{deepest}]")
+
+
+def test_many_brackets_beside_each_other_are_not_deep() -> None:
+    assert len(parse_json(json.dumps([[1]] * 10_000))) == 10_000
+
+
+def test_unwrap_answer_takes_one_wrapping_off() -> None:
+    assert unwrap_answer({"answer": {"answer": 1}, "why": ""}) == {"answer": 1}
+    assert unwrap_answer({"name": "A"}) == {"name": "A"}
+    assert unwrap_answer(["answer"]) == ["answer"]
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (None, ""),
+        ("", ""),
+        (" <> ", ""),
+        (" <Li Wei> ", "Li Wei"),
+        (12.0, "12"),
+        (12, "12"),
+        ("12.0", "12"),
+        ("12.50", "12.5"),
+        ("1,234", "1234"),
+        ("1,234,567.80", "1234567.8"),
+        ("1，234", "1，234"),
+        ("007", "7"),
+        ("-0.0", "0"),
+        ("+5", "5"),
+        ("1e3", "1000"),
+        ("1e400", "inf"),
+        (10**400, "inf"),
+        ("NaN", "nan"),
+        ("１２", "12"),
+        ("12 %", "12 %"),
+        (True, "True"),
+        # The nearest a float can hold: long numbers are compared no closer.
+        ("110101199003078888", "110101199003078880"),
+        ({"b": 1, "a": [None]}, "{'a': [None], 'b': 1}"),
+    ],
+)
+def test_normalise_value(value: object, expected: str) -> None:
+    assert normalise_value(value) == expected
+
+
+def test_flatten_joins_keys_and_shares_the_path_of_a_list() -> None:
+    value = {"person": {"name": "Li", "aliases": ["A", "B, C", ""]}, "sum": "1,234.0", "gone": None}
+    assert flatten(value) == {
+        ("person.name", "Li"),
+        ("person.aliases", "A"),
+        ("person.aliases", "B"),
+        ("person.aliases", "C"),
+        ("sum", "1234"),
+    }
+
+
+def test_flatten_makes_an_inner_list_one_tuple_of_normalised_values() -> None:
+    assert flatten({"rows": [["rent, paid", 30.0, None], ["pay", "8,000"], []]}) == {
+        ("rows", ("rent, paid", "30", "")),
+        ("rows", ("pay", "8000")),
+        ("rows", ()),
+    }
+
+
+def test_flatten_splits_at_the_full_width_comma_and_does_not_normalise_the_parts() -> None:
+    assert flatten("12.0， 5") == {("", "12.0"), ("", "5")}
+
+
+def test_flatten_of_nothing_is_empty() -> None:
+    nothing: list[Any] = [None, "", [], {}, [""], {"a": {}}, " , ，"]
+    for value in nothing:
+        assert flatten(value) == frozenset()
+
+
+def test_flatten_refuses_paths_that_grow_with_the_square_of_the_text() -> None:
+    value = {"k" * 100_000: {str(number): 1 for number in range(1000)}}
+    with pytest.raises(UnparseableError, match="paths"):
+        flatten(value)
+
+
+def test_set_f1_by_hand() -> None:
+    gold = flatten({"a": 1, "b": 2, "c": 3})
+    # 2 of 3 right, 1 of 3 predicted wrong: P = R = 2/3.
+    assert set_f1(gold, flatten({"a": 1, "b": 2, "c": 4})) == pytest.approx(2 / 3)
+    # P = 1, R = 1/3.
+    assert set_f1(gold, flatten({"a": "1.0"})) == pytest.approx(1 / 2)
+    assert set_f1(gold, frozenset()) == 0
+    assert set_f1(frozenset(), gold) == 0
+    assert set_f1(frozenset(), frozenset()) == 1
+
+
+@pytest.mark.parametrize(
+    ("gold", "prediction", "expected"),
+    [
+        (281, 283, True),
+        (281, 279.0, True),
+        (281, 283.01, False),
+        ("281", " 282 ", True),
+        (1234, "1,234", False),
+        (1, True, True),
+        (5, [5], False),
+        (5, {"value": 5}, False),
+        (None, 5, False),
+        (float("nan"), float("nan"), False),
+        (float("inf"), float("inf"), False),
+        (5, 10**400, False),
+    ],
+)
+def test_is_close_allows_two(gold: object, prediction: object, expected: bool) -> None:
+    assert is_close(gold, prediction) is expected
+
+
+@given(JSON)
+def test_a_value_is_equal_to_itself(value: object) -> None:
+    again = parse_json(json.dumps(value))
+    assert set_f1(flatten(value), flatten(again)) == 1
+
+
+@given(JSON)
+def test_the_order_of_keys_changes_nothing(value: object) -> None:
+    assert flatten(reversed_keys(value)) == flatten(value)
+
+
+@given(JSON, JSON)
+def test_set_f1_is_symmetric_and_a_rate(one: object, other: object) -> None:
+    score = set_f1(flatten(one), flatten(other))
+    assert 0 <= score <= 1
+    assert score == set_f1(flatten(other), flatten(one))
+
+
+@given(st.text(alphabet='{}[]",:0123456789eE.-aNIn\\u \n，', max_size=60) | st.text())
+def test_any_text_is_read_or_refused(text: str) -> None:
+    for response in (text, f"{{{text}}}", f'{{"answer": {text}}}'):
+        try:
+            fields = flatten(unwrap_answer(extract_json(response)))
+        except UnparseableError:
+            continue
+        assert set_f1(fields, fields) == 1

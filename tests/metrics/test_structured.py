@@ -1,0 +1,270 @@
+"""Key information: normalisation and fields by hand, trees against zss, hostile answers."""
+
+import json
+import time
+from typing import Any
+
+import pytest
+import zss  # type: ignore[import-untyped]
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rapidfuzz.distance import Levenshtein
+
+from scoring.metrics.limits import TooLargeError
+from scoring.metrics.structured import (
+    DEEPEST,
+    FieldCounts,
+    UnparseableError,
+    check_gold_record,
+    depth_of,
+    field_counts,
+    field_f1,
+    fields_of,
+    mean_accuracy,
+    normalise_record,
+    normalise_text,
+    parse_record,
+    tree_accuracy,
+)
+
+TEXTS = st.text("ab1 .,:净总", max_size=5)
+SCALARS = st.none() | st.booleans() | st.integers(0, 9) | st.floats() | TEXTS
+KEYS = st.sampled_from(["a", "b", "id", "total", "a.b", "<leaf>x", "<root>", "<subtree>"])
+RECORDS = st.dictionaries(
+    KEYS,
+    st.recursive(
+        SCALARS,
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3),
+        max_leaves=8,
+    ),
+    max_size=4,
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "normal"),
+    [
+        ("总 金 额", "总金额"),
+        ("总 9 元 A 级", "总9元A级"),
+        ("３．５ｋｇ", "3.5 kg"),
+        ("a、b，c", "a, b, c"),
+        ("Beijing ,China", "Beijing, China"),
+        ("12:30", "12:30"),
+        ("at 12 : 30", "at 12 : 30"),
+        ("No.5", "No. 5"),
+        ("5.No", "5.No"),
+        ("5kg", "5 kg"),
+        ("kg5", "kg 5"),
+        ("a\u3000\t b", "a b"),
+        ("Total:9.80", "Total: 9.80"),
+        ("", ""),
+    ],
+)
+def test_text_is_normalised(text: str, normal: str) -> None:
+    assert normalise_text(text) == normal
+
+
+def test_record_is_normalised() -> None:
+    record = {
+        "total": 9.5,
+        "id": "５kg",
+        "names": ["５kg", " x ", "", None, True, 7, ["y"]],
+        "menu": [{"name": "a ,b", "n": None}, {}],
+        "none": [],
+        "empty": {},
+        "blank": "",
+        "mixed": [{"a": 1}, "x"],
+        "paid": True,
+    }
+    assert normalise_record(record) == {
+        "id": ["5 kg"],
+        "menu": [{"n": ["None"], "name": ["a, b"]}],
+        "paid": ["True"],
+        "blank": [""],
+        "mixed": ["x"],
+        "names": ["５kg", "x", "7"],
+        "total": ["9.5"],
+    }
+    assert list(normalise_record({"bb": 1, "c": 2, "aa": 3})) == ["c", "aa", "bb"]
+
+
+def test_fields_are_a_multiset_of_paths_and_values() -> None:
+    normal = normalise_record({"menu": [{"name": "tea"}, {"name": "tea"}], "total": "9.80"})
+    assert dict(fields_of(normal)) == {("menu.name", "tea"): 2, ("total", "9.80"): 1}
+
+
+def test_field_f1_by_hand() -> None:
+    gold = fields_of(normalise_record({"a": ["x", "x", "y"], "b": "z"}))
+    found = fields_of(normalise_record({"a": ["x", "q"], "b": "z"}))
+    counts = field_counts(gold, found)
+    assert counts == FieldCounts(tp=2, fp=1, fn=2)
+    assert field_f1([counts]) == pytest.approx(2 / 3.5, abs=1e-6)
+    assert field_f1([counts, FieldCounts(4, 0, 0)]) == pytest.approx(6 / 7.5, abs=1e-6)
+    assert field_f1([]) == 0.0
+
+
+def test_tree_accuracy_by_hand() -> None:
+    """The gold costs 1 + 4 + 1 + 3 to build; a digit is wrong, then a key is missing, then all."""
+    gold = {"total": ["9.80"], "name": ["tea"]}
+    assert tree_accuracy(gold, gold) == 1.0
+    assert tree_accuracy(gold, {**gold, "total": ["9.60"]}) == 1 - 1 / 9
+    assert tree_accuracy(gold, {"name": ["tea"]}) == 1 - 5 / 9
+    assert tree_accuracy(gold, {}) == 0.0
+    assert tree_accuracy({"a": ["x"]}, {"b": ["y" * 50]}) == 0.0
+
+
+def test_gold_without_fields_has_accuracy_zero() -> None:
+    assert tree_accuracy({}, {}) == tree_accuracy({}, {"a": ["b"]}) == 0.0
+
+
+def test_mean_accuracy_has_the_references_divisor() -> None:
+    assert mean_accuracy([1.0, 0.0]) == pytest.approx(1 / 2.000001, abs=1e-12)
+    assert mean_accuracy([]) == 0.0
+
+
+def reference_tree(record: Any, label: str = "<root>") -> Any:
+    node = zss.Node(label)
+    if isinstance(record, dict):
+        for key, value in record.items():
+            node.addkid(reference_tree(value, key))
+    for item in record if isinstance(record, list) else []:
+        is_object = isinstance(item, dict)
+        node.addkid(reference_tree(item, "<subtree>") if is_object else zss.Node(f"<leaf>{item}"))
+    return node
+
+
+def leaf_text(node: Any) -> str | None:
+    return node.label.replace("<leaf>", "") if "<leaf>" in node.label else None
+
+
+def reference_size(node: Any) -> int:
+    text = leaf_text(node)
+    return 1 if text is None else len(text)
+
+
+def reference_rename(one: Any, other: Any) -> int:
+    first, second = leaf_text(one), leaf_text(other)
+    if first is not None and second is not None:
+        return Levenshtein.distance(first, second)
+    if first is None and second is None:
+        return int(one.label != other.label)
+    return 1 + len(first or second or "")
+
+
+def reference_distance(first: Any, second: Any) -> float:
+    return float(
+        zss.distance(
+            reference_tree(first),
+            reference_tree(second),
+            zss.Node.get_children,
+            insert_cost=reference_size,
+            remove_cost=reference_size,
+            update_cost=reference_rename,
+        )
+    )
+
+
+@given(RECORDS, RECORDS)
+@settings(deadline=None)
+def test_zss_agrees(gold: Any, prediction: Any) -> None:
+    first, second = normalise_record(gold), normalise_record(prediction)
+    from_nothing = reference_distance({}, first)
+    if from_nothing:
+        expected = max(0.0, 1.0 - reference_distance(second, first) / from_nothing)
+        assert tree_accuracy(first, second) == pytest.approx(expected, abs=1e-9)
+
+
+@given(RECORDS)
+def test_a_perfect_answer_scores_one(gold: Any) -> None:
+    normal = normalise_record(gold)
+    fields = fields_of(normal)
+    if fields:
+        assert field_f1([field_counts(fields, fields)]) == pytest.approx(1.0, abs=1e-6)
+        assert tree_accuracy(normal, normal) == 1.0
+
+
+@given(RECORDS)
+def test_the_order_of_keys_changes_nothing(gold: Any) -> None:
+    turned = dict(reversed(gold.items()))
+    assert repr(normalise_record(turned)) == repr(normalise_record(gold))
+
+
+@given(RECORDS, RECORDS, st.text())
+def test_more_fields_never_find_less(gold: Any, prediction: Any, more: str) -> None:
+    """With `more` under a key of its own, nothing else changes."""
+    first, second = fields_of(normalise_record(gold)), fields_of(normalise_record(prediction))
+    third = fields_of(normalise_record({**prediction, "another key": more}))
+    assert field_counts(first, third).tp >= field_counts(first, second).tp
+    assert field_counts(first, third).tp <= first.total()
+
+
+@given(st.text() | st.recursive(SCALARS, st.lists).map(json.dumps))
+def test_any_text_is_a_record_or_unparseable(text: str) -> None:
+    try:
+        record = normalise_record(parse_record(text))
+    except UnparseableError:
+        return
+    assert 0.0 <= tree_accuracy({"a": ["b"]}, record) <= 1.0
+
+
+@pytest.mark.parametrize(
+    ("text", "record"),
+    [
+        ('{"a": 1}', {"a": 1}),
+        ('  {"a":\n 1}\n', {"a": 1}),
+        ('Yes: ```json\n{"a": 1}\n``` done', {"a": 1}),
+        ('{"a": 1, "a": 2}', {"a": 2}),
+        ("[1]", [1]),
+        ('"x"', "x"),
+        ("[" * DEEPEST + "]" * DEEPEST, ...),
+    ],
+)
+def test_answers_are_read(text: str, record: Any) -> None:
+    found = parse_record(text)
+    assert record is ... or found == record
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", "not JSON"),
+        ("The total is 9.80", "not JSON"),
+        ('{"a": 1', "not JSON"),
+        ('```json {"a": 1}', "never closed"),
+        ('```\n{"a": 1}\n```', "not JSON"),
+        ("null", "null"),
+        ('{"a": ' + "9" * 5000 + "}", "too many digits"),
+        ("[" * 101 + "]" * 101, "100 deep"),
+        ("[" * 100_000, "deep"),
+        ('{"a":' * 100_000, "deep"),
+    ],
+)
+def test_unparseable_answers_say_why(text: str, reason: str) -> None:
+    with pytest.raises(UnparseableError, match=reason):
+        parse_record(text)
+
+
+def test_depth() -> None:
+    assert [depth_of(value) for value in (1, [], [1], [[], {"a": [1]}])] == [0, 1, 1, 3]
+
+
+@pytest.mark.parametrize(
+    "text", [" " * 500_000, "中" + " " * 500_000, ", " * 300_000, "1a" * 300_000, "5 " * 300_000]
+)
+def test_hostile_values_are_normalised_soon(text: str) -> None:
+    start = time.monotonic()
+    normalise_text(text)
+    assert time.monotonic() - start < 3.0
+
+
+def test_records_that_are_too_large_are_refused() -> None:
+    many = {"a": ["x"] * 3500}
+    with pytest.raises(TooLargeError, match="nodes"):
+        tree_accuracy(many, many)
+    with pytest.raises(TooLargeError, match="characters"):
+        fields_of({"k" * 10_000: {str(number): [""] for number in range(3000)}})
+    with pytest.raises(TooLargeError):
+        check_gold_record(many)
+    long = {"a": ["x" * 300_000]}
+    with pytest.raises(TooLargeError, match="300,000"):
+        tree_accuracy(long, {"a": ["y" * 300_000]})

@@ -1,0 +1,171 @@
+"""Boards, releases and submissions for tests, made by the services that make them on the site."""
+
+import io
+import json
+import zipfile
+from collections.abc import Mapping
+from typing import Any
+
+from django.core.files.uploadedfile import SimpleUploadedFile
+
+from portal.accounts.models import User
+from portal.datasets.models import Dataset, Release
+from portal.datasets.services.releases import GoldItem, freeze_release
+from portal.facts import read_tags
+from scoring.models import Board, Entry, Grading, Phase, Submission
+from scoring.services.boards import NewPhase, create_board, set_board_state
+from scoring.services.submissions import create_submission
+from scoring.services.validation import check_upload
+from tests.factories import empty_dataset, make_document
+
+LABELS = ("Number", "Date")
+
+# Three pages with six facts, of which no value occurs twice.
+GOLD = {
+    "page-1": (
+        "<h1>Statement</h1><p>Revenue was <Number>1,200</Number> and the loss"
+        " <Number>(350)</Number> at <Date>May 27, 2021</Date>.</p>"
+    ),
+    "page-2": "<p>The margin rose to <Number>3.5%</Number> in <Date>2020</Date>.</p>",
+    "page-3": "<table><tr><td>Total assets</td><td><Number>98,765</Number></td></tr></table>",
+}
+
+
+def plain(html: str) -> str:
+    """The page without its fact tags: a perfect prediction."""
+    for label in LABELS:
+        html = html.replace(f"<{label}>", "").replace(f"</{label}>", "")
+    return html
+
+
+PERFECT = {name: plain(html) for name, html in GOLD.items()}
+# One sign lost on page 1, the date of page 2 wrong: four of six facts are right.
+FLAWED = PERFECT | {
+    "page-1": PERFECT["page-1"].replace("(350)", "350"),
+    "page-2": PERFECT["page-2"].replace("2020", "2029"),
+}
+
+
+def make_release(
+    gold: Mapping[str, str] = GOLD,
+    *,
+    visibility: str = Release.Visibility.PUBLIC,
+    dataset: Dataset | None = None,
+    version: str = "1.0.0",
+) -> Release:
+    dataset = dataset or empty_dataset(visibility=Dataset.Visibility.PUBLIC)
+    items = []
+    for name, html in gold.items():
+        page = read_tags(html, LABELS)
+        document = make_document(dataset, name, page.canonical.html)
+        items.append(GoldItem(document=document, spans=page.spans))
+    return freeze_release(
+        dataset=dataset, version=version, items=items, labels=LABELS, visibility=visibility
+    )
+
+
+def make_board(
+    release: Release | None = None,
+    *,
+    slug: str = "board",
+    state: Board.State = Board.State.OPEN,
+    diagnostics: str = Phase.Diagnostics.FACTS,
+    **phase: Any,
+) -> Board:
+    board = create_board(
+        slug=slug,
+        title=f"Board {slug}",
+        benchmark="fincriticaled",
+        phase=NewPhase(
+            slug="test",
+            title="Test",
+            release=release or make_release(),
+            diagnostics=diagnostics,
+            **phase,
+        ),
+        actor=None,
+    )
+    return set_board_state(board=board, state=state, actor=None)
+
+
+def first_phase(board: Board) -> Phase:
+    return board.phases.select_related("board", "release__dataset").get()
+
+
+def lines_of(predictions: Mapping[str, str]) -> bytes:
+    """JSON Lines."""
+    rows = (json.dumps({"id": name, "html": html}) for name, html in predictions.items())
+    return "".join(f"{row}\n" for row in rows).encode()
+
+
+def zip_of(members: Mapping[str, bytes | str]) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in members.items():
+            archive.writestr(name, data)
+    return buffer.getvalue()
+
+
+def upload(content: bytes, name: str = "predictions.jsonl") -> SimpleUploadedFile:
+    return SimpleUploadedFile(name, content)
+
+
+def make_submission(
+    board: Board,
+    owner: User,
+    predictions: Mapping[str, str] = PERFECT,
+    *,
+    name: str = "Reader",
+    **card: str,
+) -> Submission:
+    """Stored and queued; `run_jobs()` grades it."""
+    phase, file = first_phase(board), upload(lines_of(predictions))
+    return create_submission(
+        phase=phase,
+        owner=owner,
+        card={"name": name, **card},
+        file=file,
+        filename="predictions.jsonl",
+        checked=check_upload(phase=phase, file=file, filename="predictions.jsonl"),
+    )
+
+
+def latest_grading(submission: Submission) -> Grading:
+    grading = submission.gradings.order_by("-id").first()
+    assert grading is not None
+    return grading
+
+
+SCORES = {
+    "r1": 0.9,
+    "rl": 0.8,
+    "edit_distance": 0.1,
+    "general": 0.8666666,
+    "n_ffa": 0.7,
+    "t_ffa": 0.6,
+    "ffa": 0.65,
+}
+
+
+def make_entry(board: Board, owner: User, *, name: str = "Reader", **scores: Any) -> Entry:
+    """A graded row with these scores, without the work of grading it."""
+    phase = first_phase(board)
+    submission = Submission.objects.create(phase=phase, owner=owner, name=name)
+    spec = board.spec
+    signature = spec.signature(spec.check_options(phase.options))
+    grading = Grading.objects.create(
+        submission=submission,
+        signature=signature,
+        state=Grading.State.DONE,
+        items_total=3,
+        scores=SCORES | scores,
+    )
+    return Entry.objects.create(
+        board=board,
+        phase=phase,
+        kind=Entry.Kind.GRADED,
+        grading=grading,
+        scores=grading.scores,
+        signature=signature,
+        name=name,
+    )

@@ -1,0 +1,334 @@
+"""Grading from upload to score: in chunks, exactly once, whatever dies on the way."""
+
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from django.db import connection, transaction
+from django.utils import timezone
+
+from portal.accounts.models import User
+from portal.audit.models import Event
+from portal.jobs.models import Job
+from portal.jobs.worker import run_due_jobs
+from scoring.benchmarks import BENCHMARKS
+from scoring.models import Board, Grading, ItemScore, Submission
+from scoring.services.chunks import load_chunk, score_chunk, store_scores
+from scoring.services.gradings import (
+    GradingRefused,
+    cancel_grading,
+    fail_grading,
+    mark_running,
+    retry_grading,
+)
+
+from .factories import FLAWED, PERFECT, latest_grading, make_board, make_submission
+
+RunJobs = Callable[[], int]
+SECRET = "98,765"
+
+
+@pytest.fixture(autouse=True)
+def _small_chunks(settings: Any) -> None:
+    settings.GRADING_CHUNK = 2
+
+
+def kinds(grading: Grading) -> list[tuple[str, str]]:
+    jobs = Job.objects.filter(group=grading.job_group).order_by("id")
+    return list(jobs.values_list("kind", "state"))
+
+
+def due_now(grading: Grading) -> None:
+    """Ends the wait before another attempt."""
+    Job.objects.filter(group=grading.job_group).update(not_before=timezone.now())
+
+
+def run_until_done(grading: Grading) -> Grading:
+    for _ in range(6):
+        run_due_jobs()
+        due_now(grading)
+    grading.refresh_from_db()
+    return grading
+
+
+def break_items(monkeypatch: pytest.MonkeyPatch, broken: set[str]) -> None:
+    """Scoring the items in `broken` raises an error that quotes the gold."""
+    spec = BENCHMARKS["fincriticaled"]
+
+    def score(gold: Any, prediction: Any, options: Any) -> Any:
+        if gold["id"] in broken:
+            raise ValueError(f"no match for {gold['html']} {SECRET}")
+        return spec.score_item(gold, prediction, options)
+
+    monkeypatch.setitem(BENCHMARKS, "fincriticaled", replace(spec, score_item=score))
+
+
+@pytest.mark.django_db
+def test_submission_queues_chunks_of_neighbouring_items(queued: Submission) -> None:
+    grading = latest_grading(queued)
+    payloads = Job.objects.filter(group=grading.job_group).values_list("payload", flat=True)
+    assert list(payloads) == [
+        {"grading": grading.pk, "first": 0, "last": 1},
+        {"grading": grading.pk, "first": 2, "last": 2},
+    ]
+    assert grading.state == Grading.State.QUEUED
+
+
+@pytest.mark.django_db
+def test_perfect_submission_scores_one(board: Board, researcher: User, run_jobs: RunJobs) -> None:
+    submission = make_submission(board, researcher, PERFECT)
+    run_jobs()
+    grading = latest_grading(submission)
+    assert grading.state == Grading.State.DONE
+    wanted = {"ffa": 1.0, "n_ffa": 1.0, "t_ffa": 1.0, "r1": 1.0, "edit_distance": 0.0}
+    assert {key: grading.scores[key] for key in wanted} == wanted
+
+
+@pytest.mark.django_db
+def test_scores_are_those_of_the_known_flaws(graded: Submission) -> None:
+    grading = latest_grading(graded)
+    assert grading.scores["ffa"] == pytest.approx(4 / 6)
+    assert grading.scores["n_ffa"] == pytest.approx(3 / 4)
+    assert grading.scores["t_ffa"] == pytest.approx(1 / 2)
+    assert grading.counts["facts"] == 6
+    assert (grading.counts["err_sign"], grading.counts["err_date"]) == (1, 1)
+    assert grading.signature == (
+        "fincriticaled|v1|labels:Number,Date|matcher:aligned|text:visible|missing:zero"
+    )
+
+
+@pytest.mark.django_db
+def test_missing_predictions_score_zero_and_are_counted(
+    board: Board, researcher: User, run_jobs: RunJobs
+) -> None:
+    submission = make_submission(board, researcher, {"page-1": PERFECT["page-1"]})
+    run_jobs()
+    grading = latest_grading(submission)
+    assert (grading.missing, grading.counts["err_missing"]) == (2, 3)
+    assert grading.scores["ffa"] == pytest.approx(3 / 6)
+    assert grading.item_scores.count() == 3
+
+
+@pytest.mark.django_db
+def test_a_chunk_run_twice_changes_nothing(graded: Submission) -> None:
+    grading = latest_grading(graded)
+    before = list(grading.item_scores.order_by("id").values_list("id", "item_id"))
+    Job.objects.filter(group=grading.job_group).update(
+        state=Job.State.QUEUED, attempts=0, not_before=timezone.now()
+    )
+    run_due_jobs()
+    assert list(grading.item_scores.order_by("id").values_list("id", "item_id")) == before
+    assert Event.objects.filter(verb="finish_grading").count() == 1
+
+
+@pytest.mark.django_db
+def test_scores_of_a_chunk_that_was_stored_by_another_worker_are_kept(
+    queued: Submission,
+) -> None:
+    grading = latest_grading(queued)
+    chunks = [load_chunk(grading_id=grading.pk, first=0, last=1) for _ in range(2)]
+    for chunk in chunks:
+        assert chunk is not None
+        scores = score_chunk(chunk, go_on=lambda _: True)
+        assert scores is not None
+        with transaction.atomic():
+            store_scores(grading_id=grading.pk, scores=scores)
+    assert grading.item_scores.count() == 2
+
+
+@pytest.mark.django_db
+def test_a_killed_worker_leaves_nothing_half_written(queued: Submission) -> None:
+    """The worker dies inside the transaction that stores the chunk."""
+    grading = latest_grading(queued)
+    chunk = load_chunk(grading_id=grading.pk, first=0, last=1)
+    assert chunk is not None
+    scores = score_chunk(chunk, go_on=lambda _: True)
+    assert scores is not None
+    with pytest.raises(KeyboardInterrupt), transaction.atomic():
+        store_scores(grading_id=grading.pk, scores=scores)
+        raise KeyboardInterrupt
+    assert grading.item_scores.count() == 0
+    assert run_until_done(grading).state == Grading.State.DONE
+    assert grading.item_scores.count() == 3
+
+
+@pytest.mark.django_db
+def test_aggregation_is_queued_once_by_the_last_chunk(queued: Submission) -> None:
+    grading = latest_grading(queued)
+    run_due_jobs()
+    assert kinds(grading) == [
+        ("grade_chunk", "done"),
+        ("grade_chunk", "done"),
+        ("aggregate", "done"),
+    ]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_chunks_that_end_at_once_queue_one_aggregation(researcher: User) -> None:
+    if connection.vendor != "postgresql":
+        pytest.skip("SQLite has one writer at a time: this race exists on PostgreSQL only")
+    grading = latest_grading(make_submission(make_board(), researcher))
+    barrier = threading.Barrier(2)
+
+    def finish(first: int, last: int) -> None:
+        chunk = load_chunk(grading_id=grading.pk, first=first, last=last)
+        assert chunk is not None
+        scores = score_chunk(chunk, go_on=lambda _: True)
+        assert scores is not None
+        barrier.wait()
+        with transaction.atomic():
+            store_scores(grading_id=grading.pk, scores=scores)
+        connection.close()
+
+    threads = [threading.Thread(target=finish, args=span) for span in ((0, 1), (2, 2))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert Job.objects.filter(group=grading.job_group, kind="aggregate").count() == 1
+    assert grading.item_scores.count() == 3
+
+
+@pytest.mark.django_db
+def test_a_chunk_that_fails_for_good_fails_the_grading_and_keeps_the_rest(
+    queued: Submission, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    break_items(monkeypatch, {"page-3"})
+    grading = run_until_done(latest_grading(queued))
+    assert grading.state == Grading.State.FAILED
+    assert grading.error == "Items 2 to 2: item “page-3” cannot be scored (ValueError)"
+    assert grading.item_scores.count() == 2
+
+
+@pytest.mark.django_db
+def test_error_of_a_failed_grading_quotes_no_gold(
+    queued: Submission, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    break_items(monkeypatch, {"page-3"})
+    grading = run_until_done(latest_grading(queued))
+    jobs = Job.objects.filter(group=grading.job_group).values_list("error", flat=True)
+    events = Event.objects.values_list("data", flat=True)
+    assert SECRET not in grading.error + "".join(jobs) + str(list(events))
+
+
+@pytest.mark.django_db
+def test_an_aggregation_that_fails_says_so_without_its_own_words(
+    queued: Submission, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def aggregate(results: Any, options: Any) -> Any:
+        raise ArithmeticError(f"sum of {SECRET}")
+
+    spec = BENCHMARKS["fincriticaled"]
+    monkeypatch.setitem(BENCHMARKS, "fincriticaled", replace(spec, aggregate=aggregate))
+    grading = run_until_done(latest_grading(queued))
+    assert grading.state == Grading.State.FAILED
+    assert grading.error == ("Putting the scores together: the grader stopped with ArithmeticError")
+
+
+@pytest.mark.django_db
+def test_trying_again_scores_only_what_has_no_score(
+    queued: Submission, researcher: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        break_items(patch, {"page-3"})
+        grading = run_until_done(latest_grading(queued))
+    kept = set(grading.item_scores.values_list("id", flat=True))
+    retry_grading(grading=grading, actor=researcher)
+    queued_now = Job.objects.filter(group=grading.job_group, state=Job.State.QUEUED)
+    assert [job.payload["first"] for job in queued_now] == [2]
+    assert run_until_done(grading).state == Grading.State.DONE
+    assert kept < set(grading.item_scores.values_list("id", flat=True))
+    assert grading.error == ""
+
+
+@pytest.mark.django_db
+def test_trying_again_leaves_chunks_alone_that_still_wait(
+    queued: Submission, researcher: User
+) -> None:
+    grading = latest_grading(queued)
+    fail_grading(pk=grading.pk, reason="Items 0 to 1: lost")
+    Job.objects.filter(payload__first=0).update(state=Job.State.FAILED)
+    retry_grading(grading=grading, actor=researcher)
+    waiting = Job.objects.filter(group=grading.job_group, state=Job.State.QUEUED)
+    assert sorted(job.payload["first"] for job in waiting) == [0, 2]
+
+
+@pytest.mark.django_db
+def test_trying_again_with_every_item_scored_only_aggregates(
+    graded: Submission, researcher: User
+) -> None:
+    grading = latest_grading(graded)
+    Grading.objects.filter(pk=grading.pk).update(state=Grading.State.FAILED, scores={})
+    retry_grading(grading=grading, actor=researcher)
+    assert run_until_done(grading).state == Grading.State.DONE
+    assert grading.scores["ffa"] == pytest.approx(4 / 6)
+
+
+@pytest.mark.django_db
+def test_only_failed_and_cancelled_gradings_go_on(graded: Submission, researcher: User) -> None:
+    with pytest.raises(GradingRefused, match="it is done"):
+        retry_grading(grading=latest_grading(graded), actor=researcher)
+
+
+@pytest.mark.django_db
+def test_cancelling_drops_what_waits(queued: Submission, researcher: User) -> None:
+    grading = latest_grading(queued)
+    cancel_grading(grading=grading, actor=researcher)
+    assert {state for _, state in kinds(grading)} == {"cancelled"}
+    assert run_until_done(grading).state == Grading.State.CANCELLED
+    assert ItemScore.objects.count() == 0
+
+
+@pytest.mark.django_db
+def test_a_running_chunk_stops_when_the_grading_is_cancelled(
+    queued: Submission, researcher: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The owner cancels while the first item is being scored: the second never is."""
+    grading, scored = latest_grading(queued), []
+    spec = BENCHMARKS["fincriticaled"]
+
+    def score(gold: Any, prediction: Any, options: Any) -> Any:
+        scored.append(gold["id"])
+        cancel_grading(grading=grading, actor=researcher)
+        return spec.score_item(gold, prediction, options)
+
+    monkeypatch.setitem(BENCHMARKS, "fincriticaled", replace(spec, score_item=score))
+    run_due_jobs()
+    grading.refresh_from_db()
+    assert scored == ["page-1"]
+    assert grading.state == Grading.State.CANCELLED
+    assert {state for _, state in kinds(grading)} == {"cancelled"}
+
+
+@pytest.mark.django_db
+def test_a_cancelled_grading_can_go_on(queued: Submission, researcher: User) -> None:
+    grading = latest_grading(queued)
+    cancel_grading(grading=grading, actor=researcher)
+    retry_grading(grading=grading, actor=researcher)
+    assert run_until_done(grading).state == Grading.State.DONE
+
+
+@pytest.mark.django_db
+def test_a_finished_grading_cannot_be_cancelled(graded: Submission, researcher: User) -> None:
+    with pytest.raises(GradingRefused, match="it is done"):
+        cancel_grading(grading=latest_grading(graded), actor=researcher)
+
+
+@pytest.mark.django_db
+def test_a_late_failure_does_not_touch_a_finished_grading(graded: Submission) -> None:
+    grading = latest_grading(graded)
+    fail_grading(pk=grading.pk, reason="too late")
+    mark_running(grading.pk)
+    grading.refresh_from_db()
+    assert (grading.state, grading.error) == (Grading.State.DONE, "")
+
+
+@pytest.mark.django_db
+def test_the_same_submission_graded_twice_gives_identical_figures(
+    board: Board, researcher: User, run_jobs: RunJobs
+) -> None:
+    first, second = (make_submission(board, researcher, FLAWED) for _ in range(2))
+    run_jobs()
+    assert latest_grading(first).scores == latest_grading(second).scores

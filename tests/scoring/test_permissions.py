@@ -1,0 +1,263 @@
+"""Who may ask for what: every address and method, as every role."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import URLPattern
+from rest_framework.test import APIClient
+
+from portal.accounts.models import User
+from scoring import api_urls, urls
+from scoring.models import Board, Submission
+from scoring.services.boards import set_board_state
+from scoring.services.publication import publish_submission
+
+pytestmark = pytest.mark.django_db
+
+ClientOf = Callable[[User | None], Client]
+ApiOf = Callable[[User | None], APIClient]
+Cast = list[User | None]
+
+# Statuses in this order: nobody, a stranger, the owner of the submission, an organiser.
+ANYBODY = (200, 200, 200, 200)
+ACCOUNTS = (302, 200, 200, 200)
+ORGANISERS = (302, 403, 403, 200)
+KEEPERS = (404, 404, 200, 200)
+KEEPERS_LOGGED_IN = (302, 404, 200, 200)
+ONLY_GET = (405, 405, 405, 405)
+ONLY_POST = (405, 405, 405, 405)
+# A page that is only for people with an account asks for it first.
+ONLY_POST_LOGGED_IN = (302, 405, 405, 405)
+ONLY_GET_LOGGED_IN = (302, 405, 405, 405)
+ONLY_POST_ORGANISERS = (302, 403, 403, 405)
+# A change that is made, or refused for the state things are in, leads back to the page.
+KEEPERS_POST = (302, 404, 302, 302)
+ORGANISERS_POST = (302, 403, 403, 302)
+
+GET_PAGES = {
+    "boards": ANYBODY,
+    "board-new": ORGANISERS,
+    "board": ANYBODY,
+    "submit": ACCOUNTS,
+    "board-manage": ORGANISERS,
+    "board-state": ONLY_POST_ORGANISERS,
+    "submissions": ACCOUNTS,
+    "submission": KEEPERS,
+    "submission-file": KEEPERS_LOGGED_IN,
+    "submission-cancel": ONLY_POST_LOGGED_IN,
+    "submission-retry": ONLY_POST_LOGGED_IN,
+    "submission-publish": ONLY_POST_ORGANISERS,
+    "submission-unpublish": ONLY_POST_ORGANISERS,
+    "submission-item": KEEPERS,
+}
+POST_PAGES = {
+    "boards": ONLY_GET,
+    # A form sent empty is shown again to who may send it.
+    "board-new": (302, 403, 403, 400),
+    "board": ONLY_GET,
+    "submit": (302, 400, 400, 400),
+    "board-manage": (302, 403, 403, 405),
+    "board-state": ORGANISERS_POST,
+    "submissions": ONLY_GET_LOGGED_IN,
+    "submission": ONLY_GET,
+    "submission-file": ONLY_GET_LOGGED_IN,
+    "submission-cancel": KEEPERS_POST,
+    "submission-retry": KEEPERS_POST,
+    "submission-publish": ORGANISERS_POST,
+    "submission-unpublish": ORGANISERS_POST,
+    "submission-item": ONLY_GET,
+}
+
+API_ACCOUNTS = (401, 200, 200, 200)
+API_KEEPERS_LOGGED_IN = (401, 404, 200, 200)
+API_NO_GET = (401, 405, 405, 405)
+API_NO_GET_ORGANISERS = (401, 403, 403, 405)
+API_NO_POST = (401, 405, 405, 405)
+# The grading of the submission is done: it can be neither cancelled nor taken up again.
+API_CONFLICT = (401, 404, 409, 409)
+GET_API = {
+    "boards": ANYBODY,
+    "board": ANYBODY,
+    "leaderboard": ANYBODY,
+    "board-submissions": (401, 403, 403, 200),
+    "submissions": API_ACCOUNTS,
+    "submission": KEEPERS,
+    "submission-file": API_KEEPERS_LOGGED_IN,
+    "submission-items": KEEPERS,
+    "submission-item": KEEPERS,
+    "submission-cancel": API_NO_GET,
+    "submission-retry": API_NO_GET,
+    "submission-publish": API_NO_GET_ORGANISERS,
+    "submission-unpublish": API_NO_GET_ORGANISERS,
+}
+POST_API = {
+    "boards": (401, 403, 403, 400),
+    "board": (401, 403, 403, 405),
+    "leaderboard": API_NO_POST,
+    "board-submissions": (401, 400, 400, 400),
+    "submissions": API_NO_POST,
+    "submission": API_NO_POST,
+    "submission-file": API_NO_POST,
+    "submission-items": API_NO_POST,
+    "submission-item": API_NO_POST,
+    "submission-cancel": API_CONFLICT,
+    "submission-retry": API_CONFLICT,
+    "submission-publish": (401, 403, 403, 200),
+    "submission-unpublish": (401, 403, 403, 200),
+}
+
+
+@pytest.fixture
+def cast(stranger: User, researcher: User, organiser: User) -> Cast:
+    return [None, stranger, researcher, organiser]
+
+
+def address(pattern: URLPattern, root: str, submission: Submission) -> str:
+    """The pattern's address for the fixtures' board, submission and first item."""
+    route = str(pattern.pattern)
+    for part, value in {
+        "<slug:slug>": submission.phase.board.slug,
+        "<int:pk>": submission.pk,
+        "<str:name>": "page-1",
+    }.items():
+        route = route.replace(part, str(value))
+    return root + route
+
+
+def statuses(ask: Callable[[Any], Any], cast: Cast) -> tuple[int, ...]:
+    return tuple(status(ask(user)) for user in cast)
+
+
+def status(response: Any) -> int:
+    if response.streaming:
+        # Read to its end, a file is closed by the client.
+        list(response.streaming_content)
+    return int(response.status_code)
+
+
+PAGES = {str(pattern.name): pattern for pattern in urls.urlpatterns}
+ENDPOINTS = {str(pattern.name): pattern for pattern in api_urls.urlpatterns}
+
+
+def test_every_address_is_in_the_tables() -> None:
+    assert set(PAGES) == set(GET_PAGES) == set(POST_PAGES)
+    assert set(ENDPOINTS) == set(GET_API) == set(POST_API)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_reading_pages(client_of: ClientOf, graded: Submission, cast: Cast, name: str) -> None:
+    url = address(PAGES[name], "/", graded)
+    assert statuses(lambda user: client_of(user).get(url), cast) == GET_PAGES[name]
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_posting_to_pages(client_of: ClientOf, graded: Submission, cast: Cast, name: str) -> None:
+    url = address(PAGES[name], "/", graded)
+    assert statuses(lambda user: client_of(user).post(url), cast) == POST_PAGES[name]
+
+
+@pytest.mark.parametrize("name", ENDPOINTS)
+def test_reading_the_api(api_of: ApiOf, graded: Submission, cast: Cast, name: str) -> None:
+    url = address(ENDPOINTS[name], "/api/v1/", graded)
+    assert statuses(lambda user: api_of(user).get(url), cast) == GET_API[name]
+
+
+@pytest.mark.parametrize("name", ENDPOINTS)
+def test_posting_to_the_api(api_of: ApiOf, graded: Submission, cast: Cast, name: str) -> None:
+    url = address(ENDPOINTS[name], "/api/v1/", graded)
+
+    def ask(user: User | None) -> Any:
+        return api_of(user).post(url, {}, format="multipart")
+
+    if name == "boards":
+        assert statuses(lambda user: api_of(user).post(url, {}), cast) == POST_API[name]
+    else:
+        assert statuses(ask, cast) == POST_API[name]
+
+
+def test_changing_a_board_by_the_api(api_of: ApiOf, graded: Submission, cast: Cast) -> None:
+    url = "/api/v1/boards/board/"
+    answers = statuses(lambda user: api_of(user).patch(url, {"state": "archived"}), cast)
+    assert answers == (401, 403, 403, 200)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "/boards/board/",
+        "/boards/board/submit/",
+        "/api/v1/boards/board/",
+        "/api/v1/boards/board/leaderboard/",
+    ],
+)
+def test_a_draft_board_exists_for_organisers_alone(
+    client_of: ClientOf, api_of: ApiOf, board: Board, cast: Cast, url: str
+) -> None:
+    set_board_state(board=board, state=Board.State.DRAFT, actor=None)
+    ask = (
+        (lambda user: api_of(user).get(url))
+        if "api" in url
+        else (lambda user: client_of(user).get(url))
+    )
+    hidden = 302 if url.endswith("submit/") else 404
+    assert statuses(ask, cast) == (hidden, 404, 404, 200)
+
+
+@pytest.mark.parametrize("path", ["/boards/", "/api/v1/boards/"])
+def test_a_draft_board_is_listed_for_organisers_alone(
+    client_of: ClientOf, board: Board, cast: Cast, path: str
+) -> None:
+    set_board_state(board=board, state=Board.State.DRAFT, actor=None)
+    listed = [board.title in client_of(user).get(path).content.decode() for user in cast]
+    assert listed == [False, False, False, True]
+
+
+@pytest.mark.parametrize("root", ["/", "/api/v1/"])
+def test_the_summary_of_a_published_submission_is_public(
+    client_of: ClientOf, graded: Submission, cast: Cast, root: str
+) -> None:
+    publish_submission(submission=graded, actor=None)
+    url = f"{root}submissions/{graded.pk}/"
+    assert statuses(lambda user: client_of(user).get(url), cast) == ANYBODY
+
+
+@pytest.mark.parametrize(
+    ("path", "wanted"),
+    [
+        ("/submissions/{}/items/page-1/", (404, 404, 200, 200)),
+        ("/submissions/{}/file/", (302, 403, 200, 200)),
+        ("/api/v1/submissions/{}/items/", (404, 404, 200, 200)),
+        ("/api/v1/submissions/{}/items/page-1/", (404, 404, 200, 200)),
+        ("/api/v1/submissions/{}/file/", (401, 403, 200, 200)),
+    ],
+)
+def test_items_and_file_of_a_published_submission_stay_private(
+    client_of: ClientOf,
+    api_of: ApiOf,
+    graded: Submission,
+    cast: Cast,
+    path: str,
+    wanted: tuple[int, ...],
+) -> None:
+    publish_submission(submission=graded, actor=None)
+    url = path.format(graded.pk)
+    make = api_of if "api" in url else client_of
+    assert statuses(lambda user: make(user).get(url), cast) == wanted
+
+
+def test_a_published_submission_of_a_board_made_draft_again_is_hidden(
+    client_of: ClientOf, graded: Submission, cast: Cast
+) -> None:
+    publish_submission(submission=graded, actor=None)
+    set_board_state(board=graded.phase.board, state=Board.State.DRAFT, actor=None)
+    url = f"/submissions/{graded.pk}/"
+    assert statuses(lambda user: client_of(user).get(url), cast) == KEEPERS
+
+
+@pytest.mark.parametrize("act", ["cancel", "retry", "publish", "unpublish"])
+def test_acts_need_a_csrf_token(organiser: User, graded: Submission, act: str) -> None:
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(organiser, backend="allauth.account.auth_backends.AuthenticationBackend")
+    assert client.post(f"/submissions/{graded.pk}/{act}/").status_code == 403

@@ -1,0 +1,56 @@
+"""A wrong environment stops the start and names the variable."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def start_with(tmp_path: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    environment = {
+        "PATH": os.environ["PATH"],
+        "VAR_DIR": str(tmp_path),
+        "DJANGO_SETTINGS_MODULE": "portal.settings",
+        **variables,
+    }
+    return subprocess.run(
+        [sys.executable, "-c", "import portal.settings"],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("SECRET_KEY", "short"),
+        ("DEBUG", "perhaps"),
+        ("DATABASE_URL", "mysql://somewhere/else"),
+        ("UPLOAD_LIMIT_MB", "many"),
+        ("UPLOAD_LIMIT_MB", "0"),
+        ("JOB_LEASE_SECONDS", "-5"),
+        ("ACCOUNT_EMAIL_VERIFICATION", "maybe"),
+    ],
+)
+def test_wrong_value_stops_the_start_with_its_name(tmp_path: Path, name: str, value: str) -> None:
+    result = start_with(tmp_path, **{name: value})
+    assert result.returncode != 0
+    assert f"ImproperlyConfigured: {name} must" in result.stderr
+
+
+def test_defaults_start_and_make_a_private_key_once(tmp_path: Path) -> None:
+    assert start_with(tmp_path).returncode == 0
+    key = tmp_path / "secret_key"
+    first = key.read_text()
+    assert len(first) >= 32
+    assert key.stat().st_mode & 0o077 == 0
+    assert start_with(tmp_path).returncode == 0
+    assert key.read_text() == first
