@@ -42,12 +42,18 @@ function makeFrameReachable(frame) {
   }
 }
 
+/** Frame and table are both watched: either may change its size without the other. */
 function watchFrames(root) {
-  for (const frame of root.querySelectorAll(".table-frame")) frames.observe(frame);
+  for (const frame of root.querySelectorAll(".table-frame")) {
+    makeFrameReachable(frame);
+    sizes.observe(frame);
+    for (const child of frame.children) sizes.observe(child);
+  }
 }
 
-const frames = new ResizeObserver((entries) => {
-  for (const entry of entries) makeFrameReachable(entry.target);
+const sizes = new ResizeObserver((entries) => {
+  const frames = new Set(entries.map((entry) => entry.target.closest(".table-frame")));
+  for (const frame of frames) if (frame) makeFrameReachable(frame);
 });
 
 document.addEventListener("submit", guardAgainstSecondClick);
