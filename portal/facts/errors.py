@@ -27,3 +27,15 @@ class TagError(ValueError):
         self.line = html.count("\n", 0, offset) + 1
         self.column = offset - html.rfind("\n", 0, offset)
         super().__init__(f"line {self.line}, column {self.column}: {reason}")
+
+
+class ReadingError(ValueError):
+    """A file of spans that cannot be read.
+
+    `field` is the path of what is wrong, such as `spans[3].quote`, and `reason` a sentence.
+    """
+
+    def __init__(self, field: str, reason: str) -> None:
+        super().__init__(f"{field}: {reason}")
+        self.field = field
+        self.reason = reason

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from typing import Literal
 
 from portal.facts.elements import ELEMENT_NAMES
 
@@ -14,6 +15,12 @@ LABEL_SETS: dict[str, tuple[str, ...]] = {
 KNOWN_LABELS: tuple[str, ...] = tuple(
     dict.fromkeys(label for labels in LABEL_SETS.values() for label in labels)
 )
+
+_KINDS: dict[str, Literal["number", "date"]] = {
+    "number": "number",
+    "date": "date",
+    "temporal": "date",
+}
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
 
@@ -45,3 +52,8 @@ def require_labels(labels: Sequence[str]) -> None:
     """Raises ValueError when the labels cannot be used as tag names."""
     if problems := check_labels(labels):
         raise ValueError("; ".join(problems))
+
+
+def label_kind(label: str) -> Literal["number", "date"] | None:
+    """What kind of value the facts of a label have; None for a label that has none."""
+    return _KINDS.get(label.lower())

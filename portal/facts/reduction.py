@@ -40,6 +40,11 @@ def is_xhtml(html: str) -> bool:
     return _XHTML.search(html) is not None
 
 
+def ixbrl_prefixes(html: str) -> frozenset[str]:
+    """The prefixes of inline-XBRL elements in lower case: those declared, and the usual one."""
+    return frozenset({prefix.lower() for prefix in _IXBRL_PREFIX.findall(html)} | {"ix"})
+
+
 def reduce_markup(html: str) -> str:
     """`html` with nothing but text and tags of KEPT_ELEMENTS, attributes untouched.
 
@@ -124,7 +129,7 @@ def _unclosed(html: str, token: Token) -> str:
 
 def _dropped(html: str, found: Sequence[Token]) -> list[bool]:
     """For each token whether it lies inside a dropped element, whose own tags count as inside."""
-    headers = {f"{prefix.lower()}:header" for prefix in _IXBRL_PREFIX.findall(html)} | {"ix:header"}
+    headers = {f"{prefix}:header" for prefix in ixbrl_prefixes(html)}
     starts: dict[str, list[int]] = {name: [] for name in DROPPED_NESTING | headers}
     changes = [0] * (len(found) + 1)
     for index, token in enumerate(found):

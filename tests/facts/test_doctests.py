@@ -5,7 +5,16 @@ from importlib import import_module
 
 import pytest
 
-MODULES = ["attributes", "labels", "tag_reading", "visible"]
+MODULES = [
+    "attributes",
+    "borders",
+    "finding",
+    "labels",
+    "tag_reading",
+    "values",
+    "visible",
+    "words",
+]
 
 
 @pytest.mark.parametrize("name", MODULES)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from portal.facts import KNOWN_LABELS, LABEL_SETS, check_labels, read_tags
+from portal.facts import KNOWN_LABELS, LABEL_SETS, check_labels, label_kind, read_tags
 from portal.facts.labels import require_labels
 
 
@@ -35,3 +35,8 @@ def test_check_labels_says_what_is_wrong(labels: list[str], problem: str) -> Non
 def test_read_tags_refuses_a_label_that_is_an_element() -> None:
     with pytest.raises(ValueError, match="HTML element"):
         read_tags("<p>x</p>", ["P"])
+
+
+def test_label_kind_is_that_of_its_values() -> None:
+    assert [label_kind(label) for label in LABEL_SETS["v1"]] == ["number", "date"]
+    assert [label_kind(label) for label in LABEL_SETS["v2"]] == ["number", "date", None, None, None]
