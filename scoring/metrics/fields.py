@@ -10,6 +10,8 @@ import re
 from collections.abc import Set
 from typing import Any
 
+from .limits import is_deeper
+
 # Limits of one answer: characters of its text, levels of nesting, characters of all paths together
 # (paths of nested keys can grow with the square of the text).
 LONGEST_TEXT = 2_000_000
@@ -49,7 +51,7 @@ def parse_json(text: str) -> Any:
         raise UnparseableError(f"nested deeper than {DEEPEST} levels") from error
     except ValueError as error:
         raise UnparseableError("holds a number with too many digits") from error
-    if text.count("[") + text.count("{") > DEEPEST and _is_too_deep(value):
+    if text.count("[") + text.count("{") > DEEPEST and is_deeper(value, DEEPEST):
         raise UnparseableError(f"nested deeper than {DEEPEST} levels")
     return value
 
@@ -156,23 +158,6 @@ def is_close(gold: Any, prediction: Any, tolerance: float = 2.0) -> bool:
         return abs(float(prediction) - float(gold)) <= tolerance
     except (TypeError, ValueError, OverflowError):
         return False
-
-
-def _is_too_deep(value: Any) -> bool:
-    """Whether lists and objects are nested deeper than DEEPEST levels. Level by level, so that it
-    needs no stack."""
-    level = [value]
-    for _ in range(DEEPEST + 1):
-        inner: list[Any] = []
-        for node in level:
-            if isinstance(node, dict):
-                inner.extend(node.values())
-            elif isinstance(node, list):
-                inner.extend(node)
-        if not inner:
-            return False
-        level = inner
-    return True
 
 
 def _ordered(value: Any) -> Any:

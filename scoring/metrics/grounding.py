@@ -12,10 +12,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .limits import TooLargeError
 from .reading import UnitRule, reading_units
 
 # Coordinates are pixels or shares of a page; beyond this they are no place on one.
 _LARGEST = 1e9
+# Pairs of words of gold and prediction; a page has some hundred words.
+MOST_PAIRS = 4_000_000
 # Words of the prediction whose distances are computed at a time.
 _ROWS = 256
 
@@ -70,6 +73,12 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= _LARGEST
 
 
+def check_words(gold: int, prediction: int) -> None:
+    """Raises TooLargeError if so many words are not matched."""
+    if gold * prediction > MOST_PAIRS:
+        raise TooLargeError(f"{gold:,} and {prediction:,} words are not compared")
+
+
 def match_words(gold: Sequence[Word], prediction: Sequence[Word], rule: UnitRule) -> Matches:
     """Which words were read right in their place.
 
@@ -77,7 +86,7 @@ def match_words(gold: Sequence[Word], prediction: Sequence[Word], rule: UnitRule
     gold word the most confident is kept, of equally confident ones (or without confidences) the
     nearest. It is right if the two have the same units by the rule of text reading. Where several
     gold words are equally near, one with the same text is taken that no other has. The order of
-    words changes nothing.
+    words changes nothing. Raises TooLargeError beyond MOST_PAIRS.
 
     >>> words = [Word("Net", (0.0, 0.0)), Word("loss", (9.0, 0.0))]
     >>> match_words(words, [Word("net", (1.0, 0.0)), Word("gain", (8.0, 0.0))], UnitRule())
@@ -85,6 +94,7 @@ def match_words(gold: Sequence[Word], prediction: Sequence[Word], rule: UnitRule
     """
     if not gold or not prediction:
         return Matches(0, len(prediction), len(gold))
+    check_words(len(gold), len(prediction))
     targets = sorted(gold, key=lambda word: (word.centre, word.text))
     nearest, distances = _nearest(targets, prediction)
     order = sorted(

@@ -18,7 +18,7 @@ import numpy as np
 from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import cdist
 
-from .limits import TooLargeError, check_characters
+from .limits import TooLargeError, check_characters, is_deeper
 from .trees import Costs, Floats, Tree, check_size, tree_edit_distance, tree_of
 
 # Deeper records are refused, so that what is understood never depends on the stack.
@@ -103,21 +103,9 @@ def parse_record(text: str) -> Record:
         raise UnparseableError("holds a number with too many digits") from error
     if value is None:
         raise UnparseableError("null is no record")
-    if depth_of(value) > DEEPEST:
+    if is_deeper(value, DEEPEST):
         raise UnparseableError(f"nested more than {DEEPEST} deep")
     return value
-
-
-def depth_of(value: Record) -> int:
-    """How many objects and lists stand inside each other at most."""
-    depth = 0
-    level = [value]
-    while level := [item for item in level if isinstance(item, dict | list)]:
-        depth += 1
-        level = [
-            child for item in level for child in (item.values() if isinstance(item, dict) else item)
-        ]
-    return depth
 
 
 def normalise_text(text: str) -> str:

@@ -79,6 +79,88 @@ def test_a_value_that_slipped_into_an_empty_cell_does_not_count(
     assert errors(table(gold_rows), table(rows)) == ["misplaced"]
 
 
+def statement(rows: list[list[str]]) -> str:
+    return table([["", "2023", "2022", "2021"], *rows])
+
+
+KEPT_ROWS = [["Sales", "4,100", "4,200", "4,300"], ["Costs", "(2,100)", "(2,200)", "(2,300)"]]
+TAGGED_ROWS = [[row[0], *map(number, row[1:])] for row in KEPT_ROWS]
+
+
+@pytest.mark.parametrize(
+    ("read_as", "expected"),
+    [
+        (["Goodwill", "1,297.0", "1,219.8"], ["missing", "misplaced", "misplaced"]),
+        (["Goodwill", "-", "1,297.0", "1,219.8"], ["missing", "ok", "ok"]),
+        (["Goodwill", "x@", "1,297.0", "1,219.8"], ["missing", "ok", "ok"]),
+        (["Goodwill", "", "1,297.0", "1,219.8"], ["missing", "ok", "ok"]),
+        (["Goodwill", "$", "1,382.0", "1,297.0", "1,219.8"], ["ok", "ok", "ok"]),
+        (["Goodwill", "1,382.0 1,297.0", "1,219.8"], ["ok", "ok", "ok"]),
+        (["Goodwill", "1,382.0", "1,297.0"], ["ok", "ok", "missing"]),
+        (["Goodwill", "1,29.0", "1,219.8"], ["missing", "missing", "misplaced"]),
+    ],
+    ids=[
+        "value lost",
+        "dash left",
+        "garbage left",
+        "empty cell left",
+        "currency mark does not count",
+        "two in one cell",
+        "last one lost",
+        "damaged and slid",
+    ],
+)
+def test_values_that_slid_into_another_column(read_as: list[str], expected: list[str]) -> None:
+    values = ["Goodwill", number("1,382.0"), number("1,297.0"), number("1,219.8")]
+    gold, prediction = statement([*TAGGED_ROWS, values]), statement([*KEPT_ROWS, read_as])
+    assert errors(gold, prediction) == ["ok"] * 6 + expected
+
+
+def test_a_dash_that_vanished_lets_the_values_behind_it_slide() -> None:
+    gold = statement([*TAGGED_ROWS, ["Goodwill", "—", number("1,297.0"), number("1,219.8")]])
+    prediction = statement([*KEPT_ROWS, ["Goodwill", "1,297.0", "1,219.8"]])
+    assert errors(gold, prediction) == ["ok"] * 6 + ["misplaced"] * 2
+
+
+def test_in_plain_lines_and_where_no_column_is_left_values_go_by_order() -> None:
+    gold = statement([*TAGGED_ROWS, ["Goodwill", "—", number("1,297.0"), number("1,219.8")]])
+    rows = [*KEPT_ROWS, ["Goodwill", "1,297.0", "1,219.8"]]
+    plain = "\n".join(map(" ".join, [["2023", "2022", "2021"], *rows]))
+    assert errors(gold, plain) == ["ok"] * 8
+    values = [[row[0], row[3]] for row in KEPT_ROWS]
+    one_column = table([["", "2021"], *values, ["Goodwill", "1,219.8"]])
+    assert errors(gold, one_column)[-2:] == ["missing", "ok"]
+
+
+def test_a_header_date_broken_over_two_lines_is_whole() -> None:
+    gold = f"<p>Balance sheet {date('June 30, 2023')} {date('December 31, 2022')} (Unaudited)</p>"
+    prediction = "Balance sheet\nJune 30, December 31,\n2023 2022\n(Unaudited)"
+    assert errors(gold, prediction) == ["ok", "ok"]
+    assert errors(gold, prediction.replace("2022", "2021")) == ["ok", "date"]
+
+
+def test_a_split_number_is_one_form() -> None:
+    gold = f"<p>Insurance ... {number('65,629')} {number('65,629')} and other expenses</p>"
+    found = verdicts(gold, "<p>Insurance ... 65 ,629 65 , 629 and other expenses</p>")
+    assert [(v.error, v.matched_text) for v in found] == [
+        ("other", "65 ,629"),
+        ("other", "65 , 629"),
+    ]
+
+
+def test_confidence_grows_with_the_place() -> None:
+    (sure,) = verdicts(
+        f"<p>Total revenue was {number('1,200')} in all</p>", "Total revenue was 1,200 in all"
+    )
+    gold = table([["Cash", number("5")], ["Debt", "5"]])
+    (unsure,) = verdicts(gold, "5 5")
+    (lost,) = verdicts(gold, "nothing")
+    assert sure.confidence == 1
+    assert unsure.confidence is not None
+    assert 0 <= unsure.confidence < sure.confidence
+    assert lost.confidence is None
+
+
 def test_values_swapped_between_paragraphs_do_not_count() -> None:
     gold = (
         f"<p>In the first quarter we opened {number('12')} branches in Ohio.</p>"
@@ -160,7 +242,7 @@ def test_damaged_dates() -> None:
         f"and {date('December 31, 2024')}</p>"
     )
     prediction = "<p>On May 27, 202l and Q3 2023 and November22,2024 and December 31,</p>"
-    assert errors(gold, prediction) == ["date", "date", "other", "truncated"]
+    assert errors(gold, prediction) == ["date", "date", "merged", "truncated"]
 
 
 def test_typography_costs_nothing() -> None:
@@ -207,6 +289,8 @@ def test_any_prediction_gets_sound_verdicts(prediction: str) -> None:
         assert verdict.error is None or verdict.error in ERROR_TYPES
         assert verdict.found is (verdict.matched_text is not None)
         assert verdict.found is (verdict.error != "missing")
+        assert (verdict.confidence is not None) is verdict.found
+        assert 0 <= (verdict.confidence or 0) <= 1
         if verdict.matched_text is not None:
             assert verdict.start is not None
             assert verdict.end is not None

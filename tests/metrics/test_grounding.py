@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scoring.metrics.grounding import Matches, Word, grounding_f1, match_words, word_of
+from scoring.metrics.limits import TooLargeError
 from scoring.metrics.reading import UnitRule
 
 RULE = UnitRule()
@@ -130,3 +131,10 @@ def test_counts_add_up(gold: list[Word], prediction: list[Word]) -> None:
     matches = match_words(gold, prediction, RULE)
     assert matches.tp + matches.fp == len(prediction)
     assert matches.tp + matches.fn == len(gold)
+
+
+def test_too_many_words_are_refused() -> None:
+    word = Word("net", (1.0, 2.0))
+    assert match_words([word] * 40, [word] * 1_000, RULE) == Matches(40, 960, 0)
+    with pytest.raises(TooLargeError, match="40 and 100,001 words are not compared"):
+        match_words([word] * 40, [word] * 100_001, RULE)

@@ -1,9 +1,12 @@
-"""The labelled set of hard facts is whole: known pages, known labels, two readings each."""
+"""The labelled set of hard facts is whole, and the aligned matcher agrees with its labels."""
 
 import json
+from collections import Counter
+from functools import cache
 from pathlib import Path
+from typing import Any
 
-from scoring.metrics.facts import ERROR_TYPES
+from scoring.metrics.facts import ERROR_TYPES, Verdict, match_aligned, read_page, read_prediction
 from tests.shared import REALDATA, needs_realdata
 
 LINES = (Path(__file__).parent / "data" / "hard_facts.jsonl").read_text().splitlines()
@@ -26,6 +29,10 @@ def test_no_fact_of_an_engine_occurs_twice() -> None:
     assert len({engine for engine, _, _ in keys}) >= 5
 
 
+def test_every_label_has_at_least_twenty_facts() -> None:
+    assert {label: n for label, n in Counter(f["label"] for f in FACTS).items() if n < 20} == {}
+
+
 @needs_realdata
 def test_every_fact_is_one_of_the_real_pages() -> None:
     with (REALDATA / "gold.jsonl").open() as file:
@@ -33,3 +40,33 @@ def test_every_fact_is_one_of_the_real_pages() -> None:
     for fact in FACTS:
         assert gold[fact["id"]][fact["n"]]["type"] == fact["type"]
         assert (REALDATA / "predictions" / fact["engine"] / f"{fact['id']}.html").is_file()
+
+
+@cache
+def _verdicts(engine: str, page: str) -> list[Verdict]:
+    gold = (REALDATA / "gold" / f"{page}.html").read_text(encoding="utf-8")
+    prediction = (REALDATA / "predictions" / engine / f"{page}.html").read_text(encoding="utf-8")
+    return match_aligned(read_page(gold), read_prediction(prediction))
+
+
+def _got(fact: dict[str, Any]) -> str:
+    return _verdicts(fact["engine"], fact["id"])[fact["n"]].error or "correct"
+
+
+def _disagreement(fact: dict[str, Any]) -> str:
+    matched = _verdicts(fact["engine"], fact["id"])[fact["n"]].matched_text
+    place = f"{fact['engine']} {fact['id']} fact {fact['n']}"
+    return f"{place}: labelled {fact['label']}, got {_got(fact)} ({matched!r})"
+
+
+@needs_realdata
+def test_verdicts_agree_with_the_labels() -> None:
+    other = [f for f in FACTS if (_got(f) == "correct") != (f["label"] == "correct")]
+    assert len(other) <= 0.02 * len(FACTS), "\n".join(map(_disagreement, other))
+
+
+@needs_realdata
+def test_error_types_agree_with_the_labels() -> None:
+    wrong = [fact for fact in FACTS if fact["label"] != "correct"]
+    other = [fact for fact in wrong if _got(fact) != fact["label"]]
+    assert len(other) <= 0.1 * len(wrong), "\n".join(map(_disagreement, other))

@@ -3,70 +3,42 @@
 First the two texts are aligned (`alignment`). Every clean occurrence of a fact's value is then
 judged by its place: does the alignment set it against the fact, or against something else; do the
 words around it face the words around the fact? Facts with equal values share out their
-occurrences one-to-one so that the places fit best in total. What remains is explained: an
-unclaimed occurrence elsewhere is misplaced, a similar text in the fact's place is a damaged form
-with its error type, and where there is neither the fact is missing.
+occurrences one-to-one so that the places fit best in total; one that slid into another column is
+misplaced (`columns`). What remains is explained: a form of the value in the fact's place with its
+error type, an unclaimed occurrence elsewhere is misplaced, and where there is neither the fact is
+missing.
 """
 
-import re
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
 from .alignment import align
-from .errors import error_type, is_recognisable, similarity, trim_form
-from .normalise import Normalised, normalise
-from .occurrences import (
-    NOTHING,
-    FactKind,
-    Occurrence,
-    find_occurrences,
-    issue_of,
-    kind_of,
-    occurrence_at,
-    stands_alone,
-)
-from .page import Fact, Page
+from .columns import slid
+from .errors import explain, is_found
+from .forms import FormFinder, Span
+from .gold_facts import GoldFact, gold_fact, rows_of
+from .normalise import normalise
+from .occurrences import Occurrence, find_occurrences, stands_alone
+from .page import Page
 from .place import PlaceJudge
 from .tables import TableJudge
+from .touching import FactKind
 from .verdicts import MISSING, Verdict
 
 # Of one value, only so many occurrences are looked at; a page has some dozens.
 _MOST_OCCURRENCES = 1000
 # An exact value with fewer letters and digits than this, found in the wrong place, is there by
 # chance.
-_LEAST_MISPLACED = 3
-# From this similarity on, what stands in the fact's place is the fact, even if the exact value
-# stands elsewhere.
-_CLEARLY_DAMAGED = 0.6
-# The share of a word's characters that must face the fact for the word to be part of its form.
-_LEAST_SHARE = 0.3
-# A damaged form of several words is at most so many times as long as the value.
-_LONGEST_FORM = 3
-# Letters and digits in a table row or line; what has more lays out the page or is a paragraph.
-_LONGEST_ROW = 300
+_LEAST_MISPLACED = 4
 # What the address in a table weighs against all that the alignment says of a place.
 _ADDRESS = 3.0
 
 Group = tuple[str, FactKind]
-
-
-@dataclass(frozen=True)
-class _Gold:
-    """A gold fact in normalised text: its value, how to read it, where and beside what."""
-
-    fact: Fact
-    value: str
-    kind: FactKind
-    place: Occurrence
-
-    @property
-    def n(self) -> int:
-        return self.fact.n
 
 
 def match_aligned(gold: Page, prediction: Page) -> list[Verdict]:
@@ -78,10 +50,19 @@ def match_aligned(gold: Page, prediction: Page) -> list[Verdict]:
     return _Matcher(gold, prediction).run()
 
 
+@dataclass(frozen=True)
+class _Claim:
+    """An occurrence claimed for a fact, and how surely it stands in the fact's place."""
+
+    fact: GoldFact
+    occurrence: Occurrence
+    confidence: float
+
+
 class _Matcher:
     def __init__(self, gold: Page, prediction: Page) -> None:
         gold_text = normalise(gold.text)
-        self._facts = [_gold_fact(fact, gold_text) for fact in gold.facts]
+        self._facts = [gold_fact(fact, gold_text) for fact in gold.facts]
         self._values = {fact.value for fact in self._facts}
         self._source = prediction.text
         self._prediction = normalise(prediction.text)
@@ -89,49 +70,44 @@ class _Matcher:
         self._alignment = align(gold_text.text, self._text)
         self._judge = PlaceJudge(
             self._alignment,
-            _rows(gold, gold_text)[self._alignment.gold.places],
-            _rows(prediction, self._prediction)[self._alignment.prediction.places],
+            rows_of(gold, gold_text)[self._alignment.gold.places],
+            rows_of(prediction, self._prediction)[self._alignment.prediction.places],
         )
         self._tables = TableJudge(gold, prediction)
-        self._word_starts, self._word_ends = _word_bounds(self._text)
+        self._pages = gold, prediction
+        self._cells = {(cell.start, cell.end) for cell in prediction.cells}
         self._taken = np.zeros(len(self._text), dtype=bool)
+        self._forms = FormFinder(self._text, self._alignment, self._taken, self._values)
         self._verdicts: dict[int, Verdict] = {}
 
     def run(self) -> list[Verdict]:
-        groups: defaultdict[Group, list[_Gold]] = defaultdict(list)
+        groups: defaultdict[Group, list[GoldFact]] = defaultdict(list)
         for fact in self._facts:
             groups[fact.value, fact.kind].append(fact)
         occurrences = {
-            group: find_occurrences(self._text, *group, limit=_MOST_OCCURRENCES) for group in groups
+            group: find_occurrences(self._text, group[0], limit=_MOST_OCCURRENCES)
+            for group in groups
         }
         # Longer values first: "December 31" must not claim the beginning of "December 31, 2024".
         for group in sorted(groups, key=lambda group: (-len(group[0]), group)):
-            for fact, occurrence in self._assign(groups[group], occurrences[group]):
-                self._accept(fact, occurrence, None)
-        self._explain_all(groups, occurrences)
-        return [self._verdicts[fact.n] for fact in self._facts]
-
-    def _explain_all(
-        self, groups: dict[Group, list[_Gold]], occurrences: dict[Group, list[Occurrence]]
-    ) -> None:
-        """The verdicts on what is not in its place: misplaced values, then damaged forms."""
+            for claim in self._assign(groups[group], occurrences[group]):
+                self._accept(claim)
         elsewhere = {
             fact.n: occurrence
             for group, facts in groups.items()
             for fact, occurrence in self._elsewhere(facts, occurrences[group])
         }
-        rest = [fact for fact in self._facts if fact.n not in self._verdicts]
-        for fact in rest:
+        for fact in self._open():
+            self._explain(fact, is_elsewhere=fact.n in elsewhere)
+        self._find_alike([fact for fact in self._open() if fact.n not in elsewhere])
+        self._mark_slid()
+        for fact in self._open():
             occurrence = elsewhere.get(fact.n)
-            if occurrence and self._is_free(occurrence) and not self._is_clearly_damaged(fact):
-                self._accept(fact, occurrence, "misplaced")
-        for fact in rest:
-            if fact.n not in self._verdicts:
-                self._explain(fact, occurrences[fact.value, fact.kind])
+            if occurrence and self._is_free(occurrence):
+                self._settle(fact, occurrence.start, occurrence.end, "misplaced")
+        return [self._verdicts.get(fact.n, MISSING) for fact in self._facts]
 
-    def _assign(
-        self, facts: Sequence[_Gold], found: Sequence[Occurrence]
-    ) -> list[tuple[_Gold, Occurrence]]:
+    def _assign(self, facts: Sequence[GoldFact], found: Sequence[Occurrence]) -> list[_Claim]:
         """Facts of one value with occurrences in their places, shared out to fit best in total."""
         free = [occurrence for occurrence in found if self._is_free(occurrence)]
         if not free:
@@ -140,41 +116,48 @@ class _Matcher:
         in_place = np.where(fit >= PlaceJudge.LEAST, fit, 0.0)
         rows, columns = linear_sum_assignment(in_place, maximize=True)
         return [
-            (facts[row], free[column])
+            _Claim(facts[row], free[column], _confidence(fit[row], int(column)))
             for row, column in zip(rows, columns, strict=True)
             if in_place[row, column] > 0
         ]
 
-    def _fit(self, facts: Sequence[_Gold], found: Sequence[Occurrence]) -> NDArray[np.float64]:
+    def _fit(self, facts: Sequence[GoldFact], found: Sequence[Occurrence]) -> NDArray[np.float64]:
         """How well each occurrence stands in each fact's place; -inf if it is not the value."""
         spans = [self._span(occurrence) for occurrence in found]
         fit = np.full((len(facts), len(found)), -np.inf)
         for row, fact in enumerate(facts):
-            alone = [stands_alone(occurrence, fact.place) for occurrence in found]
-            scores = self._judge.fit(self._gold_span(fact), spans)
-            fit[row] = np.where(alone, scores + _ADDRESS * self._addresses(fact, found), -np.inf)
+            alone = [stands_alone(fact.value, fact.kind, o, fact.place) for o in found]
+            if any(alone):
+                scores = self._judge.fit(self._gold_span(fact), spans)
+                scores += _ADDRESS * self._addresses(fact, found)
+                fit[row] = np.where(alone, scores, -np.inf)
         return fit
 
-    def _addresses(self, fact: _Gold, found: Sequence[Occurrence]) -> NDArray[np.float64]:
+    def _addresses(self, fact: GoldFact, found: Sequence[Occurrence]) -> NDArray[np.float64]:
         """What the tables say of each occurrence: the fact's address 1, another -1, nothing 0."""
         place = (fact.fact.start, fact.fact.end)
         spans = (self._prediction.source_span(o.start, o.end) for o in found)
         return np.array([self._tables.compare(place, span) for span in spans], dtype=np.float64)
 
+    def _open(self) -> list[GoldFact]:
+        return [fact for fact in self._facts if fact.n not in self._verdicts]
+
     def _elsewhere(
-        self, facts: Sequence[_Gold], found: Sequence[Occurrence]
-    ) -> list[tuple[_Gold, Occurrence]]:
+        self, facts: Sequence[GoldFact], found: Sequence[Occurrence]
+    ) -> list[tuple[GoldFact, Occurrence]]:
         """The exact value in a wrong place, for facts that found none in theirs; in page order."""
         left = [fact for fact in facts if fact.n not in self._verdicts]
+        if not left:
+            return []
         is_short = sum(map(str.isalnum, facts[0].value)) < _LEAST_MISPLACED
         places = {self._gold_span(fact)[0] for fact in left}
         free = [o for o in found if self._is_free(o) and self._is_stray(o, places, is_short)]
-        pairs: list[tuple[_Gold, Occurrence]] = []
+        pairs: list[tuple[GoldFact, Occurrence]] = []
         for fact in left:
-            occurrence = next((o for o in free if stands_alone(o, fact.place)), None)
-            if occurrence is not None:
-                free.remove(occurrence)
-                pairs.append((fact, occurrence))
+            at = next((o for o in free if stands_alone(fact.value, fact.kind, o, fact.place)), None)
+            if at is not None:
+                free.remove(at)
+                pairs.append((fact, at))
         return pairs
 
     def _is_stray(self, occurrence: Occurrence, places: set[int], is_short: bool) -> bool:
@@ -186,119 +169,110 @@ class _Matcher:
         faces, same = self._judge.faces(self._span(occurrence))
         if same.all() and not (len(faces) and int(faces[0]) in places):
             return False
-        return not is_short or bool((faces >= 0).any())
+        if not is_short:
+            return True
+        faced = (self._alignment.gold.chars[face] for face in faces[faces >= 0])
+        span = self._prediction.source_span(occurrence.start, occurrence.end)
+        return any(map(str.isdigit, faced)) or span in self._cells
 
-    def _is_clearly_damaged(self, fact: _Gold) -> bool:
-        """Whether the fact's place holds a damaged form, whatever else holds the exact value."""
-        form = self._form_in_place(fact)
-        text = self._text[form[0] : form[1]] if form else ""
-        return text not in self._values and similarity(fact.value, text) >= _CLEARLY_DAMAGED
+    def _find_alike(self, facts: Sequence[GoldFact]) -> None:
+        """Damaged forms among whatever looks like the values and has the facts' surroundings."""
+        candidates = self._forms.alike(facts) if facts else []
+        scores = np.zeros((len(facts), len(candidates)))
+        for row, fact in enumerate(facts):
+            alike = [k for k, (_, of) in enumerate(candidates) if row in of]
+            if alike:
+                spans = [self._alignment.prediction.span(*candidates[k][0]) for k in alike]
+                fit = self._judge.fit(self._gold_span(fact), spans)
+                likeness = np.array([candidates[k][1][row] for k in alike])
+                scores[row, alike] = np.where(fit >= PlaceJudge.LEAST, fit + likeness, 0.0)
+        for row, column in zip(*linear_sum_assignment(scores, maximize=True), strict=True):
+            (start, end), _ = candidates[column]
+            if scores[row, column] > 0 and not self._taken[start:end].any():
+                self._explain_as(facts[row], (start, end))
 
-    def _explain(self, fact: _Gold, found: Sequence[Occurrence]) -> None:
-        """The verdict on a fact whose value is nowhere: a damaged form in its place, or none."""
-        form = self._form_in_place(fact)
-        if form and is_recognisable(fact.value, self._text[form[0] : form[1]], fact.kind):
-            self._verdicts[fact.n] = self._damaged(fact, form, found)
-        else:
-            self._verdicts[fact.n] = MISSING
+    def _mark_slid(self) -> None:
+        """Values that slid into another column are misplaced, damaged ones missing."""
+        found = {
+            n: (verdict.start, verdict.end)
+            for n, verdict in self._verdicts.items()
+            if verdict.start is not None and verdict.end is not None
+        }
+        numbers = {fact.n for fact in self._facts if fact.kind == "number"}
+        for n in sorted(slid(*self._pages, found) & numbers):
+            verdict = self._verdicts[n]
+            is_exact = verdict.correct
+            self._verdicts[n] = (
+                replace(verdict, correct=False, error="misplaced") if is_exact else MISSING
+            )
 
-    def _damaged(self, fact: _Gold, form: tuple[int, int], found: Sequence[Occurrence]) -> Verdict:
+    def _explain(self, fact: GoldFact, *, is_elsewhere: bool) -> None:
+        """The verdict on a fact whose value is not in its place, if a form of it is.
+
+        Another fact's value is no form of this one when this one stands elsewhere.
+        """
+        form = self._forms.in_place(fact)
+        if form is None:
+            return
+        text = self._text[form[0] : form[1]]
+        if not is_elsewhere or text == fact.value or text not in self._values:
+            self._explain_as(fact, form)
+
+    def _explain_as(self, fact: GoldFact, form: Span) -> None:
+        """The verdict on a fact in whose place `form` stands, if that is a form of the value."""
         start, end = form
-        text = self._text[start:end]
-        inside = next((o for o in found if start < o.end and o.start < end), None)
-        if inside is not None and not stands_alone(inside, fact.place):
-            error = issue_of(inside, fact.place)
-        elif inside is not None:
+        if fact.kind == "date" and (parts := self._forms.split_date(fact, form)):
+            day, (year_start, year_end) = parts
+            self._taken[year_start:year_end] = True
+            self._settle(fact, *day, None)
+            return
+        if not is_found(fact.value, self._text[start:end], fact.kind):
+            return
+        text = self._forms.with_neighbours(start, end)
+        error = explain(fact.value, text, fact.kind, fact.place.before, fact.place.behind)
+        if not error and self._is_in_another_column(fact, start, end):
             error = "misplaced"
-        else:
-            error = error_type(fact.value, text, fact.kind)
-        return self._verdict(start, end, error)
+        self._settle(fact, *self._forms.trimmed(start, end), error or None)
 
-    def _form_in_place(self, fact: _Gold) -> tuple[int, int] | None:
-        """The prediction's words that face the fact, `[start, end)` without outer punctuation."""
-        start, end = self._gold_span(fact)
-        faced = self._alignment.to_prediction[start:end]
-        faced = self._alignment.prediction.places[faced[faced >= 0]]
-        faced = faced[~self._taken[faced]]
-        if not len(faced):
-            return None
-        words, counts = np.unique(
-            np.searchsorted(self._word_starts, faced, side="right") - 1, return_counts=True
-        )
-        own = np.array([self._faces_mostly(word, fact) for word in words])
-        if not own.any():
-            return None
-        words, counts = words[own], counts[own]
-        first, last = int(words[0]), int(words[-1])
-        if self._word_ends[last] - self._word_starts[first] > _LONGEST_FORM * len(fact.value):
-            first = last = int(words[counts.argmax()])
-        begin = int(self._word_starts[first])
-        text = self._text[begin : int(self._word_ends[last])]
-        lead, end = trim_form(text, fact.value, fact.place, fact.kind)
-        return (begin + lead, begin + end) if end > lead else None
+    def _is_in_another_column(self, fact: GoldFact, start: int, end: int) -> bool:
+        place = self._prediction.source_span(start, end)
+        return self._tables.compare((fact.fact.start, fact.fact.end), place) < 0
 
-    def _faces_mostly(self, word: int, fact: _Gold) -> bool:
-        """Whether a word of the prediction belongs to the fact's place, not its neighbours'."""
-        start, end = self._gold_span(fact)
-        first, last = self._alignment.prediction.span(
-            self._word_starts[word], self._word_ends[word]
-        )
-        faces = self._alignment.to_gold[first:last]
-        faces = faces[faces >= 0]
-        inside = (faces >= start) & (faces < end)
-        return bool(inside.mean() >= _LEAST_SHARE)
-
-    def _gold_span(self, fact: _Gold) -> tuple[int, int]:
+    def _gold_span(self, fact: GoldFact) -> Span:
         return self._alignment.gold.span(fact.place.start, fact.place.end)
 
-    def _span(self, occurrence: Occurrence) -> tuple[int, int]:
+    def _span(self, occurrence: Occurrence) -> Span:
         return self._alignment.prediction.span(occurrence.start, occurrence.end)
 
     def _is_free(self, occurrence: Occurrence) -> bool:
         return not self._taken[occurrence.start : occurrence.end].any()
 
-    def _accept(self, fact: _Gold, occurrence: Occurrence, error: str | None) -> None:
-        self._taken[occurrence.start : occurrence.end] = True
-        self._verdicts[fact.n] = self._verdict(occurrence.start, occurrence.end, error)
+    def _accept(self, claim: _Claim) -> None:
+        occurrence = claim.occurrence
+        self._settle(claim.fact, occurrence.start, occurrence.end, None, claim.confidence)
 
-    def _verdict(self, start: int, end: int, error: str | None) -> Verdict:
+    def _settle(
+        self,
+        fact: GoldFact,
+        start: int,
+        end: int,
+        error: str | None,
+        confidence: float | None = None,
+    ) -> None:
+        if confidence is None:
+            span = self._alignment.prediction.span(start, end)
+            confidence = _confidence(self._judge.fit(self._gold_span(fact), [span]), 0)
+        self._taken[start:end] = True
         first, last = self._prediction.source_span(start, end)
-        return Verdict(error is None, True, self._source[first:last], first, last, error)
+        text = self._source[first:last]
+        self._verdicts[fact.n] = Verdict(error is None, True, text, first, last, error, confidence)
 
 
-def _gold_fact(fact: Fact, text: Normalised) -> _Gold:
-    """The fact's place in the normalised gold text: all of it that came from `[start, end)`."""
-    start = int(np.searchsorted(text.ends, fact.start, side="right"))
-    end = int(np.searchsorted(text.starts, fact.end, side="left"))
-    kind = kind_of(fact.type)
-    value = text.text[start:end]
-    lead = len(value) - len(value.lstrip())
-    start, end = start + lead, start + lead + len(value.strip())
-    if start == end:
-        # Nothing is left of a value of invisible characters; it can be found nowhere.
-        return _Gold(fact, "", kind, Occurrence(start, end, NOTHING, NOTHING))
-    return _Gold(fact, text.text[start:end], kind, occurrence_at(text.text, start, end, kind))
-
-
-def _rows(page: Page, text: Normalised) -> NDArray[np.int64]:
-    """The row of every character of the normalised text: a table row, or a line outside of them.
-
-    The row of the innermost table counts. What has more than _LONGEST_ROW letters and digits lays
-    out the page, or is a paragraph, and no row: -1.
-    """
-    spans: dict[tuple[int, int], tuple[int, int]] = {}
-    for cell in page.cells:
-        start, end = spans.get((cell.table, cell.row), (cell.start, cell.end))
-        spans[cell.table, cell.row] = (min(start, cell.start), max(end, cell.end))
-    rows = np.full(len(page.text) + 1, -1, dtype=np.int64)
-    longest_first = sorted(spans.values(), key=lambda span: span[0] - span[1])
-    for number, (start, end) in enumerate([*page.lines, *longest_first]):
-        letters = sum(map(str.isalnum, page.text[start:end]))
-        rows[start:end] = number if letters <= _LONGEST_ROW else -1
-    return rows[text.starts]
-
-
-def _word_bounds(text: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    bounds = [match.span() for match in re.finditer(r"[^ ]+", text)]
-    starts, ends = np.array(bounds, dtype=np.int64).reshape(-1, 2).T
-    return starts, ends
+def _confidence(fits: NDArray[np.float64], chosen: int) -> float:
+    """How surely the chosen occurrence is the one in the fact's place, in [0, 1]."""
+    rest = np.delete(fits, chosen)
+    best = float(rest.max()) if len(rest) else -np.inf
+    own = float(fits[chosen])
+    strength = min(max(own / 2, 0.0), 1.0)
+    margin = min(max(own - best, 0.0), 1.0)
+    return round(strength * (1 + margin) / 2, 4)

@@ -17,6 +17,7 @@ from rapidfuzz.process import cdist
 
 from .anchors import Anchor, find_anchors
 from .condense import Condensed, condense
+from .lookalikes import as_digits
 
 # How far an alignment of single words goes; larger gaps, which only unrelated or huge texts
 # leave, are aligned by characters alone.
@@ -27,6 +28,7 @@ _MOST_WORD_WEIGHT = 12.0
 _SAME_NUMBER = 2.0
 _SKIPPED_NUMBER = 0.5
 _SKIPPED_WORD = 0.1
+_SHORT = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -224,9 +226,10 @@ def _trace(paired: NDArray[np.bool_], carried: NDArray[np.bool_]) -> list[tuple[
 def _pair_scores(gold: list[str], prediction: list[str]) -> NDArray[np.float32]:
     """What facing each other is worth to two words; minus infinity where they have nothing in
     common."""
-    similarity = cdist(gold, prediction, scorer=Levenshtein.normalized_similarity, dtype=np.float32)
+    read = [_as_number(word) for word in prediction]
+    similarity = cdist(gold, read, scorer=Levenshtein.normalized_similarity, dtype=np.float32)
     is_number_g = np.array([_has_digit(word) for word in gold])[:, None]
-    is_number_p = np.array([_has_digit(word) for word in prediction])[None, :]
+    is_number_p = np.array([_has_digit(word) for word in read])[None, :]
     weight = np.array(
         [min(sum(map(str.isalpha, word)), _MOST_WORD_WEIGHT) for word in gold], dtype=np.float32
     )[:, None]
@@ -243,6 +246,12 @@ def _pair_scores(gold: list[str], prediction: list[str]) -> NDArray[np.float32]:
 
 def _has_digit(word: str) -> bool:
     return any(map(str.isdigit, word))
+
+
+def _as_number(word: str) -> str:
+    """A word with digits, or a short one of look-alikes, as a number; any other as it is."""
+    is_number = _has_digit(word) or (len(word) <= _SHORT and not word.isalpha())
+    return as_digits(word) if is_number else word
 
 
 def _skip_cost(word: str) -> float:

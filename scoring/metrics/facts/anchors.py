@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 _SEED = 8  # characters; at least _SEED_LETTERS of them letters
 _SEED_LETTERS = 5
+_BASE = np.uint64(1_000_003)
 # Seeds that occur more often say little and cost much (headers repeated on every page, dot
 # leaders).
 _MOST_REPEATS = 8
@@ -58,31 +59,52 @@ def find_anchors(gold: str, prediction: str) -> list[list[Anchor]]:
 
 def _matches(gold: str, prediction: str, letters: list[int]) -> list[Anchor]:
     """All maximal stretches that hold a seed, the longest _MOST_ANCHORS of them."""
-    places: defaultdict[str, list[int]] = defaultdict(list)
-    for g in range(len(gold) - _SEED + 1):
-        if letters[g + _SEED] - letters[g] >= _SEED_LETTERS:
-            places[gold[g : g + _SEED]].append(g)
+    order, starts, ends = _seeds(gold, prediction, letters)
     repeats: defaultdict[str, int] = defaultdict(int)
     reached: dict[int, int] = {}
     found: list[Anchor] = []
-    p = 0
-    while p <= len(prediction) - _SEED:
+    done = 0
+    for p in np.flatnonzero((starts < ends) & (ends - starts <= _MOST_REPEATS)).tolist():
+        if p < done:
+            continue
         seed = prediction[p : p + _SEED]
-        starts = places.get(seed, ())
-        p += 1
-        if len(starts) > _MOST_REPEATS or repeats[seed] >= _MOST_REPEATS:
+        if repeats[seed] >= _MOST_REPEATS:
             continue
         repeats[seed] += 1
-        for g in starts:
-            if reached.get(g - p, -1) < p:
-                anchor = _extend(gold, prediction, g, p - 1)
+        alike = order[starts[p] : ends[p]].tolist()
+        for g in alike:
+            if gold[g : g + _SEED] == seed and reached.get(g - p, -1) <= p:
+                anchor = _extend(gold, prediction, g, p)
                 reached[g - p] = anchor.prediction + anchor.length
                 found.append(anchor)
-        if len(starts) == 1:
+        if len(alike) == 1:
             # What follows inside this match can only find it again.
-            p = max(p, reached[starts[0] - p] - _SEED + 1)
+            done = reached.get(alike[0] - p, 0) - _SEED + 1
     found.sort(key=lambda anchor: (-anchor.length, anchor.prediction, anchor.gold))
     return found[:_MOST_ANCHORS]
+
+
+def _seeds(
+    gold: str, prediction: str, letters: list[int]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Where the gold text has the seeds of the prediction: those of the seed at `p` are
+    `order[starts[p]:ends[p]]`, but for chance hits, and rise."""
+    own, other = _hashes(gold), _hashes(prediction)
+    counts = np.array(letters)
+    worded = np.flatnonzero(counts[_SEED : _SEED + len(own)] - counts[: len(own)] >= _SEED_LETTERS)
+    order = worded[np.argsort(own[worded], kind="stable")]
+    keys = own[order]
+    return order, np.searchsorted(keys, other, "left"), np.searchsorted(keys, other, "right")
+
+
+def _hashes(text: str) -> NDArray[np.uint64]:
+    """A hash of the seed at every place of the text."""
+    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
+    count = max(0, len(codes) - _SEED + 1)
+    hashes = np.zeros(count, dtype=np.uint64)
+    for k in range(_SEED):
+        hashes = hashes * _BASE + codes[k : k + count]
+    return hashes
 
 
 def _extend(gold: str, prediction: str, g: int, p: int) -> Anchor:

@@ -31,6 +31,8 @@ class Condensed:
         first = np.arange(len(self.chars) + 1)
         last = first + 1
         for word, start in zip(self.words, self.starts.tolist(), strict=False):
+            if word.isalpha():
+                continue
             for match in _NUMBER.finditer(word):
                 first[start + match.start() : start + match.end()] = start + match.start()
                 last[start + match.start() : start + match.end()] = start + match.end()

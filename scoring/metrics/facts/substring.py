@@ -25,6 +25,6 @@ def _verdict(value: str, text: str, folded: str) -> Verdict:
     if start < 0:
         return MISSING
     if len(folded) != len(text):
-        return Verdict(True, True, value, None, None, None)
+        return Verdict(True, True, value, None, None, None, None)
     end = start + len(value.casefold())
-    return Verdict(True, True, text[start:end], start, end, None)
+    return Verdict(True, True, text[start:end], start, end, None, None)
