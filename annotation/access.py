@@ -1,9 +1,10 @@
 """Who may see and do what in annotation. Every view and endpoint asks here first.
 
 The rule that everything else serves: nobody sees another annotator's labels of a document before
-all of its annotators have submitted. Labels are read in three places only: the owner's assignment
-(`own_assignment`), cases and agreement. The latter two exist only for documents that everybody has
-submitted, and ask for a role besides.
+all of its annotators have submitted. Labels, and the comments and history that tell of them, are
+read in few places only: the owner's assignment (`own_assignment`, `readable_assignment`), cases and
+agreement. To anybody else the latter two, and other people's assignments, are open only for
+documents that everybody has submitted, and ask for a role besides.
 
 What is not yours answers 404, as if it did not exist; a role you lack in a campaign of yours
 answers 403.
@@ -109,16 +110,23 @@ def own_assignments(user: Any) -> AssignmentQuerySet:
     """
     if not user.is_authenticated:
         return Assignment.objects.none()
-    role = Membership.objects.filter(
-        campaign=OuterRef("campaign_document__campaign"),
-        user=user,
-        role=Membership.Role.ANNOTATOR,
+    # A person holds a role once, so that the join multiplies nothing.
+    return Assignment.objects.of(user).filter(
+        campaign_document__campaign__memberships__user=user,
+        campaign_document__campaign__memberships__role=Membership.Role.ANNOTATOR,
     )
-    return Assignment.objects.of(user).filter(Exists(role))
 
 
 def own_assignment(user: Any, pk: int) -> Assignment:
-    """One of the user's own assignments, with the page's text; anybody else's answers 404."""
+    """One of the user's own assignments; anybody else's answers 404."""
+    related = own_assignments(user).select_related(
+        "campaign_document__campaign", "campaign_document__document"
+    )
+    return get_object_or_404(related, pk=pk)
+
+
+def own_text(user: Any, pk: int) -> Assignment:
+    """The same with the page's text, which spans are checked against."""
     related = own_assignments(user).select_related(
         "campaign_document__campaign", "campaign_document__document__content"
     )
@@ -126,10 +134,26 @@ def own_assignment(user: Any, pk: int) -> Assignment:
 
 
 def readable_assignment(user: Any, pk: int) -> Assignment:
-    """For the page and its image: the owner, and the leads once everybody has submitted."""
-    related = Assignment.objects.select_related("campaign_document__document__content")
-    assignment = get_object_or_404(related.defer(f"{_CONTENT}__text"), pk=pk)
-    if own_assignments(user).filter(pk=pk).exists():
+    """For history and comments: the owner, and the leads once everybody has submitted."""
+    related = Assignment.objects.select_related(
+        "campaign_document__campaign", "campaign_document__document"
+    )
+    return _readable(user, related.filter(pk=pk).first())
+
+
+def readable_page(user: Any, pk: int) -> Assignment:
+    """The same, with the page's HTML: for the page itself and its image."""
+    related = Assignment.objects.select_related(
+        "campaign_document__campaign", "campaign_document__document__content"
+    )
+    return _readable(user, related.defer(f"{_CONTENT}__text").filter(pk=pk).first())
+
+
+def _readable(user: Any, assignment: Assignment | None) -> Assignment:
+    """One answer for what is not there and what may not be read, so that they look alike."""
+    if assignment is None:
+        raise Http404("No such assignment.")
+    if own_assignments(user).filter(pk=assignment.pk).exists():
         return assignment
     settled = assignment.campaign_document.stage != CampaignDocument.Stage.ANNOTATION
     leads = Membership.objects.filter(

@@ -15,10 +15,14 @@ from .models import (
     Campaign,
     CampaignDocument,
     Case,
+    Comment,
     GoldSpan,
+    GuidelinesVersion,
     Membership,
+    ModelSuggestions,
     Revision,
     Span,
+    SuggestionUpload,
 )
 
 if TYPE_CHECKING:
@@ -79,20 +83,49 @@ class AssignmentAdmin(ReadOnlyAdmin):
         "campaign_document__campaign",
         "campaign_document__document",
     ]
-    # The revision tells how much was saved.
-    exclude = ["revision"]
+    # Revision and time tell how much was done, the reason of a flag perhaps what was marked.
+    exclude = ["revision", "active_seconds", "flag_reason"]
 
 
 @admin.register(Span)
 class SpanAdmin(SettledAdmin):
-    list_display = ["assignment", "label", "start", "end", "quote"]
+    list_display = ["assignment", "label", "start", "end", "quote", "value", "sign", "edited"]
     list_filter = ["label"]
 
 
 @admin.register(Revision)
 class RevisionAdmin(SettledAdmin):
-    list_display = ["assignment", "number", "author", "saved_at"]
+    list_display = ["assignment", "number", "author", "saved_at", "note"]
     list_select_related = ["author"]
+
+
+@admin.register(Comment)
+class CommentAdmin(SettledAdmin):
+    list_display = ["assignment", "span_key", "author", "created_at", "edited_at"]
+    list_select_related = ["author"]
+
+
+@admin.register(GuidelinesVersion)
+class GuidelinesVersionAdmin(ReadOnlyAdmin):
+    list_display = ["campaign", "number", "author", "note", "created_at"]
+    list_select_related = ["campaign", "author"]
+
+
+@admin.register(SuggestionUpload)
+class SuggestionUploadAdmin(ReadOnlyAdmin):
+    list_display = ["id", "campaign", "source_name", "state", "documents", "spans", "fault_count"]
+    list_filter = ["state"]
+    list_select_related = ["campaign"]
+
+
+@admin.register(ModelSuggestions)
+class ModelSuggestionsAdmin(ReadOnlyAdmin):
+    list_display = ["campaign_document", "upload"]
+    list_select_related = [
+        "upload",
+        "campaign_document__campaign",
+        "campaign_document__document",
+    ]
 
 
 @admin.register(Case)
@@ -108,6 +141,6 @@ class CaseAdmin(ReadOnlyAdmin):
 
 @admin.register(GoldSpan)
 class GoldSpanAdmin(ReadOnlyAdmin):
-    list_display = ["campaign_document", "label", "start", "end", "quote", "origin"]
+    list_display = ["campaign_document", "label", "start", "end", "quote", "value", "origin"]
     list_filter = ["label", "origin"]
     list_select_related = ["campaign_document__campaign", "campaign_document__document"]

@@ -2,7 +2,17 @@
 
 from django.urls import path
 
-from .api import assignments, campaigns, quality
+from .api import (
+    assignments,
+    campaigns,
+    files,
+    guidelines,
+    history,
+    page_facts,
+    quality,
+    remarks,
+    suggestions,
+)
 
 urlpatterns = [
     path("assignments/", assignments.AssignmentList.as_view(), name="assignments"),
@@ -22,12 +32,69 @@ urlpatterns = [
         assignments.AssignmentSubmit.as_view(),
         name="assignment-submit",
     ),
+    path(
+        "assignments/<int:pk>/facts/",
+        page_facts.AssignmentFacts.as_view(),
+        name="assignment-facts",
+    ),
+    path(
+        "assignments/<int:pk>/warnings/",
+        page_facts.AssignmentWarnings.as_view(),
+        name="assignment-warnings",
+    ),
+    path(
+        "assignments/<int:pk>/revisions/",
+        history.RevisionList.as_view(),
+        name="assignment-revisions",
+    ),
+    path(
+        "assignments/<int:pk>/revisions/<int:number>/",
+        history.RevisionDetail.as_view(),
+        name="assignment-revision",
+    ),
+    path(
+        "assignments/<int:pk>/revisions/<int:number>/restore/",
+        history.RevisionRestore.as_view(),
+        name="assignment-restore",
+    ),
+    path(
+        "assignments/<int:pk>/comments/",
+        remarks.CommentList.as_view(),
+        name="assignment-comments",
+    ),
+    path(
+        "assignments/<int:pk>/comments/<int:comment>/",
+        remarks.CommentDetail.as_view(),
+        name="assignment-comment",
+    ),
+    path("assignments/<int:pk>/flag/", remarks.AssignmentFlag.as_view(), name="assignment-flag"),
+    path(
+        "assignments/<int:pk>/export/", files.AssignmentExport.as_view(), name="assignment-export"
+    ),
+    path(
+        "assignments/<int:pk>/import/", files.AssignmentImport.as_view(), name="assignment-import"
+    ),
     path("campaigns/", campaigns.CampaignList.as_view(), name="campaigns"),
     path("campaigns/<slug:slug>/", campaigns.CampaignDetail.as_view(), name="campaign"),
     path(
         "campaigns/<slug:slug>/guidelines/",
-        campaigns.CampaignGuidelines.as_view(),
+        guidelines.CampaignGuidelines.as_view(),
         name="campaign-guidelines",
+    ),
+    path(
+        "campaigns/<slug:slug>/guidelines/seen/",
+        guidelines.CampaignGuidelinesSeen.as_view(),
+        name="campaign-guidelines-seen",
+    ),
+    path(
+        "campaigns/<slug:slug>/suggestions/",
+        suggestions.CampaignSuggestions.as_view(),
+        name="campaign-suggestions",
+    ),
+    path(
+        "campaigns/<slug:slug>/suggestions/uploads/",
+        suggestions.SuggestionUploads.as_view(),
+        name="suggestion-uploads",
     ),
     path("campaigns/<slug:slug>/open/", campaigns.CampaignOpen.as_view(), name="campaign-open"),
     path("campaigns/<slug:slug>/close/", campaigns.CampaignClose.as_view(), name="campaign-close"),

@@ -6,11 +6,12 @@ from django import forms
 from django.http import HttpRequest, QueryDict
 
 from annotation.access import Standing
-from annotation.models import Case, Membership
+from annotation.models import Case, Membership, SuggestionSource
 from annotation.services.adjudicating import proposed_spans
 from annotation.services.campaigns import default_guidelines
 from annotation.services.errors import Refused
 from portal.accounts.models import User
+from portal.common.uploads import upload_limit_message
 from portal.datasets.models import Dataset, Release
 from portal.datasets.versions import Version
 from portal.facts import Span as TextSpan
@@ -20,6 +21,7 @@ from scoring.metrics.agreement import OUTSIDE
 MAX_LABELS = 9
 MAX_OVERLAP = 4
 MAX_GUIDELINES = 100_000
+MAX_NOTE = 300
 
 
 def posted(request: HttpRequest) -> QueryDict | None:
@@ -97,6 +99,38 @@ class GuidelinesForm(forms.Form):
         max_length=MAX_GUIDELINES,
         help_text="Markdown.",
     )
+    note = forms.CharField(
+        required=False,
+        max_length=MAX_NOTE,
+        label="What changes",
+        help_text="In a few words, for the annotators who know the former version.",
+    )
+
+
+class SuggestionSourcesForm(forms.Form):
+    sources = forms.MultipleChoiceField(
+        required=False,
+        label="Annotators are shown",
+        choices=SuggestionSource.choices,
+        widget=forms.CheckboxSelectMultiple,
+        help_text="Suggestions save work, but they also steer it: whoever sees them agrees more. "
+        "Choose none to measure agreement on independent work.",
+    )
+
+
+class SuggestionUploadForm(forms.Form):
+    """A model's marks; a worker reads the file and says of each document how it went."""
+
+    file = forms.FileField(
+        label="File",
+        widget=forms.ClearableFileInput(attrs={"accept": ".jsonl,.gz,.zip"}),
+    )
+
+    def __init__(self, *args: Any, too_large: bool = False, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if too_large:
+            # The upload was stopped and is not there; to call it missing would mislead.
+            self.fields["file"].error_messages["required"] = upload_limit_message()
 
 
 class SpanForm(forms.Form):

@@ -1,16 +1,18 @@
 """Reads spans that come from outside, and says of each what is wrong with it. No Django.
 
 A fault is `{"index": place in the list, "key": the span's key if it has one, "code": …, "message":
-…}`; the codes of this module are `type`, `key`, `label`, `duplicate_key`, `quote` and `too_many`,
-those of `portal.facts.check_spans` come on top.
+…}`; the codes of this module are `type`, `key`, `label`, `value`, `duplicate_key`, `quote` and
+`too_many`, those of `portal.facts.check_spans` come on top.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from portal.facts import Span as TextSpan
 from portal.facts import check_spans
+
+from .span_values import meaning_of, meaning_problem
 
 MAX_SPANS = 20_000
 MAX_LABEL = 64
@@ -20,8 +22,8 @@ Fault = dict[str, Any]
 
 
 class Draft(NamedTuple):
-    """A span as somebody wants it saved: `[start, end)` in code points, and the text they saw
-    there.
+    """A span as somebody wants it saved: `[start, end)` in code points, the text they saw there,
+    and what it means; `edited` when that is their own word and not derived from the quote.
     """
 
     key: str
@@ -29,6 +31,20 @@ class Draft(NamedTuple):
     start: int
     end: int
     quote: str
+    value: str
+    sign: str
+    edited: bool
+
+
+PLACED = ("key", "label", "start", "end", "quote")
+
+
+class _UnfitError(ValueError):
+    """What is wrong with the form of one span."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
 
 
 def read_spans(raw: object) -> tuple[list[Draft], list[Fault]]:
@@ -43,12 +59,17 @@ def read_spans(raw: object) -> tuple[list[Draft], list[Fault]]:
         return [], [_fault(MAX_SPANS, "", "too_many", message)]
     drafts, faults = [], []
     for index, item in enumerate(raw):
-        draft = _draft(item)
-        if isinstance(draft, Draft):
-            drafts.append(draft)
-        else:
-            faults.append(_fault(index, _key_of(item), *draft))
+        try:
+            drafts.append(_draft(item))
+        except _UnfitError as error:
+            faults.append(_fault(index, _key_of(item), error.code, str(error)))
     return drafts, faults
+
+
+def recorded_span(span: Mapping[str, Any]) -> Draft:
+    """A span as a revision recorded it. Those of the first version have no value: it is derived."""
+    meaning = (span["value"], span["sign"], span["edited"]) if "value" in span else meaning_of(span)
+    return Draft(*(span[name] for name in PLACED), *meaning)
 
 
 def check_drafts(text: str, drafts: Sequence[Draft], labels: Sequence[str]) -> list[Fault]:
@@ -71,22 +92,32 @@ def check_drafts(text: str, drafts: Sequence[Draft], labels: Sequence[str]) -> l
     return sorted(faults, key=lambda fault: int(fault["index"]))
 
 
-def _draft(item: object) -> Draft | tuple[str, str]:
-    """The span, or the code and message of what is wrong with its form."""
+def _draft(item: object) -> Draft:
+    """The span; raises _UnfitError with what is wrong with its form."""
     if not isinstance(item, dict):
-        return "type", "a span must be an object with key, label, start, end and quote"
+        raise _UnfitError("type", "a span must be an object with key, label, start, end and quote")
+    _check_types(item)
+    if len(item["label"]) > MAX_LABEL:
+        raise _UnfitError("label", f"label is longer than {MAX_LABEL} characters")
+    if not KEY.fullmatch(item["key"]):
+        raise _UnfitError("key", "key must be 1 to 36 letters, digits, hyphens or underscores")
+    meaning = meaning_of(item)
+    if problem := meaning_problem(meaning, item["label"]):
+        raise _UnfitError("value", problem)
+    return Draft._make([*(item[name] for name in PLACED), *meaning])
+
+
+def _check_types(item: Mapping[str, Any]) -> None:
     for name in ("key", "label", "quote"):
         if not isinstance(item.get(name), str):
-            return "type", f"{name} must be a text"
-    if len(item["label"]) > MAX_LABEL:
-        return "label", f"label is longer than {MAX_LABEL} characters"
+            raise _UnfitError("type", f"{name} must be a text")
     for name in ("start", "end"):
         # bool is an int in Python; in JSON it is not a number.
         if type(item.get(name)) is not int:
-            return "type", f"{name} must be a whole number"
-    if not KEY.fullmatch(item["key"]):
-        return "key", "key must be 1 to 36 letters, digits, hyphens or underscores"
-    return Draft(*(item[name] for name in Draft._fields))
+            raise _UnfitError("type", f"{name} must be a whole number")
+    for name in ("value", "sign"):
+        if not isinstance(item.get(name), str | None):
+            raise _UnfitError("type", f"{name} must be a text, or null to have it derived")
 
 
 def _key_of(item: object) -> str:

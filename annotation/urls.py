@@ -2,7 +2,16 @@
 
 from django.urls import path
 
-from .views import adjudication, agreement, campaigns, people, releases, tasks
+from .views import (
+    adjudication,
+    agreement,
+    campaigns,
+    guidelines,
+    people,
+    releases,
+    suggestions,
+    tasks,
+)
 
 app_name = "annotation"
 urlpatterns = [
@@ -17,7 +26,8 @@ urlpatterns = [
     path("campaigns/<slug:slug>/close/", campaigns.close, name="campaign-close"),
     path("campaigns/<slug:slug>/reopen/", campaigns.reopen, name="campaign-reopen"),
     path("campaigns/<slug:slug>/assign/", campaigns.assign, name="campaign-assign"),
-    path("campaigns/<slug:slug>/guidelines/", campaigns.guidelines, name="guidelines"),
+    path("campaigns/<slug:slug>/guidelines/", guidelines.guidelines, name="guidelines"),
+    path("campaigns/<slug:slug>/suggestions/", suggestions.suggestions, name="suggestions"),
     path("campaigns/<slug:slug>/people/", people.people, name="people"),
     path("campaigns/<slug:slug>/people/<int:pk>/remove/", people.remove, name="person-remove"),
     path("campaigns/<slug:slug>/agreement/", agreement.agreement, name="agreement"),

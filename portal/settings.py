@@ -276,9 +276,11 @@ SPECTACULAR_SETTINGS = {
     "SCHEMA_PATH_PREFIX": "/api/v1",
     # Choice sets whose fields share a name; without names of their own they would get hashes.
     "ENUM_NAME_OVERRIDES": {
+        "AssignmentFlagEnum": "portal.home.api_enums.ASSIGNMENT_FLAG",
         "AssignmentStateEnum": "portal.home.api_enums.ASSIGNMENT_STATE",
         "BoardStateEnum": "portal.home.api_enums.BOARD_STATE",
         "CampaignStateEnum": "portal.home.api_enums.CAMPAIGN_STATE",
+        "CaseKindEnum": "portal.home.api_enums.CASE_KIND",
         "CaseStateEnum": "portal.home.api_enums.CASE_STATE",
         "DatasetVisibilityEnum": "portal.home.api_enums.DATASET_VISIBILITY",
         "ReleaseVisibilityEnum": "portal.home.api_enums.RELEASE_VISIBILITY",

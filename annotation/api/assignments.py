@@ -10,15 +10,16 @@ from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.access import own_assignment
+from annotation.access import own_assignment, own_text
 from annotation.models import Assignment
-from annotation.selectors.tasks import my_assignments, next_task
-from annotation.services.saving import current_spans, save_spans
+from annotation.selectors.tasks import my_assignments, next_task, work_data
+from annotation.services.saving import save_spans
 from annotation.services.submitting import submit_assignment
 from portal.datasets.models import DocumentContent
 
 from . import schemas
 from .base import AnnotationView, field, user_of
+from .saves import save_answer
 
 
 @extend_schema_view(get=extend_schema(summary="My assignments", tags=["annotation"]))
@@ -45,18 +46,12 @@ class AssignmentDetail(AnnotationView):
 
 
 def _detail(assignment: Assignment) -> dict[str, Any]:
-    campaign = assignment.campaign_document.campaign
-    document = assignment.campaign_document.document
     return {
         "id": assignment.pk,
-        "campaign": campaign.slug,
-        "document": document.name,
-        "state": assignment.state,
-        "revision": assignment.revision,
-        "labels": campaign.labels,
-        "text_sha256": document.text_sha256,
-        "text_chars": document.text_chars,
-        "spans": current_spans(assignment),
+        "campaign": assignment.campaign_document.campaign.slug,
+        "document": assignment.campaign_document.document.name,
+        "labels": assignment.campaign_document.campaign.labels,
+        **work_data(assignment),
     }
 
 
@@ -93,17 +88,17 @@ class AssignmentSpans(AnnotationView):
         },
     )
     def put(self, request: Request, pk: int) -> Response:
+        assignment = own_text(request.user, pk)
         saved = save_spans(
-            assignment=own_assignment(request.user, pk),
+            assignment=assignment,
             base_revision=field(request, "base_revision", int),
             save_key=field(request, "save_key", str),
             spans=field(request, "spans", list),
             text_sha256=field(request, "text_sha256", str, ""),
+            active_seconds=field(request, "active_seconds", int, 0),
             author=user_of(request),
         )
-        return Response(
-            {"revision": saved.revision, "saved_at": saved.saved_at, "state": saved.state}
-        )
+        return Response(save_answer(assignment, saved))
 
 
 class AssignmentSubmit(AnnotationView):
@@ -123,6 +118,7 @@ class AssignmentSubmit(AnnotationView):
         submitted = submit_assignment(
             assignment=assignment,
             base_revision=field(request, "base_revision", int),
+            active_seconds=field(request, "active_seconds", int, 0),
             actor=user_of(request),
         )
         following = next_task(request.user, assignment)

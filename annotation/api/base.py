@@ -26,6 +26,10 @@ class BodyTooLarge(APIException):
     default_detail = "The body is too large."
 
 
+class UploadTooLarge(Refused):
+    code = "too_large"
+
+
 class BoundedJSONParser(JSONParser):
     """JSON of bounded size and depth: a body must not exhaust memory or the interpreter's stack."""
 
@@ -69,6 +73,8 @@ def refusal_response(refusal: Refused) -> Response:
         body["saved_at"] = refusal.saved_at
     elif isinstance(refusal, Unfinished):
         body["documents"] = refusal.names
+    elif isinstance(refusal, UploadTooLarge):
+        code = status.HTTP_413_REQUEST_ENTITY_TOO_LARGE
     return Response(body, status=code)
 
 

@@ -5,9 +5,16 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from annotation.forms import MAX_GUIDELINES, MAX_OVERLAP, label_problems
-from annotation.models import Campaign, Case, Membership
+from annotation.forms import MAX_GUIDELINES, MAX_NOTE, MAX_OVERLAP, label_problems
+from annotation.models import (
+    Assignment,
+    Campaign,
+    Case,
+    GuidelinesVersion,
+    Membership,
+)
 from annotation.selectors.adjudication import letter_of
+from portal.accounts.models import display_name
 from portal.datasets.models import Dataset, Release
 
 
@@ -35,6 +42,14 @@ class AnnotatorProgress(serializers.Serializer[Any]):
     submitted = serializers.IntegerField()
 
 
+class FlaggedWork(serializers.Serializer[Any]):
+    document = serializers.CharField()
+    annotator = serializers.CharField()
+    flag = serializers.CharField()
+    reason = serializers.CharField()
+    state = serializers.ChoiceField(choices=Assignment.State.choices)
+
+
 class CampaignDetail(serializers.Serializer[Any]):
     slug = serializers.CharField()
     title = serializers.CharField()
@@ -48,6 +63,7 @@ class CampaignDetail(serializers.Serializer[Any]):
     annotators = AnnotatorProgress(many=True)
     open_cases = serializers.IntegerField()
     new_documents = serializers.IntegerField()
+    flagged = FlaggedWork(many=True, help_text="For leads and organisers; else empty.")
 
 
 class NewCampaign(serializers.Serializer[Any]):
@@ -65,8 +81,45 @@ class NewCampaign(serializers.Serializer[Any]):
         return labels
 
 
-class CampaignGuidelines(serializers.Serializer[Any]):
+class GuidelinesEdit(serializers.Serializer[Any]):
     guidelines = serializers.CharField(max_length=MAX_GUIDELINES, allow_blank=True)
+    note = serializers.CharField(
+        required=False,
+        allow_blank=True,
+        max_length=MAX_NOTE,
+        default="",
+        help_text="What changed, and why.",
+    )
+
+
+class GuidelinesVersionRow(serializers.ModelSerializer[GuidelinesVersion]):
+    author = serializers.SerializerMethodField()
+
+    class Meta:
+        model = GuidelinesVersion
+        fields = ["number", "note", "author", "created_at"]
+
+    def get_author(self, version: GuidelinesVersion) -> str:
+        return display_name(version.author) if version.author else ""
+
+
+class CampaignGuidelines(serializers.Serializer[Any]):
+    guidelines = serializers.CharField(help_text="Markdown of the version asked for.")
+    version = serializers.IntegerField()
+    seen_version = serializers.IntegerField(help_text="The newest one that I opened; 0 for none.")
+    versions = GuidelinesVersionRow(many=True, help_text="Newest first.")
+
+
+class GuidelinesVersionQuery(serializers.Serializer[Any]):
+    version = serializers.IntegerField(required=False, min_value=1, help_text="Else the newest.")
+
+
+class GuidelinesOpened(serializers.Serializer[Any]):
+    version = serializers.IntegerField(min_value=1, help_text="The version that was opened.")
+
+
+class GuidelinesSeenVersion(serializers.Serializer[Any]):
+    seen_version = serializers.IntegerField()
 
 
 class NewCampaignMember(serializers.Serializer[Any]):
@@ -134,6 +187,8 @@ class ProposedSpan(serializers.Serializer[Any]):
     start = serializers.IntegerField()
     end = serializers.IntegerField()
     quote = serializers.CharField()
+    value = serializers.CharField(required=False, allow_blank=True)
+    sign = serializers.CharField(required=False, allow_blank=True)
 
 
 class CaseProposal(serializers.Serializer[Any]):

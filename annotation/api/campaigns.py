@@ -12,14 +12,18 @@ from rest_framework.response import Response
 
 from annotation.access import Standing, campaign_for, managed_campaign
 from annotation.models import Campaign
-from annotation.selectors.campaigns import campaign_overview, campaign_rows
+from annotation.selectors.campaigns import (
+    FlaggedWork,
+    campaign_overview,
+    campaign_rows,
+    flagged_work,
+)
 from annotation.selectors.people import campaign_people
 from annotation.services.assigning import assign_documents
 from annotation.services.campaigns import (
     close_campaign,
     create_campaign,
     default_guidelines,
-    edit_guidelines,
     open_campaign,
     reopen_campaign,
 )
@@ -85,23 +89,12 @@ def _detail(standing: Standing) -> dict[str, Any]:
         "annotators": shapes.AnnotatorProgress(figures.annotators, many=True).data,
         "open_cases": figures.open_cases,
         "new_documents": figures.new_documents,
+        "flagged": shapes.FlaggedWork(_flagged(standing), many=True).data,
     }
 
 
-class CampaignGuidelines(AnnotationView):
-    @extend_schema(
-        summary="Write the guidelines (leads, organisers)",
-        tags=["campaigns"],
-        request=shapes.CampaignGuidelines,
-        responses=shapes.CampaignGuidelines,
-    )
-    def put(self, request: Request, slug: str) -> Response:
-        standing = managed_campaign(request.user, slug)
-        body = shapes.CampaignGuidelines(data=request.data)
-        body.is_valid(raise_exception=True)
-        text = body.validated_data["guidelines"]
-        edit_guidelines(campaign=standing.campaign, text=text, actor=user_of(request))
-        return Response({"guidelines": text})
+def _flagged(standing: Standing) -> list[FlaggedWork]:
+    return flagged_work(standing.campaign) if standing.may_manage else []
 
 
 class _StateChange(AnnotationView):

@@ -27,7 +27,8 @@ class Case(models.Model):
     end = models.PositiveIntegerField()
     kind = models.CharField(max_length=10, choices=Kind)
     proposals = models.JSONField(
-        help_text="[{assignment, spans: [{label, start, end, quote}]}, …], one per annotator."
+        help_text="[{assignment, spans: [{label, start, end, quote, value, sign}]}, …], one per "
+        "annotator."
     )
     state = models.CharField(max_length=10, choices=State, default=State.OPEN)
     decision = models.JSONField(
@@ -73,6 +74,8 @@ class GoldSpan(models.Model):
     start = models.PositiveIntegerField()
     end = models.PositiveIntegerField()
     quote = models.TextField()
+    value = models.TextField(blank=True, help_text="As in Span.")
+    sign = models.CharField(max_length=20, blank=True, help_text="As in Span.")
     origin = models.CharField(max_length=12, choices=Origin)
     case = models.ForeignKey(Case, null=True, on_delete=models.CASCADE, related_name="gold_spans")
 

@@ -31,6 +31,13 @@ class Assignment(models.Model):
         IN_PROGRESS = "in_progress", "in progress"
         SUBMITTED = "submitted", "submitted"
 
+    class Flag(models.TextChoices):
+        """What its annotator wants the lead to look at. Skipped work comes last in the queue."""
+
+        NONE = "", "none"
+        FLAGGED = "flagged", "flagged"
+        SKIPPED = "skipped", "skipped"
+
     campaign_document = models.ForeignKey(
         CampaignDocument, on_delete=models.CASCADE, related_name="assignments"
     )
@@ -40,6 +47,11 @@ class Assignment(models.Model):
     state = models.CharField(max_length=12, choices=State, default=State.ASSIGNED)
     # Grows by one with every accepted save; a save names the revision it was made from.
     revision = models.PositiveIntegerField(default=0)
+    active_seconds = models.PositiveIntegerField(
+        default=0, help_text="Time at work on the page, as the browser saw it."
+    )
+    flag = models.CharField(max_length=7, choices=Flag, blank=True, default=Flag.NONE)
+    flag_reason = models.TextField(blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
     submitted_at = models.DateTimeField(null=True)
 
@@ -55,6 +67,10 @@ class Assignment(models.Model):
                 condition=Q(state="submitted", submitted_at__isnull=False)
                 | (~Q(state="submitted") & Q(submitted_at__isnull=True)),
                 name="assignment_submitted_has_time",
+            ),
+            models.CheckConstraint(
+                condition=Q(flag="", flag_reason="") | (~Q(flag="") & ~Q(flag_reason="")),
+                name="assignment_flag_has_reason",
             ),
         ]
         indexes = [models.Index(fields=["annotator", "state"], name="assignment_annotator")]
@@ -86,6 +102,15 @@ class Span(models.Model):
     start = models.PositiveIntegerField()
     end = models.PositiveIntegerField()
     quote = models.TextField(help_text="text[start:end], kept to notice any drift.")
+    value = models.TextField(
+        blank=True, help_text="Decimal, ISO date or ISO 8601 duration; empty if there is none."
+    )
+    sign = models.CharField(
+        max_length=20, blank=True, help_text="How the sign is written; empty for what has none."
+    )
+    edited = models.BooleanField(
+        default=False, help_text="Whether value and sign are the annotator's own, not derived."
+    )
 
     class Meta:
         ordering = ["assignment", "start"]
@@ -97,6 +122,24 @@ class Span(models.Model):
 
     def __str__(self) -> str:
         return f"{self.label} [{self.start}, {self.end})"
+
+
+class Comment(models.Model):
+    """What an annotator wrote about a span, or about the page as a whole."""
+
+    assignment = models.ForeignKey(Assignment, on_delete=models.CASCADE, related_name="comments")
+    # A key and no row: the comment stays when its span is removed, and when it comes back.
+    span_key = models.CharField(max_length=36, blank=True, help_text="Empty for the whole page.")
+    text = models.TextField()
+    author = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+    edited_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["assignment", "id"]
+
+    def __str__(self) -> str:
+        return f"comment {self.pk} on assignment {self.assignment_id}"
 
 
 class Revision(models.Model):
@@ -113,6 +156,12 @@ class Revision(models.Model):
     )
     added = models.JSONField(default=list)
     removed = models.JSONField(default=list)
+    active_seconds = models.PositiveIntegerField(
+        default=0, help_text="Time at work that came with this save."
+    )
+    note = models.CharField(
+        max_length=200, blank=True, help_text="Where a save that was no typing came from."
+    )
     saved_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

@@ -15,6 +15,14 @@ def default_labels() -> list[str]:
     return ["Number", "Date"]
 
 
+class SuggestionSource(models.TextChoices):
+    """Where suggestions come from. Their order here is that in which they win over each other."""
+
+    XBRL = "xbrl", "facts of the filing's inline XBRL"
+    MODEL = "model", "uploaded output of a model"
+    RULES = "rules", "numbers and dates found by rules"
+
+
 class CampaignQuerySet(models.QuerySet["Campaign"]):
     def of_member(self, user: Any) -> "CampaignQuerySet":
         """Campaigns in which the user holds any role."""
@@ -36,7 +44,14 @@ class Campaign(models.Model):
     overlap = models.PositiveSmallIntegerField(
         default=2, help_text="Annotators per document, 1 to 4."
     )
+    # The text and number of the newest GuidelinesVersion, so that no page needs a further query.
     guidelines = models.TextField(blank=True, help_text="Markdown.")
+    guidelines_version = models.PositiveIntegerField(default=1)
+    suggestion_sources = models.JSONField(
+        default=list,
+        blank=True,
+        help_text="What annotators are shown as suggestions; none unless chosen.",
+    )
     state = models.CharField(max_length=10, choices=State, default=State.DRAFT)
     is_sample = models.BooleanField(default=False)
     created_by = models.ForeignKey(
@@ -74,6 +89,9 @@ class Membership(models.Model):
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships"
     )
     role = models.CharField(max_length=10, choices=Role)
+    seen_guidelines = models.PositiveIntegerField(
+        default=0, help_text="Number of the newest version this person has opened; 0 for none."
+    )
 
     class Meta:
         ordering = ["campaign", "role", "id"]

@@ -9,6 +9,7 @@ from django.db.models import Count, F
 
 from annotation.access import visible_campaigns
 from annotation.models import Assignment, Campaign, CampaignDocument, Case, Membership
+from portal.accounts.models import display_name
 from portal.datasets.models import Document
 
 Stage = CampaignDocument.Stage
@@ -61,6 +62,17 @@ class Overview:
     new_documents: int
 
 
+@dataclass(frozen=True)
+class FlaggedWork:
+    """A page that an annotator wants the lead to look at; nothing about what was marked."""
+
+    document: str
+    annotator: str
+    flag: str
+    reason: str
+    state: str
+
+
 def campaign_rows(user: Any) -> list[CampaignRow]:
     """The campaigns the user may see, with their stages and the user's own roles."""
     campaigns = list(visible_campaigns(user).select_related("dataset"))
@@ -111,6 +123,29 @@ def campaign_overview(campaign: Campaign) -> Overview:
         .exclude(pk__in=documents.values("document"))
         .count(),
     )
+
+
+def flagged_work(campaign: Campaign) -> list[FlaggedWork]:
+    """What annotators flagged or skipped, for leads and organisers: reasons may speak of the text.
+
+    Skipped pages first, since they hold the campaign up; submitted work keeps its flag.
+    """
+    flagged = (
+        Assignment.objects.filter(campaign_document__campaign=campaign)
+        .exclude(flag=Assignment.Flag.NONE)
+        .select_related("annotator", "campaign_document__document")
+        .order_by("-flag", "campaign_document__document__name", "id")
+    )
+    return [
+        FlaggedWork(
+            document=assignment.campaign_document.document.name,
+            annotator=display_name(assignment.annotator),
+            flag=assignment.flag,
+            reason=assignment.flag_reason,
+            state=assignment.state,
+        )
+        for assignment in flagged
+    ]
 
 
 def _annotators(campaign: Campaign) -> tuple[AnnotatorProgress, ...]:

@@ -4,10 +4,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Q, QuerySet
+from django.db.models import Case, Count, Q, QuerySet, When
 
 from annotation.access import own_assignments
 from annotation.models import Assignment, Campaign
+
+from .guidelines import seen_guidelines
+from .spans import current_spans
 
 # The tasks page shows this many of each state; the rest is one click away.
 SHOWN = 10
@@ -15,7 +18,10 @@ SHOWN = 10
 
 @dataclass(frozen=True)
 class TaskGroup:
-    """One person's tasks in one campaign. The lists hold the first few, the counts all."""
+    """One person's tasks in one campaign.
+
+    The lists hold the first few, the counts tell of all; `waiting` is all that can be worked on.
+    """
 
     campaign: Campaign
     to_do: tuple[Assignment, ...]
@@ -24,6 +30,7 @@ class TaskGroup:
     to_do_count: int
     in_progress_count: int
     submitted_count: int
+    waiting: tuple[Assignment, ...]
 
     @property
     def total(self) -> int:
@@ -35,9 +42,9 @@ class TaskGroup:
 
     @property
     def next(self) -> Assignment | None:
-        """What is begun comes before what is new."""
-        waiting = (*self.in_progress, *self.to_do)
-        return waiting[0] if waiting and self.is_open else None
+        """What is begun comes before what is new, and what was skipped last."""
+        ordered = sorted(self.waiting, key=lambda task: task.flag == Assignment.Flag.SKIPPED)
+        return ordered[0] if ordered and self.is_open else None
 
 
 def my_assignments(user: Any) -> QuerySet[Assignment]:
@@ -72,11 +79,33 @@ def _group(assignments: list[Assignment]) -> TaskGroup:
         to_do_count=len(to_do),
         in_progress_count=len(in_progress),
         submitted_count=len(submitted),
+        waiting=(*in_progress, *to_do),
     )
 
 
 def _in_state(assignments: Iterable[Assignment], state: str) -> list[Assignment]:
     return [assignment for assignment in assignments if assignment.state == state]
+
+
+def work_data(assignment: Assignment) -> dict[str, Any]:
+    """Where the work on a page stands, for programs and for the workbench alike."""
+    campaign = assignment.campaign_document.campaign
+    document = assignment.campaign_document.document
+    return {
+        "state": assignment.state,
+        "can_edit": assignment.is_workable,
+        "revision": assignment.revision,
+        "text_sha256": document.text_sha256,
+        "text_chars": document.text_chars,
+        "guidelines": {
+            "version": campaign.guidelines_version,
+            "seen_version": seen_guidelines(campaign, assignment.annotator_id),
+        },
+        "suggestions": bool(campaign.suggestion_sources),
+        "flag": {"kind": assignment.flag, "reason": assignment.flag_reason},
+        "active_seconds": assignment.active_seconds,
+        "spans": current_spans(assignment),
+    }
 
 
 def position_of(assignment: Assignment) -> tuple[int, int]:
@@ -85,15 +114,25 @@ def position_of(assignment: Assignment) -> tuple[int, int]:
         annotator=assignment.annotator_id,
         campaign_document__campaign=assignment.campaign_document.campaign_id,
     )
-    return mine.filter(pk__lte=assignment.pk).count(), mine.count()
+    counts = mine.aggregate(upto=Count("pk", filter=Q(pk__lte=assignment.pk)), total=Count("pk"))
+    return counts["upto"], counts["total"]
 
 
 def next_task(user: Any, assignment: Assignment) -> Assignment | None:
-    """The user's next open task: later in this campaign, then earlier, then in another one."""
+    """The user's next open task: later in this campaign, then earlier, then in another one.
+
+    What was skipped comes after all others.
+    """
+    campaign = assignment.campaign_document.campaign_id
     others = own_assignments(user).workable().exclude(pk=assignment.pk)
-    here = Q(campaign_document__campaign=assignment.campaign_document.campaign_id)
+    here = Q(campaign_document__campaign=campaign)
+    later = others.filter(here, pk__gt=assignment.pk).exclude(flag=Assignment.Flag.SKIPPED)
+    # Nearly always there is one, and to ask for it alone is cheap.
     return (
-        others.filter(here, pk__gt=assignment.pk).order_by("id").first()
-        or others.filter(here).order_by("id").first()
-        or others.order_by("id").first()
+        later.order_by("id").first()
+        or others.order_by(_last_if(Q(flag=Assignment.Flag.SKIPPED)), _last_if(~here), "id").first()
     )
+
+
+def _last_if(condition: Q) -> Case:
+    return Case(When(condition, then=1), default=0)

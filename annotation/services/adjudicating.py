@@ -8,10 +8,11 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation.models import CampaignDocument, Case, GoldSpan
+from annotation.span_values import settled_value
 from portal.accounts.models import User
 from portal.audit.models import record_event
+from portal.facts import FactValue, check_spans
 from portal.facts import Span as TextSpan
-from portal.facts import check_spans
 
 from .errors import InvalidSpans, Refused
 
@@ -52,7 +53,8 @@ def decide_case(
 ) -> Decided:
     """Makes `decision_spans` gold in place of the case; none at all is a full answer.
 
-    The last decision makes the document gold. Raises InvalidSpans for spans out of range, with an
+    A span has the value that all who proposed it gave it, else the derived one. The last decision
+    makes the document gold. Raises InvalidSpans for spans out of range, with an
     unknown label, overlapping each other or gold, or elsewhere than the case; AlreadyDecided when
     it was settled before.
     """
@@ -109,24 +111,49 @@ def _write_gold(
     case: Case, campaign_document: CampaignDocument, spans: Sequence[TextSpan]
 ) -> list[GoldSpan]:
     text = campaign_document.document.content.text
-    return GoldSpan.objects.bulk_create(
-        GoldSpan(
-            campaign_document=campaign_document,
-            case=case,
-            label=span.label,
-            start=span.start,
-            end=span.end,
-            quote=text[span.start : span.end],
-            origin=GoldSpan.Origin.ADJUDICATED,
+    rows = []
+    for span in spans:
+        quote = text[span.start : span.end]
+        value = settled_value(_readings(case, span), quote, span.label)
+        rows.append(
+            GoldSpan(
+                campaign_document=campaign_document,
+                case=case,
+                label=span.label,
+                start=span.start,
+                end=span.end,
+                quote=quote,
+                value=value.value,
+                sign=value.sign,
+                origin=GoldSpan.Origin.ADJUDICATED,
+            )
         )
-        for span in spans
-    )
+    return GoldSpan.objects.bulk_create(rows)
+
+
+def _readings(case: Case, span: TextSpan) -> list[FactValue]:
+    """The values that annotators gave this very span; cases of the first version have none."""
+    return [
+        FactValue(proposed["value"], proposed["sign"])
+        for proposal in case.proposals
+        for proposed in proposal["spans"]
+        if (proposed["start"], proposed["end"], proposed["label"])
+        == (span.start, span.end, span.label)
+        and "value" in proposed
+    ]
 
 
 def _close(case: Case, gold: Sequence[GoldSpan], reason: str, actor: User) -> None:
     case.state = Case.State.DECIDED
     case.decision = [
-        {"label": span.label, "start": span.start, "end": span.end, "quote": span.quote}
+        {
+            "label": span.label,
+            "start": span.start,
+            "end": span.end,
+            "quote": span.quote,
+            "value": span.value,
+            "sign": span.sign,
+        }
         for span in gold
     ]
     case.reason = reason

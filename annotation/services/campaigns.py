@@ -6,7 +6,8 @@ from pathlib import Path
 from django.db import transaction
 from django.utils.text import slugify
 
-from annotation.models import Campaign
+from annotation.models import Campaign, GuidelinesVersion, Membership
+from annotation.selectors.guidelines import seen_guidelines
 from portal.accounts.models import User
 from portal.audit.models import record_event
 from portal.datasets.models import Dataset
@@ -46,6 +47,7 @@ def create_campaign(
         is_sample=is_sample,
         created_by=actor,
     )
+    _write_version(campaign, number=1, text=guidelines, note="", author=actor)
     record_event(
         verb="create_campaign", subject=campaign, actor=actor, dataset=dataset.slug, overlap=overlap
     )
@@ -113,10 +115,34 @@ def reopen_campaign(*, campaign: Campaign, actor: User) -> Campaign:
 
 
 @transaction.atomic
-def edit_guidelines(*, campaign: Campaign, text: str, actor: User) -> Campaign:
-    """Replaces the guidelines; the event keeps the former text, so that no version is lost."""
-    former = Campaign.objects.select_for_update().get(pk=campaign.pk).guidelines
-    campaign.guidelines = text
-    campaign.save(update_fields=["guidelines"])
-    record_event(verb="edit_guidelines", subject=campaign, actor=actor, former=former)
-    return campaign
+def edit_guidelines(*, campaign: Campaign, text: str, actor: User, note: str = "") -> Campaign:
+    """Puts a new version of the guidelines in force; the same text again changes nothing."""
+    locked = Campaign.objects.select_for_update().get(pk=campaign.pk)
+    if text != locked.guidelines:
+        number = locked.guidelines_version + 1
+        locked.guidelines, locked.guidelines_version = text, number
+        locked.save(update_fields=["guidelines", "guidelines_version"])
+        _write_version(locked, number=number, text=text, note=note, author=actor)
+        record_event(verb="edit_guidelines", subject=campaign, actor=actor, version=number)
+    return locked
+
+
+def _write_version(
+    campaign: Campaign, *, number: int, text: str, note: str, author: User | None
+) -> None:
+    GuidelinesVersion.objects.create(
+        campaign=campaign, number=number, text=text, note=note, author=author
+    )
+
+
+def mark_guidelines_seen(*, campaign: Campaign, version: int, user: User) -> int:
+    """Remembers that a member has opened this version; returns the newest one they opened.
+
+    It never goes back, and not beyond the newest version there is. Who holds no role has nothing to
+    remember.
+    """
+    opened = min(version, Campaign.objects.get(pk=campaign.pk).guidelines_version)
+    Membership.objects.filter(campaign=campaign, user=user, seen_guidelines__lt=opened).update(
+        seen_guidelines=opened
+    )
+    return seen_guidelines(campaign, user.pk)

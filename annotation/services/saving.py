@@ -7,23 +7,28 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NoReturn
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.db.models import F
 
 from annotation.models import Assignment, Campaign, Revision, Span
-from annotation.span_input import KEY, Draft, check_drafts, read_spans
+from annotation.selectors.spans import current_spans, stored_spans
+from annotation.span_input import KEY, PLACED, Draft, check_drafts, read_spans
 from portal.accounts.models import User
 
 from .errors import AlreadySubmitted, CampaignNotOpen, Conflict, InvalidSpans, Reassigned
 
+# Nobody saves after more than a day at the page; a larger number is a broken clock.
+MAX_ACTIVE_SECONDS = 86_400
+
 
 @dataclass(frozen=True)
 class Saved:
-    """An accepted save: the revision it made, when, and the assignment's state."""
+    """An accepted save: the revision it made, when, the assignment's state, and what it added."""
 
     revision: int
     saved_at: datetime
     state: str
+    added: Sequence[dict[str, Any]]
 
 
 def save_spans(
@@ -34,37 +39,48 @@ def save_spans(
     spans: object,
     author: User,
     text_sha256: str = "",
+    active_seconds: int = 0,
+    note: str = "",
+    digest: str = "",
 ) -> Saved:
     """Makes `spans` (decoded JSON) the assignment's spans and writes one revision.
 
     The same `save_key` again is answered as the first time and changes nothing. The revision is the
-    log of the save: it holds who, when and what, so no further event is written. Raises
-    InvalidSpans, Conflict when `base_revision` is not the current one, AlreadySubmitted and
-    CampaignNotOpen; nothing is saved then.
+    log of the save: it holds who, when and what, so no further event is written; `active_seconds`
+    (at work since the last save) are added once with it. `digest` tells one save from another
+    under the same key; by default it is that of the spans. Raises InvalidSpans, Conflict when
+    `base_revision` is not the current one, AlreadySubmitted and CampaignNotOpen; nothing is saved
+    then.
     """
-    drafts = _checked(assignment, spans, save_key, text_sha256)
-    digest = _digest(drafts)
-    with transaction.atomic():
-        replayed = _replayed(assignment, save_key, digest)
-        if replayed is None and not _owns_next_revision(assignment, base_revision, author):
-            # The same save may have come twice at once; the other one has just been accepted then.
-            replayed = _replayed(assignment, save_key, digest) or _refused(assignment, author)
-        if replayed is not None:
-            return replayed
-        added, removed = _write(assignment, drafts)
-        revision = Revision.objects.create(
-            assignment=assignment,
-            number=base_revision + 1,
-            author=author,
-            save_key=save_key,
-            digest=digest,
-            added=added,
-            removed=removed,
-        )
-    return Saved(revision.number, revision.saved_at, str(Assignment.State.IN_PROGRESS))
+    drafts = _checked(assignment, spans, save_key, text_sha256, active_seconds)
+    digest = digest or _digest(drafts)
+    try:
+        with transaction.atomic():
+            if _owns_next_revision(assignment, base_revision, author, active_seconds):
+                added, removed = _write(assignment, drafts)
+                revision = Revision.objects.create(
+                    assignment=assignment,
+                    number=base_revision + 1,
+                    author=author,
+                    save_key=save_key,
+                    digest=digest,
+                    added=added,
+                    removed=removed,
+                    active_seconds=active_seconds,
+                    note=note,
+                )
+                state = str(Assignment.State.IN_PROGRESS)
+                return Saved(revision.number, revision.saved_at, state, added)
+    except IntegrityError:
+        # The key was used before: what has just been written is undone, and answered below.
+        if not Revision.objects.filter(assignment=assignment.pk, save_key=save_key).exists():
+            raise
+    return _replayed(assignment, save_key, digest) or refuse_change(assignment, author)
 
 
-def _owns_next_revision(assignment: Assignment, base_revision: int, author: User) -> bool:
+def _owns_next_revision(
+    assignment: Assignment, base_revision: int, author: User, active_seconds: int
+) -> bool:
     """Whoever changes this one row makes the next revision; a second tab finds no row to change.
 
     The conditions are columns of the row itself: PostgreSQL looks at them again after waiting for
@@ -76,23 +92,24 @@ def _owns_next_revision(assignment: Assignment, base_revision: int, author: User
     changed = (
         Assignment.objects.filter(pk=assignment.pk, annotator=author, revision=base_revision)
         .exclude(state=Assignment.State.SUBMITTED)
-        .update(revision=F("revision") + 1, state=Assignment.State.IN_PROGRESS)
+        .update(
+            revision=F("revision") + 1,
+            state=Assignment.State.IN_PROGRESS,
+            active_seconds=F("active_seconds") + active_seconds,
+        )
     )
     return changed == 1
 
 
-def current_spans(assignment: Assignment) -> list[dict[str, Any]]:
-    """The spans as saved, in text order, with the fields of the API."""
-    rows = assignment.spans.order_by("start").values_list("key", "label", "start", "end", "quote")
-    return [Draft(*row)._asdict() for row in rows]
-
-
-def _checked(assignment: Assignment, spans: object, save_key: str, text_sha256: str) -> list[Draft]:
+def _checked(
+    assignment: Assignment, spans: object, save_key: str, text_sha256: str, active_seconds: int
+) -> list[Draft]:
     document = assignment.campaign_document.document
     if not KEY.fullmatch(save_key):
         raise InvalidSpans([_save_fault("save_key", "must be 1 to 36 letters, digits, - or _")])
     if text_sha256 and text_sha256 != document.text_sha256:
         raise InvalidSpans([_save_fault("text_sha256", "the page's text is another one")])
+    check_active_seconds(active_seconds)
     drafts, faults = read_spans(spans)
     if not faults:
         labels = assignment.campaign_document.campaign.labels
@@ -100,6 +117,13 @@ def _checked(assignment: Assignment, spans: object, save_key: str, text_sha256: 
     if faults:
         raise InvalidSpans(faults)
     return drafts
+
+
+def check_active_seconds(seconds: int) -> None:
+    """Raises InvalidSpans for a time that cannot have passed since the last save."""
+    if not 0 <= seconds <= MAX_ACTIVE_SECONDS:
+        rule = f"must be from 0 to {MAX_ACTIVE_SECONDS}"
+        raise InvalidSpans([_save_fault("active_seconds", rule)])
 
 
 def _save_fault(field: str, message: str) -> dict[str, Any]:
@@ -115,19 +139,24 @@ def _replayed(assignment: Assignment, save_key: str, digest: str) -> Saved | Non
         # Answering "saved" would lose what is new in this one.
         raise InvalidSpans([_save_fault("save_key", "was used for a save with other spans")])
     state = Assignment.objects.values_list("state", flat=True).get(pk=assignment.pk)
-    return Saved(known.number, known.saved_at, state)
+    return Saved(known.number, known.saved_at, state, known.added)
 
 
-def _refused(assignment: Assignment, author: User) -> NoReturn:
+def refuse_change(assignment: Assignment, author: User) -> NoReturn:
     """Says why the assignment cannot be saved to."""
     now = Assignment.objects.select_related("campaign_document__campaign").get(pk=assignment.pk)
-    if now.annotator_id != author.pk:
-        raise Reassigned
-    if now.is_submitted:
-        raise AlreadySubmitted
-    if now.campaign_document.campaign.state != Campaign.State.OPEN:
-        raise CampaignNotOpen
+    require_workable(now, author)
     raise conflict_of(now)
+
+
+def require_workable(assignment: Assignment, actor: User) -> None:
+    """Raises Reassigned, AlreadySubmitted or CampaignNotOpen unless `actor` may work on it now."""
+    if assignment.annotator_id != actor.pk:
+        raise Reassigned
+    if assignment.is_submitted:
+        raise AlreadySubmitted
+    if assignment.campaign_document.campaign.state != Campaign.State.OPEN:
+        raise CampaignNotOpen
 
 
 def conflict_of(assignment: Assignment) -> Conflict:
@@ -144,10 +173,7 @@ def _write(
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Replaces only the rows that differ; returns what was added and what was removed."""
     wanted = {draft.key: draft for draft in drafts}
-    stored = {
-        row[0]: Draft(*row)
-        for row in assignment.spans.values_list("key", "label", "start", "end", "quote")
-    }
+    stored = {draft.key: draft for draft in stored_spans(assignment)}
     removed = [span for key, span in stored.items() if wanted.get(key) != span]
     added = [span for key, span in wanted.items() if stored.get(key) != span]
     # A changed span is removed and added anew, so that two spans can trade places without ever
@@ -172,5 +198,10 @@ def _ordered(spans: Iterable[Draft]) -> list[dict[str, Any]]:
 
 
 def _digest(drafts: Iterable[Draft]) -> str:
-    """SHA-256 of the spans as a set: tells a repeated save from another one under the same key."""
-    return hashlib.sha256(json.dumps(sorted(drafts)).encode()).hexdigest()
+    """SHA-256 of the spans as a set: tells a repeated save from another one under the same key.
+
+    Only what was sent counts. What is derived from it may be read otherwise by a later version of
+    the rules, and the same save is the same save then, too.
+    """
+    sent = sorted(draft if draft.edited else draft[: len(PLACED)] for draft in drafts)
+    return hashlib.sha256(json.dumps(sent).encode()).hexdigest()

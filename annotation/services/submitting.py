@@ -10,7 +10,7 @@ from portal.accounts.models import User
 from portal.audit.models import record_event
 
 from .errors import CampaignNotOpen, Reassigned
-from .saving import conflict_of
+from .saving import check_active_seconds, conflict_of
 from .settling import settle_document
 
 
@@ -23,12 +23,16 @@ class Submitted:
 
 
 @transaction.atomic
-def submit_assignment(*, assignment: Assignment, base_revision: int, actor: User) -> Submitted:
+def submit_assignment(
+    *, assignment: Assignment, base_revision: int, actor: User, active_seconds: int = 0
+) -> Submitted:
     """Makes the spans of `base_revision` final; the last submission of a document settles it.
 
-    Submitting again from the same revision is answered as the first time. Raises Conflict when the
-    assignment is at another revision and CampaignNotOpen; nothing is changed then.
+    Submitting again from the same revision is answered as the first time. A flag stays: the lead
+    may still want to know. Raises Conflict when the assignment is at another revision and
+    CampaignNotOpen; nothing is changed then.
     """
+    check_active_seconds(active_seconds)
     # The lock makes the last two annotators of a document come one after the other, so that one
     # sees both.
     campaign_document = (
@@ -47,7 +51,8 @@ def submit_assignment(*, assignment: Assignment, base_revision: int, actor: User
         raise CampaignNotOpen
     now.state = Assignment.State.SUBMITTED
     now.submitted_at = timezone.now()
-    now.save(update_fields=["state", "submitted_at"])
+    now.active_seconds += active_seconds
+    now.save(update_fields=["state", "submitted_at", "active_seconds"])
     # No count of spans: it would tell others about labels they may not see yet.
     record_event(verb="submit_assignment", subject=now, actor=actor, revision=now.revision)
     stage = settle_document(campaign_document=campaign_document)

@@ -9,14 +9,13 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.access import Standing, campaign_for, managed_campaign
-from annotation.forms import CampaignForm, GuidelinesForm, posted
-from annotation.selectors.campaigns import campaign_overview, campaign_rows
+from annotation.forms import CampaignForm, posted
+from annotation.selectors.campaigns import campaign_overview, campaign_rows, flagged_work
 from annotation.selectors.steps import next_steps
 from annotation.services.assigning import assign_documents
 from annotation.services.campaigns import (
     close_campaign,
     create_campaign,
-    edit_guidelines,
     open_campaign,
     reopen_campaign,
 )
@@ -49,7 +48,8 @@ def overview(request: UserRequest, slug: str) -> HttpResponse:
     standing = campaign_for(request.user, slug)
     figures = campaign_overview(standing.campaign)
     steps = next_steps(standing, figures, request.user.pk)
-    context = {"standing": standing, "overview": figures, "steps": steps}
+    flagged = flagged_work(standing.campaign) if standing.may_manage else []
+    context = {"standing": standing, "overview": figures, "steps": steps, "flagged": flagged}
     return render(request, "annotation/campaign.html", context)
 
 
@@ -101,21 +101,3 @@ def _changed(request: UserRequest, slug: str, act: Callable[[Standing], str]) ->
     except Refused as refusal:
         messages.error(request, refusal.message)
     return redirect(standing.campaign)
-
-
-@login_required
-@require_http_methods(["GET", "HEAD", "POST"])
-def guidelines(request: UserRequest, slug: str) -> HttpResponse:
-    """Everybody in the campaign reads them; leads and organisers write them."""
-    standing = campaign_for(request.user, slug)
-    if request.method == "POST":
-        standing = managed_campaign(request.user, slug)
-    form = GuidelinesForm(posted(request), initial={"guidelines": standing.campaign.guidelines})
-    if form.is_valid():
-        text = form.cleaned_data["guidelines"]
-        edit_guidelines(campaign=standing.campaign, text=text, actor=request.user)
-        messages.success(request, "Guidelines saved.")
-        return redirect("annotation:guidelines", slug)
-    editing = standing.may_manage and ("edit" in request.GET or form.is_bound)
-    context = {"standing": standing, "form": form, "editing": editing}
-    return render(request, "annotation/guidelines.html", context)

@@ -9,11 +9,16 @@ from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from annotation.access import own_assignment, readable_assignment
+from annotation.access import own_assignment, readable_page
 from annotation.models import Assignment
 from annotation.selectors.adjudication import label_css
-from annotation.selectors.tasks import my_assignments, next_task, position_of, task_groups
-from annotation.services.saving import current_spans
+from annotation.selectors.tasks import (
+    my_assignments,
+    next_task,
+    position_of,
+    task_groups,
+    work_data,
+)
 from portal.accounts.access import UserRequest
 from portal.datasets.rendering import image_response, sandboxed_html_response
 
@@ -70,38 +75,55 @@ def _images(assignment: Assignment) -> list[dict[str, Any]]:
 def _workbench_data(assignment: Assignment) -> dict[str, Any]:
     """What the page's JavaScript works on."""
     campaign = assignment.campaign_document.campaign
-    document = assignment.campaign_document.document
     return {
         "assignment": assignment.pk,
-        "revision": assignment.revision,
-        "state": assignment.state,
+        # What a browser keeps of unsaved work belongs to one person on a shared machine.
+        "user": assignment.annotator_id,
         "labels": [
             {"name": name, "key": str(place), "css": label_css(name, campaign.labels)}
             for place, name in enumerate(campaign.labels, start=1)
         ],
-        "text_sha256": document.text_sha256,
-        "text_chars": document.text_chars,
-        "spans": current_spans(assignment),
-        "urls": {
-            "save": reverse("api:assignment-spans", args=[assignment.pk]),
-            "submit": reverse("api:assignment-submit", args=[assignment.pk]),
-            "tasks": reverse("annotation:tasks"),
-            "html": reverse("annotation:assignment-html", args=[assignment.pk]),
-        },
+        **work_data(assignment),
+        "urls": _workbench_urls(assignment),
         "readonly": not assignment.is_workable,
+    }
+
+
+def _workbench_urls(assignment: Assignment) -> dict[str, str]:
+    """Addresses by what they are for; a revision or comment adds its number and a slash."""
+    campaign = assignment.campaign_document.campaign
+    endpoints = {
+        "save": "assignment-spans",
+        "submit": "assignment-submit",
+        "content": "assignment-content",
+        "facts": "assignment-facts",
+        "warnings": "assignment-warnings",
+        "revisions": "assignment-revisions",
+        "comments": "assignment-comments",
+        "flag": "assignment-flag",
+        "export": "assignment-export",
+        "import": "assignment-import",
+    }
+    urls = {name: reverse(f"api:{at}", args=[assignment.pk]) for name, at in endpoints.items()}
+    return urls | {
+        "tasks": reverse("annotation:tasks"),
+        "html": reverse("annotation:assignment-html", args=[assignment.pk]),
+        "guidelines": reverse("api:campaign-guidelines", args=[campaign.slug]),
+        "guidelines_seen": reverse("api:campaign-guidelines-seen", args=[campaign.slug]),
+        "guidelines_page": reverse("annotation:guidelines", args=[campaign.slug]),
     }
 
 
 @login_required
 @require_safe
 def assignment_html(request: UserRequest, pk: int) -> HttpResponse:
-    assignment = readable_assignment(request.user, pk)
+    assignment = readable_page(request.user, pk)
     return sandboxed_html_response(assignment.campaign_document.document.content.html)
 
 
 @login_required
 @require_safe
 def assignment_image(request: UserRequest, pk: int, number: int) -> FileResponse:
-    assignment = readable_assignment(request.user, pk)
+    assignment = readable_page(request.user, pk)
     images = assignment.campaign_document.document.images
     return image_response(get_object_or_404(images, number=number))

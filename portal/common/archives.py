@@ -16,6 +16,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Protocol
 
 MEGABYTE = 1024 * 1024
+LONGEST_MESSAGE = 350
 
 # What the standard library raises at archives that are damaged, or of a kind it does not know.
 _UNREADABLE = (
@@ -25,10 +26,14 @@ _UNREADABLE = (
 
 
 class ArchiveFault(Exception):
-    """An archive, or a member of one, that cannot be taken. The message names it and says why."""
+    """An archive, or a member of one, that cannot be taken. The message names it and says why.
+
+    Names come from the archive, and reasons from libraries that quote it: both are cut short.
+    """
 
     def __init__(self, code: str, message: str, member: str = "") -> None:
-        super().__init__(message)
+        is_short = len(message) <= LONGEST_MESSAGE
+        super().__init__(message if is_short else f"{message[:LONGEST_MESSAGE]}…")
         self.code = code
         self.member = member
 
@@ -97,9 +102,16 @@ class FolderArchive:
         path = (self._root / name).resolve()
         if not path.is_relative_to(self._root):
             raise ArchiveFault("traversal", f"{name}: leads out of the folder", name)
-        if path.stat().st_size > self._limits.member:
-            raise _too_large(name, self._limits)
-        return path.read_bytes()
+        try:
+            # A pipe or a device would never end.
+            if not path.is_file():
+                raise ArchiveFault("not_a_file", f"{name}: not a file", name)
+            if path.stat().st_size > self._limits.member:
+                raise _too_large(name, self._limits)
+            return path.read_bytes()
+        except OSError as error:
+            reason = error.strerror or error
+            raise ArchiveFault("unreadable", f"{name}: cannot be read: {reason}", name) from error
 
 
 class ZipArchive:

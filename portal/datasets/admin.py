@@ -4,7 +4,16 @@ from typing import Any
 
 from django.contrib import admin
 
-from .models import Dataset, Document, ImportItem, ImportRun, PageImage, Release, ReleaseItem
+from .models import (
+    Dataset,
+    Document,
+    ImportItem,
+    ImportRun,
+    PageImage,
+    Release,
+    ReleaseItem,
+    XbrlFacts,
+)
 
 
 class ReadOnlyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
@@ -47,6 +56,13 @@ class DocumentAdmin(ReadOnlyAdmin):
 @admin.register(PageImage)
 class PageImageAdmin(ReadOnlyAdmin):
     list_display = ["document", "number", "width", "height"]
+    list_select_related = ["document"]
+    search_fields = ["document__name"]
+
+
+@admin.register(XbrlFacts)
+class XbrlFactsAdmin(ReadOnlyAdmin):
+    list_display = ["document"]
     list_select_related = ["document"]
     search_fields = ["document__name"]
 

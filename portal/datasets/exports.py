@@ -1,7 +1,8 @@
 """A release as a ZIP: written while it is sent, and the same bytes every time.
 
-gold/ID.html     canonical HTML with inline fact tags
-gold.jsonl       the gold lines {"id", "html"}, in canonical JSON; an item's hash is of its line
+gold/ID.html     canonical HTML with inline fact tags, where the benchmark is of pages
+gold.jsonl       the gold lines as the benchmark has them, in canonical JSON; an item's hash is of
+                 its line
 facts.jsonl      {"id", "text_chars", "text_sha256", "facts": [{n, type, value, start, end}]}
 images/ID.png    on request
 manifest.json    the release, its items' hashes, and the SHA-256 of every file before it
@@ -30,7 +31,7 @@ def release_archive(release: Release, *, images: bool = False) -> Iterator[bytes
     """The archive's bytes, in pieces. Bounded memory: one item at a time."""
     sink = _Sink()
     writer = _Writer(sink)
-    for item in _items(release):
+    for item in _items(release) if release.has_pages else ():
         writer.add(f"gold/{item.name}.html", item.gold["html"].encode())
         yield from sink.drain(DRAIN_AT)
     for name, lines in (("gold.jsonl", _gold_lines), ("facts.jsonl", _fact_lines)):

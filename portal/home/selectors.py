@@ -62,7 +62,7 @@ def _glance(board: Board, entries: Sequence[Entry]) -> BoardAtAGlance:
     return BoardAtAGlance(
         board=board,
         column=_decisive(columns),
-        places=_best_places(_comparable(graded or reported), columns),
+        places=_best_places(_comparable(graded or _complete(reported, columns)), columns),
         graded=len(graded),
         reported=len(reported),
     )
@@ -87,7 +87,7 @@ def _weight(rows: Sequence[Entry]) -> tuple[int, int]:
 
 def _best_places(entries: Sequence[Entry], columns: Sequence[BoardColumn]) -> tuple[Place, ...]:
     column = _decisive(columns)
-    scored = [entry for entry in entries if _is_complete(entry, columns)]
+    scored = _complete(entries, columns)
     values = [entry.scores[column.basis] for entry in scored]
     ranks = competition_ranks(values, higher_is_better=column.higher_is_better)
     places = [
@@ -98,14 +98,16 @@ def _best_places(entries: Sequence[Entry], columns: Sequence[BoardColumn]) -> tu
     return tuple(sorted(places, key=lambda place: (place.rank, place.name))[:PLACES_SHOWN])
 
 
-def _is_complete(entry: Entry, columns: Sequence[BoardColumn]) -> bool:
-    """Whether the entry has every figure that ranks, as it must on the leaderboard itself."""
-    return all(is_score(entry.scores.get(column.basis)) for column in columns if column.is_rank)
+def _complete(entries: Sequence[Entry], columns: Sequence[BoardColumn]) -> list[Entry]:
+    """The entries with every figure that ranks, as they must have on the leaderboard itself."""
+    bases = {column.basis for column in columns if column.is_rank}
+    return [entry for entry in entries if all(is_score(entry.scores.get(basis)) for basis in bases)]
 
 
 def _decisive(columns: Sequence[BoardColumn]) -> BoardColumn:
-    """The last figure of the leaderboard: as in the papers' tables, the one that sums it up."""
-    return [column for column in columns if not column.is_rank][-1]
+    """The figure that the leaderboard is ordered by."""
+    basis = next(column.basis for column in columns if column.decides)
+    return next(column for column in columns if column.key == basis)
 
 
 def newest_entries() -> tuple[NewEntry, ...]:

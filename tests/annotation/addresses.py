@@ -6,7 +6,7 @@ from typing import Any
 from django.urls import URLPattern, reverse
 
 from annotation import api_urls, urls
-from annotation.models import Assignment, Campaign, Case, Membership
+from annotation.models import Assignment, Campaign, Case, Comment, Membership
 
 
 def page_names() -> list[str]:
@@ -35,6 +35,10 @@ def _arguments(pattern: URLPattern, campaign: Campaign) -> Iterator[dict[str, An
     parts = pattern.pattern.converters
     fixed: dict[str, Any] = {"slug": campaign.slug} if "slug" in parts else {}
     fixed |= {"number": 1} if "number" in parts else {}
+    if "comment" in parts:
+        rows = Comment.objects.filter(assignment__campaign_document__campaign=campaign)
+        yield from ({"pk": row.assignment_id, "comment": row.pk} for row in rows)
+        return
     if "pk" not in parts:
         yield fixed
         return

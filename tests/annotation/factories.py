@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from annotation.models import Assignment, Campaign, CampaignDocument, Membership
+from annotation.models import Assignment, Campaign, CampaignDocument, Comment, Membership
 from annotation.services.campaigns import create_campaign, open_campaign
 from annotation.services.members import add_member
 from annotation.services.saving import Saved, save_spans
@@ -85,6 +85,13 @@ def spans_in(text: str, *marks: Mark) -> list[dict[str, Any]]:
             }
         )
     return found
+
+
+def comment(assignment: Assignment, text: str = "Is this a date?", span_key: str = "") -> Comment:
+    """A comment by the assignment's annotator, also on work that is submitted already."""
+    return Comment.objects.create(
+        assignment=assignment, span_key=span_key, text=text, author=assignment.annotator
+    )
 
 
 def save(assignment: Assignment, *marks: Mark, key: str = "") -> Saved:

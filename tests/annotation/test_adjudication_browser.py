@@ -6,7 +6,8 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Frame, Page, expect
 
-from annotation.models import Campaign, Case
+from annotation.models import Assignment, Campaign, Case, SuggestionUpload
+from annotation.services.campaigns import edit_guidelines
 from portal.accounts.models import User
 from tests.e2e.workbench import select
 
@@ -94,13 +95,22 @@ def test_pages_are_accessible_and_fit(
 ) -> None:
     page = page_of(lead, color_scheme=scheme, viewport={"width": width, "height": 900})
     case = Case.objects.filter(kind="boundary").get()
+    edit_guidelines(campaign=disputed, text="Mark **no** fact.", note="Less.", actor=lead)
+    flag = {"flag": "flagged", "flag_reason": "The table is cut off."}
+    Assignment.objects.filter(campaign_document__campaign=disputed).update(**flag)
+    SuggestionUpload.objects.create(
+        campaign=disputed, source_name="m.jsonl", faults=["m.jsonl:1: no"], fault_count=1
+    )
     root = f"/campaigns/{disputed.slug}/"
     for address in (
         "/campaigns/",
         "/annotate/",
         root,
         f"{root}people/",
+        f"{root}guidelines/",
+        f"{root}guidelines/?version=1",
         f"{root}guidelines/?edit",
+        f"{root}suggestions/",
         f"{root}agreement/",
         f"{root}adjudication/",
         f"{root}adjudication/{case.pk}/",

@@ -7,11 +7,18 @@ from django.contrib import admin
 from django.test import Client
 from django.urls import reverse
 
-from annotation.models import Campaign, Revision, Span
+from annotation.models import (
+    Campaign,
+    Comment,
+    ModelSuggestions,
+    Revision,
+    Span,
+    SuggestionUpload,
+)
 from portal.accounts.models import User
 from tests.conftest import make_user
 
-from .factories import save, work_of
+from .factories import comment, save, work_of
 
 pytestmark = pytest.mark.django_db
 
@@ -23,9 +30,21 @@ def staff(db: None, client_of: Callable[[User | None], Client]) -> Client:
     return client_of(make_user("Staff", is_staff=True, is_superuser=True))
 
 
+@pytest.fixture
+def commented(disputed: Campaign, ann: User) -> Campaign:
+    """A campaign with a row of every model."""
+    work = work_of(ann, disputed)
+    comment(work)
+    upload = SuggestionUpload.objects.create(campaign=disputed, source_name="marks.jsonl")
+    ModelSuggestions.objects.create(
+        campaign_document=work.campaign_document, upload=upload, spans=[]
+    )
+    return disputed
+
+
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model._meta.model_name)
 def test_rows_can_be_looked_at_but_not_changed(
-    model: type, disputed: Campaign, staff: Client
+    model: type, commented: Campaign, staff: Client
 ) -> None:
     name = f"admin:annotation_{model._meta.model_name}"  # type: ignore[attr-defined]
     row = model._default_manager.first()  # type: ignore[attr-defined]
@@ -37,14 +56,16 @@ def test_rows_can_be_looked_at_but_not_changed(
 
 
 def test_all_models_are_registered() -> None:
-    assert len(MODELS) == 8
+    assert len(MODELS) == 12
 
 
 def test_labels_of_unsettled_documents_are_not_there(
     campaign: Campaign, ann: User, staff: Client
 ) -> None:
     save(work_of(ann, campaign), ("Number", "(310)"))
-    span, revision = Span.objects.get(), Revision.objects.get()
+    comment(work_of(ann, campaign), "This (310) is odd.")
+    span, revision, row = Span.objects.get(), Revision.objects.get(), Comment.objects.get()
     assert "(310)" not in staff.get("/admin/annotation/span/").content.decode()
     assert staff.get(f"/admin/annotation/span/{span.pk}/change/").status_code == 302
     assert staff.get(f"/admin/annotation/revision/{revision.pk}/change/").status_code == 302
+    assert staff.get(f"/admin/annotation/comment/{row.pk}/change/").status_code == 302

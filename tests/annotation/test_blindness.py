@@ -14,13 +14,13 @@ from django.contrib import admin
 from django.test import Client
 from django.urls import reverse
 
-from annotation.models import Assignment, Campaign, Span
+from annotation.models import Assignment, Campaign, Comment, Span
 from annotation.models.assignments import Revision
 from portal.accounts.models import User
 from tests.conftest import make_user
 
 from .addresses import endpoints, pages
-from .factories import document_of, save, spans_in, submit, text_of, work_of
+from .factories import comment, document_of, save, spans_in, submit, text_of, work_of
 
 pytestmark = pytest.mark.django_db
 
@@ -31,6 +31,7 @@ Answers = dict[tuple[str, str], tuple[int, bytes]]
 _VOLATILE = re.compile(rb'csrfmiddlewaretoken" value="\w+"|"X-CSRFToken": "\w+"|nonce="[^"]*"')
 MODELS = [model for model in admin.site._registry if model._meta.app_label == "annotation"]
 QUERIES = {
+    "assignment-export": ["?form=tags", "?form=json", "?form=spans"],
     "tasks": ["?campaign=spring-round"],
     "adjudication": ["?state=open", "?state=decided", "?kind=missing"],
     "assignments": ["?state=submitted", "?state=in_progress"],
@@ -44,6 +45,7 @@ def world(disputed: Campaign, ann: User, ben: User) -> Campaign:
     """The first page is settled; of the second Ann and Ben have saved marks."""
     save(work_of(ann, disputed, 2), ("Number", "1,200"), ("Date", "March 31, 2025"))
     save(work_of(ben, disputed, 2), ("Number", "1,200"), ("Number", "(310)"))
+    comment(work_of(ann, disputed, 2), "The first 1,200 is odd.")
     return disputed
 
 
@@ -60,6 +62,8 @@ def cast(
 def answers(client: Client, campaign: Campaign) -> Answers:
     """What the client gets for every address: by reading, and by trying to change Ann's work."""
     found: Answers = {}
+    # That somebody opened the guidelines is remembered; their own reading must not be a difference.
+    client.get(reverse("annotation:guidelines", args=[campaign.slug]))
     for address in _readable(campaign):
         response = client.get(address)
         found["GET", address] = (response.status_code, _body(response))
@@ -86,6 +90,10 @@ def _attempts(campaign: Campaign) -> Iterable[tuple[str, str]]:
     for assignment in Assignment.objects.filter(annotator__name="Ann"):
         yield "PUT", reverse("api:assignment-spans", args=[assignment.pk])
         yield "POST", reverse("api:assignment-submit", args=[assignment.pk])
+        yield "POST", reverse("api:assignment-restore", args=[assignment.pk, 1])
+        yield "POST", reverse("api:assignment-comments", args=[assignment.pk])
+        yield "PUT", reverse("api:assignment-flag", args=[assignment.pk])
+        yield "POST", reverse("api:assignment-import", args=[assignment.pk])
         yield "POST", reverse("annotation:workbench", args=[assignment.pk])
     yield "POST", reverse("api:campaign-release", args=[campaign.slug])
 
@@ -101,7 +109,9 @@ def differences(before: Answers, after: Answers) -> list[tuple[str, str]]:
     """
     changed = [key for key in before if key in after and before[key] != after[key]]
     come_or_gone = [(key, (before.get(key) or after[key])[0]) for key in set(before) ^ set(after)]
-    return changed + [key for key, status in come_or_gone if status not in {302, 403, 404}]
+    # A comment's address cannot be read (401, 405), whether there is such a comment or not.
+    silent = {302, 401, 403, 404, 405}
+    return changed + [key for key, status in come_or_gone if status not in silent]
 
 
 def remark(work: Assignment, *marks: tuple[str, str]) -> None:
@@ -111,8 +121,11 @@ def remark(work: Assignment, *marks: tuple[str, str]) -> None:
         Span(assignment=work, **span) for span in spans_in(text_of(work), *marks)
     )
     Revision.objects.filter(assignment=work).update(
-        added=list(work.spans.values("key", "label", "start", "end", "quote"))
+        added=list(work.spans.values("key", "label", "start", "end", "quote")), active_seconds=90
     )
+    Assignment.objects.filter(pk=work.pk).update(active_seconds=90)
+    Comment.objects.filter(assignment=work).update(text="No, the other one.")
+    comment(work, "And this one.", span_key="date-3")
 
 
 OTHER_MARKS = [("Date", "1,200"), ("Number", "(310)"), ("Number", "revenue"), ("Date", "Page 2")]
@@ -185,6 +198,12 @@ def test_anothers_assignment_does_not_exist(
         "/annotate/{}/images/1/",
         "/api/v1/assignments/{}/",
         "/api/v1/assignments/{}/content/",
+        "/api/v1/assignments/{}/facts/",
+        "/api/v1/assignments/{}/warnings/",
+        "/api/v1/assignments/{}/revisions/",
+        "/api/v1/assignments/{}/revisions/1/",
+        "/api/v1/assignments/{}/comments/",
+        "/api/v1/assignments/{}/export/?form=json",
     ):
         real, invented = (client.get(template.format(pk)) for pk in (work.pk, unknown))
         assert real.status_code == invented.status_code == 404

@@ -320,7 +320,7 @@ def test_guidelines_are_read_by_all_and_written_by_leads(
     campaign.refresh_from_db()
     assert campaign.guidelines == "Mark <b>less</b>."
     assert "<b>less" not in client_of(ann).get(address).content.decode()
-    assert Event.objects.get(verb="edit_guidelines").data["former"] == "Mark **every** fact."
+    assert Event.objects.get(verb="edit_guidelines").data == {"version": 2}
 
 
 def test_tasks_page_groups_and_offers_the_next(
@@ -359,11 +359,23 @@ def test_workbench_has_what_its_front_end_needs(
         {"name": "Number", "key": "1", "css": "label-1"},
         {"name": "Date", "key": "2", "css": "label-2"},
     ]
+    own, rules = f"/api/v1/assignments/{work.pk}", "/api/v1/campaigns/spring-round/guidelines"
     assert data["urls"] == {
-        "save": f"/api/v1/assignments/{work.pk}/spans/",
-        "submit": f"/api/v1/assignments/{work.pk}/submit/",
+        "save": f"{own}/spans/",
+        "submit": f"{own}/submit/",
+        "content": f"{own}/content/",
+        "facts": f"{own}/facts/",
+        "warnings": f"{own}/warnings/",
+        "revisions": f"{own}/revisions/",
+        "comments": f"{own}/comments/",
+        "flag": f"{own}/flag/",
+        "export": f"{own}/export/",
+        "import": f"{own}/import/",
         "tasks": "/annotate/",
         "html": f"/annotate/{work.pk}/html/",
+        "guidelines": f"{rules}/",
+        "guidelines_seen": f"{rules}/seen/",
+        "guidelines_page": "/campaigns/spring-round/guidelines/",
     }
     assert [span["quote"] for span in data["spans"]] == ["1,200"]
     assert data["readonly"] is False
@@ -404,7 +416,7 @@ def test_campaign_runs_by_api_alone(
     assert api_of(lead).post(f"{address}open/").status_code == 409
     assert api_of(lead).post(f"{address}assign/").json()["code"] == "nothing"
     written = api_of(lead).put(f"{address}guidelines/", {"guidelines": "New."}, format="json")
-    assert written.json() == {"guidelines": "New."}
+    assert (written.json()["guidelines"], written.json()["version"]) == ("New.", 2)
     assert api_of(ann).get(address).json()["guidelines"] == "New."
     assert [row["slug"] for row in api_of(ann).get(root).json()] == ["by-api"]
     assert api_of(lead).post(f"{address}close/").json()["state"] == "closed"

@@ -14,7 +14,7 @@ from portal.accounts.models import User
 from portal.datasets.models import PageImage
 
 from .addresses import api_names, endpoints, page_names, pages
-from .factories import make_campaign, work_of
+from .factories import comment, make_campaign, work_of
 
 pytestmark = pytest.mark.django_db
 
@@ -53,6 +53,7 @@ GET_PAGES = {
     "campaign-reopen": ONLY_POST,
     "campaign-assign": ONLY_POST,
     "guidelines": MEMBERS,
+    "suggestions": MANAGERS,
     "people": MANAGERS,
     "person-remove": ONLY_POST,
     "agreement": MANAGERS,
@@ -76,6 +77,8 @@ POST_PAGES = GET_PAGES | {
     "campaign-assign": MANAGERS_POST,
     # A form sent empty is shown again to who may send it.
     "guidelines": MANAGERS,
+    # Sent empty it chooses no sources.
+    "suggestions": MANAGERS_POST,
     "person-remove": MANAGERS_POST,
     "agreement": ONLY_GET,
     "agreement-csv": ONLY_GET,
@@ -89,6 +92,8 @@ API_MANAGERS = (401, 404, 403, 403, 403, 200, 200)
 API_LEADS = (401, 404, 403, 403, 403, 200, 403)
 API_ANYBODY = (401, 200, 200, 200, 200, 200, 200)
 API_OWNER = (401, 404, 200, 404, 404, 404, 404)
+# Lea leads, and the document is settled.
+API_OWNER_OR_LEAD = (401, 404, 200, 404, 404, 200, 404)
 
 
 def answered(allowed: tuple[int, ...], status: int | dict[str, int]) -> tuple[int, ...]:
@@ -102,10 +107,29 @@ API = {
     ("GET", "assignment-content"): API_OWNER,
     ("PUT", "assignment-spans"): answered(API_OWNER, 422),
     ("POST", "assignment-submit"): answered(API_OWNER, 422),
+    ("GET", "assignment-facts"): API_OWNER,
+    ("GET", "assignment-warnings"): API_OWNER,
+    ("GET", "assignment-revisions"): API_OWNER_OR_LEAD,
+    ("GET", "assignment-revision"): API_OWNER_OR_LEAD,
+    ("POST", "assignment-restore"): answered(API_OWNER, 422),
+    ("GET", "assignment-comments"): API_OWNER_OR_LEAD,
+    ("POST", "assignment-comments"): answered(API_OWNER, 422),
+    ("PATCH", "assignment-comment"): answered(API_OWNER, 422),
+    ("DELETE", "assignment-comment"): answered(API_OWNER, 409),
+    ("PUT", "assignment-flag"): answered(API_OWNER, 422),
+    ("GET", "assignment-export"): answered(API_OWNER_OR_LEAD, 400),
+    # No file was sent, and JSON is not taken there.
+    ("POST", "assignment-import"): answered(API_OWNER, 415),
     ("GET", "campaigns"): API_ANYBODY,
     ("POST", "campaigns"): (401, 403, 403, 403, 403, 403, 400),
     ("GET", "campaign"): API_MEMBERS,
+    ("GET", "campaign-guidelines"): API_MEMBERS,
     ("PUT", "campaign-guidelines"): answered(API_MANAGERS, 400),
+    ("POST", "campaign-guidelines-seen"): answered(API_MEMBERS, 400),
+    ("GET", "campaign-suggestions"): API_MANAGERS,
+    ("PUT", "campaign-suggestions"): answered(API_MANAGERS, 400),
+    ("GET", "suggestion-uploads"): API_MANAGERS,
+    ("POST", "suggestion-uploads"): answered(API_MANAGERS, 415),
     ("POST", "campaign-open"): answered(API_MANAGERS, 409),
     ("POST", "campaign-close"): API_MANAGERS,
     ("POST", "campaign-reopen"): answered(API_MANAGERS, 409),
@@ -120,6 +144,12 @@ API = {
     ("GET", "campaign-release"): API_MANAGERS,
     ("POST", "campaign-release"): answered(API_MANAGERS, 400),
 }
+
+
+@pytest.fixture(autouse=True)
+def _commented(disputed: Campaign, ann: User) -> None:
+    """So that the addresses of comments name one."""
+    comment(work_of(ann, disputed))
 
 
 @pytest.fixture

@@ -11,9 +11,10 @@ from rest_framework.test import APIClient
 
 from annotation.models import Assignment, Campaign, CampaignDocument
 from annotation.services.adjudicating import decide_case
+from annotation.services.suggestions import choose_suggestions
 from portal.accounts.models import User
 
-from .factories import make_campaign, save, submit
+from .factories import comment, make_campaign, save, submit
 
 pytestmark = pytest.mark.django_db
 
@@ -25,9 +26,10 @@ BUDGETS = {
     "/annotate/": 4,
     "/annotate/?campaign=spring-round": 5,
     "/campaigns/": 6,
-    "/campaigns/spring-round/": 10,
+    "/campaigns/spring-round/": 11,
     "/campaigns/spring-round/people/": 6,
-    "/campaigns/spring-round/guidelines/": 5,
+    "/campaigns/spring-round/guidelines/": 11,
+    "/campaigns/spring-round/suggestions/": 7,
     "/campaigns/spring-round/agreement/": 10,
     "/campaigns/spring-round/agreement/csv/": 10,
     "/campaigns/spring-round/adjudication/": 9,
@@ -36,7 +38,10 @@ BUDGETS = {
 API_BUDGETS = {
     "/api/v1/assignments/": 2,
     "/api/v1/campaigns/": 3,
-    "/api/v1/campaigns/spring-round/": 7,
+    "/api/v1/campaigns/spring-round/": 8,
+    "/api/v1/campaigns/spring-round/guidelines/": 5,
+    "/api/v1/campaigns/spring-round/suggestions/": 4,
+    "/api/v1/campaigns/spring-round/suggestions/uploads/": 5,
     "/api/v1/campaigns/spring-round/people/": 3,
     "/api/v1/campaigns/spring-round/agreement/": 7,
     "/api/v1/campaigns/spring-round/cases/": 4,
@@ -130,6 +135,36 @@ def test_one_page_of_work_keeps_its_budget(
     assert case is not None
     address = f"/campaigns/spring-round/adjudication/{case.cases.all()[0].pk}/"
     assert queries(client_of(lead).get, address) <= 14
+
+
+@pytest.mark.parametrize("template", ["/annotate/{}/", "/api/v1/assignments/{}/"])
+def test_opening_work_needs_the_same_few_queries_for_many_spans(
+    campaign: Campaign, ann: User, client_of: ClientOf, template: str
+) -> None:
+    work = Assignment.objects.of(ann).first()
+    assert work is not None
+    counts = []
+    for marks in (2, 8):
+        text = work.campaign_document.document.content.text
+        save(work, *(("Number", letter) for letter in text[:marks] if letter.strip()))
+        counts.append(queries(client_of(ann).get, template.format(work.pk)))
+    assert counts[0] == counts[1] <= 9
+
+
+@pytest.mark.parametrize("part", ["facts/", "warnings/", "comments/", "export/?form=json"])
+def test_parts_of_the_workbench_need_few_queries(
+    campaign: Campaign, ann: User, lead: User, api_of: ApiOf, part: str
+) -> None:
+    choose_suggestions(campaign=campaign, sources=["rules", "xbrl", "model"], actor=lead)
+    work = Assignment.objects.of(ann).first()
+    assert work is not None
+    counts = []
+    for marks in ([("Number", "1,200")], [("Number", "1,200"), ("Number", "(310)")]):
+        save(work, *marks)
+        comment(work)
+        queries(api_of(ann).get, f"/api/v1/assignments/{work.pk}/{part}")
+        counts.append(queries(api_of(ann).get, f"/api/v1/assignments/{work.pk}/{part}"))
+    assert counts[0] == counts[1] <= 4
 
 
 def test_saving_needs_the_same_few_queries_for_many_spans(

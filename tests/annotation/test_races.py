@@ -10,9 +10,12 @@ from collections.abc import Callable
 import pytest
 from django.db import connection
 
-from annotation.models import Campaign, CampaignDocument, Case, GoldSpan, Revision
+from annotation.models import Campaign, CampaignDocument, Case, Comment, GoldSpan, Revision
 from annotation.services.adjudicating import AlreadyDecided, decide_case, proposed_spans
-from annotation.services.errors import Conflict
+from annotation.services.campaigns import edit_guidelines
+from annotation.services.errors import AlreadySubmitted, Conflict
+from annotation.services.remarks import add_comment
+from annotation.services.restoring import restore_revision
 from annotation.services.saving import save_spans
 from annotation.services.submitting import submit_assignment
 from portal.accounts.models import User
@@ -127,3 +130,69 @@ def test_last_two_cases_decided_at_once_make_the_document_gold(
 
     at_once(*(decision(case, user) for case, user in zip(rest, (lead, cleo), strict=True)))
     assert document_of(disputed).stage == CampaignDocument.Stage.GOLD
+
+
+def test_same_restore_arriving_twice_at_once_is_one_revision(campaign: Campaign, ann: User) -> None:
+    work = work_of(ann, campaign)
+    save(work, ("Number", "1,200"))
+    save(work, ("Number", "(310)"))
+
+    def restore() -> object:
+        return restore_revision(
+            assignment=work, number=1, base_revision=2, save_key="back", author=ann
+        )
+
+    assert kinds(at_once(restore, restore, restore)) == ["Saved"] * 3
+    assert Revision.objects.count() == 3
+    assert work.spans.get().quote == "1,200"
+
+
+def test_time_of_a_save_arriving_twice_at_once_counts_once(campaign: Campaign, ann: User) -> None:
+    work = work_of(ann, campaign)
+
+    def send() -> object:
+        return save_spans(
+            assignment=work,
+            base_revision=0,
+            save_key="same",
+            spans=[],
+            author=ann,
+            active_seconds=30,
+        )
+
+    at_once(send, send, send)
+    work.refresh_from_db()
+    assert work.active_seconds == 30
+
+
+@pytest.mark.parametrize("turn", range(3))
+def test_guidelines_edited_at_once_are_two_versions(
+    campaign: Campaign, lead: User, turn: int
+) -> None:
+    def edit(text: str) -> Callable[[], object]:
+        return lambda: edit_guidelines(campaign=campaign, text=text, actor=lead)
+
+    assert kinds(at_once(edit("One."), edit("Two."))) == ["Campaign", "Campaign"]
+    campaign.refresh_from_db()
+    assert campaign.guidelines_version == 3
+    numbers = campaign.guidelines_versions.values_list("number", flat=True)
+    assert sorted(numbers) == [1, 2, 3]
+    assert campaign.guidelines_versions.get(number=3).text == campaign.guidelines
+
+
+@pytest.mark.parametrize("turn", range(3))
+def test_comment_and_submission_at_once_come_one_after_the_other(
+    campaign: Campaign, ann: User, turn: int
+) -> None:
+    work = work_of(ann, campaign)
+    save(work, ("Number", "1,200"))
+
+    def write() -> object:
+        return add_comment(assignment=work, span_key="", text="Odd.", author=ann)
+
+    def hand_in() -> object:
+        return submit_assignment(assignment=work, base_revision=1, actor=ann)
+
+    first, _ = results = at_once(write, hand_in)
+    assert kinds(results)[-1] == "Submitted"
+    assert isinstance(first, AlreadySubmitted) == (Comment.objects.count() == 0)

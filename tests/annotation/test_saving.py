@@ -53,7 +53,7 @@ def test_save_answers_with_the_new_revision(work: Assignment, put: Callable[...,
     response = put(("Number", "1,200"), ("Date", "March 31, 2025"))
     assert response.status_code == 200
     body = response.json()
-    assert set(body) == {"revision", "saved_at", "state"}
+    assert set(body) == {"revision", "saved_at", "state", "spans"}
     assert (body["revision"], body["state"]) == (1, "in_progress")
     assert stored(work) == [("Number", "1,200"), ("Date", "March 31, 2025")]
 
@@ -103,7 +103,16 @@ def test_stale_save_is_a_conflict_that_tells_the_newer_spans(
     assert (body["code"], body["revision"]) == ("conflict", 1)
     assert body["saved_at"]
     assert [span["quote"] for span in body["spans"]] == ["1,200"]
-    assert set(body["spans"][0]) == {"key", "label", "start", "end", "quote"}
+    assert body["spans"][0] == {
+        "key": "number-16",
+        "label": "Number",
+        "start": 16,
+        "end": 21,
+        "quote": "1,200",
+        "value": "1200",
+        "sign": "plain",
+        "edited": False,
+    }
     assert stored(work) == [("Number", "1,200")]
 
 
@@ -170,6 +179,10 @@ def test_save_key_is_used_up_even_for_the_newest_revision(
         ({"save_key": "x" * 37}, "save_key"),
         ({"text_sha256": "0" * 64}, "text_sha256"),
         ({"text_sha256": 1}, "type"),
+        ({"active_seconds": -1}, "type"),
+        ({"active_seconds": 1.5}, "type"),
+        ({"active_seconds": True}, "type"),
+        ({"active_seconds": 86_401}, "active_seconds"),
     ],
 )
 def test_wrong_fields_save_nothing(
@@ -190,6 +203,11 @@ def test_wrong_fields_save_nothing(
         ({"end": 10_000}, "range"),
         ({"label": "Money"}, "label"),
         ({"quote": "1,201"}, "quote"),
+        ({"value": 1200}, "type"),
+        ({"sign": []}, "type"),
+        ({"value": "twelve"}, "value"),
+        ({"value": "1" * 201}, "value"),
+        ({"sign": "upside_down"}, "value"),
     ],
 )
 def test_wrong_span_saves_none_of_them(
@@ -203,7 +221,7 @@ def test_wrong_span_saves_none_of_them(
     assert_nothing_saved(work)
 
 
-@pytest.mark.parametrize("field", ["key", "label", "quote"])
+@pytest.mark.parametrize("field", ["key", "label", "quote", "value"])
 def test_half_a_character_is_a_fault_like_any_other(
     work: Assignment, ann: User, api_of: ApiOf, field: str
 ) -> None:
@@ -317,9 +335,15 @@ def test_detail_shows_what_was_saved(work: Assignment, ann: User, api_of: ApiOf)
         "labels": ["Number", "Date"],
         "text_sha256": document.text_sha256,
         "text_chars": document.text_chars,
+        "can_edit": True,
+        "guidelines": {"version": 1, "seen_version": 0},
+        "suggestions": False,
+        "flag": {"kind": "", "reason": ""},
+        "active_seconds": 0,
         "spans": None,
     }
-    assert body["spans"] == spans_in(text_of(work), ("Number", "1,200"))
+    (span,) = spans_in(text_of(work), ("Number", "1,200"))
+    assert body["spans"] == [span | {"value": "1200", "sign": "plain", "edited": False}]
 
 
 def test_content_is_the_text_that_offsets_count_in(
@@ -340,3 +364,103 @@ def test_list_holds_own_assignments_only(campaign: Campaign, ann: User, api_of: 
     )
     submitted = api_of(ann).get("/api/v1/assignments/?state=submitted").json()
     assert [row["document"] for row in submitted["results"]] == ["page-002"]
+
+
+def test_save_tells_what_new_spans_mean(put: Callable[..., Any]) -> None:
+    answer = put(("Number", "1,200"), ("Number", "(310)"), ("Date", "March 31, 2025")).json()
+    assert [(span["value"], span["sign"], span["edited"]) for span in answer["spans"]] == [
+        ("1200", "plain", False),
+        ("-310", "parentheses", False),
+        ("2025-03-31", "", False),
+    ]
+    later = put(
+        *[("Number", "1,200"), ("Number", "(310)"), ("Number", "March 31, 2025")],
+        base_revision=1,
+        save_key="second",
+    ).json()
+    assert [span["key"] for span in later["spans"]] == ["number-47"]
+
+
+def test_save_warns_of_odd_spans(put: Callable[..., Any]) -> None:
+    (cut,) = put(("Number", "310")).json()["spans"]
+    assert [warning["code"] for warning in cut["warnings"]] == ["cut_fact"]
+    assert cut["warnings"][0]["message"]
+
+
+def test_annotators_own_value_is_kept(work: Assignment, put: Callable[..., Any]) -> None:
+    (span,) = spans_in(text_of(work), ("Number", "1,200"))
+    own = span | {"value": "1200000", "sign": "plain"}
+    assert put(spans=[own]).json()["spans"][0]["edited"] is True
+    stored_span = Span.objects.get(assignment=work)
+    assert (stored_span.value, stored_span.sign, stored_span.edited) == ("1200000", "plain", True)
+
+
+@pytest.mark.parametrize(
+    ("given", "meaning"),
+    [
+        ({"value": None, "sign": None}, ("1200", "plain", False)),
+        ({"value": "1200", "sign": "plain"}, ("1200", "plain", False)),
+        ({"value": "-1200", "sign": "minus", "edited": False}, ("1200", "plain", False)),
+        ({"value": "-1200", "sign": "minus", "edited": True}, ("-1200", "minus", True)),
+        ({"value": "", "sign": ""}, ("", "", True)),
+        ({"value": "1300"}, ("1300", "plain", True)),
+    ],
+)
+def test_meaning_is_derived_unless_it_is_given(
+    work: Assignment, put: Callable[..., Any], given: dict[str, Any], meaning: tuple[str, str, bool]
+) -> None:
+    (span,) = spans_in(text_of(work), ("Number", "1,200"))
+    assert put(spans=[span | given]).status_code == 200
+    saved = Span.objects.get(assignment=work)
+    assert (saved.value, saved.sign, saved.edited) == meaning
+
+
+def test_what_was_read_can_be_sent_back_with_other_borders(
+    work: Assignment, put: Callable[..., Any], ann: User, api_of: ApiOf
+) -> None:
+    put(("Number", "310"))
+    (span,) = api_of(ann).get(f"/api/v1/assignments/{work.pk}/").json()["spans"]
+    wider = span | {"start": span["start"] - 1, "end": span["end"] + 1, "quote": "(310)"}
+    put(spans=[wider], base_revision=1, save_key="second")
+    assert Span.objects.get(assignment=work).value == "-310"
+
+
+def test_only_the_value_changed_is_a_change(work: Assignment, put: Callable[..., Any]) -> None:
+    (span,) = spans_in(text_of(work), ("Number", "1,200"))
+    put(spans=[span])
+    put(spans=[span | {"value": "12"}], base_revision=1, save_key="second")
+    last = Revision.objects.get(assignment=work, number=2)
+    assert ([one["value"] for one in last.added], [one["value"] for one in last.removed]) == (
+        ["12"],
+        ["1200"],
+    )
+
+
+def test_key_is_used_up_for_the_same_span_with_another_value(
+    work: Assignment, put: Callable[..., Any]
+) -> None:
+    (span,) = spans_in(text_of(work), ("Number", "1,200"))
+    put(spans=[span])
+    assert put(spans=[span | {"value": "12"}]).status_code == 422
+
+
+def test_time_at_work_is_added_once(work: Assignment, put: Callable[..., Any]) -> None:
+    put(("Number", "1,200"), active_seconds=40)
+    put(("Number", "1,200"), active_seconds=55)
+    put(("Number", "(310)"), base_revision=1, save_key="second", active_seconds=2)
+    put(("Number", "1,200"), base_revision=0, save_key="stale", active_seconds=900)
+    work.refresh_from_db()
+    assert work.active_seconds == 42
+    assert list(work.revisions.values_list("active_seconds", flat=True)) == [40, 2]
+
+
+def test_time_before_submitting_is_added_once(
+    work: Assignment, ann: User, api_of: ApiOf, put: Callable[..., Any]
+) -> None:
+    put(("Number", "1,200"), active_seconds=40)
+    body = {"base_revision": 1, "active_seconds": 5}
+    for _ in range(2):
+        response = api_of(ann).post(f"/api/v1/assignments/{work.pk}/submit/", body, format="json")
+        assert response.status_code == 200
+    work.refresh_from_db()
+    assert work.active_seconds == 45

@@ -133,11 +133,29 @@ def test_case_keeps_each_annotators_proposal(disputed: Campaign, ann: User, ben:
     assert case.proposals == [
         {
             "assignment": work_of(ann, disputed).pk,
-            "spans": [{"label": "Number", "start": start, "end": start + 5, "quote": "(310)"}],
+            "spans": [
+                {
+                    "label": "Number",
+                    "start": start,
+                    "end": start + 5,
+                    "quote": "(310)",
+                    "value": "-310",
+                    "sign": "parentheses",
+                }
+            ],
         },
         {
             "assignment": work_of(ben, disputed).pk,
-            "spans": [{"label": "Number", "start": start + 1, "end": start + 4, "quote": "310"}],
+            "spans": [
+                {
+                    "label": "Number",
+                    "start": start + 1,
+                    "end": start + 4,
+                    "quote": "310",
+                    "value": "310",
+                    "sign": "plain",
+                }
+            ],
         },
     ]
     missing = document_of(disputed).cases.get(kind="missing")

@@ -7,9 +7,9 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Frame, Page, expect
 
 from annotation.models import Assignment, Campaign
+from annotation.selectors.spans import current_spans
 from annotation.services.campaigns import create_campaign, open_campaign
 from annotation.services.members import add_member
-from annotation.services.saving import current_spans
 from portal.accounts.models import User
 from tests.e2e.workbench import open_task, select, submit_task, wait_saved
 from tests.factories import empty_dataset, make_document
@@ -92,7 +92,7 @@ def test_overlapping_mark_is_refused_with_the_reason(
     frame = open_workbench(page, work)
     select(frame, "March 31, 2025")
     page.keyboard.press("2")
-    select(frame, "2025")
+    select(frame, "(310) as of March 31")
     page.keyboard.press("1")
     expect(page.locator("[data-hint]")).to_contain_text("overlaps “March 31, 2025”")
     wait_saved(page)
@@ -111,59 +111,6 @@ def test_marks_are_there_again_after_a_reload(
     expect(page.locator("[data-spans] li")).to_have_count(1)
     painted = frame.evaluate("[...CSS.highlights.get('label-1')].map((range) => range.toString())")
     assert painted == ["1,200"]
-
-
-def test_two_tabs_cannot_overwrite_each_other_silently(
-    page_of: Pages, campaign: Campaign, ann: User
-) -> None:
-    work = work_of(ann, campaign)
-    first, second = page_of(ann), page_of(ann)
-    frames = [open_workbench(page, work) for page in (first, second)]
-    select(frames[0], "1,200")
-    first.keyboard.press("1")
-    wait_saved(first)
-    select(frames[1], "(310)")
-    second.keyboard.press("1")
-    conflict = second.get_by_role("alertdialog")
-    expect(conflict).to_be_visible()
-    assert marked(work) == [("Number", "1,200")]
-    conflict.get_by_role("button", name="Load the other version").click()
-    expect(second.locator("[data-spans] li")).to_have_count(1)
-    select(frames[1], "(310)")
-    second.keyboard.press("1")
-    wait_saved(second)
-    assert marked(work) == [("Number", "1,200"), ("Number", "(310)")]
-
-
-def test_keeping_mine_replaces_the_other_version(
-    page_of: Pages, campaign: Campaign, ann: User
-) -> None:
-    work = work_of(ann, campaign)
-    first, second = page_of(ann), page_of(ann)
-    frames = [open_workbench(page, work) for page in (first, second)]
-    select(frames[0], "1,200")
-    first.keyboard.press("1")
-    wait_saved(first)
-    select(frames[1], "(310)")
-    second.keyboard.press("1")
-    second.get_by_role("button", name="Keep the marks on this page").click()
-    wait_saved(second)
-    assert marked(work) == [("Number", "(310)")]
-    assert work.revisions.count() == 2
-
-
-def test_marks_made_without_a_connection_are_saved_when_it_returns(
-    page_of: Pages, campaign: Campaign, ann: User
-) -> None:
-    page, work = page_of(ann), work_of(ann, campaign)
-    frame = open_workbench(page, work)
-    page.context.set_offline(True)
-    select(frame, "1,200")
-    page.keyboard.press("1")
-    expect(page.locator("[data-save-state]")).to_have_attribute("data-save-state", "offline")
-    page.context.set_offline(False)
-    wait_saved(page)
-    assert marked(work) == [("Number", "1,200")]
 
 
 def test_submitting_ends_the_task_and_leads_to_the_next(

@@ -4,7 +4,7 @@ Imports go one way: `imports` and `releases` may import `documents`, that one `d
 """
 
 from .datasets import Dataset
-from .documents import Document, DocumentContent, DocumentType, PageImage
+from .documents import Document, DocumentContent, DocumentType, PageImage, XbrlFacts
 from .immutable import ImmutableRowError
 from .imports import ImportItem, ImportRun
 from .releases import Release, ReleaseItem
@@ -20,4 +20,5 @@ __all__ = [
     "PageImage",
     "Release",
     "ReleaseItem",
+    "XbrlFacts",
 ]

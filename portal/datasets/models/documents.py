@@ -118,6 +118,26 @@ class DocumentContent(ImmutableModel):
         return f"content of {self.document_id}"
 
 
+class XbrlFacts(ImmutableModel):
+    """What the filer tagged by inline XBRL, which canonical HTML does not keep.
+
+    A list per document and no rows of their own: a filing has thousands, always read together.
+    """
+
+    document = models.OneToOneField(
+        Document, on_delete=models.CASCADE, primary_key=True, related_name="xbrl_facts"
+    )
+    facts = models.JSONField(
+        help_text="[[start, end, kind, concept], …] in text order; offsets in code points of the "
+        "canonical text, kind number or date, concept such as us-gaap:Revenues."
+    )
+
+    objects = ImmutableQuerySet["XbrlFacts"].as_manager()
+
+    def __str__(self) -> str:
+        return f"inline XBRL of {self.document_id}"
+
+
 def image_path(image: "PageImage", filename: str) -> str:
     """Where an image is stored: by dataset and content; no name from outside becomes a path.
 

@@ -59,6 +59,11 @@ class Release(ImmutableModel):
         return reverse("datasets:release", args=[self.dataset.slug, self.version])
 
     @property
+    def has_pages(self) -> bool:
+        """Whether gold is pages with fact tags, rather than lines of another benchmark."""
+        return bool(self.labels)
+
+    @property
     def is_gold_public(self) -> bool:
         return self.visibility == self.Visibility.PUBLIC
 

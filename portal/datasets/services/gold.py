@@ -60,12 +60,12 @@ def _place(dataset: Dataset, page: GoldPage, labels: Sequence[str]) -> GoldItem:
         raise _MisplacedError(f"the dataset {dataset.slug} has no document {name}")
     # Offsets live in the text: where it is the same, markup that differs does no harm.
     if tagged.canonical.text_sha256 != document.text_sha256:
-        raise _MisplacedError(_difference(tagged.canonical.text, document))
+        raise _MisplacedError(text_difference(tagged.canonical.text, document))
     return GoldItem(document, tagged.spans)
 
 
-def _difference(text: str, document: Document) -> str:
-    """Where the text without its tags parts from the document's."""
+def text_difference(text: str, document: Document) -> str:
+    """Where the text without its tags parts from the document's, for people."""
     stored = document.content.text
     shorter = min(len(text), len(stored))
     at = next((i for i in range(shorter) if text[i] != stored[i]), shorter)

@@ -1,6 +1,7 @@
 """Importing one page: judged without a lock, then written in one transaction with its report."""
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from django.core.files.base import ContentFile
@@ -8,24 +9,44 @@ from django.db import IntegrityError, transaction
 from django.db.models import Q
 
 from portal.common.archives import Archive, ArchiveFault
-from portal.datasets.models import Document, DocumentContent, ImportItem, ImportRun, PageImage
+from portal.datasets.models import (
+    Document,
+    DocumentContent,
+    ImportItem,
+    ImportRun,
+    PageImage,
+    XbrlFacts,
+)
 from portal.datasets.models.documents import image_path
 from portal.datasets.sources.layout import PageFile, Refusal
 from portal.datasets.sources.meta import DocumentMeta, MetaError, MetaIndex
 from portal.datasets.sources.pictures import Picture, PictureError, check_picture
-from portal.facts import Canonical, RefusedHtml, canonicalise, decode_html
+from portal.facts import (
+    Canonical,
+    RefusedHtml,
+    TagError,
+    XbrlFact,
+    canonicalise,
+    decode_html,
+    read_xbrl,
+)
 
 Outcome = ImportItem.Outcome
 
 
 @dataclass(frozen=True)
 class Draft:
-    """A page that could become a document. `image_refusal` says why its image was left out."""
+    """A page that could become a document.
+
+    `xbrl` is None where its inline XBRL could not be placed; `image_refusal` says why its image was
+    left out.
+    """
 
     name: str
     source_sha256: str
     canonical: Canonical
     meta: DocumentMeta | None
+    xbrl: Sequence[XbrlFact] | None
     picture: Picture | None
     image_refusal: Refusal | None
 
@@ -58,7 +79,8 @@ def _judge(archive: Archive, page: PageFile, meta: MetaIndex) -> Draft | Refusal
     try:
         described = meta.of(page.name)
         data = archive.read(page.file.path)
-        canonical = canonicalise(decode_html(data))
+        html = decode_html(data)
+        canonical = canonicalise(html)
     except MetaError as fault:
         return Refusal(shown, "bad_meta", str(fault))
     except ArchiveFault as fault:
@@ -67,7 +89,16 @@ def _judge(archive: Archive, page: PageFile, meta: MetaIndex) -> Draft | Refusal
         return Refusal(shown, fault.code, fault.reason)
     picture, image_refusal = _judge_image(archive, page)
     source_sha256 = hashlib.sha256(data).hexdigest()
-    return Draft(page.name, source_sha256, canonical, described, picture, image_refusal)
+    xbrl = _judge_xbrl(html, canonical)
+    return Draft(page.name, source_sha256, canonical, described, xbrl, picture, image_refusal)
+
+
+def _judge_xbrl(html: str, canonical: Canonical) -> list[XbrlFact] | None:
+    """What the filer tagged; it helps annotators, so that a page without it is no worse."""
+    try:
+        return read_xbrl(html, canonical)
+    except (TagError, RefusedHtml):
+        return None
 
 
 def _judge_image(archive: Archive, page: PageFile) -> tuple[Picture | None, Refusal | None]:
@@ -144,6 +175,10 @@ def _imported(run: ImportRun, draft: Draft) -> Verdict:
     )
     DocumentContent.objects.create(document=document, html=canonical.html, text=canonical.text)
     notes = list(canonical.notes)
+    if draft.xbrl:
+        XbrlFacts.objects.create(document=document, facts=draft.xbrl)
+    elif draft.xbrl is None:
+        notes.append("its inline XBRL could not be placed and was left out")
     code = ""
     if draft.picture is not None:
         store_picture(document, draft.picture)

@@ -1,8 +1,11 @@
-"""Freezing a release: the only way gold leaves annotation, and the only way a Release is made."""
+"""Freezing a release: the only way gold leaves annotation, and the only way a Release is made.
+
+`freeze_release` takes facts of documents, `freeze_lines` the gold lines of any other benchmark.
+"""
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +13,14 @@ from django.db import transaction
 
 from portal.accounts.models import User
 from portal.audit.models import record_event
-from portal.datasets.models import Dataset, Document, DocumentContent, Release, ReleaseItem
+from portal.datasets.models import (
+    Dataset,
+    Document,
+    DocumentContent,
+    DocumentType,
+    Release,
+    ReleaseItem,
+)
 from portal.datasets.versions import Version
 from portal.facts import (
     RefusedHtml,
@@ -62,25 +72,73 @@ def freeze_release(
         raise ReleaseError(faults)
     # Content never changes, so the lines can be made before the database is locked for writing.
     rows = _release_items(items, labels)
-    with transaction.atomic():
-        Dataset.objects.select_for_update().get(pk=dataset.pk)
-        if late := _version_faults(dataset, version):
-            raise ReleaseError(late)
-        release = Release.objects.create(
-            dataset=dataset,
-            version=version,
-            notes=notes,
-            visibility=visibility,
-            labels=list(labels),
-            sha256=sha256_of(manifest(rows)),
-            item_count=len(rows),
-            fact_count=sum(len(row.facts) for row in rows),
-            frozen_by=actor,
+    release = Release(
+        dataset=dataset,
+        version=version,
+        notes=notes,
+        visibility=visibility,
+        labels=list(labels),
+        frozen_by=actor,
+    )
+    return _freeze(release, rows)
+
+
+def freeze_lines(
+    *,
+    dataset: Dataset,
+    version: str,
+    benchmark: str,
+    lines: Mapping[str, Mapping[str, Any]],
+    notes: str = "",
+    visibility: str = Release.Visibility.GOLD_HIDDEN,
+    actor: User | None = None,
+) -> Release:
+    """Freezes gold lines by id, as the benchmark's reader made them, as an immutable release.
+
+    A line belongs to the dataset's document of the same name, if there is one. The rest is as in
+    `freeze_release`. Raises ReleaseError with all faults; then nothing is written.
+    """
+    faults = list(_visibility_faults(visibility))
+    if not lines:
+        faults.append("a release needs at least one item")
+    if faults := [*faults, *_version_faults(dataset, version)]:
+        raise ReleaseError(faults)
+    documents = {document.name: document for document in dataset.documents.only("name")}
+    rows = [
+        ReleaseItem(
+            position=position,
+            name=name,
+            document=documents.get(name),
+            gold=dict(lines[name]),
+            sha256=sha256_of(canonical_json(lines[name])),
         )
+        for position, name in enumerate(sorted(lines))
+    ]
+    release = Release(
+        dataset=dataset,
+        version=version,
+        notes=notes,
+        visibility=visibility,
+        benchmark=benchmark,
+        frozen_by=actor,
+    )
+    return _freeze(release, rows)
+
+
+def _freeze(release: Release, rows: list[ReleaseItem]) -> Release:
+    """Stores a release and its items. Raises ReleaseError if its version was taken meanwhile."""
+    release.sha256 = sha256_of(manifest(rows))
+    release.item_count = len(rows)
+    release.fact_count = sum(len(row.facts) for row in rows)
+    with transaction.atomic():
+        Dataset.objects.select_for_update().get(pk=release.dataset_id)
+        if late := _version_faults(release.dataset, release.version):
+            raise ReleaseError(late)
+        release.save()
         for row in rows:
             row.release = release
         ReleaseItem.objects.bulk_create(rows, batch_size=AT_ONCE)
-        _record(release, actor)
+        _record(release, release.frozen_by)
     return release
 
 
@@ -142,8 +200,7 @@ def _request_faults(
     dataset: Dataset, items: Sequence[GoldItem], labels: Sequence[str], visibility: str
 ) -> Iterator[str]:
     """What is wrong before any content is looked at."""
-    if visibility not in Release.Visibility.values:
-        yield f"{visibility!r} is none of {', '.join(Release.Visibility.values)}"
+    yield from _visibility_faults(visibility)
     yield from check_labels(labels)
     if not items:
         yield "a release needs at least one document"
@@ -154,6 +211,11 @@ def _request_faults(
         if item.document.pk in seen:
             yield f"{item.document.name}: is given twice"
         seen.add(item.document.pk)
+
+
+def _visibility_faults(visibility: str) -> Iterator[str]:
+    if visibility not in Release.Visibility.values:
+        yield f"{visibility!r} is none of {', '.join(Release.Visibility.values)}"
 
 
 def _release_items(items: Sequence[GoldItem], labels: Sequence[str]) -> list[ReleaseItem]:
@@ -181,6 +243,8 @@ def _release_item(
     if faults := check_spans(content.text, item.spans, labels):
         raise ReleaseError([f"{name}: {fault.message}" for fault in faults])
     gold = {"id": name, "html": write_tags(content.html, item.spans)}
+    if item.document.doc_type != DocumentType.OTHER:
+        gold["doc_type"] = item.document.doc_type
     facts = _facts(name, gold["html"], content, item.spans, labels)
     return ReleaseItem(
         position=position,

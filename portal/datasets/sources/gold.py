@@ -9,6 +9,7 @@ import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from typing import IO
 
 from portal.common.archives import ArchiveFault, ArchiveLimits, Member, open_archive
 from portal.facts import RefusedHtml, decode_html
@@ -77,32 +78,40 @@ def _gold_members(members: Sequence[Member]) -> list[str]:
 
 
 def _from_lines(path: Path, limits: ArchiveLimits) -> Iterator[GoldPage | GoldFault]:
-    for number, line in _bounded_lines(path, limits):
-        if not line.strip():
-            continue
-        where = f"{path.name}:{number}"
-        try:
-            yield _page(where, json.loads(line.decode("utf-8")))
-        except UnicodeDecodeError as error:
-            yield GoldFault(f"{where}: not UTF-8 at byte {error.start + 1} of the line")
-        except (ValueError, RecursionError) as error:
-            yield GoldFault(f"{where}: not a line of gold: {error}")
+    with path.open("rb") as file:
+        for number, line in bounded_lines(file, path.name, limits):
+            if line.strip():
+                yield _read_line(f"{path.name}:{number}", line)
 
 
-def _bounded_lines(path: Path, limits: ArchiveLimits) -> Iterator[tuple[int, bytes]]:
-    """Lines with their numbers from 1; raises ArchiveFault beyond the limits of line and file."""
-    total = 0
+def _read_line(where: str, line: bytes) -> GoldPage | GoldFault:
     try:
-        with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as file:
-            number = 0
-            while line := file.readline(limits.member + 1):
-                number += 1
-                total += len(line)
-                if len(line) > limits.member or total > limits.total:
-                    raise ArchiveFault("too_large", f"{path.name}:{number}: larger than allowed")
-                yield number, line
+        return _page(where, json.loads(line.decode("utf-8")))
+    except UnicodeDecodeError as error:
+        return GoldFault(f"{where}: not UTF-8 at byte {error.start + 1} of the line")
+    except (ValueError, RecursionError) as error:
+        return GoldFault(f"{where}: not a line of gold: {error}")
+
+
+def bounded_lines(
+    source: IO[bytes], name: str, limits: ArchiveLimits
+) -> Iterator[tuple[int, bytes]]:
+    """Lines of a file, unpacked if its name ends in `.gz`, with their numbers from 1.
+
+    Raises ArchiveFault beyond the limits of line and file.
+    """
+    total = 0
+    file = gzip.open(source) if name.lower().endswith(".gz") else source  # noqa: SIM115
+    try:
+        number = 0
+        while line := file.readline(limits.member + 1):
+            number += 1
+            total += len(line)
+            if len(line) > limits.member or total > limits.total:
+                raise ArchiveFault("too_large", f"{name}:{number}: larger than allowed")
+            yield number, line
     except (gzip.BadGzipFile, zlib.error, EOFError) as error:
-        raise ArchiveFault("damaged", f"{path.name}: cannot be unpacked: {error}") from error
+        raise ArchiveFault("damaged", f"{name}: cannot be unpacked: {error}") from error
 
 
 def _page(where: str, line: object) -> GoldPage:

@@ -1,7 +1,7 @@
 """Markdown as people write it in descriptions, guidelines and notes."""
 
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from django import template
@@ -55,6 +55,8 @@ def _renderer() -> MarkdownIt:
 
 
 @register.filter
+@lru_cache(maxsize=64)
 def markdown(text: str) -> SafeString:
+    """The text as HTML. Guidelines stand beside every page, so what was made is kept."""
     # Safe: the renderer escapes everything it did not make itself.
     return SafeString(_renderer().render(text))

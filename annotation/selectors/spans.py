@@ -1,0 +1,43 @@
+"""The spans of one assignment: as they are, as they were, and what is odd about them."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from annotation.models import Assignment
+from annotation.span_input import Draft, recorded_span
+from portal.facts import SpanWarning, span_warnings
+
+from .page_facts import page_borders, page_facts
+
+
+def stored_spans(assignment: Assignment) -> list[Draft]:
+    """The spans as saved, in text order."""
+    rows = assignment.spans.order_by("start").values_list(*Draft._fields)
+    return [Draft(*row) for row in rows]
+
+
+def current_spans(assignment: Assignment) -> list[dict[str, Any]]:
+    """The spans as saved, in text order, with the fields of the API."""
+    return [draft._asdict() for draft in stored_spans(assignment)]
+
+
+def spans_at(assignment: Assignment, number: int) -> list[Draft]:
+    """The spans as they were after revision `number`, in text order; none after revision 0."""
+    present: dict[str, Draft] = {}
+    changes = assignment.revisions.filter(number__lte=number).order_by("number")
+    for added, removed in changes.values_list("added", "removed").iterator():
+        for span in removed:
+            del present[span["key"]]
+        present |= {span["key"]: recorded_span(span) for span in added}
+    return sorted(present.values(), key=lambda draft: draft.start)
+
+
+def warnings_of(assignment: Assignment, drafts: Sequence[Draft]) -> list[Sequence[SpanWarning]]:
+    """What looks wrong with each of the spans. The assignment comes with its document's text."""
+    if not drafts:
+        return []
+    document = assignment.campaign_document.document
+    text, borders, facts = document.content.text, page_borders(document), page_facts(document)
+    return [
+        span_warnings(text, borders, draft.start, draft.end, draft.label, facts) for draft in drafts
+    ]

@@ -1,0 +1,76 @@
+"""The value and sign of gold: what everybody read, else what our code derives."""
+
+import pytest
+
+from annotation.models import Assignment, Campaign, GoldSpan, Span
+from annotation.services.adjudicating import decide_case, proposed_spans
+from portal.accounts.models import User
+from portal.facts import Span as TextSpan
+
+from .factories import document_of, save, submit, text_of, work_of
+
+pytestmark = pytest.mark.django_db
+
+
+def marked(work: Assignment, value: str = "", *marks: tuple[str, str]) -> None:
+    """Saves and submits the marks; the 1,200 gets the annotator's own value if there is one."""
+    save(work, *(marks or [("Number", "1,200")]))
+    if value:
+        Span.objects.filter(assignment=work, quote="1,200").update(value=value, edited=True)
+    submit(work)
+
+
+@pytest.mark.parametrize(
+    ("ann_reads", "ben_reads", "gold"),
+    [("", "", "1200"), ("12", "12", "12"), ("12", "", "1200"), ("12", "13", "1200")],
+)
+def test_agreed_span_has_the_value_that_both_gave(
+    campaign: Campaign, ann: User, ben: User, ann_reads: str, ben_reads: str, gold: str
+) -> None:
+    marked(work_of(ann, campaign), ann_reads)
+    marked(work_of(ben, campaign), ben_reads)
+    span = GoldSpan.objects.get()
+    assert (span.value, span.sign, span.origin) == (gold, "plain", "agreed")
+
+
+def test_adjudicated_span_has_the_value_of_the_proposal(
+    campaign: Campaign, ann: User, ben: User, lead: User
+) -> None:
+    marked(work_of(ann, campaign), "1200000")
+    marked(work_of(ben, campaign), "", ("Date", "March 31, 2025"))
+    number, date = document_of(campaign).cases.all()
+    assert number.proposals[0]["spans"][0]["value"] == "1200000"
+    decide_case(case=number, decision_spans=proposed_spans(number, 0), reason="", actor=lead)
+    gold = GoldSpan.objects.get()
+    assert (gold.value, gold.sign) == ("1200000", "plain")
+    number.refresh_from_db()
+    assert number.decision[0]["value"] == "1200000"
+    decide_case(case=date, decision_spans=proposed_spans(date, 1), reason="", actor=lead)
+    assert GoldSpan.objects.get(case=date).value == "2025-03-31"
+
+
+def test_span_that_nobody_proposed_has_the_derived_value(
+    campaign: Campaign, ann: User, ben: User, lead: User
+) -> None:
+    marked(work_of(ann, campaign), "", ("Number", "310"))
+    marked(work_of(ben, campaign), "", ("Number", "(310"))
+    (case,) = document_of(campaign).cases.all()
+    start = text_of(work_of(ann, campaign)).index("(310)")
+    decide_case(
+        case=case, decision_spans=[TextSpan(start, start + 5, "Number")], reason="", actor=lead
+    )
+    gold = GoldSpan.objects.get()
+    assert (gold.quote, gold.value, gold.sign) == ("(310)", "-310", "parentheses")
+
+
+def test_case_of_the_first_version_is_decided_with_derived_values(
+    campaign: Campaign, ann: User, ben: User, lead: User
+) -> None:
+    marked(work_of(ann, campaign), "1200000")
+    marked(work_of(ben, campaign), "", ("Date", "March 31, 2025"))
+    case = document_of(campaign).cases.all()[0]
+    for name in ("value", "sign"):
+        del case.proposals[0]["spans"][0][name]
+    case.save()
+    decide_case(case=case, decision_spans=proposed_spans(case, 0), reason="", actor=lead)
+    assert GoldSpan.objects.get().value == "1200"
