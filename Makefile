@@ -79,7 +79,7 @@ format: $(VENV)/.dev ## Let the formatter rewrite the code
 	$(BIN)/ruff format .
 
 .PHONY: bench
-bench: $(VENV)/.dev ## Time metrics and benchmarks beside the reference packages (ARGS="--write docs/benchmarks.md")
+bench: $(VENV)/.dev ## Time metrics and benchmarks beside the reference packages (ARGS="teds ccocr" for parts, ARGS="--write docs/benchmarks.md" to keep the page)
 	$(BIN)/python -m bench $(ARGS)
 
 .PHONY: sample

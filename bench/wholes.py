@@ -2,9 +2,10 @@
 
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from bench.generated import (
     Lines,
@@ -18,32 +19,58 @@ from scoring.benchmarks import BENCHMARKS, Benchmark
 from scoring.benchmarks.parallel import cores, score_items
 from scoring.benchmarks.streaming import JoinedItems
 
-# The benchmark, its lines, how many there are, and the seconds that all may take.
-SIZES: tuple[tuple[str, Callable[[int], Lines], int, float], ...] = (
-    ("fincriticaled", fincriticaled_lines, 859, 10),
-    ("fcmbench", fcmbench_lines, 13_806, 5),
-    ("ccocr", ccocr_lines, 7_058, 60),
-    ("receiptbench", receiptbench_lines, 2_000, 10),
-)
+
+class Size(NamedTuple):
+    """A benchmark's lines, how many items it has, and the seconds that all may take."""
+
+    lines: Callable[[int], Lines]
+    items: int
+    wanted: float
+
+
+SIZES: dict[str, Size] = {
+    "fincriticaled": Size(fincriticaled_lines, 859, 10),
+    "fcmbench": Size(fcmbench_lines, 13_806, 5),
+    "ccocr": Size(ccocr_lines, 7_058, 60),
+    "receiptbench": Size(receiptbench_lines, 2_000, 10),
+}
+# Twice the items take twice as long, give or take what a machine does besides.
+LINEAR = 2.2
 
 
 @dataclass(frozen=True)
 class Whole:
-    """Seconds for all items and for half of them."""
+    """Seconds for all items, for half of them, and for a quarter."""
 
     title: str
     items: int
     seconds: float
     half: float
+    quarter: float
     wanted: float
 
+    @property
+    def is_met(self) -> bool:
+        return self.seconds <= self.wanted
 
-def wholes() -> Iterator[Whole]:
-    for key, lines, number, wanted in SIZES:
-        if key in BENCHMARKS:
-            benchmark = BENCHMARKS[key]
-            half = seconds_of(benchmark, lines, number // 2)
-            yield Whole(benchmark.title, number, seconds_of(benchmark, lines, number), half, wanted)
+    @property
+    def growth(self) -> tuple[float, float]:
+        """How many times longer a half takes than a quarter, and all than a half."""
+        return self.half / self.quarter, self.seconds / self.half
+
+    @property
+    def is_linear(self) -> bool:
+        return max(self.growth) <= LINEAR
+
+
+def measure(key: str) -> Whole:
+    """The seconds that this benchmark takes at its published size."""
+    benchmark, size = BENCHMARKS[key], SIZES[key]
+    seconds_of(benchmark, size.lines, 1)  # Loads what a worker has loaded.
+    quarter, half, seconds = (
+        seconds_of(benchmark, size.lines, size.items // part) for part in (4, 2, 1)
+    )
+    return Whole(benchmark.title, size.items, seconds, half, quarter, size.wanted)
 
 
 def seconds_of(benchmark: Benchmark, lines: Callable[[int], Lines], number: int) -> float:

@@ -113,6 +113,7 @@ class ColumnSerializer(serializers.Serializer[Any]):
     group = serializers.CharField()
     help = serializers.CharField()
     basis = serializers.CharField()
+    decides = serializers.BooleanField(help_text="Whether the table is ordered by this rank.")
     is_rank = serializers.BooleanField()
     higher_is_better = serializers.BooleanField()
     unit = serializers.CharField()
@@ -150,15 +151,30 @@ class SectionSerializer(serializers.Serializer[Any]):
     rows = RowSerializer(many=True)
 
 
+class ViewSerializer(serializers.Serializer[Any]):
+    """A further table of the board, under its key."""
+
+    key = serializers.CharField()
+    title = serializers.CharField()
+    help = serializers.CharField()
+
+
 class LeaderboardSerializer(serializers.Serializer[Any]):
+    """One table of a board: the benchmark's own where `view` is null."""
+
     board = serializers.SlugField(source="board.slug")
     phase = serializers.SlugField(source="phase.slug", allow_null=True, default=None)
+    view = serializers.CharField(source="view.key", allow_null=True, default=None)
+    views = ViewSerializer(many=True)
     columns = ColumnSerializer(many=True)
     sections = SectionSerializer(many=True)
 
 
 class LeaderboardQuerySerializer(serializers.Serializer[Any]):
     phase = serializers.CharField(required=False, default="", help_text="A phase's slug.")
+    view = serializers.CharField(
+        required=False, default="", help_text="A view's key; the benchmark's own table without."
+    )
     sort = serializers.CharField(
         required=False, default="", help_text="A column's key, `name` or `size`; `-` reverses."
     )

@@ -75,6 +75,7 @@ class BoardLeaderboard(APIView):
         board = board_for(request.user, slug)
         wanted = LeaderboardQuerySerializer(data=request.query_params)
         wanted.is_valid(raise_exception=True)
-        phase = choose_phase(phase_windows(board), wanted.validated_data["phase"])
-        table = leaderboard(board, phase, wanted.validated_data["sort"])
+        asked = wanted.validated_data
+        phase = choose_phase(phase_windows(board), asked["phase"])
+        table = leaderboard(board, phase, asked["sort"], view=asked["view"])
         return Response(LeaderboardSerializer(table).data)

@@ -21,6 +21,8 @@ class GradingSerializer(serializers.ModelSerializer[Grading]):
         child=serializers.DictField(child=serializers.FloatField(allow_null=True))
     )
 
+    views = serializers.SerializerMethodField()
+
     class Meta:
         model = Grading
         fields = [
@@ -31,11 +33,17 @@ class GradingSerializer(serializers.ModelSerializer[Grading]):
             "missing",
             "scores",
             "counts",
+            "views",
             "subsets",
             "error",
             "created_at",
             "finished_at",
         ]
+
+    def get_views(self, _: Grading) -> dict[str, dict[str, float | None]]:
+        """By view, the scores of its columns."""
+        views = self.context["views"]
+        return {view.key: {each.key: each.value for each in view.figures} for view in views}
 
     def get_items_done(self, grading: Grading) -> int:
         progress = self.context.get("progress")
@@ -84,7 +92,7 @@ class SubmissionSerializer(serializers.ModelSerializer[Submission]):
     def get_grading(self, _: Submission) -> Any:
         if self.page.grading is None:
             return None
-        context = {"progress": self.page.progress}
+        context = {"progress": self.page.progress, "views": self.page.views}
         return GradingSerializer(self.page.grading, context=context).data
 
 
@@ -168,6 +176,9 @@ class FactSerializer(serializers.Serializer[Any]):
     correct = serializers.BooleanField()
     found = serializers.BooleanField()
     matched_text = serializers.CharField(allow_null=True)
+    confidence = serializers.FloatField(
+        allow_null=True, help_text="How well the context speaks for the match, in [0, 1]."
+    )
     error = serializers.CharField(allow_null=True)
 
 
@@ -179,7 +190,32 @@ class ItemLineSerializer(serializers.Serializer[Any]):
     scores = serializers.DictField(child=serializers.FloatField(allow_null=True))
 
 
+class ExtraSerializer(serializers.Serializer[Any]):
+    """Numbers and dates of the prediction: all, and those that match nothing in the gold page."""
+
+    tokens = serializers.IntegerField()
+    count = serializers.IntegerField()
+    shown = serializers.ListField(child=serializers.CharField())
+
+
+class FieldRowSerializer(serializers.Serializer[Any]):
+    path = serializers.CharField()
+    text = serializers.CharField(help_text="Its beginning, if `is_cut`.")
+    is_cut = serializers.BooleanField()
+
+
+class FieldTableSerializer(serializers.Serializer[Any]):
+    """The fields of the gold, the prediction or the result; the first of them, if `has_more`."""
+
+    title = serializers.CharField()
+    rows = FieldRowSerializer(many=True)
+    has_more = serializers.BooleanField()
+
+
 class ItemSerializer(ItemLineSerializer):
-    """An item; `facts` is null where the phase shows scores only."""
+    """An item. Where the phase shows scores only, the rest is null; `facts` and `hallucinated` are
+    of benchmarks of facts, `tables` of all others."""
 
     facts = FactSerializer(many=True, allow_null=True)
+    hallucinated = ExtraSerializer(source="extra", allow_null=True)
+    tables = FieldTableSerializer(many=True, allow_null=True)

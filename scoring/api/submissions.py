@@ -114,7 +114,7 @@ def _open_phase(request: Request, board: Board, slug: str) -> Phase:
 def _take(request: Request, phase: Phase, wanted: dict[str, Any]) -> Response:
     file = wanted["file"]
     checked = check_upload(phase=phase, file=file, filename=file.name)
-    if checked.fault_count or (checked.missing and not wanted["accept_missing"]):
+    if not checked.can_be_taken(accept_missing=wanted["accept_missing"]):
         return Response(RefusalSerializer(checked).data, status.HTTP_422_UNPROCESSABLE_ENTITY)
     try:
         submission = create_submission(

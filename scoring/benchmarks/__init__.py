@@ -16,7 +16,10 @@ from .base import (
     Payload,
     PredictionLine,
     ReportedRow,
+    RuleTable,
     Scores,
+    View,
+    deciding_column,
 )
 from .ccocr import CCOCR
 from .checking import GoldCheck, PredictionCheck, check_gold, check_predictions
@@ -69,9 +72,12 @@ __all__ = [
     "ReadFault",
     "ReadLimits",
     "ReportedRow",
+    "RuleTable",
     "Scores",
     "UnknownBenchmarkError",
+    "View",
     "check_gold",
     "check_predictions",
+    "deciding_column",
     "get_benchmark",
 ]

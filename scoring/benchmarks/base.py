@@ -46,7 +46,9 @@ class Column:
 
     `unit` is "%" for a rate in [0, 1] that is shown times 100, else empty. `direction` says which
     way is better. A column that is not `headline` is shown in details, not in the leaderboard's
-    own table.
+    own table. `rank` says whether entries are ranked by it, best first: "group" puts the rank
+    beside the figures of its group; "board" does so too, and the whole table is ordered by it,
+    which one headline column of a table must say.
     """
 
     key: str
@@ -57,15 +59,23 @@ class Column:
     direction: Literal["up", "down"] = "up"
     decimals: int = 2
     headline: bool = True
+    rank: Literal["", "group", "board"] = ""
+
+
+def deciding_column(columns: Iterable[Column]) -> Column:
+    """The column that a table is ordered by. Raises ValueError if there is none or another."""
+    (column,) = (column for column in columns if column.rank == "board")
+    return column
 
 
 @dataclass(frozen=True)
 class Scores:
     """The figures of a whole submission.
 
-    `items` counts the gold items, `missing` those without a prediction. A score is a rate in [0,
-    1], unrounded, or None where nothing was there to score. `subsets` holds figures of parts, by
-    name of the part and of the figure.
+    `items` counts the gold items, `missing` those without a prediction. `scores` has every column
+    of the benchmark and of its views: a rate in [0, 1], unrounded, or None where nothing was there
+    to score. `subsets` holds figures of parts that only the data know, by name of the part and of
+    the figure.
     """
 
     items: int
@@ -93,6 +103,32 @@ class ReportedRow:
     provenance: str
     provenance_url: str
     notes: str = ""
+
+
+@dataclass(frozen=True)
+class View:
+    """A part of the figures as a table of its own, such as one that a paper prints.
+
+    Its figures stand in `Scores.scores` beside the others, so that one pass over the results gives
+    all of them; a column may also be one of the benchmark's own under another label. `reported`
+    has the rows of the published table.
+    """
+
+    key: str
+    title: str
+    help: str
+    columns: tuple[Column, ...]
+    reported: tuple[ReportedRow, ...] = ()
+
+
+@dataclass(frozen=True)
+class RuleTable:
+    """A table that belongs to the rules, such as weights, to be shown where the rules are."""
+
+    title: str
+    help: str
+    heads: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
 
 
 class GoldReader(Protocol):
@@ -129,6 +165,15 @@ class ColumnLister(Protocol):
     def __call__(self, options: Options) -> tuple[Column, ...]: ...
 
 
+class ViewLister(Protocol):
+    def __call__(self, options: Options) -> tuple[View, ...]: ...
+
+
+def no_views(options: Options) -> tuple[View, ...]:  # noqa: ARG001 - none under any of them
+    """Of a benchmark whose figures make up one table."""
+    return ()
+
+
 @dataclass(frozen=True)
 class Benchmark:
     """A benchmark. Any change of a figure bumps `version`, which stands in every signature.
@@ -141,7 +186,11 @@ class Benchmark:
     - `score_item(gold, prediction, options)`: pure and deterministic; None stands for "no
       prediction".
     - `aggregate(results, options)`: pure, in any order of the results, which may be a stream.
-    - `reported`: rows of published tables.
+    - `reported`: rows of the published table that has the same columns.
+    - `views_for(options)`: further tables; their keys differ from each other.
+    - `names_every_id`: whether a submission must have a prediction for every id.
+    - `example`: a prediction line, as JSON; `layouts`: what else a submission may be, in words.
+    - `rules`: tables to be shown with the rules.
     """
 
     key: str
@@ -157,3 +206,13 @@ class Benchmark:
     aggregate: Aggregator
     signature: SignatureWriter
     reported: tuple[ReportedRow, ...] = ()
+    views_for: ViewLister = no_views
+    names_every_id: bool = False
+    example: str = ""
+    layouts: tuple[str, ...] = ()
+    rules: tuple[RuleTable, ...] = ()
+
+    def figures_for(self, options: Options) -> dict[str, Column]:
+        """Every column by its key: the benchmark's own, and those of its views."""
+        figures = {c.key: c for view in self.views_for(options) for c in view.columns}
+        return {**figures, **{column.key: column for column in self.columns_for(options)}}

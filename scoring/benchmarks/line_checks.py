@@ -2,9 +2,10 @@
 
 from typing import Any
 
-from scoring.benchmarks.reading import Record
+from scoring.benchmarks.reading import LONGEST_ID, Record, quoted
 
-LONGEST_ID = 160
+# Numbers from here on are not shown in messages.
+_LARGE = 1e12
 
 
 def check_id(record: Record) -> str | None:
@@ -56,3 +57,15 @@ def kind_of(value: object) -> str:
         return "null"
     names = {str: "a string", bool: "true or false", int: "a number", float: "a number"}
     return {**names, list: "a list"}.get(type(value), "an object")
+
+
+def named(value: object) -> str:
+    """A JSON value as a message names it: a short text or number itself, anything else its kind.
+
+    >>> named("kie"), named(45), named([[1]]), named(10**100)
+    ("'kie'", '45', 'a list', 'a number')
+    """
+    if isinstance(value, str):
+        return quoted(value)
+    is_short = isinstance(value, int | float) and abs(value) < _LARGE
+    return str(value) if is_short else kind_of(value)

@@ -19,16 +19,23 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any, NoReturn
 
 from portal.common.archives import MEGABYTE, Archive, ArchiveFault, ArchiveLimits, open_archive
+from scoring.metrics.limits import is_deeper
 
 # A path of this machine (commands), or an open binary file (uploads), which is not closed here.
 Source = Path | IO[bytes]
 
-_BOM = b"\xef\xbb\xbf"
-_ZIP_MAGIC = b"PK"
+# Lists and objects inside each other on a line; what a benchmark reads may be flatter still.
+DEEPEST = 200
+LONGEST_ID = 160
+
+BOM = b"\xef\xbb\xbf"
+ZIP_MAGIC = b"PK"
 _GZIP_MAGIC = b"\x1f\x8b"
 # Up to this many bytes any ratio of compression is taken; repetitive text compresses well.
 _HARMLESS = 10 * MEGABYTE
 _PAGE_SUFFIXES = frozenset({".html", ".htm", ".txt"})
+_LONGEST_QUOTE = 60
+_TOO_DEEP = f"nested more than {DEEPEST} deep"
 
 
 @dataclass(frozen=True)
@@ -69,12 +76,18 @@ class Record:
 
     def fault(self, message: str, *, line: int | None = None) -> ReadFault:
         item = self.value.get("id")
-        known = item if isinstance(item, str) else None
-        return ReadFault(self.file, self.line if line is None else line, known, message)
+        is_shown = isinstance(item, str) and len(item) <= LONGEST_ID and item.isprintable()
+        where = self.line if line is None else line
+        return ReadFault(self.file, where, item if is_shown else None, message)
 
 
-class _UnusableError(Exception):
-    """A line that is not a JSON object; the message says why."""
+class UnusableError(ValueError):
+    """Bytes that are not the JSON asked for: the message says why, `line` where in them, counted
+    from 1, or 0 where that is not known."""
+
+    def __init__(self, reason: str, line: int = 0) -> None:
+        super().__init__(reason)
+        self.line = line
 
 
 def read_records(
@@ -86,15 +99,15 @@ def read_records(
     What a file is is told by its first bytes, not by its name. A page file is named after its id,
     after `prefix` if it is a text file and has it.
     """
-    name = _name_of(source)
+    name = name_of(source)
     if isinstance(source, Path) and source.is_dir():
         yield from _read_archive(source, name, limits, prefix)
         return
     try:
         with _opened(source) as file:
-            magic = file.read(len(_BOM))
+            magic = file.read(len(ZIP_MAGIC))
             file.seek(0)
-            if magic.startswith(_ZIP_MAGIC) or name.lower().endswith(".zip"):
+            if magic == ZIP_MAGIC or name.lower().endswith(".zip"):
                 yield from _read_archive(file, name, limits, prefix)
             else:
                 yield from _read_stream(file, name, limits)
@@ -102,7 +115,7 @@ def read_records(
         yield ReadFault(name, 0, None, f"cannot be read: {error.strerror or error}")
 
 
-def _name_of(source: Source) -> str:
+def name_of(source: Source) -> str:
     """How a source is called in messages: a path as it was given, an upload by its name alone."""
     if isinstance(source, Path):
         return str(source)
@@ -142,11 +155,11 @@ def _read_lines(
             yield ReadFault(name, number, None, f"{reason}; nothing from here on was read")
             return
         if number == 1:
-            line = line.removeprefix(_BOM)
+            line = line.removeprefix(BOM)
         if line.strip():
             try:
                 yield Record(name, number, parse_object(line))
-            except _UnusableError as error:
+            except UnusableError as error:
                 yield ReadFault(name, number, None, str(error))
 
 
@@ -195,13 +208,12 @@ def _read_page(archive: Archive, member: str, shown: str, prefix: str) -> Record
     path = PurePosixPath(member)
     item = path.stem.removeprefix(prefix) if path.suffix.lower() == ".txt" else path.stem
     try:
-        data = archive.read(member).removeprefix(_BOM)
+        data = archive.read(member).removeprefix(BOM)
         return Record(shown, 1, {"id": item, "html": data.decode("utf-8")}, is_page=True)
     except ArchiveFault as error:
         return ReadFault(shown, 0, item, str(error))
     except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        return ReadFault(shown, line, item, _utf8_message(error))
+        return ReadFault(shown, _line_of(error), item, _utf8_message(error))
 
 
 def _read_packed_lines(
@@ -215,35 +227,50 @@ def _read_packed_lines(
     yield from _read_stream(io.BytesIO(data), shown, limits)
 
 
-def parse_object(line: bytes) -> dict[str, Any]:
-    """The JSON object on a line.
+def parse_object(data: bytes) -> dict[str, Any]:
+    """The JSON object that the bytes are, read by `parse_json`. Raises UnusableError."""
+    value = parse_json(data)
+    if not isinstance(value, dict):
+        raise UnusableError("not a JSON object", 1)
+    return value
+
+
+def parse_json(data: bytes) -> Any:
+    """The JSON value that the bytes are.
 
     Strict where Python's own reader is not: no NaN or Infinity, no number too large for a float,
-    no key twice, no invalid UTF-8, no half of a surrogate pair. Raises _UnusableError.
+    no key twice, no invalid UTF-8, no half of a surrogate pair, at most DEEPEST levels. Raises
+    UnusableError.
     """
     try:
-        text = line.decode("utf-8")
         value = json.loads(
-            text,
+            data.decode("utf-8"),
             parse_constant=_refuse_constant,
             parse_float=_finite,
             object_pairs_hook=_distinct,
         )
         json.dumps(value, ensure_ascii=False).encode("utf-8")
+    except UnusableError:
+        raise
     except UnicodeDecodeError as error:
-        raise _UnusableError(_utf8_message(error)) from error
+        raise UnusableError(_utf8_message(error), _line_of(error)) from error
     except UnicodeEncodeError as error:
-        raise _UnusableError("half of a surrogate pair is not a character") from error
+        raise UnusableError("half of a surrogate pair is not a character") from error
     except json.JSONDecodeError as error:
-        raise _UnusableError(f"not valid JSON: {error.msg} at column {error.colno}") from error
+        reason = f"not valid JSON: {error.msg} at column {error.colno}"
+        raise UnusableError(reason, error.lineno) from error
     except RecursionError as error:
-        raise _UnusableError("nested too deeply") from error
+        raise UnusableError(_TOO_DEEP) from error
     except ValueError as error:
         # Python refuses whole numbers of more than 4,300 digits.
-        raise _UnusableError("holds a number with too many digits") from error
-    if not isinstance(value, dict):
-        raise _UnusableError("not a JSON object")
+        raise UnusableError("holds a number with too many digits") from error
+    if data.count(b"[") + data.count(b"{") > DEEPEST and is_deeper(value, DEEPEST):
+        raise UnusableError(_TOO_DEEP)
     return value
+
+
+def _line_of(error: UnicodeDecodeError) -> int:
+    return error.object.count(b"\n", 0, error.start) + 1
 
 
 def _utf8_message(error: UnicodeDecodeError) -> str:
@@ -251,13 +278,13 @@ def _utf8_message(error: UnicodeDecodeError) -> str:
 
 
 def _refuse_constant(name: str) -> NoReturn:
-    raise _UnusableError(f"{name} is not a JSON value")
+    raise UnusableError(f"{name} is not a JSON value")
 
 
 def _finite(digits: str) -> float:
     number = float(digits)
     if math.isinf(number):
-        raise _UnusableError(f"the number {digits[:20]} is too large")
+        raise UnusableError(f"the number {digits[:20]} is too large")
     return number
 
 
@@ -266,5 +293,14 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(value) < len(pairs):
         counts = Counter(key for key, _ in pairs)
         twice = counts.most_common(1)[0][0]
-        raise _UnusableError(f"the key {twice!r} stands twice in one object")
+        raise UnusableError(f"the key {quoted(twice)} stands twice in one object")
     return value
+
+
+def quoted(text: str) -> str:
+    """A text of a file as messages show it: on one line and no longer than can be read.
+
+    >>> quoted("Net\\n"), quoted("9" * 100)
+    ("'Net\\\\n'", "'999999999999999999999999999999999999999999999999999999999999'…")
+    """
+    return repr(text) if len(text) <= _LONGEST_QUOTE else f"{text[:_LONGEST_QUOTE]!r}…"

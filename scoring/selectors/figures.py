@@ -1,11 +1,11 @@
 """Scores as tables: a benchmark's columns with the figures of one submission or one item."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from scoring.benchmarks import Benchmark, Column
+from scoring.benchmarks import Benchmark, Column, View
 from scoring.models import Grading
 
 from .ranking import is_score
@@ -51,6 +51,31 @@ class Part:
     figures: tuple[Figure, ...]
 
 
+@dataclass(frozen=True)
+class PartTable:
+    """Neighbouring parts that have the same figures."""
+
+    parts: tuple[Part, ...]
+
+    @property
+    def heads(self) -> tuple[Figure, ...]:
+        return self.parts[0].figures
+
+
+@dataclass(frozen=True)
+class ViewFigures:
+    """The figures of a submission in one of the benchmark's views."""
+
+    key: str
+    title: str
+    help: str
+    groups: tuple[FigureGroup, ...]
+
+    @property
+    def figures(self) -> list[Figure]:
+        return [figure for group in self.groups for figure in group.figures]
+
+
 def columns_of(spec: Benchmark, options: Mapping[str, Any]) -> tuple[Column, ...]:
     return spec.columns_for(spec.check_options(options))
 
@@ -91,13 +116,28 @@ def figure_groups(
     return groups
 
 
-def parts_of(grading: Grading, columns: Sequence[Column]) -> list[Part]:
-    """The figures of the submission's parts; what is no column of the benchmark is a count."""
-    known = {column.key: column for column in columns}
+def view_figures(
+    views: Sequence[View], scores: Mapping[str, Any], counts: Mapping[str, int]
+) -> list[ViewFigures]:
     return [
+        ViewFigures(
+            view.key, view.title, view.help, tuple(figure_groups(view.columns, scores, counts))
+        )
+        for view in views
+    ]
+
+
+def part_tables(grading: Grading, known: Mapping[str, Column]) -> list[PartTable]:
+    """The figures of the submission's parts; what is no known column is a count."""
+    parts = [
         Part(label, tuple(_part_figure(key, value, known) for key, value in figures.items()))
         for label, figures in grading.subsets.items()
     ]
+    return [PartTable(tuple(alike)) for _, alike in groupby(parts, key=_figure_keys)]
+
+
+def _figure_keys(part: Part) -> list[str]:
+    return [figure.key for figure in part.figures]
 
 
 def _part_figure(key: str, value: Any, known: Mapping[str, Column]) -> Figure:
@@ -105,9 +145,8 @@ def _part_figure(key: str, value: Any, known: Mapping[str, Column]) -> Figure:
     return figure(column, {key: value}, {}) if column else _count(key, value)
 
 
-def other_counts(columns: Sequence[Column], counts: Mapping[str, int]) -> list[Figure]:
-    """The counts that are no column's, such as that of all facts."""
-    known = {column.key for column in columns}
+def other_counts(known: Container[str], counts: Mapping[str, int]) -> list[Figure]:
+    """The counts that are no known column's, such as that of all facts."""
     return [_count(key, value) for key, value in counts.items() if key not in known]
 
 

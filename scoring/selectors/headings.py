@@ -17,7 +17,8 @@ NAME, SIZE = "name", "size"
 class BoardColumn:
     """A column of the leaderboard's table: a figure, or the rank by a figure.
 
-    `basis` is the key of the score it shows or ranks by.
+    `basis` is the key of the score it shows or ranks by. The table is ordered by the rank that
+    `decides`.
     """
 
     key: str
@@ -29,22 +30,19 @@ class BoardColumn:
     higher_is_better: bool
     unit: str
     decimals: int
+    decides: bool = False
 
     def show(self, value: float | None) -> str:
         return show(value, unit=self.unit, decimals=self.decimals)
 
 
 def board_columns(columns: Sequence[Column]) -> tuple[BoardColumn, ...]:
-    """The leaderboard's columns: each group's headline figures and, after them, its rank.
-
-    The last figure of a group sums it up, and the group's rank goes by it.
-    """
+    """The leaderboard's columns: each group's headline figures and, after them, its ranks."""
     shown: list[BoardColumn] = []
-    for group, members in groupby(columns, key=lambda column: column.group):
+    for _, members in groupby(columns, key=lambda column: column.group):
         figures = list(members)
-        headline = [_figure(column) for column in figures if column.headline]
-        if headline:
-            shown += [*headline, _rank(group, figures[-1])]
+        shown += [_figure(column) for column in figures if column.headline]
+        shown += [_rank(column) for column in figures if column.rank]
     return tuple(shown)
 
 
@@ -62,17 +60,18 @@ def _figure(column: Column) -> BoardColumn:
     )
 
 
-def _rank(group: str, basis: Column) -> BoardColumn:
+def _rank(basis: Column) -> BoardColumn:
     return BoardColumn(
         key=RANK_PREFIX + basis.key,
         label="Rank",
-        group=group,
+        group=basis.group,
         help=f"Rank by {basis.help[:1].lower()}{basis.help[1:]}",
         basis=basis.key,
         is_rank=True,
         higher_is_better=basis.direction == "up",
         unit="",
         decimals=0,
+        decides=basis.rank == "board",
     )
 
 

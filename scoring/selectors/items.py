@@ -1,6 +1,7 @@
-"""One item of a submission, fact by fact, and the prediction with the matched places marked."""
+"""One item of a submission: fact by fact with the prediction's text marked where there are facts,
+else its gold, prediction and result field by field."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -10,15 +11,18 @@ from django.db.models import QuerySet
 from django.shortcuts import get_object_or_404
 
 from portal.accounts.access import is_organiser
-from portal.datasets.models import Dataset, PageImage
+from portal.datasets.models import Dataset, PageImage, ReleaseItem
 from portal.facts import visible_text
 from scoring.access import Viewer, require_items, shows_pages
 from scoring.models import Grading, ItemScore, Phase, Prediction, Submission
 
-from .figures import Figure, columns_of, figure
+from .figures import Figure, columns_of, figure, show
+from .payloads import FieldTable, field_table
 from .submissions import finished_grading
 
 PER_PAGE = 50
+# What the page says already.
+_REPEATED = frozenset({"id", "missing"})
 
 
 @dataclass(frozen=True)
@@ -88,6 +92,25 @@ class FactLine:
     error: str | None
     start: int | None
     end: int | None
+    confidence: float | None = None
+    """How well the context speaks for the match, in [0, 1]; None where that is not known."""
+
+    @property
+    def confidence_text(self) -> str:
+        return show(self.confidence, decimals=0)
+
+
+@dataclass(frozen=True)
+class Extra:
+    """Numbers and dates of the prediction that match nothing in the gold page."""
+
+    tokens: int
+    count: int
+    shown: tuple[str, ...]
+
+    @property
+    def hidden_count(self) -> int:
+        return self.count - len(self.shown)
 
 
 @dataclass(frozen=True)
@@ -113,6 +136,9 @@ class ItemPage:
     line: ItemLine
     facts: list[FactLine] | None
     segments: list[Segment] | None
+    extra: Extra | None
+    tables: list[FieldTable] | None
+    """Gold, prediction and result, for benchmarks without facts."""
     images: list[PageImage]
     previous: str
     next: str
@@ -137,8 +163,8 @@ def item_page(user: Viewer, submission: Submission, name: str) -> ItemPage:
     score = get_object_or_404(
         item_scores(grading).select_related("item__document"), item__name=name
     )
-    shows_facts = level == Phase.Diagnostics.FACTS and "facts" in score.result
-    facts = fact_lines(score, grading) if shows_facts else None
+    shows_all, has_facts = level == Phase.Diagnostics.FACTS, "facts" in score.result
+    facts = fact_lines(score, grading) if shows_all and has_facts else None
     with_page = shows_pages(level, submission.phase.release)
     before, after = _neighbours(score)
     return ItemPage(
@@ -147,6 +173,10 @@ def item_page(user: Viewer, submission: Submission, name: str) -> ItemPage:
         line=item_line(submission, grading, score),
         facts=facts,
         segments=_segments(score, grading, facts) if with_page and facts is not None else None,
+        extra=_extra(score.result) if shows_all else None,
+        tables=_tables(score, grading, with_gold=with_page)
+        if shows_all and not has_facts
+        else None,
         images=_images(user, submission, score) if with_page else [],
         previous=before,
         next=after,
@@ -167,9 +197,37 @@ def fact_lines(score: ItemScore, grading: Grading) -> list[FactLine]:
             error=fact["error"],
             start=fact["start"],
             end=fact["end"],
+            confidence=fact.get("confidence"),
         )
         for fact in score.result["facts"]
     ]
+
+
+def _extra(result: Mapping[str, Any]) -> Extra | None:
+    found = result.get("hallucinated")
+    if not isinstance(found, dict):
+        return None
+    return Extra(found["tokens"], found["count"], tuple(found["shown"]))
+
+
+def _tables(score: ItemScore, grading: Grading, *, with_gold: bool) -> list[FieldTable]:
+    """The result, and where the reader may see them the gold and the prediction."""
+    result = field_table("Result", score.result, without=_REPEATED)
+    if not with_gold:
+        return [result]
+    gold: dict[str, Any] = ReleaseItem.objects.values_list("gold", flat=True).get(pk=score.item_id)
+    prediction = _prediction(score, grading)
+    return [
+        field_table("Gold", gold, without=_REPEATED),
+        field_table("Prediction", prediction or {}, without=_REPEATED),
+        result,
+    ]
+
+
+def _prediction(score: ItemScore, grading: Grading) -> dict[str, Any] | None:
+    predictions = Prediction.objects.filter(submission=grading.submission_id, item=score.item_id)
+    payload: dict[str, Any] | None = predictions.values_list("payload", flat=True).first()
+    return payload
 
 
 def _labels(grading: Grading) -> list[str]:
@@ -180,10 +238,7 @@ def _segments(
     score: ItemScore, grading: Grading, facts: Sequence[FactLine]
 ) -> list[Segment] | None:
     """The prediction's visible text, cut where matches begin and end; None without a prediction."""
-    prediction = Prediction.objects.filter(
-        submission=grading.submission_id, item=score.item_id
-    ).first()
-    html = prediction.payload.get("html") if prediction else None
+    html = (_prediction(score, grading) or {}).get("html")
     if not isinstance(html, str):
         return None
     return mark(visible_text(html, _labels(grading)), facts)

@@ -12,6 +12,7 @@ from operator import itemgetter
 
 from django.db.models import F, Q
 
+from scoring.benchmarks import Column, View
 from scoring.models import Board, Category, Entry, Phase
 
 from .headings import BoardColumn, Sort, board_columns
@@ -78,24 +79,59 @@ class Section:
 
 @dataclass(frozen=True)
 class Leaderboard:
+    """One table of a board: the benchmark's own, or that of a view."""
+
     board: Board
     phase: Phase | None
+    views: tuple[View, ...]
+    view: View | None
     columns: tuple[BoardColumn, ...]
     sort: Sort
     sections: tuple[Section, ...]
 
 
-def leaderboard(board: Board, phase: Phase | None, sort: str = "") -> Leaderboard:
-    """The board with the graded entries of one phase and all that is reported. One query."""
-    columns = board_columns(board.spec.columns if phase is None else phase.columns)
+def leaderboard(
+    board: Board, phase: Phase | None, sort: str = "", *, view: str = ""
+) -> Leaderboard:
+    """The board with the graded entries of one phase and all that is reported. One query.
+
+    `view` is the key of one of the benchmark's views; any other gives the benchmark's own table.
+    """
+    views = board_views(board, phase)
+    chosen = next((each for each in views if each.key == view), None)
+    columns = board_columns(chosen.columns if chosen else main_columns(board, phase))
     order = Sort.parse(sort, columns)
     entries = (
         Entry.objects.filter(Q(phase=phase) | ~Q(kind=Entry.Kind.GRADED), board=board)
         .annotate(submission_id=F("grading__submission_id"))
         .order_by("id")
     )
-    sections = [_section(key, rows, columns, order) for key, rows in _by_origin(entries).items()]
-    return Leaderboard(board, phase, columns, order, tuple(sorted(sections, key=_section_order)))
+    shown = [entry for entry in entries if _belongs(entry, views, chosen)]
+    sections = [_section(key, rows, columns, order) for key, rows in _by_origin(shown).items()]
+    sections.sort(key=_section_order)
+    return Leaderboard(board, phase, views, chosen, columns, order, tuple(sections))
+
+
+def main_columns(board: Board, phase: Phase | None) -> tuple[Column, ...]:
+    return board.spec.columns if phase is None else phase.columns
+
+
+def board_views(board: Board, phase: Phase | None) -> tuple[View, ...]:
+    spec = board.spec
+    return spec.views_for(spec.check_options({} if phase is None else phase.options))
+
+
+def _belongs(entry: Entry, views: Iterable[View], chosen: View | None) -> bool:
+    """Whether an entry stands in the table. What was graded here has all figures and stands in all;
+    any other row stands in the view that has all of its figures, else in the benchmark's own."""
+    if entry.kind == Entry.Kind.GRADED:
+        return True
+    homes = [view.key for view in views if _is_part(entry, view)]
+    return chosen.key in homes if chosen else not homes
+
+
+def _is_part(entry: Entry, view: View) -> bool:
+    return bool(entry.scores) and entry.scores.keys() <= {column.key for column in view.columns}
 
 
 Origin = tuple[str, str]
@@ -124,17 +160,14 @@ def _section(
     if sort.key:
         groups = [RowGroup("", tuple(_sorted(rows, columns, sort)))]
     else:
-        groups = _grouped(_ranked(rows) if kind == Entry.Kind.GRADED else rows)
+        rank = next(column.key for column in columns if column.decides)
+        groups = _grouped(_ranked(rows, rank) if kind == Entry.Kind.GRADED else rows)
     return Section(kind, key, entries[0].provenance_url, tuple(groups))
 
 
-def _ranked(rows: Iterable[Row]) -> list[Row]:
-    """Best first by the last rank; reported rows keep the order of their source instead."""
-    return sorted(rows, key=lambda row: (_last_rank(row) or math.inf, _name(row)))
-
-
-def _last_rank(row: Row) -> int | None:
-    return list(row.ranks.values())[-1] if row.ranks else None
+def _ranked(rows: Iterable[Row], rank: str) -> list[Row]:
+    """Best first by the rank that decides; reported rows keep the order of their source instead."""
+    return sorted(rows, key=lambda row: (row.ranks[rank] or math.inf, _name(row)))
 
 
 def _values(entry: Entry, columns: Sequence[BoardColumn]) -> Values:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypedDict
 
 from django.core.paginator import Page, Paginator
 from django.db.models import OuterRef, QuerySet, Subquery
@@ -10,19 +11,21 @@ from django.shortcuts import get_object_or_404
 
 from portal.accounts.access import is_organiser
 from scoring.access import Viewer, diagnostics_for, is_keeper
+from scoring.benchmarks import Benchmark, deciding_column
 from scoring.models import Board, Entry, Grading, Phase, Submission
 
 from .figures import (
     Figure,
     FigureGroup,
-    Part,
+    PartTable,
+    ViewFigures,
     columns_of,
     figure,
     figure_groups,
     other_counts,
-    parts_of,
+    part_tables,
+    view_figures,
 )
-from .headings import board_columns
 from .progress import Progress, grading_progress
 
 PER_PAGE = 50
@@ -30,7 +33,7 @@ PER_PAGE = 50
 
 @dataclass(frozen=True)
 class SubmissionLine:
-    """A submission in a list: its latest grading and the figure its board ranks by last."""
+    """A submission in a list: its latest grading and the figure its board is ordered by."""
 
     submission: Submission
     grading: Grading | None
@@ -74,9 +77,8 @@ def _line(submission: Submission, grading: Grading | None) -> SubmissionLine:
     if grading is None or grading.state != Grading.State.DONE:
         return SubmissionLine(submission, grading, None)
     columns = columns_of(submission.phase.board.spec, grading.options)
-    basis = board_columns(columns)[-1].basis
-    column = next(column for column in columns if column.key == basis)
-    return SubmissionLine(submission, grading, figure(column, grading.scores, grading.counts))
+    shown = figure(deciding_column(columns), grading.scores, grading.counts)
+    return SubmissionLine(submission, grading, shown)
 
 
 def latest_grading(submission: Submission) -> Grading:
@@ -100,7 +102,8 @@ class SubmissionPage:
     progress: Progress | None
     """While it is being graded, and for its keepers only."""
     groups: list[FigureGroup]
-    parts: list[Part]
+    views: list[ViewFigures]
+    parts: list[PartTable]
     counts: list[Figure]
     """What was counted and is no column, such as all facts."""
     entry: Entry | None
@@ -143,16 +146,36 @@ def submission_page(user: Viewer, submission: Submission) -> SubmissionPage:
     if not keeper:
         grading = entry.grading if entry else None
     done = grading if grading and grading.state == Grading.State.DONE else None
-    columns = columns_of(submission.phase.board.spec, done.options) if done else ()
     return SubmissionPage(
         submission=submission,
         grading=grading,
         progress=grading_progress(grading) if grading and not grading.is_finished else None,
-        groups=figure_groups(columns, done.scores, done.counts) if done else [],
-        parts=parts_of(done, columns) if done else [],
-        counts=other_counts(columns, done.counts) if done else [],
+        **(_result(submission.phase.board.spec, done) if done else _NO_RESULT),
         entry=entry,
         is_keeper=keeper,
         is_organiser=is_organiser(user),
         shows_items=diagnostics_for(user, submission) != Phase.Diagnostics.AGGREGATES,
+    )
+
+
+class _Result(TypedDict):
+    """What a page shows of a finished grading."""
+
+    groups: list[FigureGroup]
+    views: list[ViewFigures]
+    parts: list[PartTable]
+    counts: list[Figure]
+
+
+_NO_RESULT = _Result(groups=[], views=[], parts=[], counts=[])
+
+
+def _result(spec: Benchmark, done: Grading) -> _Result:
+    options = spec.check_options(done.options)
+    columns, figures = spec.columns_for(options), spec.figures_for(options)
+    return _Result(
+        groups=figure_groups(columns, done.scores, done.counts),
+        views=view_figures(spec.views_for(options), done.scores, done.counts),
+        parts=part_tables(done, figures),
+        counts=other_counts(figures, done.counts),
     )

@@ -17,9 +17,9 @@ TEXT_FIGURES = {"r1", "rl", "edit_distance"}
 def load_reported(*, board: Board, actor: User | None = None) -> list[Entry]:
     """Makes the board's reported entries those of its benchmark; a second run changes nothing.
 
-    Only rows with exactly the figures of the board's table are taken: a table over other fact types
-    measures something else. Rows are told apart by source and name; one that the benchmark no
-    longer has is removed.
+    Of the benchmark's own table only rows with exactly the board's figures are taken: a table over
+    other fact types measures something else. The rows of its views are taken as they are. Rows are
+    told apart by source and name; one that the benchmark no longer has is removed.
     """
     Board.objects.select_for_update().get(pk=board.pk)
     known = {
@@ -41,12 +41,15 @@ def load_reported(*, board: Board, actor: User | None = None) -> list[Entry]:
 
 
 def _comparable_rows(board: Board) -> list[ReportedRow]:
-    """The rows whose accuracies are those of the board: all its headline figures, and no others."""
-    phase = board.phases.order_by("id").first()
-    columns = board.spec.columns if phase is None else phase.columns
+    """The rows whose accuracies are those of the board, with all its headline figures and no
+    others; then those of its views."""
+    phase, spec = board.phases.order_by("id").first(), board.spec
+    options = spec.check_options({} if phase is None else phase.options)
+    columns = spec.columns_for(options)
     headline = {column.key for column in columns if column.headline}
     known = {column.key for column in columns}
-    return [row for row in board.spec.reported if headline <= row.scores.keys() <= known]
+    rows = [row for row in spec.reported if headline <= row.scores.keys() <= known]
+    return rows + [row for view in spec.views_for(options) for row in view.reported]
 
 
 def _with_general(scores: Mapping[str, float]) -> dict[str, float]:

@@ -65,10 +65,11 @@ def create_submission(
     """Stores a faultless upload and queues its grading, in one transaction.
 
     The same form sent twice gives one submission: the second call returns the first's. Raises
-    SubmissionRefused, with nothing stored, if the upload has faults or the phase takes nothing.
+    SubmissionRefused, with nothing stored, if the upload has faults, lacks ids that it must name,
+    or the phase takes nothing.
     """
     check_open(phase=phase, user=owner)
-    if checked.fault_count:
+    if not checked.can_be_taken(accept_missing=True):
         raise SubmissionRefused(checked.detail)
     submission = Submission(
         phase=phase,

@@ -18,19 +18,28 @@ MISSING_SHOWN = 20
 class CheckedUpload:
     """What an upload holds: predictions by item (ReleaseItem's key), its faults, the ids it lacks.
 
-    With any fault it cannot be taken. Missing ids can be, once the submitter says so.
+    With any fault it cannot be taken. Missing ids can be, once the submitter says so, unless the
+    benchmark `names_every_id`.
     """
 
     predictions: dict[int, Payload]
     faults: tuple[ReadFault, ...]
     fault_count: int
     missing: tuple[str, ...]
+    names_every_id: bool = False
+
+    def can_be_taken(self, *, accept_missing: bool) -> bool:
+        if self.fault_count:
+            return False
+        return not self.missing or (accept_missing and not self.names_every_id)
 
     @property
     def detail(self) -> str:
         """What speaks against taking it, in one sentence."""
         if self.fault_count:
             return f"Faults in the file: {self.fault_count}. Nothing was submitted."
+        if self.names_every_id:
+            return f"Every id must have a prediction; without one are {self.missing_count}."
         return f"Documents without a prediction, not accepted: {self.missing_count}."
 
     @property
@@ -59,11 +68,13 @@ def check_upload(*, phase: Phase, file: IO[bytes], filename: str) -> CheckedUplo
     items = ReleaseItem.objects.filter(release_id=phase.release_id).order_by("position")
     ids = dict(items.values_list("name", "pk"))
     limits = ReadLimits(archive=archive_limits())
-    lines = phase.board.spec.read_predictions(file, limits=limits)
+    spec = phase.board.spec
+    lines = spec.read_predictions(file, limits=limits)
     check = check_predictions(lines, ids, name=filename)
     return CheckedUpload(
         predictions={ids[name]: line.payload for name, line in check.lines.items()},
         faults=check.faults,
         fault_count=len(check.faults) + check.faults_left_out,
         missing=check.missing,
+        names_every_id=spec.names_every_id,
     )

@@ -28,6 +28,7 @@ def board(request: HttpRequest, slug: str) -> HttpResponse:
         board_for(request.user, slug),
         phase=request.GET.get("phase", ""),
         sort=request.GET.get("sort", ""),
+        view=request.GET.get("view", ""),
     )
     return render(request, "scoring/board.html", {"page": page})
 

@@ -40,7 +40,7 @@ def _take(request: UserRequest, board: Board, form: SubmissionForm) -> HttpRespo
     """A complete form: the file is looked through, and stored if nothing speaks against it."""
     phase, file = form.cleaned_data["phase"], form.cleaned_data["file"]
     checked = check_upload(phase=phase, file=file, filename=file.name)
-    if checked.fault_count or (checked.missing and not form.cleaned_data["accept_missing"]):
+    if not checked.can_be_taken(accept_missing=form.cleaned_data["accept_missing"]):
         return _page(request, board, form, checked=checked, status=422)
     try:
         submission = create_submission(

@@ -5,7 +5,6 @@ import io
 import json
 import math
 import random
-import time
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -16,14 +15,16 @@ from hypothesis import strategies as st
 
 from scoring.benchmarks import OptionError, ReadFault, check_gold, check_predictions
 from scoring.benchmarks.base import GoldLine, PredictionLine
+from scoring.benchmarks.excerpts import MOST_CHARACTERS
 from scoring.benchmarks.fcmbench import FCMBENCH
-from scoring.benchmarks.fcmbench.scorer import MOST_CHARACTERS, MOST_FIELDS
-from scoring.benchmarks.fcmbench.tasks import TASKS
+from scoring.benchmarks.fcmbench.scorer import MOST_FIELDS
+from scoring.benchmarks.fcmbench.tasks import CONDITIONS, TASKS
+from scoring.benchmarks.fcmbench.views import condition_key
+from tests.counting import LINEAR, growth
 from tests.shared import ORACLE, needs_oracle
 
 OPTIONS = FCMBENCH.check_options({})
 SKIP = FCMBENCH.check_options({"missing": "skip"})
-ANSWERED = 13_806
 
 
 def gold(
@@ -260,7 +261,7 @@ def test_output_tokens_are_summed_up_when_stated() -> None:
 def test_nothing_to_grade_gives_no_figures() -> None:
     scores = FCMBENCH.aggregate([], OPTIONS)
     assert set(scores.scores.values()) == {None}
-    assert set(scores.scores) == {column.key for column in FCMBENCH.columns}
+    assert set(scores.scores) == FCMBENCH.figures_for(OPTIONS).keys()
 
 
 def test_a_perfect_submission_scores_one_everywhere() -> None:
@@ -276,6 +277,7 @@ def test_a_perfect_submission_scores_one_everywhere() -> None:
         "unparseable": 0,
         # There are no other conditions than normal captures.
         "relative": None,
+        **{condition_key(name): None for name in CONDITIONS},
     }
 
 
@@ -312,27 +314,32 @@ def test_any_response_is_scored(response: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "response",
+    ("response", "reason"),
     [
-        '{"a":' * 100_000 + "1" + "}" * 100_000,
-        '{"answer": ' + "[" * 100_000 + "]" * 100_000 + "}",
-        '{"answer": ' + "9" * 1_000_000 + "}",
-        '{"answer": "' + "9" * 1_900_000 + '"}',
-        '{"answer": "' + "1," * 900_000 + '"}',
-        '{"answer": [' + "[]," * 600_000 + "[]]}",
-        "{" + '"' + "k" * 900_000 + '": {' + ",".join(f'"{n}": 1' for n in range(80_000)) + "}}",
-        "{" * 2_000_000,
-        "{" + "x" * 50_000_000 + "}",
+        ('{"a":' * 100_000 + "1" + "}" * 100_000, "nested deeper than 200 levels"),
+        ('{"answer": ' + "[" * 100_000 + "]" * 100_000 + "}", "nested deeper than 200 levels"),
+        ('{"answer": ' + "9" * 1_000_000 + "}", "holds a number with too many digits"),
+        ('{"answer": "' + "9" * 1_900_000 + '"}', ""),
+        ('{"answer": "' + "1," * 900_000 + '"}', ""),
+        ('{"answer": [' + "[]," * 600_000 + "[]]}", ""),
+        (
+            f'{{"{"k" * 900_000}": {{{",".join(f""""{n}": 1""" for n in range(80_000))}}}}}',
+            "its paths are too long",
+        ),
+        ("{" * 2_000_000, "holds no JSON object"),
+        ("{" + "x" * 50_000_000 + "}", "longer than 2,000,000 characters"),
     ],
     ids=["deep", "deep-list", "digits", "long-number", "commas", "lists", "paths", "open", "huge"],
 )
-def test_hostile_responses_are_scored_quickly(response: str) -> None:
-    start = time.perf_counter()
-    for subtask in ("con_cnk_001", "num_cal_001", "doc_cla_003"):
+def test_hostile_responses_score_zero_and_say_which_limit_they_break(
+    response: str, reason: str
+) -> None:
+    result = score(gold(answer={"present_categories": ["A"]}), response)
+    assert (result["strict"], result["reason"]) == (0, reason)
+    for subtask in ("num_cal_001", "doc_cla_003"):
         line = gold(answer={"present_categories": ["A"]}, subtask=subtask)
         is_zero = score(line, response)["strict"] == 0
         assert is_zero
-    assert time.perf_counter() - start < 30
 
 
 # --- files --------------------------------------------------------------------------------
@@ -410,18 +417,10 @@ def test_gold_needs_every_key(key: str) -> None:
         (b'{"response": ""}', "has no 'id'"),
         (b'{"id": "1", "response": ["A"]}', "must be a string, not a list"),
         (b'{"id": "1", "response": "a\\u0000"}', "NUL"),
-        (b'{"id": "1", "response": "a", "id": "2"}', "the key 'id' stands twice"),
-        (b'{"id": "1", "response": "a', "not valid JSON"),
-        (b'{"id": "1", "response": "\xff"}', "not valid UTF-8"),
-        (b'{"id": "1", "response": "", "x": NaN}', "NaN is not a JSON value"),
-        (b'{"id": "1", "response": "", "x": 1e999}', "is too large"),
-        (b'{"id": "1", "response": "", "x": ' + b"9" * 5000 + b"}", "too many digits"),
-        (b'{"id": "1", "x": ' + b"[" * 100_000, "nested too deeply"),
         (b'{"id": "1", "response": "", "output_tokens": "7"}', "must be a whole number"),
         (b'{"id": "1", "response": "", "output_tokens": -1}', "must be between 0"),
         (b'{"id": "1", "response": "", "output_tokens": true}', "must be a whole number"),
         (b'{"id": "1", "response": "' + b"x" * 3_000_000 + b'"}', "longer than 2,000,000"),
-        (b'{"id": "1", "response": "' + b"x" * 50_000_000 + b'"}', "the line is longer than"),
     ],
     ids=lambda value: value[:24] if isinstance(value, bytes) else value,
 )
@@ -442,12 +441,6 @@ def test_pages_are_refused(tmp_path: Path) -> None:
         assert "JSON Lines" in fault.message
 
 
-@given(st.binary(max_size=200))
-def test_any_bytes_are_read_or_faults(data: bytes) -> None:
-    for line in [*read_gold(data), *read_predictions(data)]:
-        assert isinstance(line, GoldLine | PredictionLine | ReadFault)
-
-
 # --- what the benchmark says of itself ----------------------------------------------------
 
 
@@ -465,26 +458,31 @@ def test_columns_follow_table_4_and_end_with_what_ranks() -> None:
     assert {column.group for column in FCMBENCH.columns if column.headline} == {"F1 by task"}
 
 
+REPORTED = [
+    *FCMBENCH.reported,
+    *(row for view in FCMBENCH.views_for(OPTIONS) for row in view.reported),
+]
+
+
 def test_reported_rows_are_those_of_the_three_tables() -> None:
     tables: dict[str, list[Any]] = {}
-    for row in FCMBENCH.reported:
+    for row in REPORTED:
         tables.setdefault(row.provenance, []).append(row)
     assert {name: len(rows) for name, rows in tables.items()} == {
         "FCMBench-V1.1, Table 4": 28,
         "FCMBench-V1.1, Table A5": 28,
         "FCMBench-V1.1, Table A6": 28,
     }
-    known = {column.key for column in FCMBENCH.columns}
-    assert all(row.scores.keys() <= known for row in FCMBENCH.reported)
+    known = FCMBENCH.figures_for(OPTIONS).keys()
+    assert all(row.scores.keys() <= known for row in REPORTED)
     best = max(tables["FCMBench-V1.1, Table 4"], key=lambda row: row.scores["overall"])
     assert (best.name, best.scores["overall"]) == ("Gemini 3 Pro", pytest.approx(0.6516))
 
 
-@pytest.mark.parametrize("row", FCMBENCH.reported, ids=lambda row: f"{row.protocol} {row.name}")
+@pytest.mark.parametrize("row", REPORTED, ids=lambda row: f"{row.protocol} {row.name}")
 def test_a_reported_average_is_the_mean_of_its_tasks(row: Any) -> None:
-    key = "overall" if row.protocol == "v1.1" else "without_iqe"
-    tasks = [row.scores[task] for task in TASKS if task in row.scores]
-    averaged = tasks if key == "overall" else tasks[1:]
+    *tasks, key = row.scores
+    averaged = [row.scores[task] for task in (tasks if key == "overall" else tasks[1:])]
     assert len(averaged) == {"v1.1": 7, "v1.1 Chinese": 6, "v1.1 English": 5}[row.protocol]
     # Figures are rounded to hundredths of a per cent, and so is their printed mean.
     assert row.scores[key] == pytest.approx(math.fsum(averaged) / len(averaged), abs=1.01e-4)
@@ -523,10 +521,12 @@ def test_figures_equal_the_reference() -> None:
 
 
 @needs_oracle
-def test_the_whole_benchmark_takes_seconds() -> None:
+def test_the_work_grows_with_the_answers() -> None:
     lines, answers, _ = oracle()
     pairs = [(line.payload, answers[item].payload) for item, line in lines.items()]
-    start = time.perf_counter()
-    results = (FCMBENCH.score_item(*pairs[n % len(pairs)], OPTIONS) for n in range(ANSWERED))
-    assert FCMBENCH.aggregate(results, OPTIONS).items == ANSWERED
-    assert time.perf_counter() - start < 5
+
+    def grade(size: int) -> None:
+        results = (FCMBENCH.score_item(*pairs[n % 100], OPTIONS) for n in range(size))
+        assert FCMBENCH.aggregate(results, OPTIONS).items == size
+
+    assert growth(grade, 200) <= LINEAR

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scoring.benchmarks import BENCHMARKS, GoldLine, OptionError, PredictionLine, check_gold
+from scoring.benchmarks.fincriticaled.views import DOCUMENT_TYPES, type_key
 from scoring.metrics.facts import ERROR_TYPES
 
 BENCHMARK = BENCHMARKS["fincriticaled"]
@@ -35,7 +36,7 @@ def graded(pairs: list[tuple[dict[str, Any], dict[str, Any] | None]], **options:
 
 def test_signature_names_every_option() -> None:
     assert BENCHMARK.signature(DEFAULTS) == (
-        "fincriticaled|v1|labels:Number,Date|matcher:aligned|text:visible|missing:zero"
+        "fincriticaled|v2|labels:Number,Date|matcher:aligned|text:visible|missing:zero|severity:1"
     )
     assert "labels:Number,Temporal,MonetaryUnit" in BENCHMARK.signature(
         BENCHMARK.check_options({"labels": "v2"})
@@ -107,7 +108,7 @@ def test_a_missing_prediction_scores_zero_or_is_left_out() -> None:
 def test_scores_of_nothing_are_undefined() -> None:
     scores = graded([(GOLD, None)], missing="skip").scores
     assert set(scores.values()) == {None}
-    assert set(scores) == {column.key for column in BENCHMARK.columns}
+    assert set(scores) == BENCHMARK.figures_for(DEFAULTS).keys()
 
 
 def test_a_page_without_facts_counts_in_the_text_metrics() -> None:
@@ -165,7 +166,7 @@ def test_every_column_has_a_score() -> None:
     for options in ({}, {"labels": "v2"}, {"labels": "Ratio"}):
         chosen = BENCHMARK.check_options(options)
         scores = BENCHMARK.aggregate([BENCHMARK.score_item(GOLD, PREDICTION, chosen)], chosen)
-        assert set(scores.scores) == {column.key for column in BENCHMARK.columns_for(chosen)}
+        assert set(scores.scores) == BENCHMARK.figures_for(chosen).keys()
 
 
 HTML = st.sampled_from(
@@ -189,7 +190,9 @@ def test_the_order_of_the_pages_changes_nothing(pairs: Any, random: Any) -> None
 def test_gold_is_a_perfect_prediction_of_itself() -> None:
     scores = graded([(GOLD, GOLD), (GOLD_2, GOLD_2)]).scores
     best = {column.key: 1 if column.direction == "up" else 0 for column in BENCHMARK.columns}
-    assert scores == best
+    # Neither page states its type.
+    stated = {type_key(key): None for key in DOCUMENT_TYPES} | {type_key("other"): 1}
+    assert scores == best | stated
 
 
 def test_gold_readers_refuse_unusable_tags_with_their_line(tmp_path: Path) -> None:
@@ -202,6 +205,10 @@ def test_gold_readers_refuse_unusable_tags_with_their_line(tmp_path: Path) -> No
     path.write_text(json.dumps({"id": "a", "html": "\n</Date>"}))
     assert [str(fault) for fault in check_gold(BENCHMARK.read_gold(path)).faults] == [
         f"{path}:1: in 'html', line 2: </Date> closes nothing"
+    ]
+    path.write_text(json.dumps({"id": "a", "html": "x" * 400_001}))
+    assert [str(fault) for fault in check_gold(BENCHMARK.read_gold(path)).faults] == [
+        f"{path}:1: 'html' has more than 400,000 characters of visible text"
     ]
 
 

@@ -1,5 +1,6 @@
 """`manage.py grade`: offline, with no database in reach."""
 
+import errno
 import json
 import os
 import subprocess
@@ -7,6 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from django.core.management import call_command
+from django.core.management.base import CommandError
 
 from tests.shared import REALDATA, needs_realdata
 
@@ -50,8 +53,16 @@ def test_json_and_items(gold: Path, submission: Path, tmp_path: Path) -> None:
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")
     report = json.loads(done.stdout)
-    assert set(report) == {"benchmark", "signature", "items", "missing", "scores", "subsets"}
-    assert report["signature"].endswith("missing:skip")
+    assert set(report) == {
+        "benchmark",
+        "signature",
+        "items",
+        "missing",
+        "scores",
+        "views",
+        "subsets",
+    }
+    assert "|missing:skip|" in report["signature"]
     assert (report["items"], report["missing"]) == (2, 1)
     assert report["scores"]["ffa"] == 0.5
     lines = [json.loads(line) for line in items.read_text().splitlines()]
@@ -124,6 +135,33 @@ def test_items_that_cannot_be_written(gold: Path, submission: Path, tmp_path: Pa
         2,
         f"{items}:0: cannot be written: No such file or directory\n",
     )
+
+
+def test_a_temporary_file_that_cannot_be_read_is_not_blamed_on_the_items(
+    gold: Path, submission: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unreadable(*_: object) -> bytes:
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr("scoring.benchmarks.streaming.os.pread", unreadable)
+    items = tmp_path / "items.jsonl"
+    with pytest.raises(CommandError, match=r"factboard-grade-.*: cannot be read: Input/output"):
+        call_command("grade", "fincriticaled", gold=gold, submission=submission, items=items)
+    assert not list(tmp_path.glob("items*"))
+
+
+def test_a_full_disk_is_blamed_on_the_items(
+    gold: Path, submission: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    full = Path("/dev/full")
+    if not full.exists():
+        pytest.skip("there is no /dev/full")
+    items = tmp_path / "items.jsonl"
+    (tmp_path / "items.jsonl.partial").symlink_to(full)
+    with pytest.raises(SystemExit):
+        call_command("grade", "fincriticaled", gold=gold, submission=submission, items=items)
+    assert f"{items}:0: cannot be written: No space left on device" in capsys.readouterr().err
+    assert not items.exists()
 
 
 @needs_realdata

@@ -122,7 +122,7 @@ def test_a_fault_stops_nothing(write: Write) -> None:
         (b'{"n": ' + b"9" * 5000 + b"}", "holds a number with too many digits"),
         (b'{"id": "a", "id": "b"}', "the key 'id' stands twice in one object"),
         (b'{"id": "\\ud800"}', "half of a surrogate pair is not a character"),
-        (b'{"a": ' + b"[" * 50_000 + b"]" * 50_000 + b"}", "nested too deeply"),
+        (b'{"a": ' + b"[" * 50_000 + b"]" * 50_000 + b"}", "nested more than 200 deep"),
         (b'"text"', "not a JSON object"),
         (b'{"id": "a\nb"}', "not valid JSON"),
     ],
@@ -187,3 +187,29 @@ def test_reading_any_bytes_never_raises(data: bytes) -> None:
         upload = io.BytesIO(start + data)
         for record in read(upload):
             assert isinstance(record, Record | ReadFault)
+
+
+@pytest.mark.parametrize(("levels", "is_read"), [(200, True), (201, False)])
+def test_lines_are_nested_up_to_a_limit(write: Write, levels: int, is_read: bool) -> None:
+    inner = levels - 1  # The object itself is a level.
+    path = write("x.jsonl", b'{"a": ' + b"[" * inner + b"]" * inner + b"}")
+    found = faults(path, ReadLimits())
+    assert found == ([] if is_read else [f"{path}:1: nested more than 200 deep"])
+
+
+def test_faults_show_little_of_a_file(write: Write) -> None:
+    key = b"k" * 400
+    long = write("x.jsonl", b'{"%s": 1, "%s": 2}' % (key, key))
+    assert faults(long) == [f"{long}:1: the key '{'k' * 60}'… stands twice in one object"]
+    for item in ("i" * 161, "a\nb", 7):
+        assert Record("x", 1, {"id": item}).fault("wrong").id is None
+    assert Record("x", 1, {"id": "i" * 160}).fault("wrong").id == "i" * 160
+
+
+def test_a_file_that_is_gone_once_it_is_read_is_a_fault(write: Write) -> None:
+    folder = write("pages/a.html", b"<p>1").parent
+    write("pages/b.html", b"<p>2")
+    found = read_records(folder, SMALL)
+    assert isinstance(next(found), Record)
+    (folder / "b.html").unlink()
+    assert [str(fault) for fault in found] == [f"{folder}/b.html:0: b.html: not a file"]

@@ -10,7 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from portal.common.archives import ArchiveFault, ArchiveLimits, Member, is_safe_name, open_archive
+from portal.common.archives import (
+    LONGEST_MESSAGE,
+    ArchiveFault,
+    ArchiveLimits,
+    Member,
+    is_safe_name,
+    open_archive,
+)
 
 LIMITS = ArchiveLimits()
 MEGABYTE = 1024 * 1024
@@ -157,6 +164,14 @@ def lying_zip() -> Callable[[int, int], io.BytesIO]:
         return io.BytesIO(bytes(data))
 
     return make
+
+
+def test_a_name_of_any_length_is_cut_short_in_the_message() -> None:
+    name = "a" * 5_000
+    with pytest.raises(ArchiveFault) as caught, open_archive(zipped(**{name: b""}), LIMITS):
+        pass
+    assert len(str(caught.value)) == LONGEST_MESSAGE + 1
+    assert caught.value.member == name
 
 
 @given(st.binary(max_size=400))

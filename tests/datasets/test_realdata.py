@@ -2,21 +2,25 @@
 
 import json
 import shutil
-import time
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from portal.accounts.models import User
 from portal.common.archives import ArchiveLimits
 from portal.datasets.models import Dataset, PageImage
+from portal.datasets.services import pages
 from portal.datasets.services.gold import place_gold
 from portal.datasets.services.imports import import_path, start_import
 from portal.datasets.services.releases import freeze_release
 from portal.datasets.sources.gold import read_gold_pages
+from portal.facts import canonicalise
 from tests.datasets.factories import LABELS
 from tests.factories import empty_dataset
 from tests.shared import REALDATA, needs_realdata
@@ -82,9 +86,19 @@ def test_real_gold_freezes_with_every_fact(dataset: Dataset, tmp_path: Path, sou
         ]
 
 
-def test_real_pages_import_fast_enough(dataset: Dataset, tmp_path: Path) -> None:
-    """1,000 pages without images take less than 60 s of a processor, so 132 less than 8."""
-    shutil.copytree(REALDATA / "pages", tmp_path / "pages")
-    began = time.process_time()
-    import_path(dataset=dataset, path=tmp_path)
-    assert time.process_time() - began < 8
+def test_the_import_of_a_page_costs_the_same_whatever_their_number(
+    dataset: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clean = Mock(wraps=canonicalise)
+    monkeypatch.setattr(pages, "canonicalise", clean)
+    queries = []
+    for number in (20, 40):
+        folder = tmp_path / str(number) / "pages"
+        folder.mkdir(parents=True)
+        for page in sorted((REALDATA / "pages").iterdir())[:number]:
+            shutil.copy(page, folder)
+        with CaptureQueriesContext(connection) as captured:
+            import_path(dataset=empty_dataset(slug=f"first-{number}"), path=folder.parent)
+        queries.append(len(captured))
+    assert clean.call_count == 20 + 40
+    assert queries[1] <= 2 * queries[0]

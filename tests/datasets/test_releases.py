@@ -22,6 +22,7 @@ from portal.datasets.services.releases import (
     GoldItem,
     ReleaseError,
     canonical_json,
+    freeze_lines,
     freeze_release,
     suggest_version,
 )
@@ -163,6 +164,40 @@ def test_requests_that_make_no_sense_are_refused(dataset: Dataset) -> None:
     assert "'open' is none of public" in faults_of(dataset, visibility="open")[0]
     assert "Table" in faults_of(dataset, labels=["Table"])[0]
     assert faults_of(dataset, labels=[]) == ["a label set needs at least one label"]
+
+
+def test_a_gold_line_states_the_documents_type(dataset: Dataset) -> None:
+    Document.objects.filter(name="a").update(doc_type="tax_form")
+    golds = {item.name: item.gold for item in freeze(dataset).items.all()}
+    assert golds["a"]["doc_type"] == "tax_form"
+    # "other" says nothing.
+    assert "doc_type" not in golds["b"]
+
+
+LINES = {"b": {"id": "b", "response": "1"}, "z": {"id": "z", "response": "2"}}
+
+
+def test_lines_of_any_benchmark_are_frozen_as_they_are(dataset: Dataset, organiser: User) -> None:
+    release = freeze_lines(
+        dataset=dataset, version="1.0.0", benchmark="fcmbench", lines=LINES, actor=organiser
+    )
+    first, second = release.items.all()
+    assert (release.benchmark, release.labels, release.has_pages) == ("fcmbench", [], False)
+    assert (release.item_count, release.fact_count, release.frozen_by) == (2, 0, organiser)
+    assert (first.name, first.gold, first.facts) == ("b", LINES["b"], [])
+    assert first.document == dataset.documents.get(name="b")
+    assert second.document is None
+    assert first.sha256 == hashlib.sha256(canonical_json(LINES["b"]).encode()).hexdigest()
+    assert Event.objects.filter(verb="freeze_release", actor=organiser).count() == 1
+
+
+def test_lines_that_make_no_release_are_refused(dataset: Dataset) -> None:
+    with pytest.raises(ReleaseError) as refused:
+        freeze_lines(
+            dataset=dataset, version="one", benchmark="fcmbench", lines={}, visibility="everybody"
+        )
+    assert len(refused.value.faults) == 3
+    assert not Release.objects.exists()
 
 
 def test_canonical_json_has_one_spelling() -> None:

@@ -9,6 +9,7 @@ from pytest_django import DjangoAssertNumQueries
 from portal.accounts.models import User
 from portal.home import selectors
 from scoring.models import Board, Entry
+from scoring.services.reported import load_reported
 
 from .factories import make_board, make_graded, make_phase, make_reported
 
@@ -70,6 +71,14 @@ def test_reported_entries_stand_in_where_nothing_was_graded(client: Client) -> N
     make_reported(board, "Other", 0.99, source="Another paper")
     assert _places() == [(1, "Paper A", "90.00"), (2, "Paper B", "80.00")]
     assert "As reported by papers" in client.get("/").content.decode()
+
+
+def test_rows_of_a_view_have_no_place_on_the_home_page() -> None:
+    board = Board.objects.create(slug="fcm", title="F", benchmark="fcmbench", state="open")
+    load_reported(board=board)
+    Entry.objects.filter(provenance__endswith="Table 4").exclude(name__startswith="G").delete()
+    # Fewer rows are left of the main table than of each view's.
+    assert [place[1] for place in _places()] == ["Gemini 3 Pro", "Gemini 3 Flash", "GLM-4.5V"]
 
 
 def test_phases_and_signatures_are_not_mixed(researcher: User) -> None:

@@ -240,7 +240,10 @@ def test_items_with_their_scores_and_facts(
     assert [item["name"] for item in items["results"]] == ["page-1", "page-2", "page-3"]
     assert items["results"][1]["scores"]["n_ffa"] == 1.0
     item = api.get(f"{root}page-1/").json()
-    assert item["facts"][1] == {
+    fact = item["facts"][1]
+    confidence = fact.pop("confidence")
+    assert confidence is None or 0 <= confidence <= 1
+    assert fact == {
         "n": 1,
         "type": "Number",
         "value": "(350)",
@@ -303,3 +306,30 @@ def test_the_schema_tells_of_every_endpoint_and_answer(api_of: ApiOf) -> None:
     assert len(paths) == 13
     answers = schema["paths"]["/api/v1/boards/{slug}/submissions/"]["post"]["responses"]
     assert set(answers) == {"200", "201", "409", "413", "422"}
+
+
+def test_a_view_of_the_leaderboard(api_of: ApiOf, board: Board, researcher: User) -> None:
+    make_entry(board, researcher, ffa_tax_form=0.5)
+    root = "/api/v1/boards/board/leaderboard/"
+    main, view = (api_of(None).get(root + query).json() for query in ("", "?view=document_types"))
+    assert main["view"] is None
+    assert [each["key"] for each in main["views"]] == ["document_types"]
+    assert view["view"] == "document_types"
+    assert view["sections"][0]["rows"][0]["values"]["ffa_tax_form"] == 0.5
+    assert [column["key"] for column in view["columns"] if column["decides"]] == ["rank_ffa"]
+
+
+def test_a_grading_has_the_figures_of_its_views(
+    api_of: ApiOf, graded: Submission, researcher: User
+) -> None:
+    grading = api_of(researcher).get(f"/api/v1/submissions/{graded.pk}/").json()["grading"]
+    assert grading["views"]["document_types"]["ffa"] == grading["scores"]["ffa"]
+    assert grading["views"]["document_types"]["ffa_other"] == grading["scores"]["ffa"]
+
+
+def test_an_item_lists_what_was_hallucinated(
+    api_of: ApiOf, graded: Submission, researcher: User
+) -> None:
+    item = api_of(researcher).get(f"/api/v1/submissions/{graded.pk}/items/page-2/").json()
+    assert item["hallucinated"] == {"tokens": 2, "count": 1, "shown": ["2029"]}
+    assert item["tables"] is None

@@ -131,6 +131,29 @@ def test_phases_are_shown_one_at_a_time(
     assert "Of the first phase" in text_of(client_of(None), "/boards/board/?phase=test")
 
 
+def test_views_are_tabs_that_keep_phase_and_sorting_apart(
+    client_of: ClientOf, board: Board, researcher: User
+) -> None:
+    make_entry(board, researcher, ffa_tax_form=0.123456)
+    release = first_phase(board).release
+    add_phase(board=board, phase=NewPhase("dev", "Development", release), actor=None)
+    client = client_of(None)
+    assert 'href="?phase=test&amp;view=document_types"' in text_of(
+        client, "/boards/board/?phase=test"
+    )
+    text = text_of(client, "/boards/board/?phase=test&view=document_types")
+    assert "12.35" in text
+    assert 'href="?phase=test&amp;view=document_types&amp;sort=ffa_tax_form"' in text
+    assert 'href="?phase=test">Overall</a>' in text
+
+
+def test_the_weights_of_errors_stand_with_the_rules(client_of: ClientOf, board: Board) -> None:
+    text = text_of(client_of(None), "/boards/board/")
+    assert "Severity of errors" in text
+    assert "Version 1." in text
+    assert text.index('<th scope="row">sign</th>') < text.index('<th scope="row">separator</th>')
+
+
 def test_texts_of_users_are_escaped(client_of: ClientOf, board: Board, researcher: User) -> None:
     make_entry(board, researcher, name="<b>bold</b>")
     Board.objects.update(description="<script>alert(1)</script>")

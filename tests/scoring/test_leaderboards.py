@@ -200,3 +200,69 @@ def test_one_query_however_many_entries(
     with django_assert_num_queries(1):  # type: ignore[operator]
         table = leaderboard(board, phase)
     assert len(names(table)) == count
+
+
+# --- views ------------------------------------------------------------------------------------
+
+
+def view_of(board: Board, view: str, sort: str = "") -> Leaderboard:
+    return leaderboard(board, first_phase(board), sort, view=view)
+
+
+def test_a_view_has_its_own_columns_ranks_and_order(researcher: User) -> None:
+    board = make_board()
+    make_entry(board, researcher, name="Forms", ffa=0.4, ffa_tax_form=0.9)
+    make_entry(board, researcher, name="Filings", ffa=0.6, ffa_tax_form=0.1)
+    table = view_of(board, "document_types")
+    assert table.view is not None
+    assert "rank_ffa" in {column.key for column in table.columns}
+    assert "r1" not in {column.key for column in table.columns}
+    assert names(table) == ["Filings", "Forms"]
+    assert shown(table, row_of(table, "Forms"))["ffa_tax_form"] == "90.00"
+    assert names(view_of(board, "document_types", "ffa_tax_form")) == ["Forms", "Filings"]
+
+
+def test_an_unknown_view_is_the_benchmarks_own_table() -> None:
+    table = view_of(make_board(), "nonsense")
+    assert table.view is None
+    assert table.columns == table_of(make_board(slug="other")).columns
+
+
+def fcmbench_board() -> Board:
+    """Without a phase, which reported rows do not need."""
+    board = Board.objects.create(slug="fcm", title="FCMBench", benchmark="fcmbench", state="open")
+    load_reported(board=board)
+    return board
+
+
+def test_reported_rows_stand_in_the_view_of_their_table() -> None:
+    board = fcmbench_board()
+    found = {view: leaderboard(board, None, view=view) for view in ("", "chinese", "english")}
+    assert {
+        view: [(section.key, len(section.rows)) for section in table.sections]
+        for view, table in found.items()
+    } == {
+        "": [("FCMBench-V1.1, Table 4", 28)],
+        "chinese": [("FCMBench-V1.1, Table A5", 28)],
+        "english": [("FCMBench-V1.1, Table A6", 28)],
+    }
+    row = row_of(found["chinese"], "Gemini 3 Flash")
+    assert row.ranks == {"rank_zh_without_iqe": 1}
+
+
+def test_a_human_row_with_part_of_the_figures_stands_in_the_benchmarks_own_table() -> None:
+    board = fcmbench_board()
+    Entry.objects.create(
+        board=board, kind=Entry.Kind.HUMAN, name="People", provenance="A study", scores={"DTR": 0.9}
+    )
+    assert "People" in names(leaderboard(board, None))
+    assert "People" not in names(leaderboard(board, None, view="chinese"))
+    assert row_of(leaderboard(board, None), "People").ranks == {"rank_overall": None}
+
+
+def test_loading_the_rows_of_views_twice_changes_nothing() -> None:
+    board = fcmbench_board()
+    before = list(board.entries.values_list("pk", flat=True).order_by("pk"))
+    load_reported(board=board)
+    assert list(board.entries.values_list("pk", flat=True).order_by("pk")) == before
+    assert len(before) == 3 * 28

@@ -431,3 +431,49 @@ def test_overlapping_matches_are_cut_at_every_edge() -> None:
         ("89", [], False),
     ]
     assert [s.starts for s in segments] == [(), (0,), (1,), (), ()]
+
+
+# --- hallucinated -----------------------------------------------------------------------------
+
+
+def test_the_item_page_lists_numbers_that_the_gold_does_not_have(
+    client_of: ClientOf, graded: Submission, researcher: User
+) -> None:
+    text = text_of(client_of(researcher), f"/submissions/{graded.pk}/items/page-2/")
+    assert "<h2>Hallucinated</h2>" in text
+    assert ">2029</li>" in text
+    assert "1 of 2" in text
+    other = text_of(client_of(researcher), f"/submissions/{graded.pk}/items/page-3/")
+    assert "<h2>Hallucinated</h2>" not in other
+
+
+def test_facts_show_the_confidence_of_the_match_where_it_is_known(
+    client_of: ClientOf, graded: Submission, researcher: User
+) -> None:
+    score = latest_grading(graded).item_scores.get(item__name="page-3")
+    score.result["facts"][0]["confidence"] = 0.87
+    score.save()
+    text = text_of(client_of(researcher), f"/submissions/{graded.pk}/items/page-3/")
+    assert '<td class="num">87</td>' in text
+    del score.result["facts"][0]["confidence"]
+    score.save()
+    text = text_of(client_of(researcher), f"/submissions/{graded.pk}/items/page-3/")
+    assert '<td class="num">–</td>' in text
+
+
+def test_results_stored_before_a_figure_was_counted_still_show(
+    client_of: ClientOf, graded: Submission, researcher: User
+) -> None:
+    score = latest_grading(graded).item_scores.get(item__name="page-2")
+    del score.result["hallucinated"], score.result["doc_type"]
+    score.save()
+    text = text_of(client_of(researcher), f"/submissions/{graded.pk}/items/page-2/")
+    assert "Hallucinated" not in text
+
+
+def test_the_summary_shows_each_view(
+    client_of: ClientOf, graded: Submission, researcher: User
+) -> None:
+    text = text_of(client_of(researcher), graded.get_absolute_url())
+    assert 'id="view-document_types"' in text
+    assert 'title="Tax form: correct facts"' in text

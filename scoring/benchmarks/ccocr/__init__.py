@@ -10,6 +10,7 @@ from .columns import columns_for
 from .options import check_options
 from .readers import read_gold, read_predictions
 from .scorer import score_item
+from .views import views_for
 
 KEY = "ccocr"
 VERSION = "1"
@@ -40,4 +41,7 @@ CCOCR = Benchmark(
     aggregate=aggregate,
     signature=signature,
     reported=load_reported(Path(__file__).with_name("reported.csv")),
+    views_for=views_for,
+    example='{"id": "img_1.jpg", "subset": "IC15", "response": "Exit 3"}',
+    layouts=("a ZIP of SUBSET/IMAGE.json with the key response, as the evaluator writes it.",),
 )

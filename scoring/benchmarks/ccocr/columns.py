@@ -2,11 +2,8 @@
 
 from scoring.benchmarks.base import Column, Options
 
-from .aggregation import GROUNDING_PREFIX
-from .subsets import GROUNDED, SUBSETS, TRACK_TITLES, Subset
+from .subsets import TRACK_TITLES
 
-# One group, so that the leaderboard has one rank of the scores: that of `overall`, which stands
-# last.
 TRACK_GROUP = "Tracks"
 REPETITION_GROUP = "Hallucination"
 ORIENTATION_GROUP = "Multi-orientation"
@@ -28,23 +25,15 @@ _MEASURES = (
     ("f1", "Field F1", "key information: F1 over all fields of a subset, mean of the subsets"),
     ("acc", "Accuracy", "key information: nearness of the records as trees, mean of the subsets"),
 )
-_HEADLINES = {
-    "ocr": "macro F1",
-    "doc": "edit similarity",
-    "table": "TEDS",
-    "formula": "edit similarity",
-    "molecular": "edit similarity",
-    "kie": "field F1",
-}
 
 
 def columns_for(
     options: Options,  # noqa: ARG001 - the columns are the same under all of them
 ) -> tuple[Column, ...]:
-    """Tracks and overall, repetition; then what only the details show, subset by subset."""
+    """Tracks and overall, repetition; then what only the details show. Subsets are in the views."""
     return (
         *(Column(key, TRACK_TITLES[key], TRACK_GROUP, _TRACK_HELP[key]) for key in TRACK_TITLES),
-        Column("overall", "Overall", TRACK_GROUP, "Mean of the four tracks"),
+        Column("overall", "Overall", TRACK_GROUP, "Mean of the four tracks", rank="board"),
         Column(
             "repetition",
             "Repetition",
@@ -60,21 +49,9 @@ def columns_for(
         ),
         _detail("diff", "Difference", ORIENTATION_GROUP, "rotated - normal"),
         *(_detail(key, label, MEASURE_GROUP, told) for key, label, told in _MEASURES),
-        *(_subset(subset) for subset in SUBSETS),
-        *(_grounding(subset) for subset in GROUNDED),
         _detail("grounding", "Total", GROUNDING_GROUP, "mean of the subsets"),
     )
 
 
 def _detail(key: str, label: str, group: str, told: str) -> Column:
     return Column(key, label, group, told, headline=False)
-
-
-def _subset(subset: Subset) -> Column:
-    told = f"{subset.group}, {subset.feature}: {_HEADLINES[subset.op]}"
-    return _detail(subset.key, subset.name, TRACK_TITLES[subset.track], told)
-
-
-def _grounding(subset: Subset) -> Column:
-    told = "F1 of words that are read right in their place"
-    return _detail(f"{GROUNDING_PREFIX}{subset.key}", subset.name, GROUNDING_GROUP, told)

@@ -5,18 +5,25 @@ Gold: index files (`index.json`, or one per track in `index/`), lists of `{"data
 Predictions: `SUBSET/IMAGE.json` with `{"model_name", "response"}`, at any depth.
 """
 
-import io
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path, PurePosixPath
+from functools import partial
+from pathlib import PurePosixPath
 from typing import Any
 
 from portal.common.archives import Archive, ArchiveFault, open_archive
-from scoring.benchmarks.reading import ReadFault, ReadLimits, Record, Source, read_records
+from scoring.benchmarks.json_files import (
+    is_json,
+    read_json_files,
+    read_json_object,
+    read_json_value,
+)
+from scoring.benchmarks.reading import ReadFault, ReadLimits, Record, Source, name_of, quoted
 
 from .subsets import TRACKS, find_subset
 
 _LABELS = "label.json"
+_LONGEST_NAME = 300
 # What the published evaluator writes beside the predictions.
 _REPORT = "status.json"
 # Where the services' own answers, stored as they came, have their text.
@@ -28,59 +35,30 @@ _TEXTS: tuple[tuple[str | int, ...], ...] = (
 )
 
 
-def is_published(source: Source, limits: ReadLimits) -> bool:
-    """Whether this is a folder or ZIP of JSON files, rather than of JSON Lines."""
-    if isinstance(source, Path) and not source.is_dir() and not _is_zip(source):
-        return False
-    if not isinstance(source, Path):
-        source.seek(0)
-        magic = source.read(2)
-        source.seek(0)
-        if magic != b"PK":
-            return False
-    try:
-        with open_archive(source, limits.archive) as archive:
-            return any(_is_json(member.name) for member in archive.members())
-    except ArchiveFault:
-        return False  # What is wrong with it the reader of records says.
-
-
-def _is_zip(path: Path) -> bool:
-    try:
-        with path.open("rb") as file:
-            return file.read(2) == b"PK"
-    except OSError:
-        return False
-
-
-def _is_json(name: str) -> bool:
-    return name.lower().endswith(".json")
-
-
 def read_published_gold(source: Source, limits: ReadLimits) -> Iterator[Record | ReadFault]:
     """One record per label, as a gold line has it."""
-    shown = _shown(source)
+    shown = name_of(source)
     try:
         with open_archive(source, limits.archive) as archive:
-            names = sorted(member.name for member in archive.members() if _is_json(member.name))
+            names = sorted(member.name for member in archive.members() if is_json(member.name))
             labels = {name for name in names if PurePosixPath(name).name == _LABELS}
             indexes = [name for name in names if name not in labels]
             if not indexes:
                 yield ReadFault(shown, 0, None, "holds no index of its subsets")
             for name in indexes:
-                yield from _read_index(archive, name, labels, shown, limits)
+                yield from _read_index(archive, name, labels, shown)
     except ArchiveFault as error:
         yield ReadFault(shown, 0, None, str(error))
 
 
 def _read_index(
-    archive: Archive, name: str, labels: set[str], shown: str, limits: ReadLimits
+    archive: Archive, name: str, labels: set[str], shown: str
 ) -> Iterator[Record | ReadFault]:
-    index = _read_json(archive, name, f"{shown}/{name}", limits, key="index")
+    index = read_json_value(archive, name, f"{shown}/{name}")
     if isinstance(index, ReadFault):
         yield index
         return
-    entries = index.value["index"]
+    entries = index.value["value"]
     if not isinstance(entries, list):
         yield index.fault("not an index: a list of subsets was expected")
         return
@@ -91,18 +69,18 @@ def _read_index(
             reason = problem or f"there is no {entry['base_dir']}/{_LABELS}"
             yield index.fault(f"subset {number}: {reason}")
         else:
-            labelled = _read_json(archive, path, f"{shown}/{path}", limits)
-            yield from [labelled] if isinstance(labelled, ReadFault) else _labelled(labelled, entry)
+            yield from _read_labels(archive, path, f"{shown}/{path}", entry)
 
 
 def _entry_problem(entry: Any) -> str:
     if not isinstance(entry, dict):
         return "not an object"
     for key in ("dataset", "base_dir", "group"):
-        if not isinstance(entry.get(key), str):
-            return f"{key!r} must be a string"
+        name = entry.get(key)
+        if not isinstance(name, str) or not name.isprintable() or len(name) > _LONGEST_NAME:
+            return f"{key!r} must be a string of at most {_LONGEST_NAME} printable characters"
     if entry["group"] not in TRACKS:
-        return f"'group' must be one of {', '.join(TRACKS)}, not {entry['group']!r}"
+        return f"'group' must be one of {', '.join(TRACKS)}, not {quoted(entry['group'])}"
     return ""
 
 
@@ -115,11 +93,21 @@ def _labels_of(index: str, base: str, labels: set[str]) -> str:
     return ""
 
 
-def _labelled(labels: Record, entry: dict[str, Any]) -> Iterator[Record]:
+def _read_labels(
+    archive: Archive, path: str, shown: str, entry: dict[str, Any]
+) -> Iterator[Record | ReadFault]:
+    labels = read_json_value(archive, path, shown)
+    if isinstance(labels, ReadFault):
+        yield labels
+        return
+    answers = labels.value["value"]
+    if not isinstance(answers, dict):
+        yield labels.fault("not a JSON object of answers by image")
+        return
     track = TRACKS[entry["group"]]
     names = {"subset": _subset_name(track, entry["dataset"]), "track": track}
     op = {"kie": "kie", "doc_parsing": entry.get("op")}.get(track, "ocr")
-    for image, answer in labels.value.items():
+    for image, answer in answers.items():
         yield replace(labels, value={"id": image, **names, "op": op, "answer": answer})
 
 
@@ -131,27 +119,19 @@ def _subset_name(track: str, dataset: str) -> str:
 
 def read_published_predictions(source: Source, limits: ReadLimits) -> Iterator[Record | ReadFault]:
     """One record per file, as a prediction line has it."""
-    shown = _shown(source)
-    try:
-        with open_archive(source, limits.archive) as archive:
-            for member in sorted(archive.members(), key=lambda member: member.name):
-                path = PurePosixPath(member.name)
-                if not _is_json(member.name):
-                    yield ReadFault(f"{shown}/{path}", 0, None, "not expected among JSON files")
-                elif path.name != _REPORT:
-                    yield _prediction(archive, path, f"{shown}/{path}", limits)
-    except ArchiveFault as error:
-        yield ReadFault(shown, 0, None, str(error))
+    read = partial(_prediction, limits=limits)
+    yield from read_json_files(source, limits, read, left_aside=_REPORT)
 
 
 def _prediction(
-    archive: Archive, path: PurePosixPath, shown: str, limits: ReadLimits
+    archive: Archive, member: str, shown: str, limits: ReadLimits
 ) -> Record | ReadFault:
-    record = _read_json(archive, path.as_posix(), shown, limits)
+    record = read_json_object(archive, member, shown, limits)
     if isinstance(record, ReadFault):
         return record
     if "response" not in record.value:
         return record.fault("has no 'response'")
+    path = PurePosixPath(member)
     track = next((TRACKS[part] for part in path.parts[:-2] if part in TRACKS), "")
     value = {
         "id": path.stem,
@@ -176,31 +156,3 @@ def _step(value: Any, step: str | int) -> Any:
     if isinstance(step, str):
         return value.get(step) if isinstance(value, dict) else None
     return value[step] if isinstance(value, list) and len(value) > step else None
-
-
-def _read_json(
-    archive: Archive, name: str, shown: str, limits: ReadLimits, key: str = ""
-) -> Record | ReadFault:
-    """The object in a file, or whatever is in it under a key; read as strictly as a line.
-
-    Line feeds can only stand between the parts of a JSON text, so that without them it is one
-    line.
-    """
-    try:
-        data = archive.read(name).removeprefix(b"\xef\xbb\xbf").replace(b"\n", b" ")
-    except ArchiveFault as error:
-        return ReadFault(shown, 0, None, str(error))
-    if key:
-        data = b'{"%s":%s}' % (key.encode(), data)
-    roomy = replace(limits, line=len(data) + 1)
-    record = next(read_records(io.BytesIO(data), roomy), None)
-    if record is None:
-        return ReadFault(shown, 0, None, "is empty")
-    return replace(record, file=shown)
-
-
-def _shown(source: Source) -> str:
-    """How a source is called in messages: a path as it was given, an upload by its name alone."""
-    if isinstance(source, Path):
-        return str(source)
-    return PurePosixPath(str(getattr(source, "name", "") or "upload")).name

@@ -9,27 +9,28 @@ from collections.abc import Iterator
 from typing import Any
 
 from scoring.benchmarks.base import GoldLine, Options, PredictionLine
-from scoring.benchmarks.line_checks import LONGEST_ID, check_id, check_text, holds_nul, kind_of
+from scoring.benchmarks.json_files import holds_json_files
+from scoring.benchmarks.line_checks import check_id, check_text, holds_nul, kind_of, named
 from scoring.benchmarks.reading import (
     DEFAULT_LIMITS,
+    LONGEST_ID,
     ReadFault,
     ReadLimits,
     Record,
     Source,
     read_records,
 )
-from scoring.metrics.grounding import word_of
-from scoring.metrics.limits import TooLargeError
+from scoring.metrics.grounding import check_words, word_of
+from scoring.metrics.limits import TooLargeError, is_deeper
 from scoring.metrics.structured import (
     DEEPEST,
     UnparseableError,
     check_gold_record,
-    depth_of,
     parse_record,
 )
 from scoring.metrics.tables import check_gold_table
 
-from .published import is_published, read_published_gold, read_published_predictions
+from .published import read_published_gold, read_published_predictions
 from .subsets import OPS, TRACKS
 
 ORIENTATIONS = (0, 90, 180, 270)
@@ -43,7 +44,7 @@ def read_gold(
     limits: ReadLimits = DEFAULT_LIMITS,
 ) -> Iterator[GoldLine | ReadFault]:
     """The gold lines; one whose answer is not of the kind its op asks for is a fault."""
-    published = is_published(source, limits)
+    published = holds_json_files(source, limits)
     records = read_published_gold(source, limits) if published else read_records(source, limits)
     for record in records:
         if isinstance(record, ReadFault):
@@ -60,7 +61,7 @@ def read_predictions(
 ) -> Iterator[PredictionLine | ReadFault]:
     """The prediction lines. A response may be any text, and null, which stands for no words at
     all."""
-    published = is_published(source, limits)
+    published = holds_json_files(source, limits)
     records = (
         read_published_predictions(source, limits) if published else read_records(source, limits)
     )
@@ -116,12 +117,12 @@ def _gold_problem(record: Record, limits: ReadLimits) -> str | None:
         if key not in record.value:
             return f"has no {key!r}"
         if record.value[key] not in known:
-            return f"{key!r} must be one of {', '.join(known)}, not {record.value[key]!r}"
+            return f"{key!r} must be one of {', '.join(known)}, not {named(record.value[key])}"
     orientation = record.value.get("orientation")
     if orientation is not None and (
         type(orientation) is not int or orientation not in ORIENTATIONS
     ):
-        return f"'orientation' must be 0, 90, 180 or 270, not {orientation!r}"
+        return f"'orientation' must be 0, 90, 180 or 270, not {named(orientation)}"
     if "answer" not in record.value:
         return "has no 'answer'"
     return _answer_problem(record, limits)
@@ -147,7 +148,7 @@ def _json_answer_problem(op: str, answer: Any) -> str | None:
         value = parse_record(answer) if isinstance(answer, str) else answer
         if holds_nul(value):
             return "'answer' holds a NUL character"
-        if depth_of(value) > DEEPEST:
+        if is_deeper(value, DEEPEST):
             return f"'answer' is nested more than {DEEPEST} deep"
         if op == "grounding":
             return _words_problem(value)
@@ -167,6 +168,7 @@ def _words_problem(value: Any) -> str | None:
     for number, entry in enumerate(value, 1):
         if word_of(entry) is None:
             return f"word {number} of 'answer' needs a 'text' and a 'point' or a 'box' of numbers"
+    check_words(len(value), len(value))
     return None
 
 

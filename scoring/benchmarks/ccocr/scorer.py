@@ -5,8 +5,9 @@ from heapq import nsmallest
 from typing import Any
 
 from scoring.benchmarks.base import ItemResult, Options, Payload
+from scoring.benchmarks.excerpts import excerpt
 from scoring.metrics.documents import document_score, formula_score, molecule_score
-from scoring.metrics.grounding import Word, grounding_f1, match_words, word_of
+from scoring.metrics.grounding import Matches, Word, grounding_f1, match_words, word_of
 from scoring.metrics.limits import TooLargeError
 from scoring.metrics.reading import Overlap, overlap_f1, reading_units, unit_overlap
 from scoring.metrics.repetition import is_repetitive
@@ -28,9 +29,8 @@ from .options import unit_rule
 
 UNPARSEABLE, TOO_LARGE = "unparseable", "too large"
 
-# Wrong fields that an item lists, and characters of each that it shows.
+# Wrong fields that an item lists.
 _MOST_LISTED = 50
-_MOST_SHOWN = 200
 
 Figures = dict[str, Any]
 
@@ -135,7 +135,10 @@ def _grounding(gold: Payload, response: str | None, options: Options) -> Figures
     except UnparseableError as error:
         fault = _fault(UNPARSEABLE, error)
     usable = [word for word in entries if word is not None]
-    matches = match_words(words, usable, unit_rule(gold["track"], gold["subset"], options))
+    try:
+        matches = match_words(words, usable, unit_rule(gold["track"], gold["subset"], options))
+    except TooLargeError as error:
+        matches, fault = Matches(0, len(usable), len(words)), _fault(TOO_LARGE, error)
     counts = FieldCounts(matches.tp, matches.fp + len(entries) - len(usable), matches.fn)
     return {"score": grounding_f1(counts.tp, counts.fp, counts.fn), **_counts(counts), **fault}
 
@@ -153,13 +156,7 @@ def _counts(counts: FieldCounts) -> Figures:
 def _shown(fields: Fields) -> list[list[str]]:
     """The first of these fields, by path and value, each cut short."""
     listed = nsmallest(_MOST_LISTED, fields.elements())
-    return [[_printed(path), _printed(value)] for path, value in listed]
-
-
-def _printed(text: str) -> str:
-    """The text as it can be stored: an answer's JSON may hold NUL and halves of surrogate pairs."""
-    short = text[:_MOST_SHOWN].replace("\0", "\ufffd")
-    return short.encode("utf-8", "replace").decode("utf-8")
+    return [[excerpt(path), excerpt(value)] for path, value in listed]
 
 
 def _fault(kind: str, error: Exception) -> Figures:

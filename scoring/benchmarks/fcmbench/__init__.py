@@ -10,6 +10,7 @@ from .columns import columns_for
 from .options import check_options
 from .readers import read_gold, read_predictions
 from .scorer import score_item
+from .views import views_for
 
 KEY = "fcmbench"
 VERSION = "1"
@@ -44,4 +45,7 @@ FCMBENCH = Benchmark(
     aggregate=aggregate,
     signature=signature,
     reported=load_reported(Path(__file__).with_name("reported.csv")),
+    views_for=views_for,
+    names_every_id=True,
+    example='{"id": "0001", "response": "{\\"answer\\": \\"ID card\\"}"}',
 )

@@ -12,6 +12,7 @@ from scoring.metrics.robustness import mean_relative_score, relative_scores
 from .scorer import LEFT_OUT, UNPARSEABLE
 from .tasks import (
     CHINESE,
+    CONDITIONS,
     ENGLISH,
     NORMAL,
     PERCEPTION,
@@ -20,6 +21,7 @@ from .tasks import (
     TASKS,
     language_of,
 )
+from .views import AVERAGE, LANGUAGE_TASKS, PREFIXES, condition_key
 
 
 class Cell(NamedTuple):
@@ -111,7 +113,27 @@ def _scores(scored: Cells, strict: Cells, counts: Counter[str]) -> dict[str, flo
         "unparseable": counts["unparseable"] / answered if answered else None,
         "f1": _mean_answer(scored),
         "without_iqe": _mean_without_quality(tasks),
-        "relative": mean_relative_score(_condition_scores(scored), NORMAL),
+        **_robustness(scored),
+        **{key: value for name in PREFIXES for key, value in _by_task(scored, name).items()},
+    }
+
+
+def _robustness(scored: Cells) -> dict[str, float | None]:
+    scores = _condition_scores(scored)
+    relative = relative_scores(scores, NORMAL)
+    return {
+        "relative": mean_relative_score(scores, NORMAL),
+        "f1_normal": scores.get(NORMAL),
+        **{condition_key(name): relative.get(name) for name in CONDITIONS},
+    }
+
+
+def _by_task(scored: Cells, language: str) -> dict[str, float | None]:
+    """The columns of a language's table."""
+    prefix, tasks = PREFIXES[language], task_scores(_in_language(scored, language))
+    return {
+        **{f"{prefix}{task}": tasks.get(task) for task in LANGUAGE_TASKS[language]},
+        f"{prefix}{AVERAGE}": _mean_without_quality(tasks),
     }
 
 

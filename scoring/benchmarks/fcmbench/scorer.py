@@ -1,6 +1,7 @@
 """Scores one answer of FCMBench."""
 
 from scoring.benchmarks.base import ItemResult, Options, Payload
+from scoring.benchmarks.excerpts import excerpt
 from scoring.metrics.fields import Field, Fields
 
 from .answers import Comparison, compare, read_answer, read_gold_answer
@@ -8,7 +9,6 @@ from .tasks import is_left_out
 
 # What a result shows of the fields that are wrong: the rest is in the counts.
 MOST_FIELDS = 50
-MOST_CHARACTERS = 200
 
 SCORED, MISSING, UNPARSEABLE, LEFT_OUT = "scored", "missing", "unparseable", "left_out"
 
@@ -79,7 +79,7 @@ def _details(comparison: Comparison) -> ItemResult:
 def _shown(fields: Fields) -> list[list[object]]:
     """The first fields in order, each clipped."""
     return [
-        [_clip(path), _clip(value) if isinstance(value, str) else _clip_all(value)]
+        [excerpt(path), excerpt(value) if isinstance(value, str) else _excerpts(value)]
         for path, value in sorted(fields, key=_order)[:MOST_FIELDS]
     ]
 
@@ -89,11 +89,5 @@ def _order(field: Field) -> tuple[str, tuple[str, ...]]:
     return path, (value,) if isinstance(value, str) else value
 
 
-def _clip_all(texts: tuple[str, ...]) -> list[str]:
-    return [_clip(text) for text in texts[:MOST_FIELDS]]
-
-
-def _clip(text: str) -> str:
-    """The beginning of a text of a model, with what no database can store replaced."""
-    clipped = text[:MOST_CHARACTERS].replace("\0", "\N{REPLACEMENT CHARACTER}")
-    return clipped.encode("utf-8", "replace").decode("utf-8")
+def _excerpts(texts: tuple[str, ...]) -> list[str]:
+    return [excerpt(text) for text in texts[:MOST_FIELDS]]

@@ -17,6 +17,19 @@ TASK_NAMES = {
 # Asks which distortion an image has, so conditions and languages are compared without it.
 QUALITY_TASK = "IQE"
 NORMAL = "Normal Captures"
+# The others, in the order of the paper's table 2.
+CONDITIONS = (
+    "Off-axis Viewpoints",
+    "Uneven Illumination",
+    "Specular Reflections",
+    "Out-of-focus",
+    "Small ROIs",
+    "Secondary Captures",
+    "Cluttered Background",
+    "Overlaid Watermarks",
+    "Cropped Captures",
+    "Multi-doc Images",
+)
 
 CHINESE, ENGLISH = "Chinese", "English"
 _ENGLISH_PREFIX = "en."

@@ -5,22 +5,26 @@ from pathlib import Path
 from scoring.benchmarks.base import Benchmark, Options
 from scoring.benchmarks.reported import load_reported
 
+from .aggregation import aggregate
 from .columns import columns_for
 from .options import check_options
 from .readers import read_gold, read_predictions
-from .scorer import aggregate, score_item
+from .scorer import score_item
+from .severity import SEVERITY
+from .views import views_for
 
 KEY = "fincriticaled"
-VERSION = "1"
+VERSION = "2"
 
 
 def signature(options: Options) -> str:
     """Everything that can change a figure, in one line.
 
     >>> signature(check_options({}))
-    'fincriticaled|v1|labels:Number,Date|matcher:aligned|text:visible|missing:zero'
+    'fincriticaled|v2|labels:Number,Date|matcher:aligned|text:visible|missing:zero|severity:1'
     """
-    return "|".join([KEY, f"v{VERSION}", *(f"{name}:{value}" for name, value in options.items())])
+    chosen = (f"{name}:{value}" for name, value in options.items())
+    return "|".join([KEY, f"v{VERSION}", *chosen, f"severity:{SEVERITY.version}"])
 
 
 _DEFAULTS = check_options({})
@@ -39,4 +43,8 @@ FINCRITICALED = Benchmark(
     aggregate=aggregate,
     signature=signature,
     reported=load_reported(Path(__file__).with_name("reported.csv")),
+    views_for=views_for,
+    example='{"id": "acme_10k_p012", "html": "<p>…"}',
+    layouts=("a ZIP of ID.html, ID.txt or pred_ID.txt.",),
+    rules=(SEVERITY.table(),),
 )

@@ -4,6 +4,7 @@ from scoring.benchmarks.base import Column, Options
 from scoring.metrics.facts import ERROR_TYPES
 
 from .labels import accuracy_of, labels_of
+from .severity import SEVERITY
 
 GENERAL = "General"
 FACT_LEVEL = "Fact-level"
@@ -26,7 +27,15 @@ _GENERAL_COLUMNS = (
         GENERAL,
         "(R1 + RL + 1 - E) / 3, by which the general rank goes",
         headline=False,
+        rank="group",
     ),
+)
+_WEIGHTED_COLUMN = Column(
+    "weighted_ffa",
+    "Weighted FFA",
+    FACT_LEVEL,
+    f"1 - weights of the errors / facts; severity weights, version {SEVERITY.version}",
+    headline=False,
 )
 _RECOVERY_COLUMNS = (
     Column(
@@ -34,6 +43,14 @@ _RECOVERY_COLUMNS = (
     ),
     Column("missing_rate", "Missing", RECOVERY, "1 - found", direction="down", headline=False),
     Column("precision", "Precision", RECOVERY, "correct facts of those found", headline=False),
+    Column(
+        "hallucinated",
+        "Hallucinated",
+        RECOVERY,
+        "numbers and dates of the prediction that match nothing in the gold page, of all it has",
+        direction="down",
+        headline=False,
+    ),
 )
 _ERROR_COLUMNS = tuple(
     Column(
@@ -55,6 +72,17 @@ def columns_for(options: Options) -> tuple[Column, ...]:
         for label in labels_of(options)
     )
     ffa = Column(
-        "ffa", "FFA", FACT_LEVEL, "correct facts, over all pages; the fact rank goes by it"
+        "ffa",
+        "FFA",
+        FACT_LEVEL,
+        "correct facts, over all pages; the fact rank goes by it",
+        rank="board",
     )
-    return (*_GENERAL_COLUMNS, *accuracies, ffa, *_RECOVERY_COLUMNS, *_ERROR_COLUMNS)
+    return (
+        *_GENERAL_COLUMNS,
+        *accuracies,
+        ffa,
+        _WEIGHTED_COLUMN,
+        *_RECOVERY_COLUMNS,
+        *_ERROR_COLUMNS,
+    )

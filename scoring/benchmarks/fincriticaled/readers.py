@@ -1,8 +1,9 @@
 """Reads FinCriticalED's gold and submissions, in our canonical lines and in the benchmark's own
 layout.
 
-Gold is `{"id", "html"}` with inline fact tags, or a folder or ZIP of `ID.html`; predictions are
-the same without tags, or a folder or ZIP of `ID.html`, `ID.txt` or `pred_ID.txt`.
+Gold is `{"id", "html"}` with inline fact tags, optionally with `doc_type`, or a folder or ZIP of
+`ID.html`; predictions are the same without tags, or a folder or ZIP of `ID.html`, `ID.txt` or
+`pred_ID.txt`.
 """
 
 from collections.abc import Iterator
@@ -23,21 +24,27 @@ from .labels import labels_of
 from .options import check_options
 
 _PREDICTION_PREFIX = "pred_"
+_LONGEST_TYPE = 60
+# Characters of one gold page's visible text; of longer ones not all is aligned.
+LONGEST_TEXT = 400_000
 
 
 def read_gold(
     source: Source, *, options: Options | None = None, limits: ReadLimits = DEFAULT_LIMITS
 ) -> Iterator[GoldLine | ReadFault]:
-    """The gold lines; a page whose fact tags cannot be read as facts is a fault."""
+    """The gold lines; a page whose fact tags cannot be read as facts, or with more than
+    LONGEST_TEXT characters of text, is a fault."""
     labels = labels_of(options or check_options({}))
     for record in read_records(source, limits):
         if isinstance(record, ReadFault):
             yield record
-        elif fault := _check(record, limits) or _check_tags(record, labels):
+        elif fault := _check(record, limits) or _check_type(record) or _check_page(record, labels):
             yield fault
         else:
-            item, html = record.value["id"], record.value["html"]
-            yield GoldLine(item, {"id": item, "html": html}, record.file, record.line)
+            payload = {key: record.value[key] for key in ("id", "html")}
+            if record.value.get("doc_type"):
+                payload["doc_type"] = record.value["doc_type"]
+            yield GoldLine(payload["id"], payload, record.file, record.line)
 
 
 def read_predictions(
@@ -60,12 +67,23 @@ def _check(record: Record, limits: ReadLimits) -> ReadFault | None:
     return record.fault(problem) if problem else None
 
 
-def _check_tags(record: Record, labels: tuple[str, ...]) -> ReadFault | None:
-    """What is wrong with the fact tags: in a page file at its line, else within the item's line."""
+def _check_type(record: Record) -> ReadFault | None:
+    """What is wrong with the document's type, if it is stated; any short name is taken."""
+    if record.value.get("doc_type") is None:
+        return None
+    problem = check_text(record, "doc_type", _LONGEST_TYPE)
+    return record.fault(problem) if problem else None
+
+
+def _check_page(record: Record, labels: tuple[str, ...]) -> ReadFault | None:
+    """What is wrong with the fact tags or the length of the text, if anything; a tag's line is that
+    of a page file, else one within the HTML."""
     try:
-        read_page(record.value["html"], labels)
+        page = read_page(record.value["html"], labels)
     except FactTagError as error:
         if record.is_page:
             return record.fault(error.reason, line=error.line)
         return record.fault(f"in 'html', {error}")
+    if len(page.text) > LONGEST_TEXT:
+        return record.fault(f"'html' has more than {LONGEST_TEXT:,} characters of visible text")
     return None

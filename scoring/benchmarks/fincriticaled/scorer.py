@@ -1,13 +1,12 @@
-"""Scores one page, and sums up the pages of a submission."""
+"""Scores one page."""
 
-import math
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import asdict
 from functools import lru_cache
 
 from portal.facts.markup import Kind, tokens
-from scoring.benchmarks.base import ItemResult, Options, Payload, Scores
+from scoring.benchmarks.base import ItemResult, Options, Payload
 from scoring.metrics.facts import (
     ERROR_TYPES,
     MATCHERS,
@@ -18,79 +17,49 @@ from scoring.metrics.facts import (
     read_page,
     read_prediction,
 )
-from scoring.metrics.text import NO_PREDICTION, TextScores, general_score, text_scores
+from scoring.metrics.facts.hallucinated import NOTHING_READ, hallucinated
+from scoring.metrics.text import NO_PREDICTION, TextScores, text_scores
 
-from .labels import accuracy_of, labels_of
+from .labels import labels_of
+from .views import document_type
 
-_TEXT = ("r1", "rl", "edit_distance")
-_COUNTS = ("facts", "found", "correct")
+COUNTS = ("facts", "found", "correct")
 
 
 def score_item(gold: Payload, prediction: Payload | None, options: Options) -> ItemResult:
     """The scores of one page, as plain JSON.
 
     `facts` has one entry per gold fact in document order: `n`, `type`, `value`, `correct`,
-    `found`, `matched_text`, `start` and `end` (in the prediction's visible text), `error`. `text`
-    has R1, RL and the edit distance, `types` the counts per fact type, `errors` those per error
-    type. Raises FactTagError for gold with unusable tags.
+    `found`, `matched_text`, `start` and `end` (in the prediction's visible text), `error`,
+    `confidence`. `text` has R1, RL and the edit distance, `types` the counts per fact type,
+    `errors` those per error type. `hallucinated` counts the number-like and date-like tokens of the
+    prediction (`tokens`) and those that match nothing in the gold page (`count`), of which it lists
+    the first (`shown`). `doc_type` is one of DOCUMENT_TYPES. Raises FactTagError for gold with
+    unusable tags.
     """
     labels = labels_of(options)
     page = _gold_page(gold["html"], labels)
     if prediction is None:
-        verdicts, text = [MISSING] * len(page.facts), NO_PREDICTION
+        verdicts, text, extra = [MISSING] * len(page.facts), NO_PREDICTION, NOTHING_READ
     else:
         other = read_prediction(prediction["html"], labels)
         verdicts = MATCHERS[options["matcher"]](page, other)
         text = _text_scores(gold["html"], prediction["html"], page, other, options)
+        extra = hallucinated(page.text, other.text)
     errors = Counter(verdict.error for verdict in verdicts if verdict.error)
     return {
         "id": gold["id"],
         "missing": prediction is None,
+        "doc_type": document_type(gold.get("doc_type", "")),
         "text": asdict(text),
         "types": _type_counts(page.facts, verdicts, labels),
         "errors": {error: errors[error] for error in ERROR_TYPES if errors[error]},
+        "hallucinated": {**asdict(extra), "shown": list(extra.shown)},
         "facts": [
             {"n": fact.n, "type": fact.type, "value": fact.value, **asdict(verdict)}
             for fact, verdict in zip(page.facts, verdicts, strict=True)
         ],
     }
-
-
-def aggregate(results: Iterable[ItemResult], options: Options) -> Scores:
-    """The figures of all pages, whatever their order; `results` may be a stream.
-
-    Text metrics are means over pages, fact metrics are ratios of sums over pages. Pages without a
-    prediction count as read wholly wrong, or not at all with `missing: skip`.
-    """
-    texts: dict[str, list[float]] = {key: [] for key in _TEXT}
-    types: defaultdict[str, Counter[str]] = defaultdict(Counter)
-    errors: Counter[str] = Counter()
-    items = missing = 0
-    for result in results:
-        items += 1
-        missing += result["missing"]
-        if result["missing"] and options["missing"] == "skip":
-            continue
-        for key in _TEXT:
-            texts[key].append(result["text"][key])
-        for label, counts in result["types"].items():
-            types[label].update(counts)
-        errors.update(result["errors"])
-    labels = labels_of(options)
-    total = {key: sum(types[label][key] for label in labels) for key in _COUNTS}
-    return Scores(
-        items=items,
-        missing=missing,
-        scores={
-            **_general(texts),
-            **{accuracy_of(label)[0]: _rate(types[label], "correct") for label in labels},
-            "ffa": _rate(total, "correct"),
-            **_recovery(total),
-            **{f"err_{error}": _ratio(errors[error], total["facts"]) for error in ERROR_TYPES},
-        },
-        counts={**total, **{f"err_{error}": errors[error] for error in ERROR_TYPES}},
-        subsets={label: _subset(types[label]) for label in labels},
-    )
 
 
 @lru_cache(maxsize=64)
@@ -121,37 +90,9 @@ def _without_tags(html: str, labels: frozenset[str]) -> str:
 def _type_counts(
     facts: Iterable[Fact], verdicts: Iterable[Verdict], labels: tuple[str, ...]
 ) -> dict[str, dict[str, int]]:
-    counts = {label: dict.fromkeys(_COUNTS, 0) for label in labels}
+    counts = {label: dict.fromkeys(COUNTS, 0) for label in labels}
     for fact, verdict in zip(facts, verdicts, strict=True):
         counts[fact.type]["facts"] += 1
         counts[fact.type]["found"] += verdict.found
         counts[fact.type]["correct"] += verdict.correct
     return counts
-
-
-def _general(texts: dict[str, list[float]]) -> dict[str, float | None]:
-    # fsum is exact, so the order of the pages cannot show in the last digit.
-    means = {key: math.fsum(texts[key]) / len(texts[key]) if texts[key] else None for key in _TEXT}
-    known = {key: mean for key, mean in means.items() if mean is not None}
-    general = general_score(**known) if len(known) == len(_TEXT) else None
-    return {**means, "general": general}
-
-
-def _recovery(counts: dict[str, int] | Counter[str]) -> dict[str, float | None]:
-    return {
-        "found": _rate(counts, "found"),
-        "missing_rate": _ratio(counts["facts"] - counts["found"], counts["facts"]),
-        "precision": _ratio(counts["correct"], counts["found"]),
-    }
-
-
-def _subset(counts: Counter[str]) -> dict[str, float | int | None]:
-    return {"facts": counts["facts"], "ffa": _rate(counts, "correct"), **_recovery(counts)}
-
-
-def _rate(counts: dict[str, int] | Counter[str], key: str) -> float | None:
-    return _ratio(counts[key], counts["facts"])
-
-
-def _ratio(part: int, whole: int) -> float | None:
-    return part / whole if whole else None

@@ -49,4 +49,6 @@ FINDOC = Benchmark(
     score_item=score_item,
     aggregate=aggregate,
     signature=signature,
+    example='{"id": "report-2023", "text": "Balance sheet as at March 31 …"}',
+    layouts=("a ZIP of ID.txt.",),
 )

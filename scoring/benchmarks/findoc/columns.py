@@ -24,7 +24,7 @@ def columns_for(options: Options) -> tuple[Column, ...]:
         Column("line_item_accuracy", "Line items", ACCURACY, _LINE_ITEMS),
         Column("section_accuracy", "Sections", ACCURACY, f"contained of {sections}"),
         Column("disclosure_accuracy", "Disclosures", ACCURACY, f"contained of {disclosures}"),
-        Column(FINAL, "Final", ACCURACY, _weights()),
+        Column(FINAL, "Final", ACCURACY, _weights(), rank="board"),
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import cast
 
 from scoring.benchmarks.base import ItemResult, Options, Payload, Scores
+from scoring.benchmarks.excerpts import excerpt
 from scoring.metrics.document_accuracy import (
     Containment,
     DocumentMatch,
@@ -18,7 +19,6 @@ from .options import phrases_of
 
 # What a result shows of the things not found: the rest is in the counts.
 MOST_MISSED = 50
-MOST_CHARACTERS = 200
 
 _KEYS = (*PARTS, FINAL)
 _COUNTED = ("numbers", "line_items", "sections", "disclosures")
@@ -79,5 +79,5 @@ def _parts(match: DocumentMatch) -> dict[str, Containment]:
 
 
 def _part(part: Containment) -> ItemResult:
-    missed = [text[:MOST_CHARACTERS] for text in part.missed[:MOST_MISSED]]
+    missed = [excerpt(text) for text in part.missed[:MOST_MISSED]]
     return {"total": part.total, "found": part.found, "missed": missed}

@@ -11,6 +11,7 @@ from .columns import columns_for
 from .options import check_options
 from .readers import read_gold, read_predictions
 from .scorer import Helpers, score_item
+from .views import views_for
 
 KEY = "receiptbench"
 VERSION = "1"
@@ -48,6 +49,12 @@ def build_benchmark(helpers: Helpers) -> Benchmark:
         aggregate=aggregate,
         signature=partial(signature, helpers=helpers),
         reported=load_reported(Path(__file__).with_name("reported.csv")),
+        views_for=views_for,
+        example='{"id": "receipt-1", "fields": {"type": "taxi", "std_total": 45}}',
+        layouts=(
+            'the words of a model as they are, to be read as JSON: {"id", "response"};',
+            "a ZIP of one JSON file per image, IMAGE.json.",
+        ),
     )
 
 

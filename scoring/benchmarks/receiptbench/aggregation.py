@@ -3,19 +3,33 @@
 import math
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
 from scoring.benchmarks.base import ItemResult, Options, Scores
+from scoring.metrics.receipt_lists import WEIGHTS
 from scoring.metrics.receipts import ERRORS, FIELDS, TASKS, Counts, Rates, rates
 
-from .columns import BALANCED, NON_ENGLISH, OVERALL, RATES, VIEWS, error_key, view_key
+from .columns import RATES, error_key
 from .scorer import LEFT_OUT, UNPARSEABLE
+from .views import (
+    BALANCED,
+    FALSE_POSITIVES,
+    LANGUAGES,
+    NON_ENGLISH,
+    OTHER,
+    OVERALL,
+    PARTS,
+    WRONG,
+    language_code,
+    part_key,
+    weights_key,
+)
 
-ENGLISH = frozenset({"en", "eng", "english"})
+_ENGLISH = "en"
 
 # Counts by field: a row per field, columns TP, FP, FN, TN and the errors by type.
 Table = npt.NDArray[np.float64]
@@ -142,9 +156,34 @@ def _scores(sums: _Sums) -> dict[str, float | None]:
     for task in TASKS:
         found = _rates(table, _ROWS[task])._asdict()
         scores |= {f"{task}_{rate}": found[rate] for rate in RATES if rate != "f1"}
-    for view, part in _paper_views(sums).items():
-        scores |= {view_key(view, name): f1 for name, f1 in _by_task(part.table).items()}
-    return scores | {name: _rates(table, [row]).f1 for row, name in enumerate(_NAMES)}
+    scores |= {name: _rates(table, [row]).f1 for row, name in enumerate(_NAMES)}
+    return scores | _view_scores(sums)
+
+
+def _view_scores(sums: _Sums) -> dict[str, float | None]:
+    """The figures of the views that are no columns of the benchmark."""
+    scores: dict[str, float | None] = {}
+    for name, part in _paper_parts(sums).items():
+        scores |= {part_key(name, key): f1 for key, f1 in _by_task(part.table).items()}
+    for code in (*LANGUAGES, OTHER):
+        spoken = _merged(sums, {code})
+        scores[part_key("language", code)] = _by_task(spoken.table)[OVERALL]
+    scores |= _by_field(FALSE_POSITIVES, sums.all, [Counts._fields.index("fp")])
+    scores |= _by_field(WRONG, sums.all, range(_WIDTH, _WIDTH + len(ERRORS)))
+    for weights in WEIGHTS:
+        scores[weights_key(weights)] = None
+    for label, found in _under_weights(sums).items():
+        scores[weights_key(label)] = found[OVERALL]
+    return scores
+
+
+def _by_field(kind: str, part: _Part, columns: Sequence[int]) -> dict[str, float | None]:
+    """Each field's sum of these columns, and that of all fields; None without receipts."""
+    keys = [part_key(kind, name) for name in (*_NAMES, OVERALL)]
+    if not part.receipts:
+        return dict.fromkeys(keys)
+    counts = part.table[:, columns].sum(axis=1).tolist()
+    return dict(zip(keys, (*counts, math.fsum(counts)), strict=True))
 
 
 def _shown_counts(sums: _Sums) -> dict[str, int]:
@@ -172,8 +211,8 @@ def _subsets(sums: _Sums) -> dict[str, Figures]:
     return {
         **{name: dict(_rates(table, rows)._asdict()) for name, rows in _ROWS.items()},
         **_fields(table),
-        **_views("language", sums.languages),
-        **_views("category", sums.categories),
+        **_named("language", sums.languages),
+        **_named("category", sums.categories),
         **_parts(sums),
         **_by_weights(sums),
     }
@@ -194,33 +233,37 @@ def _fields(table: Table) -> dict[str, Figures]:
             **{
                 f"errors_{error}": round(number)
                 for error, number in zip(ERRORS, errors[row].tolist(), strict=True)
-                if number
             },
         }
     return shown
 
 
-def _views(kind: str, parts: dict[str, _Part]) -> dict[str, Figures]:
-    return {f"{kind} {name}": _view(parts[name]) for name in sorted(parts)}
+def _named(kind: str, parts: dict[str, _Part]) -> dict[str, Figures]:
+    return {f"{kind} {name}": _part(parts[name]) for name in sorted(parts)}
 
 
-def _view(part: _Part) -> Figures:
+def _part(part: _Part) -> Figures:
     return {"receipts": part.receipts, **_by_task(part.table)}
 
 
-def _paper_views(sums: _Sums) -> dict[str, _Part]:
+def _paper_parts(sums: _Sums) -> dict[str, _Part]:
     """The receipts of table 9, marked as balanced, and of table 10, whose stated language is not
     English."""
-    others = [part for name, part in sums.languages.items() if name.strip().lower() not in ENGLISH]
-    foreign = _Part(sum(part.receipts for part in others), _sum([part.table for part in others]))
+    foreign = _merged(sums, {*LANGUAGES, OTHER} - {_ENGLISH})
     return {BALANCED: sums.balanced, NON_ENGLISH: foreign}
+
+
+def _merged(sums: _Sums, codes: Set[str]) -> _Part:
+    """The receipts in these languages, however the gold calls them."""
+    parts = [part for stated, part in sums.languages.items() if language_code(stated) in codes]
+    return _Part(sum(part.receipts for part in parts), _sum([part.table for part in parts]))
 
 
 def _parts(sums: _Sums) -> dict[str, Figures]:
     """The views of the paper, and all receipts with every category of the same weight, which is
     what drawing equally many of each comes to on average."""
-    views = _paper_views(sums).items()
-    shown = {VIEWS[view]: _view(part) for view, part in views if part.receipts}
+    found = _paper_parts(sums).items()
+    shown = {PARTS[name]: _part(part) for name, part in found if part.receipts}
     parts = [sums.categories[name] for name in sorted(sums.categories)]
     if parts:
         table = _sum([part.table / part.receipts for part in parts])
@@ -230,14 +273,21 @@ def _parts(sums: _Sums) -> dict[str, Figures]:
 
 def _by_weights(sums: _Sums) -> dict[str, Figures]:
     """Structure and overall F1 with the lists matched under other weights."""
+    return {
+        f"weights {label}": {key: found[key] for key in ("structure", OVERALL)}
+        for label, found in _under_weights(sums).items()
+    }
+
+
+def _under_weights(sums: _Sums) -> dict[str, Figures]:
+    """F1 by sub-task and overall with the lists matched under each of the weights."""
     shown: dict[str, Figures] = {}
     for label in sorted(sums.weights):
         table = sums.all.table.copy()
         for row, rule in enumerate(FIELDS):
             if rule.kind == "list":
                 table[row] = sums.weights[label].table[row]
-        found = _by_task(table)
-        shown[f"weights {label}"] = {key: found[key] for key in ("structure", OVERALL)}
+        shown[label] = _by_task(table)
     return shown
 
 

@@ -3,19 +3,14 @@
 from scoring.benchmarks.base import Column, Options
 from scoring.metrics.receipts import ERRORS, FIELDS, TASKS
 
-OVERALL = "overall"
+from .views import OVERALL
+
 RATES = ("precision", "recall", "f1", "accuracy")
 
-# One group, so that the leaderboard has one rank: that of `overall`, which stands last.
 TASK_GROUP = "F1 by sub-task"
-# Tables 9 and 10 have the same figures of other receipts, so that they need names of their own.
-BALANCED, NON_ENGLISH = "balanced", "non_english"
-VIEWS = {BALANCED: "Category-balanced", NON_ENGLISH: "Non-English"}
-
 OVERALL_GROUP = "All fields"
 CHECK_GROUP = "Checks"
 RATE_GROUP = "Rates by sub-task"
-VIEW_GROUP = "F1 of parts"
 FIELD_GROUP = "F1 by field"
 
 _HELP = {
@@ -37,13 +32,8 @@ def columns_for(
         *_OVERALL_COLUMNS,
         *_CHECK_COLUMNS,
         *_rate_columns(),
-        *_view_columns(),
         *_FIELD_COLUMNS,
     )
-
-
-def view_key(view: str, part: str) -> str:
-    return f"{view}_{part}"
 
 
 def error_key(error: str) -> str:
@@ -73,25 +63,18 @@ def _rate_columns() -> tuple[Column, ...]:
     )
 
 
-def _view_columns() -> tuple[Column, ...]:
-    return tuple(
-        _detail(
-            view_key(view, part),
-            f"{label}, {part}",
-            VIEW_GROUP,
-            f"micro F1 of {part} over the receipts of this part",
-        )
-        for view, label in VIEWS.items()
-        for part in (*TASKS, OVERALL)
-    )
-
-
 _TASK_COLUMNS = (
     *(
         Column(task, task.capitalize(), TASK_GROUP, f"micro F1 over {_size(task)}")
         for task in TASKS
     ),
-    Column(OVERALL, "Overall", TASK_GROUP, f"Micro F1 over all {len(FIELDS)} fields"),
+    Column(
+        OVERALL,
+        "Overall",
+        TASK_GROUP,
+        f"Micro F1 over all {len(FIELDS)} fields",
+        rank="board",
+    ),
 )
 _OVERALL_COLUMNS = tuple(
     _detail(rate, _LABELS.get(rate, rate.capitalize()), OVERALL_GROUP, _HELP[rate])

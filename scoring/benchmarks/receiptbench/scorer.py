@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any, cast
 
 from scoring.benchmarks.base import ItemResult, Options, Payload
+from scoring.benchmarks.excerpts import MOST_CHARACTERS, excerpt
 from scoring.metrics.limits import TooLargeError
 from scoring.metrics.receipt_lists import WEIGHTS, Embedding, Weights
 from scoring.metrics.receipts import (
@@ -24,8 +25,6 @@ from scoring.metrics.receipts import (
 from .responses import UnparseableError, read_fields
 
 READ, MISSING, LEFT_OUT, UNPARSEABLE = "read", "missing", "left_out", "unparseable"
-# What a result shows of a wrong value.
-MOST_CHARACTERS = 200
 
 _NAMES = frozenset(rule.name for rule in FIELDS)
 _WEIGHTED = tuple(rule.name for rule in FIELDS if rule.kind == "list")
@@ -172,15 +171,14 @@ def _shown(outcome: Outcome, gold: Any, prediction: Any) -> ItemResult:
     if outcome.errors:
         shown |= {
             "errors": dict(outcome.errors),
-            "gold": _beginning(gold),
-            "prediction": _beginning(prediction),
+            "gold": _excerpt(gold),
+            "prediction": _excerpt(prediction),
         }
     return shown
 
 
-def _beginning(value: Any) -> str:
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return text[:MOST_CHARACTERS]
+def _excerpt(value: Any) -> str:
+    return excerpt(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
 
 
 def _counts(weighted: Mapping[str, Mapping[str, Outcome]]) -> ItemResult:

@@ -6,15 +6,16 @@ import tempfile
 from argparse import ArgumentTypeError
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any, NoReturn
+from typing import Any, NoReturn
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from tqdm import tqdm
 
 from scoring.benchmarks import (
     Benchmark,
+    Column,
     ItemResult,
     OptionError,
     Options,
@@ -27,6 +28,46 @@ from scoring.benchmarks.parallel import jobs_for, score_items
 from scoring.benchmarks.streaming import JoinedItems
 
 BAD_INPUT = 2
+
+
+class ItemsFileError(Exception):
+    """The file for the items cannot be written; the message names it and says why."""
+
+    def __init__(self, path: Path, error: OSError) -> None:
+        super().__init__(f"{path}:0: cannot be written: {error.strerror}")
+
+
+class ItemsFile:
+    """Where the items' results go, one line each. It appears under its name only when all of it is
+    written. Its methods raise ItemsFileError, which tells its faults from those of other files."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._partial = path.with_name(f"{path.name}.partial")
+        try:
+            self._file = self._partial.open("w", encoding="utf-8")
+        except OSError as error:
+            raise ItemsFileError(path, error) from error
+
+    def write(self, result: ItemResult) -> None:
+        try:
+            self._file.write(json.dumps(result, ensure_ascii=False) + "\n")
+        except OSError as error:
+            raise ItemsFileError(self._path, error) from error
+
+    def keep(self) -> None:
+        try:
+            self._file.close()
+            self._partial.replace(self._path)
+        except OSError as error:
+            raise ItemsFileError(self._path, error) from error
+
+    def discard(self) -> None:
+        """Removes what is not kept. A full disk fails once more on closing, which says nothing
+        new."""
+        with suppress(OSError):
+            self._file.close()
+        self._partial.unlink(missing_ok=True)
 
 
 class Command(BaseCommand):
@@ -65,11 +106,15 @@ class Command(BaseCommand):
             self._read(items, benchmark, chosen, options["gold"], options["submission"])
             jobs = options["jobs"] or jobs_for(items)
             scores = self._score(items, benchmark, chosen, jobs, options["items"])
-        signature = benchmark.signature(chosen)
+        if scores.missing and benchmark.names_every_id:
+            self.stderr.write(
+                f"{options['submission']}:0: {scores.missing:,} ids have no prediction; a "
+                "leaderboard takes only submissions that name every id"
+            )
         if options["json"]:
-            self.stdout.write(json.dumps(_report(benchmark, signature, scores), ensure_ascii=False))
+            self.stdout.write(json.dumps(_report(benchmark, chosen, scores), ensure_ascii=False))
         else:
-            self.stdout.write("\n".join(_table(benchmark, chosen, signature, scores)))
+            self.stdout.write("\n".join(_text(benchmark, chosen, scores)))
 
     def _benchmark(self, key: str, raw: Mapping[str, str]) -> tuple[Benchmark, Options]:
         try:
@@ -100,6 +145,8 @@ class Command(BaseCommand):
         results = score_items(items, benchmark.score_item, options, jobs)
         shown = tqdm(results, total=len(items), unit="item", leave=False, disable=None)
         try:
+            if to is None:
+                return benchmark.aggregate(shown, options)
             with _items_file(to) as file:
                 return benchmark.aggregate(_written(shown, file), options)
         except BrokenProcessPool as error:
@@ -107,10 +154,10 @@ class Command(BaseCommand):
                 "a process was ended while it scored, perhaps for lack of memory; "
                 "try again with --jobs 1"
             ) from error
+        except ItemsFileError as error:
+            self._refuse([str(error)])
         except OSError as error:
-            if to is None:
-                raise
-            self._refuse([f"{to}:0: cannot be written: {error.strerror}"])
+            raise CommandError(f"{items.path}: cannot be read: {error.strerror}") from error
 
     def _refuse_faults(self, faults: FaultList) -> None:
         messages = [str(fault) for fault in faults.listed]
@@ -139,43 +186,48 @@ def _positive(text: str) -> int:
 
 
 @contextmanager
-def _items_file(path: Path | None) -> Iterator[IO[str] | None]:
-    """The file for the items, which appears under its name only when all of it is written."""
-    if path is None:
-        yield None
-        return
-    partial = path.with_name(f"{path.name}.partial")
+def _items_file(path: Path) -> Iterator[ItemsFile]:
+    file = ItemsFile(path)
     try:
-        with partial.open("w", encoding="utf-8") as file:
-            yield file
-        partial.replace(path)
+        yield file
+        file.keep()
     finally:
-        partial.unlink(missing_ok=True)
+        file.discard()
 
 
-def _written(results: Iterable[ItemResult], file: IO[str] | None) -> Iterator[ItemResult]:
+def _written(results: Iterable[ItemResult], file: ItemsFile) -> Iterator[ItemResult]:
     for result in results:
-        if file is not None:
-            file.write(json.dumps(result, ensure_ascii=False) + "\n")
+        file.write(result)
         yield result
 
 
-def _report(benchmark: Benchmark, signature: str, scores: Scores) -> dict[str, Any]:
+def _report(benchmark: Benchmark, options: Options, scores: Scores) -> dict[str, Any]:
     return {
         "benchmark": benchmark.key,
-        "signature": signature,
+        "signature": benchmark.signature(options),
         "items": scores.items,
         "missing": scores.missing,
         "scores": scores.scores,
+        "views": {
+            view.key: {column.key: scores.scores[column.key] for column in view.columns}
+            for view in benchmark.views_for(options)
+        },
         "subsets": scores.subsets,
     }
 
 
-def _table(benchmark: Benchmark, options: Options, signature: str, scores: Scores) -> Iterator[str]:
-    yield f"{benchmark.title}  {signature}"
+def _text(benchmark: Benchmark, options: Options, scores: Scores) -> Iterator[str]:
+    """The benchmark's own table, then one per view."""
+    yield f"{benchmark.title}  {benchmark.signature(options)}"
     yield f"{scores.items} items, {scores.missing} without a prediction"
-    columns = benchmark.columns_for(options)
-    width = max(len(column.label) for column in columns)
+    width = max(len(column.label) for column in benchmark.figures_for(options).values())
+    yield from _table(benchmark.columns_for(options), scores, width)
+    for view in benchmark.views_for(options):
+        yield f"\n{view.title}: {view.help}"
+        yield from _table(view.columns, scores, width)
+
+
+def _table(columns: Iterable[Column], scores: Scores, width: int) -> Iterator[str]:
     group = ""
     for column in columns:
         if column.group != group:

@@ -1,0 +1,152 @@
+"""Sums up the pages of a submission: over all of them, by fact type and by document type."""
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from scoring.benchmarks.base import ItemResult, Options, Scores
+from scoring.metrics.facts import ERROR_TYPES
+from scoring.metrics.text import general_score
+
+from .labels import accuracy_of, labels_of
+from .scorer import COUNTS
+from .severity import SEVERITY
+from .views import DOCUMENT_TYPES, OTHER, type_key
+
+_TEXT = ("r1", "rl", "edit_distance")
+_EXTRA = ("tokens", "count")
+
+Figures = dict[str, float | int | None]
+
+
+@dataclass
+class _Facts:
+    """The facts of some pages: how many pages, and counts per fact type."""
+
+    pages: int = 0
+    types: defaultdict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+
+    def add(self, types: Mapping[str, Mapping[str, int]]) -> None:
+        self.pages += 1
+        for label, counts in types.items():
+            self.types[label].update(counts)
+
+    def total(self, labels: Iterable[str]) -> dict[str, int]:
+        listed = tuple(labels)
+        return {key: sum(self.types[label][key] for label in listed) for key in COUNTS}
+
+
+@dataclass
+class _Sums:
+    """Everything a submission's figures are made of."""
+
+    items: int = 0
+    missing: int = 0
+    texts: dict[str, list[float]] = field(default_factory=lambda: {key: [] for key in _TEXT})
+    all: _Facts = field(default_factory=_Facts)
+    documents: dict[str, _Facts] = field(
+        default_factory=lambda: {key: _Facts() for key in DOCUMENT_TYPES}
+    )
+    errors: Counter[str] = field(default_factory=Counter)
+    extra: Counter[str] = field(default_factory=Counter)
+
+    def add(self, result: ItemResult) -> None:
+        for key in _TEXT:
+            self.texts[key].append(result["text"][key])
+        self.all.add(result["types"])
+        # Results that were stored before these were counted do without.
+        self.documents[result.get("doc_type", OTHER)].add(result["types"])
+        extra = result.get("hallucinated", {})
+        self.extra.update({key: extra.get(key, 0) for key in _EXTRA})
+        self.errors.update(result["errors"])
+
+
+def aggregate(results: Iterable[ItemResult], options: Options) -> Scores:
+    """The figures of all pages, whatever their order; `results` may be a stream.
+
+    Text metrics are means over pages, fact metrics are ratios of sums over pages. Pages without a
+    prediction count as read wholly wrong, or not at all with `missing: skip`.
+    """
+    sums = _Sums()
+    for result in results:
+        sums.items += 1
+        sums.missing += result["missing"]
+        if not (result["missing"] and options["missing"] == "skip"):
+            sums.add(result)
+    labels = labels_of(options)
+    total = sums.all.total(labels)
+    return Scores(
+        items=sums.items,
+        missing=sums.missing,
+        scores=_scores(sums, labels, total),
+        counts={
+            **total,
+            **{f"err_{error}": sums.errors[error] for error in ERROR_TYPES},
+            "hallucinated": sums.extra["count"],
+            "number_and_date_tokens": sums.extra["tokens"],
+        },
+        subsets={
+            **{label: _by_type(sums.all.types[label]) for label in labels},
+            **_documents(sums.documents, labels),
+        },
+    )
+
+
+def _scores(sums: _Sums, labels: tuple[str, ...], total: dict[str, int]) -> dict[str, float | None]:
+    documents = {key: sums.documents[key].total(labels) for key in DOCUMENT_TYPES}
+    return {
+        **_general(sums.texts),
+        **_accuracies(sums.all, labels),
+        "ffa": _rate(total, "correct"),
+        "weighted_ffa": SEVERITY.weighted_accuracy(sums.errors, total["facts"]),
+        **_recovery(total),
+        "hallucinated": _ratio(sums.extra["count"], sums.extra["tokens"]),
+        **{f"err_{error}": _ratio(sums.errors[error], total["facts"]) for error in ERROR_TYPES},
+        **{type_key(key): _rate(counts, "correct") for key, counts in documents.items()},
+    }
+
+
+def _general(texts: dict[str, list[float]]) -> dict[str, float | None]:
+    # fsum is exact, so the order of the pages cannot show in the last digit.
+    means = {key: math.fsum(texts[key]) / len(texts[key]) if texts[key] else None for key in _TEXT}
+    known = {key: mean for key, mean in means.items() if mean is not None}
+    general = general_score(**known) if len(known) == len(_TEXT) else None
+    return {**means, "general": general}
+
+
+def _accuracies(facts: _Facts, labels: tuple[str, ...]) -> dict[str, float | None]:
+    return {accuracy_of(label)[0]: _rate(facts.types[label], "correct") for label in labels}
+
+
+def _recovery(counts: Mapping[str, int]) -> dict[str, float | None]:
+    return {
+        "found": _rate(counts, "found"),
+        "missing_rate": _ratio(counts["facts"] - counts["found"], counts["facts"]),
+        "precision": _ratio(counts["correct"], counts["found"]),
+    }
+
+
+def _by_type(counts: Mapping[str, int]) -> Figures:
+    return {"facts": counts["facts"], "ffa": _rate(counts, "correct"), **_recovery(counts)}
+
+
+def _documents(documents: Mapping[str, _Facts], labels: tuple[str, ...]) -> dict[str, Figures]:
+    """The document types there are, in the order of DOCUMENT_TYPES."""
+    return {
+        title: {
+            "pages": documents[key].pages,
+            **_by_type(documents[key].total(labels)),
+            **_accuracies(documents[key], labels),
+        }
+        for key, title in DOCUMENT_TYPES.items()
+        if documents[key].pages
+    }
+
+
+def _rate(counts: Mapping[str, int], key: str) -> float | None:
+    return _ratio(counts[key], counts["facts"])
+
+
+def _ratio(part: int, whole: int) -> float | None:
+    return part / whole if whole else None
