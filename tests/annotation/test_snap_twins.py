@@ -35,7 +35,7 @@ def snapped_in_javascript(pages: list[dict[str, Any]]) -> list[list[list[int] | 
 
 def assert_twins(htmls: list[str], selections: int) -> None:
     chance = random.Random(5)
-    pages = []
+    pages: list[dict[str, Any]] = []
     expected = []
     for html in htmls:
         canonical = canonicalise(html)
@@ -56,9 +56,8 @@ def assert_twins(htmls: list[str], selections: int) -> None:
         ranges = [snap(text, borders, facts, *selection) for selection in chosen]
         expected.append([[start, end] if start < end else None for start, end in ranges])
     for page, ours, theirs in zip(pages, snapped_in_javascript(pages), expected, strict=True):
-        text = page["text"]
         for selection, one, other in zip(page["selections"], ours, theirs, strict=True):
-            assert one == other, (text[slice(*selection)], one and text[slice(*one)], other)
+            assert one == other, (page["text"][slice(*selection)], one, other)
 
 
 def test_selections_of_awkward_pages_snap_alike() -> None:

@@ -1,4 +1,4 @@
-"""The workbench by mouse: double click, sloppy selections, borders that are dragged, panes, files."""
+"""The workbench by mouse: double click, sloppy selections, dragged borders, panes, files."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -114,7 +114,7 @@ def test_borders_are_dragged_and_stop_at_another_span(
     page = page_of(ann)
     frame = open_task(page, work.get_absolute_url())
     page.keyboard.press("n")
-    left, top, right, bottom = box_of(frame, "1,200")
+    _, top, right, bottom = box_of(frame, "1,200")
     middle = (top + bottom) / 2
     end = box_of(frame, "and")
     drag(page, (right - 1, middle), (end[2] - 2, middle))

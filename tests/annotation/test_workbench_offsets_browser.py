@@ -75,12 +75,13 @@ EVERY_OFFSET = """async () => {
       const end = Math.min(characters.length, start + length);
       const text = characters.slice(start, end).join("");
       const range = page.range(start, end);
-      if (range.toString() !== text || slice(page.index, start, end) !== text) wrong.push([start, end]);
+      if (range.toString() !== text) wrong.push([start, end, "range"]);
+      if (slice(page.index, start, end) !== text) wrong.push([start, end, "slice"]);
       page.document.getSelection().setBaseAndExtent(
         range.startContainer, range.startOffset, range.endContainer, range.endOffset);
       const found = page.selection();
-      const trimmed = text.trim();
-      if ((found ? slice(page.index, found.start, found.end) : "") !== trimmed) wrong.push([start, end, text]);
+      const chosen = found ? slice(page.index, found.start, found.end) : "";
+      if (chosen !== text.trim()) wrong.push([start, end, "selection"]);
     }
   }
   return wrong;

@@ -196,3 +196,20 @@ def test_overlaps_between_two_versions_are_listed(
     dialog.get_by_role("button", name="Keep both together").click()
     wait_saved(page)
     assert marked(work) == [("Date", "March 31, 2025")]
+
+
+def test_labels_made_after_the_session_ended_are_saved_after_logging_in(
+    page_of: Pages, work: Assignment, ann: User
+) -> None:
+    page = page_of(ann)
+    frame = open_task(page, work.get_absolute_url())
+    cookies = page.context.cookies()
+    page.context.clear_cookies(name="sessionid")
+    select(frame, "1,200")
+    page.keyboard.press("1")
+    expect(page.locator("[data-hint]")).to_contain_text("You are logged out")
+    page.wait_for_timeout(300)
+    page.context.add_cookies([{**cookie} for cookie in cookies])  # type: ignore[typeddict-item]
+    open_task(page, work.get_absolute_url())
+    wait_saved(page)
+    assert marked(work) == [("Number", "1,200")]

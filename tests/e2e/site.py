@@ -58,11 +58,18 @@ class Site:
         return email
 
     def start(self) -> None:
+        self._running.append(processes.start_worker(self.env, self.folder / "worker.log"))
+        self.start_web()
+
+    def start_web(self) -> None:
         log = self.folder / "web.log"
         web = [sys.executable, "-m", "granian", "--port", str(self.port), *GRANIAN]
         self._running.append(processes.start(self.env, log, *web))
-        self._running.append(processes.start_worker(self.env, self.folder / "worker.log"))
         processes.wait_until(self._answers, seconds=30, what=f"{self.url} answers")
+
+    def kill_web(self) -> None:
+        """Ends the web server as a crash or a power cut does: at once, whatever it is doing."""
+        processes.kill_group(self._running.pop(), signal.SIGKILL)
 
     def stop(self) -> None:
         for process in self._running:

@@ -20,6 +20,7 @@ def open_task(page: Page, address: str) -> Frame:
     """Opens a task and waits until labelling is allowed; returns the document's frame."""
     page.goto(address)
     expect(page.locator("[data-workbench]")).to_have_attribute("data-ready", "true")
+    expect(page.locator("[data-workbench]")).to_have_attribute("data-facts", "true")
     frame = page.frame(url="**/html/")
     assert frame is not None
     return frame
@@ -35,8 +36,28 @@ def mark(page: Page, frame: Frame, label: str, quote: str) -> None:
     page.get_by_role("toolbar").get_by_role("button", name=label).click()
 
 
-def wait_saved(page: Page) -> None:
-    expect(page.locator("[data-save-state]")).to_have_attribute("data-save-state", "saved")
+# Where the selection begins, in characters of the canonical text (pages of the basic plane only).
+SELECTED = """() => {
+  const selection = document.getSelection();
+  if (!selection.rangeCount || selection.isCollapsed) return null;
+  const chosen = selection.getRangeAt(0);
+  const before = document.createRange();
+  before.setStart(document.body, 0);
+  before.setEnd(chosen.startContainer, chosen.startOffset);
+  const start = before.toString().length;
+  return [start, start + chosen.toString().length];
+}"""
+
+
+def selected(frame: Frame) -> tuple[int, int] | None:
+    """The offsets of what is selected in a page without characters beyond the basic plane."""
+    found = frame.evaluate(SELECTED)
+    return (found[0], found[1]) if found else None
+
+
+def wait_saved(page: Page, *, seconds: float = 5) -> None:
+    state = page.locator("[data-save-state]")
+    expect(state).to_have_attribute("data-save-state", "saved", timeout=seconds * 1000)
 
 
 def submit_task(page: Page) -> None:

@@ -8,6 +8,7 @@ function scene(answers) {
   const sent = [];
   const states = [];
   const timers = [];
+  const kept = [];
   let spans = [];
   let keys = 0;
   const saver = new Saver({
@@ -18,6 +19,8 @@ function scene(answers) {
       return answers.shift();
     },
     report: (state) => states.push(state),
+    keep: (unsaved) => kept.push(structuredClone(unsaved)),
+    takeSeconds: () => 7,
     newKey: () => `key-${(keys += 1)}`,
     later: (work) => timers.push(work),
   });
@@ -25,7 +28,7 @@ function scene(answers) {
     timers.shift()?.();
     await new Promise((done) => setImmediate(done));
   };
-  return { saver, sent, states, timers, tick, mark: (next) => { spans = next; saver.touch(); } };
+  return { saver, sent, states, timers, kept, tick, mark: (next) => { spans = next; saver.touch(); } };
 }
 
 const ok = (revision) => ({ status: 200, body: { revision } });
@@ -35,7 +38,7 @@ test("several changes in a moment make one save", async () => {
   mark(["a"]);
   mark(["a", "b"]);
   await tick();
-  assert.deepEqual(sent, [{ base_revision: 3, save_key: "key-1", spans: ["a", "b"] }]);
+  assert.deepEqual(sent, [{ base_revision: 3, save_key: "key-1", spans: ["a", "b"], active_seconds: 7 }]);
   assert.equal(saver.revision, 4);
   assert.equal(states.at(-1), "saved");
   assert.equal(saver.hasUnsaved, false);
@@ -70,9 +73,9 @@ test("a conflict stops saving until the person chose; mine is then saved on top"
   assert.equal(states.at(-1), "conflict");
   mark(["mine", "more"]);
   assert.equal(sent.length, 1);
-  saver.resolve(9, { keepMine: true });
+  saver.resolve(9, ["theirs"], { keepMine: true });
   await tick();
-  assert.deepEqual(sent[1], { base_revision: 9, save_key: "key-2", spans: ["mine", "more"] });
+  assert.deepEqual(sent[1], { base_revision: 9, save_key: "key-2", spans: ["mine", "more"], active_seconds: 7 });
   assert.equal(saver.revision, 10);
 });
 
@@ -91,4 +94,35 @@ test("what the server refuses stays unsaved and says so", async () => {
   await tick();
   assert.equal(states.at(-1), "refused");
   assert.equal(saver.hasUnsaved, true);
+});
+
+test("every change and every save is kept before it is sent, and forgotten once accepted", async () => {
+  const { saver, kept, tick, mark } = scene([ok(4)]);
+  mark(["a"]);
+  assert.deepEqual(kept.at(-1), { revision: 3, base: [], pending: null, spans: ["a"] });
+  await tick();
+  const pending = { base_revision: 3, save_key: "key-1", spans: ["a"], active_seconds: 7 };
+  assert.deepEqual(kept.at(-2), { revision: 3, base: [], pending, spans: null });
+  assert.equal(kept.at(-1), null);
+  assert.deepEqual(saver.base, ["a"]);
+});
+
+test("a page that takes over sends the save under its old key first, then what is newer", async () => {
+  const { saver, sent, tick, timers, mark } = scene([ok(4), ok(5)]);
+  const pending = { base_revision: 3, save_key: "of-old", spans: ["a"], active_seconds: 2 };
+  mark(["a", "b"]);
+  saver.resume({ revision: 3, base: [], pending, spans: ["a", "b"] });
+  while (timers.length) await tick();
+  assert.deepEqual(sent.map((save) => save.save_key), ["of-old", "key-1"]);
+  assert.deepEqual(sent.map((save) => save.base_revision), [3, 4]);
+  assert.deepEqual(sent[1].spans, ["a", "b"]);
+});
+
+test("a connection that comes back sends the very same save at once", async () => {
+  const { saver, sent, tick, mark } = scene([{ status: 503, body: null }, ok(4)]);
+  mark(["a"]);
+  await tick();
+  saver.retry();
+  await tick();
+  assert.deepEqual(sent[0], sent[1]);
 });

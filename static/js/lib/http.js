@@ -1,15 +1,21 @@
-// JSON requests with the CSRF token. They answer with a status and never throw; status 0 is no connection.
+// Requests with the CSRF token. They answer with a status and never throw; status 0 is no connection.
+
+const PAUSE = 2000;
 
 function csrfToken() {
   return document.querySelector("[name=csrfmiddlewaretoken]")?.value ?? "";
 }
 
+/** @returns {Promise<{status: number, body: any}>} */
 async function send(method, url, body) {
+  const isForm = body instanceof FormData;
+  const headers = { "X-CSRFToken": csrfToken(), Accept: "application/json" };
+  if (body !== undefined && !isForm) headers["Content-Type"] = "application/json";
   try {
     const response = await fetch(url, {
       method,
-      headers: { "Content-Type": "application/json", "X-CSRFToken": csrfToken() },
-      body: JSON.stringify(body),
+      headers,
+      body: isForm || body === undefined ? body : JSON.stringify(body),
       credentials: "same-origin",
     });
     const isJson = response.headers.get("Content-Type")?.includes("json");
@@ -19,5 +25,25 @@ async function send(method, url, body) {
   }
 }
 
+export const get = (url) => send("GET", url);
+
+/** Asks again, every few seconds, while there is no connection or the server is in trouble. */
+export async function getInTheEnd(url) {
+  for (;;) {
+    const answer = await get(url);
+    if (answer.status !== 0 && answer.status < 500) return answer;
+    await new Promise((resolve) => setTimeout(resolve, PAUSE));
+  }
+}
+
 export const put = (url, body) => send("PUT", url, body);
 export const post = (url, body) => send("POST", url, body);
+export const patch = (url, body) => send("PATCH", url, body);
+export const remove = (url) => send("DELETE", url);
+
+/** What the server says is wrong, for people. @param {{status: number, body: any}} answer */
+export function reasonOf({ status, body }) {
+  if (status === 0) return "There is no connection.";
+  const first = body?.errors?.[0]?.message ?? body?.message ?? body?.detail;
+  return first ?? `The server answered with status ${status}.`;
+}

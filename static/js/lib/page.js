@@ -1,26 +1,11 @@
-// A document page in its sandboxed iframe: its canonical text, and marks painted over it.
+// A document page in its sandboxed iframe: its canonical text, and places in it.
 //
-// Marks are drawn with the CSS Custom Highlight API registered in the iframe's own window; the document's DOM
-// is never changed, so no mark can shift an offset.
+// Marks are drawn with the CSS Custom Highlight API registered in the iframe's own window (marks.js); the
+// document's DOM is never changed, so no mark can shift an offset.
 
+import { bordersOf, textNodes } from "./nodes.js";
 import { buildIndex, offsetOf, placeOf, trimmed } from "./offsets.js";
-
-/**
- * The labels as the site's style sheet draws them (components.css); the underline is the second cue besides
- * colour. A page under annotation always has a light ground, so only the light scheme's colours occur.
- */
-const COLOURS = ["#0a57a6", "#9c4700", "#8b2d7c", "#00684c", "#6a4a2c", "#00677a", "#a3143f", "#525d68", "#583db3"];
-const LINES = ["solid", "dashed", "dotted", "double", "wavy", "solid", "dashed", "dotted", "double"];
-const MARKS = [
-  ...COLOURS.map((colour, n) => {
-    const thickness = n < 5 ? 2 : 4;
-    return `::highlight(label-${n + 1}) {
-      background-color: ${colour}22;
-      text-decoration: underline ${LINES[n]} ${thickness}px ${colour};
-    }`;
-  }),
-  "::highlight(active) { background-color: #1c2024; color: #ffffff; }",
-].join("\n");
+import { MARK_STYLES } from "./mark-styles.js";
 
 /** WebKit delivers no event to listeners attached from outside unless scripts are allowed; the CSP forbids them. */
 const isWebKit = /AppleWebKit/.test(navigator.userAgent) && !/Chrome|Chromium/.test(navigator.userAgent);
@@ -49,6 +34,7 @@ export class Page {
   #nodes;
   #numberOf = new Map();
   #highlights = new Map();
+  #borders = null;
 
   constructor(frame) {
     this.#window = frame.contentWindow;
@@ -56,20 +42,48 @@ export class Page {
     this.#nodes = textNodes(this.document.body);
     this.#nodes.forEach((node, number) => this.#numberOf.set(node, number));
     this.index = buildIndex(this.#nodes.map((node) => node.data));
-    this.#addStyles();
+    this.addStyles(MARK_STYLES);
   }
 
   get text() {
     return this.index.text;
   }
 
+  /** UTF-16 units at which a new block or table cell begins. */
+  get borders() {
+    this.#borders ??= bordersOf(this.document.body, this.#nodes, this.index.units);
+    return this.#borders;
+  }
+
+  get supportsMarks() {
+    return "highlights" in (this.#window.CSS ?? {});
+  }
+
+  /** The highlight of this name, which is made and registered when first asked for. */
+  highlight(name, priority = 0) {
+    let highlight = this.#highlights.get(name);
+    if (!highlight) {
+      highlight = new this.#window.Highlight();
+      highlight.priority = priority;
+      this.#window.CSS.highlights.set(name, highlight);
+      this.#highlights.set(name, highlight);
+    }
+    return highlight;
+  }
+
   /** Draws the spans under the names, replacing what the names showed before. */
   paint(groups) {
     for (const highlight of this.#highlights.values()) highlight.clear();
     for (const [name, spans] of Object.entries(groups)) {
-      const highlight = this.#highlight(name);
+      const highlight = this.highlight(name, name === "active" ? 1 : 0);
       for (const { start, end } of spans) highlight.add(this.range(start, end));
     }
+  }
+
+  addStyles(css) {
+    const sheet = new this.#window.CSSStyleSheet();
+    sheet.replaceSync(css);
+    this.document.adoptedStyleSheets = [...this.document.adoptedStyleSheets, sheet];
   }
 
   /** The selected text as trimmed offsets, or null when nothing or only white space is selected. */
@@ -82,15 +96,27 @@ export class Page {
     return end > start ? trimmed(this.index, start, end) : null;
   }
 
+  select({ start, end }) {
+    const range = this.range(start, end);
+    this.document
+      .getSelection()
+      ?.setBaseAndExtent(range.startContainer, range.startOffset, range.endContainer, range.endOffset);
+  }
+
   clearSelection() {
     this.document.getSelection()?.removeAllRanges();
   }
 
+  /** The border between characters nearest to a point of the iframe, or null beside the text. */
+  borderAt(x, y) {
+    const caret = this.#caret(x, y);
+    return caret && this.#numberOf.has(caret.node) ? this.#offset(caret.node, caret.offset) : null;
+  }
+
   /** The offset of the character under a point of the iframe, or null beside the text. */
   offsetAt(x, y) {
-    const caret = this.#caret(x, y);
-    if (!caret || !this.#numberOf.has(caret.node)) return null;
-    const offset = this.#offset(caret.node, caret.offset);
+    const offset = this.borderAt(x, y);
+    if (offset === null) return null;
     // A caret stands between characters: take the one whose box holds the point.
     for (const start of [offset - 1, offset]) {
       if (start >= 0 && this.#covers(start, x, y)) return start;
@@ -98,12 +124,30 @@ export class Page {
     return null;
   }
 
+  /** The boxes of a range in the iframe's viewport, one for each line or cell. */
+  boxes({ start, end }) {
+    return Array.from(this.range(start, end).getClientRects()).filter((box) => box.width > 0);
+  }
+
+  get viewport() {
+    return { width: this.#window.innerWidth, height: this.#window.innerHeight };
+  }
+
+  whenScrolled(call) {
+    for (const name of ["scroll", "resize"]) this.#window.addEventListener(name, call, { passive: true });
+  }
+
+  scrollBy(left, top) {
+    this.#window.scrollBy({ left, top, behavior: "instant" });
+  }
+
   /** Scrolls the span into view unless it is there already. */
   reveal({ start, end }) {
     const box = this.range(start, end).getBoundingClientRect();
-    const { innerHeight, innerWidth } = this.#window;
-    if (box.top < 0 || box.bottom > innerHeight || box.left < 0 || box.right > innerWidth) {
-      this.#window.scrollBy({ top: box.top - innerHeight / 3, left: Math.min(0, box.left - 20) || Math.max(0, box.right - innerWidth + 20) });
+    const { width, height } = this.viewport;
+    if (box.top < 0 || box.bottom > height || box.left < 0 || box.right > width) {
+      const aside = Math.min(0, box.left - 20) || Math.max(0, box.right - width + 20);
+      this.scrollBy(aside, box.top - height / 3);
     }
   }
 
@@ -114,23 +158,6 @@ export class Page {
     range.setStart(this.#nodes[from.node], from.unit);
     range.setEnd(this.#nodes[to.node], to.unit);
     return range;
-  }
-
-  #highlight(name) {
-    let highlight = this.#highlights.get(name);
-    if (!highlight) {
-      highlight = new this.#window.Highlight();
-      highlight.priority = name === "active" ? 1 : 0;
-      this.#window.CSS.highlights.set(name, highlight);
-      this.#highlights.set(name, highlight);
-    }
-    return highlight;
-  }
-
-  #addStyles() {
-    const sheet = new this.#window.CSSStyleSheet();
-    sheet.replaceSync(MARKS);
-    this.document.adoptedStyleSheets = [...this.document.adoptedStyleSheets, sheet];
   }
 
   #caret(x, y) {
@@ -167,11 +194,4 @@ export class Page {
       ? offsetOf(this.index, low, 0)
       : offsetOf(this.index, this.#nodes.length - 1, this.#nodes.at(-1).length);
   }
-}
-
-function textNodes(body) {
-  const walker = body.ownerDocument.createTreeWalker(body, NodeFilter.SHOW_TEXT);
-  const nodes = [];
-  while (walker.nextNode()) nodes.push(walker.currentNode);
-  return nodes;
 }

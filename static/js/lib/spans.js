@@ -1,8 +1,18 @@
-// The spans of one assignment, sorted and free of overlaps, with undo and redo.
+// The spans of one assignment, sorted and free of overlaps, with undo and redo without limit.
 //
-// Pure: no DOM, no network. Every change replaces the list, so that a former list is a former state.
+// Pure: no DOM, no network. Every change replaces the list and keeps the objects of the spans that stay, so
+// that a former list is a former state and what changed is told by identity.
 
-/** @typedef {{key: string, label: string, start: number, end: number, quote: string}} Span */
+/**
+ * @typedef {object} Span
+ * @property {string} key
+ * @property {string} label
+ * @property {number} start    code points of the canonical text, half open
+ * @property {number} end
+ * @property {string} quote
+ * @property {string} [value]  only when the annotator wrote it; otherwise the server derives it
+ * @property {string} [sign]
+ */
 
 /** A name for a new span or save that no other browser will choose. */
 export function newKey() {
@@ -11,7 +21,7 @@ export function newKey() {
 }
 
 /** Position of the first span that ends behind `offset`. */
-function firstEndingAfter(spans, offset) {
+export function firstEndingAfter(spans, offset) {
   let low = 0;
   let high = spans.length;
   while (low < high) {
@@ -64,17 +74,38 @@ export class SpanList {
 
   /** Adds a span; the ones it would overlap are returned instead and nothing changes. */
   add(span) {
-    const hindrance = overlapping(this.#spans, span.start, span.end);
-    if (hindrance.length === 0) this.#change(sorted([...this.#spans, span]));
-    return hindrance;
+    return this.addAll([span]);
+  }
+
+  /** Adds spans as one step; returns the hindrances of all, and nothing changes unless there are none. */
+  addAll(spans) {
+    const hindrances = spans.flatMap((span) => overlapping(this.#spans, span.start, span.end));
+    if (hindrances.length === 0 && spans.length) this.#change(sorted([...this.#spans, ...spans]));
+    return hindrances;
   }
 
   remove(key) {
-    this.#change(this.#spans.filter((span) => span.key !== key));
+    if (this.find(key)) this.#change(this.#spans.filter((span) => span.key !== key));
   }
 
+  /** A new label: a value written for the old one is dropped, as it may be no value of the new one. */
   relabel(key, label) {
-    this.#change(this.#spans.map((span) => (span.key === key ? { ...span, label } : span)));
+    if (this.find(key)?.label === label) return;
+    this.#replaceOne(key, ({ value, sign, ...span }) => ({ ...span, label }));
+  }
+
+  /** Moves the borders, unless another span is in the way; returns what is. */
+  resize(key, { start, end, quote }) {
+    const hindrances = overlapping(this.#spans, start, end).filter((span) => span.key !== key);
+    if (hindrances.length === 0) {
+      this.#replaceOne(key, ({ value, sign, ...span }) => ({ ...span, start, end, quote }));
+    }
+    return hindrances;
+  }
+
+  /** The annotator's own value and sign; null gives the word back to the server. */
+  setValue(key, own) {
+    this.#replaceOne(key, ({ value, sign, ...span }) => ({ ...span, ...own }));
   }
 
   undo() {
@@ -92,6 +123,10 @@ export class SpanList {
   /** Takes over another version as one step that can be undone. */
   replace(spans) {
     this.#change(sorted(spans));
+  }
+
+  #replaceOne(key, change) {
+    this.#change(sorted(this.#spans.map((span) => (span.key === key ? change(span) : span))));
   }
 
   #change(next) {

@@ -1,240 +1,235 @@
-// The workbench: select text, press a label's key, and the mark is painted and saved.
+// The workbench: one annotator's task. This module puts the parts together and says which act does what.
 
-import { Page, loadPage } from "../lib/page.js";
-import { Saver } from "../lib/saver.js";
+import { getInTheEnd, post, reasonOf } from "../lib/http.js";
+import { equalPlaces } from "../lib/equal.js";
+import { actionOf } from "../lib/keymap.js";
+import { loadPage } from "../lib/page.js";
 import { sha256 } from "../lib/sha256.js";
-import { newKey, overlapping, spanAt, SpanList } from "../lib/spans.js";
-import { slice } from "../lib/offsets.js";
-import { put, post } from "../lib/http.js";
-import { SpanTable } from "./span-table.js";
+import { newKey } from "../lib/spans.js";
+import { ChoiceDialog } from "./choice-dialog.js";
+import { Comments } from "./comments.js";
+import { ConflictView } from "./conflict-view.js";
+import { Desk } from "./desk.js";
+import { Files } from "./files.js";
+import { Flag } from "./flag.js";
+import { Guidelines } from "./guidelines.js";
+import { History } from "./history.js";
+import { ImagePane } from "./image-pane.js";
+import { KeysDialog } from "./keys-dialog.js";
+import { Labelling } from "./labelling.js";
+import { Moving } from "./moving.js";
+import { Panes } from "./panes.js";
+import { Pointer } from "./pointer.js";
+import { Progress } from "./progress.js";
+import { Saving } from "./saving.js";
+import { SideTabs } from "./side-tabs.js";
+import { SpanCard } from "./span-card.js";
+import { SpanListView } from "./span-list.js";
 import { StatusLine } from "./status-line.js";
+import { Suggestions } from "./suggestions.js";
 
 class Workbench {
-  #data;
-  #page;
-  #list;
-  #saver;
-  #status;
-  #table;
-  #activeKey = null;
+  #root;
+  #desk;
 
-  constructor(root, data, page) {
-    this.#data = data;
-    this.#page = page;
-    this.#list = new SpanList(data.spans);
-    this.#status = new StatusLine(root, {
-      onKeepMine: () => this.#settle(true),
-      onLoadOther: () => this.#settle(false),
+  constructor(root, desk) {
+    this.#root = root;
+    this.#desk = desk;
+    this.status = new StatusLine(root, desk);
+    this.tabs = new SideTabs(root);
+    this.card = new SpanCard(root, desk);
+    this.labelling = new Labelling(desk);
+    this.moving = new Moving(desk);
+    this.choice = new ChoiceDialog(root);
+    this.suggestions = new Suggestions(desk, (question) => this.choice.ask(question));
+    this.saving = new Saving(desk, { status: this.status, conflict: new ConflictView(root), card: this.card });
+    this.progress = new Progress(root, desk, this.saving.time);
+    this.panes = new Panes(root, desk.data.user);
+    this.image = new ImagePane(root);
+    this.comments = new Comments(root, desk, () => this.list.show());
+    this.list = new SpanListView(root, desk, {
+      onRemove: (key) => this.labelling.remove(key),
+      onEdit: () => this.card.edit(),
+      commentsOf: (key) => this.comments.count(key),
     });
-    this.#table = new SpanTable(root, data.labels, {
-      onPick: (key) => this.#activate(key, { reveal: true }),
-      onRemove: (key) => this.#remove(key),
-      readonly: data.readonly,
-    });
-    this.#saver = new Saver({
-      revision: data.revision,
-      snapshot: () => this.#list.all,
-      send: (body) => put(data.urls.save, { ...body, text_sha256: data.text_sha256 }),
-      report: (state, detail) => this.#status.show(state, detail),
-      newKey,
-    });
-    this.#listen(root);
-    this.#draw();
+    this.flag = new Flag(root, desk.data);
+    this.files = new Files(root, desk, this.saving);
+    this.keys = new KeysDialog(root, desk.canEdit);
+    const history = new History(root, desk, this.saving);
+    const guidelines = new Guidelines(root, desk.data);
+    this.tabs.whenOpened("history", () => history.open());
+    this.tabs.whenOpened("guidelines", () => guidelines.open());
+    this.acts = this.#acts();
+    new Pointer(desk, this.labelling);
+    this.#listen();
   }
 
-  // --- what a person does -------------------------------------------------------------------
-
-  /** Marks the selection, or gives the active span another label. */
-  #label(number) {
-    const label = this.#data.labels[number]?.name;
-    if (!label || this.#data.readonly) return;
-    const selected = this.#page.selection();
-    if (selected) this.#mark(selected, label);
-    else if (this.#activeKey) this.#edit(() => this.#list.relabel(this.#activeKey, label));
-    else this.#status.hint("Select some text first, then choose its label.");
-  }
-
-  #mark({ start, end }, label) {
-    const same = this.#list.all.find((span) => span.start === start && span.end === end);
-    if (same) {
-      this.#edit(() => this.#list.relabel(same.key, label));
+  /** What the server tells later: labelling does not wait for it. */
+  async fetchRest() {
+    const { urls } = this.#desk.data;
+    // What a former page had not saved goes first: the warnings are those of what is saved.
+    await this.saving.saver.flush();
+    const asked = [getInTheEnd(urls.facts), getInTheEnd(urls.warnings), this.comments.load()];
+    const [facts, warnings] = await Promise.all(asked);
+    if (facts.status === 200) {
+      const found = facts.body.facts.map(([start, end, kind]) => ({ start, end, kind }));
+      this.#desk.setFacts(found, this.suggestions.offered(facts.body.suggestions));
     } else {
-      const hindrance = overlapping(this.#list.all, start, end);
-      if (hindrance.length) {
-        this.#activate(hindrance[0].key);
-        this.#status.hint(`This overlaps “${hindrance[0].quote}”. Remove that mark first.`);
-        return;
-      }
-      const span = { key: newKey(), label, start, end, quote: slice(this.#page.index, start, end) };
-      this.#edit(() => this.#list.add(span));
-      this.#activeKey = span.key;
+      this.#desk.hint(`Selections do not snap to whole facts: ${reasonOf(facts)}`);
     }
-    this.#page.clearSelection();
-    this.#draw();
+    if (warnings.status === 200) this.#desk.read(warnings.body.spans, this.saving.saver.base);
+    this.#root.dataset.facts = String(facts.status === 200);
   }
 
-  #remove(key) {
-    if (!key || this.#data.readonly) return;
-    this.#activeKey = null;
-    this.#edit(() => this.#list.remove(key));
+  /** @returns {Record<string, (argument?: string) => void>} */
+  #acts() {
+    const { labelling, moving, image, tabs } = this;
+    const move = (side, direction, unit) => () => labelling.move(side, direction, unit);
+    return {
+      label: (number) => labelling.label(Number(number) - 1),
+      remove: () => this.suggestions.dismiss() || labelling.removeActive(),
+      undo: () => labelling.travel("undo"),
+      redo: () => labelling.travel("redo"),
+      equal: () => this.#labelEqual(),
+      value: () => {
+        tabs.open("facts");
+        this.card.edit();
+      },
+      accept: () => this.suggestions.accept(),
+      "accept-visible": () => this.suggestions.acceptVisible(),
+      next: () => moving.span(1),
+      previous: () => moving.span(-1),
+      "next-warning": () => moving.warning(),
+      "next-candidate": () => moving.candidate(1),
+      "previous-candidate": () => moving.candidate(-1),
+      "token-right": () => moving.token(1),
+      "token-left": () => moving.token(-1),
+      "line-down": () => moving.line(1),
+      "line-up": () => moving.line(-1),
+      "end-right": move("end", 1),
+      "end-left": move("end", -1),
+      "start-left": move("start", -1),
+      "start-right": move("start", 1),
+      "end-right-character": move("end", 1, "character"),
+      "end-left-character": move("end", -1, "character"),
+      "start-left-character": move("start", -1, "character"),
+      "start-right-character": move("start", 1, "character"),
+      clear: () => this.#desk.clear(),
+      image: () => this.panes.toggleImage(),
+      "zoom-in": () => image.in(),
+      "zoom-out": () => image.out(),
+      "zoom-fit": () => image.fit(),
+      guidelines: () => tabs.toggle("guidelines"),
+      history: () => tabs.toggle("history"),
+      comment: () => {
+        tabs.open("comments");
+        this.comments.write();
+      },
+      flag: () => this.flag.open(),
+      import: () => this.files.open(),
+      keys: () => this.keys.open(),
+      submit: () => this.#askSubmit(),
+      "next-task": () => document.querySelector("[data-next-task]")?.click(),
+    };
   }
 
-  #step(direction) {
-    const { all } = this.#list;
-    if (!all.length) return;
-    const at = all.findIndex((span) => span.key === this.#activeKey);
-    const next = at < 0 ? (direction > 0 ? 0 : all.length - 1) : (at + direction + all.length) % all.length;
-    this.#activate(all[next].key, { reveal: true });
-  }
-
-  async #submit(dialog) {
-    if (!(await this.#saver.flush())) return;
-    const answer = await post(this.#data.urls.submit, { base_revision: this.#saver.revision });
-    if (answer.status === 200) {
-      window.location.assign(answer.body.next ?? this.#data.urls.tasks);
+  async #labelEqual() {
+    const desk = this.#desk;
+    const { active, page } = desk;
+    if (!active) {
+      desk.hint("Go to a labelled fact first: its equals get the same label.");
       return;
     }
-    dialog.close();
-    if (answer.status === 409) this.#status.show("conflict", answer.body);
-    else this.#status.hint("Submitting failed; your marks are saved. Please try again.");
-  }
-
-  /** A conflict: go on with what is on this page, or with what was saved elsewhere. */
-  #settle(keepMine) {
-    const other = this.#status.conflict;
-    if (!keepMine) {
-      this.#list.replace(other.spans);
-      this.#activeKey = null;
+    const found = equalPlaces(page.index, page.borders, desk.facts, desk.list.all, active);
+    if (found.length === 0) {
+      desk.hint(`“${active.quote}” stands nowhere else without a label.`);
+      return;
     }
-    this.#saver.resolve(other.revision, { keepMine });
-    this.#draw();
+    const { label, quote } = active;
+    const places = found.map((place) => ({ ...place, quote, label }));
+    const chosen = await this.choice.ask({ title: `Label all equal to “${quote}”`, verb: "Label", places });
+    if (!chosen?.length) return;
+    desk.edit((list) => list.addAll(chosen.map(({ start, end }) => ({ key: newKey(), label, start, end, quote }))));
   }
 
-  // --- drawing ------------------------------------------------------------------------------
-
-  #edit(change) {
-    if (this.#data.readonly) return;
-    change();
-    this.#saver.touch();
-    this.#draw();
-  }
-
-  #activate(key, { reveal = false } = {}) {
-    this.#activeKey = key;
-    this.#draw();
-    const span = this.#list.find(key);
-    if (span && reveal) this.#page.reveal(span);
-  }
-
-  #draw() {
-    const groups = Object.fromEntries(this.#data.labels.map((label) => [label.css, []]));
-    const cssOf = new Map(this.#data.labels.map((label) => [label.name, label.css]));
-    const active = this.#list.find(this.#activeKey);
-    for (const span of this.#list.all) groups[cssOf.get(span.label)]?.push(span);
-    groups.active = active ? [active] : [];
-    this.#page.paint(groups);
-    this.#table.show(this.#list.all, this.#activeKey);
-    this.#status.history(this.#list.canUndo, this.#list.canRedo, Boolean(active));
-  }
-
-  // --- events -------------------------------------------------------------------------------
-
-  #listen(root) {
-    for (const target of [document, this.#page.document]) {
-      target.addEventListener("keydown", (event) => this.#key(event));
-    }
-    this.#page.document.addEventListener("click", (event) => this.#click(event));
-    root.addEventListener("click", (event) => this.#button(event.target.closest("[data-action]")));
-    window.addEventListener("beforeunload", (event) => {
-      if (this.#saver.hasUnsaved) event.preventDefault();
-    });
-    const dialog = root.querySelector("[data-dialog=submit]");
-    dialog?.addEventListener("close", () => {
-      if (dialog.returnValue === "submit") this.#submit(dialog);
-    });
-  }
-
-  #click(event) {
-    // Links lead nowhere in a page under annotation.
-    event.preventDefault();
-    if (this.#page.selection()) return;
-    const offset = this.#page.offsetAt(event.clientX, event.clientY);
-    const span = offset === null ? null : spanAt(this.#list.all, offset);
-    this.#activate(span?.key ?? null);
-  }
-
-  #key(event) {
-    if (event.target.closest?.("input, textarea, select, dialog[open]")) return;
-    const action = actionOf(event);
-    if (!action) return;
-    event.preventDefault();
-    this.#do(action);
-  }
-
-  #button(element) {
-    if (element) this.#do(element.dataset.action, element.dataset.number);
-  }
-
-  #do(action, number) {
-    const [name, argument = number] = action.split(":");
-    const acts = {
-      label: () => this.#label(Number(argument)),
-      remove: () => this.#remove(this.#activeKey),
-      undo: () => this.#edit(() => this.#list.undo()),
-      redo: () => this.#edit(() => this.#list.redo()),
-      next: () => this.#step(1),
-      previous: () => this.#step(-1),
-      clear: () => {
-        this.#page.clearSelection();
-        this.#activate(null);
-      },
-      submit: () => this.#openSubmit(),
-      image: () => this.#toggle("image"),
-      keys: () => document.querySelector("[data-dialog=keys]")?.showModal(),
-    };
-    acts[name]?.();
-  }
-
-  #openSubmit() {
-    const dialog = document.querySelector("[data-dialog=submit]");
+  #askSubmit() {
+    const dialog = this.#root.querySelector("[data-dialog=submit]");
     if (!dialog) return;
-    dialog.querySelector("[data-count]").textContent = String(this.#list.all.length);
+    const desk = this.#desk;
+    dialog.querySelector("[data-count]").textContent = desk.list.all.length.toLocaleString("en");
+    const warned = desk.list.all.filter((span) => desk.readingOf(span)?.warnings.length).length;
+    const notes = [
+      warned ? `${warned} with a warning` : "",
+      desk.openSuggestions.length ? `${desk.openSuggestions.length} suggestions not accepted, which do not count` : "",
+    ].filter(Boolean);
+    dialog.querySelector("[data-notes]").textContent = notes.length ? `Among them or beside them: ${notes.join("; ")}.` : "";
     dialog.showModal();
   }
 
-  #toggle(pane) {
-    const root = document.querySelector("[data-workbench]");
-    const hidden = root.toggleAttribute(`data-hide-${pane}`);
-    root.querySelector(`[data-action=${pane}]`)?.setAttribute("aria-pressed", String(!hidden));
+  async #submit() {
+    const { saver } = this.saving;
+    if (!(await saver.flush())) return;
+    const { urls } = this.#desk.data;
+    const seconds = this.saving.time.take();
+    const answer = await post(urls.submit, { base_revision: saver.revision, active_seconds: seconds });
+    if (answer.status === 200) window.location.assign(answer.body.next ?? urls.tasks);
+    else this.#desk.hint(`Not submitted: ${reasonOf(answer)} Your labels are saved.`);
   }
-}
 
-/** The action of a key press, or null. */
-function actionOf(event) {
-  const command = event.ctrlKey || event.metaKey;
-  const key = event.key.toLowerCase();
-  if (command && key === "z") return event.shiftKey ? "redo" : "undo";
-  if (command && key === "y") return "redo";
-  if (command || event.altKey) return null;
-  if (/^[1-9]$/.test(key)) return `label:${Number(key) - 1}`;
-  return (
-    { delete: "remove", backspace: "remove", n: "next", p: "previous", escape: "clear", i: "image", "?": "keys" }[key] ?? null
-  );
+  #listen() {
+    for (const target of [document, this.#desk.page.document]) {
+      target.addEventListener("keydown", (event) => this.#key(event));
+    }
+    this.#root.addEventListener("click", (event) => {
+      const button = event.target.closest("[data-action]");
+      if (button) this.acts[button.dataset.action](button.dataset.number);
+    });
+    const dialog = this.#root.querySelector("[data-dialog=submit]");
+    dialog?.addEventListener("close", () => {
+      if (dialog.returnValue === "submit") this.#submit();
+      dialog.returnValue = "";
+    });
+  }
+
+  #key(event) {
+    const isWithin = (selector) => event.target.closest?.(selector);
+    if (event.defaultPrevented || isWithin("input, textarea, select, dialog[open]")) return;
+    const found = actionOf(event);
+    if (!found) return;
+    // What has the focus comes first: Enter presses a button, plain arrows scroll a frame.
+    if (event.key === "Enter" && !event.ctrlKey && isWithin("button, a, summary")) return;
+    if (/^Arrow/.test(event.key) && !event.shiftKey && isWithin("[data-scrolls]")) return;
+    event.preventDefault();
+    this.acts[found.action](found.argument);
+  }
 }
 
 async function start(root) {
   const data = JSON.parse(document.getElementById("workbench-data").textContent);
   const page = await loadPage(root.querySelector("iframe"), data.urls.html);
-  if (!supportsMarks(page) || sha256(page.text) !== data.text_sha256) {
-    fail(root, supportsMarks(page) ? "text" : "browser");
+  const loaded = performance.now();
+  if (!page.supportsMarks || sha256(page.text) !== data.text_sha256) {
+    fail(root, page.supportsMarks ? "text" : "browser");
     return;
   }
-  new Workbench(root, data, page);
+  performance.measure("workbench: text checked", { start: loaded });
+  // The page is seen before its marks: showing it is the larger part of the work.
+  await nextFrame();
+  const painting = performance.now();
+  const desk = new Desk(data, page);
+  nextFrame().then(() => performance.measure("workbench: painted", { start: painting }));
+  const workbench = new Workbench(root, desk);
+  await workbench.saving.begin();
   root.dataset.ready = "true";
+  await workbench.fetchRest();
 }
 
-function supportsMarks(page) {
-  return page instanceof Page && "highlights" in (page.document.defaultView.CSS ?? {});
+/** When what was changed has been painted; in a tab that is not shown nothing ever is, so it waits no longer. */
+function nextFrame() {
+  return new Promise((resolve) => {
+    requestAnimationFrame(() => setTimeout(resolve));
+    if (document.hidden) resolve();
+  });
 }
 
 /** Labelling must not begin on a text whose offsets would differ from the server's. */

@@ -1,0 +1,33 @@
+// The facts that wait for a label, and the way from one to the next. Pure.
+
+import { overlapping } from "./spans.js";
+
+/** @typedef {{start: number, end: number, kind?: string, label?: string, source?: string}} Candidate */
+
+/**
+ * Suggestions and found facts as one list in text order; a suggestion stands for the facts it touches.
+ * @param {Candidate[]} facts @param {Candidate[]} suggestions
+ */
+export function candidatesOf(facts, suggestions) {
+  const rest = facts.filter((fact) => overlapping(suggestions, fact.start, fact.end).length === 0);
+  return [...suggestions, ...rest].sort((a, b) => a.start - b.start);
+}
+
+/** The next candidate behind (or before) an offset that no span covers, around the end of the page; or null. */
+export function nextOpen(candidates, spans, offset, direction) {
+  const isOpen = ({ start, end }) => overlapping(spans, start, end).length === 0;
+  const ordered = direction > 0 ? candidates : [...candidates].reverse();
+  const ahead = ordered.find((one) => (direction > 0 ? one.start >= offset : one.end <= offset) && isOpen(one));
+  return ahead ?? ordered.find(isOpen) ?? null;
+}
+
+/** How many candidates no span covers; both lists are sorted, so one walk along them tells. */
+export function countOpen(candidates, spans) {
+  let count = 0;
+  let at = 0;
+  for (const { start, end } of candidates) {
+    while (at < spans.length && spans[at].end <= start) at += 1;
+    if (at === spans.length || spans[at].start >= end) count += 1;
+  }
+  return count;
+}

@@ -1,0 +1,106 @@
+// Every key of the workbench, once: what it does is looked up here, and the list of keys is made from it. Pure.
+
+/**
+ * @typedef {object} Binding
+ * @property {string[]} keys    KeyboardEvent.key with modifiers before it: "Ctrl+", "Alt+", "Shift+"; letters small
+ * @property {string} action
+ * @property {string} says      what the list of keys tells
+ * @property {boolean} [edits]  has no place in a task that is read only
+ */
+
+/** @type {{title: string, bindings: Binding[]}[]} */
+export const KEYMAP = [
+  {
+    title: "Find",
+    bindings: [
+      { keys: ["j"], action: "next-candidate", says: "next fact without a label" },
+      { keys: ["k"], action: "previous-candidate", says: "fact without a label before" },
+      { keys: ["n"], action: "next", says: "next labelled fact" },
+      { keys: ["p"], action: "previous", says: "labelled fact before" },
+      { keys: ["ArrowRight"], action: "token-right", says: "next word" },
+      { keys: ["ArrowLeft"], action: "token-left", says: "word before" },
+      { keys: ["ArrowDown"], action: "line-down", says: "word in the line below" },
+      { keys: ["ArrowUp"], action: "line-up", says: "word in the line above" },
+      { keys: ["w"], action: "next-warning", says: "next fact with a warning" },
+      { keys: ["Escape"], action: "clear", says: "drop the selection" },
+    ],
+  },
+  {
+    title: "Label",
+    bindings: [
+      { keys: ["1", "2", "3", "4", "5", "6", "7", "8", "9"], action: "label", says: "label the selection, or label anew", edits: true },
+      { keys: ["Shift+ArrowRight"], action: "end-right", says: "end one word later", edits: true },
+      { keys: ["Shift+ArrowLeft"], action: "end-left", says: "end one word earlier", edits: true },
+      { keys: ["Alt+Shift+ArrowLeft"], action: "start-left", says: "begin one word earlier", edits: true },
+      { keys: ["Alt+Shift+ArrowRight"], action: "start-right", says: "begin one word later", edits: true },
+      { keys: ["Ctrl+Shift+ArrowRight"], action: "end-right-character", says: "end one character later", edits: true },
+      { keys: ["Ctrl+Shift+ArrowLeft"], action: "end-left-character", says: "end one character earlier", edits: true },
+      { keys: ["Ctrl+Alt+ArrowLeft"], action: "start-left-character", says: "begin one character earlier", edits: true },
+      { keys: ["Ctrl+Alt+ArrowRight"], action: "start-right-character", says: "begin one character later", edits: true },
+      { keys: ["Delete", "Backspace"], action: "remove", says: "remove the label, or dismiss the suggestion", edits: true },
+      { keys: ["e"], action: "equal", says: "label all equal…", edits: true },
+      { keys: ["v"], action: "value", says: "edit value and sign", edits: true },
+      { keys: ["Ctrl+z"], action: "undo", says: "undo", edits: true },
+      { keys: ["Ctrl+Shift+z", "Ctrl+y"], action: "redo", says: "redo", edits: true },
+    ],
+  },
+  {
+    title: "Suggestions",
+    bindings: [
+      { keys: ["Enter"], action: "accept", says: "accept the suggestion", edits: true },
+      { keys: ["a"], action: "accept-visible", says: "accept all that are in view…", edits: true },
+    ],
+  },
+  {
+    title: "Look",
+    bindings: [
+      { keys: ["i"], action: "image", says: "show or hide the page image" },
+      { keys: ["+", "="], action: "zoom-in", says: "enlarge the image" },
+      { keys: ["-"], action: "zoom-out", says: "shrink the image" },
+      { keys: ["0"], action: "zoom-fit", says: "image as wide as its pane" },
+      { keys: ["g"], action: "guidelines", says: "guidelines" },
+      { keys: ["h"], action: "history", says: "history" },
+      { keys: ["?"], action: "keys", says: "this list" },
+    ],
+  },
+  {
+    title: "Task",
+    bindings: [
+      { keys: ["c"], action: "comment", says: "comment on the fact or the document" },
+      { keys: ["f"], action: "flag", says: "flag or skip the task…" },
+      { keys: ["Ctrl+Enter"], action: "submit", says: "submit…", edits: true },
+      { keys: ["t"], action: "next-task", says: "next task" },
+    ],
+  },
+];
+
+const ACTIONS = new Map(
+  KEYMAP.flatMap(({ bindings }) => bindings.flatMap((binding) => binding.keys.map((key) => [key, binding]))),
+);
+
+/** The name of a key press as it stands in the map; Cmd counts as Ctrl. */
+export function keyName({ key, ctrlKey, metaKey, altKey, shiftKey }) {
+  const single = key.length === 1;
+  const isLetter = single && key.toLowerCase() !== key.toUpperCase();
+  // With signs and digits the layout decides whether Shift is needed; it is part of the sign.
+  const shift = shiftKey && (!single || isLetter);
+  return [ctrlKey || metaKey ? "Ctrl+" : "", altKey ? "Alt+" : "", shift ? "Shift+" : "", isLetter ? key.toLowerCase() : key].join("");
+}
+
+/** The action of a key press with its argument, or null. @returns {{action: string, argument: string | undefined} | null} */
+export function actionOf(event) {
+  const name = keyName(event);
+  const binding = ACTIONS.get(name);
+  if (!binding) return null;
+  return { action: binding.action, argument: binding.action === "label" ? name : undefined };
+}
+
+const SHOWN = { ArrowRight: "→", ArrowLeft: "←", ArrowUp: "↑", ArrowDown: "↓", Escape: "Esc" };
+
+/** The keys of a binding as they are printed: one list of parts for each. */
+export function printed({ keys, action }) {
+  if (action === "label") return [["1"], ["…"], ["9"]];
+  return keys
+    .filter((key) => key !== "=")
+    .map((key) => key.replace(/\+(?=.)/g, "\u0000").split("\u0000").map((part) => SHOWN[part] ?? part));
+}

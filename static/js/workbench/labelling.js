@@ -1,0 +1,145 @@
+// Giving, changing and taking away labels: what the keys 1 to 9, the arrows with Shift and Delete do.
+
+import { toCodePoints, toUnits, trimmed } from "../lib/offsets.js";
+import { newKey, overlapping } from "../lib/spans.js";
+import { snap, wholeWords } from "../lib/snap.js";
+import { tokenBefore, tokenFrom } from "../lib/tokens.js";
+
+const shortened = (text) => {
+  const plain = text.replace(/\s+/g, " ");
+  return plain.length > 60 ? `${plain.slice(0, 59)}…` : plain;
+};
+
+export class Labelling {
+  #desk;
+  /** The label last given to each kind of fact: what a double click gives. */
+  #usual = new Map();
+
+  /** @param {import("./desk.js").Desk} desk */
+  constructor(desk) {
+    this.#desk = desk;
+    for (const { name } of desk.data.labels) {
+      const kind = { number: "number", date: "date", temporal: "date" }[name.toLowerCase()];
+      if (kind) this.#usual.set(kind, name);
+    }
+  }
+
+  /** The whole fact that a selection means; with `exact` what was selected, without white space around it. */
+  meant({ start, end }, { exact = false } = {}) {
+    const { page, facts } = this.#desk;
+    return exact ? trimmed(page.index, start, end) : snap(page.index, page.borders, facts, start, end);
+  }
+
+  /** The range with whole words at both ends. */
+  grown(range) {
+    const { index, borders } = this.#desk.page;
+    return wholeWords(index, borders, range);
+  }
+
+  /** Labels the selection, or gives the active span another label. */
+  label(number) {
+    const desk = this.#desk;
+    const label = desk.data.labels[number]?.name;
+    if (!label || !desk.canEdit) return;
+    const range = this.#selected();
+    if (range) this.mark(range, label);
+    else if (desk.active) desk.edit((list) => list.relabel(desk.active.key, label));
+    else desk.hint("Select or double-click a fact first, or press j to go to the next one; then choose its label.");
+  }
+
+  /** Makes a span, or gives the one that stands exactly there this label. */
+  mark({ start, end }, label) {
+    const desk = this.#desk;
+    const hindrances = overlapping(desk.list.all, start, end);
+    const [same] = hindrances.filter((span) => span.start <= start && end <= span.end);
+    const kind = desk.kindOf({ start, end });
+    if (kind) this.#usual.set(kind, label);
+    if (same) {
+      desk.edit((list) => list.relabel(same.key, label));
+      desk.activate(same.key);
+    } else if (hindrances.length) {
+      desk.activate(hindrances[0].key);
+      desk.hint(`This overlaps “${shortened(hindrances[0].quote)}”. Remove that label first, or move its borders.`);
+    } else {
+      const span = { key: newKey(), label, start, end, quote: desk.quote(start, end) };
+      desk.edit((list) => list.add(span));
+      desk.activate(span.key);
+    }
+  }
+
+  /** What a double click on a fact does: its usual label, when there is one. */
+  markAsUsual(range) {
+    const label = this.#usual.get(this.#desk.kindOf(range));
+    if (label && this.#desk.canEdit) this.mark(range, label);
+    else this.#desk.pickRange(range);
+  }
+
+  removeActive() {
+    const { active } = this.#desk;
+    if (active) this.remove(active.key);
+  }
+
+  remove(key) {
+    const desk = this.#desk;
+    const span = desk.list.find(key);
+    if (!span) return;
+    desk.edit((list) => list.remove(key));
+    // The place stays, so that another label is one key away.
+    if (desk.canEdit) desk.pickRange(span);
+  }
+
+  /** Moves one border by a word or a character. @param {"start" | "end"} side @param {1 | -1} direction */
+  move(side, direction, unit) {
+    const { place } = this.#desk;
+    if (!place) return;
+    const range = { start: place.start, end: place.end };
+    range[side] = unit === "character" ? range[side] + direction : this.#nextBorder(side, direction, range[side]);
+    this.resize(range);
+  }
+
+  /** Gives the place other borders. */
+  resize({ start, end }) {
+    const desk = this.#desk;
+    const last = toCodePoints(desk.page.index, desk.page.text.length);
+    if (start < 0 || end > last || start >= end || !desk.quote(start, end).trim()) return;
+    const { active } = desk;
+    if (!active) {
+      desk.pickRange({ start, end }, { reveal: true });
+      return;
+    }
+    const quote = desk.quote(start, end);
+    if (quote === active.quote && start === active.start) return;
+    let hindrances = [];
+    desk.edit((list) => (hindrances = list.resize(active.key, { start, end, quote })));
+    if (hindrances.length) desk.hint(`“${shortened(hindrances[0].quote)}” is labelled itself and stands in the way.`);
+  }
+
+  /** Undo and redo show what they changed. */
+  travel(step) {
+    const desk = this.#desk;
+    const before = new Set(desk.list.all);
+    desk.edit((list) => list[step]());
+    const changed = desk.list.all.find((span) => !before.has(span));
+    if (changed) desk.activate(changed.key, { reveal: true });
+  }
+
+  /** The browser's own selection, unless it is the pick already: then nothing is left to snap. */
+  #selected() {
+    const desk = this.#desk;
+    const selected = desk.page.selection();
+    const { pick } = desk;
+    if (!selected) return pick;
+    if (pick && selected.start === pick.start && selected.end === pick.end) return pick;
+    return this.meant(selected);
+  }
+
+  #nextBorder(side, direction, offset) {
+    const { index, borders } = this.#desk.page;
+    const unit = toUnits(index, offset);
+    const token =
+      direction > 0
+        ? tokenFrom(index.text, borders, unit + (side === "start" ? 1 : 0))
+        : tokenBefore(index.text, borders, unit - (side === "end" ? 1 : 0));
+    return token ? toCodePoints(index, token[side]) : offset;
+  }
+}

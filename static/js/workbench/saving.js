@@ -1,0 +1,132 @@
+// Saves what is on the desk, keeps it in the browser until the server has it, and lets two versions meet.
+
+import { ActiveTime } from "../lib/active-time.js";
+import { areAlike } from "../lib/compare.js";
+import { Drafts } from "../lib/drafts.js";
+import { put } from "../lib/http.js";
+import { newKey } from "../lib/spans.js";
+import { Saver } from "../lib/saver.js";
+import { spanOf } from "./desk.js";
+
+const ACTS = ["keydown", "pointerdown", "wheel", "scroll"];
+
+export class Saving {
+  #desk;
+  #status;
+  #conflict;
+  #card;
+  #drafts;
+  /** What other pages left and is still to be looked at. */
+  #left = [];
+  time = new ActiveTime();
+
+  constructor(desk, { status, conflict, card }) {
+    this.#desk = desk;
+    this.#status = status;
+    this.#conflict = conflict;
+    this.#card = card;
+    this.saver = new Saver({
+      revision: desk.data.revision,
+      base: desk.list.all,
+      snapshot: () => desk.list.all,
+      send: (save) => put(desk.data.urls.save, { ...save, text_sha256: desk.data.text_sha256 }),
+      report: (state, detail) => this.#report(state, detail),
+      keep: (unsaved) => this.#drafts.keep(unsaved),
+      takeSeconds: () => this.time.take(),
+      newKey,
+    });
+  }
+
+  /** Opens the store in the browser and goes on with what a former page could not save. */
+  async begin() {
+    const { user, assignment, text_sha256 } = this.#desk.data;
+    this.#drafts = await Drafts.open({ user, assignment, text_sha256, id: newKey() });
+    this.#desk.addEventListener("edit", () => this.saver.touch());
+    this.#listen();
+    const found = await this.#drafts.takeOver();
+    const fitting = found.filter((draft) => this.#desk.canEdit && draft.text_sha256 === text_sha256);
+    if (fitting.length < found.length) {
+      this.#status.hint("This browser keeps labels of this task that can no longer be saved; please tell the lead.");
+    }
+    this.#left = fitting;
+    await this.#resumeNext();
+  }
+
+  /** Starts from another version that the server holds, such as a restored one. */
+  adopt(revision, spans) {
+    const own = spans.map(spanOf);
+    this.#desk.edit((list) => list.replace(own));
+    this.#desk.read(spans, own);
+    this.saver.resolve(revision, this.#desk.list.all, { keepMine: false });
+  }
+
+  async #resumeNext() {
+    const draft = this.#left.pop();
+    if (!draft) return;
+    this.#desk.begin(draft.spans ?? draft.pending.spans);
+    // Only once it is kept under this page's own name may the former page's record go.
+    await this.saver.resume(draft);
+    await this.#drafts.forget(draft.id);
+    this.#status.hint("What was not saved when this page was last left is here again.");
+  }
+
+  #report(state, detail) {
+    if (state === "accepted") {
+      this.#desk.read(detail.spans ?? [], this.saver.base);
+      return;
+    }
+    this.#status.show(state, detail);
+    if (state === "refused") this.#showRefusal(detail);
+    if (state === "conflict") this.#meet(detail);
+    if (state === "saved") this.#afterSaved();
+  }
+
+  /** A save of a former page may have been overtaken by another one: then the server's version is newer. */
+  #afterSaved() {
+    const { data } = this.#desk;
+    if (this.saver.revision < data.revision) {
+      this.#desk.load(data.spans);
+      this.saver.resolve(data.revision, this.#desk.list.all, { keepMine: false });
+    }
+    data.revision = this.saver.revision;
+    this.#resumeNext();
+  }
+
+  #showRefusal(detail) {
+    const [first] = detail?.errors ?? [];
+    if (first?.key) this.#card.refuse(first.key, first.message);
+  }
+
+  async #meet(detail) {
+    if (detail?.code !== "conflict") {
+      this.#status.hint(detail?.message ?? "This task can no longer be changed. Reload the page to see it.");
+      return;
+    }
+    const theirs = detail.spans.map(spanOf);
+    const mine = this.#desk.list.all;
+    const isAlike = areAlike(mine, theirs);
+    const question = { base: this.saver.base, mine, theirs, savedAt: detail.saved_at };
+    const chosen = isAlike ? theirs : await this.#conflict.ask(question);
+    if (chosen !== this.#desk.list.all) this.#desk.edit((list) => list.replace(chosen));
+    this.#desk.read(detail.spans, theirs);
+    this.#desk.data.revision = detail.revision;
+    this.saver.resolve(detail.revision, theirs, { keepMine: chosen !== theirs });
+    if (chosen === theirs) this.#resumeNext();
+  }
+
+  #listen() {
+    for (const target of [document, this.#desk.page.document]) {
+      for (const name of ACTS) target.addEventListener(name, () => this.time.act(), { passive: true, capture: true });
+    }
+    document.addEventListener("visibilitychange", () => {
+      if (document.hidden) {
+        this.time.pause();
+        this.saver.retry();
+      }
+    });
+    window.addEventListener("online", () => this.saver.retry());
+    window.addEventListener("beforeunload", (event) => {
+      if (this.saver.hasUnsaved && !this.#drafts.isReliable) event.preventDefault();
+    });
+  }
+}

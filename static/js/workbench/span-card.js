@@ -1,0 +1,97 @@
+// The fact that is being looked at: its text, value and sign to be edited, and what is odd about it.
+
+import { valueFault } from "../lib/values.js";
+
+export class SpanCard {
+  #desk;
+  #card;
+  #value;
+  #sign;
+  #fault;
+  #shown = null;
+
+  constructor(root, desk) {
+    this.#desk = desk;
+    this.#card = root.querySelector("[data-card]");
+    this.#value = this.#card.querySelector("[name=value]");
+    this.#sign = this.#card.querySelector("[name=sign]");
+    this.#fault = this.#card.querySelector("[data-value-fault]");
+    for (const name of ["spans", "place"]) desk.addEventListener(name, () => this.#show());
+    this.#value.addEventListener("change", () => this.#write());
+    this.#sign.addEventListener("change", () => this.#write());
+    this.#card.querySelector("[data-derive]").addEventListener("click", () => this.#derive());
+    this.#card.addEventListener("keydown", (event) => this.#key(event));
+  }
+
+  edit() {
+    if (this.#card.hidden || this.#value.disabled) return;
+    this.#value.focus();
+    this.#value.select();
+  }
+
+  /** The server's word on this fact's value. */
+  refuse(key, message) {
+    this.#desk.activate(key, { reveal: true });
+    this.#tellFault(message);
+  }
+
+  #show() {
+    const span = this.#desk.active;
+    this.#card.hidden = !span;
+    if (!span) {
+      this.#shown = null;
+      return;
+    }
+    const reading = this.#desk.readingOf(span);
+    const isNew = this.#shown !== span;
+    this.#shown = span;
+    this.#card.querySelector("[data-part=quote]").textContent = span.quote.replace(/\s+/g, " ");
+    const isEditing = this.#card.contains(document.activeElement) && document.activeElement.matches("input, select");
+    if (isNew || !isEditing) {
+      this.#value.value = span.value ?? reading?.value ?? "";
+      this.#sign.value = span.sign ?? reading?.sign ?? "";
+    }
+    if (isNew) this.#tellFault("");
+    this.#card.querySelector("[data-derive]").hidden = span.value === undefined || !this.#desk.canEdit;
+    const warnings = reading?.warnings ?? [];
+    this.#card.querySelector("[data-warnings]").replaceChildren(
+      ...warnings.map(({ message }) => Object.assign(document.createElement("li"), { textContent: message })),
+    );
+  }
+
+  #write() {
+    const span = this.#desk.active;
+    if (!span) return;
+    const value = this.#value.value.trim();
+    const sign = this.#sign.value;
+    const fault = valueFault(value);
+    this.#tellFault(fault ?? "");
+    const reading = this.#desk.readingOf(span);
+    if (fault || (reading?.value === value && reading?.sign === sign)) return;
+    this.#desk.edit((list) => list.setValue(span.key, { value, sign }));
+  }
+
+  #derive() {
+    const span = this.#desk.active;
+    if (span) this.#desk.edit((list) => list.setValue(span.key, null));
+  }
+
+  #key(event) {
+    if (event.key === "Escape") {
+      this.#shown = null;
+      this.#show();
+      document.activeElement.blur();
+    }
+    if (event.key === "Enter" && event.target.matches("input, select")) {
+      event.preventDefault();
+      this.#write();
+      if (!this.#fault.textContent) document.activeElement.blur();
+    }
+  }
+
+  #tellFault(text) {
+    this.#fault.textContent = text;
+    this.#value.toggleAttribute("aria-invalid", Boolean(text));
+    if (text) this.#value.setAttribute("aria-invalid", "true");
+  }
+}

@@ -1,0 +1,99 @@
+// Suggestions: shown dashed, accepted one by one or all in view, dismissed; they count only once accepted.
+
+import { newKey } from "../lib/spans.js";
+import { around } from "../lib/equal.js";
+
+/** Which suggestions this person does not want to see again on this page. */
+class Dismissals {
+  #name;
+
+  constructor({ user, assignment }) {
+    this.#name = `factboard:dismissed:${user}:${assignment}`;
+  }
+
+  get all() {
+    try {
+      return new Set(JSON.parse(localStorage.getItem(this.#name) ?? "[]"));
+    } catch {
+      return new Set();
+    }
+  }
+
+  add(name) {
+    try {
+      localStorage.setItem(this.#name, JSON.stringify([...this.all, name]));
+    } catch {
+      // Nothing is stored in some private windows; the suggestion then comes back with the next visit.
+    }
+  }
+}
+
+const nameOf = ({ start, end, label }) => `${start}-${end}-${label}`;
+
+export class Suggestions {
+  #desk;
+  #choose;
+  #dismissals;
+
+  /** @param {(options: object) => Promise<object[] | null>} choose   the preview (choice-dialog.js) */
+  constructor(desk, choose) {
+    this.#desk = desk;
+    this.#choose = choose;
+    this.#dismissals = new Dismissals(desk.data);
+  }
+
+  /** The rows of the server's answer as suggestions, without those dismissed. */
+  offered(rows) {
+    const dismissed = this.#dismissals.all;
+    return rows
+      .map(([start, end, label, source]) => ({ start, end, label, source }))
+      .filter((one) => !dismissed.has(nameOf(one)));
+  }
+
+  /** The suggestion that is being looked at, or null. */
+  get current() {
+    const { pick } = this.#desk;
+    const found = pick && this.#desk.suggestionAt(pick);
+    return found && found.start === pick.start && found.end === pick.end ? found : null;
+  }
+
+  accept() {
+    const { current } = this;
+    if (!current) return false;
+    const span = this.#spanOf(current);
+    this.#desk.edit((list) => list.add(span));
+    this.#desk.activate(span.key);
+    return true;
+  }
+
+  dismiss() {
+    const { current } = this;
+    if (!current) return false;
+    this.#dismissals.add(nameOf(current));
+    this.#desk.dismiss(current);
+    this.#desk.clear();
+    return true;
+  }
+
+  async acceptVisible() {
+    const desk = this.#desk;
+    const { height } = desk.page.viewport;
+    const inView = desk.openSuggestions.filter((one) =>
+      desk.page.boxes(one).some((box) => box.bottom > 0 && box.top < height),
+    );
+    if (inView.length === 0) {
+      desk.hint("No suggestion is in view.");
+      return;
+    }
+    const chosen = await this.#choose({
+      title: "Accept the suggestions in view",
+      places: inView.map((one) => ({ ...one, ...around(desk.page.index, one), quote: desk.quote(one.start, one.end) })),
+      verb: "Accept",
+    });
+    if (chosen?.length) desk.edit((list) => list.addAll(chosen.map((one) => this.#spanOf(one))));
+  }
+
+  #spanOf({ start, end, label }) {
+    return { key: newKey(), label, start, end, quote: this.#desk.quote(start, end) };
+  }
+}

@@ -1,0 +1,101 @@
+"""The web server is killed in the middle of labelling and started again: nothing is lost."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from .site import PASSWORD, Site
+from .workbench import open_task, select, wait_saved
+
+pytestmark = [pytest.mark.browser, pytest.mark.processes]
+
+NUMBERS = [f"{number},{number * 37 % 1000:03}" for number in range(1, 31)]
+
+CAMPAIGN = """
+from pathlib import Path
+from portal.accounts.models import User
+from annotation.models import Assignment
+from annotation.services.campaigns import create_campaign, open_campaign
+from annotation.services.members import add_member
+from portal.datasets.models import Dataset
+dataset = Dataset.objects.get(slug="pages")
+campaign = create_campaign(dataset=dataset, title="Round", labels=["Number", "Date"], overlap=1,
+    guidelines="", actor=None)
+user = User.objects.get(email={email!r})
+add_member(campaign=campaign, user=user, role="annotator", actor=None)
+open_campaign(campaign=campaign, actor=None)
+print(Assignment.objects.get().pk)
+"""
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[Site]:
+    site = Site(tmp_path)
+    site.prepare()
+    site.start()
+    yield site
+    site.stop()
+
+
+def make_task(site: Site, email: str) -> int:
+    folder = site.folder / "import" / "pages"
+    folder.mkdir(parents=True)
+    cells = "".join(f"<tr><td>Row</td><td>{number}</td></tr>" for number in NUMBERS)
+    (folder / "page.html").write_text(f"<table>{cells}</table>", encoding="utf-8")
+    site.manage("import_dataset", "pages", str(folder.parent), "--create")
+    return int(site.shell(CAMPAIGN.format(email=email)))
+
+
+def spans_of(site: Site) -> list[Any]:
+    found: list[Any] = site.shell(
+        "import json\n"
+        "from annotation.models import Span\n"
+        "print(json.dumps(list(Span.objects.order_by('start').values_list('quote', flat=True))))"
+    )
+    return found
+
+
+def log_in(page: Page, site: Site, email: str) -> None:
+    page.goto(f"{site.url}/accounts/login/")
+    page.get_by_label("Email").fill(email)
+    page.get_by_label("Password", exact=True).fill(PASSWORD)
+    page.keyboard.press("Enter")
+    page.wait_for_url(lambda url: "login" not in url)
+
+
+@pytest.mark.skipif(not shutil.which("chromium"), reason="no chromium")
+def test_nothing_is_lost_when_the_server_dies(site: Site, browser: Browser) -> None:
+    email = site.add_user("Ann")
+    task = make_task(site, email)
+    page = browser.new_context().new_page()
+    log_in(page, site, email)
+    frame = open_task(page, f"{site.url}/annotate/{task}/")
+    for number in NUMBERS[:10]:
+        select(frame, number)
+        page.keyboard.press("1")
+    site.kill_web()  # a save is on its way or about to be
+    for number in NUMBERS[10:20]:
+        select(frame, number)
+        page.keyboard.press("1")
+    expect(page.locator("[data-save-state]")).to_have_attribute("data-save-state", "offline")
+    site.start_web()
+    wait_saved(page, seconds=30)
+    assert spans_of(site) == NUMBERS[:20]
+
+    # The same again, and this time the page is gone too before the server is back.
+    site.kill_web()
+    for number in NUMBERS[20:]:
+        select(frame, number)
+        page.keyboard.press("1")
+    expect(page.locator("[data-save-state]")).to_have_attribute("data-save-state", "offline")
+    page.wait_for_timeout(300)
+    page.goto("about:blank")
+    site.start_web()
+    open_task(page, f"{site.url}/annotate/{task}/")
+    wait_saved(page, seconds=30)
+    expect(page.locator("[data-span-count]")).to_have_text(str(len(NUMBERS)))
+    assert spans_of(site) == NUMBERS
