@@ -96,7 +96,7 @@ def test_facts_of_real_filings_are_numbers_and_dates() -> None:
     html = decode_html(path.read_bytes())
     canonical = canonicalise(html)
     facts = read_xbrl(html, canonical)
-    assert len(facts) > 1_000
+    assert len(facts) > 900
     assert canonical.text[facts[0].start : facts[0].end] == "June 30, 2025"
     assert all(a.end <= b.start for a, b in itertools.pairwise(facts))
     digits = [any(c.isdigit() for c in canonical.text[f.start : f.end]) for f in facts]

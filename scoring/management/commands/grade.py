@@ -108,7 +108,7 @@ class Command(BaseCommand):
             scores = self._score(items, benchmark, chosen, jobs, options["items"])
         if scores.missing and benchmark.names_every_id:
             self.stderr.write(
-                f"{options['submission']}:0: {scores.missing:,} ids have no prediction; a "
+                f"{options['submission']}: {scores.missing:,} ids have no prediction; a "
                 "leaderboard takes only submissions that name every id"
             )
         if options["json"]:
