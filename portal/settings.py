@@ -137,10 +137,11 @@ DATABASE_URL: str = env.str("DATABASE_URL", default=f"sqlite:///{VAR_DIR / 'fact
 if urlsplit(DATABASE_URL).scheme not in {"sqlite", "postgres", "postgresql"}:
     raise ImproperlyConfigured("DATABASE_URL must begin with sqlite:/// or postgres://")
 DATABASES = {"default": env.db_url_config(DATABASE_URL)}
+# Opening a connection costs as much as several queries, SQLite's with its functions and pragmas too.
+DATABASES["default"]["CONN_MAX_AGE"] = 60
 if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
     DATABASES["default"]["OPTIONS"] = _SQLITE
 else:
-    DATABASES["default"]["CONN_MAX_AGE"] = 60
     DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
