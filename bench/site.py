@@ -36,7 +36,9 @@ class BenchSite:
             probe.bind(("127.0.0.1", 0))
             self.port = int(probe.getsockname()[1])
         self.url = f"http://127.0.0.1:{self.port}"
+        # The last would compile the site's own modules in every process, as no installation does.
         foreign = {"DATABASE_URL", "CELERY_BROKER_URL", "REDIS_URL", "MEDIA_ROOT", "DEBUG"}
+        foreign |= {"PYTHONDONTWRITEBYTECODE"}
         kept = {name: value for name, value in os.environ.items() if name not in foreign}
         settings = {"DJANGO_SETTINGS_MODULE": "portal.settings", "LOG_LEVEL": "WARNING"}
         self._env = kept | settings | {"VAR_DIR": str(folder)}

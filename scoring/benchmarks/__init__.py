@@ -21,21 +21,19 @@ from .base import (
     View,
     deciding_column,
 )
-from .ccocr import CCOCR
 from .checking import GoldCheck, PredictionCheck, check_gold, check_predictions
-from .fcmbench import FCMBENCH
-from .fincriticaled import FINCRITICALED
-from .findoc import FINDOC
 from .reading import ReadFault, ReadLimits
-from .receiptbench import RECEIPTBENCH
+from .registry import Registry
 
-BENCHMARKS: dict[str, Benchmark] = {
-    FINCRITICALED.key: FINCRITICALED,
-    FCMBENCH.key: FCMBENCH,
-    FINDOC.key: FINDOC,
-    RECEIPTBENCH.key: RECEIPTBENCH,
-    CCOCR.key: CCOCR,
-}
+BENCHMARKS = Registry(
+    {
+        "fincriticaled": "scoring.benchmarks.fincriticaled:FINCRITICALED",
+        "fcmbench": "scoring.benchmarks.fcmbench:FCMBENCH",
+        "findoc": "scoring.benchmarks.findoc:FINDOC",
+        "receiptbench": "scoring.benchmarks.receiptbench:RECEIPTBENCH",
+        "ccocr": "scoring.benchmarks.ccocr:CCOCR",
+    }
+)
 
 
 class UnknownBenchmarkError(LookupError):

@@ -67,6 +67,10 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['board', 'id'],
+                'constraints': [
+                    models.UniqueConstraint(fields=('board', 'slug'), name='phase_slug_in_board'),
+                    models.CheckConstraint(condition=models.Q(('opens_at__isnull', True), ('closes_at__isnull', True), ('opens_at__lt', models.F('closes_at')), _connector='OR'), name='phase_opens_before_it_closes'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -93,6 +97,12 @@ class Migration(migrations.Migration):
             options={
                 'verbose_name_plural': 'entries',
                 'ordering': ['board', 'id'],
+                'indexes': [
+                    models.Index(fields=['board', 'kind'], name='entry_board_kind'),
+                ],
+                'constraints': [
+                    models.CheckConstraint(condition=models.Q(models.Q(('grading__isnull', False), ('kind', 'graded'), ('phase__isnull', False)), models.Q(models.Q(('kind', 'graded'), _negated=True), ('grading__isnull', True), models.Q(('provenance', ''), _negated=True)), _connector='OR'), name='entry_graded_or_sourced'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -116,6 +126,9 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['-id'],
+                'constraints': [
+                    models.UniqueConstraint(condition=models.Q(('form_key', ''), _negated=True), fields=('owner', 'form_key'), name='submission_once_per_form'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -128,6 +141,9 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['submission', 'item'],
+                'constraints': [
+                    models.UniqueConstraint(fields=('submission', 'item'), name='prediction_once'),
+                ],
             },
         ),
         migrations.AddField(
@@ -147,29 +163,5 @@ class Migration(migrations.Migration):
                 'ordering': ['grading', 'item'],
                 'constraints': [models.UniqueConstraint(fields=('grading', 'item'), name='item_score_once')],
             },
-        ),
-        migrations.AddConstraint(
-            model_name='phase',
-            constraint=models.UniqueConstraint(fields=('board', 'slug'), name='phase_slug_in_board'),
-        ),
-        migrations.AddConstraint(
-            model_name='phase',
-            constraint=models.CheckConstraint(condition=models.Q(('opens_at__isnull', True), ('closes_at__isnull', True), ('opens_at__lt', models.F('closes_at')), _connector='OR'), name='phase_opens_before_it_closes'),
-        ),
-        migrations.AddIndex(
-            model_name='entry',
-            index=models.Index(fields=['board', 'kind'], name='entry_board_kind'),
-        ),
-        migrations.AddConstraint(
-            model_name='entry',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('grading__isnull', False), ('kind', 'graded'), ('phase__isnull', False)), models.Q(models.Q(('kind', 'graded'), _negated=True), ('grading__isnull', True), models.Q(('provenance', ''), _negated=True)), _connector='OR'), name='entry_graded_or_sourced'),
-        ),
-        migrations.AddConstraint(
-            model_name='submission',
-            constraint=models.UniqueConstraint(condition=models.Q(('form_key', ''), _negated=True), fields=('owner', 'form_key'), name='submission_once_per_form'),
-        ),
-        migrations.AddConstraint(
-            model_name='prediction',
-            constraint=models.UniqueConstraint(fields=('submission', 'item'), name='prediction_once'),
         ),
     ]

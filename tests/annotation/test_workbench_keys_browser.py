@@ -166,30 +166,27 @@ def test_all_equal_are_labelled_after_a_preview(
     assert marked(work) == [("Number", "1,200")]
 
 
-def test_value_and_sign_are_derived_edited_and_given_back(
+def test_keys_of_one_character_are_switched_off_and_stay_off(
     page_of: Pages, work: Assignment, ann: User
 ) -> None:
     page, _ = opened(page_of, work, ann)
-    press(page, "j", "1", "j", "1")
-    value = page.get_by_label("Value", exact=True)
-    expect(value).to_have_value("-310")
-    expect(page.get_by_label("Sign")).to_have_value("parentheses")
-    press(page, "v")
-    expect(value).to_be_focused()
-    value.fill("3,10")
-    press(page, "Enter")
-    expect(page.locator("[data-value-fault]")).to_contain_text("Write a decimal")
-    value.fill("-311")
-    press(page, "Enter")
+    press(page, "?")
+    dialog = page.get_by_role("dialog", name="Keys")
+    dialog.get_by_role("checkbox", name="Use keys of one character").uncheck()
+    press(page, "Escape")
+    frame = open_task(page, work.get_absolute_url())
+    press(page, "j", "1", "?")
+    assert picked(frame) == ""
+    expect(dialog).to_be_hidden()
+    press(page, "ArrowRight", "ArrowRight", "ArrowRight", "ArrowRight")
+    assert picked(frame) == "1,200"
+    page.get_by_role("toolbar").get_by_role("button", name="Number").click()
     wait_saved(page)
-    span = work.spans.get(quote="(310)")
-    assert (span.value, span.sign, span.edited) == ("-311", "parentheses", True)
-    row = page.locator("[data-spans] li", has_text="(310)")
-    expect(row).to_contain_text("by hand")
-    page.get_by_role("button", name="Derive from the text again").click()
-    wait_saved(page)
-    span = work.spans.get(quote="(310)")
-    assert (span.value, span.sign, span.edited) == ("-310", "parentheses", False)
+    assert marked(work) == [("Number", "1,200")]
+    page.get_by_role("button", name="Keys", exact=True).click()
+    dialog.get_by_role("checkbox", name="Use keys of one character").check()
+    press(page, "Escape", "h")
+    expect(page.get_by_role("tab", name="History")).to_have_attribute("aria-selected", "true")
 
 
 def test_the_list_of_keys_is_the_map_itself(page_of: Pages, work: Assignment, ann: User) -> None:

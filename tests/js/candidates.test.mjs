@@ -4,7 +4,6 @@ import { test } from "node:test";
 import { candidatesOf, countOpen, nextOpen } from "../../static/js/lib/candidates.js";
 import { equalPlaces } from "../../static/js/lib/equal.js";
 import { buildIndex } from "../../static/js/lib/offsets.js";
-import { valueFault } from "../../static/js/lib/values.js";
 
 const range = (start, end, more = {}) => ({ start, end, ...more });
 
@@ -41,13 +40,4 @@ test("cells that stand side by side hold equal places of their own", () => {
   const found = equalPlaces(index, [5, 10], [], [range(0, 5)], { start: 0, end: 5, quote: "1,200" });
   assert.deepEqual(found.map(({ start }) => start), [5]);
   assert.deepEqual(equalPlaces(index, [], [], [range(0, 5)], { start: 0, end: 5, quote: "1,200" }), []);
-});
-
-test("values are decimals, dates, durations and intervals", () => {
-  for (const good of ["", "-1200.50", "0", "2025-03-31", "2025-03", "2025", "P3M", "P1Y6M", "2025-01-01/2025-03-31"]) {
-    assert.equal(valueFault(good), null, good);
-  }
-  for (const bad of ["1,200", "(5)", "2025-02-30", "2025-13", "P", "PT", "three", "1e5"]) {
-    assert.notEqual(valueFault(bad), null, bad);
-  }
 });

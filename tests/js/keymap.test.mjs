@@ -32,6 +32,17 @@ test("letters count in both cases, signs as the layout gives them", () => {
   assert.equal(press("j", { ctrlKey: true }), null);
 });
 
+test("without characters only keys that are no character, or come with Ctrl or Alt, do anything", () => {
+  const left = bindings.flatMap(({ keys }) => keys).filter((key) => key.length > 1);
+  assert.ok(left.includes("ArrowRight") && left.includes("Ctrl+z"));
+  const without = { characters: false };
+  for (const key of ["j", "J", "1", "?", "+", "0"]) assert.equal(actionOf({ key }, without), null, key);
+  assert.equal(actionOf({ key: "?", shiftKey: true }, without), null);
+  assert.equal(actionOf({ key: "z", ctrlKey: true }, without).action, "undo");
+  assert.equal(actionOf({ key: "Delete" }, without).action, "remove");
+  assert.equal(actionOf({ key: "Enter" }, without).action, "accept");
+});
+
 test("keys are printed part by part", () => {
   assert.deepEqual(printed({ keys: ["Alt+Shift+ArrowLeft"] }), [["Alt", "Shift", "←"]]);
   assert.deepEqual(printed({ keys: ["+", "="] }), [["+"]]);

@@ -12,6 +12,7 @@ from scoring.metrics.facts.hallucinated import (
     hallucinated,
     number_and_date_tokens,
 )
+from scoring.metrics.facts.normalise import normalise
 
 TEXTS = st.lists(
     st.sampled_from(["12", "1,200", "(3.5)", "May 27, 2021", "31 Dec", "2021-06-30", "$", "and"])
@@ -35,10 +36,13 @@ TEXTS = st.lists(
         ("five mayors, decisions", []),
         ("June 30,2023 and 31,2022", ["jun 30", "2023", "31", "2022"]),
         ("5 May 10 June 3", ["may 5", "jun 10", "3"]),
+        ("May5, 7December", ["may 5", "dec 7"]),
+        ("5 Mayıs, dismay 6, 7 junes, 8 x may", ["5", "6", "7", "8"]),
+        ("5 - May, June - 6, May  ) 7", ["5", "6", "7"]),
     ],
 )
 def test_number_like_and_date_like_tokens(text: str, tokens: list[str]) -> None:
-    assert number_and_date_tokens(text) == tokens
+    assert number_and_date_tokens(normalise(text).text) == tokens
 
 
 def test_the_third_copy_of_a_value_that_stands_twice_is_one() -> None:

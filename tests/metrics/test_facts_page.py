@@ -7,7 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from portal.facts import Span, canonicalise, read_tags, visible_text, write_tags
-from scoring.metrics.facts import FactTagError, read_page, read_prediction
+from scoring.metrics.facts import FactTagError, match_aligned, read_page, read_prediction
+from scoring.metrics.facts import page as page_module
+from scoring.metrics.facts.hallucinated import hallucinated
+from scoring.metrics.facts.normalise import Normalised, normalise
 from tests.shared import REALDATA, needs_realdata
 
 MARKUP = st.lists(
@@ -29,6 +32,22 @@ def test_facts_are_placed_in_the_visible_text() -> None:
         (0, "Number", "(1,2 00)", "(1,2 00)"),
         (1, "Date", "May 1", "May 1"),
     ]
+
+
+def test_the_normalised_text_is_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts: list[str] = []
+
+    def counted(text: str) -> Normalised:
+        texts.append(text)
+        return normalise(text)
+
+    monkeypatch.setattr(page_module, "normalise", counted)
+    gold = read_page("<p>Net <Number>$ ( 1,200 )</Number></p>")
+    prediction = read_prediction("Net $(1,200)")
+    match_aligned(gold, prediction)
+    hallucinated(gold.normalised.text, prediction.normalised.text)
+    assert texts == ["Net $ ( 1,200 )", "Net $(1,200)"]
+    assert gold.normalised.text == "Net $(1,200)"
 
 
 def test_fact_tags_split_no_word() -> None:

@@ -17,28 +17,6 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.CreateModel(
-            name='Document',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(help_text='The published id, unique in the dataset.', max_length=160)),
-                ('doc_type', models.CharField(choices=[('financial_statement', 'financial statement'), ('supplemental_report', 'supplemental report'), ('tax_form', 'tax form'), ('securities_transaction', 'securities transaction'), ('financial_legal', 'financial legal document'), ('other', 'other')], default='other', max_length=30)),
-                ('company', models.CharField(blank=True, max_length=200)),
-                ('form_type', models.CharField(blank=True, max_length=60)),
-                ('fiscal_year', models.PositiveSmallIntegerField(blank=True, null=True)),
-                ('source_url', models.CharField(blank=True, max_length=500)),
-                ('licence', models.CharField(blank=True, max_length=300)),
-                ('metadata', models.JSONField(default=dict)),
-                ('source_sha256', models.CharField(help_text='Of the file as it came.', max_length=64)),
-                ('html_sha256', models.CharField(help_text='Of the canonical HTML.', max_length=64)),
-                ('text_sha256', models.CharField(help_text='Of the canonical text, in UTF-8.', max_length=64)),
-                ('text_chars', models.PositiveIntegerField(help_text='Length of the canonical text, code points.')),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-            ],
-            options={
-                'ordering': ['name'],
-            },
-        ),
-        migrations.CreateModel(
             name='Dataset',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
@@ -56,6 +34,38 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name='Document',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('name', models.CharField(help_text='The published id, unique in the dataset.', max_length=160)),
+                ('doc_type', models.CharField(choices=[('financial_statement', 'financial statement'), ('supplemental_report', 'supplemental report'), ('tax_form', 'tax form'), ('securities_transaction', 'securities transaction'), ('financial_legal', 'financial legal document'), ('other', 'other')], default='other', max_length=30)),
+                ('company', models.CharField(blank=True, max_length=200)),
+                ('form_type', models.CharField(blank=True, max_length=60)),
+                ('fiscal_year', models.PositiveSmallIntegerField(blank=True, null=True)),
+                ('source_url', models.CharField(blank=True, max_length=500)),
+                ('licence', models.CharField(blank=True, max_length=300)),
+                ('metadata', models.JSONField(default=dict)),
+                ('source_sha256', models.CharField(help_text='Of the file as it came.', max_length=64)),
+                ('html_sha256', models.CharField(help_text='Of the canonical HTML.', max_length=64)),
+                ('text_sha256', models.CharField(help_text='Of the canonical text, in UTF-8.', max_length=64)),
+                ('text_chars', models.PositiveIntegerField(help_text='Length of the canonical text, code points.')),
+                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('dataset', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='documents', to='datasets.dataset')),
+            ],
+            options={
+                'ordering': ['name'],
+                'indexes': [
+                    models.Index(fields=['dataset', 'doc_type', 'name', 'company'], name='document_type'),
+                    models.Index(fields=['dataset', 'name', 'company'], name='document_search'),
+                ],
+                'constraints': [
+                    models.UniqueConstraint(fields=('dataset', 'name'), name='document_name_in_dataset'),
+                    models.UniqueConstraint(fields=('dataset', 'html_sha256'), name='document_content_in_dataset'),
+                    models.CheckConstraint(condition=models.Q(('text_chars__gt', 0)), name='document_has_text'),
+                ],
+            },
+        ),
+        migrations.CreateModel(
             name='DocumentContent',
             fields=[
                 ('document', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='content', serialize=False, to='datasets.document')),
@@ -65,11 +75,6 @@ class Migration(migrations.Migration):
             options={
                 'abstract': False,
             },
-        ),
-        migrations.AddField(
-            model_name='document',
-            name='dataset',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='documents', to='datasets.dataset'),
         ),
         migrations.CreateModel(
             name='ImportRun',
@@ -103,6 +108,12 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['run', 'id'],
+                'indexes': [
+                    models.Index(fields=['run', 'outcome'], name='import_item_outcome'),
+                ],
+                'constraints': [
+                    models.UniqueConstraint(fields=('run', 'name'), name='import_item_once_per_run'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -118,6 +129,9 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['document', 'number'],
+                'constraints': [
+                    models.UniqueConstraint(fields=('document', 'number'), name='image_number_in_document'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -138,6 +152,9 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['dataset', '-frozen_at'],
+                'constraints': [
+                    models.UniqueConstraint(fields=('dataset', 'version'), name='release_version_once'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -154,50 +171,10 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['release', 'position'],
+                'constraints': [
+                    models.UniqueConstraint(fields=('release', 'name'), name='release_item_name_once'),
+                    models.UniqueConstraint(fields=('release', 'position'), name='release_item_position'),
+                ],
             },
-        ),
-        migrations.AddIndex(
-            model_name='document',
-            index=models.Index(fields=['dataset', 'doc_type', 'name', 'company'], name='document_type'),
-        ),
-        migrations.AddIndex(
-            model_name='document',
-            index=models.Index(fields=['dataset', 'name', 'company'], name='document_search'),
-        ),
-        migrations.AddConstraint(
-            model_name='document',
-            constraint=models.UniqueConstraint(fields=('dataset', 'name'), name='document_name_in_dataset'),
-        ),
-        migrations.AddConstraint(
-            model_name='document',
-            constraint=models.UniqueConstraint(fields=('dataset', 'html_sha256'), name='document_content_in_dataset'),
-        ),
-        migrations.AddConstraint(
-            model_name='document',
-            constraint=models.CheckConstraint(condition=models.Q(('text_chars__gt', 0)), name='document_has_text'),
-        ),
-        migrations.AddIndex(
-            model_name='importitem',
-            index=models.Index(fields=['run', 'outcome'], name='import_item_outcome'),
-        ),
-        migrations.AddConstraint(
-            model_name='importitem',
-            constraint=models.UniqueConstraint(fields=('run', 'name'), name='import_item_once_per_run'),
-        ),
-        migrations.AddConstraint(
-            model_name='pageimage',
-            constraint=models.UniqueConstraint(fields=('document', 'number'), name='image_number_in_document'),
-        ),
-        migrations.AddConstraint(
-            model_name='release',
-            constraint=models.UniqueConstraint(fields=('dataset', 'version'), name='release_version_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='releaseitem',
-            constraint=models.UniqueConstraint(fields=('release', 'name'), name='release_item_name_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='releaseitem',
-            constraint=models.UniqueConstraint(fields=('release', 'position'), name='release_item_position'),
         ),
     ]

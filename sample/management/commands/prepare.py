@@ -6,6 +6,8 @@ Safe to run again: it migrates, refreshes what is stale, keeps all data, and say
 import hashlib
 import socket
 from argparse import ArgumentParser
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -33,26 +35,17 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         if options["port"]:
             _check_port(options["host"], options["port"])
-        call_command("migrate", verbosity=0, interactive=False)
-        call_command("createcachetable", verbosity=0)
-        self._collect_static()
+        # Neither needs the other. A fork shares what is imported, and no connection is open yet.
+        with ProcessPoolExecutor(1, mp_context=get_context("fork")) as beside:
+            static = beside.submit(_collect_static)
+            call_command("migrate", verbosity=0, interactive=False)
+            call_command("createcachetable", verbosity=0)
+            static.result()
         if not options["no_sample"] and not is_loaded():
             self.stdout.write("Loading the sample benchmark …")
             call_command("load_sample", stdout=self.stdout)
         if options["port"]:
             self._say_where(options["host"], options["port"], with_sample=not options["no_sample"])
-
-    def _collect_static(self) -> None:
-        """Hashing and compressing takes seconds, so it is done only when a source file changed."""
-        stamp = Path(settings.STATIC_ROOT) / ".fingerprint"
-        fingerprint = _static_fingerprint()
-        if stamp.is_file() and stamp.read_text(encoding="ascii") == fingerprint:
-            return
-        self.stdout.write("Collecting static files …")
-        call_command(
-            "collectstatic", verbosity=0, interactive=False, clear=True, ignore_patterns=UNUSED
-        )
-        stamp.write_text(fingerprint, encoding="ascii")
 
     def _say_where(self, host: str, port: int, *, with_sample: bool) -> None:
         lines = ["", f"  Factboard: http://{host}:{port}/", ""]
@@ -77,6 +70,19 @@ def _check_port(host: str, port: int) -> None:
                 f"{host}:{port} cannot be used ({error.strerror}). "
                 f"Is the site running already? Choose another: make run PORT={port + 1}"
             ) from error
+
+
+def _collect_static() -> None:
+    """Hashing and compressing takes seconds, so it is done only when a source file changed."""
+    stamp = Path(settings.STATIC_ROOT) / ".fingerprint"
+    fingerprint = _static_fingerprint()
+    if stamp.is_file() and stamp.read_text(encoding="ascii") == fingerprint:
+        return
+    print("Collecting static files …", flush=True)
+    call_command(
+        "collectstatic", verbosity=0, interactive=False, clear=True, ignore_patterns=UNUSED
+    )
+    stamp.write_text(fingerprint, encoding="ascii")
 
 
 def _static_fingerprint() -> str:

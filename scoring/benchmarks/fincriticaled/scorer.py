@@ -45,7 +45,7 @@ def score_item(gold: Payload, prediction: Payload | None, options: Options) -> I
         other = read_prediction(prediction["html"], labels)
         verdicts = MATCHERS[options["matcher"]](page, other)
         text = _text_scores(gold["html"], prediction["html"], page, other, options)
-        extra = hallucinated(page.text, other.text)
+        extra = hallucinated(page.normalised.text, other.normalised.text)
     errors = Counter(verdict.error for verdict in verdicts if verdict.error)
     return {
         "id": gold["id"],
@@ -56,7 +56,7 @@ def score_item(gold: Payload, prediction: Payload | None, options: Options) -> I
         "errors": {error: errors[error] for error in ERROR_TYPES if errors[error]},
         "hallucinated": {**asdict(extra), "shown": list(extra.shown)},
         "facts": [
-            {"n": fact.n, "type": fact.type, "value": fact.value, **asdict(verdict)}
+            {"n": fact.n, "type": fact.type, "value": fact.value, **vars(verdict)}
             for fact, verdict in zip(page.facts, verdicts, strict=True)
         ],
     }

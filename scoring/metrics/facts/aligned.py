@@ -22,7 +22,6 @@ from .columns import slid
 from .errors import explain, is_found
 from .forms import FormFinder, Span
 from .gold_facts import GoldFact, gold_fact, rows_of
-from .normalise import normalise
 from .occurrences import Occurrence, find_occurrences, stands_alone
 from .page import Page
 from .place import PlaceJudge
@@ -61,11 +60,11 @@ class _Claim:
 
 class _Matcher:
     def __init__(self, gold: Page, prediction: Page) -> None:
-        gold_text = normalise(gold.text)
+        gold_text = gold.normalised
         self._facts = [gold_fact(fact, gold_text) for fact in gold.facts]
         self._values = {fact.value for fact in self._facts}
         self._source = prediction.text
-        self._prediction = normalise(prediction.text)
+        self._prediction = prediction.normalised
         self._text = self._prediction.text
         self._alignment = align(gold_text.text, self._text)
         self._judge = PlaceJudge(

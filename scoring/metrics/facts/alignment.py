@@ -128,8 +128,8 @@ class _Aligner:
     ) -> list[tuple[slice, slice]]:
         """Pairs of words that face each other, as slices of the free characters."""
         gold = _free_words(self.gold, free_g)
-        prediction = _free_words(self.prediction, free_p)
-        if not gold or not prediction or len(gold) * len(prediction) > _MOST_WORD_PAIRS:
+        prediction = _free_words(self.prediction, free_p) if gold else []
+        if not prediction or len(gold) * len(prediction) > _MOST_WORD_PAIRS:
             return []
         pairs = _align_words([word for word, _ in gold], [word for word, _ in prediction])
         return [(gold[i][1], prediction[j][1]) for i, j in pairs]

@@ -25,6 +25,8 @@ _MOST_ANCHORS = 4000
 _MOVED_LETTERS = 10
 _MOVED_GAP = 200
 _MOST_SEQUENCES = 60
+# So many anchors at a time are compared with all before them.
+_BLOCK = 64
 
 
 @dataclass(frozen=True)
@@ -113,12 +115,9 @@ def _extend(gold: str, prediction: str, g: int, p: int) -> Anchor:
     while g > start and p > start and gold[g - start - 1] == prediction[p - start - 1]:
         start += 1
     end = _SEED
-    while gold[g + end : g + end + 64] == prediction[p + end : p + end + 64] != "":
-        end += min(64, len(gold) - g - end)
-    while (
-        g + end < len(gold) and p + end < len(prediction) and gold[g + end] == prediction[p + end]
-    ):
-        end += 1
+    for step in (64, 8, 1):
+        while gold[g + end : g + end + step] == prediction[p + end : p + end + step] != "":
+            end += min(step, len(gold) - g - end)
     return Anchor(g - start, p - start, start + end)
 
 
@@ -128,25 +127,39 @@ def _heaviest_sequence(pool: list[Anchor], letters: list[int], *, moved: bool) -
     Anchors that overlap in part count for the rest. A moved sequence may have only short gaps.
     """
     pool = sorted(pool, key=lambda anchor: (anchor.prediction, anchor.gold))
-    g = np.array([anchor.gold for anchor in pool])
-    p = np.array([anchor.prediction for anchor in pool])
-    length = np.array([anchor.length for anchor in pool])
+    places = np.array([(a.gold, a.prediction, a.length) for a in pool])
     weight = np.array([letters[a.gold + a.length] - letters[a.gold] for a in pool], dtype=float)
     best = weight.copy()
     previous = np.full(len(pool), -1)
-    for i in range(1, len(pool)):
-        gap_g = g[i] - (g[:i] + length[:i])
-        gap_p = p[i] - (p[:i] + length[:i])
-        overlap = np.maximum(0, np.maximum(-gap_g, -gap_p))
-        gain = weight[i] * (1 - overlap / length[i]) - np.minimum(np.abs(gap_g - gap_p), 200) * 0.01
-        allowed = (g[:i] < g[i]) & (p[:i] < p[i]) & (overlap < length[i])
-        if moved:
-            allowed &= (gap_g <= _MOVED_GAP) & (gap_p <= _MOVED_GAP)
-        total = np.where(allowed, best[:i] + gain, -np.inf)
-        j = int(total.argmax())
-        if total[j] > best[i]:
-            best[i], previous[i] = total[j], j
+    for first in range(0, len(pool), _BLOCK):
+        gains = _gains(places[: first + _BLOCK], weight, first, moved=moved)
+        for i, gain in enumerate(gains, start=first):
+            if i == 0:
+                continue
+            total = best[:i] + gain[:i]
+            j = int(total.argmax())
+            if total[j] > best[i]:
+                best[i], previous[i] = total[j], j
     return _trimmed(pool, _walk_back(int(best.argmax()), previous))
+
+
+def _gains(
+    places: NDArray[np.int64], weight: NDArray[np.float64], first: int, *, moved: bool
+) -> NDArray[np.float64]:
+    """What each anchor from `first` on adds to a sequence that ends in each of all; minus infinity
+    where it cannot follow. `places` holds their starts in gold and prediction and their lengths."""
+    g, p, length = places.T
+    own = slice(first, None)
+    gap_g = g[own, None] - (g + length)
+    gap_p = p[own, None] - (p + length)
+    overlap = np.maximum(0, np.maximum(-gap_g, -gap_p))
+    length = length[own, None]
+    jump = np.minimum(np.abs(gap_g - gap_p), 200) * 0.01
+    gains = weight[first : len(places), None] * (1 - overlap / length) - jump
+    allowed = (g < g[own, None]) & (p < p[own, None]) & (overlap < length)
+    if moved:
+        allowed &= (gap_g <= _MOVED_GAP) & (gap_p <= _MOVED_GAP)
+    return np.where(allowed, gains, -np.inf)
 
 
 def _walk_back(last: int, previous: NDArray[np.int64]) -> list[int]:

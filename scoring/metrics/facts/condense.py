@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 
 _NUMBER = re.compile(r"[(\-+$€£¥]{0,3}\d[\d.,'()%\-/]*")
 # Dots and rules that lead from a label to its value; they only stretch distances.
-_LEADERS = re.compile(r"(?:[._·…](?: ?)){4,}|-{4,}")
+_DOTS = re.compile(r"[._·…] ?(?:[._·…] ?){3,}")
+_RULE = re.compile(r"-{4,}")
 # Only the first characters of a text are aligned; a page has some thousands.
 MOST_CHARACTERS = 400_000
 
@@ -34,8 +35,9 @@ class Condensed:
             if word.isalpha():
                 continue
             for match in _NUMBER.finditer(word):
-                first[start + match.start() : start + match.end()] = start + match.start()
-                last[start + match.start() : start + match.end()] = start + match.end()
+                begin, end = start + match.start(), start + match.end()
+                first[begin:end] = begin
+                last[begin:end] = end
         return first, last
 
     def span(self, start: int, end: int) -> tuple[int, int]:
@@ -54,9 +56,13 @@ def condense(text: str) -> Condensed:
     lowered = text.lower()
     if len(lowered) != len(text):
         lowered = "".join(low if len(low := char.lower()) == 1 else char for char in text)
-    blanked = _LEADERS.sub(lambda match: " " * len(match.group()), lowered)
+    blanked = _RULE.sub(_blank, _DOTS.sub(_blank, lowered))
     words = blanked.split()
     visible = np.frombuffer(blanked.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
     places = np.flatnonzero(visible != ord(" "))
     starts = np.cumsum([0, *map(len, words)], dtype=np.int64)
     return Condensed("".join(words), places, words, starts)
+
+
+def _blank(match: re.Match[str]) -> str:
+    return " " * len(match.group())

@@ -8,8 +8,6 @@ from collections import Counter
 from dataclasses import dataclass
 from itertools import islice
 
-from .normalise import normalise
-
 # What a page's item result lists one by one; all are counted.
 MOST_SHOWN = 50
 # Of a token that is listed: no number or date of a document is longer.
@@ -31,15 +29,16 @@ _MONTHS = (
 )
 # Every name and short form of a month, with the form in which they are compared.
 _MONTH_OF = {name[:length]: name[:3] for name in _MONTHS for length in (3, 4, len(name))}
-# A word, a date of three numbers, or a number. A comma before a year lost its space.
-_PIECE = re.compile(
-    r"[a-z]+|[0-9]+(?:[/-][0-9]+){2}"
-    r"|[0-9]+(?:(?:[.']|,(?!(?:19|20)[0-9]{2}(?![0-9])))[0-9]+)*",
-    re.IGNORECASE,
+# A date of three numbers, or a number. A comma before a year lost its space. Both begin with
+# one digit, since a pattern that begins with a set is searched faster than one that repeats it.
+_NUMBER = re.compile(
+    r"[0-9][0-9]*(?:(?:[/-][0-9]+){2}|(?:(?:[.']|,(?!(?:19|20)[0-9]{2}(?![0-9])))[0-9]+)*)"
 )
-# What may stand between a month and its day.
-_GAPS = frozenset(["", " ", ".", ". "])
 _LONGEST_DAY = 2
+# A word that may be a month, with what may stand between it and its day.
+_WORD_BEFORE = re.compile(r"(?<![a-z])([a-z]{3,9})\.? ?\Z", re.IGNORECASE)
+_WORD_BEHIND = re.compile(r"\.? ?([a-z]{3,9})(?![a-z])", re.IGNORECASE)
+_REACH = 11  # characters: the longest such word with the longest gap
 
 
 @dataclass(frozen=True)
@@ -56,7 +55,8 @@ NOTHING_READ = Hallucinated(0, 0, ())
 
 
 def number_and_date_tokens(text: str) -> list[str]:
-    """The number-like and date-like tokens of a text, in order; linear time, never raises.
+    """The number-like and date-like tokens of a normalised text (`normalise`), in order; linear
+    time, never raises.
 
     - Date-like: the name of a month, in full or short, with a day before or after it (written
       "dec 31" whatever its form), and three numbers joined by `/` or `-`. The year after a day is
@@ -64,32 +64,26 @@ def number_and_date_tokens(text: str) -> list[str]:
     - Number-like: any other digits with single points, commas or apostrophes between them.
       Signs, currency and percent signs and letters beside them are no part of it.
 
-    The text is normalised as for the matchers (`normalise`): typography is levelled, digits and
-    separators are not.
-
     >>> number_and_date_tokens("On May 27, 2021 a loss of $(1,200.5) or 3%; due 2021-06-30.")
     ['may 27', '2021', '1,200.5', '3', '2021-06-30']
     """
-    # In visible text, whose spaces are single, nothing of ASCII would change that matters here.
-    text = text if text.isascii() else normalise(text).text
     tokens: list[str] = []
-    month = day = ""  # what the piece before was, if it can be part of a date
-    end = 0
-    for match in _PIECE.finditer(text):
-        piece, is_beside = match.group(), text[end : match.start()] in _GAPS
-        before, after = (month, day) if is_beside else ("", "")
-        month = day = ""
-        end = match.end()
-        if piece[0].isalpha():
-            month = _MONTH_OF.get(piece.lower(), "")
-            if month and after:
-                tokens[-1], month = f"{month} {int(after)}", ""
-        elif before and _is_day(piece):
-            tokens.append(f"{before} {int(piece)}")
-        else:
-            tokens.append(piece)
-            day = piece if _is_day(piece) else ""
+    done = 0  # where the month of the last day ends, which is no other day's
+    for match in _NUMBER.finditer(text):
+        token = match.group()
+        if _is_day(token):
+            start, end = match.span()
+            month = _month(_WORD_BEFORE.search(text, max(done, start - _REACH), start))
+            behind = None if month else _WORD_BEHIND.match(text, end)
+            if behind and (month := _month(behind)):
+                done = behind.end()
+            token = f"{month} {int(token)}" if month else token
+        tokens.append(token)
     return tokens
+
+
+def _month(word: re.Match[str] | None) -> str:
+    return _MONTH_OF.get(word[1].lower(), "") if word else ""
 
 
 def _is_day(piece: str) -> bool:
@@ -97,9 +91,9 @@ def _is_day(piece: str) -> bool:
 
 
 def hallucinated(gold: str, prediction: str) -> Hallucinated:
-    """What the prediction's visible text has more of than the gold's: of equal tokens the gold's
-    number is taken off, so that the third copy of a value that stands twice in the gold counts as
-    one.
+    """What the prediction has more of than the gold, both normalised visible text: of equal tokens
+    the gold's number is taken off, so that the third copy of a value that stands twice in the gold
+    counts as one.
 
     The rate `count / tokens` is in [0, 1], lower is better; without tokens there is none. All
     tokens of the gold count, not only those in facts. Linear time.

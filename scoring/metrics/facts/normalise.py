@@ -31,8 +31,9 @@ _MARKS = "[\u0300-\u036f\u1ab0-\u1aff\u20d0-\u20ff\ufe20-\ufe2f]"
 # A character with combining marks, or one beyond ASCII: all that folding can change.
 _CLUSTER = re.compile(rf".{_MARKS}+|[^\x00-\x7f]", re.DOTALL)
 CURRENCY = "$€£¥₹₩¢"
+# Of spaces that are single. All begins with the space, which is quickly found.
 _SPACE_TO_DROP = re.compile(
-    rf"(?<=[(\[])\ +|\ +(?=[)\]])|(?<=[{CURRENCY}])\ +(?=[\d(.\-])|(?<=[\d)])\ +(?=%)"
+    rf" (?:(?<=[(\[]\ )|(?=[)\]])|(?<=[{CURRENCY}]\ )(?=[\d(.\-])|(?<=[\d)]\ )(?=%))"
 )
 _SPACES = re.compile(r"\s+")
 
@@ -108,12 +109,9 @@ def _fold_cluster(cluster: str) -> str:
 def _collapse_spaces(
     text: str, starts: NDArray[np.int64], ends: NDArray[np.int64]
 ) -> tuple[str, NDArray[np.int64], NDArray[np.int64]]:
-    keep = np.ones(len(text), dtype=bool)
-    changed = False
-    for match in _SPACES.finditer(text):
-        if match.group() != " ":
-            keep[match.start() + 1 : match.end()] = False
-            changed = True
-    if not changed:
+    if " ".join(text.split()) == text:
         return text, starts, ends
+    keep = np.ones(len(text), dtype=bool)
+    for match in _SPACES.finditer(text):
+        keep[match.start() + 1 : match.end()] = False
     return _SPACES.sub(" ", text), starts[keep], ends[keep]

@@ -8,60 +8,18 @@ keeps, besides, the places of fact tags and cells in that text.
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from html import unescape
 
 from portal.facts.labels import KNOWN_LABELS
 from portal.facts.markup import Kind, Token, tokens
 from portal.facts.visible import HIDDEN_NESTING, HIDDEN_RAW
 
+from .blocks import BLOCKS
 from .cells import Cell, TableReader
+from .normalise import Normalised, normalise
 
 _ID = re.compile(r"""\sid\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>"']+))""", re.IGNORECASE)
-# Elements that begin and end a line, those of tables included.
-BLOCKS = frozenset(
-    [
-        "address",
-        "article",
-        "aside",
-        "blockquote",
-        "body",
-        "br",
-        "caption",
-        "center",
-        "dd",
-        "div",
-        "dl",
-        "dt",
-        "fieldset",
-        "figcaption",
-        "figure",
-        "footer",
-        "form",
-        "h1",
-        "h2",
-        "h3",
-        "h4",
-        "h5",
-        "h6",
-        "header",
-        "hr",
-        "li",
-        "main",
-        "nav",
-        "ol",
-        "p",
-        "pre",
-        "section",
-        "table",
-        "tbody",
-        "td",
-        "tfoot",
-        "th",
-        "thead",
-        "tr",
-        "ul",
-    ]
-)
 # Noncharacters: no text holds them on purpose, and no entity decodes to one.
 _MARKS = "".join(map(chr, range(0xFDD0, 0xFDF0)))
 
@@ -98,6 +56,11 @@ class Page:
     facts: tuple[Fact, ...]
     cells: tuple[Cell, ...]
     lines: tuple[tuple[int, int], ...]
+
+    @cached_property
+    def normalised(self) -> Normalised:
+        """The visible text as it is compared, made once for all that asks for it."""
+        return normalise(self.text)
 
 
 def read_page(html: str, labels: Sequence[str] = KNOWN_LABELS) -> Page:
@@ -278,6 +241,9 @@ class _Reader:
 
         `_length` is where the next word begins: the text so far and one space.
         """
+        if self._inside is None and self._mark not in marked:
+            self._length += len(marked) + 1
+            return marked
         parts = marked.split(self._mark)
         position = self._length
         for number, part in enumerate(parts):

@@ -138,18 +138,18 @@ class PlaceJudge:
         """What the characters around say, from -1 (all against the fact's place) to 1 (all for
         it)."""
         row = self._rows[fact[0]]
-        agreeing, heard, present = np.zeros((3, len(starts)))
-        sides = (
-            (starts[:, None] - 1 - _DISTANCE, fact[0] - _NEAR, fact[0]),
-            (ends[:, None] + _DISTANCE, fact[1], fact[1] + _NEAR),
-        )
-        for at, low, high in sides:
-            faces = self._faces[at]
-            say = self._say[at] * _FADE * (faces >= 0)
-            agrees = (faces >= low) & (faces < high) | (row >= 0) & (self._rows[faces] == row)
-            agreeing += np.where(agrees, say, -say).sum(axis=1)
-            heard += say.sum(axis=1)
-            present += (self._inside[at] * _FADE).sum(axis=1)
+        # Both sides at once: by side, occurrence and distance.
+        at = np.stack((starts[:, None] - 1 - _DISTANCE, ends[:, None] + _DISTANCE))
+        low = np.array((fact[0] - _NEAR, fact[1]))[:, None, None]
+        high = np.array((fact[0], fact[1] + _NEAR))[:, None, None]
+        faces = self._faces[at]
+        say = self._say[at] * _FADE
+        agrees = (faces >= low) & (faces < high)
+        if row >= 0:
+            agrees |= self._rows[faces] == row
+        agreeing = np.where(agrees, say, -say).sum(axis=2).sum(axis=0)
+        heard = say.sum(axis=2).sum(axis=0)
+        present = (self._inside[at] * _FADE).sum(axis=2).sum(axis=0)
         result: NDArray[np.float64] = agreeing / np.maximum(heard, np.maximum(_QUORUM * present, 1))
         return result
 

@@ -87,9 +87,14 @@ export function keyName({ key, ctrlKey, metaKey, altKey, shiftKey }) {
   return [ctrlKey || metaKey ? "Ctrl+" : "", altKey ? "Alt+" : "", shift ? "Shift+" : "", isLetter ? key.toLowerCase() : key].join("");
 }
 
-/** The action of a key press with its argument, or null. @returns {{action: string, argument: string | undefined} | null} */
-export function actionOf(event) {
+/**
+ * The action of a key press with its argument, or null. Without `characters` those of one letter, digit or sign
+ * alone do nothing: they can be pressed, or spoken to a speech program, by mistake (WCAG 2.1.4).
+ * @returns {{action: string, argument: string | undefined} | null}
+ */
+export function actionOf(event, { characters = true } = {}) {
   const name = keyName(event);
+  if (!characters && name.length === 1) return null;
   const binding = ACTIONS.get(name);
   if (!binding) return null;
   return { action: binding.action, argument: binding.action === "label" ? name : undefined };

@@ -19,6 +19,7 @@ export function spanOf({ key, label, start, end, quote, value, sign, edited }) {
 }
 
 export class Desk extends EventTarget {
+  /** What the page came with; its spans are marked at once, `read` is left to the caller. */
   data;
   page;
   list;
@@ -43,7 +44,7 @@ export class Desk extends EventTarget {
     this.#activeMark = new PlaceMark(page, "active");
     this.#pickMark = new PlaceMark(page, "pick");
     this.facts = [];
-    this.load(data.spans);
+    this.begin(data.spans.map(spanOf));
   }
 
   get canEdit() {
@@ -54,12 +55,11 @@ export class Desk extends EventTarget {
 
   /** Begins anew with these spans as the server told them. */
   load(spans) {
-    this.list = new SpanList(spans.map(spanOf));
+    this.begin(spans.map(spanOf));
     this.read(spans, this.list.all);
-    this.#show();
   }
 
-  /** Begins with spans of a former page that the server has not accepted. @param {Span[]} spans */
+  /** Begins with spans of which the server has told no reading yet. @param {Span[]} spans */
   begin(spans) {
     this.list = new SpanList(spans);
     this.#show();

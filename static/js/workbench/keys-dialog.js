@@ -1,20 +1,56 @@
-// The list of all keys, made from the map that the keys are looked up in.
+// The list of all keys, made from the map that the keys are looked up in, and the switch for those of one character.
 
 import { KEYMAP, printed } from "../lib/keymap.js";
 
 export class KeysDialog {
   #dialog;
   #canEdit;
+  #root;
+  #name;
+  #switch;
 
-  constructor(root, canEdit) {
+  /** @param {{canEdit: boolean, user: number}} person */
+  constructor(root, { canEdit, user }) {
+    this.#root = root;
     this.#dialog = root.querySelector("[data-dialog=keys]");
     this.#canEdit = canEdit;
+    this.#name = `factboard:character-keys:${user}`;
+    this.#switch = this.#dialog.querySelector("[name=character-keys]");
+    this.#switch.checked = this.#remembered() !== "off";
+    this.#switch.addEventListener("change", () => this.#remember());
+    this.#tell();
+  }
+
+  /** Whether keys of one letter, digit or sign do anything. */
+  get hasCharacters() {
+    return this.#switch.checked;
   }
 
   open() {
     const body = this.#dialog.querySelector("[data-keys]");
     if (body.childElementCount === 0) body.append(...KEYMAP.map((group) => this.#group(group)));
     this.#dialog.showModal();
+  }
+
+  #remembered() {
+    try {
+      return localStorage.getItem(this.#name);
+    } catch {
+      return null;
+    }
+  }
+
+  #remember() {
+    this.#tell();
+    try {
+      localStorage.setItem(this.#name, this.hasCharacters ? "on" : "off");
+    } catch {
+      // A private window may store nothing; the choice then lasts as long as the page.
+    }
+  }
+
+  #tell() {
+    this.#root.toggleAttribute("data-no-character-keys", !this.hasCharacters);
   }
 
   #group({ title, bindings }) {

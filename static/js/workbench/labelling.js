@@ -4,6 +4,7 @@ import { toCodePoints, toUnits, trimmed } from "../lib/offsets.js";
 import { newKey, overlapping } from "../lib/spans.js";
 import { snap, wholeWords } from "../lib/snap.js";
 import { tokenBefore, tokenFrom } from "../lib/tokens.js";
+import { labelKind } from "../lib/values.js";
 
 const shortened = (text) => {
   const plain = text.replace(/\s+/g, " ");
@@ -19,7 +20,7 @@ export class Labelling {
   constructor(desk) {
     this.#desk = desk;
     for (const { name } of desk.data.labels) {
-      const kind = { number: "number", date: "date", temporal: "date" }[name.toLowerCase()];
+      const kind = labelKind(name);
       if (kind) this.#usual.set(kind, name);
     }
   }

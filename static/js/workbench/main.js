@@ -54,7 +54,7 @@ class Workbench {
     });
     this.flag = new Flag(root, desk.data);
     this.files = new Files(root, desk, this.saving);
-    this.keys = new KeysDialog(root, desk.canEdit);
+    this.keys = new KeysDialog(root, { canEdit: desk.canEdit, user: desk.data.user });
     const history = new History(root, desk, this.saving);
     const guidelines = new Guidelines(root, desk.data);
     this.tabs.whenOpened("history", () => history.open());
@@ -194,7 +194,7 @@ class Workbench {
   #key(event) {
     const isWithin = (selector) => event.target.closest?.(selector);
     if (event.defaultPrevented || isWithin("input, textarea, select, dialog[open]")) return;
-    const found = actionOf(event);
+    const found = actionOf(event, { characters: this.keys.hasCharacters });
     if (!found) return;
     // What has the focus comes first: Enter presses a button, plain arrows scroll a frame.
     if (event.key === "Enter" && !event.ctrlKey && isWithin("button, a, summary")) return;
@@ -213,12 +213,15 @@ async function start(root) {
     return;
   }
   performance.measure("workbench: text checked", { start: loaded });
-  // The page is seen before its marks: showing it is the larger part of the work.
+  // The page is seen before its marks, and the marks before the list: each is a frame of its own.
   await nextFrame();
   const painting = performance.now();
   const desk = new Desk(data, page);
-  nextFrame().then(() => performance.measure("workbench: painted", { start: painting }));
+  await nextFrame();
+  performance.measure("workbench: painted", { start: painting });
   const workbench = new Workbench(root, desk);
+  desk.read(data.spans, desk.list.all);
+  nextFrame().then(() => performance.measure("workbench: listed", { start: painting }));
   await workbench.saving.begin();
   root.dataset.ready = "true";
   await workbench.fetchRest();

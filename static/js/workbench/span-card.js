@@ -1,6 +1,6 @@
 // The fact that is being looked at: its text, value and sign to be edited, and what is odd about it.
 
-import { valueFault } from "../lib/values.js";
+import { fittingSign, valueFault } from "../lib/values.js";
 
 export class SpanCard {
   #desk;
@@ -63,9 +63,10 @@ export class SpanCard {
     const span = this.#desk.active;
     if (!span) return;
     const value = this.#value.value.trim();
-    const sign = this.#sign.value;
-    const fault = valueFault(value);
-    this.#tellFault(fault ?? "");
+    const sign = fittingSign(value, this.#sign.value, span.label);
+    this.#sign.value = sign;
+    const fault = valueFault(value, sign, span.label);
+    this.#tellFault(fault ? `Not taken: ${fault}.` : "");
     const reading = this.#desk.readingOf(span);
     if (fault || (reading?.value === value && reading?.sign === sign)) return;
     this.#desk.edit((list) => list.setValue(span.key, { value, sign }));

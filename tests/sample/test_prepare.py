@@ -1,0 +1,38 @@
+"""`manage.py prepare` makes an empty folder a site and leaves alone what is there already."""
+
+import re
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from tests.jobs import processes
+
+pytestmark = pytest.mark.processes
+
+
+def test_an_empty_folder_becomes_a_site_once(tmp_path: Path) -> None:
+    env = processes.environment(tmp_path, DJANGO_SETTINGS_MODULE="portal.settings")
+    first = processes.manage(env, "prepare", "--no-sample")
+    manifest = tmp_path / "static" / "staticfiles.json"
+    written = manifest.stat().st_mtime_ns
+    assert "Collecting static files" in first
+    with sqlite3.connect(tmp_path / "probe.sqlite3") as database:
+        database.execute("INSERT INTO cache_entries VALUES ('kept', 'value', '2100-01-01')")
+
+    second = processes.manage(env, "prepare", "--no-sample")
+
+    assert second == ""
+    assert manifest.stat().st_mtime_ns == written
+    with sqlite3.connect(tmp_path / "probe.sqlite3") as database:
+        kept = database.execute("SELECT cache_key FROM cache_entries").fetchall()
+        boards = database.execute("SELECT count(*) FROM scoring_board").fetchone()
+    assert kept == [("kept",)]
+    assert boards == (0,)
+
+
+def test_a_failure_beside_the_migrations_stops_the_preparation(tmp_path: Path) -> None:
+    env = processes.environment(tmp_path, DJANGO_SETTINGS_MODULE="portal.settings")
+    (tmp_path / "static").write_text("in the way of the folder")
+    with pytest.raises(AssertionError, match=re.escape(str(tmp_path / "static"))):
+        processes.manage(env, "prepare", "--no-sample")
