@@ -137,7 +137,7 @@ DATABASE_URL: str = env.str("DATABASE_URL", default=f"sqlite:///{VAR_DIR / 'fact
 if urlsplit(DATABASE_URL).scheme not in {"sqlite", "postgres", "postgresql"}:
     raise ImproperlyConfigured("DATABASE_URL must begin with sqlite:/// or postgres://")
 DATABASES = {"default": env.db_url_config(DATABASE_URL)}
-# Opening a connection costs as much as several queries; SQLite gets functions and pragmas each time.
+# To open a connection costs as much as several queries; SQLite has functions and pragmas to set.
 DATABASES["default"]["CONN_MAX_AGE"] = 60
 if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
     DATABASES["default"]["OPTIONS"] = _SQLITE
