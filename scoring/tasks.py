@@ -2,8 +2,11 @@
 
 from typing import Any
 
+from celery.signals import worker_init
+
 from portal.jobs.handlers import Claim, handler
 
+from .benchmarks import BENCHMARKS, get_benchmark
 from .selectors.progress import owner_words
 from .services.aggregation import aggregate_grading
 from .services.chunks import load_chunk, score_chunk, store_scores
@@ -15,6 +18,20 @@ from .services.gradings import (
     lock_grading,
     mark_running,
 )
+
+
+def _load_benchmarks(**_: object) -> None:
+    """Loads every scorer before the worker's pool is forked.
+
+    The numerical libraries start threads of their own when they are loaded. In a process of the
+    pool those would take the signals that it holds back while it is idle, and the worker would
+    hang in its shutdown; threads do not live on across a fork.
+    """
+    for key in BENCHMARKS:
+        get_benchmark(key)
+
+
+worker_init.connect(_load_benchmarks)
 
 
 def _chunk_failed(payload: dict[str, Any], error: str) -> None:
