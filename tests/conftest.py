@@ -7,6 +7,7 @@ and a stranger.
 
 import os
 import shutil
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -173,7 +174,15 @@ def page_of(
     yield make
     for context in contexts:
         context.close()
+    _wait_for_the_last_answers()
     assert problems == []
+
+
+def _wait_for_the_last_answers() -> None:
+    """What a closed page still has under way would lock tables that are about to be emptied."""
+    for thread in threading.enumerate():
+        if "process_request_thread" in thread.name:
+            thread.join(timeout=10)
 
 
 def _note(problems: list[str], page: Page, message: ConsoleMessage) -> None:
