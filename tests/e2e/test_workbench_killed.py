@@ -1,6 +1,5 @@
 """The web server is killed in the middle of labelling and started again: nothing is lost."""
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -67,7 +66,6 @@ def log_in(page: Page, site: Site, email: str) -> None:
     page.wait_for_url(lambda url: "login" not in url)
 
 
-@pytest.mark.skipif(not shutil.which("chromium"), reason="no chromium")
 def test_nothing_is_lost_when_the_server_dies(site: Site, browser: Browser) -> None:
     email = site.add_user("Ann")
     task = make_task(site, email)
