@@ -111,7 +111,7 @@ def own_assignments(user: Any) -> AssignmentQuerySet:
     if not user.is_authenticated:
         return Assignment.objects.none()
     # A person holds a role once, so that the join multiplies nothing.
-    return Assignment.objects.of(user).filter(
+    return Assignment.objects.of(user).standing().filter(
         campaign_document__campaign__memberships__user=user,
         campaign_document__campaign__memberships__role=Membership.Role.ANNOTATOR,
     )
@@ -151,13 +151,14 @@ def readable_page(user: Any, pk: int) -> Assignment:
 
 def _readable(user: Any, assignment: Assignment | None) -> Assignment:
     """One answer for what is not there and what may not be read, so that they look alike."""
-    if assignment is None:
+    if assignment is None or assignment.state == Assignment.State.WITHDRAWN:
         raise Http404("No such assignment.")
     if own_assignments(user).filter(pk=assignment.pk).exists():
         return assignment
-    settled = assignment.campaign_document.stage != CampaignDocument.Stage.ANNOTATION
+    document = assignment.campaign_document
+    settled = document.stage in CampaignDocument.SETTLED
     leads = Membership.objects.filter(
-        campaign=assignment.campaign_document.campaign_id,
+        campaign=document.campaign_id,
         user=user,
         role=Membership.Role.LEAD,
     )

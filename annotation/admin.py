@@ -49,7 +49,7 @@ class SettledAdmin(ReadOnlyAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         rows: QuerySet[Any] = super().get_queryset(request)
-        return rows.exclude(assignment__campaign_document__stage=CampaignDocument.Stage.ANNOTATION)
+        return rows.filter(assignment__campaign_document__stage__in=CampaignDocument.SETTLED)
 
 
 @admin.register(Campaign)

@@ -3,23 +3,37 @@
 Imports go one way: every other module may import `campaigns`.
 """
 
-from .adjudication import Case, GoldSpan
-from .assignments import Assignment, Comment, Revision, Span
+from .adjudication import Case, Decision, GoldSpan
+from .assignments import Assignment, Comment, FirstSubmission, Revision, Span
 from .campaigns import Campaign, CampaignDocument, Membership, SuggestionSource
 from .guidelines import GuidelinesVersion
+from .imports import CampaignImport
+from .people import CampaignInvitation, Reminder
+from .review import ReviewItem, ReviewRound
+from .screening import KnownGold, QualificationResult, Screening
 from .suggestions import ModelSuggestions, SuggestionUpload
 
 __all__ = [
     "Assignment",
     "Campaign",
     "CampaignDocument",
+    "CampaignImport",
+    "CampaignInvitation",
     "Case",
     "Comment",
+    "Decision",
+    "FirstSubmission",
     "GoldSpan",
     "GuidelinesVersion",
+    "KnownGold",
     "Membership",
     "ModelSuggestions",
+    "QualificationResult",
+    "Reminder",
+    "ReviewItem",
+    "ReviewRound",
     "Revision",
+    "Screening",
     "Span",
     "SuggestionSource",
     "SuggestionUpload",

@@ -14,7 +14,10 @@ class Case(models.Model):
     class Kind(models.TextChoices):
         BOUNDARY = "boundary", "boundary differs"
         LABEL = "label", "label differs"
-        MISSING = "missing", "marked by some only"
+        MISSING = "missing", "missed by some"
+        EXTRA = "extra", "marked by a minority"
+        VALUE = "value", "value missing or differs"
+        REVIEW = "review", "sent back by the review"
 
     class State(models.TextChoices):
         OPEN = "open"
@@ -29,6 +32,11 @@ class Case(models.Model):
     proposals = models.JSONField(
         help_text="[{assignment, spans: [{label, start, end, quote, value, sign}]}, …], one per "
         "annotator."
+    )
+    score = models.FloatField(
+        default=0,
+        help_text="Agreement on the entity, 0 to 1: the largest share of annotators with the same "
+        "marks; for boundaries the mean F1 of the characters marked.",
     )
     state = models.CharField(max_length=10, choices=State, default=State.OPEN)
     decision = models.JSONField(
@@ -60,12 +68,49 @@ class Case(models.Model):
         return reverse("annotation:case", args=[self.campaign_document.campaign.slug, self.pk])
 
 
+class Decision(models.Model):
+    """One answer to a case, or its being opened again. Append-only; the case holds the last."""
+
+    class Choice(models.TextChoices):
+        PROPOSAL = "proposal", "one annotator's marks"
+        MAJORITY = "majority", "what most marked"
+        BOTH = "both", "the marks of both"
+        NEITHER = "neither", "nothing to mark"
+        EDIT = "edit", "edited"
+        REOPENED = "reopened", "opened again"
+
+    case = models.ForeignKey(Case, on_delete=models.CASCADE, related_name="decisions")
+    choice = models.CharField(max_length=10, choices=Choice)
+    proposal = models.PositiveSmallIntegerField(
+        null=True, help_text="Which annotator's marks, from 0, where one was chosen."
+    )
+    spans = models.JSONField(default=list, help_text="[{label, start, end, quote, value, sign}, …]")
+    reason = models.TextField(blank=True)
+    decided_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        null=True,
+        on_delete=models.PROTECT,
+        related_name="+",
+        help_text="Empty for what the majority rule decided.",
+    )
+    decided_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["case", "id"]
+
+    def __str__(self) -> str:
+        return f"{self.choice} for case {self.case_id}"
+
+
 class GoldSpan(models.Model):
-    """A span that everybody marked alike, or that adjudication settled."""
+    """A span that everybody marked alike, or that adjudication or review settled."""
 
     class Origin(models.TextChoices):
         AGREED = "agreed"
+        MAJORITY = "majority"
         ADJUDICATED = "adjudicated"
+        REVIEWED = "reviewed"
+        IMPORTED = "imported"
 
     campaign_document = models.ForeignKey(
         CampaignDocument, on_delete=models.CASCADE, related_name="gold_spans"

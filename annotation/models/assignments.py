@@ -16,10 +16,16 @@ class AssignmentQuerySet(models.QuerySet["Assignment"]):
         return self.filter(annotator=user)
 
     def workable(self) -> "AssignmentQuerySet":
-        """Not submitted yet, in a campaign that is open."""
-        return self.exclude(state=Assignment.State.SUBMITTED).filter(
-            campaign_document__campaign__state=Campaign.State.OPEN
+        """Not submitted yet, of a document in annotation, in a campaign that is open."""
+        return self.filter(
+            state__in=[Assignment.State.ASSIGNED, Assignment.State.IN_PROGRESS],
+            campaign_document__stage=CampaignDocument.Stage.ANNOTATION,
+            campaign_document__campaign__state=Campaign.State.OPEN,
         )
+
+    def standing(self) -> "AssignmentQuerySet":
+        """Those that count: work that was given to somebody else does not."""
+        return self.exclude(state=Assignment.State.WITHDRAWN)
 
     def submitted(self) -> "AssignmentQuerySet":
         return self.filter(state=Assignment.State.SUBMITTED)
@@ -30,6 +36,8 @@ class Assignment(models.Model):
         ASSIGNED = "assigned", "assigned"
         IN_PROGRESS = "in_progress", "in progress"
         SUBMITTED = "submitted", "submitted"
+        # Begun, then given to somebody else. Kept, shown to nobody, counted nowhere.
+        WITHDRAWN = "withdrawn", "withdrawn"
 
     class Flag(models.TextChoices):
         """What its annotator wants the lead to look at. Skipped work comes last in the queue."""
@@ -52,6 +60,9 @@ class Assignment(models.Model):
     )
     flag = models.CharField(max_length=7, choices=Flag, blank=True, default=Flag.NONE)
     flag_reason = models.TextField(blank=True)
+    return_reason = models.TextField(
+        blank=True, help_text="Why a lead sent the submitted work back, for its annotator."
+    )
     created_at = models.DateTimeField(auto_now_add=True)
     submitted_at = models.DateTimeField(null=True)
 
@@ -88,8 +99,12 @@ class Assignment(models.Model):
     @property
     def is_workable(self) -> bool:
         """Whether its annotator may change it now."""
-        campaign = self.campaign_document.campaign
-        return not self.is_submitted and campaign.state == Campaign.State.OPEN
+        document = self.campaign_document
+        return (
+            self.state in {self.State.ASSIGNED, self.State.IN_PROGRESS}
+            and document.stage == CampaignDocument.Stage.ANNOTATION
+            and document.campaign.state == Campaign.State.OPEN
+        )
 
 
 class Span(models.Model):
@@ -122,6 +137,19 @@ class Span(models.Model):
 
     def __str__(self) -> str:
         return f"{self.label} [{self.start}, {self.end})"
+
+
+class FirstSubmission(models.Model):
+    """The labels as they were first submitted, from which agreement is computed. Never changes."""
+
+    assignment = models.OneToOneField(
+        Assignment, on_delete=models.CASCADE, primary_key=True, related_name="first_submission"
+    )
+    spans = models.JSONField(help_text="[[start, end, label, value, sign], …] in text order.")
+    submitted_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"first submission of assignment {self.assignment_id}"
 
 
 class Comment(models.Model):

@@ -52,6 +52,22 @@ class Campaign(models.Model):
         blank=True,
         help_text="What annotators are shown as suggestions; none unless chosen.",
     )
+    screening = models.BooleanField(
+        default=False, help_text="Whether documents are screened before annotators get them."
+    )
+    agreement_threshold = models.FloatField(
+        default=1.0,
+        help_text="Entities whose agreement score, 0 to 1, is below it go to adjudication.",
+    )
+    review_pages = models.PositiveIntegerField(
+        default=100, help_text="A domain review follows every so many gold pages; 0 for none."
+    )
+    review_share = models.FloatField(
+        default=0.05, help_text="Share of the facts of those pages that is drawn, above 0 to 1."
+    )
+    qualification_f1 = models.FloatField(
+        default=0.9, help_text="Span F1 against known gold that an annotator has to reach, 0 to 1."
+    )
     state = models.CharField(max_length=10, choices=State, default=State.DRAFT)
     is_sample = models.BooleanField(default=False)
     created_by = models.ForeignKey(
@@ -66,7 +82,19 @@ class Campaign(models.Model):
         constraints = [
             models.CheckConstraint(
                 condition=Q(overlap__gte=1) & Q(overlap__lte=4), name="campaign_overlap_1_to_4"
-            )
+            ),
+            models.CheckConstraint(
+                condition=Q(agreement_threshold__gte=0, agreement_threshold__lte=1),
+                name="campaign_threshold_0_to_1",
+            ),
+            models.CheckConstraint(
+                condition=Q(review_share__gt=0, review_share__lte=1),
+                name="campaign_review_share_0_to_1",
+            ),
+            models.CheckConstraint(
+                condition=Q(qualification_f1__gte=0, qualification_f1__lte=1),
+                name="campaign_qualification_0_to_1",
+            ),
         ]
 
     def __str__(self) -> str:
@@ -92,6 +120,9 @@ class Membership(models.Model):
     seen_guidelines = models.PositiveIntegerField(
         default=0, help_text="Number of the newest version this person has opened; 0 for none."
     )
+    qualified_at = models.DateTimeField(
+        null=True, help_text="When an annotator passed the qualification round, if there is one."
+    )
 
     class Meta:
         ordering = ["campaign", "role", "id"]
@@ -103,22 +134,69 @@ class Membership(models.Model):
         return f"{self.user} is {self.role} of {self.campaign}"
 
 
+class CampaignDocumentQuerySet(models.QuerySet["CampaignDocument"]):
+    def in_work(self) -> "CampaignDocumentQuerySet":
+        """What becomes gold of the campaign: neither qualification nor excluded."""
+        return self.exclude(purpose=CampaignDocument.Purpose.QUALIFICATION).exclude(
+            stage=CampaignDocument.Stage.EXCLUDED
+        )
+
+    def settled(self) -> "CampaignDocumentQuerySet":
+        """Submitted by everybody: the only ones whose labels others may see."""
+        return self.in_work().filter(stage__in=CampaignDocument.SETTLED)
+
+
 class CampaignDocument(models.Model):
     """A document on its way through one campaign."""
 
     class Stage(models.TextChoices):
+        """In the order in which a document goes through them; any may be passed over."""
+
+        SCREENING = "screening", "screening"
         ANNOTATION = "annotation", "annotation"
+        VALIDATION = "validation", "validation"
         ADJUDICATION = "adjudication", "adjudication"
         GOLD = "gold", "gold"
+        EXCLUDED = "excluded", "excluded"
+
+    class Purpose(models.TextChoices):
+        WORK = "work", "work"
+        CALIBRATION = "calibration", "calibration, by every annotator"
+        QUALIFICATION = "qualification", "qualification, against known gold"
+
+    SETTLED = (Stage.VALIDATION, Stage.ADJUDICATION, Stage.GOLD)
 
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="documents")
     document = models.ForeignKey(Document, on_delete=models.PROTECT, related_name="+")
     stage = models.CharField(max_length=14, choices=Stage, default=Stage.ANNOTATION)
+    purpose = models.CharField(max_length=14, choices=Purpose, default=Purpose.WORK)
+    overlap = models.PositiveSmallIntegerField(
+        null=True, help_text="Annotators of this document; empty for the campaign's number."
+    )
+    faults = models.JSONField(
+        default=list,
+        help_text="What integrity validation found: [{assignment, key, code, message}, …].",
+    )
+    settled_at = models.DateTimeField(null=True, help_text="When everybody had submitted.")
+    gold_at = models.DateTimeField(null=True)
+    review_round = models.ForeignKey(
+        "annotation.ReviewRound",
+        null=True,
+        on_delete=models.SET_NULL,
+        related_name="documents",
+        help_text="The domain review whose draw this gold page was in.",
+    )
+
+    objects = CampaignDocumentQuerySet.as_manager()
 
     class Meta:
         ordering = ["campaign", "id"]
         constraints = [
-            models.UniqueConstraint(fields=["campaign", "document"], name="campaign_document_once")
+            models.UniqueConstraint(fields=["campaign", "document"], name="campaign_document_once"),
+            models.CheckConstraint(
+                condition=Q(overlap__isnull=True) | Q(overlap__gte=1),
+                name="campaign_document_overlap_from_1",
+            ),
         ]
         indexes = [models.Index(fields=["campaign", "stage"], name="campaign_document_stage")]
 

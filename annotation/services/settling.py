@@ -1,68 +1,136 @@
 """What becomes of a document once everybody has submitted it: agreed gold, and cases to decide."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from django.utils import timezone
+
+from annotation.integrity import structural_faults, value_problem
 from annotation.knots import Knot, knots
-from annotation.models import Assignment, CampaignDocument, Case, GoldSpan
+from annotation.models import Assignment, CampaignDocument, Case, Decision, GoldSpan
 from annotation.span_values import settled_value
 from portal.audit.models import record_event
 from portal.facts import FactValue
 from portal.facts import Span as TextSpan
 
+from .staging import make_gold
+
 Readings = dict[TextSpan, FactValue]
+Stage = CampaignDocument.Stage
 
 
-def settle_document(*, campaign_document: CampaignDocument) -> str:
-    """Compares the submitted spans; returns the document's stage.
+def settle_document(*, campaign_document: CampaignDocument, accept_faults: bool = False) -> str:
+    """Validates and compares the submitted spans; returns the document's stage.
 
-    Where all annotators marked alike the span is gold, with the value all of them gave it or, where
-    their values differ, the derived one; every other knot becomes an open case.
-    Without cases the document is gold at once. Does nothing unless the document is in annotation
-    and all have submitted. Runs in the caller's transaction, which must hold the lock of the
-    document's row.
+    With faults of structure the document waits for a lead, unless `accept_faults`. What all marked
+    alike is gold, and what most marked where the agreement reaches the campaign's threshold; the
+    rest becomes open cases. Without any the document is gold at once. Does nothing unless the
+    document is in annotation, or in validation with its faults accepted, and everybody has
+    submitted. Runs in the caller's transaction, which must hold the lock of the document's row.
     """
-    if campaign_document.stage != CampaignDocument.Stage.ANNOTATION:
+    assignments = _submitted(campaign_document, accept_faults)
+    if not assignments:
         return campaign_document.stage
-    assignments = list(campaign_document.assignments.order_by("id").prefetch_related("spans"))
-    if not assignments or not all(assignment.is_submitted for assignment in assignments):
-        return campaign_document.stage
-    marks = [_readings(assignment) for assignment in assignments]
-    found = knots([list(readings) for readings in marks])
-    settling = _Settling(campaign_document, campaign_document.document.content.text, marks)
-    agreed = [settling.gold(knot) for knot in found if knot.is_unanimous]
-    cases = [settling.case(knot, assignments) for knot in found if not knot.is_unanimous]
-    GoldSpan.objects.bulk_create(agreed)
-    Case.objects.bulk_create(cases)
-    stage = CampaignDocument.Stage.ADJUDICATION if cases else CampaignDocument.Stage.GOLD
-    campaign_document.stage = stage
-    campaign_document.save(update_fields=["stage"])
+    campaign_document.settled_at = campaign_document.settled_at or timezone.now()
+    if not accept_faults:
+        campaign_document.faults = _faults(campaign_document, assignments)
+    if campaign_document.faults and not accept_faults:
+        return _hold(campaign_document)
+    return _Settling(campaign_document, assignments).settle()
+
+
+def _submitted(campaign_document: CampaignDocument, accept_faults: bool) -> list[Assignment]:
+    """Everybody's work; nothing while somebody's is missing, or when it was settled before."""
+    waits = Stage.VALIDATION if accept_faults else Stage.ANNOTATION
+    if campaign_document.stage != waits:
+        return []
+    standing = campaign_document.assignments.standing()
+    assignments = list(standing.order_by("id").prefetch_related("spans"))
+    everybody = all(assignment.is_submitted for assignment in assignments)
+    return assignments if everybody else []
+
+
+def _faults(
+    campaign_document: CampaignDocument, assignments: Sequence[Assignment]
+) -> list[dict[str, Any]]:
+    document, labels = campaign_document.document, campaign_document.campaign.labels
+    return [
+        {
+            "assignment": assignment.pk,
+            "key": fault.key,
+            "code": fault.code,
+            "message": fault.message,
+        }
+        for assignment in assignments
+        for fault in structural_faults(
+            document.content.text, document.text_sha256, assignment.spans.all(), labels
+        )
+    ]
+
+
+def _hold(campaign_document: CampaignDocument) -> str:
+    campaign_document.stage = Stage.VALIDATION
+    campaign_document.save(update_fields=["stage", "faults", "settled_at"])
     record_event(
-        verb="settle_document", subject=campaign_document, agreed=len(agreed), cases=len(cases)
+        verb="fail_validation", subject=campaign_document, faults=len(campaign_document.faults)
     )
-    return str(stage)
+    return str(campaign_document.stage)
 
 
-def _readings(assignment: Assignment) -> Readings:
-    return {
-        TextSpan(span.start, span.end, span.label): FactValue(span.value, span.sign)
-        for span in assignment.spans.all()
-    }
-
-
-@dataclass(frozen=True)
 class _Settling:
-    """A document's text, and what each annotator marked in it, with the values they gave."""
+    """One document: its text, and what each annotator marked in it with the values they gave."""
 
-    campaign_document: CampaignDocument
-    text: str
-    marks: Sequence[Readings]
+    def __init__(
+        self, campaign_document: CampaignDocument, assignments: Sequence[Assignment]
+    ) -> None:
+        self.campaign_document = campaign_document
+        self.assignments = assignments
+        self.text = campaign_document.document.content.text
+        self.threshold = campaign_document.campaign.agreement_threshold
+        self.marks: list[Readings] = [_readings(assignment) for assignment in assignments]
 
-    def gold(self, knot: Knot) -> GoldSpan:
-        (span,) = knot.marks[0]
+    def settle(self) -> str:
+        agreed, by_majority, cases = self._sorted()
+        GoldSpan.objects.bulk_create(self._gold(span, GoldSpan.Origin.AGREED) for span in agreed)
+        Case.objects.bulk_create(cases)
+        for knot, marks in by_majority:
+            self._decide_by_majority(knot, marks)
+        document = self.campaign_document
+        document.stage = Stage.ADJUDICATION
+        document.save(update_fields=["stage", "faults", "settled_at"])
+        record_event(
+            verb="settle_document",
+            subject=document,
+            agreed=len(agreed),
+            majority=len(by_majority),
+            cases=len(cases),
+        )
+        return str(document.stage) if cases else make_gold(campaign_document=document)
+
+    def _sorted(
+        self,
+    ) -> tuple[list[TextSpan], list[tuple[Knot, tuple[TextSpan, ...]]], list[Case]]:
+        agreed: list[TextSpan] = []
+        by_majority: list[tuple[Knot, tuple[TextSpan, ...]]] = []
+        cases: list[Case] = []
+        for knot in knots([list(readings) for readings in self.marks]):
+            if knot.is_unanimous:
+                (span,) = knot.marks[0]
+                problem = value_problem((readings[span] for readings in self.marks), span.label)
+                if problem is None:
+                    agreed.append(span)
+                else:
+                    cases.append(self._case(knot, Case.Kind.VALUE))
+            elif knot.majority is not None and knot.score >= self.threshold:
+                by_majority.append((knot, knot.majority))
+            else:
+                cases.append(self._case(knot, knot.kind))
+        return agreed, by_majority, cases
+
+    def _gold(self, span: TextSpan, origin: str, case: Case | None = None) -> GoldSpan:
         quote = self.text[span.start : span.end]
-        value = settled_value((readings[span] for readings in self.marks), quote, span.label)
+        readings = (marks[span] for marks in self.marks if span in marks)
+        value = settled_value(readings, quote, span.label)
         return GoldSpan(
             campaign_document=self.campaign_document,
             label=span.label,
@@ -71,22 +139,38 @@ class _Settling:
             quote=quote,
             value=value.value,
             sign=value.sign,
-            origin=GoldSpan.Origin.AGREED,
+            origin=origin,
+            case=case,
         )
 
-    def case(self, knot: Knot, assignments: Sequence[Assignment]) -> Case:
+    def _decide_by_majority(self, knot: Knot, marks: tuple[TextSpan, ...]) -> None:
+        """A decided case, so that the lead can read it, and open it again."""
+        case = self._case(knot, knot.kind)
+        gold = [self._gold(span, GoldSpan.Origin.MAJORITY, case) for span in marks]
+        case.state = Case.State.DECIDED
+        case.decided_at = timezone.now()
+        case.reason = f"{knot.marks.count(marks)} of {len(knot.marks)} annotators marked it so."
+        case.decision = [decided_span(span) for span in gold]
+        case.save()
+        GoldSpan.objects.bulk_create(gold)
+        Decision.objects.create(
+            case=case, choice=Decision.Choice.MAJORITY, spans=case.decision, reason=case.reason
+        )
+
+    def _case(self, knot: Knot, kind: str) -> Case:
         return Case(
             campaign_document=self.campaign_document,
             start=knot.start,
             end=knot.end,
-            kind=knot.kind,
+            kind=kind,
+            score=knot.score,
             proposals=[
                 {
                     "assignment": assignment.pk,
                     "spans": [self._proposed(span, readings[span]) for span in spans],
                 }
                 for assignment, readings, spans in zip(
-                    assignments, self.marks, knot.marks, strict=True
+                    self.assignments, self.marks, knot.marks, strict=True
                 )
             ],
         )
@@ -100,3 +184,22 @@ class _Settling:
             "value": value.value,
             "sign": value.sign,
         }
+
+
+def decided_span(span: GoldSpan) -> dict[str, Any]:
+    """A gold span as decisions keep it."""
+    return {
+        "label": span.label,
+        "start": span.start,
+        "end": span.end,
+        "quote": span.quote,
+        "value": span.value,
+        "sign": span.sign,
+    }
+
+
+def _readings(assignment: Assignment) -> Readings:
+    return {
+        TextSpan(span.start, span.end, span.label): FactValue(span.value, span.sign)
+        for span in assignment.spans.all()
+    }

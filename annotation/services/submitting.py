@@ -1,15 +1,17 @@
 """Submitting: the annotator's last word on a document."""
 
 from dataclasses import dataclass
+from datetime import datetime
 
 from django.db import transaction
 from django.utils import timezone
 
-from annotation.models import Assignment, Campaign, CampaignDocument
+from annotation.models import Assignment, CampaignDocument, FirstSubmission
 from portal.accounts.models import User
 from portal.audit.models import record_event
 
 from .errors import CampaignNotOpen, Reassigned
+from .qualifying import grade_qualification
 from .saving import check_active_seconds, conflict_of
 from .settling import settle_document
 
@@ -28,9 +30,10 @@ def submit_assignment(
 ) -> Submitted:
     """Makes the spans of `base_revision` final; the last submission of a document settles it.
 
-    Submitting again from the same revision is answered as the first time. A flag stays: the lead
-    may still want to know. Raises Conflict when the assignment is at another revision and
-    CampaignNotOpen; nothing is changed then.
+    The first submission is kept for good, for agreement is computed from it. A qualification page
+    is compared with its known gold instead. Submitting again from the same revision is answered as
+    the first time. A flag stays: the lead may still want to know. Raises Conflict when the
+    assignment is at another revision, Reassigned and CampaignNotOpen; nothing is changed then.
     """
     check_active_seconds(active_seconds)
     # The lock makes the last two annotators of a document come one after the other, so that one
@@ -41,13 +44,14 @@ def submit_assignment(
         .get(pk=assignment.campaign_document_id)
     )
     now = Assignment.objects.select_for_update().get(pk=assignment.pk)
-    if now.annotator_id != actor.pk:
+    if now.annotator_id != actor.pk or now.state == Assignment.State.WITHDRAWN:
         raise Reassigned
     if now.revision != base_revision:
         raise conflict_of(now)
     if now.is_submitted:
         return Submitted(now.state, campaign_document.stage)
-    if campaign_document.campaign.state != Campaign.State.OPEN:
+    now.campaign_document = campaign_document
+    if not now.is_workable:
         raise CampaignNotOpen
     now.state = Assignment.State.SUBMITTED
     now.submitted_at = timezone.now()
@@ -55,5 +59,21 @@ def submit_assignment(
     now.save(update_fields=["state", "submitted_at", "active_seconds"])
     # No count of spans: it would tell others about labels they may not see yet.
     record_event(verb="submit_assignment", subject=now, actor=actor, revision=now.revision)
+    _freeze_first(now, now.submitted_at)
+    if campaign_document.purpose == CampaignDocument.Purpose.QUALIFICATION:
+        grade_qualification(assignment=now)
+        return Submitted(str(now.state), campaign_document.stage)
     stage = settle_document(campaign_document=campaign_document)
     return Submitted(str(now.state), stage)
+
+
+def _freeze_first(assignment: Assignment, submitted_at: datetime) -> None:
+    """Keeps what was submitted first; a later submission, of work sent back, changes nothing."""
+    if FirstSubmission.objects.filter(assignment=assignment).exists():
+        return
+    spans = assignment.spans.order_by("start").values_list("start", "end", "label", "value", "sign")
+    FirstSubmission.objects.create(
+        assignment=assignment,
+        spans=[list(span) for span in spans],
+        submitted_at=submitted_at,
+    )

@@ -87,3 +87,30 @@ class ApiToken(models.Model):
     def digest_of(secret: str) -> str:
         """SHA-256 is enough: the secret is 32 random bytes, not a password to be guessed."""
         return hashlib.sha256(secret.encode()).hexdigest()
+
+
+class Invitation(models.Model):
+    """A letter to somebody, who may or may not have an account. Only the secret's hash is kept.
+
+    What comes with it is said by the rows that point at it, such as a role in a campaign.
+    """
+
+    email = models.EmailField("e-mail address")
+    digest = models.CharField(max_length=64, unique=True)
+    invited_by = models.ForeignKey(
+        User, null=True, on_delete=models.SET_NULL, related_name="invitations_sent"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+    expires_at = models.DateTimeField()
+    accepted_at = models.DateTimeField(null=True)
+    accepted_by = models.ForeignKey(
+        User, null=True, on_delete=models.SET_NULL, related_name="invitations_accepted"
+    )
+    revoked_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["-id"]
+        indexes = [models.Index(Lower("email"), name="invitation_email")]
+
+    def __str__(self) -> str:
+        return f"invitation of {self.email}"

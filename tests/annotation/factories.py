@@ -38,8 +38,12 @@ def make_campaign(
     opened: bool = True,
     labels: Sequence[str] = ("Number", "Date"),
     title: str = "Spring round",
+    **settings: Any,
 ) -> Campaign:
-    """A campaign over a dataset of its own, its documents shared out unless `opened` is off."""
+    """A campaign over a dataset of its own, its documents shared out unless `opened` is off.
+
+    There is no domain review unless `settings`, fields of the campaign, ask for one.
+    """
     campaign = create_campaign(
         dataset=make_dataset(documents),
         title=title,
@@ -48,6 +52,8 @@ def make_campaign(
         guidelines="Mark **every** fact.",
         actor=None,
     )
+    Campaign.objects.filter(pk=campaign.pk).update(**{"review_pages": 0} | settings)
+    campaign.refresh_from_db()
     roles = [(annotator, Membership.Role.ANNOTATOR) for annotator in annotators]
     roles += [(lead, Membership.Role.LEAD)] if lead else []
     roles += [(reviewer, Membership.Role.REVIEWER)] if reviewer else []

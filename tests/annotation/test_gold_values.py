@@ -22,7 +22,7 @@ def marked(work: Assignment, value: str = "", *marks: tuple[str, str]) -> None:
 
 @pytest.mark.parametrize(
     ("ann_reads", "ben_reads", "gold"),
-    [("", "", "1200"), ("12", "12", "12"), ("12", "", "1200"), ("12", "13", "1200")],
+    [("", "", "1200"), ("12", "12", "12")],
 )
 def test_agreed_span_has_the_value_that_both_gave(
     campaign: Campaign, ann: User, ben: User, ann_reads: str, ben_reads: str, gold: str
@@ -31,6 +31,17 @@ def test_agreed_span_has_the_value_that_both_gave(
     marked(work_of(ben, campaign), ben_reads)
     span = GoldSpan.objects.get()
     assert (span.value, span.sign, span.origin) == (gold, "plain", "agreed")
+
+
+@pytest.mark.parametrize(("ann_reads", "ben_reads"), [("12", ""), ("12", "13")])
+def test_values_that_differ_are_a_case(
+    campaign: Campaign, ann: User, ben: User, ann_reads: str, ben_reads: str
+) -> None:
+    marked(work_of(ann, campaign), ann_reads)
+    marked(work_of(ben, campaign), ben_reads)
+    assert not GoldSpan.objects.exists()
+    (case,) = document_of(campaign).cases.all()
+    assert (case.kind, case.score) == ("value", 1)
 
 
 def test_adjudicated_span_has_the_value_of_the_proposal(

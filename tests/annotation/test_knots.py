@@ -86,5 +86,39 @@ def test_third_annotator_who_marked_nothing_makes_it_missing() -> None:
     assert knot.kind == "missing"
 
 
+def test_one_of_three_that_marked_is_extra() -> None:
+    (knot,) = knots([[NUMBER], [], []])
+    assert (knot.kind, knot.majority) == ("extra", ())
+    assert knot.score == pytest.approx(2 / 3)
+
+
+def test_majority_needs_more_than_half_of_three() -> None:
+    other = Span(10, 15, "Date")
+    assert knots([[NUMBER], [other]])[0].majority is None
+    assert knots([[NUMBER], [NUMBER], [other]])[0].majority == (NUMBER,)
+    assert knots([[NUMBER], [NUMBER], [other], [other]])[0].majority is None
+
+
+def test_score_of_a_label_is_the_largest_share() -> None:
+    assert knots([[NUMBER], [Span(10, 15, "Date")]])[0].score == 0.5
+
+
+def test_score_of_a_boundary_is_the_mean_f1_of_characters() -> None:
+    """Of 5 and 6 characters 5 are shared: 10 / 11. A third agrees with one of them wholly."""
+    wider = Span(10, 16, "Number")
+    assert knots([[NUMBER], [wider]])[0].score == pytest.approx(10 / 11)
+    three = knots([[NUMBER], [wider], [wider]])[0]
+    assert three.score == pytest.approx((10 / 11 + 10 / 11 + 1) / 3)
+
+
+@given(markings())
+def test_score_and_majority_do_not_depend_on_the_order(annotators: list[list[Span]]) -> None:
+    turned = knots(annotators[::-1])
+    for knot, other in zip(knots(annotators), turned, strict=True):
+        assert knot.score == pytest.approx(other.score)
+        assert 0 <= knot.score <= 1
+        assert (knot.majority, knot.kind) == (other.majority, other.kind)
+
+
 def test_examples_hold() -> None:
     assert doctest.testmod(module).failed == 0

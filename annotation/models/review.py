@@ -1,0 +1,104 @@
+"""Domain review: a reviewer checks a seeded draw of the gold facts of a run of pages."""
+
+from django.conf import settings
+from django.db import models
+from django.db.models import F, Q
+from django.urls import reverse
+
+from .campaigns import Campaign, CampaignDocument
+
+
+class ReviewRound(models.Model):
+    """One draw: `share` of the facts of the gold pages that no former round had covered."""
+
+    class State(models.TextChoices):
+        OPEN = "open"
+        DONE = "done"
+
+    campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="review_rounds")
+    number = models.PositiveIntegerField()
+    seed = models.PositiveBigIntegerField(help_text="The draw is the same for the same seed.")
+    share = models.FloatField()
+    pages = models.PositiveIntegerField(help_text="Gold pages drawn from.")
+    facts = models.PositiveIntegerField(help_text="Gold facts on those pages.")
+    guidelines_version = models.PositiveIntegerField(help_text="In force when it was opened.")
+    state = models.CharField(max_length=4, choices=State, default=State.OPEN)
+    opened_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        null=True,
+        on_delete=models.PROTECT,
+        related_name="+",
+        help_text="Empty for a round that was due.",
+    )
+    opened_at = models.DateTimeField(auto_now_add=True)
+    closed_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["campaign", "number"]
+        constraints = [
+            models.UniqueConstraint(fields=["campaign", "number"], name="review_round_once"),
+            models.CheckConstraint(
+                condition=Q(state="open", closed_at__isnull=True)
+                | Q(state="done", closed_at__isnull=False),
+                name="review_round_done_has_time",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"review {self.number} of {self.campaign}"
+
+    def get_absolute_url(self) -> str:
+        return reverse("annotation:review-round", args=[self.campaign.slug, self.number])
+
+
+class ReviewItem(models.Model):
+    """A gold fact that was drawn, as it was then, and what the reviewer said of it."""
+
+    class Verdict(models.TextChoices):
+        PENDING = "pending", "to review"
+        ACCEPTED = "accepted", "accepted"
+        CORRECTED = "corrected", "corrected"
+        SENT_BACK = "sent_back", "sent back"
+
+    round = models.ForeignKey(ReviewRound, on_delete=models.CASCADE, related_name="items")
+    position = models.PositiveIntegerField(help_text="From 1, in the order of pages and text.")
+    campaign_document = models.ForeignKey(
+        CampaignDocument, on_delete=models.CASCADE, related_name="review_items"
+    )
+    label = models.CharField(max_length=64)
+    start = models.PositiveIntegerField()
+    end = models.PositiveIntegerField()
+    quote = models.TextField()
+    value = models.TextField(blank=True)
+    sign = models.CharField(max_length=20, blank=True)
+    verdict = models.CharField(max_length=9, choices=Verdict, default=Verdict.PENDING)
+    correction = models.JSONField(
+        null=True, help_text="{label, start, end, quote, value, sign}, or null to remove the fact."
+    )
+    reason = models.TextField(blank=True)
+    guidelines_version = models.PositiveIntegerField(
+        null=True, help_text="In force when it was decided: what the feedback is to."
+    )
+    reviewer = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+"
+    )
+    decided_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["round", "position"]
+        constraints = [
+            models.UniqueConstraint(fields=["round", "position"], name="review_item_once"),
+            models.CheckConstraint(condition=Q(start__lt=F("end")), name="review_item_not_empty"),
+            models.CheckConstraint(
+                condition=Q(verdict="pending", decided_at__isnull=True)
+                | (~Q(verdict="pending") & Q(decided_at__isnull=False)),
+                name="review_item_decided_has_time",
+            ),
+            models.CheckConstraint(
+                condition=Q(verdict__in=["pending", "accepted"]) | ~Q(reason=""),
+                name="review_item_change_has_reason",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"item {self.position} of {self.round}"
