@@ -1,24 +1,45 @@
-"""Models of the dataset manager, one module per noun.
+"""Models of datasets, one module per noun.
 
-Imports go one way: `imports` and `releases` may import `documents`, that one `datasets`.
+Imports go one way: all other modules may import `documents`, that one `datasets`.
 """
 
+from .acceptance import Batch, BatchDocument, Inspection
+from .curation import DatasetTask, NearDuplicate, PiiFinding, Selection
 from .datasets import Dataset
-from .documents import Document, DocumentContent, DocumentType, PageImage, XbrlFacts
+from .documents import (
+    Document,
+    DocumentContent,
+    DocumentRecord,
+    DocumentType,
+    PageImage,
+    TextBoxes,
+    XbrlFacts,
+)
 from .immutable import ImmutableRowError
 from .imports import ImportItem, ImportRun
-from .releases import Release, ReleaseItem
+from .releases import Dispute, LicenceAcceptance, Release, ReleaseItem
 
 __all__ = [
+    "Batch",
+    "BatchDocument",
     "Dataset",
+    "DatasetTask",
+    "Dispute",
     "Document",
     "DocumentContent",
+    "DocumentRecord",
     "DocumentType",
     "ImmutableRowError",
     "ImportItem",
     "ImportRun",
+    "Inspection",
+    "LicenceAcceptance",
+    "NearDuplicate",
     "PageImage",
+    "PiiFinding",
     "Release",
     "ReleaseItem",
+    "Selection",
+    "TextBoxes",
     "XbrlFacts",
 ]

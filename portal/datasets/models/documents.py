@@ -62,6 +62,16 @@ class DocumentQuerySet(models.QuerySet["Document"]):
 class Document(models.Model):
     """One page of a source. Its content never changes: a changed page is another document."""
 
+    class Kind(models.TextChoices):
+        """A page has canonical HTML and text; a picture has images and a record only."""
+
+        PAGE = "page", "page"
+        PICTURE = "picture", "picture"
+
+    class State(models.TextChoices):
+        ACTIVE = "active", "active"
+        HELD = "held", "held back"
+
     dataset = models.ForeignKey(Dataset, on_delete=models.PROTECT, related_name="documents")
     name = models.CharField(
         max_length=NAME_LENGTH, help_text="The published id, unique in the dataset."
@@ -73,6 +83,12 @@ class Document(models.Model):
     source_url = models.CharField(max_length=500, blank=True)
     licence = models.CharField(max_length=300, blank=True)
     metadata = models.JSONField(default=dict)
+    kind = models.CharField(max_length=8, choices=Kind, default=Kind.PAGE)
+    language = models.CharField(max_length=12, blank=True, help_text="BCP 47, such as en or zh.")
+    state = models.CharField(max_length=6, choices=State, default=State.ACTIVE)
+    held_reason = models.TextField(
+        blank=True, help_text="Why it goes into no campaign and no release."
+    )
     source_sha256 = models.CharField(max_length=64, help_text="Of the file as it came.")
     html_sha256 = models.CharField(max_length=64, help_text="Of the canonical HTML.")
     text_sha256 = models.CharField(max_length=64, help_text="Of the canonical text, in UTF-8.")
@@ -88,7 +104,12 @@ class Document(models.Model):
             models.UniqueConstraint(
                 fields=["dataset", "html_sha256"], name="document_content_in_dataset"
             ),
-            models.CheckConstraint(condition=Q(text_chars__gt=0), name="document_has_text"),
+            models.CheckConstraint(
+                condition=Q(text_chars__gt=0) | Q(kind="picture"), name="document_has_text"
+            ),
+            models.CheckConstraint(
+                condition=Q(state="active") | ~Q(held_reason=""), name="document_held_has_reason"
+            ),
         ]
         indexes = [
             # The counts by type and the table; a search reads names and companies here alone.
@@ -138,6 +159,22 @@ class XbrlFacts(ImmutableModel):
         return f"inline XBRL of {self.document_id}"
 
 
+class DocumentRecord(ImmutableModel):
+    """What came with a document of another benchmark: its question and its gold, as imported."""
+
+    document = models.OneToOneField(
+        Document, on_delete=models.CASCADE, primary_key=True, related_name="record"
+    )
+    benchmark = models.CharField(max_length=40, help_text="A key of the benchmarks.")
+    gold = models.JSONField(help_text="The gold line, as the benchmark's reader gives it.")
+    prompt = models.TextField(blank=True, help_text="What a model is asked; no secret.")
+
+    objects = ImmutableQuerySet["DocumentRecord"].as_manager()
+
+    def __str__(self) -> str:
+        return f"record of {self.document_id}"
+
+
 def image_path(image: "PageImage", filename: str) -> str:
     """Where an image is stored: by dataset and content; no name from outside becomes a path.
 
@@ -149,6 +186,11 @@ def image_path(image: "PageImage", filename: str) -> str:
     return f"datasets/{image.document.dataset_id}/images/{digest[:2]}/{digest}.{suffix}"
 
 
+def thumbnail_path(image: "PageImage", _filename: str) -> str:
+    digest = image.sha256
+    return f"datasets/{image.document.dataset_id}/thumbnails/{digest[:2]}/{digest}.webp"
+
+
 class PageImage(models.Model):
     """A picture of the rendered page, PNG or JPEG; a document over several pages has several."""
 
@@ -158,6 +200,18 @@ class PageImage(models.Model):
     width = models.PositiveIntegerField(help_text="Pixels.")
     height = models.PositiveIntegerField(help_text="Pixels.")
     sha256 = models.CharField(max_length=64)
+
+    is_rendered = models.BooleanField(
+        default=False, help_text="Made here from the HTML, rather than imported with it."
+    )
+    thumbnail = models.FileField(upload_to=thumbnail_path, max_length=200, blank=True)
+    text_similarity = models.FloatField(
+        null=True,
+        help_text="Share of the page's text that the picture shows, 0 to 1; empty if not checked.",
+    )
+    transform = models.JSONField(
+        null=True, help_text="{kind, strength, seed, …} of a simulated capture; null for none."
+    )
 
     class Meta:
         ordering = ["document", "number"]
@@ -182,3 +236,18 @@ class PageImage(models.Model):
     @property
     def media_type(self) -> str:
         return "image/jpeg" if self.suffix == ".jpg" else "image/png"
+
+
+class TextBoxes(models.Model):
+    """Where the runs of the canonical text lie on a rendered image. Read as a whole, so one row."""
+
+    image = models.OneToOneField(
+        PageImage, on_delete=models.CASCADE, primary_key=True, related_name="text_boxes"
+    )
+    boxes = models.JSONField(
+        help_text="[[start, end, left, top, width, height], …]: code points of the canonical text, "
+        "pixels of the image."
+    )
+
+    def __str__(self) -> str:
+        return f"text boxes of image {self.image_id}"

@@ -23,7 +23,20 @@ class ImportRun(models.Model):
         FAILED = "failed"
         CANCELLED = "cancelled"
 
+    class Form(models.TextChoices):
+        """The layouts that are read."""
+
+        PAGES = "pages", "pages with images and metadata"
+        FILING = "filing", "a filing of the SEC, or several"
+        FINCRITICALED = "fincriticaled", "FinCriticalED's CSV or Parquet"
+        LABEL_STUDIO = "labelstudio", "Label Studio JSON"
+        FCMBENCH = "fcmbench", "FCMBench's JSON Lines with images"
+        CCOCR = "ccocr", "CC-OCR's index and label files"
+        RECEIPTS = "receipts", "receipts: images with JSON"
+        PARQUET = "parquet", "Parquet with embedded images"
+
     dataset = models.ForeignKey(Dataset, on_delete=models.CASCADE, related_name="imports")
+    form = models.CharField(max_length=14, choices=Form, default=Form.PAGES)
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
     )

@@ -39,6 +39,12 @@ class Release(ImmutableModel):
     )
     item_count = models.PositiveIntegerField()
     fact_count = models.PositiveIntegerField()
+    licence = models.CharField(
+        max_length=160, blank=True, help_text="Has to be accepted before a download; empty: none."
+    )
+    citation = models.JSONField(
+        default=dict, help_text="{authors: [name, …], year, doi, url} for those who cite it."
+    )
     frozen_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
     )
@@ -71,9 +77,19 @@ class Release(ImmutableModel):
 class ReleaseItem(ImmutableModel):
     """One frozen item: its gold line as the benchmark reads it, and its facts with offsets."""
 
+    class Split(models.TextChoices):
+        DEV = "dev", "development"
+        TEST = "test", "test"
+
     release = models.ForeignKey(Release, on_delete=models.PROTECT, related_name="items")
     position = models.PositiveIntegerField()
     name = models.CharField(max_length=160, help_text="The published id.")
+    split = models.CharField(
+        max_length=4,
+        choices=Split,
+        blank=True,
+        help_text="Of a release in two: dev is public, of test the gold is hidden.",
+    )
     document = models.ForeignKey(
         Document, null=True, on_delete=models.PROTECT, related_name="release_items"
     )
@@ -96,3 +112,65 @@ class ReleaseItem(ImmutableModel):
     def save(self, *_: Any, **__: Any) -> None:
         """Refused even for a new row: the items of a release are made with it, in bulk."""
         raise ImmutableRowError(type(self), "save")
+
+
+class LicenceAcceptance(models.Model):
+    """Somebody accepted the licence of a release, before the first download."""
+
+    release = models.ForeignKey(Release, on_delete=models.PROTECT, related_name="acceptances")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    accepted_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["release", "user"], name="licence_accepted_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.user_id} accepted the licence of {self.release}"
+
+
+class Dispute(models.Model):
+    """Somebody challenges a gold fact. An accepted one goes into the next release."""
+
+    class State(models.TextChoices):
+        OPEN = "open"
+        ACCEPTED = "accepted"
+        DECLINED = "declined"
+
+    item = models.ForeignKey(ReleaseItem, on_delete=models.PROTECT, related_name="disputes")
+    fact = models.PositiveIntegerField(
+        null=True, help_text="Its number n in the item, from 0; empty: a fact is missing."
+    )
+    claim = models.TextField(help_text="What it should be.")
+    reason = models.TextField()
+    raised_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="disputes"
+    )
+    raised_at = models.DateTimeField(auto_now_add=True)
+    state = models.CharField(max_length=8, choices=State, default=State.OPEN)
+    answer = models.TextField(blank=True)
+    decided_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    decided_at = models.DateTimeField(null=True)
+    settled_in = models.ForeignKey(
+        Release,
+        null=True,
+        on_delete=models.PROTECT,
+        related_name="settled_disputes",
+        help_text="The release whose notes tell of an accepted one.",
+    )
+
+    class Meta:
+        ordering = ["-id"]
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(state="open", decided_at__isnull=True)
+                | (~models.Q(state="open") & models.Q(decided_at__isnull=False)),
+                name="dispute_decided_has_time",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"dispute {self.pk}"

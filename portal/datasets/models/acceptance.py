@@ -1,0 +1,95 @@
+"""Quality acceptance: batches of records, a random sample of each inspected field by field."""
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from .datasets import Dataset
+from .documents import Document
+
+
+class Batch(models.Model):
+    """Some documents of a dataset that are accepted or rejected as a whole."""
+
+    class State(models.TextChoices):
+        OPEN = "open", "under inspection"
+        ACCEPTED = "accepted", "accepted"
+        REJECTED = "rejected", "rejected"
+
+    dataset = models.ForeignKey(Dataset, on_delete=models.CASCADE, related_name="batches")
+    number = models.PositiveIntegerField()
+    fields = models.JSONField(help_text="[{name, kind: text | number | date | list}, …]")
+    threshold = models.FloatField(
+        default=0.97, help_text="Accuracy that every field has to reach, 0 to 1."
+    )
+    seed = models.PositiveBigIntegerField(help_text="The sample is the same for the same seed.")
+    sample_size = models.PositiveIntegerField()
+    state = models.CharField(max_length=8, choices=State, default=State.OPEN)
+    report = models.JSONField(
+        default=dict, help_text="Accuracy by field with n, and the validation's faults; of the end."
+    )
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+    closed_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["dataset", "number"]
+        constraints = [
+            models.UniqueConstraint(fields=["dataset", "number"], name="batch_number_once"),
+            models.CheckConstraint(
+                condition=Q(threshold__gt=0, threshold__lte=1), name="batch_threshold_0_to_1"
+            ),
+            models.CheckConstraint(
+                condition=Q(state="open", closed_at__isnull=True)
+                | (~Q(state="open") & Q(closed_at__isnull=False)),
+                name="batch_closed_has_time",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"batch {self.number} of {self.dataset}"
+
+
+class BatchDocument(models.Model):
+    batch = models.ForeignKey(Batch, on_delete=models.CASCADE, related_name="documents")
+    document = models.ForeignKey(Document, on_delete=models.PROTECT, related_name="batches")
+    is_sampled = models.BooleanField(default=False)
+    faults = models.JSONField(
+        default=list, help_text="[{field, message}, …] of the automatic validation."
+    )
+
+    class Meta:
+        ordering = ["batch", "id"]
+        constraints = [
+            models.UniqueConstraint(fields=["batch", "document"], name="batch_document_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.document_id} in {self.batch}"
+
+
+class Inspection(models.Model):
+    """What a person said of one field of one sampled document."""
+
+    batch_document = models.ForeignKey(
+        BatchDocument, on_delete=models.CASCADE, related_name="inspections"
+    )
+    field = models.CharField(max_length=80)
+    is_right = models.BooleanField()
+    correct_value = models.JSONField(null=True, help_text="What it should be, for a wrong one.")
+    comment = models.TextField(blank=True)
+    inspector = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+"
+    )
+    inspected_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        ordering = ["batch_document", "field"]
+        constraints = [
+            models.UniqueConstraint(fields=["batch_document", "field"], name="inspection_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.field} of {self.batch_document_id}"

@@ -1,0 +1,141 @@
+"""Curation: what was found in documents, what was decided about it, and documents drawn by lot."""
+
+from django.conf import settings
+from django.db import models
+from django.db.models import F, Q
+
+from .datasets import Dataset
+from .documents import Document
+
+
+class DatasetTask(models.Model):
+    """Work on many documents that a worker does: rendering, scanning, deriving. With its report."""
+
+    class Kind(models.TextChoices):
+        RENDER = "render", "render pages"
+        PII = "pii", "look for personal data"
+        DUPLICATES = "duplicates", "look for near duplicates"
+        DERIVE = "derive", "derive a stress variant"
+
+    class State(models.TextChoices):
+        QUEUED = "queued"
+        RUNNING = "running"
+        DONE = "done"
+        FAILED = "failed"
+        CANCELLED = "cancelled"
+
+    dataset = models.ForeignKey(Dataset, on_delete=models.CASCADE, related_name="tasks")
+    kind = models.CharField(max_length=10, choices=Kind)
+    options = models.JSONField(default=dict)
+    state = models.CharField(max_length=10, choices=State, default=State.QUEUED)
+    total = models.PositiveIntegerField(default=0)
+    done = models.PositiveIntegerField(default=0)
+    report = models.JSONField(default=dict, help_text="Counts, and faults by document name.")
+    error = models.TextField(blank=True, help_text="Why the whole task failed.")
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+    finished_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["-id"]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.pk} of {self.dataset}"
+
+    @property
+    def job_group(self) -> str:
+        return f"dataset-task:{self.pk}"
+
+    @property
+    def is_finished(self) -> bool:
+        return self.state not in {self.State.QUEUED, self.State.RUNNING}
+
+
+class PiiFinding(models.Model):
+    """Something in a document that may be personal data, and what was decided about it."""
+
+    class Kind(models.TextChoices):
+        EMAIL = "email", "e-mail address"
+        PHONE = "phone", "telephone number"
+        SSN = "ssn", "social security number"
+        CARD = "card", "card number"
+        ACCOUNT = "account", "account number (IBAN or routing)"
+
+    class Decision(models.TextChoices):
+        OPEN = "open", "to decide"
+        KEPT = "kept", "kept"
+        MASKED = "masked", "masked"
+
+    document = models.ForeignKey(Document, on_delete=models.CASCADE, related_name="pii_findings")
+    kind = models.CharField(max_length=8, choices=Kind)
+    start = models.PositiveIntegerField()
+    end = models.PositiveIntegerField()
+    decision = models.CharField(max_length=6, choices=Decision, default=Decision.OPEN)
+    reason = models.TextField(blank=True)
+    decided_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    decided_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["document", "start"]
+        constraints = [
+            models.UniqueConstraint(fields=["document", "kind", "start"], name="pii_finding_once"),
+            models.CheckConstraint(condition=Q(start__lt=F("end")), name="pii_finding_not_empty"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} in {self.document_id} at {self.start}"
+
+
+class NearDuplicate(models.Model):
+    """Two documents of a dataset that are almost the same."""
+
+    class Decision(models.TextChoices):
+        OPEN = "open", "to decide"
+        KEPT = "kept", "both kept"
+        HELD = "held", "the second held back"
+
+    first = models.ForeignKey(Document, on_delete=models.CASCADE, related_name="+")
+    second = models.ForeignKey(Document, on_delete=models.CASCADE, related_name="near_duplicates")
+    similarity = models.FloatField(help_text="Of their texts, 0 to 1.")
+    decision = models.CharField(max_length=4, choices=Decision, default=Decision.OPEN)
+    decided_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    decided_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["-similarity", "id"]
+        constraints = [
+            models.UniqueConstraint(fields=["first", "second"], name="near_duplicate_once"),
+            models.CheckConstraint(condition=Q(first__lt=F("second")), name="near_duplicate_order"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.first_id} and {self.second_id}"
+
+
+class Selection(models.Model):
+    """Documents drawn by a stratified sample; the same seed and spec draw the same again."""
+
+    dataset = models.ForeignKey(Dataset, on_delete=models.CASCADE, related_name="selections")
+    title = models.CharField(max_length=160)
+    seed = models.PositiveBigIntegerField()
+    spec = models.JSONField(help_text="{strata: [field, …], per_stratum or size, filters}")
+    documents = models.ManyToManyField(Document, related_name="selections")
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-id"]
+        constraints = [
+            models.UniqueConstraint(fields=["dataset", "title"], name="selection_title_once")
+        ]
+
+    def __str__(self) -> str:
+        return self.title
