@@ -8,24 +8,16 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 from time import monotonic, sleep
-from typing import Any
 
-from django.db import transaction
-
-from annotation.models import Assignment, Campaign, CampaignDocument, Membership
-from annotation.services.campaigns import create_campaign, default_guidelines
-from annotation.services.members import add_member
-from annotation.services.saving import save_spans
-from annotation.services.submitting import submit_assignment
+from annotation.models import Campaign
 from portal.accounts.models import User
 from portal.common.uploads import archive_limits
-from portal.datasets.models import Dataset, Document, ImportRun, Release
+from portal.datasets.models import Dataset, ImportRun, Release
 from portal.datasets.services.datasets import create_dataset
 from portal.datasets.services.gold import place_gold
 from portal.datasets.services.imports import import_path
 from portal.datasets.services.releases import freeze_release
 from portal.datasets.sources.gold import read_gold_pages
-from portal.facts import LABEL_SETS
 from portal.jobs.worker import run_due_jobs
 from scoring.models import Board, Entry, Grading, Phase, Submission
 from scoring.services.boards import NewPhase, create_board, set_board_state
@@ -34,21 +26,15 @@ from scoring.services.reported import load_reported
 from scoring.services.submissions import create_submission
 from scoring.services.validation import check_upload
 
+from .campaign import load_campaign
+from .parts import DATA, LABELS, SLUG, Cast, SampleError
 from .people import PASSWORD, PEOPLE
 
-DATA = Path(__file__).resolve().parent / "data"
-SLUG = "sample"
 VERSION = "1.0.0"
-LABELS = LABEL_SETS["v1"]
 GRADING_SECONDS = 120
 CARD_FIELDS = ("name", "organisation", "size", "category", "link", "notes")
 
 Say = Callable[[str], None]
-Cast = dict[str, User]
-
-
-class SampleError(Exception):
-    """The sample could not be loaded; the message names what went wrong."""
 
 
 def is_loaded() -> bool:
@@ -66,7 +52,7 @@ def load_sample(say: Say) -> None:
     say(f"dataset: {dataset.documents.count()} documents")
     release = load_release(dataset, cast)
     say(f"release {release.version}: {release.fact_count} facts")
-    campaign = load_campaign(dataset, cast)
+    campaign = load_campaign(release, cast)
     say(f"campaign: {campaign.documents.count()} documents")
     board = load_board(release, cast)
     for path in _submission_files():
@@ -123,79 +109,6 @@ def load_release(dataset: Dataset, cast: Cast) -> Release:
         visibility=Release.Visibility.PUBLIC,
         actor=cast["organiser"],
     )
-
-
-# --- annotation ------------------------------------------------------------------------------
-
-
-def load_campaign(dataset: Dataset, cast: Cast) -> Campaign:
-    """A campaign with finished pages, open cases to adjudicate and tasks to do.
-
-    Pairs are those of the shipped labels instead of newly assigned ones, so the campaign's
-    documents are made here.
-    """
-    campaign = Campaign.objects.filter(slug=SLUG).first()
-    if campaign is not None:
-        return campaign
-    with transaction.atomic():
-        campaign = create_campaign(
-            dataset=dataset,
-            title="Sample campaign",
-            labels=LABELS,
-            overlap=2,
-            guidelines=default_guidelines(),
-            actor=cast["organiser"],
-            slug=SLUG,
-            is_sample=True,
-        )
-        _add_members(campaign, cast)
-        campaign.state = Campaign.State.OPEN
-        campaign.save(update_fields=["state"])
-        for document in _annotators()["documents"]:
-            _load_document(campaign, document, cast)
-    return campaign
-
-
-def _annotators() -> dict[str, Any]:
-    data: dict[str, Any] = json.loads((DATA / "annotators.json").read_bytes())
-    return data
-
-
-def _add_members(campaign: Campaign, cast: Cast) -> None:
-    roles = [(key, Membership.Role.ANNOTATOR) for key in _annotators()["annotators"]]
-    for key, role in [*roles, ("lead", Membership.Role.LEAD), ("lead", Membership.Role.REVIEWER)]:
-        add_member(campaign=campaign, user=cast[key], role=role, actor=cast["organiser"])
-
-
-def _load_document(campaign: Campaign, shipped: dict[str, Any], cast: Cast) -> None:
-    document = Document.objects.get(dataset=campaign.dataset, name=shipped["id"])
-    if document.text_sha256 != shipped["text_sha256"]:
-        raise SampleError(f"{document.name}: the labels were made for another text")
-    row = CampaignDocument.objects.create(campaign=campaign, document=document)
-    works = [
-        Assignment.objects.create(campaign_document=row, annotator=cast[work["annotator"]])
-        for work in shipped["assignments"]
-    ]
-    # All assignments exist before the first is submitted: a document settles with its last one.
-    for assignment, work in zip(works, shipped["assignments"], strict=True):
-        _do_work(assignment, work)
-
-
-def _do_work(assignment: Assignment, work: dict[str, Any]) -> None:
-    if work["state"] == Assignment.State.ASSIGNED:
-        return
-    spans = [{"key": f"s{number}", **span} for number, span in enumerate(work["spans"])]
-    saved = save_spans(
-        assignment=assignment,
-        base_revision=0,
-        save_key="sample",
-        spans=spans,
-        author=assignment.annotator,
-    )
-    if work["state"] == Assignment.State.SUBMITTED:
-        submit_assignment(
-            assignment=assignment, base_revision=saved.revision, actor=assignment.annotator
-        )
 
 
 # --- scoring ---------------------------------------------------------------------------------

@@ -21,10 +21,12 @@ class Person:
 
 PEOPLE = (
     Person("organiser", "Olga Organiser", "organiser: datasets, boards, publishing", True),
-    Person("lead", "Leo Lead", "lead of the sample campaign: agreement, adjudication, release"),
+    Person("lead", "Leo Lead", "lead: screening, validation, agreement, adjudication, release"),
     Person("annotator1", "Ada Annotator", "annotator with open tasks"),
     Person("annotator2", "Bo Annotator", "annotator"),
     Person("annotator3", "Chi Annotator", "annotator"),
     Person("annotator4", "Dee Annotator", "annotator with open tasks"),
+    Person("annotator5", "Eve Annotator", "new annotator: has the qualification round to do"),
+    Person("reviewer", "Rita Reviewer", "domain reviewer, with drawn facts to look at"),
     Person("researcher", "Rae Researcher", "researcher: uploads submissions"),
 )

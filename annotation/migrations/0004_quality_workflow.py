@@ -129,6 +129,7 @@ class Migration(migrations.Migration):
                 ('share', models.FloatField()),
                 ('pages', models.PositiveIntegerField(help_text='Gold pages drawn from.')),
                 ('facts', models.PositiveIntegerField(help_text='Gold facts on those pages.')),
+                ('population', models.JSONField(default=dict, help_text='{document name: [start, …]} of those facts: what the draw is recomputed from.')),
                 ('guidelines_version', models.PositiveIntegerField(help_text='In force when it was opened.')),
                 ('state', models.CharField(choices=[('open', 'Open'), ('done', 'Done')], default='open', max_length=4)),
                 ('opened_at', models.DateTimeField(auto_now_add=True)),

@@ -21,6 +21,10 @@ class ReviewRound(models.Model):
     share = models.FloatField()
     pages = models.PositiveIntegerField(help_text="Gold pages drawn from.")
     facts = models.PositiveIntegerField(help_text="Gold facts on those pages.")
+    population = models.JSONField(
+        default=dict,
+        help_text="{document name: [start, …]} of those facts: what the draw is recomputed from.",
+    )
     guidelines_version = models.PositiveIntegerField(help_text="In force when it was opened.")
     state = models.CharField(max_length=4, choices=State, default=State.OPEN)
     opened_by = models.ForeignKey(

@@ -8,19 +8,17 @@ images/ID.png    on request
 manifest.json    the release, its items' hashes, and the SHA-256 of every file before it
 """
 
-import hashlib
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
-from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
+from zipfile import ZIP_STORED
+
+from portal.common.zips import DRAIN_AT, ZipSink, ZipWriter
 
 from .models import Release, ReleaseItem
 from .services.releases import canonical_json
 
-# The earliest time a ZIP can hold, for all: the archive depends on nothing but the release.
-TIMESTAMP = (1980, 1, 1, 0, 0, 0)
 AT_ONCE = 100
-DRAIN_AT = 64 * 1024
 
 
 def archive_name(release: Release) -> str:
@@ -29,8 +27,8 @@ def archive_name(release: Release) -> str:
 
 def release_archive(release: Release, *, images: bool = False) -> Iterator[bytes]:
     """The archive's bytes, in pieces. Bounded memory: one item at a time."""
-    sink = _Sink()
-    writer = _Writer(sink)
+    sink = ZipSink()
+    writer = ZipWriter(sink)
     for item in _items(release) if release.has_pages else ():
         writer.add(f"gold/{item.name}.html", item.gold["html"].encode())
         yield from sink.drain(DRAIN_AT)
@@ -54,70 +52,6 @@ def facts_line(item: ReleaseItem) -> dict[str, Any]:
         "text_sha256": document.text_sha256 if document else None,
         "facts": item.facts,
     }
-
-
-class _Sink:
-    """The end of a pipe that cannot be rewound: collects what the ZIP writes until it is taken."""
-
-    def __init__(self) -> None:
-        self._pieces: list[bytes] = []
-        self._size = 0
-
-    def write(self, data: bytes) -> int:
-        self._pieces.append(bytes(data))
-        self._size += len(data)
-        return len(data)
-
-    def flush(self) -> None:
-        """Nothing is held back."""
-
-    def close(self) -> None:
-        """What was written stays to be taken."""
-
-    def drain(self, at_least: int) -> Iterator[bytes]:
-        """All that was written, once it is worth a piece of its own."""
-        if self._size > at_least:
-            yield b"".join(self._pieces)
-            self._pieces.clear()
-            self._size = 0
-
-
-class _Writer:
-    """Adds files to the ZIP and keeps their hashes for the manifest."""
-
-    def __init__(self, sink: _Sink) -> None:
-        self._zip = ZipFile(sink, "w")
-        self.files: list[dict[str, Any]] = []
-
-    def close(self) -> None:
-        self._zip.close()
-
-    def add(self, name: str, data: bytes, *, method: int = ZIP_DEFLATED) -> None:
-        self._zip.writestr(_info(name, method), data)
-        self._note(name, len(data), hashlib.sha256(data).hexdigest())
-
-    def adding(self, name: str, lines: Iterable[bytes]) -> Iterator[None]:
-        """Writes a file of unknown length; comes back after every line, to let the sink drain."""
-        digest, size = hashlib.sha256(), 0
-        with self._zip.open(_info(name, ZIP_DEFLATED), "w", force_zip64=True) as file:
-            for line in lines:
-                file.write(line)
-                digest.update(line)
-                size += len(line)
-                yield
-        self._note(name, size, digest.hexdigest())
-
-    def _note(self, name: str, size: int, sha256: str) -> None:
-        self.files.append({"path": name, "bytes": size, "sha256": sha256})
-
-
-def _info(name: str, method: int) -> ZipInfo:
-    """A file's entry without anything of the machine that writes it."""
-    info = ZipInfo(name, TIMESTAMP)
-    info.compress_type = method
-    info.create_system = 3
-    info.external_attr = 0o644 << 16
-    return info
 
 
 def _items(release: Release) -> Iterator[ReleaseItem]:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from portal.facts import Span, read_tags
+from portal.facts import Span, read_tags, read_value
 from sample.generator.content import content
 from sample.generator.figures import Draw
 
@@ -18,10 +18,14 @@ SHARE_IN_PROGRESS = 3  # a task in progress holds the first third of the page's 
 
 
 class Change(NamedTuple):
-    """What a slip does to the gold spans of a page; None where it removes or adds nothing."""
+    """What a slip does to the gold spans of a page; None where it removes or adds nothing.
+
+    `fields` are those of the added span that the annotator gives otherwise than it says.
+    """
 
     removed: Span | None
     added: Span | None
+    fields: tuple[tuple[str, str], ...] = ()
 
 
 def missed(_text: str, span: Span) -> Change | None:
@@ -60,6 +64,21 @@ def year(text: str, span: Span) -> Change | None:
     return Change(span, Span(span.start, span.end, "Number")) if is_year else None
 
 
+def thousands(text: str, span: Span) -> Change | None:
+    """An amount read in thousands, because the table's head says so."""
+    value, sign = read_value(text[span.start : span.end], span.label)
+    if span.label != "Number" or not re.fullmatch(r"-?\d+", value):
+        return None
+    return Change(span, span, (("value", f"{value}000"), ("sign", sign)))
+
+
+def drift(text: str, span: Span) -> Change | None:
+    """A quote that is no longer what stands there, as a careless script would leave it."""
+    if span.label != "Number":
+        return None
+    return Change(span, span, (("quote", f"{text[span.start : span.end]}0"),))
+
+
 FACT_SLIPS: dict[str, Callable[[str, Span], Change | None]] = {
     "missed": missed,
     "parenthesis": parenthesis,
@@ -67,6 +86,8 @@ FACT_SLIPS: dict[str, Callable[[str, Span], Change | None]] = {
     "currency": currency,
     "connective": connective,
     "year": year,
+    "thousands": thousands,
+    "drift": drift,
 }
 
 
@@ -95,24 +116,30 @@ def annotators_json(gold_pages: dict[str, str]) -> str:
 
 
 def document(entry: dict[str, Any], gold: str) -> dict[str, Any]:
-    """One page: the assignments of both annotators and the slips that were planted."""
+    """One page: the assignments of its annotators and the slips that were planted."""
     page = read_tags(gold, LABELS)
     text, spans = page.canonical.text, list(page.spans)
     slips = drawn_slips(entry, text, spans)
-    first, second = entry["pair"]
-    state = entry.get("second", "submitted")
     return {
         "id": entry["id"],
         "text_sha256": page.canonical.text_sha256,
+        "purpose": entry.get("purpose", "work"),
+        "stage": entry.get("stage", "annotation"),
         "assignments": [
-            assignment(first, "submitted", text, labelled(first, spans, slips)),
-            assignment(second, state, text, so_far(state, labelled(second, spans, slips))),
+            assignment(who, state, text, spans, [slip for slip in slips if slip[0] == who])
+            for who, state in states(entry)
         ],
         "slips": [
             {"annotator": who, "kind": kind, "quote": quote(text, change)}
             for who, kind, change in slips
         ],
     }
+
+
+def states(entry: dict[str, Any]) -> list[tuple[str, str]]:
+    """Who labels the page, and how far each has come: all have submitted but perhaps the last."""
+    team = [(who, "submitted") for who in entry["team"]]
+    return [*team[:-1], (team[-1][0], entry.get("last", "submitted"))] if team else []
 
 
 def drawn_slips(
@@ -131,12 +158,9 @@ def drawn_slips(
     return slips
 
 
-def labelled(
-    annotator: str, spans: Sequence[Span], slips: Sequence[tuple[str, str, Change]]
-) -> list[Span]:
-    own = [change for who, _, change in slips if who == annotator]
-    removed = {change.removed for change in own}
-    added = [change.added for change in own if change.added]
+def labelled(spans: Sequence[Span], changes: Sequence[Change]) -> list[Span]:
+    removed = {change.removed for change in changes}
+    added = [change.added for change in changes if change.added]
     return sorted([span for span in spans if span not in removed] + added)
 
 
@@ -146,15 +170,24 @@ def so_far(state: str, spans: list[Span]) -> list[Span]:
     return spans[: kept[state]]
 
 
-def assignment(annotator: str, state: str, text: str, spans: Sequence[Span]) -> dict[str, Any]:
+def assignment(
+    annotator: str,
+    state: str,
+    text: str,
+    spans: Sequence[Span],
+    slips: Sequence[tuple[str, str, Change]],
+) -> dict[str, Any]:
+    changes = [change for _, _, change in slips]
+    fields = {change.added: dict(change.fields) for change in changes if change.added}
     marks = [
         {
             "start": span.start,
             "end": span.end,
             "label": span.label,
             "quote": text[span.start : span.end],
+            **fields.get(span, {}),
         }
-        for span in spans
+        for span in so_far(state, labelled(spans, changes))
     ]
     return {"annotator": annotator, "state": state, "spans": marks}
 

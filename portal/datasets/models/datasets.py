@@ -43,10 +43,12 @@ class Dataset(models.Model):
     )
     is_sample = models.BooleanField(default=False)
     derived_from = models.ForeignKey(
-        "self", null=True, on_delete=models.PROTECT, related_name="variants"
+        "self", null=True, blank=True, on_delete=models.PROTECT, related_name="variants"
     )
     derivation = models.JSONField(
-        null=True, help_text="{kind, strength, seed, version} of the simulated captures in it."
+        null=True,
+        blank=True,
+        help_text="{kind, strength, seed, version} of the simulated captures in it.",
     )
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"

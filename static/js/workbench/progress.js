@@ -7,6 +7,7 @@ const clock = (seconds) => {
 };
 
 export class Progress {
+  #root;
   #desk;
   #time;
   #counts;
@@ -19,6 +20,7 @@ export class Progress {
   #scheduled = false;
 
   constructor(root, desk, time) {
+    this.#root = root;
     this.#desk = desk;
     this.#time = time;
     this.#counts = root.querySelectorAll("[data-label-count]");
@@ -72,7 +74,8 @@ export class Progress {
     if (!pick) return "";
     const suggestion = this.#desk.suggestionAt(pick);
     if (suggestion) return `${quote(pick)}: ${suggestion.label} suggested, Enter accepts`;
-    return `${quote(pick)}: no label yet, press 1 to ${Math.min(9, this.#desk.data.labels.length)}`;
+    const keys = `, press 1 to ${Math.min(9, this.#desk.data.labels.length)}`;
+    return `${quote(pick)}: no label yet${this.#root.hasAttribute("data-no-character-keys") ? "" : keys}`;
   }
 
   #tick() {

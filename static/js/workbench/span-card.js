@@ -9,6 +9,8 @@ export class SpanCard {
   #sign;
   #fault;
   #shown = null;
+  // What was typed and not taken, by the fact's key: it is there again when one comes back to it.
+  #refused = new Map();
 
   constructor(root, desk) {
     this.#desk = desk;
@@ -48,10 +50,11 @@ export class SpanCard {
     this.#card.querySelector("[data-part=quote]").textContent = span.quote.replace(/\s+/g, " ");
     const isEditing = this.#card.contains(document.activeElement) && document.activeElement.matches("input, select");
     if (isNew || !isEditing) {
-      this.#value.value = span.value ?? reading?.value ?? "";
-      this.#sign.value = span.sign ?? reading?.sign ?? "";
+      const typed = this.#refused.get(span.key);
+      this.#value.value = typed?.value ?? span.value ?? reading?.value ?? "";
+      this.#sign.value = typed?.sign ?? span.sign ?? reading?.sign ?? "";
+      this.#tellFault(typed?.message ?? "");
     }
-    if (isNew) this.#tellFault("");
     this.#card.querySelector("[data-derive]").hidden = span.value === undefined || !this.#desk.canEdit;
     const warnings = reading?.warnings ?? [];
     this.#card.querySelector("[data-warnings]").replaceChildren(
@@ -66,7 +69,10 @@ export class SpanCard {
     const sign = fittingSign(value, this.#sign.value, span.label);
     this.#sign.value = sign;
     const fault = valueFault(value, sign, span.label);
-    this.#tellFault(fault ? `Not taken: ${fault}.` : "");
+    const message = fault ? `Not taken: ${fault}.` : "";
+    if (fault) this.#refused.set(span.key, { value, sign, message });
+    else this.#refused.delete(span.key);
+    this.#tellFault(message);
     const reading = this.#desk.readingOf(span);
     if (fault || (reading?.value === value && reading?.sign === sign)) return;
     this.#desk.edit((list) => list.setValue(span.key, { value, sign }));
@@ -74,11 +80,14 @@ export class SpanCard {
 
   #derive() {
     const span = this.#desk.active;
-    if (span) this.#desk.edit((list) => list.setValue(span.key, null));
+    if (!span) return;
+    this.#refused.delete(span.key);
+    this.#desk.edit((list) => list.setValue(span.key, null));
   }
 
   #key(event) {
     if (event.key === "Escape") {
+      if (this.#shown) this.#refused.delete(this.#shown.key);
       this.#shown = null;
       this.#show();
       document.activeElement.blur();
@@ -88,6 +97,11 @@ export class SpanCard {
       this.#write();
       if (!this.#fault.textContent) document.activeElement.blur();
     }
+  }
+
+  /** How many facts hold a typed value that was not taken. */
+  get refusedCount() {
+    return [...this.#refused.keys()].filter((key) => this.#desk.list.all.some((span) => span.key === key)).length;
   }
 
   #tellFault(text) {

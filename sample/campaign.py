@@ -1,0 +1,164 @@
+"""The sample campaign: every stage of the quality workflow, with something to do in each.
+
+Pairs are those of the shipped labels instead of newly assigned ones, so the campaign's documents
+are made here; everything after goes through the services that the pages use.
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from annotation.models import (
+    Assignment,
+    Campaign,
+    CampaignDocument,
+    Membership,
+    ReviewItem,
+    Screening,
+    Span,
+)
+from annotation.services.campaigns import create_campaign, default_guidelines
+from annotation.services.members import add_member
+from annotation.services.qualifying import add_qualification
+from annotation.services.reviewing import decide_item
+from annotation.services.saving import save_spans
+from annotation.services.screening import screen_document
+from annotation.services.submitting import submit_assignment
+from portal.datasets.models import Document, Release
+
+from .parts import DATA, LABELS, SLUG, Cast, SampleError
+
+# Small enough for a sample to show a majority, and a review before there are a hundred pages.
+SETTINGS = {"screening": True, "agreement_threshold": 0.7, "review_pages": 4, "review_share": 0.05}
+NEWCOMER = "annotator5"
+REVIEWED = 3
+
+Stage = CampaignDocument.Stage
+Purpose = CampaignDocument.Purpose
+
+
+def load_campaign(release: Release, cast: Cast) -> Campaign:
+    """Makes the campaign over the dataset of `release`, whose gold the qualification asks for."""
+    campaign = Campaign.objects.filter(slug=SLUG).first()
+    if campaign is not None:
+        return campaign
+    shipped: dict[str, Any] = json.loads((DATA / "annotators.json").read_bytes())
+    with transaction.atomic():
+        campaign = _new_campaign(release, shipped["annotators"], cast)
+        for document in shipped["documents"]:
+            if document["purpose"] != Purpose.QUALIFICATION:
+                _load_document(campaign, document, cast)
+        _add_newcomer(campaign, release, shipped["documents"], cast)
+        _begin_review(campaign, cast)
+    return campaign
+
+
+def _new_campaign(release: Release, annotators: list[str], cast: Cast) -> Campaign:
+    campaign = create_campaign(
+        dataset=release.dataset,
+        title="Sample campaign",
+        labels=LABELS,
+        overlap=2,
+        guidelines=default_guidelines(),
+        actor=cast["organiser"],
+        slug=SLUG,
+        is_sample=True,
+    )
+    Campaign.objects.filter(pk=campaign.pk).update(state=Campaign.State.OPEN, **SETTINGS)
+    campaign.refresh_from_db()
+    roles = [(key, Membership.Role.ANNOTATOR) for key in annotators]
+    roles += [("lead", Membership.Role.LEAD), ("reviewer", Membership.Role.REVIEWER)]
+    for key, role in roles:
+        add_member(campaign=campaign, user=cast[key], role=role, actor=cast["organiser"])
+    # Those who have worked from the beginning need no qualification round.
+    campaign.memberships.filter(role=Membership.Role.ANNOTATOR).update(qualified_at=timezone.now())
+    return campaign
+
+
+def _load_document(campaign: Campaign, shipped: Mapping[str, Any], cast: Cast) -> None:
+    document = Document.objects.get(dataset=campaign.dataset, name=shipped["id"])
+    if document.text_sha256 != shipped["text_sha256"]:
+        raise SampleError(f"{document.name}: the labels were made for another text")
+    waits = shipped["stage"] in {Stage.SCREENING, Stage.EXCLUDED}
+    row = CampaignDocument.objects.create(
+        campaign=campaign,
+        document=document,
+        purpose=shipped["purpose"],
+        stage=Stage.SCREENING if waits else Stage.ANNOTATION,
+    )
+    if shipped["stage"] == Stage.EXCLUDED:
+        screen_document(
+            campaign_document=row,
+            verdict=Screening.Verdict.FAULTY,
+            faults=[Screening.Fault.OTHER],
+            reason="Left out to show an excluded page; the page itself is sound.",
+            actor=cast["lead"],
+        )
+    if waits:
+        return
+    Screening.objects.create(
+        campaign_document=row, verdict=Screening.Verdict.INTACT, screened_by=cast["lead"]
+    )
+    works = [
+        Assignment.objects.create(campaign_document=row, annotator=cast[work["annotator"]])
+        for work in shipped["assignments"]
+    ]
+    # All assignments exist before the first is submitted: a document settles with its last one.
+    for assignment, work in zip(works, shipped["assignments"], strict=True):
+        _do_work(assignment, work)
+
+
+def _do_work(assignment: Assignment, work: Mapping[str, Any]) -> None:
+    if work["state"] == Assignment.State.ASSIGNED:
+        return
+    text = assignment.campaign_document.document.content.text
+    spans = [{"key": f"s{number}", **span} for number, span in enumerate(work["spans"])]
+    drifted = {span["key"]: span["quote"] for span in spans if _stands(text, span) != span["quote"]}
+    saved = save_spans(
+        assignment=assignment,
+        base_revision=0,
+        save_key="sample",
+        spans=[span | {"quote": _stands(text, span)} for span in spans],
+        author=assignment.annotator,
+    )
+    # No save would take a quote that is not there; validation is shown what it is there for.
+    for key, quote in drifted.items():
+        Span.objects.filter(assignment=assignment, key=key).update(quote=quote)
+    if work["state"] == Assignment.State.SUBMITTED:
+        submit_assignment(
+            assignment=assignment, base_revision=saved.revision, actor=assignment.annotator
+        )
+
+
+def _stands(text: str, span: Mapping[str, Any]) -> str:
+    return text[span["start"] : span["end"]]
+
+
+def _add_newcomer(
+    campaign: Campaign, release: Release, documents: list[dict[str, Any]], cast: Cast
+) -> None:
+    """A qualification round, and somebody who has it before them."""
+    names = [entry["id"] for entry in documents if entry["purpose"] == Purpose.QUALIFICATION]
+    add_qualification(campaign=campaign, source=release, names=names, actor=cast["lead"])
+    add_member(
+        campaign=campaign,
+        user=cast[NEWCOMER],
+        role=Membership.Role.ANNOTATOR,
+        actor=cast["organiser"],
+    )
+
+
+def _begin_review(campaign: Campaign, cast: Cast) -> None:
+    """The first facts of the round that has become due; the rest are left to the reader."""
+    pending = ReviewItem.objects.filter(round__campaign=campaign).order_by("position")
+    for item in pending[:REVIEWED]:
+        decide_item(
+            item=item,
+            verdict=ReviewItem.Verdict.ACCEPTED,
+            correction=None,
+            reason="",
+            actor=cast["reviewer"],
+        )

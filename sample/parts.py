@@ -1,0 +1,17 @@
+"""What the parts of the loader share."""
+
+from pathlib import Path
+
+from portal.accounts.models import User
+from portal.facts import LABEL_SETS
+
+DATA = Path(__file__).resolve().parent / "data"
+SLUG = "sample"
+LABELS = LABEL_SETS["v1"]
+
+# People by the keys of people.py.
+Cast = dict[str, User]
+
+
+class SampleError(Exception):
+    """The sample could not be loaded; the message names what went wrong."""
