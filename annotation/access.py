@@ -14,16 +14,45 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.core.exceptions import PermissionDenied
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.http import Http404
 from django.shortcuts import get_object_or_404
+from django.urls import reverse
 
 from annotation.models import Assignment, Campaign, CampaignDocument, Case, Membership
 from annotation.models.assignments import AssignmentQuerySet
 from portal.accounts.access import is_organiser
+from portal.common.prepared import Parameter, Prepared
 
 # HTML and text are large, and no page needs both.
 _CONTENT = "campaign_document__document__content"
+
+
+class QualificationFirst(PermissionDenied):
+    """The work is one's own, but the campaign's qualification round comes before it."""
+
+    code = "qualification_first"
+    title = "First the qualification"
+    action_label = "Go to the qualification"
+
+    def __init__(self, campaign: Campaign) -> None:
+        super().__init__(
+            f"{campaign.title} opens its pages to you once you have passed a short round of pages "
+            "whose answers are known."
+        )
+        self.action_url = reverse("annotation:qualification", args=[campaign.slug])
+
+
+class GivenAway(PermissionDenied):
+    """The work was one's own and is somebody else's now; what was done is kept, but closed."""
+
+    code = "reassigned"
+    title = "Given to somebody else"
+    action_label = "My tasks"
+
+    def __init__(self) -> None:
+        super().__init__("A lead gave this page to another annotator. You need not finish it.")
+        self.action_url = reverse("annotation:tasks")
 
 
 @dataclass(frozen=True)
@@ -94,6 +123,22 @@ def adjudicated_campaign(user: Any, slug: str) -> Standing:
     return standing
 
 
+def qualified_campaign(user: Any, slug: str) -> Standing:
+    """For those who take part in the qualification round, and those who hold it."""
+    standing = campaign_for(user, slug)
+    if not standing.is_annotator and not standing.may_manage:
+        raise PermissionDenied("The qualification is for the campaign's annotators and leads.")
+    return standing
+
+
+def led_campaign(user: Any, slug: str) -> Standing:
+    """For the campaign's leads only: how well each annotator works is told to nobody else."""
+    standing = campaign_for(user, slug)
+    if not standing.is_lead:
+        raise PermissionDenied("The quality of each annotator is for the campaign's leads.")
+    return standing
+
+
 def case_for(user: Any, slug: str, pk: int) -> tuple[Standing, Case]:
     """A case of a campaign the user leads. Only documents all have submitted have cases."""
     standing = adjudicated_campaign(user, slug)
@@ -104,33 +149,126 @@ def case_for(user: Any, slug: str, pk: int) -> tuple[Standing, Case]:
     return standing, case
 
 
+def adjudicated_page(user: Any, slug: str, name: str) -> tuple[Standing, CampaignDocument]:
+    """A page that everybody has submitted and that was compared, of a campaign the user leads."""
+    standing = adjudicated_campaign(user, slug)
+    compared = CampaignDocument.objects.settled().exclude(stage=CampaignDocument.Stage.VALIDATION)
+    pages = compared.filter(campaign=standing.campaign)
+    page = get_object_or_404(pages.select_related("campaign", "document"), document__name=name)
+    return standing, page
+
+
 def own_assignments(user: Any) -> AssignmentQuerySet:
+    """The user's own work, as lists and queues have it.
+
+    While a qualification round is to be passed in a campaign these are its pages and nothing else;
+    afterwards they are no work any more.
+    """
+    qualifying = Q(campaign_document__purpose=CampaignDocument.Purpose.QUALIFICATION)
+    unqualified = Q(campaign_document__campaign__in=unqualified_campaigns(user))
+    return _own(user).filter(qualifying & unqualified | ~qualifying & ~unqualified)
+
+
+def _own(user: Any) -> AssignmentQuerySet:
     """The user's own work in campaigns whose annotator they still are: all an annotator may ever
     see.
     """
     if not user.is_authenticated:
         return Assignment.objects.none()
     # A person holds a role once, so that the join multiplies nothing.
-    return Assignment.objects.of(user).standing().filter(
-        campaign_document__campaign__memberships__user=user,
-        campaign_document__campaign__memberships__role=Membership.Role.ANNOTATOR,
+    return (
+        Assignment.objects.of(user)
+        .standing()
+        .filter(
+            campaign_document__campaign__memberships__user=user,
+            campaign_document__campaign__memberships__role=Membership.Role.ANNOTATOR,
+        )
     )
+
+
+def _waits_for_qualification(user: Any) -> Q:
+    """The condition that work is closed to its annotator until they have qualified.
+
+    What they had submitted before there was a qualification round stays open to them.
+    """
+    qualification = CampaignDocument.Purpose.QUALIFICATION
+    return (
+        Q(campaign_document__campaign__in=unqualified_campaigns(user))
+        & ~Q(campaign_document__purpose=qualification)
+        & ~Q(state=Assignment.State.SUBMITTED)
+    )
+
+
+def unqualified_campaigns(user: Any) -> QuerySet[Membership, Any]:
+    """Campaigns with a qualification round that the user annotates for and has not passed."""
+    if not user.is_authenticated:
+        return Membership.objects.none().values("campaign")
+    rounds = CampaignDocument.objects.filter(
+        campaign=OuterRef("campaign"), purpose=CampaignDocument.Purpose.QUALIFICATION
+    )
+    return Membership.objects.filter(
+        Exists(rounds), user=user, role=Membership.Role.ANNOTATOR, qualified_at__isnull=True
+    ).values("campaign")
+
+
+class _AnyUser(Parameter):
+    """Whoever is logged in, in queries that are compiled once: give `user` their primary key."""
+
+    is_authenticated = True
+
+
+ANY_USER = _AnyUser("user")
+
+
+def _own_one() -> AssignmentQuerySet:
+    one = _own(ANY_USER).filter(pk=Parameter("pk"))
+    related = one.select_related("campaign_document__campaign", "campaign_document__document")
+    waiting: AssignmentQuerySet = related.annotate(waits=_waits_for_qualification(ANY_USER))
+    return waiting
+
+
+# Every request of the workbench begins with one of these.
+_OWN: Prepared[Assignment] = Prepared(_own_one)
+_OWN_TEXT: Prepared[Assignment] = Prepared(
+    lambda: _own_one().select_related(_CONTENT).defer(f"{_CONTENT}__html")
+)
+
+
+def _own_or_404(user: Any, query: Prepared[Assignment], pk: int) -> Assignment:
+    """One of the user's own; raises QualificationFirst when it has to wait for that, and GivenAway
+    when it was theirs.
+    """
+    assignment: Any = query.first(user=user.pk, pk=pk) if user.is_authenticated else None
+    if assignment is None:
+        _refuse_given_away(user, pk)
+        raise Http404("No such assignment.")
+    if assignment.waits:
+        raise QualificationFirst(assignment.campaign_document.campaign)
+    found: Assignment = assignment
+    return found
+
+
+def _refuse_given_away(user: Any, pk: int) -> None:
+    if not user.is_authenticated:
+        return
+    withdrawn = Assignment.objects.of(user).filter(pk=pk, state=Assignment.State.WITHDRAWN)
+    annotates = Membership.objects.filter(
+        campaign=OuterRef("campaign_document__campaign"),
+        user=user,
+        role=Membership.Role.ANNOTATOR,
+    )
+    if withdrawn.filter(Exists(annotates)).exists():
+        raise GivenAway
 
 
 def own_assignment(user: Any, pk: int) -> Assignment:
     """One of the user's own assignments; anybody else's answers 404."""
-    related = own_assignments(user).select_related(
-        "campaign_document__campaign", "campaign_document__document"
-    )
-    return get_object_or_404(related, pk=pk)
+    return _own_or_404(user, _OWN, pk)
 
 
 def own_text(user: Any, pk: int) -> Assignment:
     """The same with the page's text, which spans are checked against."""
-    related = own_assignments(user).select_related(
-        "campaign_document__campaign", "campaign_document__document__content"
-    )
-    return get_object_or_404(related.defer(f"{_CONTENT}__html"), pk=pk)
+    return _own_or_404(user, _OWN_TEXT, pk)
 
 
 def readable_assignment(user: Any, pk: int) -> Assignment:
@@ -153,7 +291,10 @@ def _readable(user: Any, assignment: Assignment | None) -> Assignment:
     """One answer for what is not there and what may not be read, so that they look alike."""
     if assignment is None or assignment.state == Assignment.State.WITHDRAWN:
         raise Http404("No such assignment.")
-    if own_assignments(user).filter(pk=assignment.pk).exists():
+    own = _own(user).annotate(waits=_waits_for_qualification(user)).filter(pk=assignment.pk)
+    if (waits := own.values_list("waits", flat=True).first()) is not None:
+        if waits:
+            raise QualificationFirst(assignment.campaign_document.campaign)
         return assignment
     document = assignment.campaign_document
     settled = document.stage in CampaignDocument.SETTLED

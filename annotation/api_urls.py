@@ -3,15 +3,24 @@
 from django.urls import path
 
 from .api import (
+    agreement,
     assignments,
     campaigns,
+    cases,
     files,
     guidelines,
     history,
     page_facts,
+    people,
+    qualification,
     quality,
     remarks,
+    review,
+    screening,
     suggestions,
+    teams,
+    transfers,
+    validation,
 )
 
 urlpatterns = [
@@ -74,6 +83,7 @@ urlpatterns = [
     path(
         "assignments/<int:pk>/import/", files.AssignmentImport.as_view(), name="assignment-import"
     ),
+    path("assignments/<int:pk>/gold/", review.AssignmentGold.as_view(), name="assignment-gold"),
     path("campaigns/", campaigns.CampaignList.as_view(), name="campaigns"),
     path("campaigns/<slug:slug>/", campaigns.CampaignDetail.as_view(), name="campaign"),
     path(
@@ -96,6 +106,76 @@ urlpatterns = [
         suggestions.SuggestionUploads.as_view(),
         name="suggestion-uploads",
     ),
+    path(
+        "campaigns/<slug:slug>/settings/",
+        teams.CampaignSettingsView.as_view(),
+        name="campaign-settings",
+    ),
+    path(
+        "campaigns/<slug:slug>/documents/",
+        teams.CampaignDocuments.as_view(),
+        name="campaign-documents",
+    ),
+    path(
+        "campaigns/<slug:slug>/documents/calibration/",
+        teams.CampaignCalibration.as_view(),
+        name="campaign-calibration",
+    ),
+    path(
+        "campaigns/<slug:slug>/documents/overlap/",
+        teams.CampaignOverlap.as_view(),
+        name="campaign-overlap",
+    ),
+    path(
+        "campaigns/<slug:slug>/assignments/",
+        teams.CampaignAssignments.as_view(),
+        name="campaign-assignments",
+    ),
+    path(
+        "campaigns/<slug:slug>/assignments/<int:pk>/hand-over/",
+        teams.AssignmentHandOver.as_view(),
+        name="assignment-hand-over",
+    ),
+    path(
+        "campaigns/<slug:slug>/annotators/<int:pk>/hand-over/",
+        teams.AnnotatorHandOver.as_view(),
+        name="annotator-hand-over",
+    ),
+    path(
+        "campaigns/<slug:slug>/screening/",
+        screening.CampaignScreening.as_view(),
+        name="campaign-screening",
+    ),
+    path(
+        "campaigns/<slug:slug>/screening/<str:name>/",
+        screening.ScreeningPage.as_view(),
+        name="screening-page",
+    ),
+    path(
+        "campaigns/<slug:slug>/screening/<str:name>/undo/",
+        screening.ScreeningUndo.as_view(),
+        name="screening-undo",
+    ),
+    path(
+        "campaigns/<slug:slug>/screening/<str:name>/bring-back/",
+        screening.ScreeningBack.as_view(),
+        name="screening-back",
+    ),
+    path(
+        "campaigns/<slug:slug>/validation/",
+        validation.CampaignValidation.as_view(),
+        name="campaign-validation",
+    ),
+    path(
+        "campaigns/<slug:slug>/validation/<str:name>/send-back/",
+        validation.ValidationBack.as_view(),
+        name="validation-back",
+    ),
+    path(
+        "campaigns/<slug:slug>/validation/<str:name>/let-pass/",
+        validation.ValidationPass.as_view(),
+        name="validation-pass",
+    ),
     path("campaigns/<slug:slug>/open/", campaigns.CampaignOpen.as_view(), name="campaign-open"),
     path("campaigns/<slug:slug>/close/", campaigns.CampaignClose.as_view(), name="campaign-close"),
     path(
@@ -113,16 +193,121 @@ urlpatterns = [
         name="campaign-person",
     ),
     path(
+        "campaigns/<slug:slug>/invitations/",
+        people.CampaignInvitations.as_view(),
+        name="campaign-invitations",
+    ),
+    path(
+        "campaigns/<slug:slug>/invitations/<int:pk>/",
+        people.CampaignInvitationDetail.as_view(),
+        name="campaign-invitation",
+    ),
+    path(
+        "campaigns/<slug:slug>/invitations/<int:pk>/resend/",
+        people.CampaignInvitationResend.as_view(),
+        name="campaign-invitation-resend",
+    ),
+    path("campaigns/<slug:slug>/leave/", people.CampaignLeave.as_view(), name="campaign-leave"),
+    path(
+        "campaigns/<slug:slug>/waiting/", people.CampaignWaiting.as_view(), name="campaign-waiting"
+    ),
+    path(
+        "campaigns/<slug:slug>/waiting/remind/",
+        people.CampaignRemindAll.as_view(),
+        name="campaign-remind-all",
+    ),
+    path(
+        "campaigns/<slug:slug>/waiting/<int:pk>/remind/",
+        people.CampaignRemind.as_view(),
+        name="campaign-remind",
+    ),
+    path(
         "campaigns/<slug:slug>/agreement/",
-        quality.CampaignAgreement.as_view(),
+        agreement.CampaignAgreement.as_view(),
         name="campaign-agreement",
     ),
-    path("campaigns/<slug:slug>/cases/", quality.CaseList.as_view(), name="cases"),
-    path("campaigns/<slug:slug>/cases/<int:pk>/", quality.CaseDetail.as_view(), name="case"),
+    path(
+        "campaigns/<slug:slug>/agreement/export/",
+        agreement.CampaignAgreementExport.as_view(),
+        name="campaign-agreement-export",
+    ),
+    path("campaigns/<slug:slug>/cases/", cases.CaseList.as_view(), name="cases"),
+    path("campaigns/<slug:slug>/cases/<int:pk>/", cases.CaseDetail.as_view(), name="case"),
     path(
         "campaigns/<slug:slug>/cases/<int:pk>/decide/",
-        quality.CaseDecide.as_view(),
+        cases.CaseDecide.as_view(),
         name="case-decide",
+    ),
+    path(
+        "campaigns/<slug:slug>/cases/<int:pk>/reopen/",
+        cases.CaseReopen.as_view(),
+        name="case-reopen",
+    ),
+    path(
+        "campaigns/<slug:slug>/adjudication/<str:name>/",
+        cases.AdjudicationPage.as_view(),
+        name="adjudication-page",
+    ),
+    path(
+        "campaigns/<slug:slug>/adjudication/<str:name>/reopen/",
+        cases.AdjudicationReopen.as_view(),
+        name="adjudication-reopen",
+    ),
+    path(
+        "campaigns/<slug:slug>/adjudication/<str:name>/readings/",
+        cases.AdjudicationReadings.as_view(),
+        name="adjudication-readings",
+    ),
+    path("campaigns/<slug:slug>/review/", review.CampaignReview.as_view(), name="review"),
+    path(
+        "campaigns/<slug:slug>/review/<int:number>/",
+        review.CampaignReviewRound.as_view(),
+        name="review-round",
+    ),
+    path(
+        "campaigns/<slug:slug>/review/<int:number>/items/",
+        review.ReviewItemList.as_view(),
+        name="review-items",
+    ),
+    path(
+        "campaigns/<slug:slug>/review/<int:number>/items/<int:position>/",
+        review.ReviewItemDetail.as_view(),
+        name="review-item",
+    ),
+    path(
+        "campaigns/<slug:slug>/review/<int:number>/items/<int:position>/decide/",
+        review.ReviewItemDecide.as_view(),
+        name="review-decide",
+    ),
+    path(
+        "campaigns/<slug:slug>/qualification/",
+        qualification.CampaignQualification.as_view(),
+        name="campaign-qualification",
+    ),
+    path(
+        "campaigns/<slug:slug>/qualification/<int:pk>/try/",
+        qualification.QualificationTry.as_view(),
+        name="qualification-try",
+    ),
+    path(
+        "campaigns/<slug:slug>/qualification/<int:pk>/qualify/",
+        qualification.QualificationDecision.as_view(),
+        name="qualification-decision",
+    ),
+    path(
+        "campaigns/<slug:slug>/quality/",
+        qualification.CampaignAnnotatorQuality.as_view(),
+        name="campaign-annotator-quality",
+    ),
+    path(
+        "campaigns/<slug:slug>/export/",
+        transfers.CampaignExport.as_view(),
+        name="campaign-export",
+    ),
+    path(
+        "campaigns/<slug:slug>/import/",
+        transfers.CampaignImports.as_view(),
+        name="campaign-import",
     ),
     path(
         "campaigns/<slug:slug>/release/", quality.CampaignRelease.as_view(), name="campaign-release"

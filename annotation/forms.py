@@ -5,18 +5,14 @@ from typing import Any
 from django import forms
 from django.http import HttpRequest, QueryDict
 
-from annotation.access import Standing
-from annotation.models import Case, Membership, SuggestionSource
-from annotation.services.adjudicating import proposed_spans
+from annotation.models import SuggestionSource
 from annotation.services.campaigns import default_guidelines
-from annotation.services.errors import Refused
-from portal.accounts.models import User
+from annotation.workflow_forms import SettingsFields
 from portal.common.uploads import upload_limit_message
 from portal.datasets.models import Dataset, Release
 from portal.datasets.versions import Version
-from portal.facts import Span as TextSpan
 from portal.facts.labels import check_labels
-from scoring.metrics.agreement import OUTSIDE
+from scoring.metrics.agreement_labels import OUTSIDE
 
 MAX_LABELS = 9
 MAX_OVERLAP = 4
@@ -39,7 +35,7 @@ def label_problems(labels: list[str]) -> list[str]:
     return problems
 
 
-class CampaignForm(forms.Form):
+class CampaignForm(SettingsFields):
     dataset = forms.ModelChoiceField(
         Dataset.objects.all(), to_field_name="slug", empty_label="Choose a dataset"
     )
@@ -61,6 +57,7 @@ class CampaignForm(forms.Form):
         max_length=MAX_GUIDELINES,
         help_text="Markdown. Can be changed at any time.",
     )
+    field_order = ["dataset", "title", "labels", "overlap", "guidelines"]
 
     def clean_labels(self) -> list[str]:
         names = [name.strip() for name in self.cleaned_data["labels"].split(",")]
@@ -68,29 +65,6 @@ class CampaignForm(forms.Form):
         if problems := label_problems(labels):
             raise forms.ValidationError(problems)
         return labels
-
-
-class MemberForm(forms.Form):
-    """Who, by e-mail, gets which role. Only roles that the person asking may give."""
-
-    email = forms.EmailField(label="E-mail", help_text="Of an account on this site.")
-    role = forms.ChoiceField()
-
-    def __init__(self, *args: Any, standing: Standing, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        role = self.fields["role"]
-        assert isinstance(role, forms.ChoiceField)
-        role.choices = [
-            (value, label) for value, label in Membership.Role.choices if standing.may_give(value)
-        ]
-
-    def clean_email(self) -> User:
-        user = User.objects.filter(email__iexact=self.cleaned_data["email"], is_active=True).first()
-        if user is None:
-            raise forms.ValidationError(
-                "Nobody has an account with this address. Ask them to sign up first."
-            )
-        return user
 
 
 class GuidelinesForm(forms.Form):
@@ -131,85 +105,6 @@ class SuggestionUploadForm(forms.Form):
         if too_large:
             # The upload was stopped and is not there; to call it missing would mislead.
             self.fields["file"].error_messages["required"] = upload_limit_message()
-
-
-class SpanForm(forms.Form):
-    """One span of an edited decision; an empty row counts for nothing."""
-
-    start = forms.IntegerField(min_value=0)
-    end = forms.IntegerField(min_value=1)
-    label = forms.ChoiceField()
-
-    def __init__(self, *args: Any, labels: list[str], **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        label = self.fields["label"]
-        assert isinstance(label, forms.ChoiceField)
-        label.choices = [(name, name) for name in labels]
-
-    def has_changed(self) -> bool:
-        """Rows begin with a label chosen; only offsets make a span."""
-        return bool(
-            self.data.get(self.add_prefix("start")) or self.data.get(self.add_prefix("end"))
-        )
-
-
-SpanFormSet = forms.formset_factory(SpanForm, extra=1, max_num=50, validate_max=True)
-
-
-class DecisionForm(forms.Form):
-    """A lead's answer to a case: the number of a proposal (from 1), `none`, or `edit`."""
-
-    NONE, EDIT = "none", "edit"
-
-    choice = forms.CharField(required=False)
-    reason = forms.CharField(
-        required=False,
-        max_length=2000,
-        help_text="Why, in a few words. It stays with the decision.",
-    )
-
-    def __init__(self, *args: Any, case: Case, labels: list[str], **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.case = case
-        self.spans = SpanFormSet(
-            self.data if self.is_bound and self.data.get("choice") == self.EDIT else None,
-            prefix="spans",
-            # A row that was emptied is left out; it need not be the last one.
-            form_kwargs={"labels": labels, "empty_permitted": True},
-            initial=_suggested(case),
-        )
-
-    def clean(self) -> dict[str, Any]:
-        choice = self.cleaned_data.get("choice", "")
-        self.cleaned_data["spans"] = self._chosen(choice)
-        return self.cleaned_data
-
-    def _chosen(self, choice: str) -> list[TextSpan]:
-        if choice == self.NONE:
-            return []
-        if choice == self.EDIT:
-            return self._edited()
-        try:
-            return proposed_spans(self.case, int(choice) - 1)
-        except (ValueError, Refused):
-            raise forms.ValidationError("Choose a proposal, none, or edit.") from None
-
-    def _edited(self) -> list[TextSpan]:
-        if not self.spans.is_valid():
-            raise forms.ValidationError("A span of the edit needs a start, an end and a label.")
-        rows = [form.cleaned_data for form in self.spans if form.has_changed()]
-        if not rows:
-            raise forms.ValidationError("The edit holds no span. Choose “none” to mark nothing.")
-        return [TextSpan(row["start"], row["end"], row["label"]) for row in rows]
-
-
-def _suggested(case: Case) -> list[dict[str, Any]]:
-    """The edit begins with the proposal that marked most."""
-    fullest = max(case.proposals, key=lambda proposal: len(proposal["spans"]))
-    return [
-        {"start": span["start"], "end": span["end"], "label": span["label"]}
-        for span in fullest["spans"]
-    ]
 
 
 class ReleaseForm(forms.Form):

@@ -2,10 +2,18 @@
 
 from typing import Any
 
+from django.urls import reverse
+
+from portal.accounts.letters import send_letter
+from portal.accounts.models import User, display_name
 from portal.common.archives import ArchiveFault
 from portal.jobs.handlers import Claim, handler
 
-from .models import SuggestionUpload
+from .models import CampaignImport, Membership, Reminder, SuggestionUpload
+from .selectors.waiting import person_waiting
+from .services.campaign_imports import fail_import, keep_import, read_import
+from .services.errors import Refused
+from .services.inviting import role_in_words
 from .services.suggestions import fail_suggestions, keep_suggestions, read_suggestions
 
 
@@ -33,3 +41,82 @@ def place_suggestions(claim: Claim) -> None:
         return
     with claim.finish():
         keep_suggestions(upload=upload, placed=placed, faults=faults)
+
+
+@handler("tell_new_member")
+def tell_new_member(claim: Claim) -> None:
+    """Tells somebody with an account that a role was given to them."""
+    members = Membership.objects.select_related("campaign", "user")
+    membership = members.filter(pk=claim.payload["membership"]).first()
+    if membership is None:
+        return
+    campaign, origin = membership.campaign, claim.payload["origin"]
+    send_letter(
+        to=membership.user.email,
+        subject=f"You are {role_in_words(membership.role, campaign)}",
+        template="annotation/letters/new_member.txt",
+        origin=origin,
+        context={
+            "name": display_name(membership.user),
+            "actor": display_name(User.objects.get(pk=claim.payload["actor"])),
+            "what": role_in_words(membership.role, campaign),
+            "campaign_link": origin + campaign.get_absolute_url(),
+            "leave_link": origin + reverse("annotation:leave", args=[campaign.slug]),
+        },
+    )
+
+
+@handler("send_reminder")
+def send_reminder(claim: Claim) -> None:
+    """Tells somebody what waits for them now; nothing is sent if that is done meanwhile."""
+    reminders = Reminder.objects.select_related("campaign", "user", "sent_by")
+    reminder = reminders.get(pk=claim.payload["reminder"])
+    campaign, origin = reminder.campaign, claim.payload["origin"]
+    person = person_waiting(campaign, reminder.user_id)
+    if person is None or not person.work:
+        return
+    send_letter(
+        to=reminder.user.email,
+        subject=f"Waiting for you: {', '.join(work.words for work in person.work)}",
+        template="annotation/letters/reminder.txt",
+        origin=origin,
+        context={
+            "name": person.name,
+            "sender": display_name(reminder.sent_by) if reminder.sent_by else "",
+            "campaign": campaign,
+            "person": person,
+            "campaign_link": origin + campaign.get_absolute_url(),
+            "leave_link": origin + reverse("annotation:leave", args=[campaign.slug]),
+        },
+    )
+
+
+def _import_failed(payload: dict[str, Any], error: str) -> None:
+    fail_import(campaign_import=CampaignImport.objects.get(pk=payload["import"]), error=error)
+
+
+def _import_cancelled(payload: dict[str, Any]) -> None:
+    _import_failed(payload, "it was cancelled")
+
+
+@handler("import_labels", on_failed=_import_failed, on_cancelled=_import_cancelled)
+def import_labels(claim: Claim) -> None:
+    """Reads a file with labels or a whole campaign; all that can be is kept at once, or nothing."""
+    rows = CampaignImport.objects.select_related("campaign", "annotator", "created_by")
+    found = rows.get(pk=claim.payload["import"])
+    if found.is_finished:
+        return
+    CampaignImport.objects.filter(pk=found.pk).update(state=CampaignImport.State.RUNNING)
+    try:
+        with found.upload.open("rb") as file:
+            size = found.upload.size
+
+            def progress(_done: int) -> None:
+                claim.progress(min(file.tell(), size), size)
+
+            content = read_import(found, file, progress=progress)
+        with claim.finish():
+            keep_import(campaign_import=found, content=content)
+    except (ArchiveFault, Refused) as fault:
+        with claim.finish():
+            fail_import(campaign_import=found, error=str(fault))

@@ -10,13 +10,15 @@ from collections.abc import Collection, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
+from bench.agreement import agreement_table
 from bench.references import COMPARISONS
 from bench.wholes import LINEAR, SIZES, Whole, measure
 from bench.workbench import workbench_table
 from scoring.benchmarks.parallel import cores
 
+AGREEMENT = "agreement"
 WORKBENCH = "workbench"
-PARTS = (*COMPARISONS, *SIZES, WORKBENCH)
+PARTS = (*COMPARISONS, *SIZES, AGREEMENT, WORKBENCH)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -55,6 +57,8 @@ def page(parts: Collection[str]) -> Iterator[str]:
     wholes = [part for part in SIZES if part in parts]
     if wholes:
         yield from _whole_tables(wholes)
+    if AGREEMENT in parts:
+        yield from agreement_table()
     if WORKBENCH in parts:
         yield from workbench_table()
 

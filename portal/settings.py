@@ -138,11 +138,11 @@ if urlsplit(DATABASE_URL).scheme not in {"sqlite", "postgres", "postgresql"}:
     raise ImproperlyConfigured("DATABASE_URL must begin with sqlite:/// or postgres://")
 DATABASES = {"default": env.db_url_config(DATABASE_URL)}
 # To open a connection costs as much as several queries; SQLite has functions and pragmas to set.
-DATABASES["default"]["CONN_MAX_AGE"] = 60
+# The latter has no server that would drop it, or be short of connections.
 if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
-    DATABASES["default"]["OPTIONS"] = _SQLITE
+    DATABASES["default"] |= {"CONN_MAX_AGE": None, "OPTIONS": _SQLITE}
 else:
-    DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
+    DATABASES["default"] |= {"CONN_MAX_AGE": 60, "CONN_HEALTH_CHECKS": True}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # --- cache ----------------------------------------------------------------------------------
@@ -206,6 +206,7 @@ FILE_UPLOAD_HANDLERS = [
 ]
 
 # --- accounts -------------------------------------------------------------------------------
+SESSION_ENGINE = "portal.accounts.sessions"
 AUTH_USER_MODEL = "accounts.User"
 AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
 AUTH_PASSWORD_VALIDATORS = [
@@ -224,6 +225,11 @@ ACCOUNT_USER_MODEL_USERNAME_FIELD = None
 ACCOUNT_LOGIN_METHODS = {"email"}
 ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*", "password2*"]
 ACCOUNT_FORMS = {"signup": "portal.accounts.forms.SignupForm"}
+ACCOUNT_ADAPTER = "portal.accounts.adapter.AccountAdapter"
+# "invited": only who was sent an invitation may sign up, with the address it was sent to.
+SIGN_UP: str = env.str("SIGN_UP", default="open")
+if SIGN_UP not in {"open", "invited"}:
+    raise ImproperlyConfigured("SIGN_UP must be open or invited")
 ACCOUNT_EMAIL_VERIFICATION = env.str("ACCOUNT_EMAIL_VERIFICATION", default="optional")
 if ACCOUNT_EMAIL_VERIFICATION not in {"mandatory", "optional", "none"}:
     raise ImproperlyConfigured("ACCOUNT_EMAIL_VERIFICATION must be mandatory, optional or none")
@@ -232,7 +238,12 @@ ACCOUNT_USER_DISPLAY = "portal.accounts.models.display_name"
 MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
 
 EMAIL_URL: str = env.str("EMAIL_URL", default="consolemail://")
-vars().update(env.email_url_config(EMAIL_URL))
+try:
+    vars().update(env.email_url_config(EMAIL_URL))
+except ImproperlyConfigured as error:
+    raise ImproperlyConfigured(f"EMAIL_URL must be an address of mail: {error}") from error
+# A mail server that does not answer must not hold a worker or a page for ever.
+EMAIL_TIMEOUT = _int("EMAIL_TIMEOUT_SECONDS", 20)
 DEFAULT_FROM_EMAIL: str = env.str("DEFAULT_FROM_EMAIL", default="factboard@localhost")
 
 # --- security -------------------------------------------------------------------------------
@@ -284,7 +295,14 @@ SPECTACULAR_SETTINGS = {
         "CaseKindEnum": "portal.home.api_enums.CASE_KIND",
         "CaseStateEnum": "portal.home.api_enums.CASE_STATE",
         "DatasetVisibilityEnum": "portal.home.api_enums.DATASET_VISIBILITY",
+        "LabelFileFormEnum": "portal.home.api_enums.LABEL_FILE_FORM",
+        "LabelFileStateEnum": "portal.home.api_enums.LABEL_FILE_STATE",
+        "OwnGoldOutcomeEnum": "portal.home.api_enums.OWN_GOLD_OUTCOME",
         "ReleaseVisibilityEnum": "portal.home.api_enums.RELEASE_VISIBILITY",
+        "ReviewGivenVerdictEnum": "portal.home.api_enums.REVIEW_GIVEN_VERDICT",
+        "ReviewRoundStateEnum": "portal.home.api_enums.REVIEW_ROUND_STATE",
+        "ReviewVerdictEnum": "portal.home.api_enums.REVIEW_VERDICT",
+        "ScreeningVerdictEnum": "portal.home.api_enums.SCREENING_VERDICT",
         "WorkStateEnum": "portal.home.api_enums.WORK_STATE",
     },
     "SWAGGER_UI_DIST": "SIDECAR",

@@ -4,13 +4,15 @@ from django.contrib import admin
 from django.urls import URLPattern, URLResolver, include, path
 
 urlpatterns: list[URLPattern | URLResolver] = [
+    # Programs and the workbench ask most often, and what stands first is found soonest.
+    path("api/v1/", include("portal.home.api_urls")),
     path("", include("portal.home.urls")),
     path("accounts/", include("allauth.urls")),
     path("account/", include("portal.accounts.urls")),
+    path("invitations/", include("portal.accounts.invitation_urls")),
     path("datasets/", include("portal.datasets.urls")),
     path("", include("annotation.urls")),
     path("", include("scoring.urls")),
-    path("api/v1/", include("portal.home.api_urls")),
     path("admin/", admin.site.urls),
 ]
 

@@ -12,7 +12,7 @@ from rest_framework.response import Response
 
 from annotation.access import own_assignment, own_text
 from annotation.models import Assignment
-from annotation.selectors.tasks import my_assignments, next_task, work_data
+from annotation.selectors.tasks import my_assignments, url_after, work_data
 from annotation.services.saving import save_spans
 from annotation.services.submitting import submit_assignment
 from portal.datasets.models import DocumentContent
@@ -121,6 +121,5 @@ class AssignmentSubmit(AnnotationView):
             active_seconds=field(request, "active_seconds", int, 0),
             actor=user_of(request),
         )
-        following = next_task(request.user, assignment)
-        url = following.get_absolute_url() if following else None
+        url = url_after(request.user, assignment)
         return Response({"state": submitted.state, "next": url})

@@ -12,7 +12,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from annotation.services.errors import Conflict, InvalidSpans, Refused, Unfinished
+from annotation.access import GivenAway, QualificationFirst
+from annotation.services.errors import Conflict, InvalidSpans, Reassigned, Refused, Unfinished
 from portal.accounts.models import User
 from portal.datasets.services.releases import ReleaseError
 
@@ -56,8 +57,14 @@ class AnnotationView(APIView):
             exc = BodyTooLarge()
         if isinstance(exc, ReleaseError):
             exc = InvalidSpans([{"code": "release", "message": fault} for fault in exc.faults])
+        if isinstance(exc, GivenAway):
+            # As when a save meets it: the workbench keeps what it could not send.
+            exc = Reassigned()
         if isinstance(exc, Refused):
             return refusal_response(exc)
+        if isinstance(exc, QualificationFirst):
+            body = {"code": exc.code, "message": str(exc), "qualification": exc.action_url}
+            return Response(body, status=status.HTTP_403_FORBIDDEN)
         return super().handle_exception(exc)
 
 

@@ -1,28 +1,30 @@
-"""The shapes of campaigns, agreement, cases and releases; they also check plain bodies."""
+"""The shapes of campaigns and releases; they also check plain bodies."""
 
 from typing import Any
 
-from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from annotation.forms import MAX_GUIDELINES, MAX_NOTE, MAX_OVERLAP, label_problems
 from annotation.models import (
     Assignment,
     Campaign,
-    Case,
     GuidelinesVersion,
     Membership,
 )
-from annotation.selectors.adjudication import letter_of
 from portal.accounts.models import display_name
 from portal.datasets.models import Dataset, Release
 
+from .workflow_schemas import WorkflowSettings
+
 
 class CampaignStages(serializers.Serializer[Any]):
+    screening = serializers.IntegerField()
     annotation = serializers.IntegerField()
+    validation = serializers.IntegerField()
     adjudication = serializers.IntegerField()
     gold = serializers.IntegerField()
-    total = serializers.IntegerField()
+    excluded = serializers.IntegerField()
+    total = serializers.IntegerField(help_text="All but the excluded ones.")
 
 
 class CampaignRow(serializers.Serializer[Any]):
@@ -63,10 +65,14 @@ class CampaignDetail(serializers.Serializer[Any]):
     annotators = AnnotatorProgress(many=True)
     open_cases = serializers.IntegerField()
     new_documents = serializers.IntegerField()
+    unassigned = serializers.IntegerField(help_text="In annotation, and nobody has them yet.")
+    calibration = serializers.IntegerField(help_text="Documents that every annotator labels.")
+    review_items = serializers.IntegerField(help_text="Facts that wait for a reviewer.")
+    settings = WorkflowSettings()
     flagged = FlaggedWork(many=True, help_text="For leads and organisers; else empty.")
 
 
-class NewCampaign(serializers.Serializer[Any]):
+class NewCampaign(WorkflowSettings):
     dataset = serializers.SlugRelatedField(slug_field="slug", queryset=Dataset.objects.all())
     title = serializers.CharField(max_length=160)
     labels = serializers.ListField(child=serializers.CharField(max_length=64))
@@ -134,6 +140,12 @@ class CampaignMember(serializers.Serializer[Any]):
     role = serializers.ChoiceField(choices=Membership.Role.choices)
 
 
+class MemberRemoval(serializers.Serializer[Any]):
+    begun = serializers.BooleanField(
+        default=False, help_text="Hand over begun work, too: others begin anew."
+    )
+
+
 class DocumentsShared(serializers.Serializer[Any]):
     documents = serializers.IntegerField(help_text="How many were shared out.")
 
@@ -142,125 +154,25 @@ class HandedOver(serializers.Serializer[Any]):
     handed_over = serializers.IntegerField(help_text="Documents that went to other annotators.")
 
 
-class AgreementFigure(serializers.Serializer[Any]):
-    kappa = serializers.FloatField(allow_null=True, help_text="Null where κ is undefined.")
-    observed = serializers.FloatField(allow_null=True)
-    items = serializers.IntegerField()
-    documents = serializers.IntegerField()
-
-
-class AgreementOverall(serializers.Serializer[Any]):
-    annotators = serializers.IntegerField(help_text="Annotators per document.")
-    figure = AgreementFigure()
-
-
-class AgreementMatrixRow(serializers.Serializer[Any]):
-    number = serializers.IntegerField()
-    name = serializers.CharField()
-    cells = serializers.ListField(child=AgreementFigure(allow_null=True))
-
-
-class LevelAgreement(serializers.Serializer[Any]):
-    level = serializers.ChoiceField(choices=["entity", "token"])
-    matrix = AgreementMatrixRow(many=True)
-    overall = AgreementOverall(many=True)
-
-
-class PartAgreement(serializers.Serializer[Any]):
-    name = serializers.CharField()
-    annotators = serializers.IntegerField(help_text="Annotators per document.")
-    entity = AgreementFigure()
-    token = AgreementFigure()
-
-
-class CampaignAgreement(serializers.Serializer[Any]):
-    annotators = serializers.ListField(child=serializers.CharField())
-    levels = LevelAgreement(many=True)
-    labels = PartAgreement(many=True)
-    documents = PartAgreement(many=True)
-    waiting = serializers.IntegerField(help_text="Documents not submitted by everybody.")
-    single = serializers.IntegerField(help_text="Documents that one person labelled.")
-
-
-class ProposedSpan(serializers.Serializer[Any]):
-    label = serializers.CharField()  # type: ignore[assignment]
-    start = serializers.IntegerField()
-    end = serializers.IntegerField()
-    quote = serializers.CharField()
-    value = serializers.CharField(required=False, allow_blank=True)
-    sign = serializers.CharField(required=False, allow_blank=True)
-
-
-class CaseProposal(serializers.Serializer[Any]):
-    letter = serializers.CharField()
-    spans = ProposedSpan(many=True)
-
-
-class CaseShape(serializers.ModelSerializer[Case]):
-    document = serializers.CharField(source="campaign_document.document.name")
-    proposals = serializers.SerializerMethodField()
-    decision = ProposedSpan(many=True)
-    decided_by = serializers.CharField(allow_null=True)
-
-    class Meta:
-        model = Case
-        fields = [
-            "id",
-            "document",
-            "kind",
-            "state",
-            "start",
-            "end",
-            "proposals",
-            "decision",
-            "reason",
-            "decided_by",
-            "decided_at",
-        ]
-        read_only_fields = fields
-
-    @extend_schema_field(CaseProposal(many=True))
-    def get_proposals(self, case: Case) -> list[dict[str, Any]]:
-        return [
-            {"letter": letter_of(place), "spans": proposal["spans"]}
-            for place, proposal in enumerate(case.proposals)
-        ]
-
-
-class CaseDecisionSpan(serializers.Serializer[Any]):
-    label = serializers.CharField(max_length=64)  # type: ignore[assignment]
-    start = serializers.IntegerField(min_value=0)
-    end = serializers.IntegerField(min_value=1)
-
-
-class CaseDecision(serializers.Serializer[Any]):
-    choice = serializers.CharField(
-        required=False, help_text="The letter of a proposal, or `none`; instead of `spans`."
-    )
-    spans = CaseDecisionSpan(many=True, required=False, help_text="The spans that shall be gold.")
-    reason = serializers.CharField(required=False, allow_blank=True, max_length=2000, default="")
-
-    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        if ("choice" in attrs) == ("spans" in attrs):
-            raise serializers.ValidationError("Give either choice or spans.")
-        return attrs
-
-
-class CaseDecided(serializers.Serializer[Any]):
-    case = CaseShape()
-    stage = serializers.CharField()
-    open_cases = serializers.IntegerField()
-
-
 class UnfinishedDocument(serializers.Serializer[Any]):
     name = serializers.CharField()
     stage = serializers.CharField()
+
+
+class LeftOutDocument(serializers.Serializer[Any]):
+    name = serializers.CharField()
+    faults = serializers.ListField(child=serializers.CharField())
+    reason = serializers.CharField()
 
 
 class CampaignReleaseState(serializers.Serializer[Any]):
     gold = serializers.IntegerField()
     facts = serializers.IntegerField()
     unfinished = UnfinishedDocument(many=True)
+    left_out = LeftOutDocument(many=True, help_text="Excluded by screening.")
+    review = serializers.CharField(
+        allow_null=True, help_text="Why the review keeps gold from being released."
+    )
     next_version = serializers.CharField()
 
 

@@ -1,6 +1,7 @@
 """Campaigns and their people, for programs."""
 
 from collections.abc import Callable
+from dataclasses import asdict
 from typing import Any
 
 from django.shortcuts import get_object_or_404
@@ -20,6 +21,8 @@ from annotation.selectors.campaigns import (
 )
 from annotation.selectors.people import campaign_people
 from annotation.services.assigning import assign_documents
+from annotation.services.campaign_settings import NAMES as SETTINGS
+from annotation.services.campaign_settings import CampaignSettings, settings_of
 from annotation.services.campaigns import (
     close_campaign,
     create_campaign,
@@ -27,9 +30,11 @@ from annotation.services.campaigns import (
     open_campaign,
     reopen_campaign,
 )
-from annotation.services.members import add_member, remove_member
+from annotation.services.inviting import invite_people
+from annotation.services.members import remove_member
 from portal.accounts.access import is_organiser
-from portal.accounts.models import User
+from portal.accounts.invitation_views import origin_of
+from portal.accounts.invitations import accounts_of
 
 from . import campaign_schemas as shapes
 from .base import AnnotationView, user_of
@@ -56,7 +61,10 @@ class CampaignList(AnnotationView):
         body = shapes.NewCampaign(data=request.data)
         body.is_valid(raise_exception=True)
         wanted = {"guidelines": default_guidelines()} | body.validated_data
-        campaign = create_campaign(**wanted, actor=user_of(request))
+        chosen = {name: wanted.pop(name) for name in SETTINGS if name in wanted}
+        campaign = create_campaign(
+            **wanted, settings=CampaignSettings(**chosen), actor=user_of(request)
+        )
         return Response(
             _detail(campaign_for(request.user, campaign.slug)), status=status.HTTP_201_CREATED
         )
@@ -89,6 +97,10 @@ def _detail(standing: Standing) -> dict[str, Any]:
         "annotators": shapes.AnnotatorProgress(figures.annotators, many=True).data,
         "open_cases": figures.open_cases,
         "new_documents": figures.new_documents,
+        "unassigned": figures.unassigned,
+        "calibration": figures.calibration,
+        "review_items": figures.review_items,
+        "settings": asdict(settings_of(campaign)),
         "flagged": shapes.FlaggedWork(_flagged(standing), many=True).data,
     }
 
@@ -164,11 +176,12 @@ class CampaignPeople(AnnotationView):
         return Response(shapes.CampaignMember(campaign_people(standing), many=True).data)
 
     @extend_schema(
-        summary="Give somebody a role (leads, organisers)",
-        description="Only organisers make somebody a lead.",
+        summary="Give somebody with an account a role (leads, organisers)",
+        description="They are told by e-mail. Others are invited under `invitations/`. Only "
+        "organisers make somebody a lead.",
         tags=["campaigns"],
         request=shapes.NewCampaignMember,
-        responses={201: shapes.CampaignMember(many=True)},
+        responses={201: shapes.CampaignMember(many=True), 409: AnnotationRefusal},
     )
     def post(self, request: Request, slug: str) -> Response:
         standing = managed_campaign(request.user, slug)
@@ -176,12 +189,16 @@ class CampaignPeople(AnnotationView):
         body.is_valid(raise_exception=True)
         role = body.validated_data["role"]
         _require_may_give(standing, role)
-        user = User.objects.filter(
-            email__iexact=body.validated_data["email"], is_active=True
-        ).first()
-        if user is None:
+        email = body.validated_data["email"].lower()
+        if email not in accounts_of([email]):
             raise ValidationError({"email": ["Nobody has an account with this address."]})
-        add_member(campaign=standing.campaign, user=user, role=role, actor=user_of(request))
+        invite_people(
+            campaign=standing.campaign,
+            emails=[email],
+            role=role,
+            actor=user_of(request),
+            origin=origin_of(request),
+        )
         people = shapes.CampaignMember(campaign_people(standing), many=True).data
         return Response(people, status=status.HTTP_201_CREATED)
 
@@ -189,15 +206,21 @@ class CampaignPeople(AnnotationView):
 class CampaignPerson(AnnotationView):
     @extend_schema(
         summary="Take a role away (leads, organisers)",
-        description="Documents an annotator never began go to the others.",
+        description="Documents an annotator never began go to the others; with `begun` those, too, "
+        "that are begun and not submitted.",
         tags=["campaigns"],
+        parameters=[shapes.MemberRemoval],
         responses={200: shapes.HandedOver, 409: AnnotationRefusal},
     )
     def delete(self, request: Request, slug: str, pk: int) -> Response:
         standing = managed_campaign(request.user, slug)
         membership = get_object_or_404(standing.campaign.memberships.select_related("user"), pk=pk)
         _require_may_give(standing, membership.role)
-        handed_over = remove_member(membership=membership, actor=user_of(request))
+        query = shapes.MemberRemoval(data=request.query_params)
+        query.is_valid(raise_exception=True)
+        handed_over = remove_member(
+            membership=membership, actor=user_of(request), **query.validated_data
+        )
         return Response({"handed_over": handed_over})
 
 

@@ -43,7 +43,7 @@ class AssignmentFacts(AnnotationView):
 
 
 def _facts(campaign_document: CampaignDocument) -> dict[str, Any]:
-    facts = page_facts(campaign_document.document)
+    facts = page_facts(campaign_document.document).facts
     return {
         "facts": [[fact.start, fact.end, fact.kind] for fact in facts],
         "suggestions": page_suggestions(campaign_document),

@@ -113,6 +113,7 @@ class AssignmentDetail(serializers.Serializer[Any]):
     guidelines = GuidelinesSeen()
     suggestions = serializers.BooleanField(help_text="Whether the campaign shows any.")
     flag = AssignmentFlag()
+    return_reason = serializers.CharField(help_text="Why a lead sent the work back, if one did.")
     active_seconds = serializers.IntegerField()
     spans = SpanShape(many=True)
 

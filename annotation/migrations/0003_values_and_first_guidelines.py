@@ -55,6 +55,6 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
-        migrations.RunPython(derive_values, migrations.RunPython.noop),
-        migrations.RunPython(write_versions, forget),
+        migrations.RunPython(derive_values, migrations.RunPython.noop, elidable=True),
+        migrations.RunPython(write_versions, forget, elidable=True),
     ]

@@ -230,7 +230,7 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name='case',
             name='kind',
-            field=models.CharField(choices=[('boundary', 'boundary differs'), ('label', 'label differs'), ('missing', 'missed by some'), ('extra', 'marked by a minority'), ('value', 'value missing or differs'), ('review', 'sent back by the review')], max_length=10),
+            field=models.CharField(choices=[('boundary', 'boundary differs'), ('label', 'label differs'), ('missing', 'missed by some'), ('extra', 'marked by a minority'), ('value', 'value missing or differs'), ('review', 'opened for correction')], max_length=10),
         ),
         migrations.AlterField(
             model_name='goldspan',

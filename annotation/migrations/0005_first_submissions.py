@@ -55,8 +55,8 @@ class Migration(migrations.Migration):
     dependencies = [("annotation", "0004_quality_workflow")]
 
     operations = [
-        migrations.RunPython(freeze_submissions, migrations.RunPython.noop),
-        migrations.RunPython(date_stages, migrations.RunPython.noop),
-        migrations.RunPython(log_decisions, migrations.RunPython.noop),
-        migrations.RunPython(review_former_campaigns_not, migrations.RunPython.noop),
+        migrations.RunPython(freeze_submissions, migrations.RunPython.noop, elidable=True),
+        migrations.RunPython(date_stages, migrations.RunPython.noop, elidable=True),
+        migrations.RunPython(log_decisions, migrations.RunPython.noop, elidable=True),
+        migrations.RunPython(review_former_campaigns_not, migrations.RunPython.noop, elidable=True),
     ]

@@ -17,7 +17,7 @@ class Case(models.Model):
         MISSING = "missing", "missed by some"
         EXTRA = "extra", "marked by a minority"
         VALUE = "value", "value missing or differs"
-        REVIEW = "review", "sent back by the review"
+        REVIEW = "review", "opened for correction"
 
     class State(models.TextChoices):
         OPEN = "open"

@@ -1,56 +1,45 @@
-"""Cases for the lead: the queue, and one case with its proposals in context.
+"""The queue of cases: what is open, by kind, label, document and agreement."""
 
-Annotators are shown as letters, so that a decision looks at the marks and not at who made them.
-"""
-
+import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from string import ascii_uppercase
-from typing import Any
+from urllib.parse import urlencode
 
-from django.db.models import Count, QuerySet
+from django.db.models import Count, F, QuerySet, TextField
+from django.db.models.functions import Cast
 from django.urls import reverse
 
-from annotation.excerpts import Excerpts
-from annotation.models import Campaign, Case
+from annotation.models import Campaign, CampaignDocument, Case
+from annotation.proposals import letter_of
+
+__all__ = ["letter_of"]
+
+ORDERS = {"text": "page by page", "score": "lowest agreement first"}
+# Where no annotator agreed or disagreed there is no score to go by: such cases come first.
+_BY_SCORE = (F("score").asc(), "campaign_document", "start")
+_BY_TEXT = ("campaign_document", "start")
 
 
 @dataclass(frozen=True)
-class Excerpt:
-    """A stretch of the page with what stands around it, and the label somebody gave it."""
+class CaseFilter:
+    """Which cases are asked for, and in which order; an empty field asks for all."""
 
-    label: str
-    css: str
-    start: int
-    end: int
-    before: str
-    quote: str
-    after: str
-
-
-@dataclass(frozen=True)
-class Proposal:
-    """What one annotator marked in the knot; no excerpts when they marked nothing."""
-
-    letter: str
-    key: int
-    excerpts: tuple[Excerpt, ...]
-
-
-@dataclass(frozen=True)
-class CaseView:
-    case: Case
-    document_name: str
-    proposals: tuple[Proposal, ...]
-    context: Excerpt
-    open_in_document: int
-    open_in_campaign: int
-    next_open: int | None
+    state: str = Case.State.OPEN
+    kind: str = ""
+    label: str = ""
+    document: str = ""
+    order: str = "text"
 
     @property
-    def is_open(self) -> bool:
-        return self.case.state == Case.State.OPEN
+    def query(self) -> str:
+        """As the query of an address, without what is the usual."""
+        fields = {"state": self.state, "kind": self.kind, "label": self.label}
+        fields |= {"document": self.document, "order": self.order}
+        usual = {"state": Case.State.OPEN, "order": "text"}
+        return urlencode(
+            {name: value for name, value in fields.items() if value and value != usual.get(name)}
+        )
 
 
 @dataclass(frozen=True)
@@ -76,35 +65,42 @@ class Queue:
         return self.open + self.decided
 
 
-def letter_of(place: int) -> str:
-    """A for the first annotator of a document, B for the second."""
-    return ascii_uppercase[place]
-
-
 def label_css(label: str, labels: Sequence[str]) -> str:
     """The class that gives a label its colour and line; empty for a label the campaign lacks."""
     return f"label-{labels.index(label) + 1}" if label in labels else ""
 
 
-def case_queue(campaign: Campaign, *, state: str, kind: str = "") -> Queue:
-    """`state` is `open` or `decided`; `kind` narrows further, empty for all."""
+def filtered_cases(campaign: Campaign, wanted: CaseFilter) -> QuerySet[Case]:
+    """The campaign's cases that match, in the order asked for."""
     cases = Case.objects.filter(campaign_document__campaign=campaign)
+    if wanted.state:
+        cases = cases.filter(state=wanted.state)
+    if wanted.kind:
+        cases = cases.filter(kind=wanted.kind)
+    if wanted.document:
+        cases = cases.filter(campaign_document__document__name=wanted.document)
+    if wanted.label:
+        # All databases write this pair alike, and labels are plain names.
+        pair = f'"label": {json.dumps(wanted.label)}'
+        cases = cases.annotate(written=Cast("proposals", TextField())).filter(
+            written__contains=pair
+        )
+    return cases.order_by(*(_BY_SCORE if wanted.order == "score" else _BY_TEXT))
+
+
+def case_queue(campaign: Campaign, wanted: CaseFilter) -> Queue:
     counts = Counter[tuple[str, str]]()
-    for case_state, case_kind, n in (
-        cases.order_by().values_list("state", "kind").annotate(n=Count("id"))
-    ):
-        counts[case_state, case_kind] = n
-    shown = cases.filter(state=state)
-    if kind:
-        shown = shown.filter(kind=kind)
+    cases = Case.objects.filter(campaign_document__campaign=campaign)
+    for state, kind, n in cases.order_by().values_list("state", "kind").annotate(n=Count("id")):
+        counts[state, kind] = n
     return Queue(
         open=_sum(counts, Case.State.OPEN),
         decided=_sum(counts, Case.State.DECIDED),
         kinds=tuple(
-            KindCount(kind, label, counts[state, kind]) for kind, label in Case.Kind.choices
+            KindCount(kind, label, counts[wanted.state, kind]) for kind, label in Case.Kind.choices
         ),
-        cases=shown.select_related("campaign_document__document", "decided_by").order_by(
-            "campaign_document", "start"
+        cases=filtered_cases(campaign, wanted).select_related(
+            "campaign_document__document", "decided_by"
         ),
     )
 
@@ -113,10 +109,15 @@ def _sum(counts: Counter[tuple[str, str]], state: str) -> int:
     return sum(n for (case_state, _), n in counts.items() if case_state == state)
 
 
+def documents_with_cases(campaign: Campaign) -> list[str]:
+    """The names of the documents that have a case, for choosing one."""
+    documents = CampaignDocument.objects.filter(campaign=campaign, cases__isnull=False)
+    names = documents.order_by("document__name").values_list("document__name", flat=True)
+    return list(names.distinct())
+
+
 def open_cases(campaign: Campaign) -> QuerySet[Case]:
-    return Case.objects.filter(
-        campaign_document__campaign=campaign, state=Case.State.OPEN
-    ).order_by("campaign_document", "start")
+    return filtered_cases(campaign, CaseFilter())
 
 
 def next_open_case(campaign: Campaign, after: Case) -> Case | None:
@@ -129,67 +130,18 @@ def next_open_case(campaign: Campaign, after: Case) -> Case | None:
     )
 
 
-def case_view(campaign: Campaign, case: Case) -> CaseView:
-    """One case with its proposals; `case` must come with the document's content."""
-    content = case.campaign_document.document.content
-    excerpts = Excerpts(content.html, content.text)
-    still_open = open_cases(campaign)
-    following = next_open_case(campaign, case)
-    return CaseView(
-        case=case,
-        document_name=case.campaign_document.document.name,
-        proposals=tuple(
-            _proposal(place, proposal, excerpts, campaign.labels)
-            for place, proposal in enumerate(case.proposals)
-        ),
-        context=_excerpt(excerpts, case.start, case.end, "", campaign.labels),
-        open_in_document=still_open.filter(campaign_document=case.campaign_document_id).count(),
-        open_in_campaign=still_open.count(),
-        next_open=following.pk if following else None,
-    )
+def next_page(campaign: Campaign, after: CampaignDocument, wanted: CaseFilter) -> str | None:
+    """The name of the next page with an open case that matches; from the beginning after the last.
+
+    With the order by agreement it is the page of the case with the lowest.
+    """
+    cases = filtered_cases(campaign, wanted).exclude(campaign_document=after)
+    later = cases.filter(campaign_document__gt=after.pk)
+    following = (None if wanted.order == "score" else later.first()) or cases.first()
+    return following.campaign_document.document.name if following else None
 
 
-def case_page_data(campaign: Campaign, view: CaseView) -> dict[str, Any]:
-    """What the page's JavaScript needs: the place, each proposal's spans, and the gold around."""
-    case = view.case
-    gold = case.campaign_document.gold_spans.exclude(case=case).values_list("label", "start", "end")
-    return {
-        "case": {"start": case.start, "end": case.end},
-        "text_sha256": case.campaign_document.document.text_sha256,
-        "text_chars": case.campaign_document.document.text_chars,
-        "proposals": [
-            {
-                "letter": proposal.letter,
-                "spans": [
-                    {"css": excerpt.css, "start": excerpt.start, "end": excerpt.end}
-                    for excerpt in proposal.excerpts
-                ],
-            }
-            for proposal in view.proposals
-        ],
-        "gold": [
-            {"css": label_css(label, campaign.labels), "start": start, "end": end}
-            for label, start, end in gold
-        ],
-        "html": reverse("annotation:case-html", args=[campaign.slug, case.pk]),
-    }
-
-
-def _proposal(
-    place: int, proposal: Mapping[str, Any], excerpts: Excerpts, labels: Sequence[str]
-) -> Proposal:
-    return Proposal(
-        letter=letter_of(place),
-        key=place + 1,
-        excerpts=tuple(
-            _excerpt(excerpts, span["start"], span["end"], span["label"], labels)
-            for span in proposal["spans"]
-        ),
-    )
-
-
-def _excerpt(
-    excerpts: Excerpts, start: int, end: int, label: str, labels: Sequence[str]
-) -> Excerpt:
-    before, quote, after = excerpts.around(start, end)
-    return Excerpt(label, label_css(label, labels), start, end, before, quote, after)
+def page_address(campaign: Campaign, name: str, wanted: CaseFilter) -> str:
+    """The address of a document's page in adjudication, with the filter to go on with."""
+    address = reverse("annotation:adjudication-page", args=[campaign.slug, name])
+    return f"{address}?{wanted.query}" if wanted.query else address

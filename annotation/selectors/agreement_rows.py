@@ -2,7 +2,16 @@
 
 from collections.abc import Iterator
 
-from .agreement import Agreement, Figure, LevelAgreement
+from .agreement_shapes import (
+    LEVELS,
+    Agreement,
+    Figure,
+    Level,
+    LevelAgreement,
+    Part,
+    Reliability,
+    SpanFigures,
+)
 
 COLUMNS = (
     "level",
@@ -11,9 +20,11 @@ COLUMNS = (
     "other",
     "measure",
     "annotators_per_document",
-    "kappa",
+    "value",
+    "low_95",
+    "high_95",
     "observed_agreement",
-    "items",
+    "n",
     "documents",
 )
 
@@ -21,34 +32,95 @@ Cell = str | int | float
 
 
 def agreement_rows(agreement: Agreement) -> Iterator[list[Cell]]:
-    """One row per figure under COLUMNS; an undefined κ is an empty cell, never 0."""
-    for level in agreement.levels:
-        yield from _pairs(level)
-        for overall in level.overall:
-            yield _fleiss(level.level, "overall", "", overall.annotators, overall.figure)
-    for scope, parts in (("label", agreement.labels), ("document", agreement.documents)):
+    """One row per figure under COLUMNS; what is undefined is an empty cell, never 0.
+
+    The level of figures on spans is `span`; rows of scope `confusion` count pairs of answers.
+    """
+    if agreement.overall is None:
+        return
+    yield from _part("overall", agreement.overall)
+    yield from _people(agreement)
+    yield from _apart(agreement)
+    for scope, parts in (
+        ("label", agreement.labels),
+        ("document_type", agreement.doc_types),
+        (agreement.trend.by, [point.part for point in agreement.trend.points]),
+        ("document", agreement.documents),
+    ):
         for part in parts:
-            yield _fleiss("entity", scope, part.name, part.annotators, part.entity)
-            yield _fleiss("token", scope, part.name, part.annotators, part.token)
+            yield from _part(scope, part)
+    for level in agreement.levels:
+        yield from _confusions(level)
 
 
-def _pairs(level: LevelAgreement) -> Iterator[list[Cell]]:
-    for row in level.matrix:
-        for other, figure in zip(level.matrix, row.cells, strict=True):
-            if figure and row.number < other.number:
-                names = (_plain(row.name), _plain(other.name))
-                yield [level.level, "pair", *names, "cohen", 2, *_cells(figure)]
+def _people(agreement: Agreement) -> Iterator[list[Cell]]:
+    names = agreement.annotators
+    for pair in agreement.pairs:
+        who = (names[pair.first - 1], names[pair.second - 1])
+        yield _row("entity", "pair", *who, "cohen", 2, pair.entity)
+        yield _row("token", "pair", *who, "cohen", 2, pair.token)
+        yield _row("token", "pair", *who, "cohen_detection", 2, pair.detection)
+        yield _row("entity", "pair", *who, "cohen_labelling", 2, pair.labelling)
+        yield from _spans("pair", *who, pair.spans)
+    for person in agreement.people:
+        yield _row("entity", "annotator", person.name, "", "mean_cohen", "", person.entity)
+        yield _row("token", "annotator", person.name, "", "mean_cohen", "", person.token)
+        yield from _spans("annotator", person.name, "", person.spans)
 
 
-def _fleiss(level: str, scope: str, subject: str, annotators: int, figure: Figure) -> list[Cell]:
-    start: list[Cell] = [level, scope, _plain(subject), "", "fleiss", annotators]
-    return start + _cells(figure)
+def _apart(agreement: Agreement) -> Iterator[list[Cell]]:
+    if agreement.detection:
+        yield from _reliability("token", "detection", "", agreement.detection.token)
+        yield from _spans("detection", "", "", agreement.detection.spans)
+    if agreement.labelling:
+        for level in LEVELS:
+            figure = getattr(agreement.labelling, level)
+            yield _row(level, "labelling", "", "", "alpha", "", figure)
 
 
-def _cells(figure: Figure) -> list[Cell]:
-    kappa = "" if figure.kappa is None else figure.kappa
-    observed = "" if figure.observed is None else figure.observed
-    return [kappa, observed, figure.items, figure.documents]
+def _part(scope: str, part: Part) -> Iterator[list[Cell]]:
+    for level in LEVELS:
+        yield from _reliability(level, scope, part.name, getattr(part, level))
+    yield from _spans(scope, part.name, "", part.spans)
+
+
+def _reliability(
+    level: Level, scope: str, subject: str, reliability: Reliability
+) -> Iterator[list[Cell]]:
+    for overall in reliability.fleiss:
+        yield _row(level, scope, subject, "", "fleiss", overall.annotators, overall.figure)
+    yield _row(level, scope, subject, "", "alpha", "", reliability.alpha)
+
+
+def _spans(scope: str, subject: str, other: str, spans: SpanFigures) -> Iterator[list[Cell]]:
+    yield _row("span", scope, subject, other, "f1_exact", "", spans.exact)
+    yield _row("span", scope, subject, other, "f1_overlap", "", spans.overlap)
+
+
+def _confusions(level: LevelAgreement) -> Iterator[list[Cell]]:
+    answers = level.confusion.answers
+    for place, answer in enumerate(answers):
+        for other in range(place, len(answers)):
+            count = level.confusion.rows[place][other]
+            start = [level.level, "confusion", _plain(answer), _plain(answers[other]), "pairs"]
+            yield [*start, 2, count, "", "", "", "", ""]
+
+
+def _row(
+    level: str, scope: str, subject: str, other: str, measure: str, size: Cell, figure: Figure
+) -> list[Cell]:
+    numbers = (figure.value, figure.low, figure.high, figure.observed)
+    return [
+        level,
+        scope,
+        _plain(subject),
+        _plain(other),
+        measure,
+        size,
+        *("" if number is None else number for number in numbers),
+        figure.n,
+        figure.documents,
+    ]
 
 
 def _plain(text: str) -> str:

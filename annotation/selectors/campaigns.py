@@ -5,27 +5,40 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Count, F
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 
 from annotation.access import visible_campaigns
-from annotation.models import Assignment, Campaign, CampaignDocument, Case, Membership
+from annotation.models import (
+    Assignment,
+    Campaign,
+    CampaignDocument,
+    Case,
+    Membership,
+    ReviewItem,
+)
+from annotation.models.assignments import AssignmentQuerySet
 from portal.accounts.models import display_name
 from portal.datasets.models import Document
 
 Stage = CampaignDocument.Stage
+Purpose = CampaignDocument.Purpose
 
 
 @dataclass(frozen=True)
 class Stages:
-    """How many documents stand where."""
+    """How many documents stand where. Pages of a qualification round are none of them."""
 
-    annotation: int
-    adjudication: int
-    gold: int
+    screening: int = 0
+    annotation: int = 0
+    validation: int = 0
+    adjudication: int = 0
+    gold: int = 0
+    excluded: int = 0
 
     @property
     def total(self) -> int:
-        return self.annotation + self.adjudication + self.gold
+        """What becomes gold; an excluded document does not."""
+        return self.screening + self.annotation + self.validation + self.adjudication + self.gold
 
 
 @dataclass(frozen=True)
@@ -56,10 +69,26 @@ class AnnotatorProgress:
 
 @dataclass(frozen=True)
 class Overview:
+    """`unassigned` counts documents in annotation that nobody has yet, `to_share` these and those
+    that are new in the dataset; `review_items` the facts that wait for a reviewer's verdict.
+    """
+
     stages: Stages
     annotators: tuple[AnnotatorProgress, ...]
     open_cases: int
     new_documents: int
+    unassigned: int
+    calibration: int
+    review_items: int
+
+    @property
+    def documents(self) -> int:
+        """All that can become gold, in the campaign or only in its dataset."""
+        return self.stages.total + self.new_documents
+
+    @property
+    def to_share(self) -> int:
+        return self.new_documents + self.unassigned
 
 
 @dataclass(frozen=True)
@@ -77,7 +106,8 @@ def campaign_rows(user: Any) -> list[CampaignRow]:
     """The campaigns the user may see, with their stages and the user's own roles."""
     campaigns = list(visible_campaigns(user).select_related("dataset"))
     stages = _stages_of(
-        CampaignDocument.objects.filter(campaign__in=campaigns)
+        _becoming_gold()
+        .filter(campaign__in=campaigns)
         .order_by()
         .values_list("campaign", "stage")
         .annotate(n=Count("id"))
@@ -102,26 +132,49 @@ def _stages_of(rows: Any) -> Mapping[int, Counter[str]]:
     return counts
 
 
+def _becoming_gold() -> QuerySet[CampaignDocument]:
+    return CampaignDocument.objects.exclude(purpose=Purpose.QUALIFICATION)
+
+
 def _stages(counts: Mapping[str, int]) -> Stages:
-    return Stages(
-        annotation=counts.get(Stage.ANNOTATION, 0),
-        adjudication=counts.get(Stage.ADJUDICATION, 0),
-        gold=counts.get(Stage.GOLD, 0),
-    )
+    return Stages(**{stage.value: counts.get(stage, 0) for stage in Stage})
 
 
 def campaign_overview(campaign: Campaign) -> Overview:
     documents = CampaignDocument.objects.filter(campaign=campaign)
-    stages = dict(documents.order_by().values_list("stage").annotate(n=Count("id")))
+    cases = Case.objects.filter(campaign_document__campaign=campaign, state=Case.State.OPEN)
+    items = ReviewItem.objects.filter(round__campaign=campaign, verdict=ReviewItem.Verdict.PENDING)
+    new = Document.objects.filter(dataset=campaign.dataset_id)
+    counts = _document_counts(documents)
     return Overview(
-        stages=_stages(stages),
+        stages=Stages(**{stage.value: counts[stage.value] for stage in Stage}),
         annotators=_annotators(campaign),
-        open_cases=Case.objects.filter(
-            campaign_document__campaign=campaign, state=Case.State.OPEN
-        ).count(),
-        new_documents=Document.objects.filter(dataset=campaign.dataset_id)
-        .exclude(pk__in=documents.values("document"))
-        .count(),
+        open_cases=cases.count(),
+        new_documents=new.exclude(pk__in=documents.values("document")).count(),
+        unassigned=counts["unassigned"],
+        calibration=counts["calibration"],
+        review_items=items.count(),
+    )
+
+
+def _document_counts(documents: QuerySet[CampaignDocument]) -> dict[str, int]:
+    """The stages, and what else is counted of documents, in one query."""
+    given = Assignment.objects.standing().filter(campaign_document=OuterRef("pk"))
+    becoming_gold = documents.exclude(purpose=Purpose.QUALIFICATION)
+    return becoming_gold.aggregate(
+        **{stage.value: Count("id", filter=Q(stage=stage)) for stage in Stage},
+        unassigned=Count("id", filter=Q(~Exists(given), stage=Stage.ANNOTATION)),
+        calibration=Count("id", filter=Q(purpose=Purpose.CALIBRATION) & ~Q(stage=Stage.EXCLUDED)),
+    )
+
+
+def counted_work(campaign: Campaign) -> AssignmentQuerySet:
+    """The assignments that tell of the campaign's progress."""
+    return (
+        Assignment.objects.standing()
+        .filter(campaign_document__campaign=campaign)
+        .exclude(campaign_document__purpose=Purpose.QUALIFICATION)
+        .exclude(campaign_document__stage=Stage.EXCLUDED)
     )
 
 
@@ -131,7 +184,7 @@ def flagged_work(campaign: Campaign) -> list[FlaggedWork]:
     Skipped pages first, since they hold the campaign up; submitted work keeps its flag.
     """
     flagged = (
-        Assignment.objects.filter(campaign_document__campaign=campaign)
+        counted_work(campaign)
         .exclude(flag=Assignment.Flag.NONE)
         .select_related("annotator", "campaign_document__document")
         .order_by("-flag", "campaign_document__document__name", "id")
@@ -157,7 +210,7 @@ def _annotators(campaign: Campaign) -> tuple[AnnotatorProgress, ...]:
     }
     states: dict[int, Counter[str]] = {}
     rows = (
-        Assignment.objects.filter(campaign_document__campaign=campaign)
+        counted_work(campaign)
         .order_by("annotator")
         .values("annotator", "state", name=F("annotator__name"), email=F("annotator__email"))
         .annotate(n=Count("id"))

@@ -5,10 +5,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from django.db.models import Max, QuerySet
+from django.db.models import QuerySet
 from django.shortcuts import get_object_or_404
 
 from annotation.models import Campaign, GuidelinesVersion, Membership
+from portal.common.prepared import Parameter, Prepared
 
 _WORD = re.compile(r"\s*\S+\s*|\s+")
 # What is longer is shown as removed and added whole: comparing takes quadratic time.
@@ -27,10 +28,18 @@ class Piece:
     text: str
 
 
+_SEEN = Prepared(
+    lambda: (
+        Membership.objects.filter(campaign=Parameter("campaign"), user=Parameter("user"))
+        .order_by("-seen_guidelines")
+        .values_list("seen_guidelines", flat=True)[:1]
+    )
+)
+
+
 def seen_guidelines(campaign: Campaign, user: int) -> int:
     """The newest version that the user (a primary key) has opened; 0 for none."""
-    mine = Membership.objects.filter(campaign=campaign, user=user)
-    return mine.aggregate(seen=Max("seen_guidelines"))["seen"] or 0
+    return _SEEN.first(campaign=campaign.pk, user=user) or 0
 
 
 def guidelines_versions(campaign: Campaign) -> QuerySet[GuidelinesVersion]:

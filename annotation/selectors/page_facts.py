@@ -4,44 +4,74 @@ A page never changes, so both are kept in the process, by the hash of its HTML: 
 than everything else that a save does.
 """
 
+import threading
 from array import array
+from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from functools import lru_cache
+from typing import NamedTuple
 
+from portal.common.prepared import Parameter, Prepared
 from portal.datasets.models import Document, DocumentContent
 from portal.facts import FoundFact, find_facts, text_borders
 
-# A few megabytes for pages of the size of whole filings.
-PAGES_KEPT = 32
+# About 20 MB: some five hundred pages of one sheet, or thirty whole filings.
+NUMBERS_KEPT = 2_500_000
+# What the objects that hold a fact take, in numbers of eight bytes.
+_PER_FACT = 16
+
+_CONTENT = Prepared(
+    lambda: DocumentContent.objects.filter(pk=Parameter("document")).values_list("html", "text")
+)
 
 
-@dataclass(frozen=True)
-class _Page:
-    """Pages with the same HTML are the same page; `document` is one that holds it."""
+class PageFacts(NamedTuple):
+    """`borders`: the sorted offsets of the text at which a block or table cell begins; `facts`:
+    its numbers and dates, in text order.
+    """
 
-    html_sha256: str
-    document: int = field(compare=False)
+    borders: Sequence[int]
+    facts: Sequence[FoundFact]
 
-    def content(self) -> DocumentContent:
-        return DocumentContent.objects.get(pk=self.document)
-
-
-def page_borders(document: Document) -> Sequence[int]:
-    """The sorted offsets of the text at which a block or table cell begins."""
-    return _borders(_Page(document.html_sha256, document.pk))
+    @property
+    def size(self) -> int:
+        return len(self.borders) + _PER_FACT * len(self.facts)
 
 
-def page_facts(document: Document) -> Sequence[FoundFact]:
-    """The numbers and dates of the page, in text order."""
-    return _facts(_Page(document.html_sha256, document.pk))
+class _Pages:
+    """What was asked for last, as much of it as `limit` numbers."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._size = 0
+        self._pages: OrderedDict[str, PageFacts] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, key: str) -> PageFacts | None:
+        with self._lock:
+            if page := self._pages.get(key):
+                self._pages.move_to_end(key)
+            return page
+
+    def keep(self, key: str, page: PageFacts) -> None:
+        with self._lock:
+            if key in self._pages or page.size > self._limit:
+                return
+            self._pages[key] = page
+            self._size += page.size
+            while self._size > self._limit:
+                _, oldest = self._pages.popitem(last=False)
+                self._size -= oldest.size
 
 
-@lru_cache(maxsize=PAGES_KEPT)
-def _borders(page: _Page) -> Sequence[int]:
-    return array("L", text_borders(page.content().html))
+_pages = _Pages(NUMBERS_KEPT)
 
 
-@lru_cache(maxsize=PAGES_KEPT)
-def _facts(page: _Page) -> Sequence[FoundFact]:
-    return find_facts(page.content().text, _borders(page))
+def page_facts(document: Document) -> PageFacts:
+    """Borders and facts of the page."""
+    page = _pages.get(document.html_sha256)
+    if page is None:
+        ((html, text),) = _CONTENT.rows(document=document.pk)
+        borders = array("L", text_borders(html))
+        page = PageFacts(borders, find_facts(text, borders))
+        _pages.keep(document.html_sha256, page)
+    return page

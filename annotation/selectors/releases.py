@@ -2,11 +2,13 @@
 
 from dataclasses import dataclass
 
-from django.db.models import Count, QuerySet
+from django.db.models import Count, OuterRef, QuerySet, Subquery
 
-from annotation.models import Campaign, CampaignDocument
+from annotation.models import Campaign, CampaignDocument, Screening
 from portal.datasets.models import Document, Release
 from portal.datasets.services.releases import suggest_version
+
+from .review import review_blocks_release, unreviewed_pages
 
 
 @dataclass(frozen=True)
@@ -18,31 +20,63 @@ class Unfinished:
 
 
 @dataclass(frozen=True)
+class LeftOut:
+    """A document that screening excluded: it is in no release, and this is why."""
+
+    name: str
+    faults: tuple[str, ...]
+    reason: str
+
+
+@dataclass(frozen=True)
 class ReleaseState:
     gold: int
     facts: int
     unfinished: tuple[Unfinished, ...]
+    left_out: tuple[LeftOut, ...]
+    # Why the review keeps gold from being released; None when it does not.
+    review: str | None
     releases: tuple[Release, ...]
     next_version: str
 
 
 def gold_documents(campaign: Campaign) -> QuerySet[CampaignDocument]:
-    """Finished documents in the order of their published names."""
-    return CampaignDocument.objects.filter(
-        campaign=campaign, stage=CampaignDocument.Stage.GOLD
-    ).order_by("document__name")
+    """Finished documents, reviewed where a review is asked for, in the order of their published
+    names.
+    """
+    gold = CampaignDocument.objects.filter(campaign=campaign, stage=CampaignDocument.Stage.GOLD)
+    return gold.exclude(pk__in=unreviewed_pages(campaign)).order_by("document__name")
 
 
 def unfinished_documents(campaign: Campaign) -> tuple[Unfinished, ...]:
-    """Every document of the dataset that is not gold in this campaign."""
+    """Every document of the dataset that is to become gold in this campaign and is not yet."""
     rows = CampaignDocument.objects.filter(campaign=campaign)
-    begun = rows.exclude(stage=CampaignDocument.Stage.GOLD).values_list("document__name", "stage")
+    begun = (
+        CampaignDocument.objects.in_work()
+        .filter(campaign=campaign)
+        .exclude(stage=CampaignDocument.Stage.GOLD)
+        .values_list("document__name", "stage")
+    )
     missing = Document.objects.filter(dataset=campaign.dataset_id).exclude(
         pk__in=rows.values("document")
     )
     found = [Unfinished(name, stage) for name, stage in begun]
+    unreviewed = unreviewed_pages(campaign).values_list("document__name", flat=True)
+    found += [Unfinished(name, "gold, not reviewed") for name in unreviewed]
     found += [Unfinished(name, "not shared out") for name in missing.values_list("name", flat=True)]
     return tuple(sorted(found, key=lambda item: item.name))
+
+
+def left_out_documents(campaign: Campaign) -> tuple[LeftOut, ...]:
+    """Excluded documents with the verdict that holds, in the order of their names."""
+    last = Screening.objects.filter(campaign_document=OuterRef("pk")).order_by("-id")
+    rows = CampaignDocument.objects.filter(
+        campaign=campaign, stage=CampaignDocument.Stage.EXCLUDED
+    ).annotate(
+        faults_found=Subquery(last.values("faults")[:1]), why=Subquery(last.values("reason")[:1])
+    )
+    found = rows.order_by("document__name").values_list("document__name", "faults_found", "why")
+    return tuple(LeftOut(name, tuple(faults or ()), why or "") for name, faults, why in found)
 
 
 def release_state(campaign: Campaign) -> ReleaseState:
@@ -52,6 +86,8 @@ def release_state(campaign: Campaign) -> ReleaseState:
         gold=gold.count(),
         facts=gold.aggregate(facts=Count("gold_spans"))["facts"],
         unfinished=unfinished_documents(campaign),
+        left_out=left_out_documents(campaign),
+        review=review_blocks_release(campaign),
         releases=releases,
         next_version=suggest_version(campaign.dataset),
     )

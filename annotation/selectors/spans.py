@@ -3,17 +3,25 @@
 from collections.abc import Sequence
 from typing import Any
 
-from annotation.models import Assignment
+from annotation.models import Assignment, Span
 from annotation.span_input import Draft, recorded_span
+from portal.common.prepared import Parameter, Prepared
 from portal.facts import SpanWarning, span_warnings
 
-from .page_facts import page_borders, page_facts
+from .page_facts import page_facts
+
+_STORED = Prepared(
+    lambda: (
+        Span.objects.filter(assignment=Parameter("assignment"))
+        .order_by("start")
+        .values_list(*Draft._fields)
+    )
+)
 
 
 def stored_spans(assignment: Assignment) -> list[Draft]:
     """The spans as saved, in text order."""
-    rows = assignment.spans.order_by("start").values_list(*Draft._fields)
-    return [Draft(*row) for row in rows]
+    return [Draft._make(row) for row in _STORED.rows(assignment=assignment.pk)]
 
 
 def current_spans(assignment: Assignment) -> list[dict[str, Any]]:
@@ -37,7 +45,7 @@ def warnings_of(assignment: Assignment, drafts: Sequence[Draft]) -> list[Sequenc
     if not drafts:
         return []
     document = assignment.campaign_document.document
-    text, borders, facts = document.content.text, page_borders(document), page_facts(document)
+    text, (borders, facts) = document.content.text, page_facts(document)
     return [
         span_warnings(text, borders, draft.start, draft.end, draft.label, facts) for draft in drafts
     ]

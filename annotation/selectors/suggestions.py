@@ -52,9 +52,9 @@ def _from(source: str, campaign_document: CampaignDocument) -> list[Suggestion]:
     document = campaign_document.document
     if source == SuggestionSource.XBRL:
         tagged = XbrlFacts.objects.filter(pk=document.pk).first()
-        places = _whole(tagged.facts if tagged else [], page_facts(document))
+        places = _whole(tagged.facts if tagged else [], page_facts(document).facts)
     else:
-        places = [(fact.start, fact.end, fact.kind) for fact in page_facts(document)]
+        places = [(fact.start, fact.end, fact.kind) for fact in page_facts(document).facts]
     return list(_labelled(places, source, campaign_document.campaign))
 
 

@@ -1,20 +1,25 @@
-"""Adjudication: a lead decides what becomes of a case."""
+"""Adjudication: a lead decides what becomes of a case. Every decision is kept, with its reason."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
 
-from annotation.models import CampaignDocument, Case, GoldSpan
-from annotation.span_values import settled_value
+from annotation.models import CampaignDocument, Case, Decision, GoldSpan
+from annotation.proposals import Answer, answers_of, both, majority
+from annotation.span_values import Meaning, derived, meaning_problem, settled_value
 from portal.accounts.models import User
 from portal.audit.models import record_event
 from portal.facts import FactValue, check_spans
 from portal.facts import Span as TextSpan
 
 from .errors import InvalidSpans, Refused
+from .staging import make_gold
+
+MAX_REASON = 2_000
+Choice = Decision.Choice
 
 
 class AlreadyDecided(Refused):
@@ -23,10 +28,9 @@ class AlreadyDecided(Refused):
     code = "decided"
 
     def __init__(self, case: Case) -> None:
+        who = str(case.decided_by) if case.decided_by else "the majority rule"
         when = f"{case.decided_at:%Y-%m-%d %H:%M} UTC"
-        super().__init__(
-            f"This case was decided by {case.decided_by} on {when}; nothing was changed now."
-        )
+        super().__init__(f"This case was decided by {who} on {when}; nothing was changed now.")
 
 
 @dataclass(frozen=True)
@@ -37,49 +41,116 @@ class Decided:
     stage: str
 
 
-def proposed_spans(case: Case, proposal: int) -> list[TextSpan]:
-    """The spans of the `proposal`-th annotator (from 0); raises Refused when there is none."""
-    if not 0 <= proposal < len(case.proposals):
-        raise Refused(f"The case has {len(case.proposals)} proposals.", code="proposal")
-    return [
-        TextSpan(span["start"], span["end"], span["label"])
-        for span in case.proposals[proposal]["spans"]
-    ]
+def checked_reason(reason: str) -> str:
+    """The reason without white space around it; raises InvalidSpans when there is none."""
+    plain = reason.strip()
+    if not plain:
+        raise InvalidSpans([_fault("reason", "A reason is needed: it stays with the decision.")])
+    if len(plain) > MAX_REASON:
+        raise InvalidSpans([_fault("reason", f"The reason is longer than {MAX_REASON} characters")])
+    if "\x00" in plain or any("\ud800" <= character <= "\udfff" for character in plain):
+        raise InvalidSpans([_fault("reason", "The reason contains NUL or half a character")])
+    return plain
+
+
+def _fault(name: str, message: str) -> dict[str, Any]:
+    return {"field": name, "code": name, "message": message}
+
+
+def locked_document(pk: int) -> CampaignDocument:
+    """The document with its text, locked: what is decided on it comes one after the other."""
+    return (
+        CampaignDocument.objects.select_for_update(of=("self",))
+        .select_related("campaign", "document__content")
+        .defer("document__content__html")
+        .get(pk=pk)
+    )
 
 
 @transaction.atomic
 def decide_case(
-    *, case: Case, decision_spans: Sequence[TextSpan], reason: str, actor: User
+    *,
+    case: Case,
+    choice: str,
+    reason: str,
+    actor: User,
+    proposal: int | None = None,
+    spans: Sequence[Answer] = (),
 ) -> Decided:
-    """Makes `decision_spans` gold in place of the case; none at all is a full answer.
+    """Makes the chosen marks gold in place of the case; the last decision of a document makes it
+    gold.
 
-    A span has the value that all who proposed it gave it, else the derived one. The last decision
-    makes the document gold. Raises InvalidSpans for spans out of range, with an
-    unknown label, overlapping each other or gold, or elsewhere than the case; AlreadyDecided when
-    it was settled before.
+    `choice` is one of Decision.Choice but `reopened`. `proposal` is the place of an annotator's
+    marks, from 0, for `proposal`; `spans` are for `edit`. A span of an edit without a value has the
+    one that all who marked it gave it, else the derived one. Everything but `majority` needs a
+    reason. Raises InvalidSpans for a missing reason and for spans out of range, with an unknown
+    label or an impossible value, overlapping each other or gold, or elsewhere than the case;
+    Refused for a choice that the case does not offer; AlreadyDecided when it was settled before.
     """
-    campaign_document = (
-        CampaignDocument.objects.select_for_update(of=("self",))
-        .select_related("campaign", "document__content")
-        .get(pk=case.campaign_document_id)
-    )
+    campaign_document = locked_document(case.campaign_document_id)
     now = Case.objects.select_related("decided_by").get(pk=case.pk)
     if now.state != Case.State.OPEN:
         raise AlreadyDecided(now)
-    spans = sorted(decision_spans, key=lambda span: span.start)
-    _check(now, campaign_document, spans)
-    gold = _write_gold(now, campaign_document, spans)
-    _close(now, gold, reason, actor)
-    record_event(verb="decide_case", subject=now, actor=actor, kind=now.kind, spans=len(gold))
+    answers = sorted(_answers(now, choice, proposal, spans), key=lambda one: one.start)
+    why = checked_reason(reason) if choice != Choice.MAJORITY or reason.strip() else ""
+    _check_places(now, campaign_document, answers)
+    gold = _gold(now, campaign_document, answers)
+    GoldSpan.objects.bulk_create(gold)
+    _close(now, gold, why, actor)
+    Decision.objects.create(
+        case=now,
+        choice=choice,
+        proposal=proposal if choice == Choice.PROPOSAL else None,
+        spans=now.decision,
+        reason=why,
+        decided_by=actor,
+    )
+    record_event(
+        verb="decide_case", subject=now, actor=actor, kind=now.kind, choice=choice, spans=len(gold)
+    )
     return Decided(now, _advance(campaign_document))
 
 
-def _check(case: Case, campaign_document: CampaignDocument, spans: Sequence[TextSpan]) -> None:
+def _answers(
+    case: Case, choice: str, proposal: int | None, spans: Sequence[Answer]
+) -> Iterable[Answer]:
+    """The marks that the choice means; raises Refused for one that the case does not offer."""
+    if choice == Choice.PROPOSAL:
+        return proposed_answers(case, -1 if proposal is None else proposal)
+    if choice == Choice.MAJORITY:
+        most = majority(case.proposals, by_value=case.kind == Case.Kind.VALUE)
+        if most is None:
+            raise Refused("The case has no majority.", code="choice")
+        return most
+    if choice == Choice.BOTH:
+        together = both(case.proposals)
+        if together is None:
+            raise Refused("No two proposals of the case fit beside each other.", code="choice")
+        return together.answers
+    if choice == Choice.NEITHER:
+        return ()
+    if choice == Choice.EDIT:
+        if not spans:
+            raise Refused("The edit holds no span. Choose “neither” to mark nothing.", code="spans")
+        return spans
+    raise Refused(f"A case cannot be decided by {choice!r}.", code="choice")
+
+
+def proposed_answers(case: Case, proposal: int) -> tuple[Answer, ...]:
+    """The marks of the `proposal`-th annotator (from 0); raises Refused when there is none."""
+    if not 0 <= proposal < len(case.proposals):
+        raise Refused(f"The case has {len(case.proposals)} proposals.", code="proposal")
+    return answers_of(case.proposals[proposal])
+
+
+def _check_places(
+    case: Case, campaign_document: CampaignDocument, answers: Sequence[Answer]
+) -> None:
     text = campaign_document.document.content.text
-    labels = campaign_document.campaign.labels
+    spans = [TextSpan(one.start, one.end, one.label) for one in answers]
     errors: list[dict[str, Any]] = [
         {"index": fault.index, "code": fault.code, "message": fault.message}
-        for fault in check_spans(text, spans, labels)
+        for fault in check_spans(text, spans, campaign_document.campaign.labels)
     ]
     if not errors:
         gold = list(campaign_document.gold_spans.values("label", "start", "end", "quote"))
@@ -107,39 +178,52 @@ def _misplaced(
     ]
 
 
-def _write_gold(
-    case: Case, campaign_document: CampaignDocument, spans: Sequence[TextSpan]
+def _gold(
+    case: Case, campaign_document: CampaignDocument, answers: Sequence[Answer]
 ) -> list[GoldSpan]:
+    """The rows to be; raises InvalidSpans for a value that does not go with its label."""
     text = campaign_document.document.content.text
-    rows = []
-    for span in spans:
-        quote = text[span.start : span.end]
-        value = settled_value(_readings(case, span), quote, span.label)
+    rows, errors = [], []
+    for index, one in enumerate(answers):
+        quote = text[one.start : one.end]
+        value, sign = _value(case, one, quote)
+        if problem := meaning_problem(Meaning(value, sign, edited=True), one.label):
+            errors.append({"index": index, "code": "value", "message": f"“{quote}”: {problem}"})
         rows.append(
             GoldSpan(
                 campaign_document=campaign_document,
                 case=case,
-                label=span.label,
-                start=span.start,
-                end=span.end,
+                label=one.label,
+                start=one.start,
+                end=one.end,
                 quote=quote,
-                value=value.value,
-                sign=value.sign,
+                value=value,
+                sign=sign,
                 origin=GoldSpan.Origin.ADJUDICATED,
             )
         )
-    return GoldSpan.objects.bulk_create(rows)
+    if errors:
+        raise InvalidSpans(errors)
+    return rows
 
 
-def _readings(case: Case, span: TextSpan) -> list[FactValue]:
+def _value(case: Case, answer: Answer, quote: str) -> FactValue:
+    if answer.value is None and answer.sign is None:
+        return settled_value(_readings(case, answer), quote, answer.label)
+    own = derived(quote, answer.label)
+    return FactValue(
+        own.value if answer.value is None else answer.value,
+        own.sign if answer.sign is None else answer.sign,
+    )
+
+
+def _readings(case: Case, answer: Answer) -> list[FactValue]:
     """The values that annotators gave this very span; cases of the first version have none."""
     return [
-        FactValue(proposed["value"], proposed["sign"])
+        FactValue(given.value, given.sign or "")
         for proposal in case.proposals
-        for proposed in proposal["spans"]
-        if (proposed["start"], proposed["end"], proposed["label"])
-        == (span.start, span.end, span.label)
-        and "value" in proposed
+        for given in answers_of(proposal)
+        if given.mark == answer.mark and given.value is not None
     ]
 
 
@@ -166,7 +250,4 @@ def _advance(campaign_document: CampaignDocument) -> str:
     """Makes the document gold when its last case is decided; returns its stage."""
     if campaign_document.cases.filter(state=Case.State.OPEN).exists():
         return campaign_document.stage
-    campaign_document.stage = CampaignDocument.Stage.GOLD
-    campaign_document.save(update_fields=["stage"])
-    record_event(verb="finish_adjudication", subject=campaign_document)
-    return str(campaign_document.stage)
+    return make_gold(campaign_document=campaign_document)

@@ -1,110 +1,198 @@
 """Assignments: which annotators get which documents."""
 
 from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 
 from django.db import transaction
 
-from annotation.balance import balanced_assignment, replacements
-from annotation.models import Assignment, Campaign, CampaignDocument, Membership
+from annotation.balance import balanced_assignment
+from annotation.models import Assignment, Campaign, CampaignDocument
+from annotation.selectors.annotators import (
+    active_annotators,
+    awaits_qualification,
+    has_qualification,
+)
 from portal.accounts.models import User
 from portal.audit.models import record_event
 from portal.datasets.models import Document
 
 from .errors import CampaignNotOpen, Refused
 
+Stage = CampaignDocument.Stage
+Purpose = CampaignDocument.Purpose
+Teams = Mapping[int, Sequence[int]]
+
+
+@dataclass(frozen=True)
+class _Gap:
+    """A page in annotation whose team has fewer members than it should."""
+
+    name: str
+    size: int
+    own_size: bool
+
 
 @transaction.atomic
 def assign_documents(*, campaign: Campaign, actor: User) -> int:
-    """Takes in the documents that joined the dataset later; returns how many there were.
+    """Takes in the documents that joined the dataset later, and gives every page that waits for
+    annotators its team; returns how many pages that concerned.
 
     Raises Refused when the campaign is not open, nothing is new or annotators are too few.
     """
+    lock_calibration(campaign)
     locked = Campaign.objects.select_for_update().get(pk=campaign.pk)
     if locked.state != Campaign.State.OPEN:
         raise CampaignNotOpen
-    documents = assign_new_documents(campaign=locked)
+    documents = set(take_in_documents(campaign=locked)) | set(share_out(campaign=locked))
     if not documents:
-        raise Refused("Every document of the dataset is in the campaign already.", code="nothing")
-    record_event(verb="assign_documents", subject=campaign, actor=actor, documents=documents)
-    return documents
+        raise Refused(
+            "Every document of the dataset is in the campaign already and has its annotators.",
+            code="nothing",
+        )
+    record_event(verb="assign_documents", subject=campaign, actor=actor, documents=len(documents))
+    return len(documents)
 
 
-def assign_new_documents(*, campaign: Campaign) -> int:
-    """The part that opening and later additions share; runs in the caller's transaction."""
+@transaction.atomic
+def calibrate_newcomer(*, campaign: Campaign) -> None:
+    """Gives the calibration pages that are still in annotation to annotators who lack them."""
+    pages = lock_calibration(campaign)
+    locked = Campaign.objects.select_for_update().get(pk=campaign.pk)
+    if pages and locked.state == Campaign.State.OPEN:
+        share_out(campaign=locked, only=pages, strict=False)
+
+
+@transaction.atomic
+def share_out_to_qualified(*, campaign: Campaign) -> None:
+    """Once the last annotator has qualified every page gets its team; before, somebody who
+    qualified gets the calibration pages, so that the first to qualify do not get everything.
+    """
+    pages = lock_calibration(campaign)
+    locked = Campaign.objects.select_for_update().get(pk=campaign.pk)
+    if locked.state != Campaign.State.OPEN:
+        return
+    only = pages if awaits_qualification(campaign) else None
+    share_out(campaign=locked, only=only, strict=False)
+
+
+def lock_calibration(campaign: Campaign) -> list[int]:
+    """Submitting locks a page before its campaign, and so must whatever adds to a page's team."""
+    rows = CampaignDocument.objects.filter(campaign=campaign, purpose=Purpose.CALIBRATION)
+    return list(rows.select_for_update().order_by("id").values_list("pk", flat=True))
+
+
+def take_in_documents(*, campaign: Campaign) -> list[int]:
+    """Adds the documents of the dataset that the campaign lacks, to be screened or to be labelled;
+    returns their primary keys. Runs in the caller's transaction, which must hold the lock of the
+    campaign's row.
+    """
     known = CampaignDocument.objects.filter(campaign=campaign).values("document")
     new = Document.objects.filter(dataset=campaign.dataset_id).exclude(pk__in=known)
+    stage = Stage.SCREENING if campaign.screening else Stage.ANNOTATION
     # In the order of their published names, whatever the order of import was.
     rows = CampaignDocument.objects.bulk_create(
-        CampaignDocument(campaign=campaign, document_id=pk)
+        CampaignDocument(campaign=campaign, document_id=pk, stage=stage)
         for pk in new.order_by("name").values_list("pk", flat=True)
     )
-    if rows:
-        _assign(campaign, rows)
-    return len(rows)
+    return [row.pk for row in rows]
 
 
-def _assign(campaign: Campaign, rows: list[CampaignDocument]) -> None:
+def share_out(
+    *, campaign: Campaign, only: Collection[int] | None = None, strict: bool = True
+) -> list[int]:
+    """Gives the pages in annotation (of those in `only`, if given) whose team is not complete the
+    annotators they lack; returns these pages.
+
+    A calibration page goes to every annotator, any other to as many as its own number or the
+    campaign's says. With too few annotators it raises Refused if `strict`; otherwise, and where
+    annotators have to qualify first, the page waits. Runs in the caller's transaction, which must
+    hold the lock of the campaign's row.
+    """
     annotators = active_annotators(campaign)
-    if len(annotators) < campaign.overlap:
-        raise Refused(
-            f"Every document needs {campaign.overlap} annotators, but the campaign has "
-            f"{len(annotators)}. Add people first.",
-            code="too_few_annotators",
-        )
-    teams = balanced_assignment(
-        [row.pk for row in rows], annotators, campaign.overlap, _teams(campaign)
-    )
+    teams = teams_of(campaign)
+    barred = _withdrawn(campaign)
+    gaps = _gaps(campaign, annotators, teams, barred, only)
+    strict = strict and not has_qualification(campaign)
+    for pk, gap in list(gaps.items()):
+        free = set(annotators) - set(barred.get(pk, ()))
+        if len(free | set(teams.get(pk, ()))) < gap.size:
+            if strict:
+                raise _too_few(gap, len(annotators))
+            del gaps[pk]
+    sizes = {pk: gap.size for pk, gap in gaps.items()}
+    joining = balanced_assignment(list(sizes), annotators, sizes, teams, barred)
     Assignment.objects.bulk_create(
         Assignment(campaign_document_id=document, annotator_id=annotator)
-        for document, team in teams.items()
+        for document, team in joining.items()
         for annotator in team
     )
+    return list(gaps)
 
 
-def _teams(campaign: Campaign) -> dict[int, list[int]]:
+def check_enough_annotators(campaign: Campaign) -> None:
+    """Raises Refused when the campaign's annotators could not label its pages."""
+    annotators = len(active_annotators(campaign))
+    if annotators < campaign.overlap and not has_qualification(campaign):
+        raise _too_few(_Gap("", campaign.overlap, own_size=False), annotators)
+
+
+def _too_few(gap: _Gap, annotators: int) -> Refused:
+    which = gap.name if gap.own_size else "Every document"
+    plural = "" if gap.size == 1 else "s"
+    return Refused(
+        f"{which} needs {gap.size} annotator{plural}, but the campaign has {annotators}. "
+        "Add people first.",
+        code="too_few_annotators",
+    )
+
+
+def _gaps(
+    campaign: Campaign,
+    annotators: Sequence[int],
+    teams: Teams,
+    barred: Mapping[int, Collection[int]],
+    only: Collection[int] | None,
+) -> dict[int, _Gap]:
+    """In the order of the published names."""
+    rows = CampaignDocument.objects.filter(campaign=campaign, stage=Stage.ANNOTATION)
+    rows = rows.exclude(purpose=Purpose.QUALIFICATION)
+    if only is not None:
+        rows = rows.filter(pk__in=only)
+    gaps = {}
+    for pk, name, purpose, overlap in rows.order_by("document__name").values_list(
+        "pk", "document__name", "purpose", "overlap"
+    ):
+        team = set(teams.get(pk, ()))
+        size = overlap or campaign.overlap
+        if purpose == Purpose.CALIBRATION:
+            size = max(len((set(annotators) | team) - set(barred.get(pk, ()))), 1)
+        if len(team) < size:
+            gaps[pk] = _Gap(name, size, purpose == Purpose.CALIBRATION or overlap is not None)
+    return gaps
+
+
+def teams_of(campaign: Campaign) -> dict[int, list[int]]:
+    """Who works or has worked on each page that becomes gold."""
     teams: dict[int, list[int]] = defaultdict(list)
-    rows = Assignment.objects.filter(campaign_document__campaign=campaign).order_by("id")
+    rows = (
+        Assignment.objects.standing()
+        .filter(campaign_document__campaign=campaign)
+        .exclude(campaign_document__purpose=Purpose.QUALIFICATION)
+        .exclude(campaign_document__stage=Stage.EXCLUDED)
+        .order_by("id")
+    )
     for document, annotator in rows.values_list("campaign_document", "annotator"):
         teams[document].append(annotator)
-    return teams
+    return dict(teams)
 
 
-def hand_over_untouched(*, campaign: Campaign, leaving: User) -> int:
-    """Gives the documents that `leaving` never began to others; returns how many.
-
-    Runs in the caller's transaction. Raises Refused when nobody is left for one of them, or when
-    one is begun while this runs.
-    """
-    untouched = Assignment.objects.filter(
-        campaign_document__campaign=campaign,
-        annotator=leaving,
-        state=Assignment.State.ASSIGNED,
-    ).order_by("id")
-    documents = dict(untouched.values_list("campaign_document", "pk"))
-    others = [pk for pk in active_annotators(campaign) if pk != leaving.pk]
-    try:
-        heirs = replacements(_teams(campaign), list(documents), others)
-    except ValueError as error:
-        raise Refused(
-            f"{leaving} has documents to do that no other annotator could take over. "
-            "Add an annotator first.",
-            code="too_few_annotators",
-        ) from error
-    for document, heir in heirs.items():
-        still_untouched = Assignment.objects.filter(
-            pk=documents[document], annotator=leaving, state=Assignment.State.ASSIGNED
-        )
-        if not still_untouched.update(annotator=heir):
-            raise Refused(f"{leaving} has just begun one of the documents.", code="holds_work")
-    return len(heirs)
-
-
-def active_annotators(campaign: Campaign) -> list[int]:
-    """Primary keys of those who may get work, in the order in which they joined."""
-    return list(
-        Membership.objects.filter(
-            campaign=campaign, role=Membership.Role.ANNOTATOR, user__is_active=True
-        )
-        .order_by("id")
-        .values_list("user", flat=True)
+def _withdrawn(campaign: Campaign) -> dict[int, list[int]]:
+    """Who gave a page up: it does not come back to them unless a lead says so."""
+    barred: dict[int, list[int]] = defaultdict(list)
+    rows = Assignment.objects.filter(
+        campaign_document__campaign=campaign, state=Assignment.State.WITHDRAWN
     )
+    for document, annotator in rows.values_list("campaign_document", "annotator"):
+        barred[document].append(annotator)
+    return barred

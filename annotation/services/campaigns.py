@@ -1,18 +1,20 @@
 """Campaigns: make, open, close, and write their guidelines."""
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 
 from django.db import transaction
 from django.utils.text import slugify
 
-from annotation.models import Campaign, GuidelinesVersion, Membership
+from annotation.models import Campaign, CampaignDocument, GuidelinesVersion, Membership
 from annotation.selectors.guidelines import seen_guidelines
 from portal.accounts.models import User
 from portal.audit.models import record_event
 from portal.datasets.models import Dataset
 
-from .assigning import assign_new_documents
+from .assigning import check_enough_annotators, share_out, take_in_documents
+from .campaign_settings import CampaignSettings
 from .errors import Refused
 
 _GUIDELINES = Path(__file__).resolve().parent.parent / "data" / "guidelines.md"
@@ -35,8 +37,14 @@ def create_campaign(
     actor: User | None,
     slug: str = "",
     is_sample: bool = False,
+    settings: CampaignSettings | None = None,
 ) -> Campaign:
-    """Makes a draft. Its address comes from the title unless `slug` is given."""
+    """Makes a draft. Its address comes from the title unless `slug` is given.
+
+    Raises Refused for settings out of range.
+    """
+    chosen = settings or CampaignSettings()
+    chosen.check()
     campaign = Campaign.objects.create(
         slug=slug or _free_slug(title),
         title=title,
@@ -46,6 +54,7 @@ def create_campaign(
         guidelines=guidelines,
         is_sample=is_sample,
         created_by=actor,
+        **asdict(chosen),
     )
     _write_version(campaign, number=1, text=guidelines, note="", author=actor)
     record_event(
@@ -67,7 +76,8 @@ def _free_slug(title: str) -> str:
 def open_campaign(*, campaign: Campaign, actor: User | None) -> Campaign:
     """Takes in every document of the dataset, assigns the work and lets annotators begin.
 
-    Raises Refused when the campaign is not a draft, the dataset is empty or annotators are too few.
+    Where there is screening, documents are assigned one by one as they pass it. Raises Refused when
+    the campaign is not a draft, the dataset is empty or annotators are too few.
     """
     opened = Campaign.objects.filter(pk=campaign.pk, state=Campaign.State.DRAFT).update(
         state=Campaign.State.OPEN
@@ -75,17 +85,30 @@ def open_campaign(*, campaign: Campaign, actor: User | None) -> Campaign:
     if not opened:
         raise Refused("Only a draft can be opened; this campaign was opened before.", code="state")
     campaign.state = Campaign.State.OPEN
-    documents = assign_new_documents(campaign=campaign)
-    if not documents:
-        raise Refused(
-            "The dataset holds no documents yet: import some, then open the campaign.",
-            code="no_documents",
-        )
+    documents = _begin(campaign)
     record_event(
         verb="open_campaign", subject=campaign, actor=actor, documents=documents,
         overlap=campaign.overlap,
     )  # fmt: skip
     return campaign
+
+
+def _begin(campaign: Campaign) -> int:
+    """Puts every document into its first stage; returns how many there are to label."""
+    rows = CampaignDocument.objects.in_work().filter(campaign=campaign)
+    if campaign.screening:
+        # Those that a draft holds already were chosen for calibration or for a team of their own.
+        rows.update(stage=CampaignDocument.Stage.SCREENING)
+    take_in_documents(campaign=campaign)
+    documents = rows.count()
+    if not documents:
+        raise Refused(
+            "The dataset holds no documents yet: import some, then open the campaign.",
+            code="no_documents",
+        )
+    check_enough_annotators(campaign)
+    share_out(campaign=campaign)
+    return documents
 
 
 @transaction.atomic

@@ -67,8 +67,15 @@ class CampaignNotOpen(Refused):
         super().__init__("The campaign is not open: its pages can be read but not changed.")
 
 
+class PageExcluded(Refused):
+    code = "excluded"
+
+    def __init__(self) -> None:
+        super().__init__("This page was found faulty and is left out: you need not finish it.")
+
+
 class Reassigned(Refused):
     code = "reassigned"
 
     def __init__(self) -> None:
-        super().__init__("This page was given to somebody else.")
+        super().__init__("This page was given to somebody else: you can no longer change it.")

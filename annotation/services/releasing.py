@@ -6,6 +6,7 @@ from django.db import transaction
 
 from annotation.models import Campaign, CampaignDocument, GoldSpan
 from annotation.selectors.releases import gold_documents, unfinished_documents
+from annotation.selectors.review import review_blocks_release
 from portal.accounts.models import User
 from portal.audit.models import record_event
 from portal.datasets.models import Release
@@ -27,19 +28,20 @@ def release_gold(
 ) -> Release:
     """Freezes the gold of the campaign's finished documents.
 
-    Documents of the dataset that are not gold stand in the way unless `leave_out_unfinished`; then
-    the notes say how many were left out. Raises Unfinished with their names, Refused when nothing
-    is gold, and what `freeze_release` raises.
+    Documents of the dataset that are not gold, or whose review is not done, stand in the way unless
+    `leave_out_unfinished`; then the notes say how many were left out. Raises Unfinished with their
+    names, Refused when nothing is finished, and what `freeze_release` raises.
     """
     unfinished = unfinished_documents(campaign)
+    review = review_blocks_release(campaign)
     if unfinished and not leave_out_unfinished:
-        raise Unfinished(
-            f"{len(unfinished)} of the dataset's documents are not gold yet.",
-            [document.name for document in unfinished],
-        )
+        message = f"{len(unfinished)} of the dataset's documents are not finished."
+        names = [document.name for document in unfinished]
+        raise Unfinished(f"{message} {review}" if review else message, names)
     documents = list(gold_documents(campaign).select_related("document__content"))
     if not documents:
-        raise Refused("No document is gold yet, so there is nothing to release.", code="no_gold")
+        message = review or "No document is gold yet, so there is nothing to release."
+        raise Refused(message, code="no_gold")
     release = freeze_release(
         dataset=campaign.dataset,
         version=version,

@@ -1,7 +1,7 @@
 """Domain review: rounds that draw gold facts by a seed, and the verdicts on them."""
 
 import secrets
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,13 +13,13 @@ from annotation.models import (
     Campaign,
     CampaignDocument,
     Case,
-    Decision,
     GoldSpan,
     ReviewItem,
     ReviewRound,
 )
 from annotation.sampling import Key, draw
-from annotation.selectors.review import standing_gold, uncovered_pages
+from annotation.selectors.review import uncovered_pages
+from annotation.selectors.review_items import OWN_WORK, standing_gold, worked_on
 from portal.accounts.models import User
 from portal.audit.models import record_event
 
@@ -110,6 +110,7 @@ def _open(
         share=campaign.review_share,
         pages=len(pages),
         facts=len(facts),
+        population=_by_document(facts),
         guidelines_version=campaign.guidelines_version,
         opened_by=actor,
     )
@@ -119,7 +120,7 @@ def _open(
     CampaignDocument.objects.filter(pk__in=[page.pk for page in pages]).update(review_round=found)
     record_event(
         verb="open_review_round", subject=found, actor=actor, number=found.number, seed=seed,
-        pages=len(pages), facts=len(facts), items=len(drawn), population=_by_document(facts),
+        pages=len(pages), facts=len(facts), items=len(drawn),
     )  # fmt: skip
     _close_if_done(found)
     return found
@@ -196,11 +197,8 @@ def _check(
         raise Refused("Say why: the reason is the feedback to the guidelines.", code="reason")
     if len(reason) > MAX_REASON:
         raise Refused(f"The reason is longer than {MAX_REASON} characters.", code="reason")
-    if worked_on(campaign_document, actor):
-        raise Refused(
-            "You annotated or adjudicated this page yourself; another reviewer has to look at it.",
-            code="own_work",
-        )
+    if worked_on(actor, campaign_document):
+        raise Refused(OWN_WORK, code="own_work")
     stage = CampaignDocument.Stage
     open_cases = campaign_document.cases.filter(
         state=Case.State.OPEN, start__lt=item.end, end__gt=item.start
@@ -212,19 +210,7 @@ def _check(
         )
 
 
-def worked_on(campaign_document: CampaignDocument, user: User) -> bool:
-    """Whether the user annotated the page or decided one of its cases."""
-    decisions = Decision.objects.filter(case__campaign_document=campaign_document)
-    return (
-        campaign_document.assignments.filter(annotator=user).exists()
-        or campaign_document.cases.filter(decided_by=user).exists()
-        or decisions.filter(decided_by=user).exclude(case__kind=Case.Kind.REVIEW).exists()
-    )
-
-
-def _record(
-    item: ReviewItem, campaign: Campaign, verdict: str, reason: str, actor: User
-) -> None:
+def _record(item: ReviewItem, campaign: Campaign, verdict: str, reason: str, actor: User) -> None:
     item.verdict = verdict
     item.reason = reason.strip()
     item.guidelines_version = campaign.guidelines_version
@@ -248,7 +234,5 @@ def _close_if_done(found: ReviewRound) -> None:
     found.state = ReviewRound.State.DONE
     found.closed_at = timezone.now()
     found.save(update_fields=["state", "closed_at"])
-    verdicts = dict.fromkeys(Verdict.values, 0)
-    for verdict in found.items.values_list("verdict", flat=True):
-        verdicts[verdict] += 1
-    record_event(verb="close_review_round", subject=found, **verdicts)
+    verdicts = Counter(found.items.values_list("verdict", flat=True))
+    record_event(verb="close_review_round", subject=found, verdicts=verdicts)

@@ -8,17 +8,45 @@ from datetime import datetime
 from typing import Any, NoReturn
 
 from django.db import IntegrityError, transaction
-from django.db.models import F
+from django.db.models import F, IntegerField
 
-from annotation.models import Assignment, Campaign, Revision, Span
+from annotation.models import Assignment, Campaign, CampaignDocument, Revision, Span
 from annotation.selectors.spans import current_spans, stored_spans
 from annotation.span_input import KEY, PLACED, Draft, check_drafts, read_spans
 from portal.accounts.models import User
+from portal.common.prepared import Parameter, Prepared, PreparedDelete, PreparedUpdate, insert_rows
 
-from .errors import AlreadySubmitted, CampaignNotOpen, Conflict, InvalidSpans, Reassigned
+from .errors import (
+    AlreadySubmitted,
+    CampaignNotOpen,
+    Conflict,
+    InvalidSpans,
+    PageExcluded,
+    Reassigned,
+)
 
 # Nobody saves after more than a day at the page; a larger number is a broken clock.
 MAX_ACTIVE_SECONDS = 86_400
+
+_OPEN = Prepared(
+    lambda: CampaignDocument.objects.filter(
+        pk=Parameter("page"),
+        stage=CampaignDocument.Stage.ANNOTATION,
+        campaign__state=Campaign.State.OPEN,
+    ).values_list("pk")
+)
+_NEXT_REVISION = PreparedUpdate(
+    lambda: Assignment.objects.filter(
+        pk=Parameter("assignment"), annotator=Parameter("author"), revision=Parameter("revision")
+    ).filter(state__in=[Assignment.State.ASSIGNED, Assignment.State.IN_PROGRESS]),
+    revision=F("revision") + 1,
+    state=Assignment.State.IN_PROGRESS,
+    active_seconds=F("active_seconds") + Parameter("seconds", IntegerField()),
+)
+_REMOVE = PreparedDelete(
+    lambda: Span.objects.filter(assignment=Parameter("assignment"), key=Parameter("key"))
+)
+_COLUMNS = ("assignment_id", *Draft._fields)
 
 
 @dataclass(frozen=True)
@@ -86,17 +114,10 @@ def _owns_next_revision(
     The conditions are columns of the row itself: PostgreSQL looks at them again after waiting for
     another save, which it would not do inside a subquery.
     """
-    campaign = assignment.campaign_document.campaign_id
-    if not Campaign.objects.filter(pk=campaign, state=Campaign.State.OPEN).exists():
+    if not _OPEN.rows(page=assignment.campaign_document_id):
         return False
-    changed = (
-        Assignment.objects.filter(pk=assignment.pk, annotator=author, revision=base_revision)
-        .exclude(state=Assignment.State.SUBMITTED)
-        .update(
-            revision=F("revision") + 1,
-            state=Assignment.State.IN_PROGRESS,
-            active_seconds=F("active_seconds") + active_seconds,
-        )
+    changed = _NEXT_REVISION.run(
+        assignment=assignment.pk, author=author.pk, revision=base_revision, seconds=active_seconds
     )
     return changed == 1
 
@@ -150,13 +171,17 @@ def refuse_change(assignment: Assignment, author: User) -> NoReturn:
 
 
 def require_workable(assignment: Assignment, actor: User) -> None:
-    """Raises Reassigned, AlreadySubmitted or CampaignNotOpen unless `actor` may work on it now."""
-    if assignment.annotator_id != actor.pk:
+    """Raises Reassigned, AlreadySubmitted, CampaignNotOpen or PageExcluded unless `actor` may work
+    on it now.
+    """
+    if assignment.annotator_id != actor.pk or assignment.state == Assignment.State.WITHDRAWN:
         raise Reassigned
     if assignment.is_submitted:
         raise AlreadySubmitted
     if assignment.campaign_document.campaign.state != Campaign.State.OPEN:
         raise CampaignNotOpen
+    if assignment.campaign_document.stage == CampaignDocument.Stage.EXCLUDED:
+        raise PageExcluded
 
 
 def conflict_of(assignment: Assignment) -> Conflict:
@@ -179,18 +204,10 @@ def _write(
     # A changed span is removed and added anew, so that two spans can trade places without ever
     # colliding.
     if removed:
-        _delete(assignment, removed)
-    Span.objects.bulk_create(
-        (Span(assignment=assignment, **span._asdict()) for span in added), batch_size=500
-    )
+        _REMOVE.run_each({"assignment": assignment.pk, "key": span.key} for span in removed)
+    if added:
+        insert_rows(Span, _COLUMNS, [(assignment.pk, *span) for span in added])
     return _ordered(added), _ordered(removed)
-
-
-def _delete(assignment: Assignment, spans: Sequence[Draft]) -> None:
-    # In batches: SQLite bounds the number of values in one statement.
-    for first in range(0, len(spans), 500):
-        keys = [span.key for span in spans[first : first + 500]]
-        assignment.spans.filter(key__in=keys).delete()
 
 
 def _ordered(spans: Iterable[Draft]) -> list[dict[str, Any]]:

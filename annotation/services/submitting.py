@@ -10,10 +10,12 @@ from annotation.models import Assignment, CampaignDocument, FirstSubmission
 from portal.accounts.models import User
 from portal.audit.models import record_event
 
-from .errors import CampaignNotOpen, Reassigned
+from .errors import CampaignNotOpen, PageExcluded, Reassigned
 from .qualifying import grade_qualification
 from .saving import check_active_seconds, conflict_of
 from .settling import settle_document
+
+Stage = CampaignDocument.Stage
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,7 @@ def submit_assignment(
         return Submitted(now.state, campaign_document.stage)
     now.campaign_document = campaign_document
     if not now.is_workable:
-        raise CampaignNotOpen
+        raise PageExcluded if campaign_document.stage == Stage.EXCLUDED else CampaignNotOpen
     now.state = Assignment.State.SUBMITTED
     now.submitted_at = timezone.now()
     now.active_seconds += active_seconds

@@ -1,34 +1,55 @@
 """Agreement between the annotators of a campaign."""
 
-import csv
+from typing import TypeVar
 
 from django.contrib.auth.decorators import login_required
-from django.http import HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import render
+from django.utils.http import content_disposition_header
 from django.views.decorators.http import require_safe
 
 from annotation.access import managed_campaign
 from annotation.selectors.agreement import campaign_agreement
-from annotation.selectors.agreement_rows import COLUMNS, agreement_rows
+from annotation.selectors.agreement_files import FORMS, NothingToShow, agreement_file
+from annotation.selectors.agreement_page import agreement_page
+from annotation.selectors.agreement_shapes import LEVELS
 from portal.accounts.access import UserRequest
+
+Choice = TypeVar("Choice", bound=str)
 
 
 @login_required
 @require_safe
 def agreement(request: UserRequest, slug: str) -> HttpResponse:
     standing = managed_campaign(request.user, slug)
-    context = {"standing": standing, "agreement": campaign_agreement(standing.campaign)}
+    found = campaign_agreement(standing.campaign)
+    page = agreement_page(standing.campaign, found, may_see_cases=standing.is_lead)
+    context = {"standing": standing, "agreement": found, "page": page}
     return render(request, "annotation/agreement.html", context)
 
 
 @login_required
 @require_safe
-def agreement_csv(request: UserRequest, slug: str) -> HttpResponse:
-    """Every figure of the page as one row."""
+def agreement_export(request: UserRequest, slug: str) -> HttpResponse:
+    """Figures, tables or a chart as a file; `form` and `level` choose which."""
     standing = managed_campaign(request.user, slug)
-    response = HttpResponse(content_type="text/csv; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="agreement-{slug}.csv"'
-    writer = csv.writer(response)
-    writer.writerow(COLUMNS)
-    writer.writerows(agreement_rows(campaign_agreement(standing.campaign)))
+    form = _chosen(request, "form", FORMS)
+    level = _chosen(request, "level", LEVELS)
+    try:
+        found = campaign_agreement(standing.campaign)
+        file = agreement_file(standing.campaign, found, form, level)
+    except NothingToShow as error:
+        raise Http404("No document counts yet.") from error
+    response = HttpResponse(file.content, content_type=f"{file.media_type}; charset=utf-8")
+    response["Content-Disposition"] = content_disposition_header(True, file.name)
+    response["Cache-Control"] = "private, no-store"
     return response
+
+
+def _chosen(request: UserRequest, name: str, choices: tuple[Choice, ...]) -> Choice:
+    """What the address asks for, the first unless it does; 404 for what there is not."""
+    wanted = request.GET.get(name, choices[0])
+    for choice in choices:
+        if choice == wanted:
+            return choice
+    raise Http404(f"There is no {name} of this name; there are {', '.join(choices)}.")

@@ -11,8 +11,9 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from annotation.access import Standing, campaign_for, managed_campaign
 from annotation.forms import CampaignForm, posted
 from annotation.selectors.campaigns import campaign_overview, campaign_rows, flagged_work
-from annotation.selectors.steps import next_steps
+from annotation.selectors.steps import next_steps, stage_lines
 from annotation.services.assigning import assign_documents
+from annotation.services.campaign_settings import CampaignSettings
 from annotation.services.campaigns import (
     close_campaign,
     create_campaign,
@@ -21,6 +22,8 @@ from annotation.services.campaigns import (
 )
 from annotation.services.errors import Refused
 from portal.accounts.access import UserRequest, organiser_required
+
+CAMPAIGN_FIELDS = ("dataset", "title", "labels", "overlap", "guidelines")
 
 
 @login_required
@@ -36,7 +39,9 @@ def new_campaign(request: UserRequest) -> HttpResponse:
         posted(request), initial={"dataset": request.GET.get("dataset"), "overlap": 2}
     )
     if form.is_valid():
-        campaign = create_campaign(**form.cleaned_data, actor=request.user)
+        chosen = CampaignSettings(**form.chosen_settings())
+        named = {name: form.cleaned_data[name] for name in CAMPAIGN_FIELDS}
+        campaign = create_campaign(**named, settings=chosen, actor=request.user)
         messages.success(request, "Campaign made. Add its people, then open it.")
         return redirect("annotation:people", campaign.slug)
     return render(request, "annotation/campaign_new.html", {"form": form})
@@ -49,7 +54,13 @@ def overview(request: UserRequest, slug: str) -> HttpResponse:
     figures = campaign_overview(standing.campaign)
     steps = next_steps(standing, figures, request.user.pk)
     flagged = flagged_work(standing.campaign) if standing.may_manage else []
-    context = {"standing": standing, "overview": figures, "steps": steps, "flagged": flagged}
+    context = {
+        "standing": standing,
+        "overview": figures,
+        "steps": steps,
+        "stages": stage_lines(standing, figures),
+        "flagged": flagged,
+    }
     return render(request, "annotation/campaign.html", context)
 
 
@@ -58,6 +69,8 @@ def overview(request: UserRequest, slug: str) -> HttpResponse:
 def open_(request: UserRequest, slug: str) -> HttpResponse:
     def act(standing: Standing) -> str:
         open_campaign(campaign=standing.campaign, actor=request.user)
+        if standing.campaign.screening:
+            return "The campaign is open: annotators get each document once it passed screening."
         return "The campaign is open: annotators find their documents under Annotate."
 
     return _changed(request, slug, act)

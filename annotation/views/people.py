@@ -1,4 +1,6 @@
-"""The people of a campaign."""
+"""The people of a campaign: who is in, who is invited, who leaves."""
+
+from collections.abc import Callable
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -7,26 +9,65 @@ from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
-from annotation.access import managed_campaign
-from annotation.forms import MemberForm, posted
-from annotation.selectors.people import campaign_people
+from annotation.access import Standing, campaign_for, managed_campaign
+from annotation.forms import posted
+from annotation.models import CampaignInvitation
+from annotation.people_forms import InviteMembersForm
+from annotation.selectors.people import campaign_invitations, campaign_people, leaving_work
 from annotation.services.errors import Refused
-from annotation.services.members import add_member, remove_member
+from annotation.services.inviting import Invited, invite_people
+from annotation.services.members import leave_campaign, remove_member
 from portal.accounts.access import UserRequest
+from portal.accounts.invitation_views import origin_of
+from portal.accounts.inviting import resend_invitation, revoke_invitation
+from portal.accounts.models import Invitation
+from portal.accounts.offers import InvitationRefused
+
+NOT_YOURS_TO_GIVE = "Only organisers choose who leads a campaign."
 
 
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def people(request: UserRequest, slug: str) -> HttpResponse:
     standing = managed_campaign(request.user, slug)
-    form = MemberForm(posted(request), standing=standing)
+    form = InviteMembersForm(posted(request), standing=standing)
     if form.is_valid():
-        user, role = form.cleaned_data["email"], form.cleaned_data["role"]
-        add_member(campaign=standing.campaign, user=user, role=role, actor=request.user)
-        messages.success(request, f"{user} is {role} of this campaign now.")
-        return redirect("annotation:people", slug)
-    context = {"standing": standing, "form": form, "people": campaign_people(standing)}
-    return render(request, "annotation/people.html", context)
+        try:
+            invited = invite_people(
+                **form.cleaned_data,
+                campaign=standing.campaign,
+                actor=request.user,
+                origin=origin_of(request),
+            )
+        except Refused as refusal:
+            form.add_error("emails", refusal.message)
+        else:
+            _tell(request, invited, form.cleaned_data["role"])
+            return redirect("annotation:people", slug)
+    return _page(request, standing, form)
+
+
+def _page(
+    request: UserRequest, standing: Standing, form: InviteMembersForm, **more: object
+) -> HttpResponse:
+    context = {
+        "standing": standing,
+        "form": form,
+        "people": campaign_people(standing),
+        "invitations": campaign_invitations(standing),
+    }
+    return render(request, "annotation/people.html", context | more)
+
+
+def _tell(request: UserRequest, invited: Invited, role: str) -> None:
+    if invited.added:
+        messages.success(request, f"Now {role} of this campaign: {', '.join(invited.added)}.")
+    if invited.invited:
+        messages.success(request, f"Invited by e-mail as {role}: {', '.join(invited.invited)}.")
+    if invited.known:
+        messages.info(
+            request, f"{role.capitalize()} or invited before: {', '.join(invited.known)}."
+        )
 
 
 @login_required
@@ -35,13 +76,72 @@ def remove(request: UserRequest, slug: str, pk: int) -> HttpResponse:
     standing = managed_campaign(request.user, slug)
     membership = get_object_or_404(standing.campaign.memberships.select_related("user"), pk=pk)
     if not standing.may_give(membership.role):
-        raise PermissionDenied("Only organisers choose who leads a campaign.")
+        raise PermissionDenied(NOT_YOURS_TO_GIVE)
+    begun = request.POST.get("begun") == "on"
     try:
-        handed_over = remove_member(membership=membership, actor=request.user)
+        handed_over = remove_member(membership=membership, actor=request.user, begun=begun)
     except Refused as refusal:
+        if refusal.code == "holds_work":
+            form = InviteMembersForm(standing=standing)
+            return _page(request, standing, form, held=membership, refusal=refusal.message)
         messages.error(request, refusal.message)
     else:
         gone = f"{membership.user} is no longer {membership.role}."
         moved = f" {handed_over} documents went to the other annotators." if handed_over else ""
         messages.success(request, gone + moved)
     return redirect("annotation:people", slug)
+
+
+@login_required
+@require_POST
+def resend(request: UserRequest, slug: str, pk: int) -> HttpResponse:
+    def act(invitation: Invitation) -> str:
+        resend_invitation(invitation=invitation, actor=request.user, origin=origin_of(request))
+        return f"A new letter goes to {invitation.email}."
+
+    return _changed(request, slug, pk, act)
+
+
+@login_required
+@require_POST
+def revoke(request: UserRequest, slug: str, pk: int) -> HttpResponse:
+    def act(invitation: Invitation) -> str:
+        revoke_invitation(invitation=invitation, actor=request.user)
+        return f"The invitation of {invitation.email} is withdrawn."
+
+    return _changed(request, slug, pk, act)
+
+
+def _changed(
+    request: UserRequest, slug: str, pk: int, act: Callable[[Invitation], str]
+) -> HttpResponse:
+    """Carries out `act` on an invitation whose role the user may give."""
+    standing = managed_campaign(request.user, slug)
+    rows = CampaignInvitation.objects.filter(campaign=standing.campaign)
+    row = get_object_or_404(rows.select_related("invitation"), pk=pk)
+    if not standing.may_give(row.role):
+        raise PermissionDenied(NOT_YOURS_TO_GIVE)
+    try:
+        messages.success(request, act(row.invitation))
+    except InvitationRefused as refusal:
+        messages.error(request, refusal.message)
+    return redirect("annotation:people", slug)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def leave(request: UserRequest, slug: str) -> HttpResponse:
+    """Asks first, and says what happens to one's work."""
+    standing = campaign_for(request.user, slug)
+    if not standing.roles:
+        raise PermissionDenied("You hold no role in this campaign that you could give up.")
+    if request.method == "POST":
+        try:
+            leave_campaign(campaign=standing.campaign, user=request.user)
+        except Refused as refusal:
+            messages.error(request, refusal.message)
+            return redirect("annotation:leave", slug)
+        messages.success(request, f"You have left “{standing.campaign}”.")
+        return redirect("home:start")
+    own = leaving_work(standing.campaign, request.user)
+    return render(request, "annotation/leave.html", {"standing": standing, "own": own})

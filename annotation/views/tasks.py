@@ -1,12 +1,13 @@
 """An annotator's tasks and the workbench. Everything here is the reader's own."""
 
+from functools import cache
 from typing import Any
 
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
 from django.http import FileResponse, HttpResponse
 from django.shortcuts import get_object_or_404, render
-from django.urls import reverse
+from django.urls import get_script_prefix, reverse
 from django.views.decorators.http import require_safe
 
 from annotation.access import own_assignment, readable_page
@@ -15,6 +16,7 @@ from annotation.selectors.adjudication import label_css
 from annotation.selectors.tasks import (
     my_assignments,
     next_task,
+    page_images,
     position_of,
     task_groups,
     work_data,
@@ -46,16 +48,17 @@ def workbench(request: UserRequest, pk: int) -> HttpResponse:
     document = assignment.campaign_document.document
     number, total = position_of(assignment)
     following = next_task(request.user, assignment)
+    data = _workbench_data(assignment)
     context = {
         "assignment": assignment,
         "campaign": campaign,
         "document": document,
         "images": _images(assignment),
-        "html_url": reverse("annotation:assignment-html", args=[pk]),
+        "html_url": data["urls"]["html"],
         "next_url": following.get_absolute_url() if following else None,
         "position": f"{number} of {total}",
         "guidelines": campaign.guidelines,
-        "workbench_data": _workbench_data(assignment),
+        "workbench_data": data,
     }
     return render(request, "annotation/workbench.html", context)
 
@@ -63,12 +66,12 @@ def workbench(request: UserRequest, pk: int) -> HttpResponse:
 def _images(assignment: Assignment) -> list[dict[str, Any]]:
     return [
         {
-            "number": image.number,
-            "url": reverse("annotation:assignment-image", args=[assignment.pk, image.number]),
-            "width": image.width,
-            "height": image.height,
+            "number": number,
+            "url": reverse("annotation:assignment-image", args=[assignment.pk, number]),
+            "width": width,
+            "height": height,
         }
-        for image in assignment.campaign_document.document.images.all()
+        for number, width, height in page_images(assignment.campaign_document.document_id)
     ]
 
 
@@ -92,6 +95,19 @@ def _workbench_data(assignment: Assignment) -> dict[str, Any]:
 def _workbench_urls(assignment: Assignment) -> dict[str, str]:
     """Addresses by what they are for; a revision or comment adds its number and a slash."""
     campaign = assignment.campaign_document.campaign
+    return {
+        name: pattern.replace(_ANY_PK, str(assignment.pk)).replace(_ANY_SLUG, campaign.slug)
+        for name, pattern in _address_patterns(get_script_prefix()).items()
+    }
+
+
+# What stands in a pattern for the task and for the campaign; no address has both.
+_ANY_PK, _ANY_SLUG = "9007199254740993", "any-campaign"
+
+
+@cache
+def _address_patterns(_prefix: str) -> dict[str, str]:
+    """The addresses of the workbench below the site's prefix: to look them up takes time."""
     endpoints = {
         "save": "assignment-spans",
         "submit": "assignment-submit",
@@ -104,13 +120,13 @@ def _workbench_urls(assignment: Assignment) -> dict[str, str]:
         "export": "assignment-export",
         "import": "assignment-import",
     }
-    urls = {name: reverse(f"api:{at}", args=[assignment.pk]) for name, at in endpoints.items()}
+    urls = {name: reverse(f"api:{at}", args=[_ANY_PK]) for name, at in endpoints.items()}
     return urls | {
         "tasks": reverse("annotation:tasks"),
-        "html": reverse("annotation:assignment-html", args=[assignment.pk]),
-        "guidelines": reverse("api:campaign-guidelines", args=[campaign.slug]),
-        "guidelines_seen": reverse("api:campaign-guidelines-seen", args=[campaign.slug]),
-        "guidelines_page": reverse("annotation:guidelines", args=[campaign.slug]),
+        "html": reverse("annotation:assignment-html", args=[_ANY_PK]),
+        "guidelines": reverse("api:campaign-guidelines", args=[_ANY_SLUG]),
+        "guidelines_seen": reverse("api:campaign-guidelines-seen", args=[_ANY_SLUG]),
+        "guidelines_page": reverse("annotation:guidelines", args=[_ANY_SLUG]),
     }
 
 

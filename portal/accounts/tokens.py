@@ -7,12 +7,19 @@ from django.db import transaction
 from django.utils import timezone
 
 from portal.audit.models import record_event
+from portal.common.prepared import Parameter, Prepared
 
 from .models import ApiToken, User
 
 PREFIX = "fb_"
 # Writing on every request would make each read a write; a minute is fine for "last used".
 _LAST_USED_STEP = timedelta(minutes=1)
+
+_KNOWN = Prepared(
+    lambda: ApiToken.objects.select_related("user").filter(
+        digest=Parameter("digest"), user__is_active=True
+    )
+)
 
 
 @transaction.atomic
@@ -34,11 +41,7 @@ def revoke_token(*, token: ApiToken, actor: User) -> None:
 
 def recognise_token(secret: str) -> ApiToken | None:
     """The token of this secret, if it exists and its owner is active."""
-    token = (
-        ApiToken.objects.select_related("user")
-        .filter(digest=ApiToken.digest_of(secret), user__is_active=True)
-        .first()
-    )
+    token = _KNOWN.first(digest=ApiToken.digest_of(secret))
     now = timezone.now()
     if token and (token.last_used_at is None or now - token.last_used_at > _LAST_USED_STEP):
         ApiToken.objects.filter(pk=token.pk).update(last_used_at=now)

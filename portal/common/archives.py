@@ -63,6 +63,8 @@ class Archive(Protocol):
 
     def read(self, name: str) -> bytes: ...
 
+    def pieces(self, name: str) -> Iterator[bytes]: ...
+
 
 @contextmanager
 def open_archive(source: Path | IO[bytes], limits: ArchiveLimits) -> Iterator[Archive]:
@@ -113,6 +115,18 @@ class FolderArchive:
             reason = error.strerror or error
             raise ArchiveFault("unreadable", f"{name}: cannot be read: {reason}", name) from error
 
+    def pieces(self, name: str) -> Iterator[bytes]:
+        """The file a megabyte at a time, whatever its size: for what is larger than memory."""
+        path = (self._root / name).resolve()
+        if not path.is_relative_to(self._root) or not path.is_file():
+            raise ArchiveFault("not_a_file", f"{name}: not a file of the folder", name)
+        try:
+            with path.open("rb") as file:
+                yield from iter(lambda: file.read(MEGABYTE), b"")
+        except OSError as error:
+            reason = error.strerror or error
+            raise ArchiveFault("unreadable", f"{name}: cannot be read: {reason}", name) from error
+
 
 class ZipArchive:
     """A ZIP whose directory was checked as a whole before anything is read."""
@@ -142,6 +156,23 @@ class ZipArchive:
         if self._unpacked > self._limits.total:
             raise ArchiveFault("bomb", "the archive unpacks to more than it declares")
         return data
+
+    def pieces(self, name: str) -> Iterator[bytes]:
+        """The member a megabyte at a time, whatever its size: for what is larger than memory.
+
+        No more than its directory entry declares is unpacked.
+        """
+        info = self._infos[name]
+        left = info.file_size
+        try:
+            with self._bundle.open(info) as file:
+                while piece := file.read(MEGABYTE):
+                    left -= len(piece)
+                    if left < 0:
+                        raise ArchiveFault("bomb", f"{name}: unpacks to more than it declares")
+                    yield piece
+        except _UNREADABLE as error:
+            raise ArchiveFault("damaged", f"{name}: cannot be unpacked: {error}", name) from error
 
 
 def _too_large(name: str, limits: ArchiveLimits) -> ArchiveFault:

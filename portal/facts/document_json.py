@@ -47,7 +47,11 @@ def read_document_json(data: object, text: str) -> list[FactSpan]:
     """
     document = _object(data, "the file")
     _check_head(document, text)
-    items = _field(document, "spans", list, "")
+    return read_span_list(_field(document, "spans", list, ""), text)
+
+
+def read_span_list(items: Sequence[object], text: str) -> list[FactSpan]:
+    """The spans of such a list over its canonical text; raises ReadingError as above."""
     spans = [_span(item, f"spans[{index}]", text) for index, item in enumerate(items)]
     seen: dict[str, int] = {}
     for index, span in enumerate(spans):

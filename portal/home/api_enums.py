@@ -4,7 +4,17 @@ Fields called `state` or `visibility` occur in several components; without names
 enums would be called by hashes.
 """
 
-from annotation.models import Assignment, Campaign, Case
+from annotation.api.review_schemas import GIVEN_VERDICTS
+from annotation.models import (
+    Assignment,
+    Campaign,
+    CampaignImport,
+    Case,
+    ReviewItem,
+    ReviewRound,
+    Screening,
+)
+from annotation.selectors.own_gold import OUTCOMES
 from portal.datasets.models import Dataset, ImportRun, Release
 from scoring.models import Board
 
@@ -14,6 +24,14 @@ BOARD_STATE = Board.State.choices
 CAMPAIGN_STATE = Campaign.State.choices
 CASE_KIND = Case.Kind.choices
 CASE_STATE = Case.State.choices
+LABEL_FILE_FORM = CampaignImport.Form.choices
+# Files with labels and with suggestions alike.
+LABEL_FILE_STATE = CampaignImport.State.choices
+REVIEW_GIVEN_VERDICT = GIVEN_VERDICTS
+OWN_GOLD_OUTCOME = [(outcome, outcome) for outcome in OUTCOMES]
+REVIEW_ROUND_STATE = ReviewRound.State.choices
+REVIEW_VERDICT = ReviewItem.Verdict.choices
+SCREENING_VERDICT = Screening.Verdict.choices
 DATASET_VISIBILITY = Dataset.Visibility.choices
 RELEASE_VISIBILITY = Release.Visibility.choices
 # Imports and gradings alike.

@@ -4,8 +4,11 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 
-def _page(request: HttpRequest | None, status: int, title: str, text: str) -> HttpResponse:
-    return render(request, "error.html", {"title": title, "text": text}, status=status)
+def _page(
+    request: HttpRequest | None, status: int, title: str, text: str, **action: str
+) -> HttpResponse:
+    context = {"title": title, "text": text, **action}
+    return render(request, "error.html", context, status=status)
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:  # noqa: ARG001
@@ -13,8 +16,11 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:  # 
 
 
 def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """A refusal may bring a title of its own, and where to go instead."""
     reason = str(exception) or "Your account does not have the role this page asks for."
-    return _page(request, 403, "Not for your account", reason)
+    title = getattr(exception, "title", "Not for your account")
+    action = {name: getattr(exception, name, "") for name in ("action_url", "action_label")}
+    return _page(request, 403, title, reason, **action)
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:  # noqa: ARG001

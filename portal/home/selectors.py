@@ -8,8 +8,18 @@ from typing import Any
 from django.db.models import Count, F, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
-from annotation.models import Assignment, Campaign, CampaignDocument, Case, Membership
+from annotation.access import own_assignments
+from annotation.models import (
+    Assignment,
+    Campaign,
+    CampaignDocument,
+    Case,
+    Membership,
+    ReviewItem,
+    ReviewRound,
+)
 from portal.accounts.models import User
+from portal.common.prepared import Parameter, Prepared
 from scoring.models import Board, Entry, Grading, Submission
 from scoring.selectors.headings import BoardColumn, board_columns
 from scoring.selectors.ranking import competition_ranks, is_score
@@ -126,8 +136,14 @@ def _new_entry(entry: Entry, submission_id: int) -> NewEntry:
     return NewEntry(entry, submission_id, column, column.show(entry.scores.get(column.basis)))
 
 
+# Asked for the navigation of every page.
+_MEMBERSHIP = Prepared(
+    lambda: Membership.objects.filter(user=Parameter("user")).order_by().values_list("pk")[:1]
+)
+
+
 def takes_part_in_campaigns(user: User) -> bool:
-    return user.is_organiser or Membership.objects.filter(user=user).exists()
+    return user.is_organiser or bool(_MEMBERSHIP.rows(user=user.pk))
 
 
 @dataclass(frozen=True)
@@ -151,6 +167,11 @@ class Duty:
     campaign: Campaign
     roles: tuple[str, ...]
     open_cases: int
+    to_screen: int
+    to_mend: int
+    """Documents in which validation found faults."""
+    to_review: int
+    """Facts of open reviews."""
     documents: int
     settled: int
     """Documents whose gold is complete."""
@@ -158,6 +179,16 @@ class Duty:
     @property
     def may_decide(self) -> bool:
         return Membership.Role.LEAD in self.roles
+
+    @property
+    def may_review(self) -> bool:
+        return Membership.Role.REVIEWER in self.roles
+
+    @property
+    def waits(self) -> bool:
+        """Whether there is anything for this person to do."""
+        leading = self.open_cases or self.to_screen or self.to_mend
+        return bool((self.may_decide and leading) or (self.may_review and self.to_review))
 
 
 @dataclass(frozen=True)
@@ -197,17 +228,26 @@ def what_waits(user: User) -> Waiting:
 
 
 def _memberships(user: User) -> "QuerySet[Membership]":
-    documents = CampaignDocument.objects.filter(campaign=OuterRef("campaign"))
+    documents = CampaignDocument.objects.in_work().filter(campaign=OuterRef("campaign"))
     cases = Case.objects.filter(
         campaign_document__campaign=OuterRef("campaign"), state=Case.State.OPEN
     )
+    items = ReviewItem.objects.filter(
+        round__campaign=OuterRef("campaign"),
+        round__state=ReviewRound.State.OPEN,
+        verdict=ReviewItem.Verdict.PENDING,
+    )
+    stage = CampaignDocument.Stage
     return (
         Membership.objects.filter(user=user)
         .select_related("campaign")
         .annotate(
             open_cases=_count(cases, "campaign_document__campaign"),
+            to_screen=_count(documents.filter(stage=stage.SCREENING), "campaign"),
+            to_mend=_count(documents.filter(stage=stage.VALIDATION), "campaign"),
+            to_review=_count(items, "round__campaign"),
             documents=_count(documents, "campaign"),
-            settled=_count(documents.filter(stage=CampaignDocument.Stage.GOLD), "campaign"),
+            settled=_count(documents.filter(stage=stage.GOLD), "campaign"),
         )
         .order_by("campaign__title", "campaign_id", "role")
     )
@@ -225,13 +265,16 @@ def _duty(memberships: Sequence[Any]) -> Duty:
         campaign=first.campaign,
         roles=tuple(membership.role for membership in memberships),
         open_cases=first.open_cases,
+        to_screen=first.to_screen,
+        to_mend=first.to_mend,
+        to_review=first.to_review,
         documents=first.documents,
         settled=first.settled,
     )
 
 
 def _annotation_work(user: User) -> AnnotationWork:
-    workable = Assignment.objects.of(user).workable()
+    workable = own_assignments(user).workable()
     begun = Q(state=Assignment.State.IN_PROGRESS)
     counts = workable.aggregate(
         begun=Count("pk", filter=begun), untouched=Count("pk", filter=~begun)

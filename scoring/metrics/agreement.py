@@ -10,16 +10,19 @@ and Psychological Measurement 20(1), 1960; J. L. Fleiss, Psychological Bulletin 
 import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import chain, combinations
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from portal.facts import Span
+
+from .agreement_labels import OUTSIDE
+
 # The labels, or their codes, that one annotator gave to all items.
 OneAnnotator = Sequence[str] | Sequence[int] | NDArray[np.integer]
 
-OUTSIDE = "O"
 # Codes below this are counted as they are.
 _SMALL = 1000
 
@@ -78,19 +81,54 @@ class Kappa:
     expected: float | None
 
 
+def trim_spans(text: str, spans: Iterable[Span]) -> list[Span]:
+    """The spans without the white space at their ends, which no annotator means.
+
+    What is white space throughout is left out.
+
+    >>> trim_spans("in  2024 ", [Span(3, 9, "Date")])
+    [Span(start=4, end=8, label='Date')]
+    """
+    trimmed = []
+    for span in spans:
+        start, end = span.start, span.end
+        while start < end and text[start].isspace():
+            start += 1
+        while start < end and text[end - 1].isspace():
+            end -= 1
+        if start < end:
+            is_same = (start, end) == (span.start, span.end)
+            trimmed.append(span if is_same else Span(start, end, span.label))
+    return trimmed
+
+
 def entity_ratings(annotations: Sequence[Iterable[LabelledSpan]], labels: Sequence[str]) -> Ratings:
     """Ratings of the distinct spans of one document, in document order.
 
     `annotations` holds one collection of spans per annotator; raises ValueError for a label not
     in `labels`, and for an annotator who marked the same offsets twice.
     """
+    return entity_items(annotations, labels)[1]
+
+
+def entity_items(
+    annotations: Sequence[Iterable[LabelledSpan]], labels: Sequence[str]
+) -> tuple[NDArray[np.int64], Ratings]:
+    """The offsets of the distinct spans, of shape (items, 2), and their `entity_ratings`."""
     codes_of = _codes(labels)
-    marked = [_by_offsets(spans, codes_of) for spans in annotations]
-    offsets = sorted(set().union(*marked))
-    codes = np.array(
-        [[spans.get(offset, 0) for spans in marked] for offset in offsets], dtype=np.int16
-    ).reshape(len(offsets), len(marked))
-    return Ratings(codes, tuple(codes_of))
+    marks = [_marks(spans, codes_of) for spans in annotations]
+    joined = np.concatenate([np.zeros((0, 3), dtype=np.int64), *marks])
+    # One number for both ends, which is sorted far sooner than pairs are.
+    keys, first, items = np.unique(
+        (joined[:, 0] << 32) | joined[:, 1], return_index=True, return_inverse=True
+    )
+    codes = np.zeros((len(keys), len(marks)), dtype=np.int16)
+    annotators = np.repeat(np.arange(len(marks)), [len(some) for some in marks])
+    codes[items, annotators] = joined[:, 2]
+    if np.count_nonzero(codes) < len(joined):
+        start, end = _marked_twice(marks)
+        raise ValueError(f"two spans at [{start}, {end})")
+    return joined[first, :2], Ratings(codes, tuple(codes_of))
 
 
 def token_ratings(
@@ -102,15 +140,18 @@ def token_ratings(
     inside a token. Raises ValueError for a label not in `labels`.
     """
     codes_of = _codes(labels)
-    bounds = np.array([match.span() for match in TOKEN.finditer(text)], dtype=np.int64)
+    places = map(re.Match.span, TOKEN.finditer(text))
+    bounds = np.fromiter(chain.from_iterable(places), dtype=np.int64)
     starts, ends = bounds.reshape(-1, 2).T
     codes = np.zeros((len(starts), len(annotations)), dtype=np.int16)
     for annotator, spans in enumerate(annotations):
+        marks = _marks(spans, codes_of)
         # Later spans are written first, so that the first one keeps a token two spans share.
-        for span in sorted(spans, key=lambda span: span.start, reverse=True):
-            first = np.searchsorted(ends, span.start, side="right")
-            last = np.searchsorted(starts, span.end, side="left")
-            codes[first:last, annotator] = _code(span, codes_of)
+        marks = marks[np.argsort(-marks[:, 0], kind="stable")]
+        first = np.searchsorted(ends, marks[:, 0], side="right")
+        lengths = np.searchsorted(starts, marks[:, 1], side="left") - first
+        within = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+        codes[np.repeat(first, lengths) + within, annotator] = np.repeat(marks[:, 2], lengths)
     return Ratings(codes, tuple(codes_of))
 
 
@@ -211,12 +252,16 @@ def _code(span: LabelledSpan, codes_of: dict[str, int]) -> int:
         raise ValueError(f"label {span.label!r} is not one of {list(codes_of)[1:]}") from None
 
 
-def _by_offsets(
-    spans: Iterable[LabelledSpan], codes_of: dict[str, int]
-) -> dict[tuple[int, int], int]:
-    marked: dict[tuple[int, int], int] = {}
-    for span in spans:
-        if (span.start, span.end) in marked:
-            raise ValueError(f"two spans at [{span.start}, {span.end})")
-        marked[span.start, span.end] = _code(span, codes_of)
-    return marked
+def _marks(spans: Iterable[LabelledSpan], codes_of: dict[str, int]) -> NDArray[np.int64]:
+    """Start, end and code of every span, of shape (spans, 3)."""
+    rows = ((span.start, span.end, _code(span, codes_of)) for span in spans)
+    return np.fromiter(chain.from_iterable(rows), dtype=np.int64).reshape(-1, 3)
+
+
+def _marked_twice(marks: Sequence[NDArray[np.int64]]) -> tuple[int, int]:
+    """The first offsets that one annotator has twice."""
+    for some in marks:
+        offsets, counts = np.unique(some[:, :2], axis=0, return_counts=True)
+        for start, end in offsets[counts > 1].tolist():
+            return start, end
+    raise ValueError("nothing is marked twice")

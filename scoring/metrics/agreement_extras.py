@@ -1,4 +1,4 @@
-"""Agreement beside kappa: Krippendorff's alpha, span F1, agreement on each entity, intervals.
+"""Agreement beside kappa: Krippendorff's alpha, span F1, agreement on each entity.
 
 Sources: K. Krippendorff, Content Analysis, 2004, chapter 11 (alpha of nominal data); G. Hripcsak
 and A. Rothschild, JAMIA 12(3), 2005 (F1 between two annotators, where what neither marked cannot
@@ -6,18 +6,18 @@ be counted).
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .agreement import LabelledSpan, Ratings
-from .intervals import LEVEL, Floats, Interval, Replicates
-from .resampling import FEWEST_RESAMPLES, resampling
+from .intervals import Floats
 
 # The code of a rating that is not there.
 MISSING = -1
+Offsets = tuple[int, int]
 
 
 @dataclass(frozen=True)
@@ -57,14 +57,6 @@ class SpanAgreement:
     def _f1(self, matched: int) -> float | None:
         marked = self.first + self.second
         return 2 * matched / marked if marked else None
-
-
-@dataclass(frozen=True)
-class KappaInterval:
-    """A kappa over several documents with its bootstrap interval; None where undefined."""
-
-    value: float | None
-    interval: Interval | None
 
 
 def krippendorff_alpha(codes: NDArray[np.integer] | Sequence[Sequence[int]]) -> Alpha:
@@ -107,7 +99,9 @@ def span_agreement(
     """
     keys = [{(span.start, span.end, span.label) for span in spans} for spans in (first, second)]
     ours, theirs = _by_label(first), _by_label(second)
-    overlapping = sum(_matched(ours[label], theirs[label]) for label in ours.keys() & theirs.keys())
+    overlapping = sum(
+        overlap_matches(ours[label], theirs[label]) for label in ours.keys() & theirs.keys()
+    )
     return SpanAgreement(len(keys[0] & keys[1]), overlapping, len(first), len(second))
 
 
@@ -141,124 +135,23 @@ def entity_agreement(ratings: Ratings) -> Floats:
     return shares
 
 
-def cohen_interval(
-    documents: dict[str, Ratings],
-    pair: tuple[int, int],
-    *,
-    seed: str,
-    resamples: int = FEWEST_RESAMPLES,
-    level: float = LEVEL,
-) -> KappaInterval:
-    """Cohen's kappa of two annotators over documents, with a bootstrap interval over these.
-
-    `documents` holds the ratings of each by name, `pair` the columns of the two. `seed` is as in
-    `intervals.resampling`. Raises ValueError without documents.
-    """
-    a, b = pair
-    size = _label_count(documents)
-    tables = [
-        np.bincount(
-            part.codes[:, a].astype(np.int64) * size + part.codes[:, b], minlength=size * size
-        )
-        for _, part in sorted(documents.items())
-    ]
-    return _interval(documents, np.stack(tables), _cohen, seed, resamples, level)
-
-
-def fleiss_interval(
-    documents: dict[str, Ratings],
-    *,
-    seed: str,
-    resamples: int = FEWEST_RESAMPLES,
-    level: float = LEVEL,
-) -> KappaInterval:
-    """Fleiss' kappa over documents, with a bootstrap interval over these; see `cohen_interval`.
-
-    Raises ValueError for documents with different numbers of annotators, or fewer than two.
-    """
-    size = _label_count(documents)
-    raters = {part.annotators for part in documents.values()}
-    if len(raters) != 1 or min(raters) < 2:
-        raise ValueError("Fleiss' kappa needs the same annotators in all documents, two at least")
-    rows = []
-    for _, part in sorted(documents.items()):
-        counts = _code_counts(part.codes, size)
-        agreeing = int((counts * counts).sum()) - part.codes.size
-        rows.append([agreeing, *counts.sum(axis=0)])
-    number = raters.pop()
-    return _interval(
-        documents, np.array(rows), lambda sums: _fleiss(sums, number), seed, resamples, level
-    )
-
-
-def _interval(
-    documents: dict[str, Ratings],
-    tables: NDArray[np.int64],
-    kappa: Callable[[Floats], Floats],
-    seed: str,
-    resamples: int,
-    level: float,
-) -> KappaInterval:
-    """`tables` has a row per document in the order of their names; `kappa` takes sums of rows."""
-    drawn = resampling(sorted(documents), seed=seed, resamples=resamples)
-    counts = tables.astype(np.float64)
-    values = np.concatenate([kappa(block @ counts) for block in drawn.blocks()])
-    value = float(kappa(counts.sum(axis=0, keepdims=True))[0])
-    known = value if np.isfinite(value) else None
-    return KappaInterval(known, Replicates(known, values, drawn.key).interval(level))
-
-
-def _cohen(sums: Floats) -> Floats:
-    """Cohen's kappa of every row, which is a flat table of code by code."""
-    size = round(sums.shape[1] ** 0.5)
-    tables = sums.reshape(-1, size, size)
-    n = sums.sum(axis=1)
-    agreeing = np.trace(tables, axis1=1, axis2=2)
-    chance = (tables.sum(axis=1) * tables.sum(axis=2)).sum(axis=1)
-    # All are whole numbers, so that the denominator is exactly 0 where chance is certain.
-    return _divided(agreeing * n - chance, n * n - chance)
-
-
-def _fleiss(sums: Floats, raters: int) -> Floats:
-    """Fleiss' kappa of every row, which is the agreeing pairs and then the count of every code."""
-    agreeing, totals = sums[:, 0], sums[:, 1:]
-    ratings = totals.sum(axis=1)
-    chance = (totals * totals).sum(axis=1)
-    observed = agreeing / (raters - 1)
-    return _divided(observed * ratings - chance, ratings * ratings - chance)
-
-
-def _divided(part: Floats, whole: Floats) -> Floats:
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(whole > 0, part / whole, np.nan)
-
-
-def _code_counts(codes: NDArray[np.integer], size: int | None = None) -> NDArray[np.int64]:
+def _code_counts(codes: NDArray[np.integer]) -> NDArray[np.int64]:
     """How often each item got each code, of shape (items, codes); MISSING is not counted."""
-    size = max(int(codes.max()), 0) + 1 if size is None else size
+    size = max(int(codes.max()), 0) + 1
     # One column beside the codes takes what is missing and is then left out.
     cells = codes.astype(np.int64) + 1 + np.arange(len(codes))[:, None] * (size + 1)
     counts = np.bincount(cells.ravel(), minlength=len(codes) * (size + 1))
     return counts.reshape(len(codes), size + 1)[:, 1:]
 
 
-def _label_count(documents: dict[str, Ratings]) -> int:
-    if not documents:
-        raise ValueError("no documents to compute agreement over")
-    labels = {part.labels for part in documents.values()}
-    if len(labels) > 1:
-        raise ValueError("ratings with different labels cannot be joined")
-    return len(labels.pop())
-
-
-def _by_label(spans: Iterable[LabelledSpan]) -> defaultdict[str, list[tuple[int, int]]]:
-    found: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
+def _by_label(spans: Iterable[LabelledSpan]) -> defaultdict[str, list[Offsets]]:
+    found: defaultdict[str, list[Offsets]] = defaultdict(list)
     for span in spans:
         found[span.label].append((span.start, span.end))
     return found
 
 
-def _matched(ours: list[tuple[int, int]], theirs: list[tuple[int, int]]) -> int:
+def overlap_matches(ours: Iterable[Offsets], theirs: Iterable[Offsets]) -> int:
     """How many of two lists of disjoint spans can be matched to one that overlaps.
 
     From left to right each takes the first one left: of spans on a line no other choice gives

@@ -6,7 +6,14 @@ from typing import Any
 from django.urls import URLPattern, reverse
 
 from annotation import api_urls, urls
-from annotation.models import Assignment, Campaign, Case, Comment, Membership
+from annotation.models import (
+    Assignment,
+    Campaign,
+    CampaignInvitation,
+    Case,
+    Comment,
+    Membership,
+)
 
 
 def page_names() -> list[str]:
@@ -34,7 +41,8 @@ def endpoints(campaign: Campaign) -> Iterator[tuple[str, str]]:
 def _arguments(pattern: URLPattern, campaign: Campaign) -> Iterator[dict[str, Any]]:
     parts = pattern.pattern.converters
     fixed: dict[str, Any] = {"slug": campaign.slug} if "slug" in parts else {}
-    fixed |= {"number": 1} if "number" in parts else {}
+    fixed |= {part: 1 for part in ("number", "position", "image") if part in parts}
+    fixed |= {"name": "page-001"} if "name" in parts else {}
     if "comment" in parts:
         rows = Comment.objects.filter(assignment__campaign_document__campaign=campaign)
         yield from ({"pk": row.assignment_id, "comment": row.pk} for row in rows)
@@ -48,12 +56,20 @@ def _arguments(pattern: URLPattern, campaign: Campaign) -> Iterator[dict[str, An
 
 def _rows(route: str, campaign: Campaign) -> list[int]:
     """The primary keys that can stand in the address."""
-    if route.startswith(("annotate/", "assignments/")):
+    if route.startswith("annotate/") or "assignments/" in route:
         rows = Assignment.objects.filter(campaign_document__campaign=campaign)
         return list(rows.values_list("pk", flat=True))
-    if "/people/" in route:
+    if "/people/" in route or "/qualification/" in route:
         members = Membership.objects.filter(campaign=campaign)
         return list(members.values_list("pk", flat=True))
+    if "/assignments/" in route:
+        rows = Assignment.objects.filter(campaign_document__campaign=campaign)
+        return list(rows.values_list("pk", flat=True))
+    if "/waiting/" in route or "/annotators/" in route:
+        return sorted(set(campaign.memberships.values_list("user", flat=True)))
+    if "/invitations/" in route:
+        invitations = CampaignInvitation.objects.filter(campaign=campaign)
+        return list(invitations.values_list("pk", flat=True))
     assert "/adjudication/" in route or "/cases/" in route, f"rows of {route}?"
     cases = Case.objects.filter(campaign_document__campaign=campaign)
     return list(cases.values_list("pk", flat=True))

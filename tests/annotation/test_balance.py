@@ -43,6 +43,55 @@ def test_later_documents_keep_it_even(task: tuple[list[int], list[int], int], fi
     assert max(loads.values()) - min(loads.values()) <= 1
 
 
+@given(tasks(), st.data())
+def test_teams_of_any_size_keep_it_even(
+    task: tuple[list[int], list[int], int], data: st.DataObject
+) -> None:
+    documents, annotators, _ = task
+    size = st.integers(1, len(annotators))
+    sizes = {document: data.draw(size) for document in documents}
+    assigned = balanced_assignment(documents, annotators, sizes)
+    assert {document: len(set(team)) for document, team in assigned.items()} == sizes
+    loads = Counter(dict.fromkeys(annotators, 0))
+    loads.update(annotator for team in assigned.values() for annotator in team)
+    assert max(loads.values()) - min(loads.values()) <= 1
+    assert assigned == balanced_assignment(documents, annotators, sizes)
+
+
+@given(tasks(), st.data())
+def test_one_by_one_is_as_even_as_at_once(
+    task: tuple[list[int], list[int], int], data: st.DataObject
+) -> None:
+    documents, annotators, overlap = task
+    done: dict[int, tuple[int, ...]] = {}
+    for document in data.draw(st.permutations(documents[:20])):
+        done |= balanced_assignment([document], annotators, overlap, done)
+        loads = Counter(dict.fromkeys(annotators, 0))
+        for team in done.values():
+            loads.update(team)
+        assert max(loads.values()) - min(loads.values()) <= 1
+
+
+@given(tasks(), st.data())
+def test_team_in_part_is_completed_by_others(
+    task: tuple[list[int], list[int], int], data: st.DataObject
+) -> None:
+    documents, annotators, overlap = task
+    people = st.sets(st.sampled_from(annotators), max_size=overlap)
+    existing = {document: tuple(sorted(data.draw(people))) for document in documents}
+    joining = balanced_assignment(documents, annotators, overlap, existing)
+    for document in documents:
+        assert len({*existing[document], *joining[document]}) == overlap
+        assert not set(existing[document]) & set(joining[document])
+
+
+def test_barred_annotator_does_not_join() -> None:
+    assigned = balanced_assignment([10, 11], [1, 2, 3], 2, barred={10: [1]})
+    assert assigned == {10: (2, 3), 11: (1, 2)}
+    with pytest.raises(ValueError, match="document 10 needs 2 annotators and can have 1"):
+        balanced_assignment([10], [1, 2], 2, barred={10: [1]})
+
+
 def test_every_pair_meets() -> None:
     assigned = balanced_assignment(list(range(12)), [1, 2, 3, 4], 2)
     meetings = Counter(tuple(sorted(team)) for team in assigned.values())

@@ -30,8 +30,16 @@ Answers = dict[tuple[str, str], tuple[int, bytes]]
 # What differs between two requests by itself.
 _VOLATILE = re.compile(rb'csrfmiddlewaretoken" value="\w+"|"X-CSRFToken": "\w+"|nonce="[^"]*"')
 MODELS = [model for model in admin.site._registry if model._meta.app_label == "annotation"]
+AGREEMENT_FILES = ["?form=latex", "?form=matrix", "?form=matrix&level=token", "?form=trend"]
 QUERIES = {
+    "agreement-export": AGREEMENT_FILES,
+    "campaign-agreement-export": AGREEMENT_FILES,
     "assignment-export": ["?form=tags", "?form=json", "?form=spans"],
+    "campaign-export": [
+        f"?form={form}&layer={layer}"
+        for form in ("labelstudio", "tags", "jsonl", "full")
+        for layer in ("gold", "annotations")
+    ],
     "tasks": ["?campaign=spring-round"],
     "adjudication": ["?state=open", "?state=decided", "?kind=missing"],
     "assignments": ["?state=submitted", "?state=in_progress"],

@@ -192,6 +192,10 @@ NEW = {
     "labels": "Number, Date",
     "overlap": "2",
     "guidelines": "Mark it.",
+    "agreement_threshold": "1",
+    "review_pages": "100",
+    "review_percent": "5",
+    "qualification_f1": "0.9",
 }
 
 
@@ -282,16 +286,14 @@ def test_people_are_added_by_email_in_any_case(
     campaign: Campaign, cleo: User, lead: User, client_of: ClientOf
 ) -> None:
     client, address = client_of(lead), "/campaigns/spring-round/people/"
-    client.post(address, {"email": "CLEO@example.org", "role": "reviewer"})
+    client.post(address, {"emails": "CLEO@example.org", "role": "reviewer"})
     assert membership(campaign, cleo).role == Membership.Role.REVIEWER
-    unknown = client.post(address, {"email": "nobody@example.org", "role": "annotator"})
-    assert "Nobody has an account" in unknown.content.decode()
 
 
 def test_leads_do_not_choose_leads(
     campaign: Campaign, cleo: User, lead: User, organiser: User, client_of: ClientOf
 ) -> None:
-    data = {"email": cleo.email, "role": "lead"}
+    data = {"emails": cleo.email, "role": "lead"}
     refused = client_of(lead).post("/campaigns/spring-round/people/", data)
     assert refused.context["form"].errors["role"]
     assert not Membership.objects.filter(user=cleo).exists()
@@ -412,7 +414,8 @@ def test_campaign_runs_by_api_alone(
         added = api.post(f"{address}people/", {"email": user.email, "role": role}, format="json")
         assert added.status_code == 201
     opened = api_of(lead).post(f"{address}open/")
-    assert opened.json()["stages"] == {"annotation": 2, "adjudication": 0, "gold": 0, "total": 2}
+    stages = {stage: n for stage, n in opened.json()["stages"].items() if n}
+    assert stages == {"annotation": 2, "total": 2}
     assert api_of(lead).post(f"{address}open/").status_code == 409
     assert api_of(lead).post(f"{address}assign/").json()["code"] == "nothing"
     written = api_of(lead).put(f"{address}guidelines/", {"guidelines": "New."}, format="json")

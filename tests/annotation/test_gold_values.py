@@ -3,9 +3,9 @@
 import pytest
 
 from annotation.models import Assignment, Campaign, GoldSpan, Span
-from annotation.services.adjudicating import decide_case, proposed_spans
+from annotation.proposals import Answer
+from annotation.services.adjudicating import decide_case
 from portal.accounts.models import User
-from portal.facts import Span as TextSpan
 
 from .factories import document_of, save, submit, text_of, work_of
 
@@ -51,12 +51,12 @@ def test_adjudicated_span_has_the_value_of_the_proposal(
     marked(work_of(ben, campaign), "", ("Date", "March 31, 2025"))
     number, date = document_of(campaign).cases.all()
     assert number.proposals[0]["spans"][0]["value"] == "1200000"
-    decide_case(case=number, decision_spans=proposed_spans(number, 0), reason="", actor=lead)
+    decide_case(case=number, choice="proposal", proposal=0, reason="By the rules.", actor=lead)
     gold = GoldSpan.objects.get()
     assert (gold.value, gold.sign) == ("1200000", "plain")
     number.refresh_from_db()
     assert number.decision[0]["value"] == "1200000"
-    decide_case(case=date, decision_spans=proposed_spans(date, 1), reason="", actor=lead)
+    decide_case(case=date, choice="proposal", proposal=1, reason="By the rules.", actor=lead)
     assert GoldSpan.objects.get(case=date).value == "2025-03-31"
 
 
@@ -67,9 +67,8 @@ def test_span_that_nobody_proposed_has_the_derived_value(
     marked(work_of(ben, campaign), "", ("Number", "(310"))
     (case,) = document_of(campaign).cases.all()
     start = text_of(work_of(ann, campaign)).index("(310)")
-    decide_case(
-        case=case, decision_spans=[TextSpan(start, start + 5, "Number")], reason="", actor=lead
-    )
+    spans = [Answer("Number", start, start + 5)]
+    decide_case(case=case, choice="edit", spans=spans, reason="By the rules.", actor=lead)
     gold = GoldSpan.objects.get()
     assert (gold.quote, gold.value, gold.sign) == ("(310)", "-310", "parentheses")
 
@@ -83,5 +82,5 @@ def test_case_of_the_first_version_is_decided_with_derived_values(
     for name in ("value", "sign"):
         del case.proposals[0]["spans"][0][name]
     case.save()
-    decide_case(case=case, decision_spans=proposed_spans(case, 0), reason="", actor=lead)
+    decide_case(case=case, choice="proposal", proposal=0, reason="By the rules.", actor=lead)
     assert GoldSpan.objects.get().value == "1200"

@@ -6,22 +6,43 @@ from typing import Any
 import pytest
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
+from django.db.migrations.loader import MigrationLoader
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
+def step_by_step() -> MigrationExecutor:
+    """Sees the single migrations, as an older installation does, and not those folded into one."""
+    executor = MigrationExecutor(connection)
+    executor.loader = MigrationLoader(connection, replace_migrations=False)
+    return executor
+
+
 def migrate(name: str) -> Any:
     """The models as they are after this migration of annotation."""
-    MigrationExecutor(connection).migrate([("annotation", name)])
-    state = [("annotation", name), ("audit", "0001_initial")]
-    return MigrationExecutor(connection).loader.project_state(state).apps
+    step_by_step().migrate([("annotation", name)])
+    # The other apps' tables stay as they are now.
+    executor = step_by_step()
+    others = [leaf for leaf in single_leaves(executor) if leaf[0] != "annotation"]
+    return executor.loader.project_state([("annotation", name), *others]).apps
+
+
+def single_leaves(executor: MigrationExecutor) -> list[tuple[str, str]]:
+    """The migrations that nothing follows and that are not folded of others."""
+    graph = executor.loader.graph
+    return [leaf for leaf in graph.leaf_nodes() if not graph.nodes[leaf].replaces]
+
+
+def to_the_newest() -> None:
+    executor = step_by_step()
+    executor.migrate(single_leaves(executor))
+    executor.loader.check_consistent_history(connection)
 
 
 @pytest.fixture
 def first_version() -> Iterator[Any]:
     yield migrate("0001_initial")
-    executor = MigrationExecutor(connection)
-    executor.migrate(executor.loader.graph.leaf_nodes())
+    to_the_newest()
 
 
 def test_spans_get_values_and_guidelines_their_versions(first_version: Any) -> None:

@@ -95,7 +95,7 @@ def test_known_answer_is_not_sent_again(
 def test_page_is_looked_through_once(
     get: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    page_facts._facts.cache_clear()
+    monkeypatch.setattr(page_facts, "_pages", page_facts._Pages(page_facts.NUMBERS_KEPT))
     texts: list[str] = []
 
     def counted(text: str, borders: Sequence[int]) -> list[FoundFact]:
@@ -106,6 +106,18 @@ def test_page_is_looked_through_once(
     get()
     get()
     assert len(texts) == 1
+
+
+def test_pages_kept_are_bounded_by_their_size_and_the_oldest_go() -> None:
+    page = page_facts.PageFacts([0] * 10, [])
+    pages = page_facts._Pages(35)
+    for key in "abc":
+        pages.keep(key, page)
+    assert pages.get("a") is page  # asked for, so that b is the oldest
+    pages.keep("d", page)
+    assert [key for key in "abcd" if pages.get(key)] == ["a", "c", "d"]
+    pages.keep("huge", page_facts.PageFacts([0] * 36, []))
+    assert [key for key in ["a", "c", "d", "huge"] if pages.get(key)] == ["a", "c", "d"]
 
 
 def test_rules_suggest_every_fact_with_the_campaigns_label(

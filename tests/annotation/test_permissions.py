@@ -9,12 +9,14 @@ from django.test import Client
 from PIL import Image
 from rest_framework.test import APIClient
 
-from annotation.models import Assignment, Campaign, Case, Membership
+from annotation.models import Assignment, Campaign, Case, Membership, Screening
+from annotation.services.inviting import invite_people
 from portal.accounts.models import User
 from portal.datasets.models import PageImage
 
 from .addresses import api_names, endpoints, page_names, pages
-from .factories import comment, make_campaign, work_of
+from .factories import comment, document_of, make_campaign, work_of
+from .review_factories import drawn_by_hand
 
 pytestmark = pytest.mark.django_db
 
@@ -25,8 +27,12 @@ Cast = dict[str, User | None]
 ROLES = ("nobody", "Sam", "Ann", "Ben", "Rita", "Lea", "Olga")
 # Statuses in the order of ROLES. A page sends visitors to the log-in (302).
 MEMBERS = (302, 404, 200, 200, 200, 200, 200)
+# Olga holds no role that she could give up.
+LEAVERS = (302, 404, 200, 200, 200, 200, 403)
 MANAGERS = (302, 404, 403, 403, 403, 200, 200)
 LEADS = (302, 404, 403, 403, 403, 200, 403)
+# Who takes part in the qualification round, and who holds it.
+ROUND = (302, 404, 200, 200, 403, 200, 200)
 ORGANISERS = (302, 403, 403, 403, 403, 403, 200)
 ANYBODY = (302, 200, 200, 200, 200, 200, 200)
 OWNER_ANN = (302, 404, 200, 404, 404, 404, 404)
@@ -35,6 +41,8 @@ OWNER_OR_LEAD = (302, 404, 200, 404, 404, 200, 404)
 # No page image was stored, so who may see it finds nothing.
 NO_IMAGE = (302, 404, 404, 404, 404, 404, 404)
 NO_IMAGE_LEADS = (302, 404, 403, 403, 403, 404, 403)
+REVIEWERS = (302, 404, 403, 403, 200, 200, 403)
+NO_IMAGE_REVIEWERS = (302, 404, 403, 403, 404, 404, 403)
 # A change that is allowed answers with a redirect.
 MANAGERS_POST = (302, 404, 403, 403, 403, 302, 302)
 ONLY_POST = (302, 405, 405, 405, 405, 405, 405)
@@ -54,15 +62,49 @@ GET_PAGES = {
     "campaign-assign": ONLY_POST,
     "guidelines": MEMBERS,
     "suggestions": MANAGERS,
+    "campaign-settings": MANAGERS,
+    "documents": MANAGERS,
+    "calibration-draw": ONLY_POST,
+    "assignments": MANAGERS,
+    "hand-over": ONLY_POST,
+    "hand-over-all": ONLY_POST,
+    "screening": MEMBERS,
+    "screening-page": MEMBERS,
+    "screening-undo": ONLY_POST,
+    "screening-html": MEMBERS,
+    "screening-image": NO_IMAGE,
+    "validation": LEADS,
     "people": MANAGERS,
     "person-remove": ONLY_POST,
+    "invitation-resend": ONLY_POST,
+    "invitation-revoke": ONLY_POST,
+    "leave": LEAVERS,
+    "waiting": MANAGERS,
+    "remind": ONLY_POST,
+    "remind-all": ONLY_POST,
     "agreement": MANAGERS,
-    "agreement-csv": MANAGERS,
+    "agreement-export": MANAGERS,
     "adjudication": LEADS,
     "case": LEADS,
-    "case-html": LEADS,
-    "case-image": NO_IMAGE_LEADS,
+    "case-reopen": ONLY_POST,
+    "adjudication-page": LEADS,
+    "adjudication-html": LEADS,
+    "adjudication-image": NO_IMAGE_LEADS,
+    "qualification": ROUND,
+    "qualification-try": ONLY_POST,
+    "qualification-qualify": ONLY_POST,
+    "annotator-quality": LEADS,
+    "annotator-quality-csv": LEADS,
+    "export": MANAGERS,
     "release": MANAGERS,
+    "review": REVIEWERS,
+    "review-open": ONLY_POST,
+    "review-round": REVIEWERS,
+    "review-item": REVIEWERS,
+    "review-html": REVIEWERS,
+    "review-image": NO_IMAGE_REVIEWERS,
+    # It is not gold, and the page says so.
+    "own-gold": OWNER_ANN,
 }
 POST_PAGES = GET_PAGES | {
     "tasks": ONLY_GET,
@@ -79,17 +121,50 @@ POST_PAGES = GET_PAGES | {
     "guidelines": MANAGERS,
     # Sent empty it chooses no sources.
     "suggestions": MANAGERS_POST,
+    "calibration-draw": MANAGERS_POST,
+    "assignments": ONLY_GET,
+    "hand-over": MANAGERS_POST,
+    "hand-over-all": MANAGERS_POST,
+    "screening": ONLY_GET,
+    "screening-undo": (302, 404, 302, 302, 302, 302, 302),
+    "screening-html": ONLY_GET,
+    "screening-image": ONLY_GET,
     "person-remove": MANAGERS_POST,
+    "invitation-resend": MANAGERS_POST,
+    "invitation-revoke": MANAGERS_POST,
+    "leave": (302, 404, 302, 302, 302, 302, 403),
+    "waiting": ONLY_GET,
+    "remind": MANAGERS_POST,
+    "remind-all": MANAGERS,
     "agreement": ONLY_GET,
-    "agreement-csv": ONLY_GET,
+    "agreement-export": ONLY_GET,
     "adjudication": ONLY_GET,
-    "case-html": ONLY_GET,
-    "case-image": ONLY_GET,
+    # Without a reason the case is shown again.
+    "case-reopen": LEADS,
+    "adjudication-page": ONLY_GET,
+    "adjudication-html": ONLY_GET,
+    "adjudication-image": ONLY_GET,
+    "review": ONLY_GET,
+    # Lea may; the campaign has no review.
+    "review-open": (302, 404, 403, 403, 403, 302, 403),
+    "review-round": ONLY_GET,
+    # Verdicts are not for leads. A form sent empty is shown again.
+    "review-item": (302, 404, 403, 403, 200, 403, 403),
+    "review-html": ONLY_GET,
+    "review-image": ONLY_GET,
+    "own-gold": ONLY_GET,
+    "qualification": MANAGERS,
+    "qualification-try": MANAGERS_POST,
+    "qualification-qualify": MANAGERS_POST,
+    "annotator-quality": ONLY_GET,
+    "annotator-quality-csv": ONLY_GET,
 }
 
 API_MEMBERS = (401, 404, 200, 200, 200, 200, 200)
 API_MANAGERS = (401, 404, 403, 403, 403, 200, 200)
 API_LEADS = (401, 404, 403, 403, 403, 200, 403)
+API_REVIEWERS = (401, 404, 403, 403, 200, 200, 403)
+API_ROUND = (401, 404, 200, 200, 403, 200, 200)
 API_ANYBODY = (401, 200, 200, 200, 200, 200, 200)
 API_OWNER = (401, 404, 200, 404, 404, 404, 404)
 # Lea leads, and the document is settled.
@@ -134,22 +209,92 @@ API = {
     ("POST", "campaign-close"): API_MANAGERS,
     ("POST", "campaign-reopen"): answered(API_MANAGERS, 409),
     ("POST", "campaign-assign"): answered(API_MANAGERS, 409),
+    ("GET", "campaign-settings"): API_MANAGERS,
+    # Nothing to change is no fault.
+    ("PATCH", "campaign-settings"): API_MANAGERS,
+    ("GET", "campaign-documents"): API_MANAGERS,
+    ("POST", "campaign-calibration"): answered(API_MANAGERS, 400),
+    ("PATCH", "campaign-calibration"): answered(API_MANAGERS, 400),
+    ("PUT", "campaign-overlap"): answered(API_MANAGERS, 400),
+    ("GET", "campaign-assignments"): API_MANAGERS,
+    # Ann's work is submitted, and nobody could take her other page over.
+    ("POST", "assignment-hand-over"): answered(API_MANAGERS, 409),
+    ("POST", "annotator-hand-over"): answered(API_MANAGERS, 409),
+    ("GET", "campaign-screening"): API_MEMBERS,
+    ("GET", "screening-page"): API_MEMBERS,
+    ("POST", "screening-page"): answered(API_MEMBERS, 400),
+    # The page is beyond screening.
+    ("POST", "screening-undo"): answered(API_MEMBERS, 409),
+    ("POST", "screening-back"): answered(API_MANAGERS, 400),
+    ("GET", "campaign-validation"): API_LEADS,
+    ("POST", "validation-back"): answered(API_LEADS, 400),
+    ("POST", "validation-pass"): answered(API_LEADS, 400),
     ("GET", "campaign-people"): API_MANAGERS,
     ("POST", "campaign-people"): answered(API_MANAGERS, 400),
     ("DELETE", "campaign-person"): answered(API_MANAGERS, 409),
+    ("GET", "campaign-invitations"): API_MANAGERS,
+    ("POST", "campaign-invitations"): answered(API_MANAGERS, 400),
+    ("DELETE", "campaign-invitation"): answered(API_MANAGERS, 204),
+    # A letter has just been sent.
+    ("POST", "campaign-invitation-resend"): answered(API_MANAGERS, 409),
+    # Nobody could take over from Ann and Ben, and Lea is the only lead.
+    ("POST", "campaign-leave"): (401, 404, 409, 409, 200, 409, 403),
+    ("GET", "campaign-waiting"): API_MANAGERS,
+    ("POST", "campaign-remind-all"): answered(API_MANAGERS, 400),
+    ("POST", "campaign-remind"): answered(API_MANAGERS, 201),
     ("GET", "campaign-agreement"): API_MANAGERS,
+    ("GET", "campaign-agreement-export"): API_MANAGERS,
     ("GET", "cases"): API_LEADS,
     ("GET", "case"): API_LEADS,
     ("POST", "case-decide"): answered(API_LEADS, 400),
+    ("POST", "case-reopen"): answered(API_LEADS, 400),
+    ("GET", "adjudication-page"): API_LEADS,
+    ("POST", "adjudication-reopen"): answered(API_LEADS, 400),
+    ("POST", "adjudication-readings"): answered(API_LEADS, 422),
+    ("GET", "campaign-qualification"): API_ROUND,
+    ("POST", "campaign-qualification"): answered(API_MANAGERS, 400),
+    # There is no round, so there was no try.
+    ("POST", "qualification-try"): answered(API_MANAGERS, 409),
+    ("POST", "qualification-decision"): answered(API_MANAGERS, 400),
+    ("GET", "campaign-annotator-quality"): API_LEADS,
+    # The form of the file was not told.
+    ("GET", "campaign-export"): answered(API_MANAGERS, 400),
+    ("GET", "campaign-import"): API_MANAGERS,
+    ("POST", "campaign-import"): answered(API_MANAGERS, 415),
     ("GET", "campaign-release"): API_MANAGERS,
     ("POST", "campaign-release"): answered(API_MANAGERS, 400),
+    ("GET", "review"): API_REVIEWERS,
+    ("POST", "review"): answered(API_LEADS, 409),
+    ("GET", "review-round"): API_REVIEWERS,
+    ("GET", "review-items"): API_REVIEWERS,
+    ("GET", "review-item"): API_REVIEWERS,
+    ("POST", "review-decide"): (401, 404, 403, 403, 400, 403, 403),
+    # The page is not gold.
+    ("GET", "assignment-gold"): answered(API_OWNER, 409),
 }
 
 
 @pytest.fixture(autouse=True)
 def _commented(disputed: Campaign, ann: User) -> None:
-    """So that the addresses of comments name one."""
+    """So that the addresses of comments and of facts under review name one."""
     comment(work_of(ann, disputed))
+    drawn_by_hand(disputed)
+
+
+@pytest.fixture(autouse=True)
+def _invited(disputed: Campaign, organiser: User) -> None:
+    invite_people(
+        campaign=disputed, emails=["nora@example.org"], role="annotator", actor=organiser,
+        origin="https://facts.example.org",
+    )  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def _screened(disputed: Campaign, lead: User) -> None:
+    """So that the addresses of screening name a page that was screened."""
+    Screening.objects.create(
+        campaign_document=document_of(disputed), verdict="intact", screened_by=lead
+    )
 
 
 @pytest.fixture
@@ -164,12 +309,16 @@ def row_of_ann(addresses: dict[str, list[str]], name: str, campaign: Campaign, a
     case = Case.objects.filter(campaign_document__campaign=campaign).first()
     assert case is not None
     for row in (work, member, case):
-        kind = {Assignment: ("annotate", "assignments"), Membership: ("people",)}.get(
-            type(row), ("adjudication", "cases")
-        )
+        kind = {
+            Assignment: ("annotate", "assignments"),
+            Membership: ("people", "qualification"),
+        }.get(type(row), ("adjudication", "cases"))
         for address in addresses[name]:
             if any(f"/{part}/{row.pk}/" in address for part in kind):
                 return address
+    for address in addresses[name]:
+        if f"/waiting/{ann.pk}/" in address or f"/annotators/{ann.pk}/" in address:
+            return address
     (address,) = addresses[name]
     return address
 
@@ -266,7 +415,7 @@ def test_case_of_another_campaign_is_not_found(
     assert case is not None
     client = client_of(lead)
     assert client.get(f"/campaigns/autumn-round/adjudication/{case.pk}/").status_code == 404
-    assert client.get(f"/campaigns/autumn-round/adjudication/{case.pk}/html/").status_code == 404
+    assert client.get(f"/api/v1/campaigns/autumn-round/cases/{case.pk}/").status_code == 404
 
 
 def test_annotator_who_left_has_no_access_to_their_pages(
@@ -304,12 +453,10 @@ def test_images_follow_the_page(
         image = PageImage(document=document, number=1, width=4, height=3, sha256=str(number) * 64)
         image.file.save("page.png", ContentFile(picture.getvalue()))
     settled, blind = (work_of(ann, disputed, number).pk for number in (1, 2))
-    case = Case.objects.first()
-    assert case is not None
     addresses = {
         f"/annotate/{settled}/images/1/": OWNER_OR_LEAD,
         f"/annotate/{blind}/images/1/": OWNER_ANN,
-        f"/campaigns/spring-round/adjudication/{case.pk}/images/1/": LEADS,
+        "/campaigns/spring-round/adjudication/pages/page-001/images/1/": LEADS,
     }
     for address, expected in addresses.items():
         responses = [client_of(cast[role]).get(address) for role in ROLES]

@@ -11,7 +11,7 @@ import pytest
 from django.db import connection
 
 from annotation.models import Campaign, CampaignDocument, Case, Comment, GoldSpan, Revision
-from annotation.services.adjudicating import AlreadyDecided, decide_case, proposed_spans
+from annotation.services.adjudicating import AlreadyDecided, decide_case
 from annotation.services.campaigns import edit_guidelines
 from annotation.services.errors import AlreadySubmitted, Conflict
 from annotation.services.remarks import add_comment
@@ -111,8 +111,9 @@ def test_of_two_leads_deciding_at_once_one_decides(
     case = document_of(disputed).cases.get(kind="boundary")
 
     def decision(user: User, proposal: int) -> Callable[[], object]:
-        spans = proposed_spans(case, proposal)
-        return lambda: decide_case(case=case, decision_spans=spans, reason="", actor=user)
+        return lambda: decide_case(
+            case=case, choice="proposal", proposal=proposal, reason="By the rules.", actor=user
+        )
 
     results = at_once(decision(lead, 0), decision(cleo, 1))
     assert kinds(results) == [AlreadyDecided.__name__, "Decided"]
@@ -123,10 +124,10 @@ def test_last_two_cases_decided_at_once_make_the_document_gold(
     disputed: Campaign, lead: User, cleo: User
 ) -> None:
     first, *rest = document_of(disputed).cases.all()
-    decide_case(case=first, decision_spans=[], reason="", actor=lead)
+    decide_case(case=first, choice="neither", reason="No fact.", actor=lead)
 
     def decision(case: Case, user: User) -> Callable[[], object]:
-        return lambda: decide_case(case=case, decision_spans=[], reason="", actor=user)
+        return lambda: decide_case(case=case, choice="neither", reason="No fact.", actor=user)
 
     at_once(*(decision(case, user) for case, user in zip(rest, (lead, cleo), strict=True)))
     assert document_of(disputed).stage == CampaignDocument.Stage.GOLD

@@ -7,7 +7,7 @@ from django.test import Client
 from rest_framework.test import APIClient
 
 from annotation.models import Campaign
-from annotation.services.adjudicating import decide_case, proposed_spans
+from annotation.services.adjudicating import decide_case
 from annotation.services.errors import Refused, Unfinished
 from annotation.services.releasing import release_gold
 from portal.accounts.models import User
@@ -28,7 +28,7 @@ FORM = {"version": "1.0.0", "visibility": "gold_hidden", "notes": "First."}
 def half_done(disputed: Campaign, lead: User) -> Campaign:
     """The first document is gold, the second nobody has begun."""
     for case in document_of(disputed).cases.all():
-        decide_case(case=case, decision_spans=proposed_spans(case, 0), reason="", actor=lead)
+        decide_case(case=case, choice="proposal", proposal=0, reason="By the rules.", actor=lead)
     return disputed
 
 

@@ -339,6 +339,7 @@ def test_detail_shows_what_was_saved(work: Assignment, ann: User, api_of: ApiOf)
         "guidelines": {"version": 1, "seen_version": 0},
         "suggestions": False,
         "flag": {"kind": "", "reason": ""},
+        "return_reason": "",
         "active_seconds": 0,
         "spans": None,
     }

@@ -79,6 +79,23 @@ def test_a_wrong_value_hinders_no_other_label(page_of: Pages, work: Assignment, 
     assert not work.spans.filter(edited=True).exists()
 
 
+def test_a_value_that_was_not_taken_is_there_when_one_comes_back(
+    page_of: Pages, work: Assignment, ann: User
+) -> None:
+    page, _ = opened(page_of, work, ann)
+    press(page, "j", "1", "j", "1", "v")
+    page.get_by_label("Value", exact=True).fill("minus 310")
+    press(page, "Enter")
+    page.locator("[data-spans] li", has_text="1,200").first.click()
+    expect(page.get_by_label("Value", exact=True)).to_have_value("1200")
+    expect(page.locator("[data-value-fault]")).to_be_empty()
+    page.locator("[data-spans] li", has_text="(310)").click()
+    expect(page.get_by_label("Value", exact=True)).to_have_value("minus 310")
+    expect(page.locator("[data-value-fault]")).to_contain_text("Not taken")
+    press(page, "Control+Enter")
+    expect(page.locator("[data-notes]")).to_contain_text("1 with a typed value that was not taken")
+
+
 def test_a_fraction_written_for_a_number_without_a_value_is_saved_as_plain(
     page_of: Pages, work: Assignment, ann: User
 ) -> None:

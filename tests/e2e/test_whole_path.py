@@ -137,12 +137,13 @@ def adjudicate(lead: Page) -> None:
     expect(lead.get_by_role("heading", level=1)).to_have_text("Agreement")
     lead.goto("/campaigns/first-round/adjudication/")
     lead.get_by_role("link", name=re.compile("income")).first.click()
+    expect(lead.locator("[data-adjudication]")).to_have_attribute("data-ready", "true")
     expect(lead.get_by_text("Marked nothing here.")).to_be_visible()
     # Ann marked the loss, Ben overlooked it; whichever of them is A or B.
-    proposal = lead.locator("[data-proposal]", has_text="(310)").filter(
-        has_not_text="Marked nothing here."
-    )
+    proposal = lead.locator(".proposal", has_text="(310)")
     proposal.get_by_role("button", name=re.compile("Take")).click()
+    lead.get_by_role("button", name="4 A fact by the guidelines.", exact=True).click()
+    expect(lead.locator("[data-hint]")).to_contain_text("No case is open any more")
 
 
 def freeze(lead: Page) -> None:

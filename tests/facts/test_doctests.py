@@ -8,9 +8,11 @@ import pytest
 MODULES = [
     "attributes",
     "borders",
+    "drift",
     "finding",
     "labels",
     "tag_reading",
+    "text_paths",
     "values",
     "visible",
     "words",

@@ -13,15 +13,18 @@ from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.inter_rater import aggregate_raters
 from statsmodels.stats.inter_rater import fleiss_kappa as reference_fleiss
 
+from portal.facts import Span
 from scoring.metrics.agreement import (
     TOKEN,
     Kappa,
     cohen_kappa,
+    entity_items,
     entity_ratings,
     fleiss_kappa,
     join_ratings,
     pairwise_kappa,
     token_ratings,
+    trim_spans,
 )
 
 LABELS = ("Number", "Date")
@@ -100,6 +103,15 @@ def test_entity_ratings_are_the_union_of_exact_spans() -> None:
     ratings = entity_ratings([ann, ben], LABELS)
     words = [[ratings.labels[code] for code in row] for row in ratings.codes]
     assert words == [["Number", "Date"], ["O", "Date"], ["Date", "O"]]
+
+
+def test_white_space_at_the_ends_is_no_disagreement() -> None:
+    text = "Net \u00a01,200\n in 2023"
+    sloppy, exact = [Span(3, 11, "Number"), Span(14, 19, "Date")], [Span(5, 10, "Number")]
+    offsets, ratings = entity_items([trim_spans(text, spans) for spans in (sloppy, exact)], LABELS)
+    assert [text[start:end] for start, end in offsets.tolist()] == ["1,200", "2023"]
+    assert ratings.codes.tolist() == [[1, 1], [2, 0]]
+    assert trim_spans(text, [Span(3, 5, "Number")]) == []
 
 
 def test_entity_ratings_of_nobody_are_empty_but_count_annotators() -> None:

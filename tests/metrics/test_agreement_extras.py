@@ -1,4 +1,4 @@
-"""Alpha, span F1, agreement on entities and intervals: by hand, and against references."""
+"""Alpha, span F1 and agreement on entities: by hand, and against references."""
 
 import warnings
 from dataclasses import dataclass
@@ -11,20 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from scoring.metrics.agreement import (
-    Ratings,
-    cohen_kappa,
-    entity_ratings,
-    fleiss_kappa,
-    join_ratings,
-)
+from scoring.metrics.agreement import cohen_kappa, entity_ratings, fleiss_kappa
 from scoring.metrics.agreement_extras import (
     Alpha,
     SpanAgreement,
     add_agreements,
-    cohen_interval,
     entity_agreement,
-    fleiss_interval,
     krippendorff_alpha,
     span_agreement,
 )
@@ -40,18 +32,6 @@ class Marked:
     start: int
     end: int
     label: str = "Number"
-
-
-def some_documents(number: int = 12, annotators: int = 3) -> dict[str, Ratings]:
-    generator = np.random.default_rng(4)
-    found = {}
-    for i in range(number):
-        truth = generator.integers(0, 3, 40)
-        codes = np.repeat(truth[:, None], annotators, axis=1)
-        noise = generator.random(codes.shape) < 0.2
-        codes[noise] = generator.integers(0, 3, int(noise.sum()))
-        found[f"doc{i}"] = Ratings(codes.astype(np.int16), ("O", *LABELS))
-    return found
 
 
 def test_alpha_by_hand() -> None:
@@ -133,34 +113,6 @@ def test_agreement_on_each_entity() -> None:
     ratings = entity_ratings([ann, ben, cleo], LABELS)
     # [0, 5) by all, [7, 9) by one, [8, 9) with two labels.
     assert entity_agreement(ratings).tolist() == pytest.approx([1, 1 / 3, 1 / 3])
-
-
-def test_kappa_intervals_are_around_kappa() -> None:
-    documents = some_documents()
-    joined = join_ratings([documents[name] for name in sorted(documents)])
-    cohen = cohen_interval(documents, (0, 2), seed="v1")
-    fleiss = fleiss_interval(documents, seed="v1")
-    expected = cohen_kappa(joined.codes[:, 0], joined.codes[:, 2])
-    assert cohen.value == pytest.approx(expected.value)
-    assert fleiss.value == pytest.approx(fleiss_kappa(joined.codes).value)
-    for found in (cohen, fleiss):
-        assert found.interval is not None
-        assert found.value is not None
-        assert found.interval.low < found.value < found.interval.high
-        assert found.interval.high - found.interval.low < 0.3
-    backwards = dict(reversed(documents.items()))
-    assert cohen_interval(backwards, (0, 2), seed="v1") == cohen
-    assert cohen_interval(documents, (0, 2), seed="v2") != cohen
-
-
-def test_kappa_intervals_without_disagreement_are_undefined() -> None:
-    same = {"a": Ratings(np.ones((3, 2), np.int16), ("O", "Number"))}
-    assert cohen_interval(same, (0, 1), seed="").interval is None
-    assert fleiss_interval(same, seed="").value is None
-    with pytest.raises(ValueError, match="no documents"):
-        cohen_interval({}, (0, 1), seed="")
-    with pytest.raises(ValueError, match="same annotators"):
-        fleiss_interval({**same, "b": Ratings(np.ones((3, 3), np.int16), ("O", "Number"))}, seed="")
 
 
 def test_a_million_tokens_run_no_more_python_than_a_thousand() -> None:

@@ -38,6 +38,9 @@ def start_with(tmp_path: Path, **variables: str) -> subprocess.CompletedProcess[
         ("UPLOAD_LIMIT_MB", "0"),
         ("JOB_LEASE_SECONDS", "-5"),
         ("ACCOUNT_EMAIL_VERIFICATION", "maybe"),
+        ("SIGN_UP", "closed"),
+        ("EMAIL_URL", "pigeon://loft"),
+        ("EMAIL_TIMEOUT_SECONDS", "0"),
     ],
 )
 def test_wrong_value_stops_the_start_with_its_name(tmp_path: Path, name: str, value: str) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from django import template
 from django.conf import settings
 from django.template import Context
-from django.urls import reverse
+from django.urls import get_script_prefix, reverse
 
 from portal.accounts.models import User, display_name
 from portal.home.selectors import takes_part_in_campaigns
@@ -53,34 +53,46 @@ def navigation(context: Context) -> dict[str, Any]:
         "sections": _links(sections, path),
         "account": _links(account, path),
         "person": person,
+        "home": _address("home:home"),
+        "logout": _address("account_logout"),
         "csrf_token": context.get("csrf_token"),
     }
 
 
 def _public_sections() -> list[tuple[str, str]]:
-    return [("Boards", reverse("scoring:boards")), ("Datasets", reverse("datasets:list"))]
+    return [("Boards", _address("scoring:boards")), ("Datasets", _address("datasets:list"))]
 
 
 def _sections_of(user: User) -> list[tuple[str, str]]:
-    mine = [("Submissions", reverse("scoring:submissions"))]
+    mine = [("Submissions", _address("scoring:submissions"))]
     if takes_part_in_campaigns(user):
         mine = [
-            ("Annotate", reverse("annotation:tasks")),
+            ("Annotate", _address("annotation:tasks")),
             *mine,
-            ("Campaigns", reverse("annotation:campaigns")),
+            ("Campaigns", _address("annotation:campaigns")),
         ]
     return _public_sections() + mine
 
 
 def _account() -> list[tuple[str, str]]:
     return [
-        ("Start page", reverse("home:start")),
-        ("Profile and tokens", reverse("accounts:account")),
-        ("Email", reverse("account_email")),
-        ("Password", reverse("account_change_password")),
-        ("Two-factor log-in", reverse("mfa_index")),
+        ("Start page", _address("home:start")),
+        ("Profile and tokens", _address("accounts:account")),
+        ("Email", _address("account_email")),
+        ("Password", _address("account_change_password")),
+        ("Two-factor log-in", _address("mfa_index")),
     ]
 
 
 def _entrance() -> list[tuple[str, str]]:
-    return [("Log in", reverse("account_login")), ("Sign up", reverse("account_signup"))]
+    return [("Log in", _address("account_login")), ("Sign up", _address("account_signup"))]
+
+
+def _address(name: str) -> str:
+    return _address_below(get_script_prefix(), name)
+
+
+@cache
+def _address_below(_prefix: str, name: str) -> str:
+    """The same on every page while the site has this prefix; to look it up takes time."""
+    return reverse(name)

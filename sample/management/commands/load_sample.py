@@ -4,7 +4,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from sample.loader import SampleError, load_sample
+from sample.loader import load_sample
+from sample.parts import SampleError
 
 
 class Command(BaseCommand):

@@ -6,6 +6,7 @@
  * @property {string} action
  * @property {string} says      what the list of keys tells
  * @property {boolean} [edits]  has no place in a task that is read only
+ * @property {string[][]} [several]  printed instead of the keys, which say how far or which
  */
 
 /** @type {{title: string, bindings: Binding[]}[]} */
@@ -74,9 +75,11 @@ export const KEYMAP = [
   },
 ];
 
-const ACTIONS = new Map(
-  KEYMAP.flatMap(({ bindings }) => bindings.flatMap((binding) => binding.keys.map((key) => [key, binding]))),
-);
+/** The binding of each key of these groups. @returns {Map<string, Binding>} */
+export const byKey = (groups) =>
+  new Map(groups.flatMap(({ bindings }) => bindings.flatMap((binding) => binding.keys.map((key) => [key, binding]))));
+
+const ACTIONS = byKey(KEYMAP);
 
 /** The name of a key press as it stands in the map; Cmd counts as Ctrl. */
 export function keyName({ key, ctrlKey, metaKey, altKey, shiftKey }) {
@@ -92,18 +95,19 @@ export function keyName({ key, ctrlKey, metaKey, altKey, shiftKey }) {
  * alone do nothing: they can be pressed, or spoken to a speech program, by mistake (WCAG 2.1.4).
  * @returns {{action: string, argument: string | undefined} | null}
  */
-export function actionOf(event, { characters = true } = {}) {
+export function actionOf(event, { characters = true, actions = ACTIONS } = {}) {
   const name = keyName(event);
   if (!characters && name.length === 1) return null;
-  const binding = ACTIONS.get(name);
+  const binding = actions.get(name);
   if (!binding) return null;
-  return { action: binding.action, argument: binding.action === "label" ? name : undefined };
+  return { action: binding.action, argument: binding.action === "label" || binding.several ? name : undefined };
 }
 
 const SHOWN = { ArrowRight: "→", ArrowLeft: "←", ArrowUp: "↑", ArrowDown: "↓", Escape: "Esc" };
 
 /** The keys of a binding as they are printed: one list of parts for each. */
-export function printed({ keys, action }) {
+export function printed({ keys, action, several }) {
+  if (several) return several;
   if (action === "label") return [["1"], ["…"], ["9"]];
   return keys
     .filter((key) => key !== "=")

@@ -4,14 +4,16 @@ import { KEYMAP, printed } from "../lib/keymap.js";
 
 export class KeysDialog {
   #dialog;
+  #groups;
   #canEdit;
   #root;
   #name;
   #switch;
 
-  /** @param {{canEdit: boolean, user: number}} person */
-  constructor(root, { canEdit, user }) {
+  /** @param {{canEdit: boolean, user: number}} person @param {typeof KEYMAP} groups the keys of the page */
+  constructor(root, { canEdit, user }, groups = KEYMAP) {
     this.#root = root;
+    this.#groups = groups;
     this.#dialog = root.querySelector("[data-dialog=keys]");
     this.#canEdit = canEdit;
     this.#name = `factboard:character-keys:${user}`;
@@ -28,7 +30,7 @@ export class KeysDialog {
 
   open() {
     const body = this.#dialog.querySelector("[data-keys]");
-    if (body.childElementCount === 0) body.append(...KEYMAP.map((group) => this.#group(group)));
+    if (body.childElementCount === 0) body.append(...this.#groups.map((group) => this.#group(group)));
     this.#dialog.showModal();
   }
 

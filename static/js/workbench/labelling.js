@@ -45,7 +45,7 @@ export class Labelling {
     const range = this.#selected();
     if (range) this.mark(range, label);
     else if (desk.active) desk.edit((list) => list.relabel(desk.active.key, label));
-    else desk.hint("Select or double-click a fact first, or press j to go to the next one; then choose its label.");
+    else desk.hint("Select or double-click a fact first, or go to the next one; then choose its label.");
   }
 
   /** Makes a span, or gives the one that stands exactly there this label. */

@@ -158,7 +158,9 @@ class Workbench {
     const desk = this.#desk;
     dialog.querySelector("[data-count]").textContent = desk.list.all.length.toLocaleString("en");
     const warned = desk.list.all.filter((span) => desk.readingOf(span)?.warnings.length).length;
+    const untaken = this.card.refusedCount;
     const notes = [
+      untaken ? `${untaken} with a typed value that was not taken` : "",
       warned ? `${warned} with a warning` : "",
       desk.openSuggestions.length ? `${desk.openSuggestions.length} suggestions not accepted, which do not count` : "",
     ].filter(Boolean);

@@ -99,7 +99,8 @@ export class Saving {
 
   async #meet(detail) {
     if (detail?.code !== "conflict") {
-      this.#status.hint(detail?.message ?? "This task can no longer be changed. Reload the page to see it.");
+      const reason = detail?.message ?? "This task can no longer be changed. Reload the page to see it.";
+      this.#status.hint(`${reason} What was not saved is kept in this browser.`);
       return;
     }
     const theirs = detail.spans.map(spanOf);

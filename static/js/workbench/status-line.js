@@ -16,6 +16,9 @@ function refusal(detail) {
   if (detail?.status === 401 || detail?.status === 403) {
     return "You are logged out. Reload the page and log in: your labels are kept in this browser.";
   }
+  if (detail?.status === 404) {
+    return "Not saved: this task is no longer yours. What was not saved is kept in this browser.";
+  }
   return `Not saved: ${reasonOf({ status: detail?.status, body: detail })}`;
 }
 

@@ -1,0 +1,53 @@
+"""Makes the draw of a domain review again, and compares it with the one that is stored."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from annotation.models import ReviewRound
+from annotation.sampling import Key
+from annotation.selectors.review import Redrawn, redraw
+
+
+class Command(BaseCommand):
+    help = (
+        "Draws the facts of a domain review again from its seed and prints them, one a line:"
+        " document and offset. Fails unless they are the facts that were reviewed."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("slug", help="The campaign.")
+        parser.add_argument("number", type=int, help="The round.")
+
+    def handle(self, *_: Any, **options: Any) -> None:
+        found = ReviewRound.objects.filter(
+            campaign__slug=options["slug"], number=options["number"]
+        ).first()
+        if found is None:
+            raise CommandError(f"campaign {options['slug']} has no review {options['number']}")
+        redrawn = redraw(found)
+        if redrawn.population is None:
+            raise CommandError(
+                "what this review was drawn from was not recorded, so that it cannot be drawn again"
+            )
+        self.stdout.write(
+            f"# seed {found.seed}, share {found.share!r} of {redrawn.population} facts"
+            f" on {found.pages} pages: {len(redrawn.drawn)} drawn"
+        )
+        for key in redrawn.drawn:
+            self.stdout.write(_line(key))
+        if not redrawn.is_same:
+            raise CommandError(_difference(redrawn))
+        self.stdout.write("# the same as the stored draw")
+
+
+def _line(key: Key) -> str:
+    return f"{key.document}\t{key.start}"
+
+
+def _difference(redrawn: Redrawn) -> str:
+    drawn, stored = set(redrawn.drawn), set(redrawn.stored)
+    lines = [f"only drawn now: {_line(key)}" for key in sorted(drawn - stored)]
+    lines += [f"only stored: {_line(key)}" for key in sorted(stored - drawn)]
+    return "\n".join(["the stored draw is another one", *lines])

@@ -1,0 +1,54 @@
+"""Writes a campaign's labels, or the whole campaign, to a file."""
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from annotation.models import Campaign, CampaignImport
+from annotation.selectors.campaign_export import campaign_file
+
+
+class Command(BaseCommand):
+    help = (
+        "Writes the gold of a campaign's finished documents, the work on documents that everybody"
+        " has submitted, or the whole campaign. What is not submitted by everybody stays behind."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("slug", help="The campaign.")
+        parser.add_argument("--form", required=True, choices=CampaignImport.Form.values)
+        parser.add_argument(
+            "--layer",
+            default=CampaignImport.Layer.GOLD,
+            choices=CampaignImport.Layer.values,
+            help="Which labels; a whole campaign has both (default: %(default)s).",
+        )
+        parser.add_argument(
+            "--emails",
+            action="store_true",
+            help="With the people's addresses, to bring a whole campaign into another site.",
+        )
+        parser.add_argument("--output", type=Path, help="The file (default: named by campaign).")
+        parser.add_argument("--force", action="store_true", help="Replace the file if it exists.")
+
+    def handle(self, *_: Any, **options: Any) -> None:
+        campaign = Campaign.objects.filter(slug=options["slug"]).first()
+        if campaign is None:
+            raise CommandError(f"there is no campaign {options['slug']}")
+        file = campaign_file(campaign, options["form"], options["layer"], emails=options["emails"])
+        path: Path = options["output"] or Path(file.name)
+        if path.exists() and not options["force"]:
+            raise CommandError(f"{path} exists; --force replaces it")
+        # Under another name until it is whole: a file cut off half-way is never taken for one.
+        partial = path.with_name(f"{path.name}.partial")
+        try:
+            with partial.open("wb") as output:
+                output.writelines(file.content)
+            partial.replace(path)
+        except OSError as error:
+            raise CommandError(f"{path}: cannot be written: {error.strerror}") from error
+        finally:
+            partial.unlink(missing_ok=True)
+        self.stdout.write(f"{path}: {path.stat().st_size:,} bytes")

@@ -1,0 +1,101 @@
+"""Brings labels, or a whole campaign, from a file into a campaign, in this process."""
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from annotation.models import Campaign, CampaignImport
+from annotation.services.campaign_imports import (
+    fail_import,
+    keep_import,
+    new_import,
+    read_import,
+)
+from annotation.services.errors import Refused
+from portal.accounts.models import User
+from portal.common.archives import ArchiveFault
+
+# So many remarks are printed; the page of the campaign lists them all.
+SHOWN = 50
+
+
+class Command(BaseCommand):
+    help = (
+        "Brings labels into a campaign, as gold or as an annotator's submitted work, or fills an"
+        " empty draft with a whole campaign. All that can be placed is kept at once; what moved,"
+        " and what could not be placed, is told."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("slug", help="The campaign.")
+        parser.add_argument("file", type=Path, help="What export_campaign or another tool wrote.")
+        parser.add_argument("--form", required=True, choices=CampaignImport.Form.values)
+        parser.add_argument(
+            "--layer",
+            default=CampaignImport.Layer.GOLD,
+            choices=CampaignImport.Layer.values,
+            help="What the labels become (default: %(default)s).",
+        )
+        parser.add_argument("--annotator", help="E-mail address: whose work the labels become.")
+        parser.add_argument(
+            "--person",
+            action="append",
+            default=[],
+            metavar="PSEUDONYM=EMAIL",
+            help="Who somebody in a whole campaign is here; may be given several times.",
+        )
+
+    def handle(self, *_: Any, **options: Any) -> None:
+        campaign = Campaign.objects.filter(slug=options["slug"]).first()
+        if campaign is None:
+            raise CommandError(f"there is no campaign {options['slug']}")
+        path: Path = options["file"]
+        if not path.is_file():
+            raise CommandError(f"{path}: no such file")
+        try:
+            taken = new_import(
+                campaign=campaign,
+                source_name=path.name,
+                form=options["form"],
+                layer=options["layer"],
+                annotator=self._annotator(options["annotator"]),
+                actor=None,
+            )
+        except Refused as refusal:
+            raise CommandError(refusal.message) from refusal
+        self._report(self._kept(taken, path, self._people(options["person"])))
+
+    def _kept(self, taken: CampaignImport, path: Path, people: dict[str, str]) -> CampaignImport:
+        try:
+            with path.open("rb") as file:
+                content = read_import(taken, file, progress=lambda _done: None)
+            return keep_import(campaign_import=taken, content=content, people=people)
+        except (ArchiveFault, Refused) as fault:
+            fail_import(campaign_import=taken, error=str(fault))
+            raise CommandError(f"nothing was brought in: {fault}") from fault
+
+    def _annotator(self, email: str | None) -> User | None:
+        if email is None:
+            return None
+        user = User.objects.filter(email__iexact=email, is_active=True).first()
+        if user is None:
+            raise CommandError(f"nobody has an account with the address {email}")
+        return user
+
+    def _people(self, pairs: list[str]) -> dict[str, str]:
+        if wrong := [pair for pair in pairs if "=" not in pair]:
+            raise CommandError(f"--person {wrong[0]}: it must be PSEUDONYM=EMAIL")
+        return dict(pair.split("=", 1) for pair in pairs)
+
+    def _report(self, done: CampaignImport) -> None:
+        self.stdout.write(
+            f"{done.campaign.slug}: {done.documents} documents, {done.spans} spans,"
+            f" {done.moved} of them moved, {done.fault_count} remarks"
+        )
+        for fault in done.faults[:SHOWN]:
+            self.stdout.write(fault)
+        if done.fault_count > SHOWN:
+            more = done.fault_count - SHOWN
+            self.stdout.write(f"… and {more} more at {done.campaign.get_absolute_url()}export/")

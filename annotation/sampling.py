@@ -1,0 +1,83 @@
+"""The draws of the domain review, and what a drawn sample says. No Django.
+
+A draw is a pure function of what is drawn from, the share and the seed, and uses nothing but the
+numbers of Python's `random.Random(seed).random()`, which Python promises to keep the same over its
+versions. So anybody can draw again:
+
+1. sort the keys (document name, start of the fact);
+2. give each in turn the next number of `random.Random(seed).random()`;
+3. take the keys with the smallest numbers, the share of all of them, rounded up.
+"""
+
+import math
+from collections.abc import Iterable
+from fractions import Fraction
+from random import Random
+from typing import NamedTuple
+
+# The 0.975 quantile of the standard normal distribution.
+Z_95 = 1.959963984540054
+
+
+class Key(NamedTuple):
+    """A gold fact: the published name of its document, and its offset in the text there."""
+
+    document: str
+    start: int
+
+
+def sample_size(population: int, share: float) -> int:
+    """How many are drawn of `population`: the share, rounded up, so at least 1 of any.
+
+    The share is taken as the decimal it is written as: 0.07 of 100 is 7, though the floating
+    product is greater. Raises ValueError unless the share is above 0 and at most 1.
+
+    >>> sample_size(100, 0.07), sample_size(41, 0.05), sample_size(0, 0.05)
+    (7, 3, 0)
+    """
+    if not 0 < share <= 1:
+        raise ValueError(f"the share must be above 0 and at most 1, not {share}")
+    return math.ceil(population * Fraction(repr(share)))
+
+
+def draw(keys: Iterable[Key], share: float, seed: int) -> list[Key]:
+    """The keys that are drawn, sorted by document name and start; their order does not matter.
+
+    Every subset of the size is equally likely. Raises ValueError for a key that comes twice, and as
+    `sample_size` does.
+
+    >>> draw([Key("b", 0), Key("a", 9), Key("a", 2), Key("b", 7)], 0.5, 1)
+    [Key(document='a', start=2), Key(document='b', start=7)]
+    """
+    ordered = sorted(keys)
+    if len(set(ordered)) < len(ordered):
+        raise ValueError("a key comes twice")
+    size = sample_size(len(ordered), share)
+    numbers = Random(seed)  # noqa: S311 - a draw to be made again, and no secret
+    numbered = sorted((numbers.random(), key) for key in ordered)
+    return sorted(key for _, key in numbered[:size])
+
+
+class Range(NamedTuple):
+    """Both ends of an interval, from 0 to 1."""
+
+    low: float
+    high: float
+
+
+def wilson(successes: int, trials: int) -> Range | None:
+    """The 95 % interval of a share that was seen in a sample; None without trials.
+
+    Formula: (p + z²/2n ± z √(p(1 - p)/n + z²/4n²)) / (1 + z²/n). Source: E. B. Wilson, Probable
+    Inference, the Law of Succession, and Statistical Inference, 1927.
+
+    >>> [round(end, 3) for end in wilson(19, 20)]
+    [0.764, 0.991]
+    """
+    if not trials:
+        return None
+    share = successes / trials
+    middle = share + Z_95**2 / (2 * trials)
+    half = Z_95 * math.sqrt(share * (1 - share) / trials + Z_95**2 / (4 * trials**2))
+    scale = 1 + Z_95**2 / trials
+    return Range(max(0.0, (middle - half) / scale), min(1.0, (middle + half) / scale))

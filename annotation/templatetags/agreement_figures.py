@@ -1,0 +1,57 @@
+"""How the page on agreement says what a figure means."""
+
+from dataclasses import dataclass
+
+from django import template
+
+from annotation.selectors.agreement_charts import shade
+from annotation.selectors.agreement_shapes import Confusion
+
+register = template.Library()
+
+# J. R. Landis and G. G. Koch, Biometrics 33(1), 1977: the end of each band of κ, and its name.
+_BANDS = (
+    (0.0, "poor"),
+    (0.2, "slight"),
+    (0.4, "fair"),
+    (0.6, "moderate"),
+    (0.8, "substantial"),
+)
+_BEST = "almost perfect"
+_SHADES = 5
+
+
+@register.filter
+def reading(kappa: float | None) -> str:
+    """The word for a κ or α: from poor (below 0) to almost perfect (above 0.8)."""
+    if kappa is None:
+        return ""
+    return next((name for end, name in _BANDS if kappa <= end), _BEST)
+
+
+@register.filter
+def heat(kappa: float | None) -> str:
+    """The class that shades a cell of a matrix: heat-0 for chance to heat-5 for perfect."""
+    level = shade(kappa)
+    return "" if level is None else f"heat-{round(level * _SHADES)}"
+
+
+@dataclass(frozen=True)
+class ConfusionCell:
+    count: int
+    percent: str
+    css: str
+
+
+@register.filter
+def labelled_rows(confusion: Confusion) -> list[tuple[str, list[ConfusionCell]]]:
+    """The rows of a table of confusions with their answers; shares are of the row."""
+    return [
+        (answer, [_confusion_cell(count, sum(row)) for count in row])
+        for answer, row in zip(confusion.answers, confusion.rows, strict=True)
+    ]
+
+
+def _confusion_cell(count: int, total: int) -> ConfusionCell:
+    share = count / total if total else 0.0
+    return ConfusionCell(count, f"{share:.1%}" if total else "", f"heat-{round(_SHADES * share)}")

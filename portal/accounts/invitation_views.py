@@ -1,0 +1,103 @@
+"""An invitation as its receiver sees it, and those to the site as organisers see them."""
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from .access import UserRequest, organiser_required
+from .forms import InviteForm
+from .invitations import (
+    PENDING,
+    find_invitation,
+    invitation_state,
+    is_addressed_to,
+    site_rows,
+)
+from .inviting import accept_invitation, invite_to_site, resend_invitation, revoke_invitation
+from .offers import InvitationRefused, offer_of, to_the_site
+
+
+def origin_of(request: HttpRequest) -> str:
+    """Scheme and host, checked against ALLOWED_HOSTS: what links in letters begin with."""
+    return f"{request.scheme}://{request.get_host()}"
+
+
+@never_cache
+@require_safe
+def invitation(request: HttpRequest, secret: str) -> HttpResponse:
+    """For whoever has the link; what to do depends on who is logged in."""
+    found = find_invitation(secret)
+    if found is None:
+        return render(request, "accounts/invitation_unknown.html", status=404)
+    state = invitation_state(found)
+    user = request.user
+    context = {
+        "invitation": found,
+        "state": state,
+        "offer": offer_of(found),
+        "secret": secret,
+        "is_mine": user.is_authenticated and is_addressed_to(found, user),
+        "was_me": user.is_authenticated and found.accepted_by_id == user.pk,
+    }
+    gone = state != PENDING and not context["was_me"]
+    return render(request, "accounts/invitation.html", context, status=410 if gone else 200)
+
+
+@require_POST
+def accept(request: HttpRequest, secret: str) -> HttpResponse:
+    found = find_invitation(secret)
+    if found is None or not request.user.is_authenticated:
+        # The invitation's page says what is wrong and what to do.
+        return redirect("invitations:invitation", secret)
+    try:
+        offer = accept_invitation(invitation=found, user=request.user)
+    except InvitationRefused as refusal:
+        messages.error(request, refusal.message)
+        return redirect("invitations:invitation", secret)
+    messages.success(request, f"You are {offer.what} now.")
+    return redirect(offer.url)
+
+
+@organiser_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def invitations(request: UserRequest) -> HttpResponse:
+    form = InviteForm(request.POST if request.method == "POST" else None)
+    if form.is_valid():
+        invited, known = invite_to_site(
+            emails=form.cleaned_data["emails"], actor=request.user, origin=origin_of(request)
+        )
+        if invited:
+            messages.success(request, f"Invited: {', '.join(invited)}.")
+        if known:
+            messages.info(request, f"Invited or with an account already: {', '.join(known)}.")
+        return redirect("invitations:list")
+    context = {"form": form, "invitations": site_rows(to_the_site())}
+    return render(request, "accounts/invitations.html", context)
+
+
+@organiser_required
+@require_POST
+def resend(request: UserRequest, pk: int) -> HttpResponse:
+    found = get_object_or_404(to_the_site(), pk=pk)
+    try:
+        resend_invitation(invitation=found, actor=request.user, origin=origin_of(request))
+    except InvitationRefused as refusal:
+        messages.error(request, refusal.message)
+    else:
+        messages.success(request, f"A new letter goes to {found.email}.")
+    return redirect("invitations:list")
+
+
+@organiser_required
+@require_POST
+def revoke(request: UserRequest, pk: int) -> HttpResponse:
+    found = get_object_or_404(to_the_site(), pk=pk)
+    try:
+        revoke_invitation(invitation=found, actor=request.user)
+    except InvitationRefused as refusal:
+        messages.error(request, refusal.message)
+    else:
+        messages.success(request, f"The invitation of {found.email} is withdrawn.")
+    return redirect("invitations:list")

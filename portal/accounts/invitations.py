@@ -1,0 +1,145 @@
+"""What is to be read of invitations. What is done with them is in `inviting`."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from allauth.account.models import EmailAddress
+from django.db.models import Q, QuerySet
+from django.urls import reverse
+from django.utils import timezone
+
+from portal.jobs.models import Job
+
+from .models import ApiToken, Invitation, User, display_name
+
+LIFETIME = timedelta(days=14)
+PENDING, ACCEPTED, REVOKED, EXPIRED = "pending", "accepted", "revoked", "expired"
+STATES = (PENDING, ACCEPTED, REVOKED, EXPIRED)
+WAITING, SENT, FAILED = "waiting", "sent", "failed"
+LETTERS = (WAITING, SENT, FAILED)
+
+
+def invitation_state(invitation: Invitation) -> str:
+    """One of STATES."""
+    if invitation.accepted_at:
+        return ACCEPTED
+    if invitation.revoked_at:
+        return REVOKED
+    return PENDING if invitation.expires_at > timezone.now() else EXPIRED
+
+
+def unanswered() -> "QuerySet[Invitation]":
+    """Neither accepted nor revoked; some of them may have expired."""
+    return Invitation.objects.filter(accepted_at=None, revoked_at=None)
+
+
+def pending() -> "QuerySet[Invitation]":
+    """Those that can be accepted now."""
+    return unanswered().filter(expires_at__gt=timezone.now())
+
+
+def find_invitation(secret: str) -> Invitation | None:
+    """The invitation of this secret, whatever its state. Found by hash: nothing to time."""
+    return (
+        Invitation.objects.select_related("invited_by")
+        .filter(digest=ApiToken.digest_of(secret))
+        .first()
+    )
+
+
+def accounts_of(emails: Iterable[str]) -> dict[str, User]:
+    """By address in lower case the account that has it, switched off ones too. Two queries.
+
+    An address that was added to an account counts once it is confirmed.
+    """
+    wanted = {email.strip().lower() for email in emails}
+    if not wanted:
+        return {}
+    added = EmailAddress.objects.filter(email__in=wanted, verified=True).select_related("user")
+    # Accounts made by commands may have an address with capitals, so that case must not count.
+    main = Q()
+    for email in wanted:
+        main |= Q(email__iexact=email)
+    found = {address.email.lower(): address.user for address in added}
+    return found | {user.email.lower(): user for user in User.objects.filter(main)}
+
+
+def is_addressed_to(invitation: Invitation, user: User) -> bool:
+    owner = accounts_of([invitation.email]).get(invitation.email.lower())
+    return owner is not None and owner.pk == user.pk
+
+
+def sent_at(invitation: Invitation) -> datetime:
+    """When the newest letter was ordered: its link works for LIFETIME from then on."""
+    return invitation.expires_at - LIFETIME
+
+
+def letter_group(invitation: Invitation) -> str:
+    """The group of the jobs that send its letters."""
+    return f"invitation-{invitation.pk}"
+
+
+def letter_states(invitations: Sequence[Invitation]) -> dict[int, str]:
+    """By primary key how the newest letter fares, one of LETTERS. One query."""
+    groups = {letter_group(invitation): invitation.pk for invitation in invitations}
+    words = {Job.State.DONE: SENT, Job.State.FAILED: FAILED, Job.State.CANCELLED: FAILED}
+    # Jobs that are gone were done long ago.
+    found = dict.fromkeys(groups.values(), SENT)
+    jobs = Job.objects.filter(group__in=groups).order_by("id").values_list("group", "state")
+    return found | {groups[group]: words.get(Job.State(state), WAITING) for group, state in jobs}
+
+
+@dataclass(frozen=True)
+class InvitationRow:
+    """An invitation without an answer, as lists show it."""
+
+    pk: int
+    email: str
+    role: str
+    """Empty for an invitation to the site."""
+    letter: str
+    """One of LETTERS."""
+    sent_at: datetime
+    expires_at: datetime
+    is_expired: bool
+    invited_by: str
+    resend_url: str = ""
+    """Empty where the reader may not change it, as `revoke_url`."""
+    revoke_url: str = ""
+
+
+def invitation_row(
+    invitation: Invitation, *, letter: str, role: str = "", urls: tuple[str, str] = ("", "")
+) -> InvitationRow:
+    """`urls` are those to send it again and to withdraw it."""
+    inviter = invitation.invited_by
+    return InvitationRow(
+        pk=invitation.pk,
+        email=invitation.email,
+        role=role,
+        letter=letter,
+        sent_at=sent_at(invitation),
+        expires_at=invitation.expires_at,
+        is_expired=invitation_state(invitation) == EXPIRED,
+        invited_by=display_name(inviter) if inviter else "",
+        resend_url=urls[0],
+        revoke_url=urls[1],
+    )
+
+
+def site_rows(to_the_site: "QuerySet[Invitation]") -> list[InvitationRow]:
+    """The unanswered ones among invitations to the site, the newest first. Two queries."""
+    waiting = list(to_the_site.filter(accepted_at=None, revoked_at=None))
+    letters = letter_states(waiting)
+    return [
+        invitation_row(
+            each,
+            letter=letters[each.pk],
+            urls=(
+                reverse("invitations:resend", args=[each.pk]),
+                reverse("invitations:revoke", args=[each.pk]),
+            ),
+        )
+        for each in waiting
+    ]

@@ -1,0 +1,393 @@
+"""The migrations up to 0003 in one, for new installations.
+
+SQLite remakes a table for nearly every change to it; here each is made once, as it is in the end.
+"""
+
+import django.db.models.deletion
+import portal.datasets.models.datasets
+import portal.datasets.models.documents
+from django.conf import settings
+from django.db import migrations, models
+
+
+class Migration(migrations.Migration):
+
+    replaces = [('datasets', '0001_initial'), ('datasets', '0002_xbrl_facts'), ('datasets', '0003_dataset_manager')]
+
+    initial = True
+
+    dependencies = [
+        ('accounts', '__first__'),
+    ]
+
+    operations = [
+        migrations.CreateModel(
+            name='Dataset',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('slug', models.SlugField(help_text='Its address, in letters, digits and hyphens. It cannot be changed later.', max_length=80, unique=True, validators=[portal.datasets.models.datasets.check_slug_is_free])),
+                ('title', models.CharField(max_length=160)),
+                ('description', models.TextField(blank=True, help_text='Markdown.')),
+                ('licence', models.CharField(blank=True, help_text='Under which the documents may be used.', max_length=160)),
+                ('visibility', models.CharField(choices=[('private', "private: organisers and the campaign's people"), ('public', 'public: anyone may read its documents')], default='private', help_text='Documents of a release whose gold is hidden stay hidden in a public dataset.', max_length=10)),
+                ('is_sample', models.BooleanField(default=False)),
+                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('created_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('derivation', models.JSONField(blank=True, help_text='{kind, strength, seed, version} of the simulated captures in it.', null=True)),
+                ('derived_from', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='variants', to='datasets.dataset')),
+            ],
+            options={
+                'ordering': ['title'],
+                'indexes': [],
+                'constraints': [],
+            },
+        ),
+        migrations.CreateModel(
+            name='DatasetTask',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('kind', models.CharField(choices=[('render', 'render pages'), ('pii', 'look for personal data'), ('duplicates', 'look for near duplicates'), ('derive', 'derive a stress variant')], max_length=10)),
+                ('options', models.JSONField(default=dict)),
+                ('state', models.CharField(choices=[('queued', 'Queued'), ('running', 'Running'), ('done', 'Done'), ('failed', 'Failed'), ('cancelled', 'Cancelled')], default='queued', max_length=10)),
+                ('total', models.PositiveIntegerField(default=0)),
+                ('done', models.PositiveIntegerField(default=0)),
+                ('report', models.JSONField(default=dict, help_text='Counts, and faults by document name.')),
+                ('error', models.TextField(blank=True, help_text='Why the whole task failed.')),
+                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('finished_at', models.DateTimeField(null=True)),
+                ('created_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('dataset', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='tasks', to='datasets.dataset')),
+            ],
+            options={
+                'ordering': ['-id'],
+                'indexes': [],
+                'constraints': [],
+            },
+        ),
+        migrations.CreateModel(
+            name='Document',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('name', models.CharField(help_text='The published id, unique in the dataset.', max_length=160)),
+                ('doc_type', models.CharField(choices=[('financial_statement', 'financial statement'), ('supplemental_report', 'supplemental report'), ('tax_form', 'tax form'), ('securities_transaction', 'securities transaction'), ('financial_legal', 'financial legal document'), ('other', 'other')], default='other', max_length=30)),
+                ('company', models.CharField(blank=True, max_length=200)),
+                ('form_type', models.CharField(blank=True, max_length=60)),
+                ('fiscal_year', models.PositiveSmallIntegerField(blank=True, null=True)),
+                ('source_url', models.CharField(blank=True, max_length=500)),
+                ('licence', models.CharField(blank=True, max_length=300)),
+                ('metadata', models.JSONField(default=dict)),
+                ('source_sha256', models.CharField(help_text='Of the file as it came.', max_length=64)),
+                ('html_sha256', models.CharField(help_text='Of the canonical HTML.', max_length=64)),
+                ('text_sha256', models.CharField(help_text='Of the canonical text, in UTF-8.', max_length=64)),
+                ('text_chars', models.PositiveIntegerField(help_text='Length of the canonical text, code points.')),
+                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('dataset', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='documents', to='datasets.dataset')),
+                ('held_reason', models.TextField(blank=True, help_text='Why it goes into no campaign and no release.')),
+                ('kind', models.CharField(choices=[('page', 'page'), ('picture', 'picture')], default='page', max_length=8)),
+                ('language', models.CharField(blank=True, help_text='BCP 47, such as en or zh.', max_length=12)),
+                ('state', models.CharField(choices=[('active', 'active'), ('held', 'held back')], default='active', max_length=6)),
+            ],
+            options={
+                'ordering': ['name'],
+                'indexes': [models.Index(fields=['dataset', 'doc_type', 'name', 'company'], name='document_type'), models.Index(fields=['dataset', 'name', 'company'], name='document_search')],
+                'constraints': [models.UniqueConstraint(fields=('dataset', 'name'), name='document_name_in_dataset'), models.UniqueConstraint(fields=('dataset', 'html_sha256'), name='document_content_in_dataset'), models.CheckConstraint(condition=models.Q(('text_chars__gt', 0), ('kind', 'picture'), _connector='OR'), name='document_has_text'), models.CheckConstraint(condition=models.Q(('state', 'active'), models.Q(('held_reason', ''), _negated=True), _connector='OR'), name='document_held_has_reason')],
+            },
+        ),
+        migrations.CreateModel(
+            name='DocumentContent',
+            fields=[
+                ('document', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='content', serialize=False, to='datasets.document')),
+                ('html', models.TextField()),
+                ('text', models.TextField()),
+            ],
+            options={
+                'abstract': False,
+                'indexes': [],
+                'constraints': [],
+            },
+        ),
+        migrations.CreateModel(
+            name='DocumentRecord',
+            fields=[
+                ('document', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='record', serialize=False, to='datasets.document')),
+                ('benchmark', models.CharField(help_text='A key of the benchmarks.', max_length=40)),
+                ('gold', models.JSONField(help_text="The gold line, as the benchmark's reader gives it.")),
+                ('prompt', models.TextField(blank=True, help_text='What a model is asked; no secret.')),
+            ],
+            options={
+                'abstract': False,
+                'indexes': [],
+                'constraints': [],
+            },
+        ),
+        migrations.CreateModel(
+            name='ImportRun',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('source_name', models.CharField(help_text="The archive's or folder's name.", max_length=300)),
+                ('upload', models.FileField(blank=True, max_length=200, upload_to='imports/%Y/%m/')),
+                ('state', models.CharField(choices=[('queued', 'Queued'), ('running', 'Running'), ('done', 'Done'), ('failed', 'Failed'), ('cancelled', 'Cancelled')], default='queued', max_length=12)),
+                ('total', models.PositiveIntegerField(default=0, help_text='Files found in pages/.')),
+                ('ignored', models.JSONField(default=dict, help_text='Files that are no part of an import, counted by folder.')),
+                ('error', models.TextField(blank=True, help_text='Why the whole import failed.')),
+                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('finished_at', models.DateTimeField(null=True)),
+                ('created_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('dataset', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='imports', to='datasets.dataset')),
+                ('form', models.CharField(choices=[('pages', 'pages with images and metadata'), ('filing', 'a filing of the SEC, or several'), ('fincriticaled', "FinCriticalED's CSV or Parquet"), ('labelstudio', 'Label Studio JSON'), ('fcmbench', "FCMBench's JSON Lines with images"), ('ccocr', "CC-OCR's index and label files"), ('receipts', 'receipts: images with JSON'), ('parquet', 'Parquet with embedded images')], default='pages', max_length=14)),
+            ],
+            options={
+                'ordering': ['-id'],
+                'indexes': [],
+                'constraints': [],
+            },
+        ),
+        migrations.CreateModel(
+            name='NearDuplicate',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('similarity', models.FloatField(help_text='Of their texts, 0 to 1.')),
+                ('decision', models.CharField(choices=[('open', 'to decide'), ('kept', 'both kept'), ('held', 'the second held back')], default='open', max_length=4)),
+                ('decided_at', models.DateTimeField(null=True)),
+                ('decided_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('first', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='datasets.document')),
+                ('second', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='near_duplicates', to='datasets.document')),
+            ],
+            options={
+                'ordering': ['-similarity', 'id'],
+                'indexes': [],
+                'constraints': [models.UniqueConstraint(fields=('first', 'second'), name='near_duplicate_once'), models.CheckConstraint(condition=models.Q(('first__lt', models.F('second'))), name='near_duplicate_order')],
+            },
+        ),
+        migrations.CreateModel(
+            name='PageImage',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('number', models.PositiveSmallIntegerField(default=1)),
+                ('file', models.FileField(max_length=200, upload_to=portal.datasets.models.documents.image_path)),
+                ('width', models.PositiveIntegerField(help_text='Pixels.')),
+                ('height', models.PositiveIntegerField(help_text='Pixels.')),
+                ('sha256', models.CharField(max_length=64)),
+                ('document', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='images', to='datasets.document')),
+                ('is_rendered', models.BooleanField(default=False, help_text='Made here from the HTML, rather than imported with it.')),
+                ('text_similarity', models.FloatField(help_text="Share of the page's text that the picture shows, 0 to 1; empty if not checked.", null=True)),
+                ('thumbnail', models.FileField(blank=True, max_length=200, upload_to=portal.datasets.models.documents.thumbnail_path)),
+                ('transform', models.JSONField(help_text='{kind, strength, seed, …} of a simulated capture; null for none.', null=True)),
+            ],
+            options={
+                'ordering': ['document', 'number'],
+                'constraints': [models.UniqueConstraint(fields=('document', 'number'), name='image_number_in_document')],
+                'indexes': [],
+            },
+        ),
+        migrations.CreateModel(
+            name='PiiFinding',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('kind', models.CharField(choices=[('email', 'e-mail address'), ('phone', 'telephone number'), ('ssn', 'social security number'), ('card', 'card number'), ('account', 'account number (IBAN or routing)')], max_length=8)),
+                ('start', models.PositiveIntegerField()),
+                ('end', models.PositiveIntegerField()),
+                ('decision', models.CharField(choices=[('open', 'to decide'), ('kept', 'kept'), ('masked', 'masked')], default='open', max_length=6)),
+                ('reason', models.TextField(blank=True)),
+                ('decided_at', models.DateTimeField(null=True)),
+                ('decided_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('document', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='pii_findings', to='datasets.document')),
+            ],
+            options={
+                'ordering': ['document', 'start'],
+                'indexes': [],
+                'constraints': [models.UniqueConstraint(fields=('document', 'kind', 'start'), name='pii_finding_once'), models.CheckConstraint(condition=models.Q(('start__lt', models.F('end'))), name='pii_finding_not_empty')],
+            },
+        ),
+        migrations.CreateModel(
+            name='Release',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('version', models.CharField(help_text='Semantic version, such as 1.0.0.', max_length=32)),
+                ('notes', models.TextField(blank=True, help_text='What changed, Markdown.')),
+                ('visibility', models.CharField(choices=[('public', 'public: pages, images and gold'), ('gold_hidden', 'gold hidden: images, ids and prompt only'), ('private', 'private: organisers only')], default='gold_hidden', max_length=12)),
+                ('benchmark', models.CharField(default='fincriticaled', max_length=40)),
+                ('labels', models.JSONField(default=list, help_text='The label set of the gold.')),
+                ('sha256', models.CharField(help_text='Of the manifest: one line “sha256  name” per item, sorted.', max_length=64)),
+                ('item_count', models.PositiveIntegerField()),
+                ('fact_count', models.PositiveIntegerField()),
+                ('frozen_at', models.DateTimeField(auto_now_add=True)),
+                ('dataset', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='releases', to='datasets.dataset')),
+                ('frozen_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('citation', models.JSONField(default=dict, help_text='{authors: [name, …], year, doi, url} for those who cite it.')),
+                ('licence', models.CharField(blank=True, help_text='Has to be accepted before a download; empty: none.', max_length=160)),
+            ],
+            options={
+                'ordering': ['dataset', '-frozen_at'],
+                'constraints': [models.UniqueConstraint(fields=('dataset', 'version'), name='release_version_once')],
+                'indexes': [],
+            },
+        ),
+        migrations.CreateModel(
+            name='ReleaseItem',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('position', models.PositiveIntegerField()),
+                ('name', models.CharField(help_text='The published id.', max_length=160)),
+                ('gold', models.JSONField(help_text='The canonical gold line of the benchmark.')),
+                ('facts', models.JSONField(default=list, help_text='[{n, type, value, start, end}, …]')),
+                ('sha256', models.CharField(help_text="Of the gold line's canonical JSON.", max_length=64)),
+                ('document', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='release_items', to='datasets.document')),
+                ('release', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='items', to='datasets.release')),
+                ('split', models.CharField(blank=True, choices=[('dev', 'development'), ('test', 'test')], help_text='Of a release in two: dev is public, of test the gold is hidden.', max_length=4)),
+            ],
+            options={
+                'ordering': ['release', 'position'],
+                'constraints': [models.UniqueConstraint(fields=('release', 'name'), name='release_item_name_once'), models.UniqueConstraint(fields=('release', 'position'), name='release_item_position')],
+                'indexes': [],
+            },
+        ),
+        migrations.CreateModel(
+            name='Selection',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('title', models.CharField(max_length=160)),
+                ('seed', models.PositiveBigIntegerField()),
+                ('spec', models.JSONField(help_text='{strata: [field, …], per_stratum or size, filters}')),
+                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('created_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('dataset', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='selections', to='datasets.dataset')),
+                ('documents', models.ManyToManyField(related_name='selections', to='datasets.document')),
+            ],
+            options={
+                'ordering': ['-id'],
+                'indexes': [],
+                'constraints': [models.UniqueConstraint(fields=('dataset', 'title'), name='selection_title_once')],
+            },
+        ),
+        migrations.CreateModel(
+            name='TextBoxes',
+            fields=[
+                ('image', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='text_boxes', serialize=False, to='datasets.pageimage')),
+                ('boxes', models.JSONField(help_text='[[start, end, left, top, width, height], …]: code points of the canonical text, pixels of the image.')),
+            ],
+            options={
+                'indexes': [],
+                'constraints': [],
+            },
+        ),
+        migrations.CreateModel(
+            name='XbrlFacts',
+            fields=[
+                ('document', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='xbrl_facts', serialize=False, to='datasets.document')),
+                ('facts', models.JSONField(help_text='[[start, end, kind, concept], …] in text order; offsets in code points of the canonical text, kind number or date, concept such as us-gaap:Revenues.')),
+            ],
+            options={
+                'abstract': False,
+                'indexes': [],
+                'constraints': [],
+            },
+        ),
+        migrations.CreateModel(
+            name='Batch',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('number', models.PositiveIntegerField()),
+                ('fields', models.JSONField(help_text='[{name, kind: text | number | date | list}, …]')),
+                ('threshold', models.FloatField(default=0.97, help_text='Accuracy that every field has to reach, 0 to 1.')),
+                ('seed', models.PositiveBigIntegerField(help_text='The sample is the same for the same seed.')),
+                ('sample_size', models.PositiveIntegerField()),
+                ('state', models.CharField(choices=[('open', 'under inspection'), ('accepted', 'accepted'), ('rejected', 'rejected')], default='open', max_length=8)),
+                ('report', models.JSONField(default=dict, help_text="Accuracy by field with n, and the validation's faults; of the end.")),
+                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('closed_at', models.DateTimeField(null=True)),
+                ('created_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('dataset', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='batches', to='datasets.dataset')),
+            ],
+            options={
+                'ordering': ['dataset', 'number'],
+                'indexes': [],
+                'constraints': [models.UniqueConstraint(fields=('dataset', 'number'), name='batch_number_once'), models.CheckConstraint(condition=models.Q(('threshold__gt', 0), ('threshold__lte', 1)), name='batch_threshold_0_to_1'), models.CheckConstraint(condition=models.Q(models.Q(('closed_at__isnull', True), ('state', 'open')), models.Q(models.Q(('state', 'open'), _negated=True), ('closed_at__isnull', False)), _connector='OR'), name='batch_closed_has_time')],
+            },
+        ),
+        migrations.CreateModel(
+            name='BatchDocument',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('is_sampled', models.BooleanField(default=False)),
+                ('faults', models.JSONField(default=list, help_text='[{field, message}, …] of the automatic validation.')),
+                ('batch', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='documents', to='datasets.batch')),
+                ('document', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='batches', to='datasets.document')),
+            ],
+            options={
+                'ordering': ['batch', 'id'],
+                'indexes': [],
+                'constraints': [models.UniqueConstraint(fields=('batch', 'document'), name='batch_document_once')],
+            },
+        ),
+        migrations.CreateModel(
+            name='Dispute',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('fact', models.PositiveIntegerField(help_text='Its number n in the item, from 0; empty: a fact is missing.', null=True)),
+                ('claim', models.TextField(help_text='What it should be.')),
+                ('reason', models.TextField()),
+                ('raised_at', models.DateTimeField(auto_now_add=True)),
+                ('state', models.CharField(choices=[('open', 'Open'), ('accepted', 'Accepted'), ('declined', 'Declined')], default='open', max_length=8)),
+                ('answer', models.TextField(blank=True)),
+                ('decided_at', models.DateTimeField(null=True)),
+                ('decided_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('item', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='disputes', to='datasets.releaseitem')),
+                ('raised_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='disputes', to=settings.AUTH_USER_MODEL)),
+                ('settled_in', models.ForeignKey(help_text='The release whose notes tell of an accepted one.', null=True, on_delete=django.db.models.deletion.PROTECT, related_name='settled_disputes', to='datasets.release')),
+            ],
+            options={
+                'ordering': ['-id'],
+                'indexes': [],
+                'constraints': [models.CheckConstraint(condition=models.Q(models.Q(('decided_at__isnull', True), ('state', 'open')), models.Q(models.Q(('state', 'open'), _negated=True), ('decided_at__isnull', False)), _connector='OR'), name='dispute_decided_has_time')],
+            },
+        ),
+        migrations.CreateModel(
+            name='ImportItem',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('name', models.CharField(help_text="The file's name in the source, or meta.jsonl:LINE.", max_length=300)),
+                ('outcome', models.CharField(choices=[('imported', 'Imported'), ('unchanged', 'Unchanged'), ('refused', 'Refused')], max_length=10)),
+                ('code', models.CharField(blank=True, help_text='The reason, for programs.', max_length=40)),
+                ('reason', models.TextField(blank=True, help_text='The reason, for people.')),
+                ('document', models.ForeignKey(help_text='What it became, or what stood in its way.', null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='datasets.document')),
+                ('run', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='items', to='datasets.importrun')),
+            ],
+            options={
+                'ordering': ['run', 'id'],
+                'indexes': [models.Index(fields=['run', 'outcome'], name='import_item_outcome')],
+                'constraints': [models.UniqueConstraint(fields=('run', 'name'), name='import_item_once_per_run')],
+            },
+        ),
+        migrations.CreateModel(
+            name='Inspection',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('field', models.CharField(max_length=80)),
+                ('is_right', models.BooleanField()),
+                ('correct_value', models.JSONField(help_text='What it should be, for a wrong one.', null=True)),
+                ('comment', models.TextField(blank=True)),
+                ('inspected_at', models.DateTimeField(auto_now=True)),
+                ('batch_document', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='inspections', to='datasets.batchdocument')),
+                ('inspector', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+            ],
+            options={
+                'ordering': ['batch_document', 'field'],
+                'indexes': [],
+                'constraints': [models.UniqueConstraint(fields=('batch_document', 'field'), name='inspection_once')],
+            },
+        ),
+        migrations.CreateModel(
+            name='LicenceAcceptance',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('accepted_at', models.DateTimeField(auto_now_add=True)),
+                ('release', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='acceptances', to='datasets.release')),
+                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
+            ],
+            options={
+                'indexes': [],
+                'constraints': [models.UniqueConstraint(fields=('release', 'user'), name='licence_accepted_once')],
+            },
+        ),
+    ]

@@ -1,0 +1,181 @@
+"""A lead's way in a real browser: settings, screening by key, calibration, handing work over."""
+
+from collections.abc import Callable
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+from annotation.models import Assignment, Campaign, CampaignDocument, Span
+from annotation.services.campaigns import open_campaign
+from annotation.services.reassigning import hand_over
+from annotation.services.screening import screen_document
+from portal.accounts.models import User
+from tests.e2e.workbench import open_task, select, wait_saved
+
+from .factories import document_of, make_campaign, save, submit, work_of
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+Pages = Callable[..., Page]
+Stage = CampaignDocument.Stage
+ROOT = "/campaigns/spring-round/"
+
+
+@pytest.fixture
+def draft(ann: User, ben: User, cleo: User, lead: User, reviewer: User) -> Campaign:
+    return make_campaign([ann, ben, cleo], lead=lead, reviewer=reviewer, documents=4, opened=False)
+
+
+def on_page(page: Page, name: str) -> None:
+    """Waits for a page in screening whose keys work."""
+    expect(page.get_by_role("heading", level=1)).to_have_text(name)
+    expect(page.locator("[data-screening]")).to_have_attribute("data-ready", "true")
+
+
+def stages(campaign: Campaign) -> list[str]:
+    rows = CampaignDocument.objects.filter(campaign=campaign).order_by("document__name")
+    return list(rows.values_list("stage", flat=True))
+
+
+def test_lead_prepares_and_steers_a_campaign(
+    page_of: Pages, draft: Campaign, ann: User, cleo: User, lead: User
+) -> None:
+    page = page_of(lead)
+    page.goto(f"{ROOT}settings/")
+    page.get_by_label("Screen pages first").check()
+    page.get_by_label("Pages between domain reviews").fill("10")
+    page.get_by_role("button", name="Save the settings").click()
+    expect(page.get_by_role("status")).to_contain_text("Settings saved.")
+    page.goto(f"{ROOT}documents/")
+    page.get_by_label("page-001").check()
+    page.get_by_role("button", name="To every annotator").click()
+    expect(page.get_by_role("status")).to_contain_text("Every annotator gets 1 document.")
+    page.goto(ROOT)
+    page.get_by_role("button", name="Open the campaign").click()
+    page.get_by_role("link", name="Screening", exact=True).last.click()
+    page.get_by_role("link", name="Screen the next page").click()
+    screen_by_key(page)
+    assert stages(draft) == [Stage.ANNOTATION, Stage.EXCLUDED, Stage.ANNOTATION, Stage.ANNOTATION]
+    assert document_of(draft).assignments.count() == 3
+    page.goto(f"{ROOT}assignments/?annotator={ann.pk}")
+    page.get_by_role("combobox", name="Who takes over page-003 of Ann").select_option(
+        label="Cleo (2 open)"
+    )
+    page.get_by_role("button", name="Hand over page-003 of Ann").click()
+    expect(page.get_by_role("status")).to_contain_text("page-003 went from Ann to Cleo.")
+    assert work_of(cleo, draft, 3)
+
+
+def screen_by_key(page: Page) -> None:
+    """page-001 intact · page-002 intact, undone, faulty · page-003 and page-004 intact."""
+    on_page(page, "page-001")
+    page.keyboard.press("i")
+    on_page(page, "page-002")
+    page.keyboard.press("i")
+    on_page(page, "page-003")
+    page.keyboard.press("u")
+    on_page(page, "page-002")
+    frame = page.frame(url="**/html/")
+    assert frame is not None
+    frame.locator("body").click()  # the keys work inside the page as well
+    page.keyboard.press("f")
+    page.keyboard.press("2")
+    page.keyboard.press("3")
+    page.keyboard.press("Control+Enter")
+    expect(page.get_by_label("Reason")).to_be_focused()
+    page.keyboard.type("if columns run together, u cannot read it")
+    page.keyboard.press("Control+Enter")
+    on_page(page, "page-003")
+    page.keyboard.press("i")
+    on_page(page, "page-004")
+    page.keyboard.press("i")
+    expect(page.get_by_role("status")).to_contain_text("No page waits for screening any more.")
+    verdict = document_of(Campaign.objects.get(), 2).screenings.last()
+    assert verdict is not None
+    assert (verdict.faults, verdict.reason) == (
+        ["ocr", "layout"],
+        "if columns run together, u cannot read it",
+    )
+
+
+def test_unsent_labels_of_handed_over_work_stay_in_the_browser(
+    page_of: Pages, draft: Campaign, ann: User, lead: User
+) -> None:
+    open_campaign(campaign=draft, actor=lead)
+    work = work_of(ann, draft)
+    save(work, ("Number", "1,200"))
+    page = page_of(ann)
+    frame = open_task(page, f"/annotate/{work.pk}/")
+    hand_over(assignment=work, heir=None, actor=lead)
+    select(frame, "(310)")
+    page.keyboard.press("1")
+    expect(page.locator("[data-hint]")).to_contain_text(
+        "This page was given to somebody else: you can no longer change it. What was not saved is "
+        "kept in this browser."
+    )
+    page.reload()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Given to somebody else")
+    # A lead who thinks better of it gives the work back, and nothing is missing.
+    Assignment.objects.filter(pk=work.pk).update(state=Assignment.State.IN_PROGRESS)
+    open_task(page, f"/annotate/{work.pk}/")
+    wait_saved(page)
+    assert sorted(span.quote for span in work.spans.all()) == ["(310)", "1,200"]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1440, 390])
+def test_pages_are_accessible_and_fit(
+    page_of: Pages,
+    draft: Campaign,
+    ann: User,
+    lead: User,
+    organiser: User,
+    scheme: str,
+    width: int,
+) -> None:
+    Campaign.objects.update(screening=True)
+    draft.refresh_from_db()
+    open_campaign(campaign=draft, actor=lead)
+    for number in (1, 2):
+        screen_document(campaign_document=document_of(draft, number), verdict="intact", actor=lead)
+    reason = "The columns of the table run together. " * 5
+    screen_document(
+        campaign_document=document_of(draft, 3), verdict="faulty", faults=["ocr"], reason=reason,
+        actor=lead,
+    )  # fmt: skip
+    in_validation(draft)
+    lead.is_organiser = True
+    lead.save()
+    page = page_of(lead, color_scheme=scheme, viewport={"width": width, "height": 900})
+    for address in (
+        ROOT,
+        f"{ROOT}settings/",
+        f"{ROOT}documents/",
+        f"{ROOT}assignments/",
+        f"{ROOT}assignments/?annotator={ann.pk}",
+        f"{ROOT}screening/",
+        f"{ROOT}screening/?state=excluded",
+        f"{ROOT}screening/page-003/",
+        f"{ROOT}screening/page-004/",
+        f"{ROOT}validation/",
+        f"{ROOT}release/",
+        "/campaigns/new/",
+    ):
+        page.goto(address)
+        for summary in page.locator("main summary").all():
+            summary.click()
+        found = Axe().run(page, context="main").response["violations"]
+        grave = [item["id"] for item in found if item["impact"] in {"serious", "critical"}]
+        assert grave == [], f"{address} ({scheme}, {width})"
+        overflow = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+        assert overflow <= 0, address
+
+
+def in_validation(campaign: Campaign) -> None:
+    """Page 1 failed validation: a span says another text than stands at its place."""
+    for work in document_of(campaign).assignments.all():
+        save(work, ("Number", "1,200"))
+        Span.objects.filter(assignment=work).update(quote="9,999")
+        submit(work)
+    assert document_of(campaign).stage == Stage.VALIDATION
