@@ -11,6 +11,7 @@ from portal.audit.models import record_event
 
 from .assigning import share_out
 from .errors import CampaignNotOpen, Refused
+from .reviewing import open_due_round
 
 MAX_REASON = 1000
 Stage = CampaignDocument.Stage
@@ -198,6 +199,9 @@ def _record(
     document.save(update_fields=["stage"])
     if stage == Stage.ANNOTATION:
         share_out(campaign=campaign, only=[document.pk], strict=False)
+    else:
+        # It may have been the last page that was not gold, for which the last review waited.
+        open_due_round(campaign=campaign)
     record_event(
         verb="screen_document", subject=document, actor=actor, verdict=str(verdict),
         stage=str(stage),

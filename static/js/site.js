@@ -64,3 +64,9 @@ document.addEventListener("keydown", (event) => {
 });
 document.addEventListener("htmx:load", (event) => watchFrames(event.target));
 watchFrames(document);
+
+/** Where a row of links is longer than the screen is wide, the page one is on is brought into it. */
+for (const row of document.querySelectorAll(".subnav")) {
+  const current = row.querySelector("[aria-current]");
+  if (current) row.scrollLeft = current.offsetLeft - row.offsetLeft - (row.clientWidth - current.offsetWidth) / 2;
+}

@@ -174,6 +174,20 @@ def test_excluded_work_is_not_counted(screened: Campaign, ann: User, lead: User)
     assert sum(one.total for one in campaign_overview(screened).annotators) == 0
 
 
+def test_excluding_the_last_unfinished_page_makes_the_last_review_due(
+    ann: User, ben: User, lead: User
+) -> None:
+    campaign = make_campaign([ann, ben], lead=lead, documents=2, review_pages=100)
+    for user in (ann, ben):
+        submit(work_of(user, campaign), ("Number", "1,200"))
+    assert not campaign.review_rounds.exists()
+    exclude_document(
+        campaign_document=document_of(campaign, 2), faults=["ocr"], reason="Garbled.", actor=lead
+    )
+    (found,) = campaign.review_rounds.all()
+    assert (found.pages, found.facts) == (1, 1)
+
+
 def test_page_that_passes_waits_when_annotators_are_too_few(
     screened: Campaign, ann: User, ben: User, cleo: User
 ) -> None:

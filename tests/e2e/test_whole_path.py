@@ -48,7 +48,7 @@ def site(tmp_path: Path) -> Iterator[Site]:
     site = Site(tmp_path)
     site.prepare()
     site.add_user("Olga", is_organiser=True)
-    for name in ("Lea", "Ann", "Ben", "Rex"):
+    for name in ("Lea", "Ann", "Ben", "Rex", "Rita"):
         site.add_user(name)
     site.start()
     yield site
@@ -108,11 +108,13 @@ def open_campaign(organiser: Page) -> None:
     organiser.get_by_role("link", name="Create a campaign from this dataset").click()
     organiser.get_by_label("Title").fill("First round")
     organiser.get_by_role("button", name="Make the campaign").click()
-    for name, role in (("lea", "lead"), ("ann", "annotator"), ("ben", "annotator")):
+    people = [("lea", "lead"), ("ann", "annotator"), ("ben", "annotator"), ("rita", "reviewer")]
+    for name, role in people:
         organiser.goto("/campaigns/first-round/people/")
-        organiser.get_by_label("E-mail").fill(f"{name}@example.org")
+        organiser.get_by_label("E-mail addresses").fill(f"{name}@example.org")
         organiser.get_by_label("Role").select_option(role)
-        organiser.get_by_role("button", name="Add").click()
+        organiser.get_by_role("button", name="Invite", exact=True).click()
+        expect(organiser.get_by_role("table").first).to_contain_text(f"{name}@example.org")
     organiser.goto("/campaigns/first-round/")
     organiser.get_by_role("button", name="Open the campaign").click()
 
@@ -144,6 +146,15 @@ def adjudicate(lead: Page) -> None:
     proposal.get_by_role("button", name=re.compile("Take")).click()
     lead.get_by_role("button", name="4 A fact by the guidelines.", exact=True).click()
     expect(lead.locator("[data-hint]")).to_contain_text("No case is open any more")
+
+
+def review(lead: Page, reviewer: Page) -> None:
+    """All pages are gold, so that the last review is due: one fact of five."""
+    lead.goto("/campaigns/first-round/release/")
+    expect(lead.get_by_role("main")).to_contain_text("Review 1 is open")
+    reviewer.goto("/campaigns/first-round/review/1/1/")
+    reviewer.get_by_role("button", name="Accept").click()
+    expect(reviewer.get_by_role("status")).to_be_visible()
 
 
 def freeze(lead: Page) -> None:
@@ -194,6 +205,7 @@ def test_document_goes_from_import_to_leaderboard(site: Site, browser: Browser) 
 
     lead = log_in(browser, site, "Lea")
     adjudicate(lead)
+    review(lead, log_in(browser, site, "Rita"))
     freeze(lead)
 
     open_board(organiser)
