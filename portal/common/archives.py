@@ -63,11 +63,11 @@ class Archive(Protocol):
 
     def read(self, name: str) -> bytes: ...
 
-    def pieces(self, name: str) -> Iterator[bytes]: ...
-
 
 @contextmanager
-def open_archive(source: Path | IO[bytes], limits: ArchiveLimits) -> Iterator[Archive]:
+def open_archive(
+    source: Path | IO[bytes], limits: ArchiveLimits
+) -> Iterator["FolderArchive | ZipArchive"]:
     """Opens a folder, a ZIP file or a ZIP stream; raises ArchiveFault if it is none or breaks a
     limit.
     """

@@ -34,6 +34,13 @@ class XbrlFact(NamedTuple):
     concept: str
 
 
+class LocatedElement(NamedTuple):
+    """A fact and the whole start tag of its element."""
+
+    fact: XbrlFact
+    opening: str
+
+
 class _Tagged(NamedTuple):
     part: TaggedPart
     concept: str
@@ -48,6 +55,13 @@ def read_xbrl(html: str, canonical: Canonical) -> list[XbrlFact]:
     >>> read_xbrl(page, canonicalise(page))
     [XbrlFact(start=4, end=9, kind='number', concept='us-gaap:Revenues')]
     """
+    return [found.fact for found in locate_elements(html, canonical)]
+
+
+def locate_elements(html: str, canonical: Canonical) -> list[LocatedElement]:
+    """The elements of the facts that `read_xbrl` gives, in the same order, which raises the same
+    errors.
+    """
     content = open_envelope(html).content
     tagged = list(_tagged(content))
     if not tagged:
@@ -55,15 +69,15 @@ def read_xbrl(html: str, canonical: Canonical) -> list[XbrlFact]:
     located_in, facts = locate(content, [one.part for one in tagged])
     if located_in.html != canonical.html:
         raise TagError("inline XBRL from here on changes how the page is read", content, 0)
-    return [
-        XbrlFact(
-            fact.span.start,
-            fact.span.end,
-            "number" if fact.span.label == "number" else "date",
-            tagged[int(fact.identity)].concept,
+    found = []
+    for fact in facts:
+        part, concept = tagged[int(fact.identity)]
+        kind: Literal["number", "date"] = "number" if fact.span.label == "number" else "date"
+        opening = content[part.opening.start : part.opening.end]
+        found.append(
+            LocatedElement(XbrlFact(fact.span.start, fact.span.end, kind, concept), opening)
         )
-        for fact in facts
-    ]
+    return found
 
 
 def _tagged(html: str) -> Iterator[_Tagged]:

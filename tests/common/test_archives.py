@@ -189,3 +189,39 @@ def test_safe_names_stay_below_their_folder(name: str) -> None:
     if is_safe_name(name):
         assert (Path("/root") / name).resolve().is_relative_to("/root")
         assert (Path("/root") / name).resolve() != Path("/root").resolve() or name.strip("/") == ""
+
+
+def test_members_larger_than_memory_are_read_in_pieces(tmp_path: Path) -> None:
+    data = bytes(range(256)) * 6000
+    (tmp_path / "large.bin").write_bytes(data)
+    with zipfile.ZipFile(tmp_path / "large.zip", "w", zipfile.ZIP_DEFLATED) as bundle:
+        bundle.writestr("large.bin", data)
+    limits = ArchiveLimits(member=10)
+    for source in (tmp_path, tmp_path / "large.zip"):
+        with open_archive(source, limits) as archive:
+            pieces = list(archive.pieces("large.bin"))
+            with pytest.raises(ArchiveFault, match=r"large\.bin: larger than"):
+                archive.read("large.bin")
+        assert len(pieces) > 1
+        assert b"".join(pieces) == data
+
+
+def test_pieces_of_a_damaged_member_are_a_fault(tmp_path: Path) -> None:
+    path = tmp_path / "broken.zip"
+    with zipfile.ZipFile(path, "w") as bundle:
+        bundle.writestr("a.txt", b"first words")
+    path.write_bytes(path.read_bytes().replace(b"first", b"fIrst"))
+    with open_archive(path, ArchiveLimits()) as archive, pytest.raises(ArchiveFault) as fault:
+        list(archive.pieces("a.txt"))
+    assert (fault.value.code, fault.value.member) == ("damaged", "a.txt")
+
+
+def test_pieces_are_never_taken_from_outside_the_folder(tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("secret")
+    inside = tmp_path / "inside"
+    inside.mkdir()
+    (inside / "link").symlink_to(tmp_path / "secret")
+    with open_archive(inside, ArchiveLimits()) as archive:
+        for name in ("../secret", "link", "none"):
+            with pytest.raises(ArchiveFault, match="not a file of the folder"):
+                list(archive.pieces(name))

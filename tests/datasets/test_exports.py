@@ -45,6 +45,10 @@ def test_archive_holds_gold_facts_and_manifest(release: Release) -> None:
         "gold/c.html",
         "gold.jsonl",
         "facts.jsonl",
+        "items.parquet",
+        "citation.bib",
+        "CITATION.cff",
+        "croissant.json",
         "manifest.json",
     ]
     assert archive.read("gold/a.html") == b"<p>Total <Number>1,200</Number></p>"

@@ -18,10 +18,10 @@ from portal.datasets.models import (
     Release,
     ReleaseItem,
 )
+from portal.datasets.publishing.manifest import canonical_json
 from portal.datasets.services.releases import (
     GoldItem,
     ReleaseError,
-    canonical_json,
     freeze_lines,
     freeze_release,
     suggest_version,

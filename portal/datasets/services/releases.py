@@ -3,9 +3,7 @@
 `freeze_release` takes facts of documents, `freeze_lines` the gold lines of any other benchmark.
 """
 
-import hashlib
-import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +19,7 @@ from portal.datasets.models import (
     Release,
     ReleaseItem,
 )
+from portal.datasets.publishing.manifest import gold_sha256, release_sha256
 from portal.datasets.versions import Version
 from portal.facts import (
     RefusedHtml,
@@ -110,7 +109,7 @@ def freeze_lines(
             name=name,
             document=documents.get(name),
             gold=dict(lines[name]),
-            sha256=sha256_of(canonical_json(lines[name])),
+            sha256=gold_sha256(lines[name]),
         )
         for position, name in enumerate(sorted(lines))
     ]
@@ -127,7 +126,7 @@ def freeze_lines(
 
 def _freeze(release: Release, rows: list[ReleaseItem]) -> Release:
     """Stores a release and its items. Raises ReleaseError if its version was taken meanwhile."""
-    release.sha256 = sha256_of(manifest(rows))
+    release.sha256 = release_sha256((row.name, row.sha256) for row in rows)
     release.item_count = len(rows)
     release.fact_count = sum(len(row.facts) for row in rows)
     with transaction.atomic():
@@ -142,28 +141,10 @@ def _freeze(release: Release, rows: list[ReleaseItem]) -> Release:
     return release
 
 
-def canonical_json(value: Any) -> str:
-    """JSON in one spelling: keys sorted, no spaces, characters as themselves."""
-    return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
-
-
-def manifest(items: Iterable[ReleaseItem]) -> str:
-    """One line `sha256  name` per item, sorted by name: what the release's own hash is taken of."""
-    return "".join(f"{item.sha256}  {item.name}\n" for item in sorted(items, key=_name))
-
-
-def sha256_of(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
 def suggest_version(dataset: Dataset) -> str:
     """The version after the latest, 1.0.0 for the first."""
     latest = _latest_version(dataset)
     return str(latest.next_patch()) if latest else "1.0.0"
-
-
-def _name(item: ReleaseItem) -> str:
-    return item.name
 
 
 def _record(release: Release, actor: User | None) -> None:
@@ -252,7 +233,7 @@ def _release_item(
         document=item.document,
         gold=gold,
         facts=facts,
-        sha256=sha256_of(canonical_json(gold)),
+        sha256=gold_sha256(gold),
     )
 
 

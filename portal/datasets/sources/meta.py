@@ -145,8 +145,16 @@ def _id_of(fields: dict[str, Any], number: int) -> str:
 
 
 def _read_fields(fields: dict[str, Any], number: int) -> DocumentMeta:
+    rest = {key: value for key, value in fields.items() if key != "id"}
+    try:
+        return described(rest)
+    except ValueError as error:
+        raise MetaError(number, str(error)) from error
+
+
+def described(fields: dict[str, Any]) -> DocumentMeta:
+    """What plain JSON fields say of a document; raises ValueError, which names the field."""
     rest = dict(fields)
-    del rest["id"]
     known: dict[str, Any] = {}
     for key, read in _READERS.items():
         value = rest.pop(key, None)
@@ -155,7 +163,7 @@ def _read_fields(fields: dict[str, Any], number: int) -> DocumentMeta:
         try:
             known[key] = read(key, value)
         except ValueError as error:
-            raise MetaError(number, f"{key}: {error}") from error
+            raise ValueError(f"{key}: {error}") from error
     return DocumentMeta(**known, metadata=rest)
 
 

@@ -11,7 +11,10 @@ from portal.datasets.models import Release
 
 
 class Command(BaseCommand):
-    help = "Writes a release as a ZIP: gold HTML, gold.jsonl, facts.jsonl and the manifest."
+    help = (
+        "Writes a release as a ZIP: gold as HTML, JSON Lines and Parquet, facts, citations, a"
+        " Croissant file and the manifest, by which verify_release checks it."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("slug", help="The dataset.")
