@@ -8,7 +8,7 @@ from annotation.models import Campaign, Case, Decision
 from annotation.proposals import Answer
 from annotation.selectors.adjudication import ORDERS, CaseFilter
 from annotation.services.adjudicating import MAX_REASON
-from portal.facts import SIGNS
+from annotation.span_values import SIGN_CHOICES
 
 Choice = Decision.Choice
 
@@ -25,7 +25,7 @@ class SpanForm(forms.Form):
     def __init__(self, *args: Any, labels: list[str], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         _choose(self.fields["label"], [(name, name) for name in labels])
-        _choose(self.fields["sign"], [("", "derived"), *((sign, sign) for sign in SIGNS)])
+        _choose(self.fields["sign"], [("", "derived"), *SIGN_CHOICES])
 
     def has_changed(self) -> bool:
         """Rows begin with a label chosen; only offsets make a span."""

@@ -6,8 +6,7 @@ from django import forms
 
 from annotation.models import GoldSpan, ReviewItem
 from annotation.services.reviewing import MAX_REASON, MAX_SEED
-from annotation.span_values import MAX_VALUE
-from portal.facts import SIGNS
+from annotation.span_values import MAX_VALUE, SIGN_CHOICES
 
 Verdict = ReviewItem.Verdict
 
@@ -55,7 +54,7 @@ class CorrectionForm(forms.Form):
         super().__init__(*args, **kwargs)
         self.initial = initial
         _choose(self.fields["label"], [(name, name) for name in labels])
-        _choose(self.fields["sign"], [("", "read from the text"), *((s, s) for s in SIGNS if s)])
+        _choose(self.fields["sign"], [("", "read from the text"), *SIGN_CHOICES])
         if self.is_bound and "remove" in self.data:
             for name in fields:
                 self.fields[name].required = False

@@ -4,12 +4,18 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from portal.facts import FactValue, check_value, read_value
+from portal.facts import SIGNS, FactValue, check_value, read_value
 
 MAX_VALUE = 200
 # Every save sends the whole page again, mostly with the quotes of the one before.
 _READINGS_KEPT = 20_000
 _QUOTE_KEPT = 100
+
+# Those that people are not shown as they are stored.
+_SIGN_NAMES = {"trailing_minus": "trailing minus", "trailing_cr": "trailing CR"}
+
+# Every sign with its name, as a form offers it.
+SIGN_CHOICES = [(sign, _SIGN_NAMES.get(sign, sign)) for sign in SIGNS]
 
 
 class Meaning(NamedTuple):

@@ -6,13 +6,13 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from annotation.models import Campaign, CampaignDocument, GoldSpan, ReviewItem, ReviewRound
-from annotation.sampling import Key, draw
 from annotation.selectors.review import redraw, review_blocks_release, review_of
 from annotation.services.errors import Refused, Unfinished
 from annotation.services.releasing import release_gold
 from annotation.services.reviewing import MAX_SEED, decide_item, open_due_round, open_round_now
 from portal.accounts.models import User
 from portal.audit.models import Event
+from portal.common.sampling import Key, draw
 
 from .factories import document_of, submit, work_of
 from .review_factories import (

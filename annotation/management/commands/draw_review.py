@@ -6,8 +6,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from annotation.models import ReviewRound
-from annotation.sampling import Key
 from annotation.selectors.review import Redrawn, redraw
+from portal.common.sampling import Key
 
 
 class Command(BaseCommand):

@@ -1,4 +1,4 @@
-"""The draws of the domain review, and what a drawn sample says. No Django.
+"""Draws by lot that anybody can repeat, and what a drawn sample says. No Django.
 
 A draw is a pure function of what is drawn from, the share and the seed, and uses nothing but the
 numbers of Python's `random.Random(seed).random()`, which Python promises to keep the same over its

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from statsmodels.stats.proportion import proportion_confint
 
-from annotation import sampling
-from annotation.sampling import Key, draw, sample_size, wilson
 from annotation.templatetags import review_figures
+from portal.common import sampling
+from portal.common.sampling import Key, draw, sample_size, wilson
 
 # random.Random(1).random(), ten times, to four places.
 SEED_1 = [0.1344, 0.8474, 0.7638, 0.2551, 0.4954, 0.4495, 0.6516, 0.7887, 0.0939, 0.0283]
