@@ -12,8 +12,9 @@ versions. So anybody can draw again:
 import math
 from collections.abc import Iterable
 from fractions import Fraction
+from itertools import pairwise
 from random import Random
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 # The 0.975 quantile of the standard normal distribution.
 Z_95 = 1.959963984540054
@@ -24,6 +25,9 @@ class Key(NamedTuple):
 
     document: str
     start: int
+
+
+SortableKey = TypeVar("SortableKey", str, Key)
 
 
 def sample_size(population: int, share: float) -> int:
@@ -40,6 +44,21 @@ def sample_size(population: int, share: float) -> int:
     return math.ceil(population * Fraction(repr(share)))
 
 
+def shuffled(keys: Iterable[SortableKey], seed: int) -> list[SortableKey]:
+    """The keys by their numbers, smallest first; their order before does not matter.
+
+    Every order is equally likely. Raises ValueError for a key that comes twice.
+
+    >>> shuffled(["c", "a", "b"], 1)
+    ['a', 'c', 'b']
+    """
+    ordered = sorted(keys)
+    if twice := next((key for key, after in pairwise(ordered) if key == after), None):
+        raise ValueError(f"{twice} comes twice")
+    numbers = Random(seed)  # noqa: S311 - a draw to be made again, and no secret
+    return [key for _, key in sorted((numbers.random(), key) for key in ordered)]
+
+
 def draw(keys: Iterable[Key], share: float, seed: int) -> list[Key]:
     """The keys that are drawn, sorted by document name and start; their order does not matter.
 
@@ -49,13 +68,8 @@ def draw(keys: Iterable[Key], share: float, seed: int) -> list[Key]:
     >>> draw([Key("b", 0), Key("a", 9), Key("a", 2), Key("b", 7)], 0.5, 1)
     [Key(document='a', start=2), Key(document='b', start=7)]
     """
-    ordered = sorted(keys)
-    if len(set(ordered)) < len(ordered):
-        raise ValueError("a key comes twice")
-    size = sample_size(len(ordered), share)
-    numbers = Random(seed)  # noqa: S311 - a draw to be made again, and no secret
-    numbered = sorted((numbers.random(), key) for key in ordered)
-    return sorted(key for _, key in numbered[:size])
+    order = shuffled(keys, seed)
+    return sorted(order[: sample_size(len(order), share)])
 
 
 class Range(NamedTuple):

@@ -1,0 +1,184 @@
+"""Automatic validation of records against a schema: form of every field, and sums and orders.
+
+Source of the checks: ReceiptBench, section 3.1 (schema, standard dates, line items against total).
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from datetime import date
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+from portal.facts import read_value
+
+from .schemas import FORMS, FieldRule, OrderRule, Schema, SumRule
+
+# Nothing longer is an amount.
+MAX_NUMBER = 40
+_QUOTED = 60
+_FIGURE = re.compile("[0-9]")
+_ISO_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+
+
+class FieldFault(NamedTuple):
+    """What is wrong with a field. `field` is one of the schema's, or the unknown key itself.
+
+    `code`: absent (no such key), unknown, empty, kind, choice, form, number, date, evidence,
+    sum, order. The message is a sentence that names the item for a list.
+    """
+
+    field: str
+    code: str
+    message: str
+
+
+def validate_record(record: Any, schema: Schema) -> list[FieldFault]:
+    """The faults of a record, in the order of the schema; none when all of it can be right.
+
+    Empty are null, blank text and an empty list or object: fine unless the field is required.
+    Any value is accepted; the time is linear in the record.
+    """
+    if not isinstance(record, Mapping):
+        return [FieldFault("", "kind", "the record is not an object")]
+    faults = [fault for rule in schema.fields for fault in _field(record, rule)]
+    for rule in schema.sums:
+        faults += _sum(record, rule)
+    for order in schema.orders:
+        faults += _order(record, order)
+    return faults + _unknown(record, schema.names, "")
+
+
+def is_empty(value: Any) -> bool:
+    """Null, blank text, an empty list or object."""
+    return value is None or value in ([], {}) or (isinstance(value, str) and not value.strip())
+
+
+def read_amount(value: Any) -> Decimal | None:
+    """The amount that a number, or figures in a text, say; None when it is none.
+
+    >>> read_amount("1,200.50"), read_amount(-3), read_amount("about 3")
+    (Decimal('1200.50'), Decimal('-3'), None)
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    if isinstance(value, float) and not Decimal(value).is_finite():
+        return None
+    # A whole number of thousands of digits must not even be written out.
+    if isinstance(value, int) and value.bit_length() > 3 * MAX_NUMBER:
+        return None
+    written = value.strip() if isinstance(value, str) else format(Decimal(repr(value)), "f")
+    if len(written) > MAX_NUMBER or not _FIGURE.search(written):
+        return None
+    found = read_value(written, "Number").value
+    return Decimal(found) if found and "/" not in found else None
+
+
+def _field(record: Mapping[str, Any], rule: FieldRule, item: str = "") -> Iterator[FieldFault]:
+    """The faults of one field; `item` names the item of a list that it is in."""
+    if rule.name not in record:
+        yield FieldFault(rule.name, "absent", f"{item}{rule.name} is not there")
+        return
+    value = record[rule.name]
+    if is_empty(value):
+        if rule.required:
+            yield FieldFault(rule.name, "empty", f"{item}{rule.name} is empty")
+        return
+    if rule.evidence and is_empty(record.get(rule.evidence)):
+        message = f"{item}{rule.name} has a value, but {rule.evidence} is empty"
+        yield FieldFault(rule.name, "evidence", message)
+    if rule.kind == "list":
+        yield from _list(value, rule, item)
+        return
+    values = value if rule.several and isinstance(value, list) else [value]
+    for single in values:
+        if fault := _form(single, rule):
+            code, message = fault
+            yield FieldFault(rule.name, code, f"{item}{rule.name} {message}")
+
+
+def _form(value: Any, rule: FieldRule) -> tuple[str, str] | None:
+    """Code and message of what is wrong with one value that is not empty."""
+    if rule.kind == "flag":
+        return (
+            None if isinstance(value, bool) else ("kind", f"is {_quoted(value)}, not true or false")
+        )
+    if rule.kind == "number":
+        if read_amount(value) is None:
+            return "number", f"is {_quoted(value)}, which is not a number"
+    elif not isinstance(value, str):
+        return "kind", f"is {_quoted(value)}, not a text"
+    elif rule.kind == "date" and _date(value) is None:
+        return "date", f"is {_quoted(value)}, not a date as YYYY-MM-DD"
+    if rule.choices and value not in rule.choices:
+        return "choice", f"is {_quoted(value)}, not one of {', '.join(rule.choices)}"
+    if rule.form and not (isinstance(value, str) and FORMS[rule.form].pattern.fullmatch(value)):
+        return "form", f"is {_quoted(value)}, not written as {FORMS[rule.form].example}"
+    return None
+
+
+def _list(value: Any, rule: FieldRule, item: str) -> Iterator[FieldFault]:
+    if not isinstance(value, list):
+        yield FieldFault(rule.name, "kind", f"{item}{rule.name} is {_quoted(value)}, not a list")
+        return
+    for number, entry in enumerate(value, start=1):
+        where = f"{rule.name}, item {number}: "
+        if not rule.items and isinstance(entry, str):
+            continue
+        if not rule.items or not isinstance(entry, Mapping):
+            wanted = "an object" if rule.items else "a text"
+            yield FieldFault(rule.name, "kind", f"{where}is {_quoted(entry)}, not {wanted}")
+            continue
+        inner = [fault for inside in rule.items for fault in _field(entry, inside, where)]
+        inner += _unknown(entry, [inside.name for inside in rule.items], where)
+        yield from (FieldFault(rule.name, fault.code, fault.message) for fault in inner)
+
+
+def _unknown(record: Mapping[str, Any], names: list[str], item: str) -> list[FieldFault]:
+    keys = [str(key) for key in record if key not in names]
+    return [
+        FieldFault(key[:_QUOTED], "unknown", f"{item}{_quoted(key)} is not a field of the schema")
+        for key in keys
+    ]
+
+
+def _sum(record: Mapping[str, Any], rule: SumRule) -> list[FieldFault]:
+    """Only where there is something to compare: a wrong amount is a fault of its own already."""
+    items, total = record.get(rule.items), read_amount(record.get(rule.total))
+    if not isinstance(items, list) or not items or total is None:
+        return []
+    amounts = [read_amount(item.get(rule.amount)) for item in items if isinstance(item, Mapping)]
+    known = [amount for amount in amounts if amount is not None]
+    if len(known) < len(items):
+        return []
+    added = sum(known, Decimal(0))
+    if abs(added - total) <= rule.tolerance:
+        return []
+    message = f"the items of {rule.items} add up to {added:,f}, {rule.total} is {total:,f}"
+    return [FieldFault(rule.total, "sum", message)]
+
+
+def _order(record: Mapping[str, Any], rule: OrderRule) -> list[FieldFault]:
+    first, last = _date(record.get(rule.first)), _date(record.get(rule.last))
+    if first is None or last is None or first <= last:
+        return []
+    return [FieldFault(rule.last, "order", f"{rule.last} {last} is before {rule.first} {first}")]
+
+
+def _date(value: Any) -> date | None:
+    if not isinstance(value, str) or not _ISO_DATE.fullmatch(value):
+        return None
+    try:
+        return date.fromisoformat(value)
+    except ValueError:
+        return None
+
+
+def _quoted(value: Any) -> str:
+    """A value of any kind for a message, shortened."""
+    if isinstance(value, list | Mapping):
+        return "a list" if isinstance(value, list) else "an object"
+    if isinstance(value, int) and value.bit_length() > 3 * MAX_NUMBER:
+        return "a very large number"
+    written = json.dumps(value, ensure_ascii=False, default=str)
+    return written if len(written) <= _QUOTED else f"{written[:_QUOTED]}…"
