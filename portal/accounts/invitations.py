@@ -4,7 +4,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from allauth.account.models import EmailAddress
 from django.db.models import Q, QuerySet
 from django.urls import reverse
 from django.utils import timezone
@@ -53,6 +52,9 @@ def accounts_of(emails: Iterable[str]) -> dict[str, User]:
 
     An address that was added to an account counts once it is confirmed.
     """
+    # Loaded here: what runs jobs alone, without any pages, has no allauth installed.
+    from allauth.account.models import EmailAddress
+
     wanted = {email.strip().lower() for email in emails}
     if not wanted:
         return {}
