@@ -116,6 +116,7 @@ def freeze_again(items: Iterator[PublishedItem]) -> Release:
     return freeze_release(dataset=dataset, version="1.0.0", items=golds, labels=LABELS)
 
 
+@pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("read", [from_lines, from_parquet])
 def test_pages_exported_wiped_and_imported_have_the_same_hash(release: Release, read: Read) -> None:
     archive = archive_of(release)
@@ -126,6 +127,7 @@ def test_pages_exported_wiped_and_imported_have_the_same_hash(release: Release, 
     assert [item.facts for item in again.items.all()] == facts
 
 
+@pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("read", [from_lines, from_parquet])
 def test_lines_exported_wiped_and_imported_have_the_same_hash(read: Read) -> None:
     first = freeze_lines(dataset=empty_dataset(), version="1.0.0", benchmark="ccocr", lines=LINES)
