@@ -25,9 +25,10 @@ FACTS = 40
 LARGE = (1_140, 4_700)
 CLIENTS = 4
 ROUNDS = 5
-# What the workbench asks for beside its own page when it opens (static/js/workbench/main.js).
+# What has to be there before one can label: the page with its labels, and the document.
+OPENED = ("/annotate/{}/", "/annotate/{}/html/")
+# What it asks for beside them when it opens (static/js/workbench/main.js).
 PARTS = (
-    "/annotate/{}/html/",
     "/api/v1/assignments/{}/facts/",
     "/api/v1/assignments/{}/warnings/",
     "/api/v1/assignments/{}/comments/",
@@ -160,7 +161,7 @@ def figures() -> Iterator[Figure]:
 def _server(site: BenchSite, made: dict[str, Any]) -> Iterator[Figure]:
     client = Client(site, made)
     tasks = made["pages"]
-    addresses = [f"/annotate/{task}/" for task in tasks]
+    addresses = [part.format(task) for task in tasks for part in OPENED]
     client.page(addresses[0])
     opened = _cpu(site, len(tasks), lambda: [client.page(a) for a in addresses])
     yield _beside("open", opened, "ms")
