@@ -16,6 +16,7 @@ from portal.facts import FactValue, check_spans
 from portal.facts import Span as TextSpan
 
 from .errors import InvalidSpans, Refused
+from .settling import decided_span
 from .staging import make_gold
 
 MAX_REASON = 2_000
@@ -229,17 +230,7 @@ def _readings(case: Case, answer: Answer) -> list[FactValue]:
 
 def _close(case: Case, gold: Sequence[GoldSpan], reason: str, actor: User) -> None:
     case.state = Case.State.DECIDED
-    case.decision = [
-        {
-            "label": span.label,
-            "start": span.start,
-            "end": span.end,
-            "quote": span.quote,
-            "value": span.value,
-            "sign": span.sign,
-        }
-        for span in gold
-    ]
+    case.decision = [decided_span(span) for span in gold]
     case.reason = reason
     case.decided_by = actor
     case.decided_at = timezone.now()
