@@ -51,8 +51,10 @@ def open_due_round(*, campaign: Campaign) -> ReviewRound | None:
     Runs in the caller's transaction. The campaign's row is locked, so that of two pages which
     become gold at the same time the second sees the first.
     """
+    if not campaign.review_pages:
+        return None
     locked = Campaign.objects.select_for_update().get(pk=campaign.pk)
-    if not locked.review_pages:
+    if not locked.review_pages:  # switched off while this waited
         return None
     pages = _lock_uncovered(locked)
     if not pages or (len(pages) < locked.review_pages and _has_unfinished(locked)):

@@ -218,4 +218,4 @@ def test_submitting_needs_few_queries(campaign: Campaign, ann: User, ben: User) 
         work.refresh_from_db()
         with CaptureQueriesContext(connection) as captured:
             submit(work)
-        assert len(captured) <= 20
+        assert len(captured) <= 18
