@@ -2,11 +2,17 @@
 
 from typing import Any
 
+from django.utils.module_loading import import_string
+
 from portal.common.archives import ArchiveFault
 from portal.jobs.handlers import Claim, handler
 
-from .models import ImportRun
+from .models import DatasetTask, ImportRun
+from .services.dataset_tasks import Runner, Steps, TaskError, carry_out, end_task
 from .services.imports import carry_out_import, end_import
+
+# By name: some need libraries that take long to load, and no worker needs all of them.
+RUNNERS: dict[str, str] = {}
 
 
 def _failed(payload: dict[str, Any], error: str) -> None:
@@ -36,3 +42,31 @@ def import_files(claim: Claim) -> None:
         state, error = ImportRun.State.FAILED, str(fault)
     with claim.finish():
         end_import(run=run, state=state, error=error)
+
+
+def _task_failed(payload: dict[str, Any], error: str) -> None:
+    task = DatasetTask.objects.get(pk=payload["task"])
+    end_task(task=task, state=DatasetTask.State.FAILED, error=error)
+
+
+def _task_cancelled(payload: dict[str, Any]) -> None:
+    task = DatasetTask.objects.get(pk=payload["task"])
+    end_task(task=task, state=DatasetTask.State.CANCELLED)
+
+
+@handler("dataset_task", on_failed=_task_failed, on_cancelled=_task_cancelled)
+def dataset_task(claim: Claim) -> None:
+    """Does a task of a dataset: a second worker finds what the first one did before it fell."""
+    task = DatasetTask.objects.select_related("dataset").get(pk=claim.payload["task"])
+    if task.is_finished:
+        return
+    run: Runner = import_string(RUNNERS[task.kind])
+    state, error, report = DatasetTask.State.DONE, "", None
+    try:
+        report = carry_out(task=task, run=run, steps=Steps(claim.progress, claim.cancelled))
+        if report is None:
+            return
+    except TaskError as fault:
+        state, error = DatasetTask.State.FAILED, str(fault)
+    with claim.finish():
+        end_task(task=task, state=state, report=report, error=error)

@@ -3,9 +3,15 @@
 from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
+from django.urls import reverse
 
 from .datasets import Dataset
 from .documents import Document
+
+
+class DatasetTaskQuerySet(models.QuerySet["DatasetTask"]):
+    def unfinished(self) -> "DatasetTaskQuerySet":
+        return self.filter(state__in=[DatasetTask.State.QUEUED, DatasetTask.State.RUNNING])
 
 
 class DatasetTask(models.Model):
@@ -30,7 +36,10 @@ class DatasetTask(models.Model):
     state = models.CharField(max_length=10, choices=State, default=State.QUEUED)
     total = models.PositiveIntegerField(default=0)
     done = models.PositiveIntegerField(default=0)
-    report = models.JSONField(default=dict, help_text="Counts, and faults by document name.")
+    report = models.JSONField(
+        default=dict,
+        help_text="{counts: {what: number}, faults: [{name, code, reason}, …], faults_left_out}",
+    )
     error = models.TextField(blank=True, help_text="Why the whole task failed.")
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
@@ -38,11 +47,24 @@ class DatasetTask(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
     finished_at = models.DateTimeField(null=True)
 
+    objects = DatasetTaskQuerySet.as_manager()
+
     class Meta:
         ordering = ["-id"]
+        constraints = [
+            # A second click finds the task of the first.
+            models.UniqueConstraint(
+                fields=["dataset", "kind"],
+                condition=Q(state__in=["queued", "running"]),
+                name="dataset_task_one_of_a_kind",
+            )
+        ]
 
     def __str__(self) -> str:
         return f"{self.kind} {self.pk} of {self.dataset}"
+
+    def get_absolute_url(self) -> str:
+        return reverse("datasets:task", args=[self.dataset.slug, self.pk])
 
     @property
     def job_group(self) -> str:
@@ -70,6 +92,7 @@ class PiiFinding(models.Model):
 
     document = models.ForeignKey(Document, on_delete=models.CASCADE, related_name="pii_findings")
     kind = models.CharField(max_length=8, choices=Kind)
+    rule = models.CharField(max_length=40, blank=True, help_text="The rule that found it.")
     start = models.PositiveIntegerField()
     end = models.PositiveIntegerField()
     decision = models.CharField(max_length=6, choices=Decision, default=Decision.OPEN)

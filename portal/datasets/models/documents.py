@@ -1,6 +1,7 @@
 """Documents of a dataset, their canonical content and their page images."""
 
 import unicodedata
+from urllib.parse import urlsplit
 
 from django.db import models
 from django.db.models import Exists, OuterRef, Q
@@ -10,6 +11,7 @@ from .datasets import Dataset
 from .immutable import ImmutableModel, ImmutableQuerySet
 
 NAME_LENGTH = 160
+SOURCE_LENGTH = 80
 # A name is part of an address and of file names on every system.
 _NOT_IN_NAMES = frozenset('\\/:*?"<>|')
 
@@ -24,6 +26,19 @@ def document_name(text: str) -> str:
     if len(name) > NAME_LENGTH:
         raise ValueError(f"an id has at most {NAME_LENGTH} characters, this one has {len(name)}")
     return name
+
+
+def document_source(source_url: str, benchmark: str = "") -> str:
+    """Where a document comes from, to filter by: the host of its address, else its benchmark.
+
+    >>> document_source("https://www.sec.gov/Archives/edgar/data/1/x.htm")
+    'sec.gov'
+    """
+    try:
+        host = urlsplit(source_url).hostname or ""
+    except ValueError:
+        host = ""
+    return (host.removeprefix("www.") or benchmark)[:SOURCE_LENGTH]
 
 
 class DocumentType(models.TextChoices):
@@ -81,6 +96,12 @@ class Document(models.Model):
     form_type = models.CharField(max_length=60, blank=True)
     fiscal_year = models.PositiveSmallIntegerField(null=True, blank=True)
     source_url = models.CharField(max_length=500, blank=True)
+    source = models.CharField(
+        max_length=SOURCE_LENGTH, blank=True, help_text="The host of its address, or a benchmark."
+    )
+    fact_count = models.PositiveIntegerField(
+        null=True, help_text="Facts of the newest release that holds it; empty: in none yet."
+    )
     licence = models.CharField(max_length=300, blank=True)
     metadata = models.JSONField(default=dict)
     kind = models.CharField(max_length=8, choices=Kind, default=Kind.PAGE)
@@ -115,6 +136,11 @@ class Document(models.Model):
             # The counts by type and the table; a search reads names and companies here alone.
             models.Index(fields=["dataset", "doc_type", "name", "company"], name="document_type"),
             models.Index(fields=["dataset", "name", "company"], name="document_search"),
+            # The other filters of the table, each in the order of the names.
+            models.Index(fields=["dataset", "fiscal_year", "name"], name="document_year"),
+            models.Index(fields=["dataset", "source", "name"], name="document_source"),
+            models.Index(fields=["dataset", "language", "name"], name="document_language"),
+            models.Index(fields=["dataset", "state", "name"], name="document_state"),
         ]
 
     def __str__(self) -> str:
@@ -149,8 +175,9 @@ class XbrlFacts(ImmutableModel):
         Document, on_delete=models.CASCADE, primary_key=True, related_name="xbrl_facts"
     )
     facts = models.JSONField(
-        help_text="[[start, end, kind, concept], …] in text order; offsets in code points of the "
-        "canonical text, kind number or date, concept such as us-gaap:Revenues."
+        help_text="[[start, end, kind, concept, {sign, scale, unit, period}], …] in text order; "
+        "offsets in code points of the canonical text, kind number or date, concept such as "
+        "us-gaap:Revenues. The last is missing in older rows, and its keys where unknown."
     )
 
     objects = ImmutableQuerySet["XbrlFacts"].as_manager()

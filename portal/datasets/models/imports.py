@@ -40,6 +40,9 @@ class ImportRun(models.Model):
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
     )
+    options = models.JSONField(
+        default=dict, help_text="{benchmark: a key} where the form is of more than one."
+    )
     source_name = models.CharField(max_length=300, help_text="The archive's or folder's name.")
     upload = models.FileField(upload_to="imports/%Y/%m/", max_length=200, blank=True)
     state = models.CharField(max_length=12, choices=State, default=State.QUEUED)
