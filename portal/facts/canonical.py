@@ -1,7 +1,7 @@
 """The canonical form of a document: the one HTML and text that every offset refers to."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from html import unescape
@@ -13,9 +13,9 @@ from portal.facts.attributes import keep_attribute
 from portal.facts.edgar import open_envelope
 from portal.facts.elements import KEPT_ATTRIBUTES, KEPT_ELEMENTS, VOID_ELEMENTS
 from portal.facts.errors import RefusedHtml
-from portal.facts.markup import Kind, tokens
+from portal.facts.markup import Kind, Token, tokens
 from portal.facts.nesting import check_nesting
-from portal.facts.reduction import reduce_markup
+from portal.facts.reduction import is_xhtml, reduce_markup
 from portal.facts.spans import is_blank
 
 # Browsers flatten what is nested deeper than 512, lxml by default cuts it off at 256.
@@ -68,11 +68,11 @@ def canonicalise(html: str) -> Canonical:
     result does not change when it is made canonical again. Raises RefusedHtml: see its codes.
     """
     envelope = open_envelope(html)
-    clean = clean_html(envelope.content)
-    text = canonical_text(clean)
+    clean, found = _settled(envelope.content)
+    text = _text(clean, found)
     if is_blank(text):
         raise RefusedHtml("no text is left after cleaning", "empty")
-    _check_depth(clean)
+    _check_depth(found)
     if text != _text_by_lxml(clean):
         raise RefusedHtml("two parsers read different text from the cleaned page", "unstable")
     return Canonical(clean, text, _hash(text), _hash(clean), envelope.notes)
@@ -80,22 +80,29 @@ def canonicalise(html: str) -> Canonical:
 
 def clean_html(html: str) -> str:
     """The cleaning alone, run until nothing changes."""
+    return _settled(html)[0]
+
+
+def _settled(html: str) -> tuple[str, Sequence[Token]]:
+    """The cleaned HTML, and its tokens, which are had by then."""
     if len(html) > MAX_CHARS:
         raise RefusedHtml(f"{len(html):,} characters are more than {MAX_CHARS:,}", "too_large")
     reduced = reduce_markup(_plain_characters(html))
     check_nesting(reduced, tokens(reduced))
     cleaned = _clean_once(reduced)
     for _ in range(MAX_ROUNDS):
-        again = _clean_once(reduce_markup(_plain_characters(cleaned)))
+        plain = _plain_characters(cleaned)
+        found = list(tokens(plain, xml=(xml := is_xhtml(plain))))
+        again = _clean_once(reduce_markup(plain, found))
         if again == cleaned:
-            return cleaned
+            return cleaned, found if plain == cleaned and not xml else list(tokens(cleaned))
         cleaned = again
     raise RefusedHtml(f"cleaning does not settle within {MAX_ROUNDS} rounds", "unstable")
 
 
 def canonical_text(canonical_html: str) -> str:
     """All text nodes of canonical HTML in document order, as lxml and browsers read `html_page`."""
-    return "".join(unescape(node) for node in _raw_text_nodes(canonical_html))
+    return _text(canonical_html, tokens(canonical_html))
 
 
 def html_page(canonical_html: str) -> str:
@@ -104,10 +111,10 @@ def html_page(canonical_html: str) -> str:
     return f"<!DOCTYPE html><html>{head}<body>{canonical_html}</body></html>"
 
 
-def _raw_text_nodes(html: str) -> Iterator[str]:
-    for token in tokens(html):
-        if token.kind is Kind.TEXT:
-            yield html[token.start : token.end]
+def _text(html: str, found: Iterable[Token]) -> str:
+    return "".join(
+        unescape(html[token.start : token.end]) for token in found if token.kind is Kind.TEXT
+    )
 
 
 def _plain_characters(html: str) -> str:
@@ -132,9 +139,9 @@ def _is_plain_text(cleaned: str) -> bool:
     return few <= cleaned.count("\n") and few <= len(_COLUMNS.findall(cleaned))
 
 
-def _check_depth(html: str) -> None:
+def _check_depth(found: Iterable[Token]) -> None:
     depth = 0
-    for token in tokens(html):
+    for token in found:
         if token.kind is Kind.START and token.name not in VOID_ELEMENTS:
             depth += 1
             if depth > MAX_DEPTH:

@@ -10,6 +10,8 @@ from portal.facts.labelstudio_writing import DETAILS, OBJECT
 # The types of results that are spans, and the field of their value that has the labels.
 SPAN_TYPES = ("hypertextlabels", "labels")
 _HTML_FIELDS = (OBJECT, "text", "hypertext", "ner")
+# What tools call the name of a document in the data of a task.
+_NAMES = ("name", "id", "document", "filename", "file_name")
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,12 @@ class Task:
     @property
     def where(self) -> str:
         return f"task {self.id}"
+
+    @property
+    def name(self) -> str:
+        """What the data calls the document; empty where it does not."""
+        names = (self.data.get(field) for field in _NAMES)
+        return next((name for name in names if isinstance(name, str) and name), "")
 
     @property
     def html(self) -> str:

@@ -58,21 +58,26 @@ def tokens(html: str, *, xml: bool = False) -> Iterator[Token]:
 
     With `xml`, a tag that ends in `/>` has no content, so `<title/>` does not swallow the page.
     """
+    # A filing has hundreds of thousands: what the loop needs is looked up once, and tokens are made
+    # without the call that a NamedTuple's name would be.
+    search, new = _MARKUP.search, tuple.__new__
+    text, open_tag, end_tag = Kind.TEXT, Kind.START, Kind.END
     position = 0
-    while match := _MARKUP.search(html, position):
+    while match := search(html, position):
         start, end = match.span()
         if start > position:
-            yield Token(Kind.TEXT, position, start)
+            yield new(Token, (text, position, start, ""))
         position = end
-        name = match["name"]
+        slash, name = match.group("slash", "name")
         if match.lastgroup in _OPEN:
             yield Token(Kind.UNCLOSED, start, end)
         elif name is None:
             yield Token(Kind.COMMENT, start, end)
-        elif match["slash"]:
-            yield Token(Kind.END, start, end, name.lower())
+        elif slash:
+            yield new(Token, (end_tag, start, end, name.lower()))
         else:
-            yield Token(Kind.START, start, end, name := name.lower())
+            name = name.lower()
+            yield new(Token, (open_tag, start, end, name))
             if not (xml and html[end - 2] == "/") and (raw := _raw(html, end, name)):
                 yield raw
                 position = raw.end

@@ -30,6 +30,10 @@ _PAGE_ELEMENTS = KEPT_ELEMENTS | {"html", "body"}
 _IXBRL_PREFIX = re.compile(
     r"""xmlns:([\w.-]+)\s*=\s*["']http://www\.xbrl\.org/\d{4}/inlineXBRL["']"""
 )
+# Tags as they are written after cleaning; any other `<` is one that has to be looked at.
+_TAG = re.compile(r"</[a-z][a-z0-9]*>|<[a-z][a-z0-9]*(?:>|(?=[ \n]))")
+_REDUCED_KINDS = frozenset({Kind.TEXT, Kind.START, Kind.END})
+_REDUCED_NAMES = (KEPT_ELEMENTS - {"input", *_RENAMED}) | {""}
 _BODY = re.compile(r"\A(</?)body", re.IGNORECASE)
 _STYLED = re.compile(r"\sstyle\s*=", re.IGNORECASE)
 _CHECKBOX = re.compile(r"""\stype\s*=\s*["']?(?:checkbox|radio)\b""", re.IGNORECASE)
@@ -45,28 +49,48 @@ def ixbrl_prefixes(html: str) -> frozenset[str]:
     return frozenset({prefix.lower() for prefix in _IXBRL_PREFIX.findall(html)} | {"ix"})
 
 
-def reduce_markup(html: str) -> str:
-    """`html` with nothing but text and tags of KEPT_ELEMENTS, attributes untouched.
+def reduce_markup(html: str, found: Sequence[Token] | None = None) -> str:
+    """`html` with nothing but text and tags of KEPT_ELEMENTS, attributes untouched. `found` are its
+    tokens, if they are known.
 
     Raises RefusedHtml when something left open swallows the rest of the page, or when the input
     is XML that is not HTML.
     """
     xml = is_xhtml(html)
-    found = list(tokens(html, xml=xml))
+    if found is None:
+        found = list(tokens(html, xml=xml))
     if _XML_BEGINS.match(html) and not any(token.name in _PAGE_ELEMENTS for token in found):
         raise RefusedHtml("this is an XML document without any HTML in it", "not_html")
+    if not xml and _is_reduced(html, found):
+        return html
     dropped = _dropped(html, found)
     rowless = _rowless_tables(found)
     pieces: list[str] = []
+    text = Kind.TEXT
     body = _styled_body(html, found)
     for index, token in enumerate(found):
         if dropped[index]:
             continue
         if index in body:
             pieces.append(_BODY.sub(r"\1div", html[token.start : token.end], count=1))
+        elif token.kind is text:
+            pieces.append(html[token.start : token.end].replace("<", "&lt;"))
         elif (piece := _kept(html, token, xml=xml)) is not None and index not in rowless:
             pieces.append(piece)
     return "".join(pieces)
+
+
+def _is_reduced(html: str, found: Sequence[Token]) -> bool:
+    """Whether nothing is to be done, as with what was reduced and cleaned before.
+
+    Says no where it is not sure: a checkbox, a table without rows, a name in capitals.
+    """
+    if not {token.kind for token in found} <= _REDUCED_KINDS:
+        return False
+    names = {token.name for token in found}
+    if not names <= _REDUCED_NAMES or _rowless_tables(found):
+        return False
+    return "<" not in _TAG.sub("", html)
 
 
 def _styled_body(html: str, found: Sequence[Token]) -> tuple[int, int]:
@@ -82,10 +106,8 @@ def _styled_body(html: str, found: Sequence[Token]) -> tuple[int, int]:
 
 
 def _kept(html: str, token: Token, *, xml: bool) -> str | None:
-    """What stays of one token; None for a tag or comment that goes."""
+    """What stays of a token that is no text; None for a tag or comment that goes."""
     source = html[token.start : token.end]
-    if token.kind is Kind.TEXT:
-        return source.replace("<", "&lt;")
     if token.kind is Kind.RAW:
         return _raw_as_text(source, token.name)
     if token.kind is Kind.UNCLOSED:

@@ -19,6 +19,7 @@ from portal.facts.reduction import is_xhtml, ixbrl_prefixes
 
 _CONCEPT = re.compile(r"""\sname\s*=\s*["']([^"']*)["']""", re.IGNORECASE)
 _TEMPORAL = re.compile(r"""\sformat\s*=\s*["'](?:[\w.-]+:)?(?:date|dur)""", re.IGNORECASE)
+_ELEMENT = re.compile(r"<[\w.-]+:non(?:fraction|numeric)\b", re.IGNORECASE)
 _DIGIT = re.compile(r"[0-9]")
 
 
@@ -62,6 +63,8 @@ def locate_elements(html: str, canonical: Canonical) -> list[LocatedElement]:
     """The elements of the facts that `read_xbrl` gives, in the same order, which raises the same
     errors.
     """
+    if not _ELEMENT.search(html):
+        return []
     content = open_envelope(html).content
     tagged = list(_tagged(content))
     if not tagged:

@@ -112,7 +112,7 @@ def test_canonicalise_refuses_more_than_it_can_hold(monkeypatch: pytest.MonkeyPa
 def test_canonicalise_refuses_what_parsers_read_differently(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("portal.facts.canonical.canonical_text", lambda html: html)
+    monkeypatch.setattr("portal.facts.canonical._text", lambda html, found: html)
     with pytest.raises(RefusedHtml, match="two parsers") as caught:
         canonicalise("<p>1</p>")
     assert caught.value.code == "unstable"
