@@ -6,13 +6,14 @@ from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from portal.jobs.models import Job
+from portal.jobs.models import Job, JobEvent
 from portal.jobs.services import try_again
 
 if TYPE_CHECKING:
     JobModelAdmin = admin.ModelAdmin[Job]
+    EventModelAdmin = admin.ModelAdmin[JobEvent]
 else:
-    JobModelAdmin = admin.ModelAdmin
+    JobModelAdmin = EventModelAdmin = admin.ModelAdmin
 
 
 @admin.register(Job)
@@ -32,6 +33,26 @@ class JobAdmin(JobModelAdmin):
 
     def has_try_again_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perm("jobs.change_job")
+
+    def has_add_permission(self, *_: object) -> bool:
+        return False
+
+    def has_change_permission(self, *_: object) -> bool:
+        return False
+
+    def has_delete_permission(self, *_: object) -> bool:
+        return False
+
+
+@admin.register(JobEvent)
+class JobEventAdmin(EventModelAdmin):
+    """The stage log in full, workers and errors included."""
+
+    list_display = ["at", "what", "group", "kind", "job_id", "count", "attempt", "worker"]
+    list_display += ["error", "next_at"]
+    list_filter = ["what", "kind"]
+    search_fields = ["group", "worker", "error"]
+    show_full_result_count = False
 
     def has_add_permission(self, *_: object) -> bool:
         return False

@@ -9,7 +9,8 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
-from portal.jobs.models import Job
+from portal.jobs.events import note
+from portal.jobs.models import Job, JobEvent
 
 # Progress is for people's eyes; more than four writes a second would only slow the work down.
 PROGRESS_EVERY_SECONDS = 0.25
@@ -70,9 +71,7 @@ class Claim:
         LeaseLost, which rolls everything back, when another worker took over.
         """
         mine = Job.objects.held(self.job_id, self.token)
-        with transaction.atomic():
-            if mine.select_for_update().first() is None:
-                raise LeaseLost(f"{self}: another worker took over")
+        with self.keep() as job:
             yield
             changed = mine.update(
                 state=Job.State.DONE,
@@ -84,4 +83,17 @@ class Claim:
             )
             if changed != 1:
                 raise LeaseLost(f"{self}: another worker took over")
+            note(job, JobEvent.What.DONE)
         self.finished = True
+
+    @contextmanager
+    def keep(self) -> Iterator[Job]:
+        """A transaction for a part of the effects, which leaves the job running.
+
+        What is written must be skipped by another attempt. The rules of `finish` hold.
+        """
+        with transaction.atomic():
+            job = Job.objects.held(self.job_id, self.token).select_for_update().first()
+            if job is None:
+                raise LeaseLost(f"{self}: another worker took over")
+            yield job

@@ -26,6 +26,7 @@ Payload = dict[str, Any]
 Run = Callable[[Claim], None]
 OnFailed = Callable[[Payload, str], None]
 OnCancelled = Callable[[Payload], None]
+Label = Callable[[Payload], str]
 
 
 class Retry(Exception):
@@ -52,26 +53,43 @@ class Handler:
     run: Run
     on_failed: OnFailed | None = None
     on_cancelled: OnCancelled | None = None
+    nouns: tuple[str, str] = ("job", "jobs")
+    label: Label | None = None
+
+    def counted(self, count: int) -> str:
+        return f"{count:,} {self.nouns[count != 1]}"
+
+    def named(self, payload: Payload) -> str:
+        """One job in the stage log, such as “Items 26 to 50”."""
+        return self.label(payload) if self.label else f"The {self.nouns[0]}"
 
 
 HANDLERS: dict[str, Handler] = {}
 
 
 def handler(
-    kind: str, *, on_failed: OnFailed | None = None, on_cancelled: OnCancelled | None = None
+    kind: str,
+    *,
+    on_failed: OnFailed | None = None,
+    on_cancelled: OnCancelled | None = None,
+    nouns: tuple[str, str] = ("job", "jobs"),
+    label: Label | None = None,
 ) -> Callable[[Run], Run]:
     """Registers the decorated function for jobs of `kind`.
 
     The function gets a `Claim`. It may be run again after a crash, so whatever it leaves behind it
     writes inside `with claim.finish():`. `on_failed(payload, error)` and `on_cancelled(payload)`
-    run in the transaction in which the row is marked failed or cancelled.
+    run in the transaction in which the row is marked failed or cancelled, after that.
+
+    In the stage log one job and several are called `nouns`, and a single one `label(payload)`,
+    which must not say more than everybody may read who reads the log.
     """
 
     def register(run: Run) -> Run:
         known = HANDLERS.get(kind)
         if known is not None and known.run.__qualname__ != run.__qualname__:
             raise ValueError(f"two handlers for jobs of kind {kind!r}: {known.run} and {run}")
-        HANDLERS[kind] = Handler(kind, run, on_failed, on_cancelled)
+        HANDLERS[kind] = Handler(kind, run, on_failed, on_cancelled, nouns, label)
         return run
 
     return register

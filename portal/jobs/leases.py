@@ -16,8 +16,9 @@ from django.db import transaction
 from django.db.models import F, Min
 from django.utils import timezone
 
+from portal.jobs.events import note, worker_name
 from portal.jobs.handlers import HANDLERS
-from portal.jobs.models import Job
+from portal.jobs.models import Job, JobEvent
 
 logger = logging.getLogger(__name__)
 
@@ -26,6 +27,9 @@ BACKOFF_FACTOR = 4
 BACKOFF_MOST = timedelta(minutes=5)
 REAP_AT_ONCE = 100
 ERROR_CHARS = 500
+LOST = "The worker was lost: its lease ran out."
+STOPPED = "The worker was stopped."
+HOOK_FAILED = " (and the hook: "
 
 
 def backoff(attempts: int) -> timedelta:
@@ -62,6 +66,7 @@ def _heads(kinds: Collection[str]) -> list[tuple[str, int]]:
     return list(due.values("group").annotate(first=Min("id")).values_list("group", "first"))
 
 
+@transaction.atomic
 def _claim(job_id: int) -> Job | None:
     """The job with a fresh lease, unless another worker was faster."""
     now, token = timezone.now(), uuid.uuid4().hex
@@ -76,9 +81,14 @@ def _claim(job_id: int) -> Job | None:
             progress_done=0,
             error="",
             started_at=now,
+            worker=worker_name(),
         )
     )
-    return Job.objects.held(job_id, token).first() if changed == 1 else None
+    if changed != 1:
+        return None
+    job = Job.objects.get(pk=job_id)
+    note(job, JobEvent.What.CLAIMED)
+    return job
 
 
 def renew(job_id: int, token: str) -> bool:
@@ -102,15 +112,20 @@ def give_back(job_id: int, token: str, *, reason: str, delay: timedelta = timede
         if job.cancel_requested:
             end(job, Job.State.CANCELLED)
             return
+        not_before = timezone.now() + delay
+        note(job, JobEvent.What.GIVEN_BACK, error=reason, next_at=not_before)
         job.attempts -= 1
-        _queue_again(job, timezone.now() + delay, reason)
+        _queue_again(job, not_before, reason)
 
 
 def attempt_failed(job_id: int, token: str, error: str) -> None:
     """Queues the row again after a wait or, after its last attempt, marks it failed."""
     with _locked(job_id, token) as job:
-        if job is not None:
-            _after_failure(job, error, backoff(job.attempts))
+        if job is None or _ended(job, error):
+            return
+        not_before = timezone.now() + backoff(job.attempts)
+        note(job, JobEvent.What.ATTEMPT_FAILED, error=error, next_at=not_before)
+        _queue_again(job, not_before, error)
 
 
 def cancel(job_id: int, token: str) -> None:
@@ -130,18 +145,22 @@ def reap() -> int:
             if job is None or job.lease_until is None or job.lease_until >= timezone.now():
                 continue
             logger.warning("%s: its worker was lost, attempt %s", job, job.attempts)
-            _after_failure(job, "The worker was lost: its lease ran out.", timedelta(0))
+            note(job, JobEvent.What.LOST)
+            if not _ended(job, LOST):
+                _queue_again(job, timezone.now(), LOST)
             count += 1
     return count
 
 
-def _after_failure(job: Job, error: str, wait: timedelta) -> None:
+def _ended(job: Job, error: str) -> bool:
+    """Ends a job that is to be cancelled or has used up its attempts; False for any other."""
     if job.cancel_requested:
         end(job, Job.State.CANCELLED)
     elif job.attempts >= job.max_attempts:
         end(job, Job.State.FAILED, error)
     else:
-        _queue_again(job, timezone.now() + wait, error)
+        return False
+    return True
 
 
 def _queue_again(job: Job, not_before: datetime, error: str) -> None:
@@ -152,17 +171,27 @@ def _queue_again(job: Job, not_before: datetime, error: str) -> None:
 
 
 def end(job: Job, state: Job.State, error: str = "") -> None:
-    """Ends a locked job without success and tells the app that owns it, in the same transaction."""
+    """Ends a locked job without success, with a line in the log."""
+    note(job, JobEvent.What(state), error=error)
+    settle(job, state, error)
+
+
+def settle(job: Job, state: Job.State, error: str = "") -> None:
+    """Writes the end of a locked job and tells the app that owns it, in the same transaction.
+
+    The app's hook finds the job's row as it is afterwards.
+    """
     job.state, job.error, job.finished_at = state, error, timezone.now()
     job.lease_token, job.lease_until = "", None
+    job.save()
     try:
         with transaction.atomic():
             _call_hook(job)
     except Exception as fault:
         # A hook that always fails must not keep its row alive for ever.
         logger.exception("%s: its %s hook failed", job, state)
-        job.error = f"{error} (and the hook: {describe(fault)})".strip()
-    job.save()
+        job.error = f"{error}{HOOK_FAILED}{describe(fault)})".strip()
+        job.save(update_fields=["error"])
 
 
 def _call_hook(job: Job) -> None:

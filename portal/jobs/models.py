@@ -46,6 +46,7 @@ class Job(models.Model):
     progress_done = models.PositiveIntegerField(default=0)
     progress_total = models.PositiveIntegerField(default=0)
     error = models.TextField(blank=True)
+    worker = models.CharField(max_length=80, blank=True, help_text="Who has or had it last.")
     created_at = models.DateTimeField(auto_now_add=True)
     started_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)
@@ -58,6 +59,7 @@ class Job(models.Model):
             models.Index(fields=["state", "not_before", "id"], name="job_due"),
             models.Index(fields=["state", "lease_until"], name="job_lease"),
             models.Index(fields=["group", "state"], name="job_group"),
+            models.Index(fields=["finished_at"], name="job_finished"),
         ]
         constraints = [
             models.CheckConstraint(
@@ -71,3 +73,42 @@ class Job(models.Model):
 
     def __str__(self) -> str:
         return f"{self.kind} {self.pk} ({self.state})"
+
+
+class JobEvent(models.Model):
+    """A line of the stage log: one change of a job's state, or the same change of many at once.
+
+    What is done to a whole group in one statement (queueing, cancelling) is one line with a
+    `count` and no job; everything that a worker does to a job is a line of that job.
+    """
+
+    class What(models.TextChoices):
+        QUEUED = "queued"
+        CLAIMED = "claimed"
+        GIVEN_BACK = "given_back"
+        LOST = "lost"
+        ATTEMPT_FAILED = "attempt_failed"
+        DONE = "done"
+        FAILED = "failed"
+        CANCEL_ASKED = "cancel_asked"
+        CANCELLED = "cancelled"
+        TRIED_AGAIN = "tried_again"
+
+    job = models.ForeignKey(Job, null=True, on_delete=models.CASCADE, related_name="events")
+    group = models.CharField(max_length=80, blank=True)
+    kind = models.CharField(max_length=60)
+    what = models.CharField(max_length=16, choices=What)
+    count = models.PositiveIntegerField(default=1, help_text="How many jobs changed.")
+    attempt = models.PositiveIntegerField(default=0)
+    worker = models.CharField(max_length=80, blank=True)
+    # As in the job's row: it may quote what was worked on. Pages show it through `stage_log` only.
+    error = models.TextField(blank=True)
+    next_at = models.DateTimeField(null=True, help_text="When it is tried again.")
+    at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["id"]
+        indexes = [models.Index(fields=["group", "what"], name="job_event_group")]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.job_id}: {self.what}"

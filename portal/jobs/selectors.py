@@ -3,11 +3,26 @@
 from dataclasses import dataclass
 from datetime import timedelta
 
-from django.db.models import Case, Count, F, Min, PositiveBigIntegerField, Sum, Value, When
+from django.db.models import Case, Count, F, Min, PositiveBigIntegerField, Sum, When
 from django.db.models.functions import Least
 from django.utils import timezone
 
 from portal.jobs.models import Job
+from portal.jobs.progress import steps_of_jobs
+from portal.jobs.stagelog import StageLine, StageLog, kind_of_error, stage_log
+from portal.jobs.standing import QueueStanding, queue_standing
+
+__all__ = [
+    "GroupProgress",
+    "QueueStanding",
+    "StageLine",
+    "StageLog",
+    "group_progress",
+    "kind_of_error",
+    "longest_wait",
+    "queue_standing",
+    "stage_log",
+]
 
 
 @dataclass(frozen=True)
@@ -42,11 +57,7 @@ class GroupProgress:
 
 def group_progress(group: str) -> GroupProgress:
     """One query. A job that declared no total is one step, done when the job is."""
-    steps = Case(
-        When(progress_total=0, then=Value(1)),
-        default=F("progress_total"),
-        output_field=PositiveBigIntegerField(),
-    )
+    steps = steps_of_jobs()
     done = Case(
         When(state=Job.State.DONE, then=steps),
         default=Least(F("progress_done"), steps),

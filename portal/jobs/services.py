@@ -9,8 +9,9 @@ from django.utils import timezone
 
 from portal.audit.models import record_event
 from portal.jobs import leases
+from portal.jobs.events import note, note_group, note_queued
 from portal.jobs.handlers import HANDLERS, get_handler
-from portal.jobs.models import Job
+from portal.jobs.models import Job, JobEvent
 from portal.jobs.wakeup import wake_on_commit
 
 
@@ -66,6 +67,7 @@ def enqueue_many(
     ]
     with transaction.atomic():
         created = Job.objects.bulk_create(jobs, batch_size=500)
+        note_queued(created)
         wake_on_commit()
     return created
 
@@ -89,8 +91,11 @@ def cancel_group(group: str, actor: models.Model | None) -> CancelledGroup:
     jobs = Job.objects.filter(group=group)
     # No job may slip from running back to waiting between the two steps below.
     list(jobs.unfinished().select_for_update().values_list("pk"))
-    cancelled = _cancel_waiting(jobs.filter(state=Job.State.QUEUED))
-    asked = jobs.filter(state=Job.State.RUNNING).update(cancel_requested=True)
+    waiting, running = jobs.filter(state=Job.State.QUEUED), jobs.filter(state=Job.State.RUNNING)
+    note_group(group, JobEvent.What.CANCELLED, _by_kind(waiting))
+    note_group(group, JobEvent.What.CANCEL_ASKED, _by_kind(running.exclude(cancel_requested=True)))
+    cancelled = _cancel_waiting(waiting)
+    asked = running.update(cancel_requested=True)
     first = jobs.first()
     if first is not None:
         record_event(
@@ -104,12 +109,17 @@ def cancel_group(group: str, actor: models.Model | None) -> CancelledGroup:
     return CancelledGroup(cancelled, asked)
 
 
+def _by_kind(jobs: models.QuerySet[Job]) -> dict[str, int]:
+    counted = jobs.order_by().values("kind").annotate(jobs=models.Count("id"))
+    return {row["kind"]: row["jobs"] for row in counted}
+
+
 def _cancel_waiting(waiting: models.QuerySet[Job]) -> int:
     """Row by row only where a handler wants to be told: a group may have thousands of jobs."""
     with_hook = [kind for kind, handler in HANDLERS.items() if handler.on_cancelled]
     told = list(waiting.filter(kind__in=with_hook))
     for job in told:
-        leases.end(job, Job.State.CANCELLED)
+        leases.settle(job, Job.State.CANCELLED)
     untold = waiting.exclude(kind__in=with_hook).update(
         state=Job.State.CANCELLED, error="", finished_at=timezone.now()
     )
@@ -123,6 +133,7 @@ def try_again(*, job: Job, actor: models.Model | None) -> bool:
         state=Job.State.QUEUED, attempts=0, not_before=timezone.now(), finished_at=None
     )
     if changed:
+        note(job, JobEvent.What.TRIED_AGAIN)
         record_event(verb="try_job_again", subject=job, actor=actor)
         wake_on_commit()
     return changed == 1

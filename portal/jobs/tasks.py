@@ -1,11 +1,13 @@
 """The one Celery task: being woken."""
 
+import resource
 import signal
 from contextlib import suppress
 
 from celery import shared_task
 from celery.platforms import set_pdeathsig
 from celery.signals import beat_embedded_init, worker_process_init, worker_shutting_down
+from django.conf import settings
 
 from portal.jobs import shutdown
 from portal.jobs.wakeup import TASK, wake
@@ -32,7 +34,14 @@ def _wait_with_signals(**_: object) -> None:
     shutdown.hold_back(signal.SIGTERM)
 
 
+def _bound_memory(**_: object) -> None:
+    """A job that asks for more fails with MemoryError, where the system might kill anybody."""
+    if most := settings.JOB_MEMORY_MB * settings.MEGABYTE:
+        resource.setrlimit(resource.RLIMIT_AS, (most, most))
+
+
 shared_task(name=TASK)(run_woken)
 worker_shutting_down.connect(_stop_after_this_job)
 beat_embedded_init.connect(_end_with_worker)
 worker_process_init.connect(_wait_with_signals)
+worker_process_init.connect(_bound_memory)

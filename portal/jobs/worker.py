@@ -8,7 +8,7 @@ from django.conf import settings
 from django.db import close_old_connections, connection
 from django.utils import timezone
 
-from portal.jobs import leases
+from portal.jobs import leases, upkeep
 from portal.jobs.claims import Claim
 from portal.jobs.handlers import HANDLERS, LeaseLost, Retry
 from portal.jobs.heartbeat import heartbeat
@@ -41,6 +41,7 @@ def run_due_jobs(
             close_old_connections()
         if monotonic() >= next_reap:
             leases.reap()
+            upkeep.run_when_due()
             next_reap = monotonic() + settings.JOB_REAP_EVERY.total_seconds()
         job = leases.take_next(HANDLERS, served)
         if job is None:
@@ -81,4 +82,4 @@ def _give_back_interrupted(claim: Claim) -> None:
     if not connection.in_atomic_block:
         connection.close()
     logger.info("%s: given back, this worker stops", claim)
-    leases.give_back(claim.job_id, claim.token, reason="The worker was stopped.")
+    leases.give_back(claim.job_id, claim.token, reason=leases.STOPPED)
