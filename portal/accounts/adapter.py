@@ -2,11 +2,14 @@
 
 from allauth.account.adapter import DefaultAccountAdapter
 from django.conf import settings
+from django.core.exceptions import ValidationError
 from django.http import HttpRequest
 from django.urls import Resolver404, resolve
 
 from .invitations import PENDING, find_invitation, invitation_state
 from .models import Invitation
+from .models.people import DELETED_DOMAIN
+from .teams.inviting import opens_sign_up
 
 
 def invitation_behind(request: HttpRequest) -> Invitation | None:
@@ -28,7 +31,16 @@ def invitation_behind(request: HttpRequest) -> Invitation | None:
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ships no types
     def is_open_for_signup(self, request: HttpRequest) -> bool:
-        return settings.SIGN_UP == "open" or invitation_behind(request) is not None
+        if settings.SIGN_UP == "open":
+            return True
+        invitation = invitation_behind(request)
+        return invitation is not None and opens_sign_up(invitation)
+
+    def clean_email(self, email: str) -> str:
+        """What deleted accounts are called by is no address, and shall be nobody’s."""
+        if email.lower().endswith(f"@{DELETED_DOMAIN}"):
+            raise ValidationError("This is not an e-mail address that letters can be sent to.")
+        return str(super().clean_email(email))
 
     def is_email_verified(self, request: HttpRequest, email: str) -> bool:
         """Who has the link has read the letter, so the address is theirs."""

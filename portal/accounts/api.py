@@ -2,11 +2,12 @@
 
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from rest_framework.authentication import BaseAuthentication, get_authorization_header
-from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.exceptions import AuthenticationFailed, PermissionDenied
+from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
 
 from .models import ApiToken, User
-from .tokens import recognise_token
+from .tokens import TokenRefused, recognise_token
 
 
 class TokenAuthentication(BaseAuthentication):
@@ -16,9 +17,14 @@ class TokenAuthentication(BaseAuthentication):
             return None
         if len(parts) != 2:
             raise AuthenticationFailed("The header must read: Authorization: Bearer TOKEN")
-        token = recognise_token(parts[1].decode("ascii", errors="replace"))
+        try:
+            token = recognise_token(parts[1].decode("ascii", errors="replace"))
+        except TokenRefused as refusal:
+            raise AuthenticationFailed(str(refusal)) from refusal
         if token is None:
             raise AuthenticationFailed("This token is not known or was revoked.")
+        if token.scope == ApiToken.Scope.READ and request.method not in SAFE_METHODS:
+            raise PermissionDenied("This token may read only. Make one that may change things.")
         return token.user, token
 
     def authenticate_header(self, request: Request) -> str:

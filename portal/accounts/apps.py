@@ -5,3 +5,12 @@ class AccountsConfig(AppConfig):
     name = "portal.accounts"
     label = "accounts"
     verbose_name = "Accounts"
+
+    def ready(self) -> None:
+        # They need models, which are there only now.
+        from . import account_data, offers
+        from .own_data import AccountsData
+        from .teams.inviting import TeamOffers
+
+        offers.register(TeamOffers())
+        account_data.register(AccountsData())

@@ -1,5 +1,6 @@
 """Forms of accounts."""
 
+from datetime import timedelta
 from typing import Any
 
 from allauth.account.forms import SignupForm as AllauthSignupForm
@@ -7,6 +8,7 @@ from allauth.core import context
 from django import forms
 from django.core.validators import validate_email
 from django.http import HttpRequest
+from django.utils import timezone
 
 from .adapter import invitation_behind
 from .models import ApiToken, User
@@ -38,7 +40,9 @@ class SignupForm(AllauthSignupForm):  # type: ignore[misc]  # allauth ships no t
         user = super().save(request)
         if user is not None:  # None: the address has an account already, and allauth told its owner
             user.name = self.cleaned_data["name"]
-            user.save(update_fields=["name"])
+            # The page says that signing up is accepting them.
+            user.terms_accepted_at = timezone.now()
+            user.save(update_fields=["name", "terms_accepted_at"])
         return user
 
 
@@ -48,12 +52,31 @@ class ProfileForm(forms.ModelForm):  # type: ignore[type-arg]
         fields = ["name", "affiliation"]
 
 
+# How long a token is good for, in days; 0 is for ever.
+LIFETIMES = {"30": "30 days", "90": "90 days", "365": "a year", "0": "for ever"}
+USUAL_LIFETIME = "365"
+
+
+class PresetField(forms.ChoiceField):
+    """A choice that is made already: what is not sent is the initial one."""
+
+    def clean(self, value: Any) -> Any:
+        return super().clean(value or self.initial)
+
+
 class TokenForm(forms.ModelForm):  # type: ignore[type-arg]
+    scope = PresetField(label="It may", choices=ApiToken.Scope.choices, initial=ApiToken.Scope.FULL)
+    lifetime = PresetField(label="Good for", choices=LIFETIMES.items(), initial=USUAL_LIFETIME)
+
     class Meta:
         model = ApiToken
-        fields = ["name"]
+        fields = ["name", "scope"]
         labels = {"name": "Used in"}
         help_texts = {"name": "The program or machine, such as “grading script”."}
+
+    def clean_lifetime(self) -> timedelta | None:
+        days = int(self.cleaned_data["lifetime"])
+        return timedelta(days=days) if days else None
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         # The profile stands on the same page and has a field of this name too.

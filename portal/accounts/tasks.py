@@ -1,12 +1,18 @@
 """The jobs of accounts."""
 
+from typing import Any
+
 from django.urls import reverse
+from django.utils import timezone
 
 from portal.jobs.handlers import Claim, handler
+from portal.jobs.services import enqueue
 
+from .deleting import ERASE_KIND, erase_rest
+from .exporting import DROP_KIND, KEPT_FOR, KIND, drop_file, store_export
 from .inviting import mint_secret
 from .letters import send_letter
-from .models import Invitation, display_name
+from .models import AccountExport, Invitation, User, display_name, is_former
 from .offers import InvitationRefused, offer_of
 
 
@@ -33,3 +39,46 @@ def send_invitation(claim: Claim) -> None:
             "until": invitation.expires_at,
         },
     )
+
+
+def _export_failed(payload: dict[str, Any], _error: str) -> None:
+    AccountExport.objects.filter(pk=payload["export"]).update(state=AccountExport.State.FAILED)
+
+
+@handler(KIND, on_failed=_export_failed)
+def export_account(claim: Claim) -> None:
+    """Made again after a crash, the newer file takes the older one's place."""
+    exports = AccountExport.objects.filter(pk=claim.payload["export"])
+    export = exports.select_related("user").first()
+    if export is None or is_former(export.user):
+        return
+    size = store_export(export)
+    ready = {"state": AccountExport.State.READY, "size": size}
+    with claim.finish():
+        expires_at = timezone.now() + KEPT_FOR
+        kept = exports.update(**ready, expires_at=expires_at)
+        enqueue(
+            kind=DROP_KIND,
+            payload={"export": export.pk},
+            group=export.job_group,
+            not_before=expires_at,
+        )
+    if not kept:  # the account was deleted meanwhile
+        drop_file(export.path)
+
+
+@handler(DROP_KIND)
+def drop_account_export(claim: Claim) -> None:
+    export = AccountExport.objects.filter(pk=claim.payload["export"]).first()
+    if export is None:
+        return
+    drop_file(export.path)
+    with claim.finish():
+        export.delete()
+
+
+@handler(ERASE_KIND)
+def erase_account(claim: Claim) -> None:
+    user = User.objects.filter(pk=claim.payload["user"]).first()
+    if user is not None:
+        erase_rest(user)

@@ -1,14 +1,18 @@
-"""The account page: profile and API tokens."""
+"""The account page: profile, log-in, teams and API tokens."""
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from .access import UserRequest
 from .forms import ProfileForm, TokenForm
-from .tokens import issue_token, revoke_token
+from .log_in import log_in_of
+from .teams.selectors import own_teams
+from .token_list import own_tokens
+from .tokens import TokenRefused, issue_token, revoke_token
 
 
 @login_required
@@ -27,8 +31,11 @@ def _account_page(
     context = {
         "form": form,
         "token_form": token_form,
-        "tokens": request.user.api_tokens.all(),
+        "tokens": own_tokens(request.user),
+        "teams": own_teams(request.user),
+        "log_in": log_in_of(request.user),
         "secret": secret,
+        "example_url": request.build_absolute_uri(reverse("api:account")),
     }
     response = render(request, "accounts/account.html", context)
     if secret:
@@ -44,7 +51,13 @@ def create_token(request: UserRequest) -> HttpResponse:
         return _account_page(
             request, form=ProfileForm(instance=request.user), token_form=token_form
         )
-    _, secret = issue_token(user=request.user, name=token_form.cleaned_data["name"])
+    try:
+        _, secret = issue_token(user=request.user, **token_form.cleaned_data)
+    except TokenRefused as refusal:
+        token_form.add_error(None, str(refusal))
+        return _account_page(
+            request, form=ProfileForm(instance=request.user), token_form=token_form
+        )
     return _account_page(
         request, form=ProfileForm(instance=request.user), token_form=TokenForm(), secret=secret
     )

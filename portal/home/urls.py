@@ -8,5 +8,8 @@ app_name = "home"
 urlpatterns = [
     path("", views.home, name="home"),
     path("start/", views.start, name="start"),
+    path("terms/", views.legal, {"name": "terms"}, name="terms"),
+    path("privacy/", views.legal, {"name": "privacy"}, name="privacy"),
+    path("contact/", views.legal, {"name": "contact"}, name="contact"),
     path("healthz", views.healthz, name="healthz"),
 ]

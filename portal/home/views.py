@@ -10,6 +10,7 @@ from portal.accounts.access import UserRequest
 
 from . import selectors
 from .health import check_health
+from .legal import legal_text
 
 
 @require_safe
@@ -22,6 +23,12 @@ def home(request: HttpRequest) -> HttpResponse:
 @require_safe
 def start(request: UserRequest) -> HttpResponse:
     return render(request, "home/start.html", {"waiting": selectors.what_waits(request.user)})
+
+
+@require_safe
+def legal(request: HttpRequest, name: str) -> HttpResponse:
+    """Terms, privacy or contact: the operator's text, or ours."""
+    return render(request, "home/legal.html", {"text": legal_text(name)})
 
 
 @never_cache

@@ -249,5 +249,6 @@ def test_the_account_page_asks_the_database_the_same_for_many_tokens(
     for count in (1, 5):
         for number in range(count):
             client.post(reverse("accounts:create-token"), {"name": f"{count}/{number}"})
-        with django_assert_num_queries(4):  # session, user, tokens, membership for the navigation
+        # Session, user, tokens, teams, address, second factor; membership for the navigation.
+        with django_assert_num_queries(7):
             client.get(reverse("accounts:account"))

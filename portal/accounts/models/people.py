@@ -1,11 +1,14 @@
-"""People and the tokens with which their programs act for them."""
+"""Accounts, and the name others see."""
 
-import hashlib
 from typing import Any, ClassVar
 
 from django.contrib.auth.models import AbstractUser, BaseUserManager
 from django.db import models
 from django.db.models.functions import Lower
+
+# Addresses that belong to nobody: what is left of an account that was deleted has one of these.
+DELETED_DOMAIN = "deleted.invalid"
+FORMER_MEMBER = "former member"
 
 
 class UserManager(BaseUserManager["User"]):
@@ -42,6 +45,9 @@ class User(AbstractUser):
     is_organiser = models.BooleanField(
         "organiser", default=False, help_text="May manage datasets, campaigns, boards and entries."
     )
+    terms_accepted_at = models.DateTimeField(
+        null=True, editable=False, help_text="When the terms were accepted, at sign-up."
+    )
 
     USERNAME_FIELD = "email"
     REQUIRED_FIELDS: ClassVar[list[str]] = []
@@ -62,55 +68,13 @@ class User(AbstractUser):
         return display_name(self)
 
 
+def is_former(user: User) -> bool:
+    """Whether the account was deleted, and only stands for whoever did the work it points at."""
+    return user.email.endswith(f"@{DELETED_DOMAIN}")
+
+
 def display_name(user: User) -> str:
     """The name others see: never the whole e-mail address."""
+    if is_former(user):
+        return FORMER_MEMBER
     return user.name or user.email.partition("@")[0]
-
-
-class ApiToken(models.Model):
-    """A secret by which a program acts as its owner. Only its hash is kept."""
-
-    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="api_tokens")
-    name = models.CharField(max_length=80, help_text="Where the token is used.")
-    prefix = models.CharField(max_length=12, help_text="The beginning, to recognise it by.")
-    digest = models.CharField(max_length=64, unique=True)
-    created_at = models.DateTimeField(auto_now_add=True)
-    last_used_at = models.DateTimeField(null=True)
-
-    class Meta:
-        ordering = ["-created_at"]
-
-    def __str__(self) -> str:
-        return f"{self.prefix}… ({self.name})"
-
-    @staticmethod
-    def digest_of(secret: str) -> str:
-        """SHA-256 is enough: the secret is 32 random bytes, not a password to be guessed."""
-        return hashlib.sha256(secret.encode()).hexdigest()
-
-
-class Invitation(models.Model):
-    """A letter to somebody, who may or may not have an account. Only the secret's hash is kept.
-
-    What comes with it is said by the rows that point at it, such as a role in a campaign.
-    """
-
-    email = models.EmailField("e-mail address")
-    digest = models.CharField(max_length=64, unique=True)
-    invited_by = models.ForeignKey(
-        User, null=True, on_delete=models.SET_NULL, related_name="invitations_sent"
-    )
-    created_at = models.DateTimeField(auto_now_add=True)
-    expires_at = models.DateTimeField()
-    accepted_at = models.DateTimeField(null=True)
-    accepted_by = models.ForeignKey(
-        User, null=True, on_delete=models.SET_NULL, related_name="invitations_accepted"
-    )
-    revoked_at = models.DateTimeField(null=True)
-
-    class Meta:
-        ordering = ["-id"]
-        indexes = [models.Index(Lower("email"), name="invitation_email")]
-
-    def __str__(self) -> str:
-        return f"invitation of {self.email}"

@@ -1,0 +1,159 @@
+"""One's own account for programs: who I am, my tokens, what the site knows about me.
+
+Making tokens and deleting the account stay with the browser: a token that was stolen shall not make
+others, or do what cannot be undone.
+"""
+
+from typing import Any
+
+from django.core.files.storage import default_storage
+from django.http import FileResponse, Http404
+from django.shortcuts import get_object_or_404
+from django.urls import path
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers, status
+from rest_framework.permissions import IsAuthenticated
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from .exporting import ExportRefused, request_export
+from .models import AccountExport, ApiToken, User
+from .token_list import own_tokens
+from .tokens import revoke_token
+
+TAGS = ["account"]
+
+
+class AccountShape(serializers.ModelSerializer[User]):
+    class Meta:
+        model = User
+        fields = ["email", "name", "affiliation", "is_organiser"]
+        read_only_fields = ["email", "is_organiser"]
+
+
+class TokenShape(serializers.Serializer[Any]):
+    id = serializers.IntegerField(source="pk")
+    name = serializers.CharField()
+    prefix = serializers.CharField(help_text="The beginning, to recognise it by.")
+    scope = serializers.CharField(help_text="“read and change” or “read only”.")
+    created_at = serializers.DateTimeField()
+    last_used_at = serializers.DateTimeField(allow_null=True)
+    expires_at = serializers.DateTimeField(allow_null=True)
+    is_expired = serializers.BooleanField()
+    warning = serializers.CharField(help_text="What to look at; empty if nothing.")
+
+
+class ExportShape(serializers.ModelSerializer[AccountExport]):
+    state = serializers.CharField(help_text="waiting, ready or failed.")
+
+    class Meta:
+        model = AccountExport
+        fields = ["id", "state", "size", "created_at", "expires_at"]
+
+
+class AccountRefusal(serializers.Serializer[Any]):
+    code = serializers.CharField()
+    message = serializers.CharField()
+
+
+class _AccountView(APIView):
+    permission_classes = [IsAuthenticated]
+
+    @property
+    def me(self) -> User:
+        assert isinstance(self.request.user, User)
+        return self.request.user
+
+
+class Account(_AccountView):
+    @extend_schema(summary="Who I am", tags=TAGS, responses=AccountShape)
+    def get(self, request: Request) -> Response:
+        return Response(AccountShape(self.me).data)
+
+    @extend_schema(
+        summary="Change my name or affiliation", tags=TAGS, request=AccountShape,
+        responses=AccountShape,
+    )  # fmt: skip
+    def patch(self, request: Request) -> Response:
+        body = AccountShape(self.me, data=request.data, partial=True)
+        body.is_valid(raise_exception=True)
+        body.save()
+        return Response(body.data)
+
+
+class Tokens(_AccountView):
+    @extend_schema(
+        operation_id="account_tokens_list",
+        summary="My API tokens",
+        description="New ones are made in the browser.",
+        tags=TAGS,
+        responses=TokenShape(many=True),
+    )
+    def get(self, request: Request) -> Response:
+        return Response(TokenShape(own_tokens(self.me), many=True).data)
+
+
+class TokenDetail(_AccountView):
+    @extend_schema(summary="Revoke a token of mine", tags=TAGS, responses={204: None})
+    def delete(self, request: Request, pk: int) -> Response:
+        token = get_object_or_404(ApiToken, pk=pk, user=self.me)
+        revoke_token(token=token, actor=self.me)
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class Exports(_AccountView):
+    @extend_schema(
+        operation_id="account_exports_list",
+        summary="Files with what the site knows about me",
+        tags=TAGS,
+        responses=ExportShape(many=True),
+    )
+    def get(self, request: Request) -> Response:
+        return Response(ExportShape(self.me.data_exports.all(), many=True).data)
+
+    @extend_schema(
+        summary="Have such a file made",
+        description="A worker makes it. While one is being made, this answers that one.",
+        tags=TAGS,
+        request=None,
+        responses={202: ExportShape, 409: AccountRefusal},
+    )
+    def post(self, request: Request) -> Response:
+        try:
+            export = request_export(user=self.me)
+        except ExportRefused as refusal:
+            body = {"code": "too_many", "message": str(refusal)}
+            return Response(body, status=status.HTTP_409_CONFLICT)
+        return Response(ExportShape(export).data, status=status.HTTP_202_ACCEPTED)
+
+
+class ExportDownload(_AccountView):
+    @extend_schema(
+        summary="Download such a file",
+        tags=TAGS,
+        responses={(200, "application/zip"): OpenApiTypes.BINARY},
+    )
+    def get(self, request: Request, pk: int) -> FileResponse:
+        found = get_object_or_404(
+            AccountExport, pk=pk, user=self.me, state=AccountExport.State.READY
+        )
+        if not default_storage.exists(found.path):
+            raise Http404("The file was deleted.")
+        return FileResponse(
+            found.file.open("rb"),
+            as_attachment=True,
+            filename=f"account-{found.created_at:%Y-%m-%d}.zip",
+            content_type="application/zip",
+            headers={"Cache-Control": "private, no-store"},
+        )
+
+
+urlpatterns = [
+    path("account/", Account.as_view(), name="account"),
+    path("account/tokens/", Tokens.as_view(), name="account-tokens"),
+    path("account/tokens/<int:pk>/", TokenDetail.as_view(), name="account-token"),
+    path("account/exports/", Exports.as_view(), name="account-exports"),
+    path("account/exports/<int:pk>/download/", ExportDownload.as_view(), name="account-export"),
+]

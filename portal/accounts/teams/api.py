@@ -1,0 +1,257 @@
+"""Teams for programs. Addresses below /api/v1/teams/."""
+
+from typing import Any
+
+from django.shortcuts import get_object_or_404
+from django.urls import path
+from drf_spectacular.utils import extend_schema
+from rest_framework import status
+from rest_framework.exceptions import PermissionDenied
+from rest_framework.permissions import IsAuthenticated, IsAuthenticatedOrReadOnly
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from portal.accounts.invitation_views import origin_of
+from portal.accounts.inviting import resend_invitation, revoke_invitation
+from portal.accounts.models import Invitation, TeamMember, User
+from portal.accounts.offers import InvitationRefused
+
+from . import schemas as shapes
+from .access import TeamStanding, managed_team, peopled_team, team_for
+from .inviting import invite_to_team
+from .selectors import own_teams, team_invitations, team_people
+from .services import (
+    TeamRefused,
+    change_team,
+    close_team,
+    give_up_ownership,
+    make_owner,
+    make_team,
+    remove_from_team,
+)
+
+TAGS = ["teams"]
+REFUSED = {409: shapes.TeamRefusal}
+
+
+def _user(request: Request) -> User:
+    assert isinstance(request.user, User)
+    return request.user
+
+
+class _TeamView(APIView):
+    permission_classes = [IsAuthenticated]
+
+    def handle_exception(self, exc: Exception) -> Response:
+        if isinstance(exc, TeamRefused | InvitationRefused):
+            body = {"code": exc.code, "message": exc.message}
+            return Response(body, status=status.HTTP_409_CONFLICT)
+        return super().handle_exception(exc)
+
+
+def _shape(standing: TeamStanding) -> dict[str, Any]:
+    team = standing.team
+    data = {
+        "slug": team.slug,
+        "name": team.name,
+        "about": team.about,
+        "link": team.link,
+        "is_open": team.is_open,
+        "is_member": standing.membership is not None,
+        "is_owner": standing.is_owner,
+    }
+    return dict(shapes.TeamShape(data).data)
+
+
+class Teams(_TeamView):
+    @extend_schema(
+        operation_id="teams_mine",
+        summary="The teams I am in",
+        tags=TAGS,
+        responses=shapes.OwnTeamShape(many=True),
+    )
+    def get(self, request: Request) -> Response:
+        return Response(shapes.OwnTeamShape(own_teams(_user(request)), many=True).data)
+
+    @extend_schema(
+        summary="Make a team, and own it",
+        tags=TAGS,
+        request=shapes.TeamFields,
+        responses={201: shapes.TeamShape} | REFUSED,
+    )
+    def post(self, request: Request) -> Response:
+        body = shapes.TeamFields(data=request.data)
+        body.is_valid(raise_exception=True)
+        made = make_team(**body.validated_data, actor=_user(request))
+        return Response(_shape(team_for(request.user, made.slug)), status=status.HTTP_201_CREATED)
+
+
+class TeamDetail(_TeamView):
+    permission_classes = [IsAuthenticatedOrReadOnly]
+
+    @extend_schema(summary="A team", tags=TAGS, responses=shapes.TeamShape)
+    def get(self, request: Request, slug: str) -> Response:
+        return Response(_shape(team_for(request.user, slug)))
+
+    @extend_schema(
+        summary="Change a team’s name, text or link (its owners)",
+        tags=TAGS,
+        request=shapes.TeamFields,
+        responses={200: shapes.TeamShape} | REFUSED,
+    )
+    def patch(self, request: Request, slug: str) -> Response:
+        team = managed_team(request.user, slug).team
+        body = shapes.TeamFields(team, data=request.data, partial=True)
+        body.is_valid(raise_exception=True)
+        now = {"name": team.name, "about": team.about, "link": team.link}
+        change_team(team=team, **(now | body.validated_data), actor=_user(request))
+        return Response(_shape(team_for(request.user, slug)))
+
+    @extend_schema(
+        summary="Close a team (its owners)",
+        description="Members leave and invitations end. The name stays where work refers to it.",
+        tags=TAGS,
+        responses={204: None},
+    )
+    def delete(self, request: Request, slug: str) -> Response:
+        close_team(team=managed_team(request.user, slug).team, actor=_user(request))
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class TeamMembers(_TeamView):
+    @extend_schema(
+        summary="Who is in a team (its members)",
+        tags=TAGS,
+        responses=shapes.TeamPerson(many=True),
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        people = team_people(peopled_team(request.user, slug), _user(request))
+        return Response(shapes.TeamPerson(people, many=True).data)
+
+
+def _member(standing: TeamStanding, pk: int) -> TeamMember:
+    return get_object_or_404(standing.team.members.select_related("team", "user"), pk=pk)
+
+
+class TeamMemberDetail(_TeamView):
+    @extend_schema(
+        summary="Make a member an owner, or give up one’s own ownership",
+        tags=TAGS,
+        request=shapes.TeamOwnership,
+        responses={204: None} | REFUSED,
+    )
+    def patch(self, request: Request, slug: str, pk: int) -> Response:
+        standing = managed_team(request.user, slug)
+        body = shapes.TeamOwnership(data=request.data)
+        body.is_valid(raise_exception=True)
+        member, actor = _member(standing, pk), _user(request)
+        if body.validated_data["is_owner"]:
+            make_owner(member=member, actor=actor)
+        elif member.user_id == actor.pk:
+            give_up_ownership(member=member, actor=actor)
+        else:
+            raise PermissionDenied("Owners give up their ownership by themselves.")
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+    @extend_schema(
+        summary="Remove a member (owners); owners leave by themselves",
+        tags=TAGS,
+        responses={204: None} | REFUSED,
+    )
+    def delete(self, request: Request, slug: str, pk: int) -> Response:
+        standing = managed_team(request.user, slug)
+        remove_from_team(member=_member(standing, pk), actor=_user(request))
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class TeamLeave(_TeamView):
+    @extend_schema(summary="Leave a team", tags=TAGS, request=None, responses={204: None} | REFUSED)
+    def post(self, request: Request, slug: str) -> Response:
+        standing = team_for(request.user, slug)
+        if standing.membership is None:
+            raise PermissionDenied("You are not in this team.")
+        remove_from_team(member=standing.membership, actor=_user(request))
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class TeamInvitations(_TeamView):
+    @extend_schema(
+        summary="Invitations without an answer (owners)",
+        tags=TAGS,
+        responses=shapes.TeamInvitationRow(many=True),
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        rows = team_invitations(managed_team(request.user, slug))
+        return Response(shapes.TeamInvitationRow(rows, many=True).data)
+
+    @extend_schema(
+        summary="Invite people by e-mail (owners)",
+        description="Everybody has to accept, with or without an account; the link is good for "
+        "14 days and once.",
+        tags=TAGS,
+        request=shapes.NewTeamInvitations,
+        responses={201: shapes.InvitedToTeamShape} | REFUSED,
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        standing = managed_team(request.user, slug)
+        body = shapes.NewTeamInvitations(data=request.data)
+        body.is_valid(raise_exception=True)
+        done = invite_to_team(
+            team=standing.team,
+            emails=body.validated_data["emails"],
+            actor=_user(request),
+            origin=origin_of(request),
+        )
+        return Response(shapes.InvitedToTeamShape(done).data, status=status.HTTP_201_CREATED)
+
+
+def _invitation(request: Request, slug: str, pk: int) -> Invitation:
+    team = managed_team(request.user, slug).team
+    return get_object_or_404(Invitation, pk=pk, team_invitation__team=team)
+
+
+class TeamInvitationDetail(_TeamView):
+    @extend_schema(
+        summary="Withdraw an invitation (owners)", tags=TAGS, responses={204: None} | REFUSED
+    )
+    def delete(self, request: Request, slug: str, pk: int) -> Response:
+        revoke_invitation(invitation=_invitation(request, slug, pk), actor=_user(request))
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class TeamInvitationResend(_TeamView):
+    @extend_schema(
+        summary="Send an invitation again (owners)",
+        description="A new link, good for 14 days; the former one ends.",
+        tags=TAGS,
+        request=None,
+        responses={204: None} | REFUSED,
+    )
+    def post(self, request: Request, slug: str, pk: int) -> Response:
+        resend_invitation(
+            invitation=_invitation(request, slug, pk),
+            actor=_user(request),
+            origin=origin_of(request),
+        )
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+urlpatterns = [
+    path("teams/", Teams.as_view(), name="teams"),
+    path("teams/<slug:slug>/", TeamDetail.as_view(), name="team"),
+    path("teams/<slug:slug>/members/", TeamMembers.as_view(), name="team-members"),
+    path("teams/<slug:slug>/members/<int:pk>/", TeamMemberDetail.as_view(), name="team-member"),
+    path("teams/<slug:slug>/leave/", TeamLeave.as_view(), name="team-leave"),
+    path("teams/<slug:slug>/invitations/", TeamInvitations.as_view(), name="team-invitations"),
+    path(
+        "teams/<slug:slug>/invitations/<int:pk>/",
+        TeamInvitationDetail.as_view(),
+        name="team-invitation",
+    ),
+    path(
+        "teams/<slug:slug>/invitations/<int:pk>/resend/",
+        TeamInvitationResend.as_view(),
+        name="team-invitation-resend",
+    ),
+]

@@ -1,0 +1,103 @@
+"""What is to be read of teams."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db.models import Count, F
+from django.urls import reverse
+
+from portal.accounts.invitations import InvitationRow, invitation_row, letter_states
+from portal.accounts.models import Invitation, TeamMember, User, display_name
+
+from .access import TeamStanding
+
+
+@dataclass(frozen=True)
+class OwnTeam:
+    name: str
+    slug: str
+    url: str
+    is_owner: bool
+    members: int
+    joined_at: datetime
+
+
+def own_teams(user: User) -> list[OwnTeam]:
+    """The teams somebody is in, by name. One query."""
+    rows = (
+        TeamMember.objects.filter(user=user)
+        .select_related("team")
+        .annotate(size=Count("team__members"))
+        .order_by("team__name", "team_id")
+    )
+    return [
+        OwnTeam(
+            name=row.team.name,
+            slug=row.team.slug,
+            url=row.team.get_absolute_url(),
+            is_owner=row.is_owner,
+            members=row.size,
+            joined_at=row.joined_at,
+        )
+        for row in rows
+    ]
+
+
+@dataclass(frozen=True)
+class Person:
+    """A member, as the others see them: by name, never by address."""
+
+    pk: int
+    """Of the membership."""
+    name: str
+    affiliation: str
+    is_owner: bool
+    is_me: bool
+    joined_at: datetime
+    may_be_removed: bool
+    """By the reader."""
+    may_become_owner: bool
+
+
+def team_people(standing: TeamStanding, reader: User) -> list[Person]:
+    """Owners first, then by when they came. One query."""
+    rows = standing.team.members.select_related("user").order_by(F("role").desc(), "id")
+    return [_person(row, standing, reader) for row in rows]
+
+
+def _person(row: TeamMember, standing: TeamStanding, reader: User) -> Person:
+    is_me = row.user_id == reader.pk
+    return Person(
+        pk=row.pk,
+        name=display_name(row.user),
+        affiliation=row.user.affiliation,
+        is_owner=row.is_owner,
+        is_me=is_me,
+        joined_at=row.joined_at,
+        may_be_removed=standing.may_manage
+        and not is_me
+        and (not row.is_owner or standing.is_organiser),
+        may_become_owner=standing.may_manage and not row.is_owner,
+    )
+
+
+def team_invitations(standing: TeamStanding) -> list[InvitationRow]:
+    """Those without an answer, the newest first. Two queries."""
+    waiting = list(
+        Invitation.objects.select_related("invited_by").filter(
+            team_invitation__team=standing.team, accepted_at=None, revoked_at=None
+        )
+    )
+    letters = letter_states(waiting)
+    slug = standing.team.slug
+    return [
+        invitation_row(
+            each,
+            letter=letters[each.pk],
+            urls=(
+                reverse("teams:resend", args=[slug, each.pk]),
+                reverse("teams:revoke", args=[slug, each.pk]),
+            ),
+        )
+        for each in waiting
+    ]

@@ -1,0 +1,234 @@
+"""The pages of teams."""
+
+from collections.abc import Callable
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from portal.accounts.access import UserRequest
+from portal.accounts.forms import InviteForm
+from portal.accounts.invitation_views import origin_of
+from portal.accounts.inviting import resend_invitation, revoke_invitation
+from portal.accounts.models import Invitation, TeamMember
+from portal.accounts.offers import InvitationRefused
+
+from .access import TeamStanding, managed_team, peopled_team, team_for
+from .forms import TeamForm
+from .inviting import invite_to_team
+from .selectors import own_teams, team_invitations, team_people
+from .services import (
+    TeamRefused,
+    change_team,
+    close_team,
+    give_up_ownership,
+    make_owner,
+    make_team,
+    remove_from_team,
+)
+
+
+@login_required
+@require_safe
+def teams(request: UserRequest) -> HttpResponse:
+    return render(request, "teams/teams.html", {"teams": own_teams(request.user)})
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def new_team(request: UserRequest) -> HttpResponse:
+    form = TeamForm(request.POST if request.method == "POST" else None)
+    if form.is_valid():
+        try:
+            made = make_team(**form.cleaned_data, actor=request.user)
+        except TeamRefused as refusal:
+            form.add_error("name", refusal.message)
+        else:
+            messages.success(request, f"The team “{made}” is yours. Invite its people here.")
+            return redirect("teams:people", made.slug)
+    return render(request, "teams/new.html", {"form": form})
+
+
+@require_safe
+def team(request: HttpRequest, slug: str) -> HttpResponse:
+    """For everybody; who is in it for members and organisers."""
+    standing = team_for(request.user, slug)
+    people = None
+    if standing.may_see_people and request.user.is_authenticated:
+        people = team_people(standing, request.user)
+    return render(request, "teams/team.html", {"standing": standing, "people": people})
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def people(request: UserRequest, slug: str) -> HttpResponse:
+    """Members see each other here; owners invite as well."""
+    if request.method == "POST":
+        return _invite(request, managed_team(request.user, slug))
+    return _people_page(request, peopled_team(request.user, slug), InviteForm())
+
+
+def _invite(request: UserRequest, standing: TeamStanding) -> HttpResponse:
+    form = InviteForm(request.POST)
+    if form.is_valid():
+        try:
+            done = invite_to_team(
+                team=standing.team,
+                emails=form.cleaned_data["emails"],
+                actor=request.user,
+                origin=origin_of(request),
+            )
+        except TeamRefused as refusal:
+            form.add_error("emails", refusal.message)
+        else:
+            if done.invited:
+                messages.success(request, f"Invited by e-mail: {', '.join(done.invited)}.")
+            if done.known:
+                messages.info(request, f"In the team or invited: {', '.join(done.known)}.")
+            return redirect("teams:people", standing.team.slug)
+    return _people_page(request, standing, form)
+
+
+def _people_page(request: UserRequest, standing: TeamStanding, form: InviteForm) -> HttpResponse:
+    context = {
+        "standing": standing,
+        "form": form,
+        "people": team_people(standing, request.user),
+        "invitations": team_invitations(standing) if standing.may_manage else [],
+    }
+    return render(request, "teams/people.html", context)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def edit(request: UserRequest, slug: str) -> HttpResponse:
+    standing = managed_team(request.user, slug)
+    # A copy, so that a refused name is not shown as the team's.
+    form = TeamForm(
+        request.POST if request.method == "POST" else None,
+        instance=managed_team(request.user, slug).team,
+    )
+    if form.is_valid():
+        try:
+            change_team(team=standing.team, **form.cleaned_data, actor=request.user)
+        except TeamRefused as refusal:
+            form.add_error("name", refusal.message)
+        else:
+            messages.success(request, "Saved.")
+            return redirect("teams:team", slug)
+    return render(request, "teams/edit.html", {"standing": standing, "form": form})
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def leave(request: UserRequest, slug: str) -> HttpResponse:
+    """Asks first."""
+    standing = team_for(request.user, slug)
+    if standing.membership is None:
+        raise PermissionDenied("You are not in this team.")
+    if request.method == "POST":
+        try:
+            remove_from_team(member=standing.membership, actor=request.user)
+        except TeamRefused as refusal:
+            messages.error(request, refusal.message)
+            return redirect("teams:leave", slug)
+        messages.success(request, f"You have left “{standing.team}”.")
+        return redirect("teams:list")
+    others = standing.team.members.filter(role=TeamMember.Role.OWNER).exclude(user=request.user)
+    context = {"standing": standing, "is_only_owner": standing.is_owner and not others.exists()}
+    return render(request, "teams/leave.html", context)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def close(request: UserRequest, slug: str) -> HttpResponse:
+    """Asks first."""
+    standing = managed_team(request.user, slug)
+    if request.method == "POST":
+        close_team(team=standing.team, actor=request.user)
+        messages.success(request, f"The team “{standing.team}” is closed.")
+        return redirect("teams:list")
+    return render(request, "teams/close.html", {"standing": standing})
+
+
+def _with_member(
+    request: UserRequest, slug: str, pk: int, act: Callable[[TeamMember], str]
+) -> HttpResponse:
+    standing = managed_team(request.user, slug)
+    member = get_object_or_404(standing.team.members.select_related("user", "team"), pk=pk)
+    try:
+        messages.success(request, act(member))
+    except TeamRefused as refusal:
+        messages.error(request, refusal.message)
+    return redirect("teams:people", slug)
+
+
+@login_required
+@require_POST
+def remove(request: UserRequest, slug: str, pk: int) -> HttpResponse:
+    def act(member: TeamMember) -> str:
+        remove_from_team(member=member, actor=request.user)
+        return f"{member.user} is no longer in the team."
+
+    return _with_member(request, slug, pk, act)
+
+
+@login_required
+@require_POST
+def promote(request: UserRequest, slug: str, pk: int) -> HttpResponse:
+    def act(member: TeamMember) -> str:
+        make_owner(member=member, actor=request.user)
+        return f"{member.user} is an owner of the team now."
+
+    return _with_member(request, slug, pk, act)
+
+
+@login_required
+@require_POST
+def step_down(request: UserRequest, slug: str) -> HttpResponse:
+    """Gives up one's own ownership and stays a member."""
+    standing = team_for(request.user, slug)
+    if standing.membership is None:
+        raise PermissionDenied("You are not in this team.")
+    try:
+        give_up_ownership(member=standing.membership, actor=request.user)
+    except TeamRefused as refusal:
+        messages.error(request, refusal.message)
+    else:
+        messages.success(request, "You are a member of the team, and no longer its owner.")
+    return redirect("teams:people", slug)
+
+
+def _with_invitation(
+    request: UserRequest, slug: str, pk: int, act: Callable[[Invitation], str]
+) -> HttpResponse:
+    standing = managed_team(request.user, slug)
+    found = get_object_or_404(Invitation, pk=pk, team_invitation__team=standing.team)
+    try:
+        messages.success(request, act(found))
+    except InvitationRefused as refusal:
+        messages.error(request, refusal.message)
+    return redirect("teams:people", slug)
+
+
+@login_required
+@require_POST
+def resend(request: UserRequest, slug: str, pk: int) -> HttpResponse:
+    def act(found: Invitation) -> str:
+        resend_invitation(invitation=found, actor=request.user, origin=origin_of(request))
+        return f"A new letter goes to {found.email}."
+
+    return _with_invitation(request, slug, pk, act)
+
+
+@login_required
+@require_POST
+def revoke(request: UserRequest, slug: str, pk: int) -> HttpResponse:
+    def act(found: Invitation) -> str:
+        revoke_invitation(invitation=found, actor=request.user)
+        return f"The invitation of {found.email} is withdrawn."
+
+    return _with_invitation(request, slug, pk, act)
