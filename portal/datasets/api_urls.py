@@ -2,7 +2,19 @@
 
 from django.urls import path
 
-from .api import datasets, imports, releases
+from .api import (
+    acceptance,
+    curation,
+    datasets,
+    disputes,
+    images,
+    imports,
+    release_files,
+    releases,
+    statistics,
+    tasks,
+    variants,
+)
 
 urlpatterns = [
     path("datasets/", datasets.DatasetList.as_view(), name="datasets"),
@@ -18,6 +30,21 @@ urlpatterns = [
         datasets.DocumentImage.as_view(),
         name="document-image",
     ),
+    path(
+        "datasets/<slug:slug>/documents/<str:name>/images/<int:number>/thumbnail/",
+        images.ImageThumbnail.as_view(),
+        name="document-thumbnail",
+    ),
+    path(
+        "datasets/<slug:slug>/documents/<str:name>/images/",
+        images.DocumentImages.as_view(),
+        name="document-images",
+    ),
+    path(
+        "datasets/<slug:slug>/documents/<str:name>/boxes/",
+        images.DocumentBoxes.as_view(),
+        name="document-boxes",
+    ),
     path("datasets/<slug:slug>/imports/", imports.ImportList.as_view(), name="imports"),
     path("datasets/<slug:slug>/imports/<int:pk>/", imports.ImportDetail.as_view(), name="import"),
     path(
@@ -26,9 +53,95 @@ urlpatterns = [
         name="import-items",
     ),
     path(
+        "datasets/<slug:slug>/imports/<int:pk>/items/download/",
+        imports.ImportItemsDownload.as_view(),
+        name="import-items-download",
+    ),
+    path(
         "datasets/<slug:slug>/imports/<int:pk>/cancel/",
         imports.ImportCancel.as_view(),
         name="import-cancel",
+    ),
+    path("datasets/<slug:slug>/bulk-edit/", curation.BulkEdit.as_view(), name="bulk-edit"),
+    path(
+        "datasets/<slug:slug>/personal-data/",
+        curation.FindingList.as_view(),
+        name="personal-data",
+    ),
+    path(
+        "datasets/<slug:slug>/personal-data/decide/",
+        curation.FindingsDecide.as_view(),
+        name="personal-data-decide",
+    ),
+    path("datasets/<slug:slug>/duplicates/", curation.DuplicateList.as_view(), name="duplicates"),
+    path(
+        "datasets/<slug:slug>/duplicates/<int:pk>/",
+        curation.DuplicateDetail.as_view(),
+        name="duplicate",
+    ),
+    path("datasets/<slug:slug>/selections/", curation.SelectionList.as_view(), name="selections"),
+    path(
+        "datasets/<slug:slug>/selections/<int:pk>/",
+        curation.SelectionDetail.as_view(),
+        name="selection",
+    ),
+    path(
+        "datasets/<slug:slug>/selections/<int:pk>/check/",
+        curation.SelectionCheck.as_view(),
+        name="selection-check",
+    ),
+    path("datasets/<slug:slug>/tasks/", tasks.TaskList.as_view(), name="tasks"),
+    path("datasets/<slug:slug>/tasks/<int:pk>/", tasks.TaskDetail.as_view(), name="task"),
+    path(
+        "datasets/<slug:slug>/tasks/<int:pk>/cancel/",
+        tasks.TaskCancel.as_view(),
+        name="task-cancel",
+    ),
+    path("datasets/<slug:slug>/batches/", acceptance.BatchList.as_view(), name="batches"),
+    path(
+        "datasets/<slug:slug>/batches/<int:number>/",
+        acceptance.BatchDetail.as_view(),
+        name="batch",
+    ),
+    path(
+        "datasets/<slug:slug>/batches/<int:number>/close/",
+        acceptance.BatchClose.as_view(),
+        name="batch-close",
+    ),
+    path(
+        "datasets/<slug:slug>/batches/<int:number>/put-back/",
+        acceptance.BatchPutBack.as_view(),
+        name="batch-put-back",
+    ),
+    path(
+        "datasets/<slug:slug>/batches/<int:number>/report/",
+        acceptance.BatchReport.as_view(),
+        name="batch-report",
+    ),
+    path(
+        "datasets/<slug:slug>/batches/<int:number>/documents/",
+        acceptance.BatchSample.as_view(),
+        name="batch-sample",
+    ),
+    path(
+        "datasets/<slug:slug>/batches/<int:number>/documents/<str:name>/",
+        acceptance.BatchDocumentFields.as_view(),
+        name="batch-document",
+    ),
+    path(
+        "datasets/<slug:slug>/batches/<int:number>/documents/<str:name>/clear/",
+        acceptance.BatchVerdictClear.as_view(),
+        name="batch-verdict-clear",
+    ),
+    path(
+        "datasets/<slug:slug>/statistics/",
+        statistics.DatasetStatisticsDetail.as_view(),
+        name="statistics",
+    ),
+    path(
+        "datasets/<slug:slug>/statistics/export/",
+        statistics.DatasetStatisticsExport.as_view(),
+        name="statistics-export",
     ),
     path("datasets/<slug:slug>/releases/", releases.ReleaseList.as_view(), name="releases"),
     path(
@@ -46,4 +159,36 @@ urlpatterns = [
         releases.ReleaseDownload.as_view(),
         name="release-download",
     ),
+    path(
+        "datasets/<slug:slug>/releases/<str:version>/files/<str:name>",
+        release_files.ReleaseFile.as_view(),
+        name="release-file",
+    ),
+    path(
+        "datasets/<slug:slug>/releases/<str:version>/starter-kit/",
+        release_files.StarterKit.as_view(),
+        name="starter-kit",
+    ),
+    path(
+        "datasets/<slug:slug>/releases/<str:version>/accept-licence/",
+        release_files.AcceptLicence.as_view(),
+        name="accept-licence",
+    ),
+    path(
+        "datasets/<slug:slug>/releases/<str:version>/diff/<str:other>/",
+        release_files.ReleaseDiff.as_view(),
+        name="release-diff",
+    ),
+    path("datasets/<slug:slug>/disputes/", disputes.DisputeList.as_view(), name="disputes"),
+    path(
+        "datasets/<slug:slug>/disputes/<int:pk>/",
+        disputes.DisputeDetail.as_view(),
+        name="dispute",
+    ),
+    path(
+        "datasets/<slug:slug>/disputes/<int:pk>/decide/",
+        disputes.DisputeDecision.as_view(),
+        name="dispute-decide",
+    ),
+    path("datasets/<slug:slug>/variants/", variants.VariantList.as_view(), name="variants"),
 ]

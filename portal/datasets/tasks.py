@@ -2,17 +2,26 @@
 
 from typing import Any
 
+from django.urls import reverse
 from django.utils.module_loading import import_string
 
+from portal.accounts.letters import send_letter
+from portal.accounts.models import display_name
 from portal.common.archives import ArchiveFault
 from portal.jobs.handlers import Claim, handler
 
-from .models import DatasetTask, ImportRun
+from .models import DatasetTask, Dispute, ImportRun
 from .services.dataset_tasks import Runner, Steps, TaskError, carry_out, end_task
 from .services.imports import carry_out_import, end_import
 
 # By name: some need libraries that take long to load, and no worker needs all of them.
-RUNNERS: dict[str, str] = {}
+RUNNERS: dict[str, str] = {
+    "render": "portal.datasets.services.page_images.render_documents",
+    "pii": "portal.datasets.services.personal_data.scan_personal_data",
+    "duplicates": "portal.datasets.services.duplicates.find_duplicates",
+    "content": "portal.datasets.services.content_check.check_content",
+    "derive": "portal.datasets.services.deriving.derive",
+}
 
 
 def _failed(payload: dict[str, Any], error: str) -> None:
@@ -70,3 +79,24 @@ def dataset_task(claim: Claim) -> None:
         state, error = DatasetTask.State.FAILED, str(fault)
     with claim.finish():
         end_task(task=task, state=state, report=report, error=error)
+
+
+@handler("tell_raiser")
+def tell_raiser(claim: Claim) -> None:
+    """Tells somebody how their dispute was decided, unless the account is gone or switched off."""
+    disputes = Dispute.objects.select_related("item__release__dataset", "raised_by")
+    dispute, origin = disputes.get(pk=claim.payload["dispute"]), claim.payload["origin"]
+    raiser, dataset = dispute.raised_by, dispute.item.release.dataset
+    if raiser is None or not raiser.is_active:
+        return
+    send_letter(
+        to=raiser.email,
+        subject=f"Dispute {dispute.pk} is {dispute.state}",
+        template="datasets/letters/dispute_decided.txt",
+        origin=origin,
+        context={
+            "name": display_name(raiser),
+            "dispute": dispute,
+            "link": origin + reverse("datasets:dispute", args=[dataset.slug, dispute.pk]),
+        },
+    )

@@ -79,6 +79,12 @@ def stored_bytes(image: PageImage) -> bytes:
     return data
 
 
+def body_of(response: Any) -> bytes:
+    """All bytes of a response, also of one that is streamed."""
+    data: bytes = response.getvalue() if response.streaming else response.content
+    return data
+
+
 def spans_of(document: Document, **quotes: Sequence[str]) -> list[Span]:
     """Spans of quotes, each at its first place: `spans_of(d, Number=["1,200"])`."""
     text = document.content.text

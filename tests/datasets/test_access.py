@@ -9,7 +9,7 @@ from rest_framework.test import APIClient
 
 from annotation.models import Campaign, Membership
 from portal.accounts.models import User
-from portal.datasets.models import Dataset, Document, ImportRun, ReleaseItem
+from portal.datasets.models import Dataset, DatasetTask, Document, ImportRun, PageImage, ReleaseItem
 from tests.datasets.factories import (
     SECRET,
     SECRET_COMPANY,
@@ -41,17 +41,50 @@ WORLDS = [
 READING = {
     "/datasets/": (200, 200, 200, 200),
     "/datasets/world/": (200, 200, 200, 404),
+    "/datasets/world/documents/": (200, 200, 200, 404),
+    "/datasets/world/documents/?year=2024&sort=-year": (200, 200, 200, 404),
     "/datasets/world/documents/secret/": (200, 200, 200, 404),
     "/datasets/world/documents/secret/html/": (200, 404, 404, 404),
     "/datasets/world/documents/secret/images/1/": (200, 200, 200, 404),
+    "/datasets/world/documents/secret/images/1/thumbnail/": (200, 200, 200, 404),
     "/datasets/world/releases/1.0.0/": (200, 200, 404, 404),
     "/datasets/world/releases/1.0.0/download/": (200, 404, 404, 404),
     "/datasets/world/releases/1.0.0/download/?images=1": (200, 404, 404, 404),
+    "/datasets/world/releases/1.0.0/items/secret/": (200, 200, 404, 404),
+    "/datasets/world/releases/": (200, 200, 200, 404),
+    "/datasets/world/releases/1.0.0/diff/1.0.0/": (200, 200, 404, 404),
+    "/datasets/world/releases/1.0.0/files/gold.jsonl": (200, 404, 404, 404),
+    "/datasets/world/releases/1.0.0/files/facts.jsonl": (200, 404, 404, 404),
+    "/datasets/world/releases/1.0.0/files/gold.zip": (200, 404, 404, 404),
+    "/datasets/world/releases/1.0.0/files/items.parquet": (200, 404, 404, 404),
+    "/datasets/world/releases/1.0.0/files/labelstudio.json": (200, 404, 404, 404),
+    "/datasets/world/releases/1.0.0/files/croissant.json": (200, 404, 404, 404),
+    "/datasets/world/releases/1.0.0/files/citation.bib": (200, 200, 404, 404),
+    "/datasets/world/releases/1.0.0/files/CITATION.cff": (200, 200, 404, 404),
+    "/api/v1/datasets/world/releases/1.0.0/diff/1.0.0/": (200, 200, 404, 404),
+    "/api/v1/datasets/world/releases/1.0.0/files/gold.jsonl": (200, 404, 404, 404),
+    "/api/v1/datasets/world/releases/1.0.0/files/croissant.json": (200, 404, 404, 404),
+    "/api/v1/datasets/world/releases/1.0.0/files/citation.bib": (200, 200, 404, 404),
+    "/datasets/world/disputes/": (200, 200, 200, 404),
+    "/datasets/world/variants/": (200, 200, 200, 404),
+    "/api/v1/datasets/world/disputes/": (200, 200, 200, 404),
+    "/api/v1/datasets/world/variants/": (200, 200, 200, 404),
+    "/datasets/world/statistics/": (200, 200, 200, 404),
+    "/datasets/world/statistics/?release=1.0.0": (200, 200, 404, 404),
+    "/datasets/world/statistics/export/": (200, 200, 200, 404),
+    "/datasets/world/statistics/export/?form=latex": (200, 200, 200, 404),
+    "/datasets/world/statistics/export/?form=facts": (200, 404, 404, 404),
+    "/api/v1/datasets/world/statistics/": (200, 200, 200, 404),
+    "/api/v1/datasets/world/statistics/?release=1.0.0": (200, 200, 404, 404),
+    "/api/v1/datasets/world/statistics/export/": (200, 200, 200, 404),
+    "/api/v1/datasets/world/statistics/export/?form=facts": (200, 404, 404, 404),
     "/api/v1/datasets/": (200, 200, 200, 200),
     "/api/v1/datasets/world/": (200, 200, 200, 404),
     "/api/v1/datasets/world/documents/": (200, 200, 200, 404),
     "/api/v1/datasets/world/documents/secret/": (200, 200, 200, 404),
     "/api/v1/datasets/world/documents/secret/images/1/": (200, 200, 200, 404),
+    "/api/v1/datasets/world/documents/secret/images/1/thumbnail/": (200, 200, 200, 404),
+    "/api/v1/datasets/world/documents/secret/boxes/": (200, 404, 404, 404),
     "/api/v1/datasets/world/releases/": (200, 200, 200, 404),
     "/api/v1/datasets/world/releases/1.0.0/": (200, 200, 404, 404),
     "/api/v1/datasets/world/releases/1.0.0/items/": (200, 200, 404, 404),
@@ -64,19 +97,66 @@ MANAGING_PAGES = [
     ("post", "/datasets/new/"),
     ("get", "/datasets/world/edit/"),
     ("post", "/datasets/world/edit/"),
+    ("post", "/datasets/world/bulk-edit/"),
+    ("get", "/datasets/world/documents/secret/edit/"),
+    ("post", "/datasets/world/documents/secret/edit/"),
+    ("get", "/datasets/world/personal-data/"),
+    ("post", "/datasets/world/personal-data/"),
+    ("post", "/datasets/world/personal-data/scan/"),
+    ("get", "/datasets/world/duplicates/"),
+    ("post", "/datasets/world/duplicates/"),
+    ("get", "/datasets/world/content/"),
+    ("post", "/datasets/world/content/"),
+    ("get", "/datasets/world/selections/"),
+    ("get", "/datasets/world/selections/new/"),
+    ("post", "/datasets/world/selections/new/"),
+    ("get", "/datasets/world/batches/"),
+    ("get", "/datasets/world/batches/new/"),
+    ("post", "/datasets/world/batches/new/"),
     ("get", "/datasets/world/import/"),
     ("post", "/datasets/world/import/"),
     ("get", "/datasets/world/imports/{run}/"),
+    ("get", "/datasets/world/imports/{run}/report.csv"),
+    ("get", "/datasets/world/imports/{run}/report.jsonl"),
     ("post", "/datasets/world/imports/{run}/cancel/"),
+    ("get", "/datasets/world/images/"),
+    ("post", "/datasets/world/images/"),
+    ("post", "/datasets/world/documents/secret/images/"),
+    ("post", "/datasets/world/documents/secret/images/remove/"),
+    ("get", "/datasets/world/releases/new/"),
+    ("post", "/datasets/world/releases/new/"),
+    ("post", "/datasets/world/releases/restore/"),
+    ("get", "/datasets/world/variants/new/"),
+    ("post", "/datasets/world/variants/new/"),
+    ("get", "/datasets/world/tasks/"),
+    ("get", "/datasets/world/tasks/{task}/"),
+    ("post", "/datasets/world/tasks/{task}/cancel/"),
 ]
 MANAGING_ENDPOINTS = [
     ("post", "/api/v1/datasets/"),
     ("patch", "/api/v1/datasets/world/"),
+    ("patch", "/api/v1/datasets/world/documents/secret/"),
+    ("post", "/api/v1/datasets/world/bulk-edit/"),
+    ("get", "/api/v1/datasets/world/personal-data/"),
+    ("post", "/api/v1/datasets/world/personal-data/decide/"),
+    ("get", "/api/v1/datasets/world/duplicates/"),
+    ("get", "/api/v1/datasets/world/selections/"),
+    ("post", "/api/v1/datasets/world/selections/"),
+    ("get", "/api/v1/datasets/world/batches/"),
+    ("post", "/api/v1/datasets/world/batches/"),
     ("get", "/api/v1/datasets/world/imports/"),
     ("post", "/api/v1/datasets/world/imports/"),
     ("get", "/api/v1/datasets/world/imports/{run}/"),
     ("get", "/api/v1/datasets/world/imports/{run}/items/"),
+    ("get", "/api/v1/datasets/world/imports/{run}/items/download/"),
     ("post", "/api/v1/datasets/world/imports/{run}/cancel/"),
+    ("post", "/api/v1/datasets/world/documents/secret/images/"),
+    ("post", "/api/v1/datasets/world/releases/"),
+    ("post", "/api/v1/datasets/world/variants/"),
+    ("get", "/api/v1/datasets/world/tasks/"),
+    ("post", "/api/v1/datasets/world/tasks/"),
+    ("get", "/api/v1/datasets/world/tasks/{task}/"),
+    ("post", "/api/v1/datasets/world/tasks/{task}/cancel/"),
 ]
 
 
@@ -208,6 +288,12 @@ def run(organiser: User) -> ImportRun:
     )
 
 
+def numbers(run: ImportRun) -> dict[str, int]:
+    """What stands in the addresses: the import's number, and that of a task of its dataset."""
+    task, _ = DatasetTask.objects.get_or_create(dataset=run.dataset, kind="render", state="queued")
+    return {"run": run.pk, "task": task.pk}
+
+
 @pytest.mark.parametrize(("method", "path"), MANAGING_PAGES)
 @pytest.mark.parametrize("role", ROLES)
 def test_managing_pages(
@@ -218,8 +304,9 @@ def test_managing_pages(
     cast: dict[str, User | None],
     client_of: Clients,
 ) -> None:
+    address = path.format(**numbers(run))
     before = state()
-    response = getattr(client_of(cast[role]), method)(path.format(run=run.pk))
+    response = getattr(client_of(cast[role]), method)(address)
     if role == "anonymous":
         assert response.status_code == 302
         assert response.url.startswith("/accounts/login/")
@@ -241,12 +328,13 @@ def test_managing_endpoints(
     cast: dict[str, User | None],
     api_of: Apis,
 ) -> None:
+    address = path.format(**numbers(run))
     before = state()
     data = {"slug": "x", "title": "X"} if method != "get" else None
-    form = "multipart" if path.endswith("/imports/") else "json"
-    response = getattr(api_of(cast[role]), method)(path.format(run=run.pk), data, format=form)
+    form = "multipart" if path.endswith(("/imports/", "/images/")) else "json"
+    response = getattr(api_of(cast[role]), method)(address, data, format=form)
     if role == "organiser":
-        assert response.status_code in {200, 201, 400}
+        assert response.status_code in {200, 201, 202, 400}
         return
     assert response.status_code == (401 if role == "anonymous" else 403)
     assert state() == before
@@ -257,6 +345,8 @@ def state() -> tuple[object, ...]:
     return (
         list(Dataset.objects.values()),
         list(ImportRun.objects.values()),
+        list(DatasetTask.objects.values()),
+        PageImage.objects.count(),
         Document.objects.count(),
     )
 

@@ -45,6 +45,7 @@ def test_archive_holds_gold_facts_and_manifest(release: Release) -> None:
         "gold/c.html",
         "gold.jsonl",
         "facts.jsonl",
+        "items.jsonl",
         "items.parquet",
         "citation.bib",
         "CITATION.cff",

@@ -10,6 +10,7 @@ from portal.accounts.models import User
 from portal.datasets.models import Dataset, Document, ImportItem, ImportRun, PageImage
 from portal.datasets.services import imports as imports_service
 from portal.datasets.services import pages as pages_service
+from portal.datasets.services import storing
 from portal.datasets.services.imports import cancel_import, start_import
 from portal.jobs.models import Job
 from tests.datasets.factories import outcomes, page, png, stored_bytes, zip_upload
@@ -38,8 +39,9 @@ def run(organiser: User) -> ImportRun:
 
 
 def break_at(monkeypatch: pytest.MonkeyPatch, nth: int, error: BaseException, place: str) -> None:
-    """Makes the nth call of a function of the page service raise, once."""
-    real: Callable[..., Any] = getattr(pages_service, place)
+    """Makes the nth call of a function of the page service, or of what it stores by, raise once."""
+    module = pages_service if place == "canonicalise" else storing
+    real: Callable[..., Any] = getattr(module, place)
     calls = 0
 
     def breaking(*args: Any, **kwargs: Any) -> Any:
@@ -49,7 +51,7 @@ def break_at(monkeypatch: pytest.MonkeyPatch, nth: int, error: BaseException, pl
             raise error
         return real(*args, **kwargs)
 
-    monkeypatch.setattr(pages_service, place, breaking)
+    monkeypatch.setattr(module, place, breaking)
 
 
 def take_up_at_once() -> None:
@@ -116,7 +118,7 @@ def test_import_that_keeps_failing_ends_failed_with_what_it_did(
     def broken(*_: Any) -> None:
         raise RuntimeError("disk full")
 
-    monkeypatch.setattr(pages_service, "store_picture", broken)
+    monkeypatch.setattr(storing, "store_picture", broken)
     for _ in range(imports_service.ATTEMPTS):
         take_up_at_once()
         run_jobs()
@@ -193,7 +195,7 @@ def test_same_page_from_two_runs_at_once_is_stored_once(
         )
         for _ in range(2)
     ]
-    real = pages_service._settle
+    real = storing._settle
     raced = False
 
     def racing(run: ImportRun, draft: Any) -> Any:
@@ -207,7 +209,7 @@ def test_same_page_from_two_runs_at_once_is_stored_once(
             raise IntegrityError("document_name_in_dataset")
         return verdict
 
-    monkeypatch.setattr(pages_service, "_settle", racing)
+    monkeypatch.setattr(storing, "_settle", racing)
     run_jobs()
     assert raced
     found = {outcome for run in runs for outcome, _ in outcomes(run).values()}

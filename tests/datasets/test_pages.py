@@ -365,5 +365,5 @@ class TestRelease:
             add_image(document)
         make_release(dataset)
         client = client_of(None)
-        with django_assert_max_num_queries(5):
+        with django_assert_max_num_queries(8):
             client.get("/datasets/set/releases/1.0.0/")

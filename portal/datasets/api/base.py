@@ -1,5 +1,7 @@
 """What the endpoints share."""
 
+from django.core.exceptions import ValidationError
+from rest_framework import serializers
 from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
 
@@ -18,3 +20,8 @@ def actor_of(request: Request) -> User:
     """Who does it, behind a permission that only people with an account pass."""
     assert isinstance(request.user, User)
     return request.user
+
+
+def refused(error: ValidationError) -> serializers.ValidationError:
+    """What a service refuses, by field, as the API answers it."""
+    return serializers.ValidationError(serializers.as_serializer_error(error))

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
 from django.http import HttpResponseBase
 from drf_spectacular.types import OpenApiTypes
@@ -16,15 +17,21 @@ from portal.datasets.access import get_dataset, get_document, get_image, may_rea
 from portal.datasets.models import Dataset, Document
 from portal.datasets.rendering import image_response
 from portal.datasets.selectors.datasets import dataset_card
-from portal.datasets.selectors.documents import document_rows, find_documents
+from portal.datasets.selectors.document_filters import filter_documents
+from portal.datasets.selectors.documents import document_rows
 from portal.datasets.services.datasets import create_dataset, edit_dataset
+from portal.datasets.services.documents import edit_document
 
-from .base import OrganisersChange, actor_of
+from .base import OrganisersChange, actor_of, refused
+from .curation_serializers import (
+    DocumentChangeSerializer,
+    DocumentQuerySerializer,
+    EditedDocumentSerializer,
+)
 from .serializers import (
     DatasetCardSerializer,
     DatasetChangeSerializer,
     DatasetSerializer,
-    DocumentQuerySerializer,
     DocumentRowSerializer,
     DocumentSerializer,
     HiddenDocumentSerializer,
@@ -38,7 +45,7 @@ class DatasetList(ListCreateAPIView[Dataset]):
     permission_classes = [OrganisersChange]
 
     def get_queryset(self) -> QuerySet[Dataset]:
-        return visible_datasets(self.request.user)
+        return visible_datasets(self.request.user).select_related("derived_from")
 
     def perform_create(self, serializer: BaseSerializer[Dataset]) -> None:
         serializer.instance = create_dataset(
@@ -68,7 +75,10 @@ class DatasetDetail(APIView):
 
 
 class DocumentList(GenericAPIView[Any]):
-    """The documents of a dataset, by a part of their name or company and by type."""
+    """The documents of a dataset, by a part of their name or company and by what describes them.
+
+    Hidden documents are neither found nor sorted by what is hidden of them.
+    """
 
     queryset = Document.objects.none()
     serializer_class = DocumentRowSerializer
@@ -78,11 +88,8 @@ class DocumentList(GenericAPIView[Any]):
         dataset = get_dataset(request.user, slug)
         wanted = DocumentQuerySerializer(data=request.query_params)
         wanted.is_valid(raise_exception=True)
-        found = find_documents(
-            request.user,
-            dataset,
-            query=wanted.validated_data["q"],
-            doc_type=wanted.validated_data["type"],
+        found = filter_documents(
+            request.user, dataset, wanted.wanted(), sort=wanted.validated_data["sort"]
         )
         page = self.paginate_queryset(found.defer("metadata")) or []
         rows = document_rows(request.user, dataset, page)
@@ -91,6 +98,8 @@ class DocumentList(GenericAPIView[Any]):
 
 class DocumentDetail(APIView):
     """One document with its canonical HTML and text; of a hidden one, its images alone."""
+
+    permission_classes = [OrganisersChange]
 
     @extend_schema(
         responses=PolymorphicProxySerializer(
@@ -105,10 +114,24 @@ class DocumentDetail(APIView):
         serializer = DocumentSerializer if readable else HiddenDocumentSerializer
         return Response(serializer(document, context={"request": request}).data)
 
+    @extend_schema(request=DocumentChangeSerializer, responses=EditedDocumentSerializer)
+    def patch(self, request: Request, slug: str, name: str) -> Response:
+        document = get_document(request.user, slug, name)
+        change = DocumentChangeSerializer(data=request.data)
+        change.is_valid(raise_exception=True)
+        try:
+            edited = edit_document(
+                document=document, changes=change.validated_data, actor=actor_of(request)
+            )
+        except ValidationError as error:
+            raise refused(error) from error
+        return Response(EditedDocumentSerializer(edited).data)
+
 
 class DocumentImage(APIView):
     """A page image, PNG or JPEG."""
 
     @extend_schema(responses={(200, "image/png"): OpenApiTypes.BINARY})
     def get(self, request: Request, slug: str, name: str, number: int) -> HttpResponseBase:
-        return image_response(get_image(request.user, slug, name, number))
+        image = get_image(request.user, slug, name, number)
+        return image_response(image, bare=not may_read(request.user, image.document))

@@ -1,5 +1,7 @@
 """Endpoints of imports, for organisers."""
 
+from django.http import HttpResponseBase
+from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework import status
 from rest_framework.generics import GenericAPIView
@@ -12,6 +14,7 @@ from portal.accounts.access import IsOrganiser
 from portal.common.uploads import upload_limit_message, was_too_large
 from portal.datasets.access import get_dataset, get_import
 from portal.datasets.models import ImportItem, ImportRun
+from portal.datasets.rendering import report_file_response
 from portal.datasets.selectors.imports import import_report
 from portal.datasets.services.imports import cancel_import, start_import
 
@@ -21,12 +24,13 @@ from .serializers import (
     ImportReportSerializer,
     ImportRunSerializer,
     ItemQuerySerializer,
+    ItemsFileQuerySerializer,
     UploadSerializer,
 )
 
 
 class ImportList(GenericAPIView[ImportRun]):
-    """The imports into a dataset, newest first; a new one begins with an uploaded ZIP."""
+    """The imports into a dataset, newest first; a new one begins with an upload in any layout."""
 
     queryset = ImportRun.objects.none()
     serializer_class = ImportRunSerializer
@@ -49,7 +53,12 @@ class ImportList(GenericAPIView[ImportRun]):
         upload.is_valid(raise_exception=True)
         file = upload.validated_data["file"]
         run = start_import(
-            dataset=dataset, upload=file, source_name=file.name, actor=actor_of(request)
+            dataset=dataset,
+            upload=file,
+            source_name=file.name,
+            actor=actor_of(request),
+            form=upload.validated_data["form"],
+            benchmark=upload.validated_data["benchmark"],
         )
         return Response(ImportReportSerializer(import_report(run)).data, status.HTTP_202_ACCEPTED)
 
@@ -80,6 +89,25 @@ class ImportItems(GenericAPIView[ImportItem]):
             items = items.filter(outcome=outcome)
         page = self.paginate_queryset(items)
         return self.get_paginated_response(self.get_serializer(page, many=True).data)
+
+
+class ImportItemsDownload(APIView):
+    """What became of each file, all in one: CSV or JSON Lines."""
+
+    permission_classes = [IsOrganiser]
+
+    @extend_schema(
+        parameters=[ItemsFileQuerySerializer],
+        responses={
+            (200, "text/csv"): OpenApiTypes.BINARY,
+            (200, "application/x-ndjson"): OpenApiTypes.BINARY,
+        },
+    )
+    def get(self, request: Request, slug: str, pk: int) -> HttpResponseBase:
+        wanted = ItemsFileQuerySerializer(data=request.query_params)
+        wanted.is_valid(raise_exception=True)
+        asked = wanted.validated_data
+        return report_file_response(get_import(slug, pk), asked["file"], asked["outcome"])
 
 
 class ImportCancel(APIView):

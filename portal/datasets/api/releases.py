@@ -5,36 +5,54 @@ from typing import Any
 from django.http import HttpResponseBase
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
+from rest_framework import status
 from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from portal.common.uploads import upload_limit_message, was_too_large
 from portal.datasets.access import (
     get_dataset,
     get_downloadable_release,
     get_release,
-    may_see_gold,
+    seen_splits,
     visible_releases,
 )
 from portal.datasets.models import Release, ReleaseItem
 from portal.datasets.rendering import release_response
 from portal.datasets.selectors.releases import release_items, release_rows
 
+from .base import OrganisersChange, actor_of
+from .release_files import require_licence
+from .release_serializers import NewReleaseSerializer, SplitQuerySerializer
 from .serializers import DownloadQuerySerializer, ReleaseRowSerializer, ReleaseSerializer
 
 
 class ReleaseList(GenericAPIView[Release]):
-    """The releases of a dataset, newest first."""
+    """The releases of a dataset, newest first; organisers freeze new ones."""
 
     queryset = Release.objects.none()
     serializer_class = ReleaseSerializer
+    permission_classes = [OrganisersChange]
 
     @extend_schema(responses=ReleaseSerializer(many=True))
     def get(self, request: Request, slug: str) -> Response:
         releases = visible_releases(request.user, get_dataset(request.user, slug))
         page = self.paginate_queryset(releases)
         return self.get_paginated_response(self.get_serializer(page, many=True).data)
+
+    @extend_schema(request=NewReleaseSerializer, responses={201: ReleaseSerializer})
+    def post(self, request: Request, slug: str) -> Response:
+        dataset = get_dataset(request.user, slug)
+        wanted = NewReleaseSerializer(data=request.data)
+        if was_too_large(request):
+            # The file was stopped and is not there; the records are not what was meant.
+            message = {"file": [upload_limit_message()]}
+            return Response(message, status=status.HTTP_413_REQUEST_ENTITY_TOO_LARGE)
+        wanted.is_valid(raise_exception=True)
+        release = wanted.freeze(dataset, actor_of(request))
+        return Response(self.get_serializer(release).data, status=status.HTTP_201_CREATED)
 
 
 class ReleaseDetail(APIView):
@@ -52,23 +70,37 @@ class ReleaseItems(GenericAPIView[Any]):
     queryset = ReleaseItem.objects.none()
     serializer_class = ReleaseRowSerializer
 
-    @extend_schema(responses=ReleaseRowSerializer(many=True))
+    @extend_schema(parameters=[SplitQuerySerializer], responses=ReleaseRowSerializer(many=True))
     def get(self, request: Request, slug: str, version: str) -> Response:
         release = get_release(request.user, slug, version)
-        page = self.paginate_queryset(release_items(release)) or []
-        rows = release_rows(release, page, gold=may_see_gold(request.user, release))
+        wanted = SplitQuerySerializer(data=request.query_params)
+        wanted.is_valid(raise_exception=True)
+        items = release_items(release)
+        if split := wanted.validated_data["split"]:
+            items = items.filter(split=split)
+        page = self.paginate_queryset(items) or []
+        rows = release_rows(request.user, release, page)
         return self.get_paginated_response(self.get_serializer(rows, many=True).data)
 
 
 class ReleaseDownload(APIView):
-    """The gold as a ZIP: HTML with inline tags, JSON Lines and the manifest."""
+    """The gold as a ZIP: HTML with inline tags, JSON Lines, Parquet and the manifest.
+
+    Of a release in splits it has the gold of the open part, and of the rest ids, prompts and
+    images. 403 until the licence is accepted.
+    """
 
     @extend_schema(
         parameters=[DownloadQuerySerializer],
-        responses={(200, "application/zip"): OpenApiTypes.BINARY},
+        responses={(200, "application/zip"): OpenApiTypes.BINARY, 403: OpenApiTypes.OBJECT},
     )
     def get(self, request: Request, slug: str, version: str) -> HttpResponseBase:
         release = get_downloadable_release(request.user, slug, version)
+        require_licence(request, release)
         wanted = DownloadQuerySerializer(data=request.query_params)
         wanted.is_valid(raise_exception=True)
-        return release_response(release, images=wanted.validated_data["images"])
+        return release_response(
+            release,
+            images=wanted.validated_data["images"],
+            seen=seen_splits(request.user, release),
+        )

@@ -2,11 +2,12 @@
 
 from typing import Any
 
+from django.core.exceptions import ValidationError
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 from rest_framework.reverse import reverse
 
-from portal.datasets.access import may_see_gold
+from portal.datasets.access import may_see_all_gold
 from portal.datasets.forms import check_upload
 from portal.datasets.models import (
     Dataset,
@@ -18,15 +19,37 @@ from portal.datasets.models import (
     Release,
 )
 from portal.datasets.selectors.datasets import DatasetCard
-from portal.datasets.selectors.documents import DocumentRow
+from portal.datasets.selectors.documents import DocumentRow, document_prompt
+from portal.datasets.selectors.import_files import MEDIA_TYPES
 from portal.datasets.selectors.imports import ImportReport
 from portal.datasets.selectors.releases import ReleaseRow
+from portal.datasets.sources.forms import BENCHMARKS
 
 
 class DatasetSerializer(serializers.ModelSerializer[Dataset]):
+    """A dataset; of a stress variant, what it is made from and what was simulated."""
+
+    derived_from = serializers.SlugRelatedField[Dataset](
+        slug_field="slug", read_only=True, allow_null=True
+    )
+    derivation = serializers.JSONField(read_only=True, allow_null=True)
+    simulated_as = serializers.CharField(
+        source="simulation", read_only=True, help_text="In words; empty for real images."
+    )
+
     class Meta:
         model = Dataset
-        fields = ["slug", "title", "description", "licence", "visibility", "is_sample"]
+        fields = [
+            "slug",
+            "title",
+            "description",
+            "licence",
+            "visibility",
+            "is_sample",
+            "derived_from",
+            "derivation",
+            "simulated_as",
+        ]
         read_only_fields = ["is_sample"]
 
 
@@ -42,7 +65,7 @@ class TypeCountSerializer(serializers.Serializer[Any]):
     documents = serializers.IntegerField(source="count")
 
 
-class DatasetCardSerializer(serializers.ModelSerializer[Dataset]):
+class DatasetCardSerializer(DatasetSerializer):
     """A dataset with its counts and the versions of its releases, newest first."""
 
     documents = serializers.SerializerMethodField()
@@ -68,15 +91,6 @@ class DatasetCardSerializer(serializers.ModelSerializer[Dataset]):
         return [release.version for release in self.card.releases]
 
 
-class DocumentQuerySerializer(serializers.Serializer[Any]):
-    """How documents are looked for."""
-
-    q = serializers.CharField(
-        required=False, default="", max_length=100, help_text="Part of the name or company."
-    )
-    type = serializers.ChoiceField(choices=DocumentType.choices, required=False, default="")
-
-
 class ImageSerializer(serializers.ModelSerializer[PageImage]):
     url = serializers.SerializerMethodField()
 
@@ -100,9 +114,13 @@ class DocumentRowSerializer(serializers.Serializer[DocumentRow]):
     company = serializers.CharField(source="document.company", allow_null=True)
     form_type = serializers.CharField(source="document.form_type", allow_null=True)
     fiscal_year = serializers.IntegerField(source="document.fiscal_year", allow_null=True)
+    source = serializers.CharField(  # type: ignore[assignment]  # a field of that name
+        source="document.source", allow_null=True
+    )
+    language = serializers.CharField(source="document.language", allow_null=True)
     text_chars = serializers.IntegerField(source="document.text_chars", allow_null=True)
 
-    HIDDEN = ("company", "form_type", "fiscal_year", "text_chars")
+    HIDDEN = ("company", "form_type", "fiscal_year", "source", "language", "text_chars")
 
     def to_representation(self, instance: DocumentRow) -> dict[str, Any]:
         shown: dict[str, Any] = super().to_representation(instance)
@@ -114,8 +132,11 @@ class DocumentSerializer(serializers.ModelSerializer[Document]):
 
     images = ImageSerializer(many=True)
     readable = serializers.BooleanField(default=True)
-    html = serializers.CharField(source="content.html")
-    text = serializers.CharField(source="content.text")
+    html = serializers.CharField(
+        source="content.html", allow_null=True, help_text="Canonical; null for a picture."
+    )
+    text = serializers.CharField(source="content.text", allow_null=True)
+    prompt = serializers.SerializerMethodField()
 
     class Meta:
         model = Document
@@ -128,6 +149,10 @@ class DocumentSerializer(serializers.ModelSerializer[Document]):
             "form_type",
             "fiscal_year",
             "source_url",
+            "source",
+            "language",
+            "kind",
+            "prompt",
             "licence",
             "metadata",
             "text_chars",
@@ -138,24 +163,48 @@ class DocumentSerializer(serializers.ModelSerializer[Document]):
             "text",
         ]
 
+    def get_prompt(self, document: Document) -> str:
+        return document_prompt(document)
+
 
 class HiddenDocumentSerializer(serializers.ModelSerializer[Document]):
     """A document of a hidden test set: what the public may know of it."""
 
     images = ImageSerializer(many=True)
     readable = serializers.BooleanField(default=False)
+    prompt = serializers.SerializerMethodField()
 
     class Meta:
         model = Document
-        fields = ["name", "doc_type", "images", "readable"]
+        fields = ["name", "doc_type", "images", "readable", "prompt"]
+
+    def get_prompt(self, document: Document) -> str:
+        return document_prompt(document)
 
 
 class UploadSerializer(serializers.Serializer[Any]):
-    file = serializers.FileField(help_text="A ZIP of pages/ID.html, images/ID.png, meta.jsonl.")
+    form = serializers.ChoiceField(
+        choices=ImportRun.Form.choices,
+        default=ImportRun.Form.PAGES,
+        help_text="The layout of the file.",
+    )
+    file = serializers.FileField(
+        help_text="A ZIP in the layout, or a single file where the layout takes one."
+    )
+    benchmark = serializers.ChoiceField(
+        choices=BENCHMARKS,
+        required=False,
+        allow_blank=True,
+        default="",
+        help_text="Of `parquet` alone: the benchmark that the rows are gold of.",
+    )
 
-    def validate_file(self, upload: Any) -> Any:
-        check_upload(upload)
-        return upload
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        try:
+            check_upload(attrs["file"], attrs["form"], attrs["benchmark"])
+        except ValidationError as error:
+            raise serializers.ValidationError({"file": error.messages}) from error
+        return attrs
 
 
 class ImportRunSerializer(serializers.ModelSerializer[ImportRun]):
@@ -163,6 +212,7 @@ class ImportRunSerializer(serializers.ModelSerializer[ImportRun]):
         model = ImportRun
         fields = [
             "id",
+            "form",
             "source_name",
             "state",
             "total",
@@ -174,9 +224,14 @@ class ImportRunSerializer(serializers.ModelSerializer[ImportRun]):
 
 
 class ImportReportSerializer(serializers.Serializer[ImportReport]):
-    """An import as far as it is: `done` of `total` files in pages/, and files per outcome."""
+    """An import as far as it is: `done` of `total`, and rows per outcome.
+
+    Counted are files in pages/; of the other layouts the rows of the report, of which the total is
+    0 until all is read.
+    """
 
     id = serializers.IntegerField(source="run.pk")
+    form = serializers.ChoiceField(choices=ImportRun.Form.choices, source="run.form")
     source_name = serializers.CharField(source="run.source_name")
     state = serializers.ChoiceField(choices=ImportRun.State.choices, source="run.state")
     done = serializers.IntegerField()
@@ -212,10 +267,32 @@ class ItemQuerySerializer(serializers.Serializer[Any]):
     )
 
 
+class ItemsFileQuerySerializer(ItemQuerySerializer):
+    # Not `format`, which the framework reads itself.
+    file = serializers.ChoiceField(choices=list(MEDIA_TYPES), required=False, default="csv")
+
+
+class CitationSerializer(serializers.Serializer[Any]):
+    authors = serializers.ListField(
+        child=serializers.CharField(max_length=200),
+        required=False,
+        max_length=500,
+        help_text="People as “Family, Given”.",
+    )
+    year = serializers.IntegerField(required=False, min_value=1900, max_value=2200)
+    doi = serializers.CharField(required=False, max_length=200)
+    url = serializers.CharField(required=False, max_length=500)
+
+
 class ReleaseSerializer(serializers.ModelSerializer[Release]):
-    """A release; its hash is null where the gold is hidden."""
+    """A release; its hash and the number of its facts are null unless all gold is open.
+
+    `licence` has to be accepted before a download, if there is one.
+    """
 
     sha256 = serializers.SerializerMethodField()
+    fact_count = serializers.SerializerMethodField()
+    citation = CitationSerializer()
 
     class Meta:
         model = Release
@@ -227,19 +304,26 @@ class ReleaseSerializer(serializers.ModelSerializer[Release]):
             "labels",
             "item_count",
             "fact_count",
+            "licence",
+            "citation",
             "frozen_at",
             "sha256",
         ]
 
     def get_sha256(self, release: Release) -> str | None:
         user = self.context["request"].user
-        return release.sha256 if may_see_gold(user, release) else None
+        return release.sha256 if may_see_all_gold(user, release) else None
+
+    def get_fact_count(self, release: Release) -> int | None:
+        user = self.context["request"].user
+        return release.fact_count if may_see_all_gold(user, release) else None
 
 
 class ReleaseRowSerializer(serializers.Serializer[ReleaseRow]):
     """An item; the number of its facts and its hash are null where the gold is hidden."""
 
     id = serializers.CharField(source="name")
+    split = serializers.CharField(help_text="dev, test, or empty in a release of one piece.")
     facts = serializers.IntegerField(allow_null=True)
     sha256 = serializers.CharField(allow_null=True)
     images = ImageSerializer(many=True)

@@ -21,13 +21,17 @@ THRESHOLD = 0.97
 
 
 class Verdict(NamedTuple):
-    """What a person said of one field of one document; `comment` and `correct_value` if wrong."""
+    """What a person said of one field of one document; `comment` and `correct_value` if wrong.
+
+    `value` is what the record has there.
+    """
 
     document: str
     field: str
     is_right: bool
     correct_value: Any = None
     comment: str = ""
+    value: Any = None
 
 
 @dataclass(frozen=True)
@@ -139,7 +143,6 @@ def audit_report(
     tells the decision with its grounds, every wrong value with what it should be, and how often
     the validation found which fault in which field, most frequent first.
     """
-    kinds = Counter((fault.field, fault.code) for found in faults.values() for fault in found)
     return {
         "state": acceptance.state,
         "threshold": acceptance.threshold,
@@ -153,19 +156,26 @@ def audit_report(
             {
                 "document": verdict.document,
                 "field": verdict.field,
+                "value": verdict.value,
                 "correct_value": verdict.correct_value,
                 "comment": verdict.comment,
             }
             for verdict in sorted(verdicts, key=lambda verdict: verdict[:2])
             if not verdict.is_right
         ],
-        "validation": {
-            "documents_with_faults": sum(bool(found) for found in faults.values()),
-            "counts": [
-                {"field": field, "code": code, "count": count}
-                for (field, code), count in sorted(kinds.items(), key=lambda kind: (-kind[1], kind))
-            ],
-        },
+        "validation": validation_counts(faults),
+    }
+
+
+def validation_counts(faults: Mapping[str, Sequence[FieldFault]]) -> dict[str, Any]:
+    """How many documents have faults, and how often each occurs: `{field, code, count}`."""
+    kinds = Counter((fault.field, fault.code) for found in faults.values() for fault in found)
+    return {
+        "documents_with_faults": sum(bool(found) for found in faults.values()),
+        "counts": [
+            {"field": field, "code": code, "count": count}
+            for (field, code), count in sorted(kinds.items(), key=lambda kind: (-kind[1], kind))
+        ],
     }
 
 

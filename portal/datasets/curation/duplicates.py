@@ -112,7 +112,8 @@ def bands(threshold: float) -> tuple[int, int]:
     shared = (1 - changed) / (1 + changed)
     return next(
         (PERMUTATIONS // values, values)
-        for values in range(PERMUTATIONS, 0, -1)
+        # A single bucket would be no search by parts; two is what the library asks for.
+        for values in range(PERMUTATIONS // 2, 0, -1)
         if 1 - (1 - shared**values) ** (PERMUTATIONS // values) >= RECALL
     )
 

@@ -88,7 +88,12 @@ class Schema:
 @cache
 def built_in_schema(name: str) -> Schema:
     """One of BUILT_IN; raises KeyError for another name."""
-    return read_schema(tomllib.loads(BUILT_IN[name].read_text(encoding="utf-8")))
+    return read_schema(raw_schema(name))
+
+
+def raw_schema(name: str) -> dict[str, Any]:
+    """The same as plain JSON."""
+    return tomllib.loads(BUILT_IN[name].read_text(encoding="utf-8"))
 
 
 def read_schema(data: Any) -> Schema:

@@ -5,7 +5,7 @@ every average is a total over the labelled documents, and every ratio a share of
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -13,15 +13,38 @@ from portal.facts import label_kind
 
 # A chart of facts per page has at most so many bars.
 MAX_BINS = 20
+_UNTOLD = (None, None)
 
 
-class DocumentCounts(NamedTuple):
-    """One document: `facts` by label, or None where nobody has labelled it yet."""
+class FactDetails(NamedTuple):
+    """Facts by label, documents by their number of facts, and by type of document how many are
+    labelled and their facts.
+    """
 
-    doc_type: str
-    fiscal_year: int | None
-    images: int
-    facts: Mapping[str, int] | None
+    by_label: Mapping[str, int]
+    per_document: Mapping[int, int]
+    by_type: Mapping[str, tuple[int, int]]
+
+
+class FactTally(NamedTuple):
+    """The `total` facts of `labelled` documents; `details` is None where gold is hidden."""
+
+    labelled: int
+    total: int
+    details: FactDetails | None = None
+
+
+class Tally(NamedTuple):
+    """What was counted in a dataset; `types` and `years` have documents, None is an unknown year.
+
+    `pairs` are documents with at least one image, `facts` None where nobody has labelled any.
+    """
+
+    documents: int
+    pairs: int
+    types: Mapping[str, int]
+    years: Mapping[int | None, int]
+    facts: FactTally | None = None
 
 
 class FactRow(NamedTuple):
@@ -45,12 +68,12 @@ class Bin(NamedTuple):
 
 
 class TypeCount(NamedTuple):
-    """Documents of a type, how many of them are labelled, and their facts."""
+    """Documents of a type, how many of them are labelled, and their facts; None: not told."""
 
     doc_type: str
     documents: int
-    labelled: int
-    facts: int
+    labelled: int | None
+    facts: int | None
 
 
 class YearCount(NamedTuple):
@@ -64,7 +87,8 @@ class YearCount(NamedTuple):
 class DatasetStatistics:
     """`pairs` are documents with at least one image, `labelled` those with facts or known none.
 
-    `rows` begins with that of all facts; the labels follow, in the order they were asked for.
+    `rows` begins with that of all facts; the labels follow, in the order they were asked for. It is
+    empty where nobody has labelled any.
     """
 
     documents: int
@@ -76,45 +100,27 @@ class DatasetStatistics:
     years: tuple[YearCount, ...]
 
 
-def dataset_statistics(
-    documents: Iterable[DocumentCounts], labels: Sequence[str] = ()
-) -> DatasetStatistics:
-    """Everything the statistics page shows, in one pass.
+def dataset_statistics(tally: Tally, labels: Sequence[str] = ()) -> DatasetStatistics:
+    """Everything the statistics page shows.
 
     A label of `labels` has a row even if it occurs nowhere; others that occur follow by name.
     Types come by number of documents, years in order with the unknown one last.
     """
-    pairs = total = 0
-    facts: Counter[str] = Counter()
-    per_document: Counter[int] = Counter()
-    types: Counter[str] = Counter()
-    labelled_types: Counter[str] = Counter()
-    facts_of_types: Counter[str] = Counter()
-    years: Counter[int | None] = Counter()
-    for document in documents:
-        total += 1
-        pairs += document.images > 0
-        types[document.doc_type] += 1
-        years[document.fiscal_year] += 1
-        if document.facts is not None:
-            count = sum(document.facts.values())
-            facts.update(document.facts)
-            per_document[count] += 1
-            labelled_types[document.doc_type] += 1
-            facts_of_types[document.doc_type] += count
+    facts = tally.facts
+    details = facts.details if facts else None
     return DatasetStatistics(
-        documents=total,
-        pairs=pairs,
-        labelled=per_document.total(),
-        rows=_rows(facts, per_document.total(), labels),
-        facts_per_document=bins(per_document),
+        documents=tally.documents,
+        pairs=tally.pairs,
+        labelled=facts.labelled if facts else 0,
+        rows=_rows(facts, labels) if facts else (),
+        facts_per_document=bins(details.per_document) if details else (),
         types=tuple(
-            TypeCount(name, count, labelled_types[name], facts_of_types[name])
-            for name, count in sorted(types.items(), key=lambda item: (-item[1], item[0]))
+            TypeCount(name, count, *(details.by_type.get(name, (0, 0)) if details else _UNTOLD))
+            for name, count in sorted(tally.types.items(), key=lambda item: (-item[1], item[0]))
         ),
         years=tuple(
-            YearCount(year, years[year])
-            for year in sorted(years, key=lambda year: (year is None, year or 0))
+            YearCount(year, tally.years[year])
+            for year in sorted(tally.years, key=lambda year: (year is None, year or 0))
         ),
     )
 
@@ -155,15 +161,15 @@ def fact_title(label: str) -> str:
     return "Temporal facts" if kind == "date" else label
 
 
-def _rows(facts: Counter[str], labelled: int, labels: Sequence[str]) -> tuple[FactRow, ...]:
-    every = facts.total()
-    names = list(dict.fromkeys([*labels, *sorted(facts)]))
+def _rows(facts: FactTally, labels: Sequence[str]) -> tuple[FactRow, ...]:
+    by_label = facts.details.by_label if facts.details else {}
+    names = list(dict.fromkeys([*labels, *sorted(by_label)])) if facts.details else []
 
     def row(label: str, total: int) -> FactRow:
-        average = total / labelled if labelled else None
-        return FactRow(label, total, average, total / every if every else None)
+        average = total / facts.labelled if facts.labelled else None
+        return FactRow(label, total, average, total / facts.total if facts.total else None)
 
-    return (row("", every), *(row(name, facts[name]) for name in names))
+    return (row("", facts.total), *(row(name, by_label.get(name, 0)) for name in names))
 
 
 def _width(values: int) -> int:

@@ -4,6 +4,7 @@ import csv
 import io
 from collections.abc import Iterator
 
+from portal.common.latex import escaped
 from portal.facts import label_kind
 
 from .statistics import DatasetStatistics, FactRow, fact_title
@@ -11,14 +12,6 @@ from .statistics import DatasetStatistics, FactRow, fact_title
 CSV_COLUMNS = ("section", "name", "documents", "facts", "average_per_document", "type_ratio")
 
 _NOTHING = "---"
-_SPECIAL = str.maketrans(
-    {
-        "\\": r"\textbackslash{}",
-        "~": r"\textasciitilde{}",
-        "^": r"\textasciicircum{}",
-        **{letter: f"\\{letter}" for letter in "&%$#_{}"},
-    }
-)
 _SYMBOLS = {"number": " ($F_n$)", "date": " ($F_t$)"}
 
 
@@ -56,11 +49,6 @@ Dataset size (pairs) & {statistics.pairs:,} & {_NOTHING} & {_NOTHING} \\
 """
 
 
-def escaped(text: str) -> str:
-    """Text that LaTeX prints as it is; a line break, which would end a comment, is a space."""
-    return " ".join(text.split()).translate(_SPECIAL)
-
-
 def _lines(statistics: DatasetStatistics) -> Iterator[tuple[object, ...]]:
     for name in ("documents", "pairs", "labelled"):
         yield "size", name, getattr(statistics, name), "", "", ""
@@ -71,7 +59,8 @@ def _lines(statistics: DatasetStatistics) -> Iterator[tuple[object, ...]]:
     for count in statistics.facts_per_document:
         yield "facts_per_document", f"{count.low}-{count.high}", count.documents, "", "", ""
     for kind in statistics.types:
-        yield "type", kind.doc_type, kind.documents, kind.facts, "", ""
+        facts = "" if kind.facts is None else kind.facts
+        yield "type", kind.doc_type, kind.documents, facts, "", ""
     for year in statistics.years:
         yield "year", "unknown" if year.year is None else year.year, year.documents, "", "", ""
 

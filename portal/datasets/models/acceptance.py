@@ -18,7 +18,7 @@ class Batch(models.Model):
 
     dataset = models.ForeignKey(Dataset, on_delete=models.CASCADE, related_name="batches")
     number = models.PositiveIntegerField()
-    fields = models.JSONField(help_text="[{name, kind: text | number | date | list}, …]")
+    fields = models.JSONField(help_text="{fields, sums, orders}: the schema of the records.")
     threshold = models.FloatField(
         default=0.97, help_text="Accuracy that every field has to reach, 0 to 1."
     )
@@ -57,7 +57,7 @@ class BatchDocument(models.Model):
     document = models.ForeignKey(Document, on_delete=models.PROTECT, related_name="batches")
     is_sampled = models.BooleanField(default=False)
     faults = models.JSONField(
-        default=list, help_text="[{field, message}, …] of the automatic validation."
+        default=list, help_text="[{field, code, message}, …] of the automatic validation."
     )
 
     class Meta:

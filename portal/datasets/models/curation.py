@@ -22,6 +22,7 @@ class DatasetTask(models.Model):
         PII = "pii", "look for personal data"
         DUPLICATES = "duplicates", "look for near duplicates"
         DERIVE = "derive", "derive a stress variant"
+        CONTENT = "content", "check the required content"
 
     class State(models.TextChoices):
         QUEUED = "queued"
@@ -120,11 +121,12 @@ class NearDuplicate(models.Model):
         OPEN = "open", "to decide"
         KEPT = "kept", "both kept"
         HELD = "held", "the second held back"
+        HELD_FIRST = "held_first", "the first held back"
 
     first = models.ForeignKey(Document, on_delete=models.CASCADE, related_name="+")
     second = models.ForeignKey(Document, on_delete=models.CASCADE, related_name="near_duplicates")
     similarity = models.FloatField(help_text="Of their texts, 0 to 1.")
-    decision = models.CharField(max_length=4, choices=Decision, default=Decision.OPEN)
+    decision = models.CharField(max_length=10, choices=Decision, default=Decision.OPEN)
     decided_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
     )
@@ -139,6 +141,9 @@ class NearDuplicate(models.Model):
 
     def __str__(self) -> str:
         return f"{self.first_id} and {self.second_id}"
+
+    def get_absolute_url(self) -> str:
+        return reverse("datasets:duplicate", args=[self.second.dataset.slug, self.pk])
 
 
 class Selection(models.Model):
@@ -162,3 +167,6 @@ class Selection(models.Model):
 
     def __str__(self) -> str:
         return self.title
+
+    def get_absolute_url(self) -> str:
+        return reverse("datasets:selection", args=[self.dataset.slug, self.pk])

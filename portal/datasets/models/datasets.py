@@ -16,7 +16,12 @@ def check_slug_is_free(slug: str) -> None:
 
 class DatasetQuerySet(models.QuerySet["Dataset"]):
     def public(self) -> "DatasetQuerySet":
-        return self.filter(visibility=Dataset.Visibility.PUBLIC)
+        """Those that everybody may see; a variant shows no more than what it is made from."""
+        public = Dataset.Visibility.PUBLIC
+        return self.filter(
+            models.Q(derived_from=None) | models.Q(derived_from__visibility=public),
+            visibility=public,
+        )
 
 
 class Dataset(models.Model):
@@ -65,3 +70,19 @@ class Dataset(models.Model):
 
     def get_absolute_url(self) -> str:
         return reverse("datasets:detail", args=[self.slug])
+
+    def clean(self) -> None:
+        base, public = self.derived_from, self.Visibility.PUBLIC
+        if base is not None and self.visibility == public and base.visibility != public:
+            message = f"It shows the pages of “{base}”, which is private."
+            raise ValidationError({"visibility": message})
+
+    @property
+    def simulation(self) -> str:
+        """The simulated capture of a stress variant in words; empty for real images."""
+        if not self.derivation:
+            return ""
+        words = str(self.derivation.get("title") or self.derivation["kind"])
+        words = words[:1].lower() + words[1:]
+        strength = self.derivation["strength"]
+        return words if strength is None else f"{words} {strength:g}"

@@ -53,25 +53,44 @@ class DocumentType(models.TextChoices):
 
 
 class DocumentQuerySet(models.QuerySet["Document"]):
+    def to_label(self) -> "DocumentQuerySet":
+        """Those that a campaign takes: pictures have no text to mark, what is held back waits."""
+        return self.filter(kind=Document.Kind.PAGE, state=Document.State.ACTIVE)
+
     def hidden(self) -> "DocumentQuerySet":
         """Those whose content is the answer to a hidden test: frozen in hidden releases only.
 
-        What a public release holds is out already, whatever else it is part of.
+        What a public release holds is out already, whatever else it is part of, and so is the
+        development part of a release in two.
         """
         return self.filter(~self.open_condition())
 
     def open_condition(self) -> Q:
-        """The condition that a document's content is no secret."""
-        return ~self._released("gold_hidden", "private") | self._released("public")
+        """The condition that a document's content is no secret.
 
-    def _released(self, *visibilities: str) -> Q:
-        return Q(
-            Exists(
-                self.model.objects.filter(
-                    pk=OuterRef("pk"), release_items__release__visibility__in=visibilities
-                )
-            )
+        The copy in a stress variant has the content of its original, so that it is as secret, from
+        the moment it is there.
+        """
+        originals = self.model.objects.filter(
+            dataset=OuterRef("dataset__derived_from"), name=OuterRef("name")
         )
+        secret = originals.filter(~self._open_by_releases())
+        return self._open_by_releases() & Q(~Exists(secret))
+
+    def _open_by_releases(self) -> Q:
+        """The same, for what its own releases say."""
+        hidden_part = Q(release_items__release__visibility="gold_hidden") & Q(
+            # Named one by one: a negation would ask for documents without any such item.
+            release_items__split__in=["", "test"]
+        )
+        open_part = Q(release_items__release__visibility="gold_hidden", release_items__split="dev")
+        return ~self._released(
+            hidden_part | Q(release_items__release__visibility="private")
+        ) | self._released(open_part | Q(release_items__release__visibility="public"))
+
+    def _released(self, condition: Q) -> Q:
+        """Whether an item of a release meets the condition, all of it."""
+        return Q(Exists(self.model.objects.filter(condition, pk=OuterRef("pk"))))
 
 
 class Document(models.Model):
@@ -141,6 +160,9 @@ class Document(models.Model):
             models.Index(fields=["dataset", "source", "name"], name="document_source"),
             models.Index(fields=["dataset", "language", "name"], name="document_language"),
             models.Index(fields=["dataset", "state", "name"], name="document_state"),
+            models.Index(fields=["dataset", "kind", "name"], name="document_kind"),
+            models.Index(fields=["dataset", "fact_count", "name"], name="document_facts"),
+            models.Index(fields=["dataset", "text_chars", "name"], name="document_size"),
         ]
 
     def __str__(self) -> str:
@@ -254,6 +276,10 @@ class PageImage(models.Model):
         return reverse(
             "datasets:document-image", args=[document.dataset.slug, document.name, self.number]
         )
+
+    @property
+    def text_percent(self) -> float | None:
+        return None if self.text_similarity is None else 100 * self.text_similarity
 
     @property
     def suffix(self) -> str:

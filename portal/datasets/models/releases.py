@@ -73,6 +73,11 @@ class Release(ImmutableModel):
     def is_gold_public(self) -> bool:
         return self.visibility == self.Visibility.PUBLIC
 
+    def opens(self, split: str) -> bool:
+        """Whether everybody may see the gold of the items of this split."""
+        is_dev = self.visibility == self.Visibility.GOLD_HIDDEN and split == ReleaseItem.Split.DEV
+        return self.is_gold_public or is_dev
+
 
 class ReleaseItem(ImmutableModel):
     """One frozen item: its gold line as the benchmark reads it, and its facts with offsets."""

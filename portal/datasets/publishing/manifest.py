@@ -8,13 +8,14 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from .rows import PublishedRelease, PublishingError
 
 MANIFEST = "manifest.json"
 _SHA256 = re.compile("[0-9a-f]{64}")
+_ABOUT = ("visibility", "notes", "licence", "must_accept", "citation", "frozen_at")
 
 
 def canonical_json(value: Any) -> str:
@@ -67,6 +68,9 @@ class Manifest:
     fact_count: int | None
     items: tuple[ItemEntry, ...]
     files: tuple[FileEntry, ...]
+    about: Mapping[str, Any] = field(default_factory=dict)
+    """What restoring needs and no check: visibility, notes, licence, must_accept, citation and
+    frozen_at, as they stand there and unchecked."""
 
 
 def write_manifest(
@@ -82,6 +86,8 @@ def write_manifest(
         "labels": list(release.labels),
         "visibility": release.visibility,
         "notes": release.notes,
+        "must_accept": release.must_accept,
+        "citation": asdict(release.citation),
         "frozen_at": release.frozen_at.isoformat(),
         "sha256": release.sha256,
         "item_count": release.item_count,
@@ -128,6 +134,7 @@ def read_manifest(data: bytes) -> Manifest:
             )
             for where, file in _objects(content, "files")
         ),
+        about={key: content[key] for key in _ABOUT if key in content},
     )
 
 

@@ -31,7 +31,8 @@ class Citation:
 class PublishedRelease:
     """A release without its items.
 
-    `licence` is an SPDX identifier, an address or words. `page` is the absolute address of the
+    `licence` is an SPDX identifier, an address or words; `must_accept` says that it stands before a
+    download. `page` is the absolute address of the
     release's page. `sha256`, of the manifest, is empty where gold is hidden, as is `fact_count`.
     """
 
@@ -41,6 +42,7 @@ class PublishedRelease:
     frozen_at: datetime
     description: str = ""
     licence: str = ""
+    must_accept: bool = False
     benchmark: str = "fincriticaled"
     labels: tuple[str, ...] = ()
     visibility: str = "public"
@@ -94,6 +96,6 @@ class PublishedItem:
     gold: ItemGold | None = None
 
 
-def image_name(item: str, number: int, suffix: str) -> str:
-    """The file of an item's image: `ID.png` for the first, `ID-2.png` for the second."""
-    return f"{item}{'' if number == 1 else f'-{number}'}{suffix}"
+def image_name(document: str, number: int, suffix: str) -> str:
+    """The file of a document's image: `ID.png` for the first, `ID-2.png` for the second."""
+    return f"{document}{'' if number == 1 else f'-{number}'}{suffix}"

@@ -35,6 +35,8 @@ class KitItem:
     split: str
     prompt: str
     images: tuple[ItemImage, ...]
+    document: str = ""
+    """The document's name, where the item has one of its own."""
 
 
 def kit_item(item: PublishedItem) -> KitItem:
@@ -59,7 +61,7 @@ def starter_kit(
     writer = ZipWriter(sink)
     writer.add(README, _readme(release).encode())
     for name, lines in (
-        (ITEM_LINES, map(_item_line, items())),
+        (ITEM_LINES, map(item_line, items())),
         (SUBMISSION, (_line(empty_line(item.name)) for item in items())),
     ):
         for _ in writer.adding(name, lines):
@@ -84,10 +86,12 @@ def empty_line_like(example: str) -> EmptyLine:
     return lambda name: {"id": name, **emptied}
 
 
-def _item_line(item: KitItem) -> bytes:
+def item_line(item: KitItem, *, images: bool = True) -> bytes:
+    """An item without its gold, as a line of JSON; `images`: whether they are beside it."""
+    document = {} if item.document in {"", item.name} else {"document": item.document}
     split = {"split": item.split} if item.split else {}
-    images = [f"{IMAGES}/{image.name}" for image in item.images]
-    return _line({"id": item.name, **split, "prompt": item.prompt, "images": images})
+    paths = [f"{IMAGES}/{image.name}" for image in item.images] if images else []
+    return _line({"id": item.name, **document, **split, "prompt": item.prompt, "images": paths})
 
 
 def _line(value: Mapping[str, Any]) -> bytes:

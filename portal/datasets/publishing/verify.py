@@ -64,14 +64,17 @@ class Verification:
         self.faults.append(VerifyFault(code, path, message))
 
 
-def verify_release(path: Path, *, expected: str = "") -> Verification:
+def verify_release(
+    path: Path, *, expected: str = "", limits: ArchiveLimits = LIMITS
+) -> Verification:
     """Checks everything, and goes on after a fault. Never raises for what is in the files.
 
-    `expected` is the release's hash as somebody else knows it.
+    `expected` is the release's hash as somebody else knows it; `limits` are narrower ones for an
+    archive that a stranger sent.
     """
     found = Verification()
     try:
-        with open_archive(path, LIMITS) as archive:
+        with open_archive(path, limits) as archive:
             _verify(archive, found, expected)
     except ArchiveFault as fault:
         found.fault(fault.code, fault.member or path.name, str(fault))
@@ -176,7 +179,7 @@ def _check_lines(
     pages = {path for path in listed if path.startswith(f"{GOLD_PAGES}/")}
     try:
         for item in read_items(
-            manifest.items, _lines(archive, GOLD_LINES), _lines(archive, FACT_LINES)
+            manifest.items, archive_lines(archive, GOLD_LINES), archive_lines(archive, FACT_LINES)
         ):
             found.items += 1
             facts += len(item.gold.facts) if item.gold else 0
@@ -231,7 +234,7 @@ def _check_parquet(archive: Archive, found: Verification, manifest: Manifest) ->
         found.fault("parquet", PARQUET, f"{name}: has no row")
 
 
-def _lines(archive: Archive, name: str) -> Iterator[bytes]:
+def archive_lines(archive: Archive, name: str) -> Iterator[bytes]:
     """The lines of a file, in bounded memory; one that is too long raises PublishingError."""
     rest, number = b"", 0
     for piece in archive.pieces(name):

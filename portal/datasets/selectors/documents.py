@@ -9,11 +9,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.core.paginator import Page, Paginator
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, QuerySet
 
 from portal.accounts.access import is_organiser
 from portal.datasets.access import may_read, visible_releases
-from portal.datasets.models import Dataset, Document, PageImage, Release
+from portal.datasets.models import Dataset, Document, DocumentRecord, PageImage, Release
+
+from .document_filters import DocumentFilter, filter_documents
 
 PER_PAGE = 50
 
@@ -37,29 +39,30 @@ class DocumentTable:
 
 @dataclass(frozen=True)
 class DocumentPage:
-    """One document; `details` are its readable facts as (name, value), empty when hidden."""
+    """One document; `details` are its readable facts as (name, value), empty when hidden.
+
+    `prompt` is what a model is asked, which is no secret. `held_reason` says to organisers why it
+    is held back, and is empty for others.
+    """
 
     document: Document
     images: list[PageImage]
     releases: list[Release]
     readable: bool
     details: list[tuple[str, str]]
+    prompt: str
+    held_reason: str
+
+    @property
+    def is_picture(self) -> bool:
+        return self.document.kind == Document.Kind.PICTURE
 
 
 def find_documents(
     user: Any, dataset: Dataset, *, query: str = "", doc_type: str = ""
 ) -> QuerySet[Document]:
     """Documents by a part of their name or company, and by type, ordered by name."""
-    documents = dataset.documents.all()
-    if doc_type:
-        documents = documents.filter(doc_type=doc_type)
-    if query:
-        by_name, by_company = Q(name__icontains=query), Q(company__icontains=query)
-        if not is_organiser(user):
-            # What cannot be read must not be found by it either.
-            by_company &= documents.open_condition()
-        documents = documents.filter(by_name | by_company)
-    return documents.order_by("name")
+    return filter_documents(user, dataset, DocumentFilter(query=query, doc_type=doc_type))
 
 
 def document_table(
@@ -103,7 +106,15 @@ def document_page(user: Any, document: Document) -> DocumentPage:
         releases=list(releases),
         readable=readable,
         details=_details(document) if readable else [],
+        prompt=document_prompt(document),
+        held_reason=document.held_reason if is_organiser(user) else "",
     )
+
+
+def document_prompt(document: Document) -> str:
+    """What a model is asked about the document; empty where nothing is told."""
+    records = DocumentRecord.objects.filter(document=document)
+    return records.values_list("prompt", flat=True).first() or ""
 
 
 def _details(document: Document) -> list[tuple[str, str]]:

@@ -23,7 +23,10 @@ class OutcomeCount:
 
 @dataclass(frozen=True)
 class ImportReport:
-    """An import as far as it is. `done` and `total` count files of pages/.
+    """An import as far as it is.
+
+    `done` and `total` count files of pages/; of the other layouts the rows of the report, of which
+    the total is 0 until all is read.
 
     `items` is one page of what is reported; `trouble` says why a run waits to be tried again.
     """
@@ -43,6 +46,11 @@ class ImportReport:
         return any(row.count for row in self.outcomes if row.value in {"imported", "unchanged"})
 
     @property
+    def label(self) -> str:
+        """What is counted."""
+        return "pages" if self.run.form == ImportRun.Form.PAGES else "items"
+
+    @property
     def query(self) -> str:
         """What the links between the report's pages keep."""
         return f"outcome={self.outcome}" if self.outcome else ""
@@ -58,7 +66,7 @@ def import_report(run: ImportRun, *, outcome: str = "", page: str = "1") -> Impo
         items = items.filter(outcome=outcome)
     return ImportReport(
         run=run,
-        done=run.items.filter(name__startswith="pages/").count(),
+        done=_done(run, counts.total()),
         total=run.total,
         outcomes=[
             OutcomeCount("", "all", counts.total()),
@@ -69,6 +77,12 @@ def import_report(run: ImportRun, *, outcome: str = "", page: str = "1") -> Impo
         ignored=list(run.ignored.items()),
         trouble="" if run.is_finished else _trouble(run),
     )
+
+
+def _done(run: ImportRun, reported: int) -> int:
+    if run.form != ImportRun.Form.PAGES:
+        return reported
+    return run.items.filter(name__startswith="pages/").count()
 
 
 def _trouble(run: ImportRun) -> str:

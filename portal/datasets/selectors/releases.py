@@ -1,17 +1,22 @@
-"""The page of a release."""
+"""The pages of releases: the list of a dataset's, and one with its items."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any
 
 from django.core.paginator import Page, Paginator
-from django.db.models import QuerySet
+from django.db.models import Count, Func, IntegerField, QuerySet, Sum
 
 from portal.accounts.access import is_organiser
-from portal.datasets.access import may_see_gold
-from portal.datasets.models import PageImage, Release, ReleaseItem
+from portal.datasets.access import may_see_all_gold, must_accept_licence, seen_splits
+from portal.datasets.exports import published_release
+from portal.datasets.models import Dataset, Document, PageImage, Release, ReleaseItem
+from portal.datasets.publishing.citation import bibtex, citation_cff
+from portal.datasets.release_files import ReleaseFile, gold_files
 
 PER_PAGE = 50
+RELEASES_PER_PAGE = 25
 
 
 @dataclass(frozen=True)
@@ -19,32 +24,193 @@ class ReleaseRow:
     """An item of a release; `facts`, their number, and `sha256` are None where gold is hidden."""
 
     name: str
+    split: str
+    document: str
+    """The document's name; empty if the item has none."""
     facts: int | None
     sha256: str | None
     images: list[PageImage]
 
 
 @dataclass(frozen=True)
+class SplitRow:
+    """A part of a release: its items, and its facts where they are open."""
+
+    split: str
+    title: str
+    items: int
+    facts: int | None
+    is_open: bool
+
+
+@dataclass(frozen=True)
 class ReleasePage:
-    """A release; `gold` says whether its gold, facts and hashes are open to the reader."""
+    """A release; `gold` says whether all of its gold, facts and hashes are open to the reader,
+    `some_gold` whether a part is.
+    """
 
     release: Release
     gold: bool
+    some_gold: bool
+    has_kit: bool
+    must_accept: bool
     may_manage: bool
+    splits: list[SplitRow]
+    split: str
+    facts: int | None
+    files: list[ReleaseFile]
+    bibtex: str
+    cff: str
+    exposed: int
+    """Of the items that should be hidden, those whose document an earlier release shows."""
+    previous: Release | None
     page: Page[ReleaseItem]
     rows: list[ReleaseRow]
 
 
-def release_page(user: Any, release: Release, *, page: str = "1") -> ReleasePage:
-    gold = may_see_gold(user, release)
-    shown = Paginator(release_items(release), PER_PAGE).get_page(page)
-    return ReleasePage(
-        release=release,
-        gold=gold,
+@dataclass(frozen=True)
+class ListedRelease:
+    """A release in the list; `facts` and `sha256` are None where they are not to be told."""
+
+    release: Release
+    facts: int | None
+    sha256: str | None
+    splits: dict[str, int]
+    previous: Release | None
+
+
+@dataclass(frozen=True)
+class ReleaseList:
+    dataset: Dataset
+    may_manage: bool
+    page: Page[Release]
+    rows: list[ListedRelease]
+
+
+def release_list(
+    user: Any, dataset: Dataset, releases: QuerySet[Release], *, page: str = "1"
+) -> ReleaseList:
+    """The releases the user may know of, newest first, each with the one before it."""
+    ordered = list(releases.order_by("-frozen_at", "-id"))
+    before = dict(zip_longest((release.pk for release in ordered), ordered[1:]))
+    shown = Paginator(releases.order_by("-frozen_at", "-id"), RELEASES_PER_PAGE).get_page(page)
+    splits = _split_counts(list(shown))
+    return ReleaseList(
+        dataset=dataset,
         may_manage=is_organiser(user),
         page=shown,
-        rows=release_rows(release, shown, gold=gold),
+        rows=[
+            ListedRelease(
+                release=release,
+                facts=told_facts(user, release),
+                sha256=release.sha256 if may_see_all_gold(user, release) else None,
+                splits=splits.get(release.pk, {}),
+                previous=before[release.pk],
+            )
+            for release in shown
+        ],
     )
+
+
+def told_facts(user: Any, release: Release) -> int | None:
+    """The number of facts of all items, for those who may see the gold of all."""
+    return release.fact_count if may_see_all_gold(user, release) else None
+
+
+def _split_counts(releases: list[Release]) -> dict[int, dict[str, int]]:
+    counted = ReleaseItem.objects.filter(release__in=releases).exclude(split="").order_by("split")
+    counts: dict[int, dict[str, int]] = {}
+    for release, split, count in counted.values_list("release", "split").annotate(Count("id")):
+        counts.setdefault(release, {})[split] = count
+    return counts
+
+
+def release_page(
+    user: Any,
+    release: Release,
+    *,
+    releases: QuerySet[Release],
+    page: str = "1",
+    split: str = "",
+    address: str = "",
+) -> ReleasePage:
+    """One page of the items, of one split if it is asked for. `releases` are those the user may
+    know of, `address` is the absolute one of the page.
+    """
+    seen = seen_splits(user, release)
+    splits = _split_rows(release, seen)
+    some_gold = seen is None or any(row.is_open for row in splits)
+    split = split if split in {row.split for row in splits} else ""
+    items = release_items(release)
+    shown = Paginator(items.filter(split=split) if split else items, PER_PAGE).get_page(page)
+    row = published_release(release, page=address, seen=seen)
+    may_manage = is_organiser(user)
+    return ReleasePage(
+        release=release,
+        gold=seen is None,
+        some_gold=some_gold,
+        has_kit=not release.is_gold_public,
+        must_accept=must_accept_licence(user, release),
+        may_manage=may_manage,
+        splits=splits,
+        split=split,
+        facts=told_facts(user, release),
+        files=gold_files(release) if some_gold else [],
+        bibtex=bibtex(row),
+        cff=citation_cff(row),
+        exposed=exposed_items(release) if may_manage else 0,
+        previous=_before(release, releases),
+        page=shown,
+        rows=release_rows(user, release, shown),
+    )
+
+
+def _before(release: Release, releases: QuerySet[Release]) -> Release | None:
+    return releases.filter(pk__lt=release.pk).order_by("-pk").first()
+
+
+def exposed_items(release: Release) -> int:
+    """How many items whose gold should be hidden are of documents that are open by another release.
+
+    Only organisers are told: it is their decision, and perhaps their mistake.
+    """
+    hidden = [split for split in ("", *ReleaseItem.Split.values) if not release.opens(split)]
+    if not hidden:
+        return 0
+    items = release.items.filter(split__in=hidden, document__isnull=False)
+    open_documents = Document.objects.filter(Document.objects.all().open_condition())
+    return items.filter(document__in=open_documents.filter(dataset=release.dataset_id)).count()
+
+
+def _split_rows(release: Release, seen: frozenset[str] | None) -> list[SplitRow]:
+    counted = release.items.exclude(split="").order_by("split").values_list("split")
+    counts: dict[str, int] = dict(counted.annotate(Count("id")))
+    return [
+        SplitRow(
+            split=split,
+            title=str(title),
+            items=counts[split],
+            facts=_facts_of(release, split) if seen is None or split in seen else None,
+            is_open=release.opens(split),
+        )
+        for split, title in ReleaseItem.Split.choices
+        if split in counts
+    ]
+
+
+class _JsonLength(Func):
+    """The length of a JSON array, counted by the database."""
+
+    function = "JSON_ARRAY_LENGTH"
+    output_field = IntegerField()
+
+    def as_postgresql(self, compiler: Any, connection: Any, **context: Any) -> Any:
+        return self.as_sql(compiler, connection, function="JSONB_ARRAY_LENGTH", **context)
+
+
+def _facts_of(release: Release, split: str) -> int:
+    counted = release.items.filter(split=split).aggregate(facts=Sum(_JsonLength("facts")))
+    return counted["facts"] or 0
 
 
 def release_items(release: Release) -> QuerySet[ReleaseItem]:
@@ -53,16 +219,21 @@ def release_items(release: Release) -> QuerySet[ReleaseItem]:
     return items.defer("gold", "document__metadata")
 
 
-def release_rows(release: Release, items: Iterable[ReleaseItem], *, gold: bool) -> list[ReleaseRow]:
-    return [
-        ReleaseRow(
+def release_rows(user: Any, release: Release, items: Iterable[ReleaseItem]) -> list[ReleaseRow]:
+    seen = seen_splits(user, release)
+
+    def row(item: ReleaseItem) -> ReleaseRow:
+        gold = seen is None or item.split in seen
+        return ReleaseRow(
             name=item.name,
+            split=item.split,
+            document=item.document.name if item.document else "",
             facts=len(item.facts) if gold else None,
             sha256=item.sha256 if gold else None,
             images=_images(release, item),
         )
-        for item in items
-    ]
+
+    return [row(item) for item in items]
 
 
 def _images(release: Release, item: ReleaseItem) -> list[PageImage]:

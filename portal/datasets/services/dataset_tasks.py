@@ -14,6 +14,7 @@ from django.utils import timezone
 from portal.accounts.models import User
 from portal.audit.models import record_event
 from portal.datasets.models import Dataset, DatasetTask
+from portal.jobs.models import Job
 from portal.jobs.services import cancel_group, enqueue
 
 State = DatasetTask.State
@@ -105,12 +106,15 @@ def run_here(
 ) -> DatasetTask:
     """Does a task in this process, for commands. Raises TaskError; the task is failed then.
 
-    Raises it, too, when a worker has a task of the same kind under way.
+    Raises it, too, when a worker has a task of the same kind under way. One of another command is
+    ended: a command that was killed could not do that itself, and one that still runs stops.
     """
     with transaction.atomic():
         Dataset.objects.select_for_update().get(pk=dataset.pk)
         if running := dataset.tasks.unfinished().filter(kind=kind).first():
-            raise TaskError(f"task {running.pk} does that already; wait for it or cancel it")
+            if Job.objects.unfinished().filter(group=running.job_group).exists():
+                raise TaskError(f"task {running.pk} does that already; wait for it or cancel it")
+            end_task(task=running, state=State.FAILED, error="another command took over")
         task = DatasetTask.objects.create(dataset=dataset, kind=kind, options=dict(options or {}))
     try:
         report = carry_out(task=task, run=run, steps=Steps(progress, lambda: _is_ended(task)))

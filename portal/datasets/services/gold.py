@@ -1,16 +1,14 @@
 """Placing gold HTML onto the documents of a dataset."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 
 from portal.datasets.models import Dataset, Document
 from portal.datasets.models.documents import document_name
-from portal.datasets.sources.gold import GoldFault, GoldPage
+from portal.datasets.sources.gold import GoldFault, GoldPage, where_texts_part
 from portal.facts import RefusedHtml, TagError, check_labels, read_tags
 
-from .releases import GoldItem, ReleaseError
-
-# Characters shown of each side where two texts part.
-EXCERPT = 30
+from .release_rows import AT_ONCE, GoldItem, ReleaseError
 
 
 class _MisplacedError(Exception):
@@ -31,31 +29,51 @@ def place_gold(
     items: list[GoldItem] = []
     faults: list[str] = []
     placed: dict[int, str] = {}
-    for page in pages:
-        if isinstance(page, GoldFault):
-            faults.append(page.message)
-            continue
-        try:
-            item = _place(dataset, page, labels)
-        except _MisplacedError as error:
-            faults.append(f"{page.where}: {error}")
-            continue
-        if earlier := placed.get(item.document.pk):
-            faults.append(f"{page.where}: the gold of {page.name} was in {earlier} already")
-        placed[item.document.pk] = page.where
-        items.append(item)
+    for part in _in_parts(pages):
+        names = [page.name for page in part if isinstance(page, GoldPage)]
+        found = dataset.documents.filter(name__in=[*map(_name_of, names)]).defer("metadata")
+        documents = {document.name: document for document in found}
+        for page in part:
+            if isinstance(page, GoldFault):
+                faults.append(page.message)
+                continue
+            try:
+                item = _place(dataset, documents, page, labels)
+            except _MisplacedError as error:
+                faults.append(f"{page.where}: {error}")
+                continue
+            if earlier := placed.get(item.document.pk):
+                faults.append(f"{page.where}: the gold of {page.name} was in {earlier} already")
+            placed[item.document.pk] = page.where
+            items.append(item)
     if faults:
         raise ReleaseError(faults)
     return items
 
 
-def _place(dataset: Dataset, page: GoldPage, labels: Sequence[str]) -> GoldItem:
+def _in_parts(pages: Iterable[GoldPage | GoldFault]) -> Iterator[list[GoldPage | GoldFault]]:
+    rest = iter(pages)
+    while part := list(islice(rest, AT_ONCE)):
+        yield part
+
+
+def _name_of(text: str) -> str:
+    """The name to look for; a name that can be none is told with its reason later."""
+    try:
+        return document_name(text)
+    except ValueError:
+        return ""
+
+
+def _place(
+    dataset: Dataset, documents: Mapping[str, Document], page: GoldPage, labels: Sequence[str]
+) -> GoldItem:
     try:
         name = document_name(page.name)
         tagged = read_tags(page.html, labels)
     except (TagError, RefusedHtml, ValueError) as error:
         raise _MisplacedError(str(error)) from error
-    document = dataset.documents.filter(name=name).first()
+    document = documents.get(name)
     if document is None:
         raise _MisplacedError(f"the dataset {dataset.slug} has no document {name}")
     # Offsets live in the text: where it is the same, markup that differs does no harm.
@@ -66,10 +84,5 @@ def _place(dataset: Dataset, page: GoldPage, labels: Sequence[str]) -> GoldItem:
 
 def text_difference(text: str, document: Document) -> str:
     """Where the text without its tags parts from the document's, for people."""
-    stored = document.content.text
-    shorter = min(len(text), len(stored))
-    at = next((i for i in range(shorter) if text[i] != stored[i]), shorter)
-    return (
-        f"without its tags the page is not the document {document.name}: at character {at} it"
-        f" reads {text[at : at + EXCERPT]!r}, the document {stored[at : at + EXCERPT]!r}"
-    )
+    place = where_texts_part(text, document.content.text)
+    return f"without its tags the page is not the document {document.name}: {place}"

@@ -5,9 +5,9 @@ an import that was cut off anywhere is taken up by running it again: it skips th
 a row.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import closing
 from pathlib import Path
-from typing import IO
 from uuid import uuid4
 
 from django.core.files.base import File
@@ -19,11 +19,18 @@ from portal.audit.models import record_event
 from portal.common.archives import Archive, ArchiveFault, open_archive
 from portal.common.uploads import archive_limits
 from portal.datasets.models import Dataset, ImportItem, ImportRun
-from portal.datasets.sources.layout import Layout, printable, read_layout
+from portal.datasets.sources.forms import check_items, left_alone, read_items, suffixes_alone
+from portal.datasets.sources.items import place_of
+from portal.datasets.sources.layout import Layout, Refusal, printable, read_layout
 from portal.datasets.sources.meta import MetaIndex
+from portal.datasets.sources.opening import Source
 from portal.jobs.services import cancel_group, enqueue
 
+from .items import import_item
 from .pages import import_page
+from .storing import report_name
+
+Form = ImportRun.Form
 
 # Every attempt gets further than the one before, so a few lost workers are no reason to give up.
 ATTEMPTS = 5
@@ -31,22 +38,44 @@ SOURCE_NAME = 300
 REFUSALS_AT_ONCE = 1_000
 
 
-def check_source(source: Path | IO[bytes]) -> Layout:
-    """Looks through a source's listing, reading no file; raises ArchiveFault for an unfit one."""
-    with open_archive(source, archive_limits()) as archive:
-        return read_layout(archive.members())
+def check_source(
+    source: Source, form: str = Form.PAGES, *, name: str = "", benchmark: str = ""
+) -> None:
+    """Looks through a source before it is accepted; raises ArchiveFault for an unfit one.
+
+    Of pages the listing alone is read, of the other layouts the first items too. `name` is what
+    the source was called.
+    """
+    limits = archive_limits()
+    if form == Form.PAGES:
+        with open_archive(source, limits) as archive:
+            read_layout(archive.members())
+        return
+    endings = suffixes_alone(form)
+    if not (isinstance(source, Path) and source.is_dir()) and not name.lower().endswith(endings):
+        raise ArchiveFault("file_format", f"this layout takes {', '.join(endings)}")
+    check_items(form, source, name, limits, benchmark=benchmark)
 
 
 @transaction.atomic
 def start_import(
-    *, dataset: Dataset, upload: "File[bytes]", source_name: str, actor: User | None
+    *,
+    dataset: Dataset,
+    upload: "File[bytes]",
+    source_name: str,
+    actor: User | None,
+    form: str = Form.PAGES,
+    benchmark: str = "",
 ) -> ImportRun:
-    """Stores a checked archive and queues its import."""
+    """Stores a checked upload and queues its import."""
     run = ImportRun.objects.create(
         dataset=dataset,
+        form=form,
+        options=_options(benchmark),
         created_by=actor,
-        source_name=printable(source_name)[:SOURCE_NAME],
-        upload=File(upload.file, name=f"{uuid4().hex}.zip"),
+        # The end of the name says what kind of file a lone one is.
+        source_name=printable(source_name)[-SOURCE_NAME:],
+        upload=File(upload.file, name=f"{uuid4().hex}.upload"),
     )
     enqueue(
         kind="import_files",
@@ -55,23 +84,47 @@ def start_import(
         max_attempts=ATTEMPTS,
     )
     record_event(
-        verb="start_import", subject=run, actor=actor, dataset=dataset.slug, source=run.source_name
+        verb="start_import",
+        subject=run,
+        actor=actor,
+        dataset=dataset.slug,
+        source=run.source_name,
+        form=form,
     )
     return run
 
 
+def _options(benchmark: str) -> dict[str, str]:
+    return {"benchmark": benchmark} if benchmark else {}
+
+
 @transaction.atomic
-def open_command_import(*, dataset: Dataset, path: Path, actor: User | None = None) -> ImportRun:
-    """The run of a command over a folder or archive: the one that was cut off, else a new one.
+def open_command_import(
+    *,
+    dataset: Dataset,
+    path: Path,
+    actor: User | None = None,
+    form: str = Form.PAGES,
+    benchmark: str = "",
+) -> ImportRun:
+    """The run of a command over a folder or file: the one that was cut off, else a new one.
 
     Its upload stays empty: the files are read where they are, by the command alone.
     """
     source = printable(str(path.resolve()))[-SOURCE_NAME:]
-    earlier = dataset.imports.unfinished().filter(source_name=source, upload="").first()
+    wanted = {"source_name": source, "form": form, "options": _options(benchmark)}
+    earlier = dataset.imports.unfinished().filter(**wanted, upload="").first()
     if earlier is not None:
         return earlier
-    run = ImportRun.objects.create(dataset=dataset, created_by=actor, source_name=source)
-    record_event(verb="start_import", subject=run, actor=actor, dataset=dataset.slug, source=source)
+    run = ImportRun.objects.create(dataset=dataset, created_by=actor, **wanted)
+    record_event(
+        verb="start_import",
+        subject=run,
+        actor=actor,
+        dataset=dataset.slug,
+        source=source,
+        form=form,
+    )
     return run
 
 
@@ -81,13 +134,17 @@ def import_path(
     path: Path,
     actor: User | None = None,
     progress: Callable[[int, int], None] = lambda *_: None,
+    form: str = Form.PAGES,
+    benchmark: str = "",
 ) -> ImportRun:
-    """Imports a folder or archive of this machine in this process, without a worker.
+    """Imports a folder or file of this machine in this process, without a worker.
 
     Goes on with an earlier import of the same path that was cut off. Stops when somebody cancels
     the run. Raises ArchiveFault if the source cannot be read; the run is failed then.
     """
-    run = open_command_import(dataset=dataset, path=path, actor=actor)
+    run = open_command_import(
+        dataset=dataset, path=path, actor=actor, form=form, benchmark=benchmark
+    )
 
     def stop() -> bool:
         return not ImportRun.objects.unfinished().filter(pk=run.pk).exists()
@@ -105,19 +162,31 @@ def import_path(
 def carry_out_import(
     *,
     run: ImportRun,
-    source: Path | IO[bytes],
+    source: Source,
     progress: Callable[[int, int], None],
     stop: Callable[[], bool],
 ) -> bool:
-    """Imports every page that has no row yet; False when it was asked to stop on the way.
+    """Imports everything that has no row yet; False when it was asked to stop on the way.
 
-    `progress(done, total)` is told the files of pages/. Raises ArchiveFault if the source cannot
+    `progress(done, total)` is told the files of pages/, or the items of any other layout, of which
+    the total is not known before the end and 0 till then. Raises ArchiveFault if the source cannot
     be read.
     """
+    carry_out = _carry_out_pages if run.form == Form.PAGES else _carry_out_items
+    return carry_out(run, source, progress, stop)
+
+
+def _carry_out_pages(
+    run: ImportRun,
+    source: Source,
+    progress: Callable[[int, int], None],
+    stop: Callable[[], bool],
+) -> bool:
     with open_archive(source, archive_limits()) as archive:
         layout = read_layout(archive.members())
         meta = _read_meta(archive, layout)
-        _begin(run, layout, meta)
+        _begin(run, layout.ignored, layout.page_files)
+        _refuse(run, layout.refusals + meta.refusals)
         finished = set(run.items.values_list("name", flat=True))
         refused = layout.page_files - len(layout.pages)
         for done, page in enumerate(layout.pages, start=refused + 1):
@@ -129,17 +198,44 @@ def carry_out_import(
     return True
 
 
+def _carry_out_items(
+    run: ImportRun,
+    source: Source,
+    progress: Callable[[int, int], None],
+    stop: Callable[[], bool],
+) -> bool:
+    """One item is in memory at a time; of those that have a row no picture is read."""
+    limits, name = archive_limits(), run.source_name
+    _begin(run, left_alone(run.form, source, name, limits))
+    finished = set(run.items.values_list("name", flat=True))
+    benchmark = run.options.get("benchmark", "")
+    done = 0
+    with closing(read_items(run.form, source, name, limits, benchmark=benchmark)) as items:
+        for done, item in enumerate(items, start=1):
+            if report_name(place_of(item)) not in finished:
+                if stop():
+                    return False
+                import_item(run=run, item=item)
+            progress(done, 0)
+    ImportRun.objects.filter(pk=run.pk).update(total=run.items.count())
+    progress(done, done)
+    return True
+
+
 def _read_meta(archive: Archive, layout: Layout) -> MetaIndex:
     data = archive.read(layout.meta.path) if layout.meta else b""
     return MetaIndex(data, {page.name for page in layout.pages})
 
 
-@transaction.atomic
-def _begin(run: ImportRun, layout: Layout, meta: MetaIndex) -> None:
-    """Marks the run as running and writes what the listing alone refuses; twice is like once."""
+def _begin(run: ImportRun, ignored: dict[str, int], total: int = 0) -> None:
+    """Marks the run as running; twice is like once."""
     ImportRun.objects.unfinished().filter(pk=run.pk).update(
-        state=ImportRun.State.RUNNING, total=layout.page_files, ignored=layout.ignored
+        state=ImportRun.State.RUNNING, total=total, ignored=ignored
     )
+
+
+def _refuse(run: ImportRun, refusals: Sequence[Refusal]) -> None:
+    """Writes what the listing alone refuses; twice is like once."""
     items = [
         ImportItem(
             run=run,
@@ -148,7 +244,7 @@ def _begin(run: ImportRun, layout: Layout, meta: MetaIndex) -> None:
             code=refusal.code,
             reason=refusal.reason,
         )
-        for refusal in layout.refusals + meta.refusals
+        for refusal in refusals
     ]
     ImportItem.objects.bulk_create(items, ignore_conflicts=True, batch_size=REFUSALS_AT_ONCE)
 

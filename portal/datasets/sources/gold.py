@@ -12,9 +12,12 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from portal.common.archives import ArchiveFault, ArchiveLimits, Member, open_archive
-from portal.facts import RefusedHtml, decode_html
+from portal.facts import KNOWN_LABELS, Canonical, RefusedHtml, TagError, decode_html, read_tags
 
 from .layout import PAGE_SUFFIXES, printable
+
+# Characters shown of each side where two texts part.
+EXCERPT = 30
 
 
 @dataclass(frozen=True)
@@ -121,3 +124,28 @@ def _page(where: str, line: object) -> GoldPage:
         if not isinstance(line.get(key), str):
             raise ValueError(f"{key} is missing or not a text")
     return GoldPage(where, line["id"], line["html"])
+
+
+def gold_difference(html: str, page: Canonical) -> str:
+    """Why gold with tags is not the page `page` and tags, in a sentence; empty when it is.
+
+    Where the text is the same, markup that differs does no harm: offsets live in the text.
+    """
+    try:
+        tagged = read_tags(html, KNOWN_LABELS)
+    except (TagError, RefusedHtml) as error:
+        return str(error)
+    if tagged.canonical.text_sha256 == page.text_sha256:
+        return ""
+    place = where_texts_part(tagged.canonical.text, page.text)
+    return f"without its tags the gold is not the page: {place}"
+
+
+def where_texts_part(text: str, other: str) -> str:
+    """The first place where two texts that differ do, for people: `text` is what came."""
+    shorter = min(len(text), len(other))
+    at = next((i for i in range(shorter) if text[i] != other[i]), shorter)
+    return (
+        f"at character {at} it reads {text[at : at + EXCERPT]!r}, the document"
+        f" {other[at : at + EXCERPT]!r}"
+    )

@@ -1,6 +1,6 @@
 """What every reader of an import gives: items, and what it had to refuse, one by one."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any
@@ -49,7 +49,13 @@ class SourceItem:
     xbrl: XbrlResources | None = None
 
 
-SourceItems = Iterator[SourceItem | Refusal]
+# A generator, so that who stops early can close what it has open.
+SourceItems = Generator[SourceItem | Refusal, None, None]
+
+
+def place_of(item: SourceItem | Refusal) -> str:
+    """Where an item or a refusal stands in its source, unlike any other of the same import."""
+    return item.name if isinstance(item, Refusal) else item.where
 
 
 class ItemError(ValueError):

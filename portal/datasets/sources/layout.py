@@ -9,7 +9,7 @@ not read.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
@@ -166,6 +166,11 @@ def _folder(name: str) -> str:
     """`predictions/a/b.html` counts under `predictions/`, a file at the top under its own name."""
     head, slash, _ = name.partition("/")
     return printable(head + slash)
+
+
+def counted_by_folder(names: Iterable[str]) -> dict[str, int]:
+    """Files that are no part of an import, as `ignored` of an import has them."""
+    return _summed(Counter(_folder(name) for name in names))
 
 
 def _summed(counts: Counter[str]) -> dict[str, int]:

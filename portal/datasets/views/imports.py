@@ -1,7 +1,7 @@
 """Imports: the upload, the report that fills up by itself, the way to stop one."""
 
 from django.contrib import messages
-from django.http import HttpResponse
+from django.http import HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST
 
@@ -10,6 +10,7 @@ from portal.common.uploads import was_too_large
 from portal.datasets.access import get_dataset, get_import
 from portal.datasets.forms import ImportForm
 from portal.datasets.models import DocumentType
+from portal.datasets.rendering import report_file_response
 from portal.datasets.selectors.imports import import_report
 from portal.datasets.services.imports import cancel_import, start_import
 
@@ -23,7 +24,12 @@ def new_import(request: UserRequest, slug: str) -> HttpResponse:
         if form.is_valid():
             upload = form.cleaned_data["file"]
             run = start_import(
-                dataset=dataset, upload=upload, source_name=upload.name, actor=request.user
+                dataset=dataset,
+                upload=upload,
+                source_name=upload.name,
+                actor=request.user,
+                form=form.cleaned_data["form"],
+                benchmark=form.cleaned_data["benchmark"],
             )
             return redirect(run)
         status = 413 if too_large else 400
@@ -51,6 +57,15 @@ def import_run(request: UserRequest, slug: str, pk: int) -> HttpResponse:
     response = render(request, template, {"report": report, "run": run})
     response["Vary"] = "HX-Request, Cookie"
     return response
+
+
+@organiser_required
+def import_report_file(
+    request: UserRequest, slug: str, pk: int, form: str
+) -> StreamingHttpResponse:
+    """What became of each file, or of those with one outcome, as CSV or JSON Lines."""
+    run = get_import(slug, pk)
+    return report_file_response(run, form, request.GET.get("outcome", ""))
 
 
 @organiser_required

@@ -122,7 +122,7 @@ def test_pooled_adds_up_batches() -> None:
 def test_audit_report_tells_decision_errors_and_faults() -> None:
     documents = ["r1", "r2"]
     said = [
-        Verdict(name, field, (name, field) != ("r2", "total"), "12.00", "a 7 read as a 1")
+        Verdict(name, field, (name, field) != ("r2", "total"), "12.00", "a 7 read as a 1", "72.00")
         for name, field in product(documents, ["total", "date"])
     ]
     faults = {
@@ -143,6 +143,7 @@ def test_audit_report_tells_decision_errors_and_faults() -> None:
         {
             "document": "r2",
             "field": "total",
+            "value": "72.00",
             "correct_value": "12.00",
             "comment": "a 7 read as a 1",
         }

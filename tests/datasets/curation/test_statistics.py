@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from portal.datasets.curation.statistics import (
     MAX_BINS,
     Bin,
-    DocumentCounts,
     FactRow,
+    FactTally,
     TypeCount,
     YearCount,
     bins,
@@ -22,6 +22,8 @@ from portal.datasets.curation.statistics_files import (
     statistics_latex,
 )
 
+from .tallies import DocumentCounts, tally_of
+
 DOCUMENTS = [
     DocumentCounts("tax_form", 2024, 1, {"Number": 3, "Date": 1}),
     DocumentCounts("tax_form", None, 2, {"Number": 0}),
@@ -31,7 +33,7 @@ DOCUMENTS = [
 
 
 def test_table_by_hand() -> None:
-    statistics = dataset_statistics(DOCUMENTS, ["Number", "Date"])
+    statistics = dataset_statistics(tally_of(DOCUMENTS), ["Number", "Date"])
     assert (statistics.documents, statistics.pairs, statistics.labelled) == (4, 3, 3)
     assert statistics.rows == (
         FactRow("", 8, 8 / 3, 1.0),
@@ -45,7 +47,7 @@ def test_table_of_the_paper_has_its_totals_and_ratios() -> None:
     documents = [DocumentCounts("other", 2024, 1, {"Number": 1, "Date": 1})] * 295
     documents += [DocumentCounts("other", 2024, 1, {"Number": 1})] * 149
     documents += [DocumentCounts("other", 2024, 1, {})] * 56
-    statistics = dataset_statistics(documents)
+    statistics = dataset_statistics(tally_of(documents))
     latex = statistics_latex(statistics, "FinCriticalED")
     assert r"Dataset size (pairs) & 500 & --- & --- \\" in latex
     assert r"All financial facts ($F$) & 739 & 1.48 & 100.0 \\" in latex
@@ -54,7 +56,7 @@ def test_table_of_the_paper_has_its_totals_and_ratios() -> None:
 
 
 def test_charts_by_hand() -> None:
-    statistics = dataset_statistics(DOCUMENTS)
+    statistics = dataset_statistics(tally_of(DOCUMENTS))
     assert statistics.facts_per_document == (
         Bin(0, 0, 1),
         Bin(1, 1, 0),
@@ -71,7 +73,7 @@ def test_charts_by_hand() -> None:
 
 
 def test_nothing_has_no_averages() -> None:
-    statistics = dataset_statistics([], ["Number"])
+    statistics = dataset_statistics(tally_of([]), ["Number"])
     assert statistics.rows == (FactRow("", 0, None, None), FactRow("Number", 0, None, None))
     assert (statistics.facts_per_document, statistics.types, statistics.years) == ((), (), ())
     assert r"Numeric facts ($F_n$) & 0 & --- & --- \\" in statistics_latex(statistics, "x")
@@ -79,7 +81,7 @@ def test_nothing_has_no_averages() -> None:
 
 def test_labels_asked_for_come_first_and_others_follow() -> None:
     counts = [DocumentCounts("other", None, 1, {"Zeta": 1, "Alpha": 1, "Number": 1})]
-    statistics = dataset_statistics(counts, ["Number", "Temporal"])
+    statistics = dataset_statistics(tally_of(counts), ["Number", "Temporal"])
     assert [row.label for row in statistics.rows] == ["", "Number", "Temporal", "Alpha", "Zeta"]
     titles = [fact_title(row.label) for row in statistics.rows[2:4]]
     assert titles == ["Temporal facts", "Alpha"]
@@ -106,7 +108,9 @@ def test_bins_hold_every_document_once(counts: dict[int, int]) -> None:
 
 
 def test_csv_has_every_figure_unrounded() -> None:
-    rows = list(csv.DictReader(io.StringIO(statistics_csv(dataset_statistics(DOCUMENTS)))))
+    rows = list(
+        csv.DictReader(io.StringIO(statistics_csv(dataset_statistics(tally_of(DOCUMENTS)))))
+    )
     assert tuple(rows[0]) == CSV_COLUMNS
     by_place = {(row["section"], row["name"]): row for row in rows}
     assert len(by_place) == len(rows) == 3 + 3 + 5 + 3 + 3
@@ -119,6 +123,23 @@ def test_csv_has_every_figure_unrounded() -> None:
 
 
 def test_latex_escapes_titles_and_tells_what_is_not_labelled() -> None:
-    latex = statistics_latex(dataset_statistics(DOCUMENTS), "R&D\n50 %")
+    latex = statistics_latex(dataset_statistics(tally_of(DOCUMENTS)), "R&D\n50 %")
     assert latex.startswith(r"% Statistics of R\&D 50 \%; needs")
     assert r"\caption{Statistics of R\&D 50 \%: 4 documents, 3 of which are labelled.}" in latex
+
+
+def test_hidden_facts_leave_the_totals_alone() -> None:
+    tally = tally_of(DOCUMENTS)._replace(facts=FactTally(3, 8))
+    statistics = dataset_statistics(tally, ["Number", "Date"])
+    assert statistics.rows == (FactRow("", 8, 8 / 3, 1.0),)
+    assert statistics.facts_per_document == ()
+    assert {(row.labelled, row.facts) for row in statistics.types} == {(None, None)}
+    assert "Numeric" not in statistics_latex(statistics, "x")
+    rows = csv.DictReader(io.StringIO(statistics_csv(statistics)))
+    assert [row["facts"] for row in rows if row["section"] == "type"] == ["", "", ""]
+
+
+def test_unlabelled_dataset_has_no_rows_of_facts() -> None:
+    statistics = dataset_statistics(tally_of(DOCUMENTS)._replace(facts=None), ["Number"])
+    assert (statistics.labelled, statistics.rows) == (0, ())
+    assert r"4 documents, 0 of which are labelled" in statistics_latex(statistics, "x")

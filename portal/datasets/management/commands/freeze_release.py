@@ -8,6 +8,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from portal.common.archives import ArchiveFault
 from portal.common.uploads import archive_limits
+from portal.datasets.management.release_terms import add_terms, terms
 from portal.datasets.models import Dataset, Release
 from portal.datasets.services.gold import place_gold
 from portal.datasets.services.releases import ReleaseError, freeze_release
@@ -44,6 +45,8 @@ class Command(BaseCommand):
             help="Who may see the gold (default: %(default)s).",
         )
 
+        add_terms(parser)
+
     def handle(self, *_: Any, **options: Any) -> None:
         dataset = Dataset.objects.filter(slug=options["slug"]).first()
         if dataset is None:
@@ -71,6 +74,7 @@ class Command(BaseCommand):
             labels=labels,
             notes=options["notes"],
             visibility=options["visibility"],
+            **terms(options),
         )
 
     def _report(self, release: Release) -> None:

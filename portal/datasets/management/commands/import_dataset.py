@@ -1,4 +1,4 @@
-"""Imports a folder or ZIP of pages into a dataset, in this process."""
+"""Imports a folder or file of any layout into a dataset, in this process."""
 
 import signal
 from argparse import ArgumentParser
@@ -14,6 +14,7 @@ from portal.common.archives import ArchiveFault
 from portal.datasets.models import Dataset, ImportItem, ImportRun
 from portal.datasets.services.datasets import create_dataset
 from portal.datasets.services.imports import check_source, import_path
+from portal.datasets.sources.forms import BENCHMARKS
 
 # So many refusals are printed; the page of the import lists them all.
 SHOWN = 50
@@ -21,14 +22,26 @@ SHOWN = 50
 
 class Command(BaseCommand):
     help = (
-        "Imports a folder or ZIP of pages/ID.html, images/ID.png (optional) and meta.jsonl"
-        " (optional). Run again, it goes on where it was stopped; pages that are here already are"
-        " left as they are."
+        "Imports a folder or file of a layout: by default pages/ID.html, images/ID.png (optional)"
+        " and meta.jsonl (optional); --form names another. Run again, it goes on where it was"
+        " stopped; what is here already is left as it is."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("slug", help="The dataset.")
-        parser.add_argument("path", type=Path, help="A folder or a ZIP.")
+        parser.add_argument("path", type=Path, help="A folder, a ZIP or a file.")
+        parser.add_argument(
+            "--form",
+            default=ImportRun.Form.PAGES,
+            choices=ImportRun.Form.values,
+            help="The layout, by default pages.",
+        )
+        parser.add_argument(
+            "--benchmark",
+            default="",
+            choices=BENCHMARKS,
+            help="What the rows of a Parquet file are gold of.",
+        )
         parser.add_argument("--create", action="store_true", help="Create the dataset if need be.")
         parser.add_argument("--title", default="", help="Title of a dataset that is created.")
         parser.add_argument("--description", default="", help="Its description, in Markdown.")
@@ -45,12 +58,12 @@ class Command(BaseCommand):
         if not path.exists():
             raise CommandError(f"{path}: no such file or folder")
         try:
-            check_source(path)
+            check_source(path, options["form"], name=path.name, benchmark=options["benchmark"])
         except ArchiveFault as fault:
             raise CommandError(f"{path}: {fault}") from fault
         dataset = self._dataset(options)
         try:
-            run = self._import(dataset, path)
+            run = self._import(dataset, path, options["form"], options["benchmark"])
         except ArchiveFault as fault:
             raise CommandError(f"{path}: {fault}") from fault
         except KeyboardInterrupt:
@@ -76,14 +89,16 @@ class Command(BaseCommand):
             faults = [f"{field}: {' '.join(said)}" for field, said in error.message_dict.items()]
             raise CommandError("; ".join(faults)) from error
 
-    def _import(self, dataset: Dataset, path: Path) -> ImportRun:
+    def _import(self, dataset: Dataset, path: Path, form: str, benchmark: str) -> ImportRun:
         with tqdm(unit="page", file=self.stderr, disable=None) as bar:
 
             def progress(done: int, total: int) -> None:
-                bar.total = total
+                bar.total = total or None
                 bar.update(done - bar.n)
 
-            return import_path(dataset=dataset, path=path, progress=progress)
+            return import_path(
+                dataset=dataset, path=path, progress=progress, form=form, benchmark=benchmark
+            )
 
     def _report(self, run: ImportRun) -> None:
         counts = Counter(run.items.values_list("outcome", flat=True))

@@ -1,0 +1,75 @@
+"""What datasets hold about a person, for their export and for the deletion of their account."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from portal.accounts.account_data import Fate, Table, Upload, counted
+from portal.accounts.models import User
+from portal.datasets.models import (
+    Dataset,
+    Dispute,
+    ImportRun,
+    Inspection,
+    LicenceAcceptance,
+    Release,
+)
+
+
+class DatasetData:
+    def tables(self, user: User) -> Iterator[Table]:
+        yield Table("disputes", "Gold facts you challenged.", _disputes(user))
+        yield Table("licences", "Releases whose licence you accepted.", _licences(user))
+        yield Table("datasets", "Datasets, imports and releases you made.", _made(user))
+
+    def uploads(self, user: User) -> Iterator[Upload]:
+        yield from ()
+
+    def fate(self, user: User) -> Fate:
+        stays = []
+        if disputes := Dispute.objects.filter(raised_by=user).count():
+            stays.append(f"{counted(disputes, 'dispute')} you raised, without your name.")
+        if any(True for _ in _made(user)) or Inspection.objects.filter(inspector=user).exists():
+            stays.append("Datasets, imports, inspections and releases you made, without your name.")
+        return Fate(stays=stays)
+
+    def let_go(self, user: User) -> None:
+        """Nothing is to be handed over."""
+
+    def erase(self, user: User) -> None:
+        LicenceAcceptance.objects.filter(user=user).delete()
+
+
+def _disputes(user: User) -> Iterator[dict[str, Any]]:
+    rows = Dispute.objects.filter(raised_by=user).select_related("item__release__dataset")
+    for row in rows.order_by("pk").iterator():
+        yield {
+            "dataset": row.item.release.dataset.slug,
+            "release": row.item.release.version,
+            "item": row.item.name,
+            "fact": row.fact,
+            "claim": row.claim,
+            "reason": row.reason,
+            "state": row.state,
+            "at": row.raised_at,
+        }
+
+
+def _licences(user: User) -> Iterator[dict[str, Any]]:
+    rows = LicenceAcceptance.objects.filter(user=user).select_related("release__dataset")
+    for row in rows.order_by("pk").iterator():
+        yield {
+            "dataset": row.release.dataset.slug,
+            "release": row.release.version,
+            "at": row.accepted_at,
+        }
+
+
+def _made(user: User) -> Iterator[dict[str, Any]]:
+    for dataset in Dataset.objects.filter(created_by=user).order_by("pk").iterator():
+        yield {"kind": "dataset", "name": dataset.slug, "at": dataset.created_at}
+    for run in ImportRun.objects.filter(created_by=user).order_by("pk").iterator():
+        yield {"kind": "import", "name": run.source_name, "at": run.created_at}
+    frozen = Release.objects.filter(frozen_by=user).select_related("dataset").order_by("pk")
+    for release in frozen.iterator():
+        name = f"{release.dataset.slug} {release.version}"
+        yield {"kind": "release", "name": name, "at": release.frozen_at}

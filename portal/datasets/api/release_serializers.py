@@ -1,0 +1,207 @@
+"""JSON forms of what is done with releases: freezing one, and what changed between two."""
+
+from pathlib import Path, PurePath
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from portal.accounts.models import User
+from portal.datasets.curation.splits import SplitDraw
+from portal.datasets.gold_formats import gold_format
+from portal.datasets.models import Dataset, Release, ReleaseItem
+from portal.datasets.release_forms import COLUMN, DRAW, LARGEST_SEED, NO_SPLIT
+from portal.datasets.selectors.release_diff import KINDS, ChangedItem, DiffPage
+from portal.datasets.services.record_releases import (
+    Gold,
+    draft_notes,
+    freeze_gold,
+    gold_of_file,
+    gold_of_records,
+    told_splits,
+)
+from portal.datasets.services.release_rows import ReleaseError
+from portal.datasets.services.releases import suggest_version
+
+from .serializers import CitationSerializer
+
+
+class SplitQuerySerializer(serializers.Serializer[Any]):
+    split = serializers.ChoiceField(
+        choices=ReleaseItem.Split.choices, required=False, default="", help_text="Only this part."
+    )
+
+
+class NewReleaseSerializer(serializers.Serializer[Any]):
+    """A release of the records of a benchmark, or with `file` (multipart) of gold in its layout.
+
+    Without `notes` they are drafted from the comparison with the release before.
+    """
+
+    benchmark = serializers.CharField(max_length=40)
+    file = serializers.FileField(required=False)
+    labels = serializers.ListField(
+        child=serializers.CharField(max_length=60),
+        required=False,
+        help_text="Of the facts, where gold is pages with tags; Number and Date if it is left out.",
+    )
+    version = serializers.CharField(
+        max_length=32, required=False, help_text="The next one if it is left out."
+    )
+    notes = serializers.CharField(required=False, allow_blank=True, max_length=20_000)
+    visibility = serializers.ChoiceField(
+        choices=Release.Visibility.choices, default=Release.Visibility.GOLD_HIDDEN
+    )
+    licence = serializers.CharField(
+        required=False, allow_blank=True, max_length=160, default="",
+        help_text="Has to be accepted before a download.",
+    )  # fmt: skip
+    citation = CitationSerializer(required=False)
+    split_by = serializers.ChoiceField(
+        choices=[(NO_SPLIT, "none"), (DRAW, "drawn"), (COLUMN, "told by the records")],
+        default=NO_SPLIT,
+        help_text="How items come into the dev and the test part.",
+    )
+    test_share = serializers.FloatField(
+        required=False, min_value=0.01, max_value=0.99, default=0.5, help_text="Of a drawn split."
+    )
+    seed = serializers.IntegerField(
+        required=False, min_value=0, max_value=LARGEST_SEED, default=1, help_text="Of the draw."
+    )
+
+    def validate_benchmark(self, key: str) -> str:
+        if gold_format(key) is None:
+            raise serializers.ValidationError(f"No benchmark is called {key!r}.")
+        return key
+
+    def freeze(self, dataset: Dataset, actor: User) -> Release:
+        """Raises ValidationError with every fault of the gold."""
+        try:
+            gold = self._gold(dataset)
+            return self._freeze(dataset, gold, actor)
+        except ReleaseError as error:
+            raise serializers.ValidationError({"gold": error.faults}) from error
+
+    def _gold(self, dataset: Dataset) -> Gold:
+        data = self.validated_data
+        about = {
+            "dataset": dataset,
+            "benchmark": data["benchmark"],
+            "labels": data.get("labels") or ["Number", "Date"],
+        }
+        upload = data.get("file")
+        if upload is None:
+            return gold_of_records(**about)
+        with TemporaryDirectory() as folder:
+            path = Path(folder) / (PurePath(upload.name or "").name or "upload")
+            with path.open("wb") as file:
+                for chunk in upload.chunks():
+                    file.write(chunk)
+            return gold_of_file(**about, path=path)
+
+    def _freeze(self, dataset: Dataset, gold: Gold, actor: User) -> Release:
+        data = self.validated_data
+        splits: Any = None
+        if data["split_by"] == DRAW:
+            splits = SplitDraw(data["test_share"], data["seed"])
+        elif data["split_by"] == COLUMN:
+            splits = told_splits(gold)
+        notes = data.get("notes")
+        if notes is None:
+            notes = draft_notes(
+                dataset=dataset, gold=gold, visibility=data["visibility"], splits=splits
+            )
+        return freeze_gold(
+            dataset=dataset,
+            gold=gold,
+            version=data.get("version") or suggest_version(dataset),
+            notes=notes,
+            visibility=data["visibility"],
+            licence=data["licence"],
+            citation=data.get("citation", {}),
+            splits=splits,
+            actor=actor,
+        )
+
+
+class AcceptLicenceSerializer(serializers.Serializer[Any]):
+    version = serializers.CharField(
+        max_length=32, help_text="The version whose licence is accepted, once more."
+    )
+
+    def validate_version(self, version: str) -> str:
+        if version != self.context["release"].version:
+            raise serializers.ValidationError("This is not the version of the address.")
+        return version
+
+
+class AcceptedLicenceSerializer(serializers.Serializer[Any]):
+    licence = serializers.CharField(source="release.licence")
+    accepted_at = serializers.DateTimeField()
+
+
+class DiffQuerySerializer(serializers.Serializer[Any]):
+    change = serializers.ChoiceField(
+        choices=[(kind, kind) for kind in KINDS], required=False, default=""
+    )
+    page = serializers.IntegerField(required=False, min_value=1, default=1)
+
+
+class ChangeCountSerializer(serializers.Serializer[Any]):
+    added = serializers.IntegerField()
+    removed = serializers.IntegerField()
+    changed = serializers.IntegerField()
+
+
+class DiffFactSerializer(serializers.Serializer[Any]):
+    type = serializers.CharField()
+    value = serializers.CharField()
+    start = serializers.IntegerField()
+    end = serializers.IntegerField()
+
+
+class FactChangeSerializer(serializers.Serializer[Any]):
+    before = DiffFactSerializer(allow_null=True)
+    after = DiffFactSerializer(allow_null=True)
+
+
+class FieldChangeSerializer(serializers.Serializer[Any]):
+    path = serializers.CharField()
+    before = serializers.JSONField(allow_null=True)
+    after = serializers.JSONField(allow_null=True)
+
+
+class ChangedItemSerializer(serializers.Serializer[ChangedItem]):
+    """An item that differs; where its gold is hidden, its name and what became of it alone."""
+
+    id = serializers.CharField(source="name")
+    change = serializers.CharField(source="kind", help_text="added, removed or changed.")
+    gold_is_open = serializers.BooleanField(source="is_open")
+    facts = serializers.SerializerMethodField()
+    fields_changed = serializers.SerializerMethodField()
+
+    @extend_schema_field(FactChangeSerializer(many=True, allow_null=True))
+    def get_facts(self, item: ChangedItem) -> Any:
+        return (
+            FactChangeSerializer(list(item.change.facts), many=True).data if item.change else None
+        )
+
+    @extend_schema_field(FieldChangeSerializer(many=True, allow_null=True))
+    def get_fields_changed(self, item: ChangedItem) -> Any:
+        return (
+            FieldChangeSerializer(list(item.change.fields), many=True).data if item.change else None
+        )
+
+
+class DiffSerializer(serializers.Serializer[DiffPage]):
+    """What changed from the older to the newer of two releases; `facts` counts open items only."""
+
+    before = serializers.CharField(source="before.version")
+    after = serializers.CharField(source="after.version")
+    items = ChangeCountSerializer()
+    unchanged = serializers.IntegerField()
+    facts = ChangeCountSerializer()
+    hidden = serializers.IntegerField(help_text="Changed items of which only the name is told.")
+    pages = serializers.IntegerField(source="page.paginator.num_pages")
+    results = ChangedItemSerializer(many=True, source="rows")

@@ -1,0 +1,77 @@
+"""Derives a stress variant: the same pages with images of a simulated capture."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from portal.datasets.models import Dataset, DatasetTask, Release
+from portal.datasets.services.dataset_tasks import TaskError, run_here
+from portal.datasets.services.deriving import derive
+from portal.datasets.services.variants import (
+    VariantError,
+    VariantSpec,
+    any_seed,
+    create_variant,
+    task_options,
+)
+
+
+class Command(BaseCommand):
+    help = (
+        "Derives a stress variant of a dataset. Run again with the same words it makes what is"
+        " missing; the images are the same, byte by byte."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("slug", help="The dataset whose images are captured.")
+        parser.add_argument(
+            "--kind", required=True, help="Such as off_axis; a wrong one lists all."
+        )
+        parser.add_argument(
+            "--strength", type=float, default=0.5, help="Above 0 up to 1 (default: %(default)s)."
+        )
+        parser.add_argument("--seed", type=int, help="Of all that is drawn (default: any).")
+        parser.add_argument("--name", default="", help="The variant's short name.")
+        parser.add_argument(
+            "--documents", nargs="+", metavar="ID", help="Only these (default: all with an image)."
+        )
+        parser.add_argument("--release", help="The version whose gold is carried over.")
+
+    def handle(self, *_: Any, **options: Any) -> None:
+        base = Dataset.objects.filter(slug=options["slug"]).first()
+        if base is None:
+            raise CommandError(f"there is no dataset {options['slug']}")
+        spec = VariantSpec(
+            kind=options["kind"],
+            strength=options["strength"],
+            seed=any_seed() if options["seed"] is None else options["seed"],
+            names=options["documents"],
+            release=_release(base, options["release"]),
+        )
+        try:
+            variant = create_variant(base=base, spec=spec, slug=options["name"], actor=None)
+            task = run_here(
+                dataset=variant,
+                kind=DatasetTask.Kind.DERIVE,
+                run=derive,
+                options=task_options(variant, spec),
+            )
+        except (VariantError, TaskError) as error:
+            raise CommandError(str(error)) from error
+        self._report(variant, task)
+
+    def _report(self, variant: Dataset, task: DatasetTask) -> None:
+        counts = ", ".join(f"{number} {what}" for what, number in task.report["counts"].items())
+        self.stdout.write(f"{variant.slug}: {counts}\nsimulated: {variant.simulation}")
+        for fault in task.report["faults"]:
+            self.stderr.write(f"{fault['name']}: {fault['reason']}")
+
+
+def _release(base: Dataset, version: str | None) -> Release | None:
+    if version is None:
+        return None
+    release = base.releases.filter(version=version).first()
+    if release is None:
+        raise CommandError(f"{base.slug} has no release {version}")
+    return release

@@ -1,0 +1,47 @@
+"""Restores a release from its archive."""
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from portal.datasets.models import Dataset
+from portal.datasets.services.release_rows import ReleaseError
+from portal.datasets.services.restoring import restore_release
+
+
+class Command(BaseCommand):
+    help = (
+        "Restores an exported release in a dataset: checks the archive, makes the documents that"
+        " are missing and freezes the gold under the same version, with the same hash. With any"
+        " fault, all of them are listed and nothing is written."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("path", type=Path, help="The ZIP, or the folder it was unpacked to.")
+        parser.add_argument("slug", help="The dataset.")
+        parser.add_argument("--create", action="store_true", help="Create the dataset if need be.")
+        parser.add_argument("--title", default="", help="Title of a dataset that is created.")
+
+    def handle(self, *_: Any, **options: Any) -> None:
+        from portal.datasets.services.datasets import create_dataset
+
+        path: Path = options["path"]
+        if not path.exists():
+            raise CommandError(f"{path}: no such file or folder")
+        slug = options["slug"]
+        dataset = Dataset.objects.filter(slug=slug).first()
+        if dataset is None and not options["create"]:
+            raise CommandError(f"there is no dataset {slug}; --create makes it")
+        if dataset is None:
+            dataset = create_dataset(slug=slug, title=options["title"] or slug)
+        try:
+            release = restore_release(dataset=dataset, path=path)
+        except ReleaseError as error:
+            faults = "\n".join(error.faults)
+            raise CommandError(f"{path}: nothing was restored:\n{faults}") from error
+        self.stdout.write(
+            f"{slug} {release.version}: {release.item_count} items, {release.fact_count} facts,"
+            f" {release.visibility}\nsha256 {release.sha256}"
+        )

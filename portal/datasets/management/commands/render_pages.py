@@ -1,0 +1,44 @@
+"""Renders page images of a dataset."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from portal.datasets.models import Dataset, DatasetTask
+from portal.datasets.services.dataset_tasks import TaskError, run_here
+from portal.datasets.services.page_images import render_documents
+
+
+class Command(BaseCommand):
+    help = (
+        "Renders the documents of a dataset that have no image: one PNG a page at 300 dpi, with"
+        " where the text lies on it. Needs Chromium."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("slug", help="The dataset.")
+        parser.add_argument(
+            "--again",
+            action="store_true",
+            help="Also documents whose images were rendered here and that no release holds.",
+        )
+
+    def handle(self, *_: Any, **options: Any) -> None:
+        dataset = Dataset.objects.filter(slug=options["slug"]).first()
+        if dataset is None:
+            raise CommandError(f"there is no dataset {options['slug']}")
+        try:
+            task = run_here(
+                dataset=dataset,
+                kind=DatasetTask.Kind.RENDER,
+                run=render_documents,
+                options={"again": options["again"]},
+            )
+        except TaskError as error:
+            raise CommandError(str(error)) from error
+        for fault in task.report.get("faults", []):
+            self.stderr.write(f"{fault['name']}: {fault['reason']} ({fault['code']})")
+        counts = task.report.get("counts", {})
+        told = ", ".join(f"{number} {what}" for what, number in counts.items())
+        self.stdout.write(told or "every page has an image")

@@ -1,0 +1,40 @@
+"""What every command that freezes a release can be told of its terms."""
+
+import json
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import CommandError
+
+from portal.datasets.curation.splits import SplitDraw
+
+
+def add_terms(parser: ArgumentParser) -> None:
+    parser.add_argument("--licence", default="", help="Has to be accepted before a download.")
+    parser.add_argument(
+        "--citation", default="", help='JSON: {"authors": ["Doe, Jane"], "year", "doi", "url"}.'
+    )
+    parser.add_argument(
+        "--test-share",
+        type=float,
+        help="Draws a split, by type: this share is the test part, such as 0.8.",
+    )
+    parser.add_argument("--seed", type=int, default=1, help="Of the draw (default: %(default)s).")
+
+
+def terms(options: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of the service. Raises CommandError for a citation that is not JSON."""
+    citation: Any = {}
+    if options["citation"]:
+        try:
+            citation = json.loads(options["citation"])
+        except ValueError as error:
+            raise CommandError(f"--citation: not JSON: {error}") from error
+        if not isinstance(citation, dict):
+            raise CommandError("--citation: must be a JSON object")
+    share = options["test_share"]
+    return {
+        "licence": options["licence"],
+        "citation": citation,
+        "splits": None if share is None else SplitDraw(share, options["seed"]),
+    }

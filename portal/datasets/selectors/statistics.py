@@ -1,0 +1,143 @@
+"""The statistics of a dataset: what its documents are, and the facts of one of its releases.
+
+The database counts; no document is loaded. Where the gold of a release is hidden, others than
+organisers learn the totals that the release's own page tells, and years are counted of documents
+alone whose content is open.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.core.cache import cache
+from django.db.models import Count, Exists, Func, IntegerField, OuterRef, QuerySet, Sum
+
+from portal.accounts.access import is_organiser
+from portal.datasets.access import seen_splits, visible_releases
+from portal.datasets.curation.statistics import (
+    DatasetStatistics,
+    FactDetails,
+    FactTally,
+    Tally,
+    dataset_statistics,
+)
+from portal.datasets.models import Dataset, PageImage, Release, ReleaseItem
+
+# Of what never changes: it leaves the cache when that is full.
+_FOR_EVER = None
+_AT_ONCE = 500
+
+
+@dataclass(frozen=True)
+class StatisticsPage:
+    """The figures of a dataset and of `release`, None while there is none that one may see.
+
+    `details` says whether more than the totals of the facts is told, `partial` whether it is told
+    of a part of the release only. `untold_years` is the number of documents that are in no year
+    because their content is hidden.
+    """
+
+    dataset: Dataset
+    release: Release | None
+    releases: list[Release]
+    statistics: DatasetStatistics
+    details: bool
+    partial: bool
+    untold_years: int
+    may_manage: bool
+
+
+class _JsonLength(Func):
+    """How many entries a JSON list has."""
+
+    function = "JSON_ARRAY_LENGTH"
+    output_field = IntegerField()
+
+    def as_postgresql(self, compiler: Any, connection: Any, **context: Any) -> Any:
+        return super().as_sql(compiler, connection, function="JSONB_ARRAY_LENGTH", **context)
+
+
+def statistics_page(user: Any, dataset: Dataset, version: str = "") -> StatisticsPage:
+    """The page for a release by its version, the newest without one.
+
+    Raises Release.DoesNotExist for a version that one cannot see.
+    """
+    releases = list(visible_releases(user, dataset).order_by("-frozen_at", "-id"))
+    release = releases[0] if releases else None
+    if version:
+        release = next((one for one in releases if one.version == version), None)
+        if release is None:
+            raise Release.DoesNotExist(version)
+    facts = release_tally(user, release) if release and release.has_pages else None
+    tally = documents_tally(user, dataset)._replace(facts=facts)
+    labels = release.labels if release else []
+    return StatisticsPage(
+        dataset=dataset,
+        release=release,
+        releases=releases,
+        statistics=dataset_statistics(tally, labels),
+        details=bool(facts and facts.details),
+        partial=bool(release and facts and facts.labelled < release.item_count),
+        untold_years=tally.documents - sum(tally.years.values()),
+        may_manage=is_organiser(user),
+    )
+
+
+def documents_tally(user: Any, dataset: Dataset) -> Tally:
+    """The documents of a dataset by type and year, and how many have images."""
+    documents = dataset.documents.order_by()
+    types = dict(documents.values_list("doc_type").annotate(Count("id")))
+    told = documents
+    if not is_organiser(user):
+        told = documents.filter(dataset.documents.all().open_condition())
+    with_images = documents.filter(Exists(PageImage.objects.filter(document=OuterRef("pk"))))
+    return Tally(
+        documents=sum(types.values()),
+        pairs=with_images.count(),
+        types=types,
+        years=dict(told.values_list("fiscal_year").annotate(Count("id"))),
+    )
+
+
+def release_tally(user: Any, release: Release) -> FactTally:
+    """The facts of a release: of a part if only that is open to the user, or their total alone."""
+    seen = seen_splits(user, release)
+    items = release.items.order_by()
+    if seen is not None:
+        items = items.filter(split__in=seen)
+        if not items.exists():
+            return FactTally(release.item_count, release.fact_count)
+    part = "all" if seen is None else "+".join(sorted(seen))
+    per_document, by_label = _fact_counts(items, f"{release.pk}:{release.sha256}:{part}")
+    return FactTally(
+        labelled=sum(per_document.values()),
+        total=sum(by_label.values()),
+        details=FactDetails(by_label, per_document, _facts_by_type(items)),
+    )
+
+
+def _fact_counts(
+    items: QuerySet[ReleaseItem], key: str
+) -> tuple[Mapping[int, int], Mapping[str, int]]:
+    """Documents by number of facts, and facts by label. A release never changes: counted once."""
+    stored: tuple[dict[int, int], dict[str, int]] | None = cache.get(f"release-facts:{key}")
+    if stored is not None:
+        return stored
+    per_document: Counter[int] = Counter()
+    by_label: Counter[str] = Counter()
+    for facts in items.values_list("facts", flat=True).iterator(chunk_size=_AT_ONCE):
+        per_document[len(facts)] += 1
+        by_label.update(fact["type"] for fact in facts)
+    cache.set(f"release-facts:{key}", (dict(per_document), dict(by_label)), _FOR_EVER)
+    return per_document, by_label
+
+
+def _facts_by_type(items: QuerySet[ReleaseItem]) -> dict[str, tuple[int, int]]:
+    """Not kept: the type of a document may change."""
+    counted = (
+        items.filter(document__isnull=False)
+        .values_list("document__doc_type")
+        .annotate(documents=Count("id"), counted=Sum(_JsonLength("facts")))
+    )
+    return {doc_type: (documents, facts or 0) for doc_type, documents, facts in counted}

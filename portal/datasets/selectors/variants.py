@@ -1,0 +1,97 @@
+"""The stress variants of a dataset."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.core.paginator import Page, Paginator
+from django.db.models import Count, OuterRef, Prefetch, Subquery
+
+from portal.accounts.access import is_organiser
+from portal.datasets.access import visible_datasets, visible_releases
+from portal.datasets.models import Dataset, DatasetTask, Document, Release
+
+PER_PAGE = 20
+
+
+@dataclass(frozen=True)
+class VariantRow:
+    """A variant in the list. `sheet` marks the state of its contact sheet, empty for none yet.
+
+    `task` is its newest derivation and `carriable` the base's releases that it does not have,
+    newest first; both are for organisers.
+    """
+
+    dataset: Dataset
+    documents: int
+    releases: list[Release]
+    sheet: str
+    task: DatasetTask | None
+    carriable: list[Release]
+
+
+@dataclass(frozen=True)
+class VariantList:
+    """`base` is the dataset whose variants these are; of a variant, its own base."""
+
+    base: Dataset
+    page: Page[Dataset]
+    rows: list[VariantRow]
+    may_manage: bool
+
+
+def variant_list(user: Any, dataset: Dataset, *, page: str = "1") -> VariantList:
+    """Those the user may see, by title. Four queries at most, however many there are."""
+    base = dataset.derived_from or dataset
+    may_manage = is_organiser(user)
+    shown = Paginator(_variants(user, base), PER_PAGE).get_page(page)
+    released = list(visible_releases(user, base).order_by("-frozen_at", "-id"))
+    tasks = _newest_tasks(shown) if may_manage else {}
+    rows = [
+        VariantRow(
+            dataset=variant,
+            documents=getattr(variant, "document_count", 0),
+            releases=list(variant.releases.all()),
+            sheet=sheet_mark(variant),
+            task=tasks.get(variant.pk),
+            carriable=_carriable(variant, released) if may_manage else [],
+        )
+        for variant in shown
+    ]
+    return VariantList(base, shown, rows, may_manage)
+
+
+def sheet_mark(variant: Dataset) -> str:
+    """What changes whenever the contact sheet does; empty where there is none."""
+    return str((variant.derivation or {}).get("sheet", ""))
+
+
+def _variants(user: Any, base: Dataset) -> Any:
+    counted = (
+        Document.objects.filter(dataset=OuterRef("pk"))
+        .order_by()
+        .values("dataset")
+        .annotate(count=Count("pk"))
+        .values("count")
+    )
+    releases = Release.objects.order_by("-frozen_at", "-id")
+    seen = releases if is_organiser(user) else releases.listed()
+    variants = visible_datasets(user).filter(derived_from=base).select_related("derived_from")
+    return (
+        variants.annotate(document_count=Subquery(counted))
+        .prefetch_related(Prefetch("releases", queryset=seen))
+        .order_by("title", "pk")
+    )
+
+
+def _newest_tasks(variants: Page[Dataset]) -> dict[int, DatasetTask]:
+    tasks = DatasetTask.objects.filter(dataset__in=list(variants), kind=DatasetTask.Kind.DERIVE)
+    found = {task.dataset_id: task for task in tasks.defer("report").order_by("pk")}
+    for variant in variants:
+        if variant.pk in found:
+            found[variant.pk].dataset = variant
+    return found
+
+
+def _carriable(variant: Dataset, released: list[Release]) -> list[Release]:
+    there = {release.version for release in variant.releases.all()}
+    return [release for release in released if release.version not in there]

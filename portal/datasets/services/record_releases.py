@@ -1,0 +1,172 @@
+"""Freezing without a campaign: from the records that came with documents, or from gold files."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from portal.accounts.models import User
+from portal.common.archives import ArchiveFault
+from portal.common.uploads import archive_limits
+from portal.datasets.exports import published_item
+from portal.datasets.gold_formats import GoldFormat, GoldLines, gold_format
+from portal.datasets.models import Dataset, Document, Release, ReleaseItem
+from portal.datasets.selectors.release_diff import drafted_notes
+from portal.datasets.sources.gold import GoldPage, read_gold_pages
+
+from .gold import place_gold
+from .release_rows import AT_ONCE, GoldItem, ReleaseError, line_rows, page_rows
+from .release_splits import Splits, put_in_splits
+from .releases import freeze_lines, freeze_release
+
+# Whose gold is pages with fact tags.
+PAGES = "fincriticaled"
+
+
+@dataclass(frozen=True)
+class Gold:
+    """What is to be frozen: facts of pages under a label set, or the lines of another benchmark.
+
+    `splits` are those that came with the gold, by the item's name.
+    """
+
+    benchmark: str
+    items: Sequence[GoldItem] = ()
+    labels: Sequence[str] = ()
+    lines: Mapping[str, Mapping[str, Any]] | None = None
+    documents: Mapping[str, Document] | None = None
+    splits: Mapping[str, str] | None = None
+
+
+def gold_of_records(*, dataset: Dataset, benchmark: str, labels: Sequence[str]) -> Gold:
+    """The gold in the records of a benchmark, of all documents that are not held back.
+
+    A column `split` of a record, or of its document's metadata, says in which part it belongs.
+    Raises ReleaseError with every fault, each naming the document.
+    """
+    documents = list(_with_records(dataset, benchmark))
+    if not documents:
+        raise ReleaseError([f"no document has a record of {benchmark}"])
+    splits = {document.name: _told_split(document) for document in documents}
+    if benchmark == PAGES:
+        pages = (
+            GoldPage(document.name, document.name, str(document.record.gold.get("html", "")))
+            for document in documents
+        )
+        items = place_gold(dataset=dataset, pages=pages, labels=labels)
+        return Gold(benchmark, items=items, labels=labels, splits=splits)
+    read = _format(benchmark).read_records(
+        [(document.name, document.record.gold) for document in documents]
+    )
+    if read.faults:
+        raise ReleaseError(read.faults)
+    by_id = {item: documents[place] for item, place in read.places.items()}
+    told = {item: splits[document.name] for item, document in by_id.items()}
+    return Gold(benchmark, lines=read.lines, documents=by_id, splits=told)
+
+
+def gold_of_file(*, dataset: Dataset, benchmark: str, path: Path, labels: Sequence[str]) -> Gold:
+    """The gold in a file or folder, in the benchmark's layouts. Raises ReleaseError."""
+    if benchmark == PAGES:
+        try:
+            pages = list(read_gold_pages(path, archive_limits()))
+        except ArchiveFault as fault:
+            raise ReleaseError([str(fault)]) from fault
+        return Gold(
+            benchmark, items=place_gold(dataset=dataset, pages=pages, labels=labels), labels=labels
+        )
+    try:
+        read: GoldLines = _format(benchmark).read_file(path, path.name)
+    except (ArchiveFault, OSError) as fault:
+        raise ReleaseError([str(fault)]) from fault
+    if read.faults:
+        raise ReleaseError(read.faults)
+    known = _records_by_id(dataset, benchmark)
+    return Gold(benchmark, lines=read.lines, documents=known or None)
+
+
+def freeze_gold(
+    *,
+    dataset: Dataset,
+    gold: Gold,
+    version: str,
+    notes: str,
+    visibility: str,
+    licence: str,
+    citation: Mapping[str, Any],
+    splits: Splits,
+    actor: User | None,
+) -> Release:
+    """Freezes it. Raises ReleaseError with all faults; then nothing is written."""
+    terms: dict[str, Any] = {
+        "dataset": dataset,
+        "version": version,
+        "notes": notes,
+        "visibility": visibility,
+        "licence": licence,
+        "citation": citation,
+        "splits": splits,
+        "actor": actor,
+    }
+    if gold.lines is None:
+        return freeze_release(items=gold.items, labels=gold.labels, **terms)
+    return freeze_lines(
+        benchmark=gold.benchmark, lines=gold.lines, documents=gold.documents, **terms
+    )
+
+
+def draft_notes(*, dataset: Dataset, gold: Gold, visibility: str, splits: Splits) -> str:
+    """Change notes for a release of this gold, in Markdown, by comparison with the one before.
+
+    Raises ReleaseError, for what freezing would.
+    """
+    if gold.lines is None:
+        rows = page_rows(dataset, gold.items, gold.labels)
+    else:
+        rows = line_rows(dataset, gold.lines, gold.documents)
+    return notes_of_rows(dataset, rows, visibility=visibility, splits=splits)
+
+
+def notes_of_rows(
+    dataset: Dataset, rows: list[ReleaseItem], *, visibility: str, splits: Splits
+) -> str:
+    """The same for rows that are about to be frozen."""
+    put_in_splits(dataset, rows, splits, visibility)
+    coming = Release(dataset=dataset, visibility=visibility)
+    return drafted_notes(coming, [published_item(row) for row in rows])
+
+
+def told_splits(gold: Gold) -> dict[str, str]:
+    """The splits that came with the gold. Raises ReleaseError if any item has none."""
+    told = {name: split for name, split in (gold.splits or {}).items() if split}
+    if not told:
+        raise ReleaseError(["no record and no metadata has a split of dev or test"])
+    return told
+
+
+def _told_split(document: Document) -> str:
+    for source in (document.record.gold, document.metadata):
+        if isinstance(source, dict) and isinstance(source.get("split"), str):
+            return str(source["split"]).strip().lower()
+    return ""
+
+
+def _with_records(dataset: Dataset, benchmark: str) -> Iterator[Document]:
+    documents = dataset.documents.filter(
+        record__benchmark=benchmark, state=Document.State.ACTIVE
+    ).select_related("record")
+    return documents.order_by("name").iterator(chunk_size=AT_ONCE)
+
+
+def _records_by_id(dataset: Dataset, benchmark: str) -> dict[str, Document]:
+    """Documents by the id of their record's gold line; what cannot be read is nobody's."""
+    documents = list(_with_records(dataset, benchmark))
+    read = _format(benchmark).read_records([(one.name, one.record.gold) for one in documents])
+    return {item: documents[place] for item, place in read.places.items()}
+
+
+def _format(benchmark: str) -> GoldFormat:
+    known = gold_format(benchmark)
+    if known is None:
+        raise ReleaseError([f"no benchmark is called {benchmark!r}"])
+    return known

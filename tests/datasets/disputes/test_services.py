@@ -1,0 +1,175 @@
+"""Raising, deciding and settling disputes."""
+
+from collections.abc import Callable
+
+import pytest
+from django.core import mail
+
+from portal.accounts.models import User
+from portal.audit.models import Event
+from portal.datasets.models import Dispute
+from portal.datasets.selectors.dispute_notes import dispute_notes, unsettled_disputes
+from portal.datasets.services import disputes as service
+from portal.datasets.services.disputes import DisputeRefused, raise_dispute
+
+from .factories import decide, item_of, make_dispute, released
+
+pytestmark = pytest.mark.django_db
+
+
+def test_raising_keeps_what_was_said(researcher: User) -> None:
+    dispute = make_dispute(released(), researcher, claim="  1,300 ")
+    assert (dispute.claim, dispute.reason, dispute.state) == ("1,300", "So the page.", "open")
+    assert Event.objects.get(verb="raise_dispute").actor == researcher
+
+
+def test_second_click_finds_the_first_dispute(researcher: User, stranger: User) -> None:
+    release = released()
+    first = make_dispute(release, researcher)
+    assert make_dispute(release, researcher) == first
+    assert make_dispute(release, researcher, claim="1,400") != first
+    assert make_dispute(release, researcher, fact=1) != first
+    assert make_dispute(release, stranger) != first
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"fact": 2}, "fact"),
+        ({"fact": -1}, "fact"),
+        ({"claim": "  "}, "claim"),
+        ({"claim": "x" * 501}, "claim"),
+        ({"reason": ""}, "reason"),
+        ({"reason": "x" * 4001}, "reason"),
+    ],
+)
+def test_bad_words_and_facts_are_refused(
+    researcher: User, change: dict[str, object], field: str
+) -> None:
+    said = {"fact": 0, "claim": "1,300", "reason": "So.", **change}
+    with pytest.raises(DisputeRefused) as refusal:
+        raise_dispute(item=item_of(released()), actor=researcher, **said)  # type: ignore[arg-type]
+    assert refusal.value.field == field
+    assert not Dispute.objects.exists()
+
+
+def test_too_many_open_ones_are_refused(
+    researcher: User, stranger: User, lead: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(service, "MOST_OPEN", 2)
+    release = released()
+    first = make_dispute(release, researcher, claim="1")
+    make_dispute(release, researcher, claim="2")
+    with pytest.raises(DisputeRefused, match="2 open disputes"):
+        make_dispute(release, researcher, claim="3")
+    make_dispute(release, stranger, claim="3")
+    decide(first, lead)
+    make_dispute(release, researcher, claim="3")
+
+
+@pytest.mark.parametrize(("accept", "state"), [(True, "accepted"), (False, "declined")])
+def test_deciding_tells_the_raiser(
+    researcher: User, lead: User, run_jobs: Callable[[], int], accept: bool, state: str
+) -> None:
+    dispute = decide(make_dispute(released(), researcher), lead, accept=accept, answer="Seen.")
+    assert (dispute.state, dispute.answer, dispute.decided_by) == (state, "Seen.", lead)
+    assert mail.outbox == []
+    run_jobs()
+    (letter,) = mail.outbox
+    assert letter.to == [researcher.email]
+    assert state in letter.subject
+    assert "Seen." in letter.body
+    assert f"https://factboard.example/datasets/world/disputes/{dispute.pk}/" in letter.body
+
+
+def test_no_letter_to_an_account_that_is_switched_off(
+    researcher: User, lead: User, run_jobs: Callable[[], int]
+) -> None:
+    dispute = make_dispute(released(), researcher)
+    User.objects.filter(pk=researcher.pk).update(is_active=False)
+    decide(dispute, lead)
+    run_jobs()
+    assert mail.outbox == []
+
+
+def test_first_decision_holds(researcher: User, lead: User, organiser: User) -> None:
+    dispute = make_dispute(released(), researcher)
+    decide(dispute, lead)
+    again = decide(dispute, organiser, accept=False, answer="No.")
+    assert (again.state, again.answer, again.decided_by) == ("accepted", "Yes.", lead)
+    assert Event.objects.filter(verb__startswith="dispute_").count() == 1
+
+
+def test_own_dispute_and_empty_answer_are_refused(lead: User, researcher: User) -> None:
+    release = released()
+    with pytest.raises(DisputeRefused, match="somebody else"):
+        decide(make_dispute(release, lead), lead)
+    with pytest.raises(DisputeRefused, match="Say why"):
+        decide(make_dispute(release, researcher), lead, answer=" ")
+    assert Dispute.objects.filter(state="open").count() == 2
+
+
+def test_accepted_ones_are_settled_and_told_by_the_next_release(
+    researcher: User, lead: User
+) -> None:
+    release = released()
+    accepted = decide(make_dispute(release, researcher, claim="1,300\n`x`"), lead)
+    missing = decide(make_dispute(release, researcher, fact=None, claim="77"), lead)
+    declined = decide(make_dispute(release, researcher, fact=1), lead, accept=False)
+    still_open = make_dispute(release, researcher, name="b")
+    new = released(version="1.1.0")
+    for dispute, settled in ((accepted, new), (missing, new), (declined, None), (still_open, None)):
+        dispute.refresh_from_db()
+        assert dispute.settled_in == settled
+    assert new.notes == (
+        "### Disputes settled\n\n"
+        f"- Dispute {accepted.pk}: `a`, fact 0: `` 1,300 `x` ``\n"
+        f"- Dispute {missing.pk}: `a`, as a whole: `77`"
+        "\n"
+    )
+    later = released(version="1.2.0")
+    assert later.notes == ""
+    accepted.refresh_from_db()
+    assert accepted.settled_in == new
+
+
+def test_notes_tell_once_what_their_draft_told(researcher: User, lead: User) -> None:
+    release = released()
+    dispute = decide(make_dispute(release, researcher), lead)
+    draft = dispute_notes(list(unsettled_disputes(release.dataset)))
+    from portal.datasets.services.releases import GoldItem, freeze_release
+
+    document = release.dataset.documents.get(name="a")
+    new = freeze_release(
+        dataset=release.dataset,
+        version="2.0.0",
+        items=[GoldItem(document, [])],
+        labels=["Number"],
+        notes=f"Better.\n\n{draft}",
+    )
+    assert new.notes.count(f"Dispute {dispute.pk}:") == 1
+    assert new.notes.startswith("Better.")
+
+
+@pytest.mark.parametrize("splits", [None, {"a": "test", "b": "dev"}])
+def test_notes_say_nothing_of_hidden_gold(
+    researcher: User, lead: User, splits: dict[str, str] | None
+) -> None:
+    release = released(visibility="gold_hidden", splits=splits)
+    dispute = decide(make_dispute(release, researcher, fact=None, claim="4,711"), lead)
+    if splits:
+        decide(make_dispute(release, researcher, name="b", claim="1,300"), lead)
+    notes = released(version="1.1.0", visibility="public").notes
+    assert f"- Dispute {dispute.pk}: `a`, the gold is hidden" in notes
+    assert "4,711" not in notes
+    assert ("`b`, fact 0: `1,300`" in notes) is bool(splits)
+
+
+def test_disputes_of_other_datasets_are_left_alone(researcher: User, lead: User) -> None:
+    from tests.datasets.factories import make_release
+    from tests.datasets.stress.factories import base_dataset
+
+    dispute = decide(make_dispute(released(), researcher), lead)
+    make_release(base_dataset())
+    dispute.refresh_from_db()
+    assert dispute.settled_in is None

@@ -1,0 +1,151 @@
+"""No page, download or endpoint of a release in two parts tells anything of its test part."""
+
+from collections.abc import Callable
+
+import pytest
+from django.test import Client
+from rest_framework.test import APIClient
+
+from portal.accounts.models import User
+from portal.datasets.models import Release
+from tests.datasets.factories import SECRET, SECRET_COMPANY
+from tests.datasets.releases.worlds import OPEN, SECRET_IN_IMAGE, freeze_split, split_world, told
+from tests.datasets.test_access import body
+
+pytestmark = pytest.mark.django_db
+
+Clients = Callable[[User | None], Client]
+Apis = Callable[[User | None], APIClient]
+
+BASE = "/datasets/world/releases"
+FILES = [
+    "gold.jsonl",
+    "facts.jsonl",
+    "gold.zip",
+    "items.parquet",
+    "labelstudio.json",
+    "croissant.json",
+    "citation.bib",
+    "CITATION.cff",
+]
+PAGES = [
+    "/datasets/",
+    "/datasets/world/",
+    "/datasets/world/documents/",
+    "/datasets/world/documents/secret/",
+    "/datasets/world/documents/secret/images/1/",
+    "/datasets/world/statistics/",
+    f"{BASE}/",
+    f"{BASE}/1.0.0/",
+    f"{BASE}/1.0.0/?split=test",
+    f"{BASE}/1.1.0/diff/1.0.0/",
+    f"{BASE}/1.0.0/diff/1.1.0/?kind=changed",
+    f"{BASE}/1.0.0/download/",
+    f"{BASE}/1.0.0/download/?images=1",
+    f"{BASE}/1.0.0/starter-kit/",
+    *(f"{BASE}/1.0.0/files/{name}" for name in FILES),
+]
+ENDPOINTS = [
+    "/datasets/world/",
+    "/datasets/world/documents/",
+    "/datasets/world/documents/secret/",
+    "/datasets/world/documents/secret/images/1/",
+    f"{BASE}/",
+    f"{BASE}/1.0.0/",
+    f"{BASE}/1.0.0/items/",
+    f"{BASE}/1.0.0/items/?split=test",
+    f"{BASE}/1.1.0/diff/1.0.0/",
+    f"{BASE}/1.0.0/download/",
+    f"{BASE}/1.0.0/download/?images=1",
+    f"{BASE}/1.0.0/starter-kit/",
+    *(f"{BASE}/1.0.0/files/{name}" for name in FILES),
+]
+ADDRESSES = [*PAGES, *(f"/api/v1{path}" for path in ENDPOINTS)]
+
+
+@pytest.fixture
+def release() -> Release:
+    """1.1.0 has other facts, and the dataset's people may write what they like into the notes."""
+    release = split_world()
+    freeze_split(release.dataset, version="1.1.0", notes="Second.", marked_less=True)
+    return release
+
+
+def secrets_of(release: Release) -> list[str]:
+    found = [SECRET, SECRET_COMPANY, "secret-source", "secret/path"]
+    for each in release.dataset.releases.all():
+        item = each.items.select_related("document").get(name="secret")
+        document = item.document
+        assert document is not None
+        found += [item.sha256, each.sha256]
+        found += [document.html_sha256, document.text_sha256, document.source_sha256]
+    return found
+
+
+@pytest.mark.parametrize("role", ["stranger", "anonymous"])
+def test_the_test_part_leaks_nowhere(
+    role: str, release: Release, stranger: User, client_of: Clients, api_of: Apis
+) -> None:
+    user = stranger if role == "stranger" else None
+    secrets = secrets_of(release)
+    for path in ADDRESSES:
+        client = (api_of if path.startswith("/api") else client_of)(user)
+        response = client.get(path)
+        text = told(body(response))
+        assert response.status_code == 200, path
+        assert [secret for secret in secrets if secret in text] == [], path
+        if "secret/images" in path or "starter-kit" in path:
+            assert SECRET_IN_IMAGE not in text
+
+
+def test_organisers_get_all_of_it(
+    release: Release, organiser: User, client_of: Clients, api_of: Apis
+) -> None:
+    """That the search above can find what it looks for."""
+    item = release.items.get(name="secret")
+    for path, secret in (
+        (f"{BASE}/1.0.0/", release.sha256),
+        (f"{BASE}/1.0.0/download/?images=1", SECRET),
+        (f"{BASE}/1.0.0/files/items.parquet", item.sha256),
+        (f"{BASE}/1.0.0/files/labelstudio.json", SECRET),
+        (f"{BASE}/1.0.0/files/gold.zip", SECRET),
+        (f"{BASE}/1.1.0/diff/1.0.0/", SECRET),
+        (f"/api/v1{BASE}/1.0.0/items/", item.sha256),
+        (f"/api/v1{BASE}/1.1.0/diff/1.0.0/", SECRET),
+        ("/datasets/world/documents/secret/images/1/", SECRET_IN_IMAGE),
+    ):
+        client = (api_of if path.startswith("/api") else client_of)(organiser)
+        assert secret in told(body(client.get(path))), path
+
+
+def test_the_open_part_is_there_for_everybody(release: Release, client_of: Clients) -> None:
+    client = client_of(None)
+    for name in FILES[:5]:
+        assert OPEN in told(body(client.get(f"{BASE}/1.0.0/files/{name}"))), name
+    archive = told(body(client.get(f"{BASE}/1.0.0/download/?images=1")))
+    assert OPEN in archive
+    assert "secret.png" in archive
+    kit = told(body(client.get(f"{BASE}/1.0.0/starter-kit/")))
+    assert OPEN not in kit
+    assert "images/secret.png" in kit
+
+
+def test_the_diff_tells_the_names_of_hidden_items_only(
+    release: Release, client_of: Clients, api_of: Apis
+) -> None:
+    answer = api_of(None).get(f"/api/v1{BASE}/1.1.0/diff/1.0.0/").json()
+    assert answer["items"] == {"added": 0, "removed": 0, "changed": 2}
+    assert answer["facts"] == {"added": 0, "removed": 1, "changed": 0}
+    assert answer["hidden"] == 1
+    opened, hidden = answer["results"]
+    assert [fact["before"]["value"] for fact in opened["facts"]] == [OPEN]
+    assert hidden == {
+        "id": "secret",
+        "change": "changed",
+        "gold_is_open": False,
+        "facts": None,
+        "fields_changed": None,
+    }
+    page = client_of(None).get(f"{BASE}/1.1.0/diff/1.0.0/").content.decode()
+    assert "The gold is hidden." in page
+    assert f"<q>{OPEN}</q>" in page

@@ -1,0 +1,116 @@
+"""Starter kits: what is in them, and that their empty submission is one."""
+
+import io
+from collections.abc import Callable
+
+import pytest
+from django.test import Client
+from PIL import Image
+
+from portal.accounts.models import User
+from portal.datasets.gold_formats import empty_line_of, gold_formats
+from portal.datasets.models import Release
+from portal.datasets.publishing.bare_images import bare_image
+from portal.datasets.services.record_releases import freeze_gold, gold_of_records
+from scoring.benchmarks import BENCHMARKS, check_predictions, get_benchmark
+from scoring.gold_formats import TITLES
+from tests.datasets.factories import jpeg
+from tests.datasets.releases.worlds import (
+    RECORDS,
+    SECRET_IN_IMAGE,
+    page_records,
+    record_world,
+    split_world,
+    titled_png,
+    unzipped,
+)
+from tests.datasets.test_access import body
+
+pytestmark = pytest.mark.django_db
+
+Clients = Callable[[User | None], Client]
+
+
+def freeze(benchmark: str) -> Release:
+    dataset = page_records() if benchmark == "fincriticaled" else record_world(benchmark)
+    return freeze_gold(
+        dataset=dataset,
+        gold=gold_of_records(dataset=dataset, benchmark=benchmark, labels=["Number"]),
+        version="1.0.0",
+        notes="",
+        visibility="gold_hidden",
+        licence="",
+        citation={},
+        splits=None,
+        actor=None,
+    )
+
+
+def test_every_benchmark_is_known_by_its_title() -> None:
+    assert {one.key: one.title for one in gold_formats()} == TITLES
+    assert {key: BENCHMARKS[key].title for key in BENCHMARKS} == TITLES
+
+
+@pytest.mark.parametrize("benchmark", ["fincriticaled", *RECORDS])
+def test_the_empty_submission_of_a_kit_is_valid(benchmark: str, client_of: Clients) -> None:
+    release = freeze(benchmark)
+    kit = unzipped(body(client_of(None).get(f"{release.get_absolute_url()}starter-kit/")))
+    names = list(release.items.values_list("name", flat=True))
+    spec = get_benchmark(benchmark)
+    lines = spec.read_predictions(io.BytesIO(kit["submission.jsonl"]))
+    check = check_predictions(lines, names)
+    assert (check.faults, check.missing, sorted(check.lines)) == ((), (), sorted(names))
+
+
+def test_an_id_with_a_colon_comes_back_whole() -> None:
+    line = empty_line_of("ccocr")("IC15:a:b")
+    assert line == {"id": "a:b", "subset": "IC15", "response": ""}
+
+
+def test_a_kit_of_a_release_in_parts_has_the_test_part(client_of: Clients) -> None:
+    release = split_world()
+    kit = unzipped(body(client_of(None).get(f"{release.get_absolute_url()}starter-kit/")))
+    assert set(kit) == {"README.md", "items.jsonl", "submission.jsonl", "images/secret.png"}
+    assert SECRET_IN_IMAGE.encode() not in kit["images/secret.png"]
+
+
+def test_public_gold_has_no_kit(client_of: Clients) -> None:
+    release = split_world("public")
+    assert client_of(None).get(f"{release.get_absolute_url()}starter-kit/").status_code == 404
+
+
+def pixels(data: bytes) -> bytes:
+    with Image.open(io.BytesIO(data)) as image:
+        return image.convert("RGB").tobytes()
+
+
+def test_a_bare_png_has_its_pixels_and_nothing_else() -> None:
+    data = titled_png() + b"after the end"
+    bare = bare_image(data)
+    assert SECRET_IN_IMAGE.encode() in data
+    assert SECRET_IN_IMAGE.encode() not in bare
+    assert b"after the end" not in bare
+    assert pixels(bare) == pixels(titled_png())
+
+
+def test_a_bare_jpeg_has_its_pixels_and_nothing_else() -> None:
+    plain = jpeg()
+    note = SECRET_IN_IMAGE.encode()
+    comment = b"\xff\xfe" + (len(note) + 2).to_bytes(2, "big") + note
+    exif = b"\xff\xe1" + (len(note) + 8).to_bytes(2, "big") + b"Exif\0\0" + note
+    told = plain[:2] + comment + exif + plain[2:] + note
+    assert pixels(told) == pixels(plain)
+    bare = bare_image(told)
+    assert note not in bare
+    assert pixels(bare) == pixels(plain)
+    assert bare == bare_image(plain)
+
+
+def test_an_image_of_another_form_is_packed_anew() -> None:
+    stream = io.BytesIO()
+    Image.new("RGB", (4, 3), "red").save(stream, "BMP")
+    bare = bare_image(stream.getvalue())
+    assert bare.startswith(b"\x89PNG")
+    assert pixels(bare) == pixels(stream.getvalue())
+    with pytest.raises(OSError, match="cannot identify"):
+        bare_image(b"no picture")

@@ -1,0 +1,134 @@
+"""Every role, visibility and split: which page, download and endpoint of a release is open."""
+
+from collections.abc import Callable
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from rest_framework.test import APIClient
+
+from portal.accounts.models import User
+from portal.datasets.models import Dataset
+from portal.datasets.services.releases import GoldItem, freeze_release
+from tests.datasets.factories import LABELS, add_image
+from tests.datasets.releases.worlds import freeze_split, split_world
+from tests.datasets.test_access import ROLES, body, cast, enrol
+from tests.factories import empty_dataset, make_document
+
+pytestmark = pytest.mark.django_db
+
+Clients = Callable[[User | None], Client]
+Apis = Callable[[User | None], APIClient]
+BASE = "/datasets/world/releases/1.0.0"
+
+__all__ = ["cast"]
+
+# Visibility of the release, and whether it is in two parts.
+KINDS = [
+    ("public", False),
+    ("public", True),
+    ("gold_hidden", False),
+    ("gold_hidden", True),
+    ("private", False),
+    ("private", True),
+]
+# Status for everybody but organisers, by kind, and for organisers.
+STATUSES = {
+    f"{BASE}/": ((200, 200, 200, 200, 404, 404), (200,) * 6),
+    f"{BASE}/diff/1.0.0/": ((200, 200, 200, 200, 404, 404), (200,) * 6),
+    f"{BASE}/download/": ((200, 200, 404, 200, 404, 404), (200,) * 6),
+    f"{BASE}/starter-kit/": ((404, 404, 200, 200, 404, 404), (404, 404, 200, 200, 200, 200)),
+    f"{BASE}/files/gold.jsonl": ((200, 200, 404, 200, 404, 404), (200,) * 6),
+    f"{BASE}/files/items.parquet": ((200, 200, 404, 200, 404, 404), (200,) * 6),
+    f"{BASE}/files/croissant.json": ((200, 200, 404, 200, 404, 404), (200,) * 6),
+    f"{BASE}/files/citation.bib": ((200, 200, 200, 200, 404, 404), (200,) * 6),
+    f"{BASE}/files/nothing": ((404,) * 6, (404,) * 6),
+    f"{BASE}/licence/": ((404,) * 6, (404,) * 6),
+    "/datasets/world/documents/open/html/": ((200, 200, 404, 200, 404, 404), (200,) * 6),
+    "/datasets/world/documents/secret/html/": ((200, 200, 404, 404, 404, 404), (200,) * 6),
+}
+PAGES_ONLY = ("/licence/", "/html/")
+
+
+@pytest.mark.parametrize("kind", range(len(KINDS)))
+@pytest.mark.parametrize("role", ROLES)
+def test_what_is_open(
+    role: str, kind: int, cast: dict[str, User | None], client_of: Clients, api_of: Apis
+) -> None:
+    visibility, in_splits = KINDS[kind]
+    split_world(visibility, **({} if in_splits else {"splits": None}))
+    enrol(cast)
+    for path, (others, organisers) in STATUSES.items():
+        expected = (organisers if role == "organiser" else others)[kind]
+        response = client_of(cast[role]).get(path)
+        body(response)
+        assert response.status_code == expected, path
+        if not path.endswith(PAGES_ONLY):
+            answer = api_of(cast[role]).get(f"/api/v1{path}")
+            body(answer)
+            assert answer.status_code == expected, f"/api/v1{path}"
+
+
+def test_the_items_tell_facts_and_hashes_of_the_open_part(api_of: Apis) -> None:
+    release = split_world()
+    path = f"/api/v1{BASE}/items/"
+    opened, secret = api_of(None).get(path).json()["results"]
+    assert (opened["id"], opened["split"], opened["facts"]) == ("open", "dev", 2)
+    assert opened["sha256"] == release.items.get(name="open").sha256
+    assert (secret["id"], secret["split"], secret["facts"]) == ("secret", "test", None)
+    assert secret["sha256"] is None
+    listed = api_of(None).get(f"{path}?split=test").json()["results"]
+    assert [item["id"] for item in listed] == ["secret"]
+    told = api_of(None).get(f"/api/v1{BASE}/").json()
+    assert (told["sha256"], told["fact_count"], told["item_count"]) == (None, None, 2)
+
+
+def many_releases(count: int, items: int) -> Dataset:
+    dataset = empty_dataset(slug="world", visibility="public")
+    documents = [make_document(dataset, f"d{n:03}", f"<p>{n} 1,200</p>") for n in range(items)]
+    for document in documents:
+        add_image(document)
+    splits = {document.name: "test" if n % 2 else "dev" for n, document in enumerate(documents)}
+    for number in range(count):
+        freeze_release(
+            dataset=dataset,
+            version=f"1.{number}.0",
+            items=[GoldItem(document, []) for document in documents],
+            labels=LABELS,
+            splits=splits,
+        )
+    return dataset
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/datasets/world/releases/",
+        "/datasets/world/releases/1.1.0/",
+        "/datasets/world/releases/1.1.0/diff/1.0.0/",
+        "/api/v1/datasets/world/releases/",
+        "/api/v1/datasets/world/releases/1.1.0/items/",
+        "/api/v1/datasets/world/releases/1.1.0/diff/1.0.0/",
+    ],
+)
+def test_queries_do_not_grow(path: str, client_of: Clients) -> None:
+    counts = []
+    for count, items in ((2, 2), (6, 30)):
+        dataset = many_releases(count, items)
+        client = client_of(None)
+        with CaptureQueriesContext(connection) as queries:
+            assert client.get(path).status_code == 200
+        counts.append(len(queries))
+        # Frozen rows never go; the next ones stand in another place.
+        Dataset.objects.filter(pk=dataset.pk).update(slug=f"past-{count}")
+    assert counts[0] == counts[1]
+
+
+def test_a_diff_is_of_one_dataset(client_of: Clients) -> None:
+    release = split_world()
+    freeze_split(release.dataset, version="1.1.0")
+    client = client_of(None)
+    page = client.get("/datasets/world/releases/1.0.0/diff/1.1.0/").content.decode()
+    assert "Nothing changed" in page
+    assert client.get("/datasets/world/releases/1.0.0/diff/9.9.9/").status_code == 404

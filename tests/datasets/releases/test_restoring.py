@@ -1,0 +1,154 @@
+"""A release exported, wiped and restored is the same release."""
+
+import io
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from portal.datasets.exports import release_archive
+from portal.datasets.models import Document, Release
+from portal.datasets.services.record_releases import freeze_gold, gold_of_records
+from portal.datasets.services.release_rows import ReleaseError
+from portal.datasets.services.restoring import restore_release
+from tests.datasets.factories import stored_bytes
+from tests.datasets.releases.worlds import RECORDS, page_records, record_world, split_world
+from tests.factories import empty_dataset, make_document
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def export(release: Release, folder: Path, *, images: bool, seen: Any = None) -> Path:
+    path = folder / "release.zip"
+    path.write_bytes(b"".join(release_archive(release, images=images, seen=seen)))
+    return path
+
+
+def wipe() -> None:
+    call_command("flush", interactive=False, verbosity=0)
+    assert not Document.objects.exists()
+
+
+def freeze_records(benchmark: str) -> Release:
+    dataset = record_world(benchmark) if benchmark != "fincriticaled" else page_records()
+    gold = gold_of_records(dataset=dataset, benchmark=benchmark, labels=["Number"])
+    return freeze_gold(
+        dataset=dataset, gold=gold, version="1.2.0", notes="Noted.", visibility="gold_hidden",
+        licence="CC-BY-4.0", citation={"authors": ["Doe, Jane"], "year": 2024}, splits=None,
+        actor=None,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("images", [True, False])
+def test_pages_in_parts_come_back_with_the_same_hash(images: bool, tmp_path: Path) -> None:
+    release = split_world(licence="CC-BY-4.0", citation={"authors": ["Doe, Jane"]}, notes="N.")
+    frozen = f"{release.frozen_at:%Y-%m-%d}"
+    facts = list(release.items.values_list("name", "split", "gold", "facts"))
+    path = export(release, tmp_path, images=images)
+    wipe()
+    again = restore_release(dataset=empty_dataset(slug="again"), path=path)
+    assert again.sha256 == release.sha256
+    assert (again.version, again.visibility) == ("1.0.0", "gold_hidden")
+    assert (again.licence, again.citation) == ("CC-BY-4.0", {"authors": ["Doe, Jane"]})
+    assert again.notes == f"N.\n\nRestored from an archive; first frozen on {frozen}."
+    assert list(again.items.values_list("name", "split", "gold", "facts")) == facts
+    document = again.dataset.documents.get(name="open")
+    assert document.images.count() == int(images)
+    assert document.content.text.startswith("Total 1,200")
+
+
+@pytest.mark.parametrize("images", [True, False])
+@pytest.mark.parametrize("benchmark", ["fincriticaled", *RECORDS])
+def test_every_benchmark_comes_back_with_the_same_hash(
+    benchmark: str, images: bool, tmp_path: Path
+) -> None:
+    release = freeze_records(benchmark)
+    pictures = [stored_bytes(image) for image in _images(release)]
+    path = export(release, tmp_path, images=images)
+    wipe()
+    again = restore_release(dataset=empty_dataset(slug="again"), path=path)
+    assert (again.sha256, again.benchmark) == (release.sha256, benchmark)
+    assert [stored_bytes(image) for image in _images(again)] == (pictures if images else [])
+    # What came back goes out again as it was, but for the notes that tell of it.
+    if images:
+        second = export(again, tmp_path, images=True)
+        wipe()
+        third = restore_release(dataset=empty_dataset(slug="again"), path=second)
+        assert (third.sha256, third.notes) == (release.sha256, again.notes)
+
+
+def _images(release: Release) -> list[Any]:
+    documents = (item.document for item in release.items.order_by("position"))
+    return [image for document in documents if document for image in document.images.all()]
+
+
+def test_the_command_restores_into_a_new_dataset(tmp_path: Path) -> None:
+    release = split_world()
+    path = export(release, tmp_path, images=True)
+    wipe()
+    out = io.StringIO()
+    call_command("import_release", str(path), "again", "--create", stdout=out)
+    assert release.sha256 in out.getvalue()
+    with pytest.raises(CommandError, match="is here already, with the same hash"):
+        call_command("import_release", str(path), "again")
+    with pytest.raises(CommandError, match="there is no dataset nowhere"):
+        call_command("import_release", str(path), "nowhere")
+
+
+def refused(path: Path, **fields: Any) -> str:
+    dataset = empty_dataset(slug="again", **fields)
+    with pytest.raises(ReleaseError) as caught:
+        restore_release(dataset=dataset, path=path)
+    assert not dataset.releases.exists()
+    assert not dataset.documents.exists()
+    return str(caught.value)
+
+
+def test_an_archive_without_all_gold_is_refused(tmp_path: Path) -> None:
+    path = export(split_world(), tmp_path, images=True, seen=frozenset({"dev"}))
+    assert "the gold of 1 items is not in the archive" in refused(path)
+
+
+def test_a_damaged_archive_is_refused(tmp_path: Path) -> None:
+    path = export(split_world(), tmp_path, images=False)
+    damaged = tmp_path / "damaged.zip"
+    with zipfile.ZipFile(path) as old, zipfile.ZipFile(damaged, "w") as new:
+        for name in old.namelist():
+            data = old.read(name)
+            new.writestr(name, data.replace(b"8,150", b"9,150") if name == "gold.jsonl" else data)
+    assert "gold.jsonl" in refused(damaged)
+    assert "not a readable ZIP" in refused_text(tmp_path)
+
+
+def refused_text(folder: Path) -> str:
+    path = folder / "text.zip"
+    path.write_text("no archive")
+    dataset = empty_dataset(slug="other")
+    with pytest.raises(ReleaseError) as caught:
+        restore_release(dataset=dataset, path=path)
+    return str(caught.value)
+
+
+def test_an_archive_with_a_forged_visibility_is_refused(tmp_path: Path) -> None:
+    path = export(split_world(), tmp_path, images=False)
+    forged = tmp_path / "forged.zip"
+    with zipfile.ZipFile(path) as old, zipfile.ZipFile(forged, "w") as new:
+        for name in old.namelist():
+            data = old.read(name)
+            if name == "manifest.json":
+                data = json.dumps(json.loads(data) | {"visibility": "everybody"}).encode()
+            new.writestr(name, data)
+    assert "'everybody' is none of public" in refused(forged)
+
+
+def test_other_documents_of_the_same_name_are_told(tmp_path: Path) -> None:
+    path = export(split_world(), tmp_path, images=False)
+    wipe()
+    dataset = empty_dataset(slug="again")
+    make_document(dataset, "open", "<p>Total 1,300</p>")
+    with pytest.raises(ReleaseError, match="open: without its tags the page is not the document"):
+        restore_release(dataset=dataset, path=path)
+    assert dataset.documents.count() == 1

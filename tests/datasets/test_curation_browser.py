@@ -1,0 +1,146 @@
+"""Curation in a real browser: filter and edit, scan and mask, compare duplicates, draw."""
+
+from collections.abc import Callable
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+from portal.accounts.models import User
+from portal.datasets.models import Dataset, Document, NearDuplicate, PiiFinding, Selection
+from tests.datasets.curation.test_duplicates import prose
+from tests.datasets.factories import add_image
+from tests.factories import empty_dataset, make_document
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+Pages = Callable[..., Page]
+RunJobs = Callable[[], int]
+
+
+@pytest.fixture
+def dataset() -> Dataset:
+    found = empty_dataset(slug="set", title="Letters", visibility="public")
+    words = " ".join(prose(1))
+    for name, text in (
+        ("letter", "Ask a@example.org or call 212-555-0100 soon"),
+        ("page-one", f"{words} 17"),
+        ("page-two", f"{words} 18"),
+    ):
+        add_image(make_document(found, name, f"<p>{text}</p>"))
+    Document.objects.filter(name="letter").update(fiscal_year=2024, source="sec.gov")
+    return found
+
+
+def accessible(page: Page) -> None:
+    report = Axe().run(page)
+    assert report.violations_count == 0, report.generate_report()
+
+
+def test_filter_then_edit_together(page_of: Pages, dataset: Dataset, organiser: User) -> None:
+    page = page_of(organiser)
+    page.goto("/datasets/set/documents/")
+    expect(page.get_by_role("row")).to_have_count(4)
+    accessible(page)
+    page.get_by_label("Source").select_option("unknown")
+    page.get_by_role("button", name="Show").click()
+    expect(page.get_by_role("row")).to_have_count(3)
+    page.get_by_label("Tick page-one").check()
+    page.get_by_role("button", name="Edit the ticked ones").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Edit 1 document")
+    accessible(page)
+    page.get_by_role("link", name="Cancel").click()
+    page.get_by_role("button", name="Edit all 2 found").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Edit 2 documents")
+    page.get_by_label("Change Company").check()
+    page.get_by_label("Company (optional)").fill("Acme Corp")
+    page.get_by_role("button", name="Change 2 documents").click()
+    expect(page.get_by_text("2 documents changed.")).to_be_visible()
+    assert Document.objects.filter(company="Acme Corp").count() == 2
+
+
+def test_one_document_is_edited(page_of: Pages, dataset: Dataset, organiser: User) -> None:
+    page = page_of(organiser)
+    page.goto("/datasets/set/documents/letter/")
+    page.get_by_role("link", name="Edit", exact=True).click()
+    accessible(page)
+    page.get_by_label("Further metadata").fill("{")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("Line 1: not JSON")).to_be_visible()
+    page.get_by_label("Further metadata").fill('{"industry": "steel"}')
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("Document saved.")).to_be_visible()
+    assert Document.objects.get(name="letter").metadata == {"industry": "steel"}
+
+
+def test_scan_then_mask(
+    page_of: Pages, dataset: Dataset, organiser: User, run_jobs: RunJobs
+) -> None:
+    page = page_of(organiser)
+    page.goto("/datasets/set/personal-data/")
+    accessible(page)
+    page.get_by_role("button", name="Scan the pages").click()
+    run_jobs()
+    page.goto("/datasets/set/personal-data/")
+    expect(page.locator("mark")).to_have_text(["a@example.org", "212-555-0100"])
+    accessible(page)
+    for box in page.get_by_role("checkbox").all():
+        box.check()
+    page.get_by_label("Reason").fill("a private letter")
+    page.get_by_role("button", name="Mask the ticked ones").click()
+    expect(page.get_by_text("2 findings masked.")).to_be_visible()
+    expect(page.get_by_text("masked as letter-masked").first).to_be_visible()
+    assert set(PiiFinding.objects.values_list("decision", flat=True)) == {"masked"}
+    page.goto("/datasets/set/documents/letter-masked/")
+    frame = page.frame_locator("iframe")
+    expect(frame.get_by_text("Ask █████████████ or call")).to_be_visible()
+
+
+def test_duplicates_are_compared(
+    page_of: Pages, dataset: Dataset, organiser: User, run_jobs: RunJobs
+) -> None:
+    page = page_of(organiser)
+    page.goto("/datasets/set/duplicates/")
+    accessible(page)
+    page.get_by_role("button", name="Look for duplicates").click()
+    run_jobs()
+    page.goto("/datasets/set/duplicates/")
+    page.get_by_role("link", name="Compare page-one and page-two").click()
+    expect(page.frame_locator("iframe").nth(1).get_by_text("18")).to_be_visible()
+    accessible(page)
+    page.get_by_role("button", name="Hold back the second").click()
+    expect(page.get_by_text("the second held back").first).to_be_visible()
+    assert NearDuplicate.objects.get().decision == "held"
+    assert Document.objects.get(name="page-two").held_reason == "near duplicate of page-one"
+
+
+def test_selection_is_drawn_and_drawn_again(
+    page_of: Pages, dataset: Dataset, organiser: User
+) -> None:
+    page = page_of(organiser)
+    page.goto("/datasets/set/selections/")
+    accessible(page)
+    page.get_by_role("link", name="Draw a selection").click()
+    page.get_by_label("fiscal year").check()
+    page.get_by_label("a number of each stratum").check()
+    page.get_by_label("Number", exact=True).fill("1")
+    page.get_by_label("Seed").fill("7")
+    page.get_by_role("button", name="Show the strata").click()
+    expect(page.get_by_role("heading", name="2 of 3 documents")).to_be_visible()
+    accessible(page)
+    page.get_by_label("Title").fill("One a year")
+    page.get_by_role("button", name="Keep the selection").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("One a year")
+    accessible(page)
+    page.get_by_role("link", name="Draw again and compare").click()
+    expect(page.get_by_text("Drawn again with the same seed: the same documents.")).to_be_visible()
+    assert Selection.objects.get().documents.count() == 2
+    page.get_by_role("link", name="Create a campaign").click()
+    expect(page.get_by_label("Documents")).to_have_value(str(Selection.objects.get().pk))
+
+
+def test_content_page_is_accessible(page_of: Pages, dataset: Dataset, organiser: User) -> None:
+    page = page_of(organiser)
+    page.goto("/datasets/set/content/")
+    accessible(page)
+    expect(page.get_by_text("3 active pages")).to_be_visible()
