@@ -8,6 +8,7 @@ from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import PermissionDenied
 from django.http import Http404
 from django.shortcuts import get_object_or_404
+from django.utils import timezone
 
 from portal.accounts.access import is_organiser
 from portal.accounts.models import User
@@ -58,11 +59,34 @@ def kept_submission(user: Viewer, pk: int) -> Submission:
     return submission
 
 
+def own_submission(user: User, board: Board, pk: int) -> Submission:
+    """A submission of one's own to this board; organisers, too, replace only their own."""
+    return get_object_or_404(Submission.objects.of(user).filter(phase__board=board), pk=pk)
+
+
+def is_time_to_tell(phase: Phase) -> bool:
+    """Whether the time has come at which the phase tells its scores."""
+    return phase.scores_after is None or timezone.now() >= phase.scores_after
+
+
+def are_scores_told(user: Viewer, phase: Phase) -> bool:
+    """Whether the user may read the phase's scores; organisers read them before the time."""
+    return is_organiser(user) or is_time_to_tell(phase)
+
+
+def is_rounding(user: Viewer, phase: Phase) -> bool:
+    """Whether the user reads the phase's scores rounded; organisers read all of their digits."""
+    return phase.score_decimals is not None and not is_organiser(user)
+
+
 def diagnostics_for(user: Viewer, submission: Submission) -> Phase.Diagnostics:
     """How much of the single items this user may see: organisers all, owners what the phase allows,
-    everybody else the totals."""
+    everybody else the totals. Single items would undo what the phase rounds or keeps for later."""
+    phase = submission.phase
     if is_organiser(user):
         return Phase.Diagnostics.FACTS
+    if is_rounding(user, phase) or not are_scores_told(user, phase):
+        return Phase.Diagnostics.AGGREGATES
     if is_keeper(user, submission):
         return Phase.Diagnostics(submission.phase.diagnostics)
     return Phase.Diagnostics.AGGREGATES
@@ -76,6 +100,7 @@ def require_items(user: Viewer, submission: Submission) -> Phase.Diagnostics:
     return level
 
 
-def shows_pages(level: Phase.Diagnostics, release: Release) -> bool:
-    """Whether page images and marked predictions may stand beside the facts: public gold only."""
-    return level == Phase.Diagnostics.FACTS and release.visibility == Release.Visibility.PUBLIC
+def shows_pages(level: Phase.Diagnostics, release: Release, split: str) -> bool:
+    """Whether page images and marked predictions may stand beside the facts of an item of this
+    split: where its gold is public."""
+    return level == Phase.Diagnostics.FACTS and release.opens(split)

@@ -7,6 +7,7 @@ from rest_framework import serializers
 from portal.datasets.models import Release
 from scoring.benchmarks import BENCHMARKS
 from scoring.forms import CARD_FIELDS
+from scoring.forms.boards import sort_columns
 from scoring.models import Board, Entry, Phase, Window
 from scoring.services.boards import NewPhase, phase_faults, phase_slug
 
@@ -26,10 +27,17 @@ class PhaseSerializer(serializers.ModelSerializer[Phase]):
             "title",
             "dataset",
             "release",
+            "split",
             "options",
             "diagnostics",
             "opens_at",
             "closes_at",
+            "time_zone",
+            "per_day",
+            "in_total",
+            "failed_per_day",
+            "score_decimals",
+            "scores_after",
             "window",
         ]
 
@@ -42,7 +50,17 @@ class PhaseSerializer(serializers.ModelSerializer[Phase]):
 class BoardSerializer(serializers.ModelSerializer[Board]):
     class Meta:
         model = Board
-        fields = ["slug", "title", "benchmark", "description", "state", "is_sample"]
+        fields = [
+            "slug",
+            "title",
+            "benchmark",
+            "description",
+            "rules",
+            "card_fields",
+            "default_sort",
+            "state",
+            "is_sample",
+        ]
 
 
 class BoardLineSerializer(serializers.Serializer[Any]):
@@ -59,8 +77,23 @@ class BoardLineSerializer(serializers.Serializer[Any]):
     phases = PhaseSerializer(many=True)
 
 
-class BoardStateSerializer(serializers.Serializer[Any]):
-    state = serializers.ChoiceField(choices=Board.State.choices)
+class BoardChangeSerializer(serializers.ModelSerializer[Board]):
+    """What may change of a board; what is not sent stays."""
+
+    state = serializers.ChoiceField(choices=Board.State.choices, required=False)
+    card_fields = serializers.ListField(
+        child=serializers.ChoiceField(choices=CARD_FIELDS), required=False
+    )
+
+    class Meta:
+        model = Board
+        fields = ["state", "title", "description", "rules", "card_fields", "default_sort"]
+
+    def validate_default_sort(self, value: str) -> str:
+        known = [key for key, _ in sort_columns(self.context["board"])]
+        if value and value not in known:
+            raise serializers.ValidationError(f"No column has this key; there are {known}.")
+        return value
 
 
 class NewBoardSerializer(serializers.Serializer[Any]):

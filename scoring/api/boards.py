@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.db import transaction
 from drf_spectacular.utils import extend_schema
 from rest_framework import status
 from rest_framework.generics import GenericAPIView
@@ -13,14 +14,14 @@ from scoring.access import board_for
 from scoring.models import Board
 from scoring.selectors.boards import choose_phase, list_boards, phase_windows
 from scoring.selectors.leaderboards import leaderboard
-from scoring.services.boards import create_board, set_board_state
+from scoring.services.boards import create_board, edit_board, set_board_state
 from scoring.services.reported import load_reported
 
 from .base import OrganisersChange, actor_of
 from .board_serializers import (
+    BoardChangeSerializer,
     BoardLineSerializer,
     BoardSerializer,
-    BoardStateSerializer,
     LeaderboardQuerySerializer,
     LeaderboardSerializer,
     NewBoardSerializer,
@@ -57,13 +58,17 @@ class BoardDetail(APIView):
     def get(self, request: Request, slug: str) -> Response:
         return Response(BoardSerializer(board_for(request.user, slug)).data)
 
-    @extend_schema(request=BoardStateSerializer, responses=BoardSerializer)
+    @extend_schema(request=BoardChangeSerializer, responses=BoardSerializer)
     def patch(self, request: Request, slug: str) -> Response:
         board = board_for(request.user, slug)
-        wanted = BoardStateSerializer(data=request.data)
+        wanted = BoardChangeSerializer(data=request.data, partial=True, context={"board": board})
         wanted.is_valid(raise_exception=True)
-        state = Board.State(wanted.validated_data["state"])
-        board = set_board_state(board=board, state=state, actor=actor_of(request))
+        changes, actor = dict(wanted.validated_data), actor_of(request)
+        state = changes.pop("state", None)
+        with transaction.atomic():
+            board = edit_board(board=board, changes=changes, actor=actor)
+            if state is not None:
+                board = set_board_state(board=board, state=Board.State(state), actor=actor)
         return Response(BoardSerializer(board).data)
 
 

@@ -9,6 +9,29 @@ from portal.accounts.models import display_name
 from scoring.forms import CARD_FIELDS
 from scoring.models import Grading, Submission
 from scoring.selectors.submissions import SubmissionLine, SubmissionPage
+from scoring.services.validation import CheckedUpload
+
+
+class StageSerializer(serializers.Serializer[Any]):
+    """A line of the stage log; `until` where it tells of several jobs at once."""
+
+    at = serializers.DateTimeField()
+    until = serializers.DateTimeField(allow_null=True)
+    text = serializers.CharField()
+    is_trouble = serializers.BooleanField()
+
+
+class QueueSerializer(serializers.Serializer[Any]):
+    """Where an unfinished grading stands. Null is what is not known."""
+
+    jobs_before = serializers.IntegerField(
+        allow_null=True, help_text="Jobs of others before its next one; null if none is due."
+    )
+    running = serializers.IntegerField(help_text="Its own jobs at work.")
+    workers = serializers.IntegerField(help_text="Worker processes seen at work just now.")
+    expected_wait = serializers.DurationField(allow_null=True)
+    rate = serializers.FloatField(allow_null=True, help_text="Items per second.")
+    time_left = serializers.DurationField(allow_null=True)
 
 
 class GradingSerializer(serializers.ModelSerializer[Grading]):
@@ -22,6 +45,8 @@ class GradingSerializer(serializers.ModelSerializer[Grading]):
     )
 
     views = serializers.SerializerMethodField()
+    queue = serializers.SerializerMethodField()
+    stages = serializers.SerializerMethodField()
 
     class Meta:
         model = Grading
@@ -36,9 +61,23 @@ class GradingSerializer(serializers.ModelSerializer[Grading]):
             "views",
             "subsets",
             "error",
+            "queue",
+            "stages",
             "created_at",
             "finished_at",
         ]
+
+    @extend_schema_field(QueueSerializer(allow_null=True))
+    def get_queue(self, _: Grading) -> Any:
+        """While it is graded, for its keepers."""
+        progress = self.context.get("progress")
+        return None if progress is None else QueueSerializer(progress.standing).data
+
+    @extend_schema_field(StageSerializer(many=True, allow_null=True))
+    def get_stages(self, _: Grading) -> Any:
+        """For its keepers: what became of it, step by step."""
+        stages = self.context.get("stages")
+        return None if stages is None else StageSerializer(stages.lines, many=True).data
 
     def get_views(self, _: Grading) -> dict[str, dict[str, float | None]]:
         """By view, the scores of its columns."""
@@ -72,6 +111,12 @@ class SubmissionSerializer(serializers.ModelSerializer[Submission]):
             *CARD_FIELDS,
             "filename",
             "publication",
+            "version",
+            "replaces",
+            "withdrawn_at",
+            "verdict",
+            "verdict_reason",
+            "is_pinned",
             "is_sample",
             "created_at",
             "grading",
@@ -92,7 +137,11 @@ class SubmissionSerializer(serializers.ModelSerializer[Submission]):
     def get_grading(self, _: Submission) -> Any:
         if self.page.grading is None:
             return None
-        context = {"progress": self.page.progress, "views": self.page.views}
+        context = {
+            "progress": self.page.progress,
+            "stages": self.page.stages,
+            "views": self.page.views,
+        }
         return GradingSerializer(self.page.grading, context=context).data
 
 
@@ -135,6 +184,15 @@ class NewSubmissionSerializer(serializers.ModelSerializer[Submission]):
     accept_missing = serializers.BooleanField(
         required=False, default=False, help_text="Submit although documents have no prediction."
     )
+    letter = serializers.BooleanField(
+        required=False, default=False, help_text="Send an e-mail when it is graded."
+    )
+    replaces = serializers.IntegerField(
+        required=False,
+        default=None,
+        allow_null=True,
+        help_text="The submission of one’s own to this board that this is a new version of.",
+    )
     key = serializers.CharField(
         required=False,
         default="",
@@ -145,7 +203,14 @@ class NewSubmissionSerializer(serializers.ModelSerializer[Submission]):
 
     class Meta:
         model = Submission
-        fields = ["phase", "file", "accept_missing", "key", *CARD_FIELDS]
+        fields = ["phase", "file", "accept_missing", "letter", "replaces", "key", *CARD_FIELDS]
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Fills in nothing; what the board asks of the card must be there."""
+        lacking = [name for name in self.context["required"] if attrs.get(name) in (None, "")]
+        if lacking:
+            raise serializers.ValidationError(dict.fromkeys(lacking, "This board asks for it."))
+        return attrs
 
 
 class FaultSerializer(serializers.Serializer[Any]):
@@ -163,6 +228,40 @@ class RefusalSerializer(serializers.Serializer[Any]):
     fault_count = serializers.IntegerField()
     missing = serializers.ListField(child=serializers.CharField(), source="shown_missing")
     missing_count = serializers.IntegerField()
+
+
+class CheckRequestSerializer(serializers.Serializer[Any]):
+    """A file to look through, for a phase."""
+
+    phase = serializers.SlugField(
+        required=False, default="", help_text="A phase's slug; not needed where one is open."
+    )
+    file = serializers.FileField(help_text="ZIP, JSON Lines or gzipped JSON Lines.")
+
+
+class CheckSerializer(RefusalSerializer):
+    """What is in a file; `detail` is empty where nothing speaks against it."""
+
+    detail = serializers.SerializerMethodField()  # type: ignore[assignment]
+    predictions = serializers.SerializerMethodField()
+
+    def get_detail(self, checked: CheckedUpload) -> str:
+        is_clean = not checked.fault_count and not checked.missing
+        return "" if is_clean else checked.detail
+
+    def get_predictions(self, checked: CheckedUpload) -> int:
+        return len(checked.predictions)
+
+
+class VerdictSerializer(serializers.Serializer[Any]):
+    verdict = serializers.ChoiceField(choices=Submission.Verdict.choices, allow_blank=True)
+    reason = serializers.CharField(
+        required=False, default="", allow_blank=True, help_text="Public; needed to disqualify."
+    )
+
+
+class PinSerializer(serializers.Serializer[Any]):
+    is_pinned = serializers.BooleanField()
 
 
 class DetailSerializer(serializers.Serializer[Any]):

@@ -15,9 +15,8 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from portal.accounts.access import IsOrganiser
-from portal.accounts.models import User
 from portal.common.uploads import upload_limit_message, was_too_large
-from scoring.access import board_for, kept_submission, require_items, submission_for
+from scoring.access import board_for, kept_submission, own_submission, require_items, submission_for
 from scoring.files import upload_response
 from scoring.forms import CARD_FIELDS
 from scoring.models import Board, ItemScore, Phase, Submission
@@ -26,21 +25,16 @@ from scoring.selectors.items import item_line, item_page, item_scores
 from scoring.selectors.submissions import (
     finished_grading,
     for_lists,
-    latest_grading,
     submission_lines,
-    submission_page,
-)
-from scoring.services.gradings import GradingRefused, cancel_grading, retry_grading
-from scoring.services.publication import (
-    PublicationRefused,
-    publish_submission,
-    unpublish_submission,
 )
 from scoring.services.submissions import SubmissionRefused, create_submission, find_submission
 from scoring.services.validation import check_upload
 
+from .acts import shown
 from .base import ConflictError, actor_of
 from .submission_serializers import (
+    CheckRequestSerializer,
+    CheckSerializer,
     DetailSerializer,
     ItemLineSerializer,
     ItemSerializer,
@@ -49,11 +43,6 @@ from .submission_serializers import (
     SubmissionLineSerializer,
     SubmissionSerializer,
 )
-
-
-def _shown(request: Request, submission: Submission) -> Any:
-    page = submission_page(request.user, submission)
-    return SubmissionSerializer(submission, context={"page": page}).data
 
 
 class BoardSubmissions(GenericAPIView[Submission]):
@@ -70,7 +59,7 @@ class BoardSubmissions(GenericAPIView[Submission]):
     def get(self, request: Request, slug: str) -> Response:
         board = board_for(request.user, slug)
         page = self.paginate_queryset(for_lists(Submission.objects.filter(phase__board=board)))
-        lines = submission_lines(page or [])
+        lines = submission_lines(request.user, page or [])
         return self.get_paginated_response(self.get_serializer(lines, many=True).data)
 
     @extend_schema(
@@ -86,7 +75,8 @@ class BoardSubmissions(GenericAPIView[Submission]):
     def post(self, request: Request, slug: str) -> Response:
         """Checks the file as a whole and takes it, or lists every fault and stores nothing."""
         board = board_for(request.user, slug)
-        wanted = NewSubmissionSerializer(data=request.data)
+        context = {"required": board.card_fields}
+        wanted = NewSubmissionSerializer(data=request.data, context=context)
         if was_too_large(request):
             message = {"detail": upload_limit_message()}
             return Response(message, status.HTTP_413_REQUEST_ENTITY_TOO_LARGE)
@@ -94,7 +84,7 @@ class BoardSubmissions(GenericAPIView[Submission]):
         key = wanted.validated_data.get("form_key", "")
         earlier = find_submission(owner=actor_of(request), form_key=key)
         if earlier is not None:
-            return Response(_shown(request, submission_for(request.user, earlier.pk)))
+            return Response(shown(request, submission_for(request.user, earlier.pk)))
         phase = _open_phase(request, board, wanted.validated_data["phase"])
         return _take(request, phase, wanted.validated_data)
 
@@ -125,10 +115,38 @@ def _take(request: Request, phase: Phase, wanted: dict[str, Any]) -> Response:
             filename=file.name,
             checked=checked,
             form_key=wanted.get("form_key", ""),
+            replaces=_earlier(request, phase.board, wanted["replaces"]),
+            letter_origin=f"{request.scheme}://{request.get_host()}" if wanted["letter"] else "",
         )
     except SubmissionRefused as refusal:
         raise ConflictError(str(refusal)) from refusal
-    return Response(_shown(request, submission), status.HTTP_201_CREATED)
+    return Response(shown(request, submission), status.HTTP_201_CREATED)
+
+
+def _earlier(request: Request, board: Board, pk: int | None) -> Submission | None:
+    return None if pk is None else own_submission(actor_of(request), board, pk)
+
+
+class BoardCheck(APIView):
+    """Looks through a file without submitting it. Uses up nothing, stores nothing."""
+
+    permission_classes = [IsAuthenticated]
+    parser_classes = [MultiPartParser]
+
+    @extend_schema(
+        request=CheckRequestSerializer, responses={200: CheckSerializer, 413: DetailSerializer}
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        board = board_for(request.user, slug)
+        wanted = CheckRequestSerializer(data=request.data)
+        if was_too_large(request):
+            message = {"detail": upload_limit_message()}
+            return Response(message, status.HTTP_413_REQUEST_ENTITY_TOO_LARGE)
+        wanted.is_valid(raise_exception=True)
+        phase = _open_phase(request, board, wanted.validated_data["phase"])
+        file = wanted.validated_data["file"]
+        checked = check_upload(phase=phase, file=file, filename=file.name)
+        return Response(CheckSerializer(checked).data)
 
 
 class OwnSubmissions(GenericAPIView[Submission]):
@@ -141,7 +159,7 @@ class OwnSubmissions(GenericAPIView[Submission]):
     @extend_schema(responses=SubmissionLineSerializer(many=True))
     def get(self, request: Request) -> Response:
         page = self.paginate_queryset(for_lists(Submission.objects.of(request.user)))
-        lines = submission_lines(page or [])
+        lines = submission_lines(request.user, page or [])
         return self.get_paginated_response(self.get_serializer(lines, many=True).data)
 
 
@@ -150,7 +168,7 @@ class SubmissionDetail(APIView):
 
     @extend_schema(responses=SubmissionSerializer)
     def get(self, request: Request, pk: int) -> Response:
-        return Response(_shown(request, submission_for(request.user, pk)))
+        return Response(shown(request, submission_for(request.user, pk)))
 
 
 class SubmissionFile(APIView):
@@ -186,54 +204,3 @@ class SubmissionItem(APIView):
     def get(self, request: Request, pk: int, name: str) -> Response:
         page = item_page(request.user, submission_for(request.user, pk), name)
         return Response(ItemSerializer(page).data)
-
-
-class _Act(APIView):
-    """Something done to a submission; answers with the submission as it is then."""
-
-    permission_classes = [IsAuthenticated]
-
-    def act(self, submission: Submission, actor: User) -> None:
-        raise NotImplementedError  # abstract
-
-    @extend_schema(request=None, responses={200: SubmissionSerializer, 409: DetailSerializer})
-    def post(self, request: Request, pk: int) -> Response:
-        submission = kept_submission(request.user, pk)
-        try:
-            self.act(submission, actor_of(request))
-        except (GradingRefused, PublicationRefused) as refusal:
-            raise ConflictError(str(refusal)) from refusal
-        submission.refresh_from_db()
-        return Response(_shown(request, submission))
-
-
-class SubmissionCancel(_Act):
-    """Stops the grading. What was scored so far is kept."""
-
-    def act(self, submission: Submission, actor: User) -> None:
-        cancel_grading(grading=latest_grading(submission), actor=actor)
-
-
-class SubmissionRetry(_Act):
-    """Goes on with a failed or cancelled grading: only what has no score is scored."""
-
-    def act(self, submission: Submission, actor: User) -> None:
-        retry_grading(grading=latest_grading(submission), actor=actor)
-
-
-class SubmissionPublish(_Act):
-    """Puts the result on the leaderboard."""
-
-    permission_classes = [IsOrganiser]
-
-    def act(self, submission: Submission, actor: User) -> None:
-        publish_submission(submission=submission, actor=actor)
-
-
-class SubmissionUnpublish(_Act):
-    """Takes the result off the leaderboard; it is private again."""
-
-    permission_classes = [IsOrganiser]
-
-    def act(self, submission: Submission, actor: User) -> None:
-        unpublish_submission(submission=submission, actor=actor)

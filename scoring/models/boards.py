@@ -8,7 +8,7 @@ from django.db import models
 from django.db.models import F, Q
 from django.urls import reverse
 
-from portal.datasets.models import Release
+from portal.datasets.models import Release, ReleaseItem
 from scoring.benchmarks import BENCHMARKS, Benchmark, Column, OptionError, get_benchmark
 
 
@@ -29,6 +29,13 @@ class Board(models.Model):
     title = models.CharField(max_length=160)
     benchmark = models.CharField(max_length=40, help_text="A key of scoring.benchmarks.")
     description = models.TextField(blank=True, help_text="Markdown.")
+    rules = models.TextField(blank=True, help_text="What submitters agree to, Markdown.")
+    card_fields = models.JSONField(
+        default=list, blank=True, help_text="Fields of the model card that must be filled in."
+    )
+    default_sort = models.CharField(
+        max_length=60, blank=True, help_text="A column's key; empty: by the deciding rank."
+    )
     state = models.CharField(max_length=10, choices=State, default=State.DRAFT)
     is_sample = models.BooleanField(default=False)
     created_by = models.ForeignKey(
@@ -78,6 +85,12 @@ class Phase(models.Model):
     slug = models.SlugField(max_length=40)
     title = models.CharField(max_length=80)
     release = models.ForeignKey(Release, on_delete=models.PROTECT, related_name="phases")
+    split = models.CharField(
+        max_length=4,
+        choices=ReleaseItem.Split,
+        blank=True,
+        help_text="The part of the release that is graded; empty: all of it.",
+    )
     options = models.JSONField(default=dict, blank=True, help_text="Options of the benchmark.")
     diagnostics = models.CharField(
         max_length=12,
@@ -87,6 +100,28 @@ class Phase(models.Model):
     )
     opens_at = models.DateTimeField(null=True, blank=True)
     closes_at = models.DateTimeField(null=True, blank=True)
+    time_zone = models.CharField(
+        max_length=40, default="UTC", help_text="In which its times are told, such as Asia/Tokyo."
+    )
+    per_day = models.PositiveIntegerField(
+        null=True, blank=True, help_text="Scores within 24 hours; empty: any number."
+    )
+    in_total = models.PositiveIntegerField(
+        null=True, blank=True, help_text="Scores altogether; empty: any number."
+    )
+    failed_per_day = models.PositiveIntegerField(
+        null=True,
+        blank=True,
+        help_text="Attempts without a score within 24 hours; empty: any number.",
+    )
+    score_decimals = models.PositiveSmallIntegerField(
+        null=True,
+        blank=True,
+        help_text="Of percentages, as submitters see them while the phase is open; empty: all.",
+    )
+    scores_after = models.DateTimeField(
+        null=True, blank=True, help_text="Submitters see no score before; empty: at once."
+    )
 
     class Meta:
         ordering = ["board", "id"]
@@ -114,6 +149,12 @@ class Phase(models.Model):
             raise ValidationError(
                 {"release": "Submissions were graded against another release: add a phase instead."}
             )
+
+    @property
+    def items(self) -> "models.QuerySet[ReleaseItem]":
+        """What is graded: the items of the release, or of its split."""
+        items = ReleaseItem.objects.filter(release_id=self.release_id)
+        return items.filter(split=self.split) if self.split else items
 
     @property
     def columns(self) -> tuple[Column, ...]:

@@ -7,7 +7,7 @@ from portal.common.fields import LinkField
 
 from .boards import Board, Phase
 from .gradings import Grading
-from .submissions import ModelCard
+from .submissions import ModelCard, Submission
 
 
 class Entry(ModelCard):
@@ -28,6 +28,11 @@ class Entry(ModelCard):
     signature = models.CharField(max_length=300, blank=True)
     provenance = models.CharField(max_length=300, blank=True)
     provenance_url = LinkField(blank=True)
+    verdict = models.CharField(
+        max_length=12, choices=Submission.Verdict, blank=True, default=Submission.Verdict.NONE
+    )
+    verdict_reason = models.TextField(blank=True, help_text="Public.")
+    is_pinned = models.BooleanField(default=False)
     is_sample = models.BooleanField(default=False)
     published_at = models.DateTimeField(auto_now_add=True)
 

@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.conf import settings
+from django.core.validators import MinValueValidator
 from django.db import models
 from django.db.models import Q
 from django.urls import reverse
@@ -23,6 +24,11 @@ class Category(models.TextChoices):
     OTHER = "other", "Other"
 
 
+class Architecture(models.TextChoices):
+    DENSE = "dense", "Dense"
+    MIXTURE = "mixture", "Mixture of experts"
+
+
 class ModelCard(models.Model):
     """What a row of the leaderboard says of the system that produced it."""
 
@@ -30,13 +36,37 @@ class ModelCard(models.Model):
     organisation = models.CharField(max_length=120, blank=True)
     size = models.CharField(max_length=20, blank=True, help_text="Parameters, such as 7B.")
     category = models.CharField(max_length=20, choices=Category, default=Category.OTHER)
-    link = LinkField(blank=True, help_text="Paper, code or model page.")
-    notes = models.TextField(blank=True, help_text="Prompt, decoding, anything a reader needs.")
+    link = LinkField(blank=True, help_text="Paper or model page.")
+    code_link = LinkField(blank=True, help_text="Where the code is.")
+    notes = models.TextField(blank=True, help_text="Anything else a reader needs.")
+    open_weights = models.BooleanField(
+        null=True, blank=True, help_text="Whether anybody can download the weights."
+    )
+    architecture = models.CharField(max_length=10, choices=Architecture, blank=True)
+    licence = models.CharField(max_length=120, blank=True, help_text="Of the model or program.")
+    released_on = models.DateField(
+        null=True, blank=True, help_text="When this version of the system came out."
+    )
+    prompt = models.TextField(blank=True, help_text="What the model was asked, word for word.")
+    decoding = models.TextField(
+        blank=True, help_text="Decoding settings, such as temperature 0, at most 8,192 tokens."
+    )
+    output_tokens = models.PositiveBigIntegerField(
+        null=True, blank=True, help_text="Tokens written for all items together."
+    )
+    cost = models.DecimalField(
+        max_digits=12,
+        decimal_places=4,
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(0)],
+        help_text="Of the whole run, in US dollars.",
+    )
 
     class Meta:
         abstract = True
 
-    def card(self) -> dict[str, str]:
+    def card(self) -> dict[str, Any]:
         """The card alone, to be copied to another row that carries one."""
         return {field.name: getattr(self, field.name) for field in ModelCard._meta.local_fields}
 
@@ -57,6 +87,13 @@ class Submission(ModelCard):
         PRIVATE = "private"
         PUBLIC = "public"
 
+    class Verdict(models.TextChoices):
+        """What organisers found out about it."""
+
+        NONE = "", "not looked at"
+        VERIFIED = "verified", "verified"
+        DISQUALIFIED = "disqualified", "disqualified"
+
     phase = models.ForeignKey(Phase, on_delete=models.PROTECT, related_name="submissions")
     owner = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="submissions"
@@ -66,6 +103,27 @@ class Submission(ModelCard):
     publication = models.CharField(max_length=10, choices=Publication, default=Publication.PRIVATE)
     form_key = models.CharField(
         max_length=40, blank=True, help_text="Made with the form; a second click finds the first."
+    )
+    letter_origin = models.CharField(
+        max_length=200,
+        blank=True,
+        help_text="The owner gets an e-mail when the grading ends, with links to this address of "
+        "the site; empty: none.",
+    )
+    replaces = models.OneToOneField(
+        "self",
+        null=True,
+        blank=True,
+        on_delete=models.SET_NULL,
+        related_name="replaced_by",
+        help_text="The version before.",
+    )
+    version = models.PositiveIntegerField(default=1)
+    withdrawn_at = models.DateTimeField(null=True)
+    verdict = models.CharField(max_length=12, choices=Verdict, blank=True, default=Verdict.NONE)
+    verdict_reason = models.TextField(blank=True, help_text="Public.")
+    is_pinned = models.BooleanField(
+        default=False, help_text="Kept in sight on the board, whatever is filtered."
     )
     is_sample = models.BooleanField(default=False)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -79,7 +137,15 @@ class Submission(ModelCard):
                 fields=["owner", "form_key"],
                 condition=~Q(form_key=""),
                 name="submission_once_per_form",
-            )
+            ),
+            models.CheckConstraint(
+                condition=~Q(verdict="disqualified") | ~Q(verdict_reason=""),
+                name="submission_disqualified_has_reason",
+            ),
+            models.CheckConstraint(
+                condition=Q(withdrawn_at__isnull=True) | Q(publication="private"),
+                name="submission_withdrawn_is_private",
+            ),
         ]
 
     def __str__(self) -> str:

@@ -11,6 +11,8 @@ from portal.accounts.access import is_organiser
 from scoring.access import Viewer, visible_boards
 from scoring.models import Board, Entry, Phase, Window
 
+from .limits import moment
+
 
 @dataclass(frozen=True)
 class PhaseWindow:
@@ -18,6 +20,15 @@ class PhaseWindow:
 
     phase: Phase
     window: Window
+
+    @property
+    def opens_at(self) -> str:
+        """In the phase's time zone, which it names."""
+        return moment(self.phase, self.phase.opens_at)
+
+    @property
+    def closes_at(self) -> str:
+        return moment(self.phase, self.phase.closes_at)
 
     def is_open_to(self, user: Viewer) -> bool:
         """Whether it takes this user's submissions now; organisers may try out a draft."""
@@ -61,6 +72,11 @@ def phase_windows(board: Board) -> list[PhaseWindow]:
         phase.board = board
         windows.append(PhaseWindow(phase, phase.window(now)))
     return windows
+
+
+def phase_window(phase: Phase) -> PhaseWindow:
+    """A phase with where this moment lies in it."""
+    return PhaseWindow(phase, phase.window(timezone.now()))
 
 
 def choose_phase(windows: Sequence[PhaseWindow], slug: str) -> Phase | None:

@@ -11,11 +11,13 @@ from django.db.models import QuerySet
 from django.shortcuts import get_object_or_404
 
 from portal.accounts.access import is_organiser
-from portal.datasets.models import Dataset, PageImage, ReleaseItem
+from portal.datasets.access import visible_datasets, visible_releases
+from portal.datasets.models import Dataset, ReleaseItem
 from portal.facts import visible_text
 from scoring.access import Viewer, require_items, shows_pages
 from scoring.models import Grading, ItemScore, Phase, Prediction, Submission
 
+from .fact_places import ItemImage, item_images, placed
 from .figures import Figure, columns_of, figure, show
 from .payloads import FieldTable, field_table
 from .submissions import finished_grading
@@ -139,9 +141,16 @@ class ItemPage:
     extra: Extra | None
     tables: list[FieldTable] | None
     """Gold, prediction and result, for benchmarks without facts."""
-    images: list[PageImage]
+    images: list[ItemImage]
+    may_dispute: bool
+    """Whether the reader can challenge the gold facts where they are published."""
     previous: str
     next: str
+
+    @property
+    def placed(self) -> frozenset[int]:
+        """Numbers of the facts that are shown on an image."""
+        return placed(self.images)
 
     @property
     def name(self) -> str:
@@ -165,7 +174,7 @@ def item_page(user: Viewer, submission: Submission, name: str) -> ItemPage:
     )
     shows_all, has_facts = level == Phase.Diagnostics.FACTS, "facts" in score.result
     facts = fact_lines(score, grading) if shows_all and has_facts else None
-    with_page = shows_pages(level, submission.phase.release)
+    with_page = shows_pages(level, submission.phase.release, score.item.split)
     before, after = _neighbours(score)
     return ItemPage(
         submission=submission,
@@ -177,7 +186,8 @@ def item_page(user: Viewer, submission: Submission, name: str) -> ItemPage:
         tables=_tables(score, grading, with_gold=with_page)
         if shows_all and not has_facts
         else None,
-        images=_images(user, submission, score) if with_page else [],
+        images=_images(user, submission, score, facts or []) if with_page else [],
+        may_dispute=facts is not None and _may_dispute(user, submission),
         previous=before,
         next=after,
     )
@@ -269,7 +279,9 @@ def mark(text: str, facts: Iterable[FactLine]) -> list[Segment]:
     return segments
 
 
-def _images(user: Viewer, submission: Submission, score: ItemScore) -> list[PageImage]:
+def _images(
+    user: Viewer, submission: Submission, score: ItemScore, facts: Sequence[FactLine]
+) -> list[ItemImage]:
     """The page's images, where the reader may open the dataset they belong to."""
     document, dataset = score.item.document, submission.phase.release.dataset
     if document is None:
@@ -280,7 +292,20 @@ def _images(user: Viewer, submission: Submission, score: ItemScore) -> list[Page
     images = list(document.images.all())
     for image in images:
         image.document = document
-    return images
+    verdicts = {fact.n: (f"{fact.type} {fact.value}", fact.correct) for fact in facts}
+    return item_images(images, score.item_id, verdicts)
+
+
+def _may_dispute(user: Viewer, submission: Submission) -> bool:
+    """Who is signed in and sees the release; a variant's gold is disputed at its original."""
+    release = submission.phase.release
+    if not user.is_authenticated or release.dataset.derived_from_id is not None:
+        return False
+    return (
+        visible_releases(user, release.dataset)
+        .filter(pk=release.pk, dataset__in=visible_datasets(user))
+        .exists()
+    )
 
 
 def _neighbours(score: ItemScore) -> tuple[str, str]:

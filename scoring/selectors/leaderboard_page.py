@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from portal.accounts.access import is_organiser
-from portal.datasets.access import may_see_gold
+from portal.datasets.access import may_see_all_gold
 from portal.datasets.models import Dataset, Release
 from scoring.access import Viewer
 from scoring.benchmarks import RuleTable
@@ -15,6 +15,7 @@ from scoring.models import Board, Entry, Phase
 from .boards import PhaseWindow, choose_phase, phase_windows
 from .headings import Head, HeadGroup, head_groups, heads
 from .leaderboards import Leaderboard, leaderboard
+from .relative import Relative, relative_results
 
 # With more columns a table is as wide as they need instead of as wide as the page.
 WIDE_FROM = 9
@@ -56,6 +57,8 @@ class LeaderboardPage:
     rules: Rules | None
     grouped_query: str
     """Leads back to the table that is grouped by the kind of system."""
+    relative: Relative | None
+    """On a stress variant: what the systems lose against the normal capture."""
     has_graded: bool
     may_submit: bool
     may_manage: bool
@@ -85,6 +88,7 @@ def leaderboard_page(
         tabs=_tabs(table, kept),
         rules=_rules(user, shown) if shown else None,
         grouped_query=urlencode(query),
+        relative=relative_results(user, table),
         has_graded=any(section.kind == Entry.Kind.GRADED for section in table.sections),
         may_submit=any(each.is_open_to(user) for each in windows),
         may_manage=is_organiser(user),
@@ -111,7 +115,7 @@ def _rules(user: Viewer, phase: Phase) -> Rules:
         signature=spec.signature(options),
         options=options,
         release=release,
-        shows_hash=may_see_gold(user, release),
+        shows_hash=may_see_all_gold(user, release),
         links_release=is_open or is_organiser(user),
         tables=spec.rules,
     )

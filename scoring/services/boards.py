@@ -1,7 +1,9 @@
 """Opening and closing boards and their phases."""
 
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields
 from datetime import datetime
+from itertools import count
 from typing import Any
 
 from django.db import transaction
@@ -13,6 +15,15 @@ from portal.datasets.models import Release
 from scoring.benchmarks import BENCHMARKS, OptionError
 from scoring.models import Board, Phase
 
+MOST_DECIMALS = 6
+# What may change of a board, and of a phase once something was submitted to it.
+BOARD_SETTINGS = frozenset({"title", "description", "rules", "card_fields", "default_sort"})
+GRADED_BY = frozenset({"release", "split", "options"})
+
+
+class BoardRefused(Exception):
+    """Why a board or phase cannot be changed like this. The message is for people."""
+
 
 @dataclass(frozen=True)
 class NewPhase:
@@ -23,8 +34,21 @@ class NewPhase:
     release: Release
     diagnostics: str = Phase.Diagnostics.AGGREGATES
     options: dict[str, Any] = field(default_factory=dict)
+    split: str = ""
     opens_at: datetime | None = None
     closes_at: datetime | None = None
+    time_zone: str = "UTC"
+    per_day: int | None = None
+    in_total: int | None = None
+    failed_per_day: int | None = None
+    score_decimals: int | None = None
+    scores_after: datetime | None = None
+
+    def settings(self) -> dict[str, Any]:
+        """As keyword arguments of Phase, but for the options, which are completed first."""
+        return {
+            each.name: getattr(self, each.name) for each in fields(self) if each.name != "options"
+        }
 
 
 def phase_slug(title: str) -> str:
@@ -43,7 +67,22 @@ def phase_faults(benchmark: str, phase: NewPhase) -> dict[str, str]:
         faults["options"] = f"{error}."
     if phase.opens_at and phase.closes_at and phase.opens_at >= phase.closes_at:
         faults["closes_at"] = "The phase must close after it opens."
+    if phase.split and not phase.release.items.filter(split=phase.split).exists():
+        faults["split"] = f"The release has no items of the split “{phase.split}”."
+    if phase.score_decimals is not None and phase.score_decimals > MOST_DECIMALS:
+        faults["score_decimals"] = f"At most {MOST_DECIMALS}; leave it empty for all digits."
+    if is_telling_more(phase):
+        faults["diagnostics"] = "Scores that are rounded need totals only: items would undo it."
+    for name in ("per_day", "in_total"):
+        if getattr(phase, name) == 0:
+            faults[name] = "At least one; leave it empty for no limit."
     return faults
+
+
+def is_telling_more(phase: NewPhase) -> bool:
+    """Whether single items are shown although the totals are rounded."""
+    is_rounding = phase.score_decimals is not None
+    return is_rounding and phase.diagnostics != Phase.Diagnostics.AGGREGATES
 
 
 @transaction.atomic
@@ -77,20 +116,67 @@ def add_phase(*, board: Board, phase: NewPhase, actor: User | None) -> Phase:
 
     The label set is the release's unless the options name another. Raises OptionError.
     """
-    created = Phase.objects.create(
-        board=board,
-        slug=phase.slug,
-        title=phase.title,
-        release=phase.release,
-        options=_complete_options(board, phase),
-        diagnostics=phase.diagnostics,
-        opens_at=phase.opens_at,
-        closes_at=phase.closes_at,
-    )
+    taken = set(board.phases.values_list("slug", flat=True))
+    created = Phase(board=board, options=_complete_options(board, phase), **phase.settings())
+    created.slug = next(slug for slug in _slugs(phase.slug) if slug not in taken)
+    created.save()
     record_event(
         verb="add_phase", subject=board, actor=actor, phase=created.slug, release=phase.release.pk
     )
     return created
+
+
+def _slugs(wanted: str) -> Iterator[str]:
+    """The word itself, then with 2, 3 … after it."""
+    yield wanted
+    for number in count(2):
+        yield f"{wanted[:36]}-{number}"
+
+
+@transaction.atomic
+def edit_phase(*, phase: Phase, wanted: NewPhase, actor: User | None) -> Phase:
+    """Writes what differs; the log keeps what it was.
+
+    Raises BoardRefused when something was submitted and what it was graded by would change.
+    """
+    stored = Phase.objects.select_for_update(of=("self",)).select_related("board").get(pk=phase.pk)
+    changes = wanted.settings() | {"options": _complete_options(stored.board, wanted)}
+    changes["slug"] = stored.slug
+    before = {
+        name: getattr(stored, name)
+        for name, value in changes.items()
+        if getattr(stored, name) != value
+    }
+    if GRADED_BY & before.keys() and stored.submissions.exists():
+        raise BoardRefused(
+            "Submissions were graded in this phase: its release, split and options stay."
+        )
+    for name in before:
+        setattr(stored, name, changes[name])
+    if before:
+        stored.save(update_fields=list(before))
+        told = {name: str(value) for name, value in before.items()}
+        record_event(
+            verb="edit_phase", subject=stored.board, actor=actor, phase=stored.slug, before=told
+        )
+    return stored
+
+
+@transaction.atomic
+def edit_board(*, board: Board, changes: Mapping[str, Any], actor: User | None) -> Board:
+    """Writes the fields of BOARD_SETTINGS that differ; the log keeps what they were."""
+    stored = Board.objects.select_for_update().get(pk=board.pk)
+    before = {
+        name: getattr(stored, name)
+        for name in sorted(BOARD_SETTINGS & changes.keys())
+        if getattr(stored, name) != changes[name]
+    }
+    for name in before:
+        setattr(stored, name, changes[name])
+    if before:
+        stored.save(update_fields=list(before))
+        record_event(verb="edit_board", subject=stored, actor=actor, before=before)
+    return stored
 
 
 def _complete_options(board: Board, phase: NewPhase) -> dict[str, Any]:

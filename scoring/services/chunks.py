@@ -8,13 +8,13 @@ from typing import Any
 from portal.datasets.models import ReleaseItem
 from scoring.models import Grading, ItemScore, Prediction
 
-from .gradings import aggregate_when_complete, lock_grading
+from .gradings import lock_grading, settle_grading
 
 logger = logging.getLogger(__name__)
 
 
 class ItemFault(Exception):
-    """One item could not be scored. The message names it and quotes neither gold nor prediction."""
+    """Items could not be scored. The message names them and quotes neither gold nor prediction."""
 
 
 @dataclass(frozen=True)
@@ -31,9 +31,9 @@ def load_chunk(*, grading_id: int, first: int, last: int) -> Chunk | None:
     grading = Grading.objects.select_related("submission__phase__board").get(pk=grading_id)
     if grading.state in {Grading.State.DONE, Grading.State.CANCELLED}:
         return None
-    items = ReleaseItem.objects.filter(
-        release_id=grading.submission.phase.release_id, position__range=(first, last)
-    ).exclude(pk__in=grading.item_scores.values("item_id"))
+    items = grading.submission.phase.items.filter(position__range=(first, last)).exclude(
+        pk__in=grading.item_scores.values("item_id")
+    )
     predictions = Prediction.objects.filter(
         submission_id=grading.submission_id, item__in=items.values("pk")
     )
@@ -44,14 +44,29 @@ def load_chunk(*, grading_id: int, first: int, last: int) -> Chunk | None:
     )
 
 
-def score_chunk(chunk: Chunk, *, go_on: Callable[[int], bool]) -> list[ItemScore] | None:
-    """Scores item by item, outside of any transaction; None when `go_on(done)` said stop."""
-    scores = []
+@dataclass(frozen=True)
+class ChunkScores:
+    """The scores of a chunk, and a fault if some of its items could not be scored."""
+
+    scores: list[ItemScore]
+    fault: ItemFault | None
+
+
+def score_chunk(chunk: Chunk, *, go_on: Callable[[int], bool]) -> ChunkScores | None:
+    """Scores item by item, outside of any transaction; None when `go_on(done)` said stop.
+
+    An item that cannot be scored keeps no other from being scored.
+    """
+    scores, faults = [], []
     for done, item in enumerate(chunk.items):
         if not go_on(done):
             return None
-        scores.append(_score_item(chunk, item))
-    return scores
+        try:
+            scores.append(_score_item(chunk, item))
+        except ItemFault as fault:
+            faults.append(fault)
+    more = f" and {len(faults) - 1} more" if len(faults) > 1 else ""
+    return ChunkScores(scores, ItemFault(f"{faults[0]}{more}") if faults else None)
 
 
 def _score_item(chunk: Chunk, item: ReleaseItem) -> ItemScore:
@@ -66,7 +81,7 @@ def _score_item(chunk: Chunk, item: ReleaseItem) -> ItemScore:
 
 
 def store_scores(*, grading_id: int, scores: list[ItemScore]) -> None:
-    """Writes item scores in the caller's transaction and, after the last, queues the aggregation.
+    """Writes item scores in the caller's transaction and, after the last, settles the grading.
 
     What another run of the same chunk has written already stays as it is.
     """
@@ -74,4 +89,4 @@ def store_scores(*, grading_id: int, scores: list[ItemScore]) -> None:
     if grading.state == Grading.State.CANCELLED:
         return
     ItemScore.objects.bulk_create(scores, ignore_conflicts=True, batch_size=200)
-    aggregate_when_complete(grading)
+    settle_grading(grading)

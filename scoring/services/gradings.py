@@ -5,21 +5,29 @@ at the same moment see each other's item scores, and exactly one of them finds t
 """
 
 from collections.abc import Sequence
+from datetime import timedelta
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import CharField, Exists, OuterRef, Value
+from django.db.models.functions import Cast, Concat
 from django.utils import timezone
 
 from portal.accounts.models import User
 from portal.audit.models import record_event
-from portal.datasets.models import ReleaseItem
 from portal.jobs.models import Job
 from portal.jobs.services import cancel_group, enqueue, enqueue_many
 from scoring.benchmarks import Scores
 from scoring.models import Grading, Submission
 
+from .limits import LimitReached, charge, give_back, hold_place
+from .notices import queue_notice
+from .poison import given_up, pieces
+
 CHUNK_KIND = "grade_chunk"
 AGGREGATE_KIND = "aggregate"
+# Younger ones may not have committed their jobs' last step in the eyes of another worker.
+STRANDED_AFTER = timedelta(minutes=1)
 
 
 class GradingRefused(Exception):
@@ -30,8 +38,7 @@ class GradingRefused(Exception):
 def start_grading(*, submission: Submission, actor: User | None) -> Grading:
     """Queues the grading of a stored submission under the options of its phase."""
     phase = submission.phase
-    items = ReleaseItem.objects.filter(release_id=phase.release_id)
-    positions = list(items.order_by("position").values_list("position", flat=True))
+    positions = list(phase.items.order_by("position").values_list("position", flat=True))
     spec = phase.board.spec
     options = spec.check_options(phase.options)
     grading = Grading.objects.create(
@@ -50,6 +57,10 @@ def _enqueue_chunks(grading: Grading, positions: Sequence[int]) -> None:
     """One job per chunk of neighbouring positions, all in the grading's group."""
     size = settings.GRADING_CHUNK
     chunks = [positions[start : start + size] for start in range(0, len(positions), size)]
+    _enqueue(grading, chunks)
+
+
+def _enqueue(grading: Grading, chunks: Sequence[Sequence[int]], *, max_attempts: int = 3) -> None:
     enqueue_many(
         kind=CHUNK_KIND,
         payloads=[
@@ -57,6 +68,7 @@ def _enqueue_chunks(grading: Grading, positions: Sequence[int]) -> None:
         ],
         group=grading.job_group,
         totals=[len(chunk) for chunk in chunks],
+        max_attempts=max_attempts,
     )
 
 
@@ -70,15 +82,70 @@ def mark_running(pk: int) -> None:
     Grading.objects.filter(pk=pk, state=Grading.State.QUEUED).update(state=Grading.State.RUNNING)
 
 
-def aggregate_when_complete(grading: Grading) -> None:
-    """Queues the last step once every item has its score. The grading must be locked."""
-    if grading.is_finished or grading.item_scores.count() < grading.items_total:
+def settle_grading(grading: Grading) -> None:
+    """Queues the last step once every item has its score; fails the grading once all items that
+    have none are given up. The grading must be locked."""
+    if grading.is_finished:
+        return
+    if lacking := grading.items_total - grading.item_scores.count():
+        _fail_if_given_up(grading, lacking)
         return
     jobs = Job.objects.filter(group=grading.job_group, kind=AGGREGATE_KIND)
     if not jobs.unfinished().exists():
         enqueue(
             kind=AGGREGATE_KIND, payload={"grading": grading.pk}, group=grading.job_group, total=0
         )
+
+
+def _fail_if_given_up(grading: Grading, lacking: int) -> None:
+    """`lacking` items have no score: fails the grading if no job is going to score any of them."""
+    chunks = Job.objects.filter(group=grading.job_group, kind=CHUNK_KIND)
+    failed = list(chunks.filter(state=Job.State.FAILED).order_by("id"))
+    if not failed:
+        return
+    positions = _open_positions(grading)
+    if len(positions) == lacking:
+        fail_grading(pk=grading.pk, reason=given_up(grading, failed, positions))
+
+
+@transaction.atomic
+def split_chunk(*, pk: int, first: int, last: int) -> None:
+    """After a chunk failed for good: queues what it left undone in pieces, or gives an item up."""
+    grading = lock_grading(pk)
+    if grading.is_finished:
+        return
+    positions = [place for place in _open_positions(grading) if first <= place <= last]
+    if len(positions) > 1:
+        parts = pieces(positions)
+        _enqueue(grading, parts, max_attempts=3 if len(parts) == len(positions) else 1)
+    else:
+        settle_grading(grading)
+
+
+def settle_stranded() -> int:
+    """Settles gradings that nobody works on any more, as when a hook failed at its end; how many.
+
+    With every item scored the last step is queued again, else the grading fails by name.
+    """
+    jobs = Job.objects.unfinished().filter(group=Concat(Value("grading:"), OuterRef("pk_text")))
+    live = Grading.objects.filter(state__in=[Grading.State.QUEUED, Grading.State.RUNNING])
+    stranded = live.annotate(pk_text=Cast("pk", CharField())).exclude(Exists(jobs))
+    before = timezone.now() - STRANDED_AFTER
+    pks = list(stranded.filter(created_at__lt=before).values_list("pk", flat=True)[:100])
+    for pk in pks:
+        with transaction.atomic():
+            _settle_one(lock_grading(pk))
+    return len(pks)
+
+
+def _settle_one(grading: Grading) -> None:
+    # Another worker may have queued what is missing since the list was made.
+    if Job.objects.unfinished().filter(group=grading.job_group).exists():
+        return
+    settle_grading(grading)
+    grading.refresh_from_db(fields=["state"])
+    if not Job.objects.unfinished().filter(group=grading.job_group).exists():
+        fail_grading(pk=grading.pk, reason="Its jobs ended without a result")
 
 
 def finish_grading(*, grading: Grading, scores: Scores) -> None:
@@ -88,6 +155,8 @@ def finish_grading(*, grading: Grading, scores: Scores) -> None:
     grading.scores, grading.counts, grading.subsets = scores.scores, scores.counts, scores.subsets
     grading.state, grading.error, grading.finished_at = Grading.State.DONE, "", timezone.now()
     grading.save()
+    charge(submission_id=grading.submission_id)
+    queue_notice(grading)
     record_event(verb="finish_grading", subject=grading, actor=None)
 
 
@@ -99,6 +168,8 @@ def fail_grading(*, pk: int, reason: str) -> None:
         return
     grading.state, grading.error, grading.finished_at = Grading.State.FAILED, reason, timezone.now()
     grading.save(update_fields=["state", "error", "finished_at"])
+    give_back(submission_id=grading.submission_id)
+    queue_notice(grading)
     record_event(verb="fail_grading", subject=grading, actor=None, reason=reason)
 
 
@@ -113,6 +184,8 @@ def cancel_grading(*, grading: Grading, actor: User | None) -> Grading:
             raise GradingRefused(f"This grading has ended already: it is {grading.state}.")
         grading.state, grading.finished_at = Grading.State.CANCELLED, timezone.now()
         grading.save(update_fields=["state", "finished_at"])
+        give_back(submission_id=grading.submission_id)
+        queue_notice(grading)
         record_event(verb="cancel_grading", subject=grading, actor=actor)
     # In a transaction of its own: a job that fails at this moment holds its row and waits for the
     # grading's. Should the process die before this line, the chunks find the grading cancelled.
@@ -125,24 +198,28 @@ def retry_grading(*, grading: Grading, actor: User | None) -> Grading:
     """Goes on with a failed or cancelled grading: new jobs for the items that have no score.
 
     Chunks that are still waiting or running are left to do their part. Raises GradingRefused if the
-    grading runs or is done.
+    grading runs or is done, or the owner's limits are spent.
     """
     grading = lock_grading(grading.pk)
     if grading.state not in {Grading.State.FAILED, Grading.State.CANCELLED}:
         raise GradingRefused(
             f"Only a failed or cancelled grading can go on: it is {grading.state}."
         )
+    try:
+        hold_place(submission=grading.submission, actor=actor or grading.submission.owner)
+    except LimitReached as limit:
+        raise GradingRefused(str(limit)) from limit
     grading.state, grading.error, grading.finished_at = Grading.State.QUEUED, "", None
     grading.save(update_fields=["state", "error", "finished_at"])
     _enqueue_chunks(grading, _open_positions(grading))
-    aggregate_when_complete(grading)
+    settle_grading(grading)
     record_event(verb="retry_grading", subject=grading, actor=actor)
     return grading
 
 
 def _open_positions(grading: Grading) -> list[int]:
     """Positions, in order, of the items that have no score and that no job is going to score."""
-    items = ReleaseItem.objects.filter(release_id=grading.submission.phase.release_id)
+    items = grading.submission.phase.items
     scored = grading.item_scores.values("item_id")
     positions = items.exclude(pk__in=scored).order_by("position").values_list("position", flat=True)
     jobs = Job.objects.filter(group=grading.job_group, kind=CHUNK_KIND, cancel_requested=False)

@@ -1,10 +1,15 @@
 """Making a submission's result public, and taking it back."""
 
 from django.db import transaction
+from django.db.models import QuerySet
+from django.utils import timezone
 
 from portal.accounts.models import User
 from portal.audit.models import record_event
+from scoring.access import is_time_to_tell
 from scoring.models import Entry, Grading, Submission
+from scoring.selectors.limits import moment
+from scoring.selectors.telling import rounded_scores
 
 
 class PublicationRefused(Exception):
@@ -16,13 +21,18 @@ def publish_submission(*, submission: Submission, actor: User | None) -> Entry:
     """Puts the latest finished grading on the leaderboard. Publishing twice changes nothing.
 
     Raises PublicationRefused while there is no finished grading: nothing without a complete score
-    is ever shown among the ranked.
+    is ever shown among the ranked. Also for what was withdrawn, and before the phase tells scores.
     """
-    submission = Submission.objects.select_for_update().get(pk=submission.pk)
+    submission = _locked(submission)
+    if submission.withdrawn_at is not None:
+        raise PublicationRefused("This submission was withdrawn.")
+    if not is_time_to_tell(submission.phase):
+        told_from = moment(submission.phase, submission.phase.scores_after)
+        raise PublicationRefused(f"The scores of this phase are told from {told_from}.")
     grading = submission.gradings.filter(state=Grading.State.DONE).order_by("-id").first()
     if grading is None:
         raise PublicationRefused("Only a submission whose grading is done can be published.")
-    entry = Entry.objects.filter(grading__submission=submission).first()
+    entry = _entries(submission).first()
     if entry is not None and entry.grading_id == grading.pk:
         return entry
     if entry is not None:
@@ -41,9 +51,13 @@ def _make_entry(submission: Submission, grading: Grading) -> Entry:
         phase=submission.phase,
         kind=Entry.Kind.GRADED,
         grading=grading,
-        scores=grading.scores,
+        # What the phase rounds is rounded before it is ranked: an order would tell more digits.
+        scores=rounded_scores(submission.phase, grading.scores),
         signature=grading.signature,
         is_sample=submission.is_sample,
+        verdict=submission.verdict,
+        verdict_reason=submission.verdict_reason,
+        is_pinned=submission.is_pinned,
         **submission.card(),
     )
 
@@ -51,10 +65,74 @@ def _make_entry(submission: Submission, grading: Grading) -> Entry:
 @transaction.atomic
 def unpublish_submission(*, submission: Submission, actor: User | None) -> Submission:
     """Takes the entry off the leaderboard and makes the summary private again."""
-    submission = Submission.objects.select_for_update().get(pk=submission.pk)
-    Entry.objects.filter(grading__submission=submission).delete()
+    submission = _locked(submission)
     if submission.publication == Submission.Publication.PUBLIC:
-        submission.publication = Submission.Publication.PRIVATE
+        _take_down(submission)
         submission.save(update_fields=["publication"])
         record_event(verb="unpublish_submission", subject=submission, actor=actor)
     return submission
+
+
+@transaction.atomic
+def withdraw_submission(*, submission: Submission, actor: User | None) -> Submission:
+    """Takes a submission back for good: off the leaderboard, never published again.
+
+    What it used of the limits stays used. A second time changes nothing.
+    """
+    submission = _locked(submission)
+    if submission.withdrawn_at is None:
+        _take_down(submission)
+        submission.withdrawn_at = timezone.now()
+        submission.save(update_fields=["publication", "withdrawn_at"])
+        record_event(verb="withdraw_submission", subject=submission, actor=actor)
+    return submission
+
+
+@transaction.atomic
+def judge_submission(
+    *, submission: Submission, verdict: Submission.Verdict, reason: str, actor: User
+) -> Submission:
+    """Verifies a submission, disqualifies it, or takes either back; its entry says so.
+
+    Whoever disqualifies gives a reason, which is public. Raises PublicationRefused without one.
+    """
+    reason = reason.strip()
+    if verdict == Submission.Verdict.DISQUALIFIED and not reason:
+        raise PublicationRefused("Give the reason: it is shown on the leaderboard.")
+    submission = _locked(submission)
+    before = {"verdict": submission.verdict, "reason": submission.verdict_reason}
+    if before != {"verdict": verdict, "reason": reason}:
+        submission.verdict, submission.verdict_reason = verdict, reason
+        submission.save(update_fields=["verdict", "verdict_reason"])
+        _entries(submission).update(verdict=verdict, verdict_reason=reason)
+        record_event(
+            verb="judge_submission", subject=submission, actor=actor, before=before, verdict=verdict
+        )
+    return submission
+
+
+@transaction.atomic
+def pin_submission(*, submission: Submission, is_pinned: bool, actor: User) -> Submission:
+    """Keeps the entry in sight whatever is filtered, such as a baseline; or no longer."""
+    submission = _locked(submission)
+    if submission.is_pinned != is_pinned:
+        submission.is_pinned = is_pinned
+        submission.save(update_fields=["is_pinned"])
+        _entries(submission).update(is_pinned=is_pinned)
+        record_event(verb="pin_submission", subject=submission, actor=actor, is_pinned=is_pinned)
+    return submission
+
+
+def _locked(submission: Submission) -> Submission:
+    submissions = Submission.objects.select_for_update(of=("self",)).select_related("phase")
+    return submissions.get(pk=submission.pk)
+
+
+def _entries(submission: Submission) -> QuerySet[Entry]:
+    return Entry.objects.filter(grading__submission=submission)
+
+
+def _take_down(submission: Submission) -> None:
+    """Deletes the entry; the caller saves the submission."""
+    _entries(submission).delete()
+    submission.publication = Submission.Publication.PRIVATE

@@ -1,7 +1,8 @@
 """Taking a submission: all of it, or nothing."""
 
+from collections.abc import Mapping
 from pathlib import PurePosixPath
-from typing import IO
+from typing import IO, Any
 from uuid import uuid4
 
 from django.core.files.base import File
@@ -13,8 +14,10 @@ from portal.accounts.models import User
 from portal.audit.models import record_event
 from scoring.benchmarks import Payload
 from scoring.models import Board, Phase, Prediction, Submission, Window
+from scoring.selectors.limits import moment, standing
 
 from .gradings import start_grading
+from .limits import LimitReached, hold_place
 from .validation import CheckedUpload
 
 PREDICTIONS_AT_ONCE = 200
@@ -35,13 +38,18 @@ def check_open(*, phase: Phase, user: User) -> None:
         raise SubmissionRefused("This board is not open yet.")
     window = phase.window(timezone.now())
     if window == Window.UPCOMING:
-        raise SubmissionRefused(f"“{phase.title}” opens on {_moment(phase.opens_at)}.")
+        raise SubmissionRefused(f"“{phase.title}” opens on {moment(phase, phase.opens_at)}.")
     if window == Window.CLOSED:
-        raise SubmissionRefused(f"“{phase.title}” closed on {_moment(phase.closes_at)}.")
+        raise SubmissionRefused(f"“{phase.title}” closed on {moment(phase, phase.closes_at)}.")
 
 
-def _moment(when: object) -> str:
-    return f"{when:%-d %B %Y, %H:%M} UTC"
+def check_limits(*, phase: Phase, user: User) -> None:
+    """Raises SubmissionRefused for somebody whose limits are spent, before work is done in vain.
+
+    The place itself is taken with the submission, where two tabs cannot both get the last one.
+    """
+    if not is_organiser(user) and (refusal := standing(phase, user).refusal):
+        raise SubmissionRefused(refusal)
 
 
 def find_submission(*, owner: User, form_key: str) -> Submission | None:
@@ -55,20 +63,26 @@ def create_submission(
     *,
     phase: Phase,
     owner: User,
-    card: dict[str, str],
+    card: Mapping[str, Any],
     file: IO[bytes],
     filename: str,
     checked: CheckedUpload,
     form_key: str = "",
+    replaces: Submission | None = None,
+    letter_origin: str = "",
     is_sample: bool = False,
 ) -> Submission:
     """Stores a faultless upload and queues its grading, in one transaction.
 
-    The same form sent twice gives one submission: the second call returns the first's. Raises
+    `replaces` is the version before, of the same owner, which stays as it is. The same form sent
+    twice gives one submission: the second call returns the first's. Raises
     SubmissionRefused, with nothing stored, if the upload has faults, lacks ids that it must name,
-    or the phase takes nothing.
+    the phase takes nothing, or the owner's limits are spent.
     """
     check_open(phase=phase, user=owner)
+    check_limits(phase=phase, user=owner)
+    if replaces is not None and Submission.objects.filter(replaces=replaces).exists():
+        raise SubmissionRefused(f"There is a newer version of submission {replaces.pk} already.")
     if not checked.can_be_taken(accept_missing=True):
         raise SubmissionRefused(checked.detail)
     submission = Submission(
@@ -76,6 +90,9 @@ def create_submission(
         owner=owner,
         filename=filename[-FILENAME:],
         form_key=form_key,
+        replaces=replaces,
+        letter_origin=letter_origin,
+        version=replaces.version + 1 if replaces else 1,
         is_sample=is_sample,
         **card,
     )
@@ -90,6 +107,9 @@ def create_submission(
         if first is None:
             raise
         return first
+    except LimitReached as limit:
+        submission.upload.delete(save=False)
+        raise SubmissionRefused(str(limit)) from limit
     except BaseException:
         submission.upload.delete(save=False)
         raise
@@ -118,4 +138,5 @@ def _store(submission: Submission, predictions: dict[int, Payload]) -> None:
         phase=submission.phase_id,
         predictions=len(predictions),
     )
+    hold_place(submission=submission, actor=submission.owner)
     start_grading(submission=submission, actor=submission.owner)

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import IO
 
 from portal.common.uploads import archive_limits
-from portal.datasets.models import ReleaseItem
 from scoring.benchmarks import Payload, ReadFault, ReadLimits, check_predictions
 from scoring.models import Phase
 
@@ -65,8 +64,7 @@ class CheckedUpload:
 
 def check_upload(*, phase: Phase, file: IO[bytes], filename: str) -> CheckedUpload:
     """Reads the file against the ids of the phase's release. Gold is never opened, only ids are."""
-    items = ReleaseItem.objects.filter(release_id=phase.release_id).order_by("position")
-    ids = dict(items.values_list("name", "pk"))
+    ids = dict(phase.items.order_by("position").values_list("name", "pk"))
     limits = ReadLimits(archive=archive_limits())
     spec = phase.board.spec
     lines = spec.read_predictions(file, limits=limits)

@@ -8,7 +8,7 @@ from django.views.decorators.http import require_POST, require_safe
 from portal.accounts.access import UserRequest, is_organiser, organiser_required
 from scoring.access import board_for
 from scoring.forms import BoardForm, BoardStateForm
-from scoring.selectors.boards import list_boards
+from scoring.selectors.boards import list_boards, phase_windows
 from scoring.selectors.leaderboard_page import leaderboard_page
 from scoring.selectors.submissions import board_submissions
 from scoring.services.boards import create_board, set_board_state
@@ -53,8 +53,9 @@ def manage(request: UserRequest, slug: str) -> HttpResponse:
     board = board_for(request.user, slug)
     context = {
         "board": board,
+        "phases": phase_windows(board),
         "form": BoardStateForm(initial={"state": board.state}),
-        "list": board_submissions(board, request.GET.get("page", "1")),
+        "list": board_submissions(request.user, board, request.GET.get("page", "1")),
     }
     return render(request, "scoring/manage.html", context)
 

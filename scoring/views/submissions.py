@@ -9,13 +9,18 @@ from django.views.decorators.http import require_POST, require_safe
 from portal.accounts.access import UserRequest, organiser_required
 from scoring.access import kept_submission, submission_for
 from scoring.files import upload_response
+from scoring.forms import VerdictForm
+from scoring.models import Submission
 from scoring.selectors.items import item_list, item_page
 from scoring.selectors.submissions import latest_grading, own_submissions, submission_page
 from scoring.services.gradings import GradingRefused, cancel_grading, retry_grading
 from scoring.services.publication import (
     PublicationRefused,
+    judge_submission,
+    pin_submission,
     publish_submission,
     unpublish_submission,
+    withdraw_submission,
 )
 
 
@@ -37,7 +42,9 @@ def submission(request: HttpRequest, pk: int) -> HttpResponse:
     template = "scoring/submission.html"
     if request.headers.get("HX-Request"):
         template += "#status"
-    response = render(request, template, {"page": page, "items": items})
+    response = render(
+        request, template, {"page": page, "items": items, "verdict": VerdictForm(instance=found)}
+    )
     response["Vary"] = "HX-Request, Cookie"
     return response
 
@@ -77,10 +84,10 @@ def retry(request: UserRequest, pk: int) -> HttpResponse:
     return redirect(found)
 
 
-@organiser_required
+@login_required
 @require_POST
 def publish(request: UserRequest, pk: int) -> HttpResponse:
-    found = submission_for(request.user, pk)
+    found = kept_submission(request.user, pk)
     try:
         publish_submission(submission=found, actor=request.user)
         messages.success(request, "Published: it stands on the leaderboard now.")
@@ -89,10 +96,49 @@ def publish(request: UserRequest, pk: int) -> HttpResponse:
     return redirect(found)
 
 
-@organiser_required
+@login_required
 @require_POST
 def unpublish(request: UserRequest, pk: int) -> HttpResponse:
-    found = submission_for(request.user, pk)
+    found = kept_submission(request.user, pk)
     unpublish_submission(submission=found, actor=request.user)
     messages.success(request, "Taken off the leaderboard and private again.")
+    return redirect(found)
+
+
+@login_required
+@require_POST
+def withdraw(request: UserRequest, pk: int) -> HttpResponse:
+    """For good: the page asks before it sends this."""
+    found = withdraw_submission(submission=kept_submission(request.user, pk), actor=request.user)
+    messages.success(request, "Withdrawn. It stands on no leaderboard and cannot be published.")
+    return redirect(found)
+
+
+@organiser_required
+@require_POST
+def judge(request: UserRequest, pk: int) -> HttpResponse:
+    """Verifies or disqualifies a submission."""
+    found, form = submission_for(request.user, pk), VerdictForm(request.POST)
+    try:
+        if not form.is_valid():
+            raise PublicationRefused("Choose whether it is verified, disqualified or neither.")
+        judge_submission(
+            submission=found,
+            verdict=Submission.Verdict(form.cleaned_data["verdict"]),
+            reason=form.cleaned_data["verdict_reason"],
+            actor=request.user,
+        )
+        messages.success(request, "Saved; its row on the leaderboard says so.")
+    except PublicationRefused as refusal:
+        messages.warning(request, str(refusal))
+    return redirect(found)
+
+
+@organiser_required
+@require_POST
+def pin(request: UserRequest, pk: int) -> HttpResponse:
+    is_pinned = request.POST.get("pinned") == "1"
+    found = pin_submission(
+        submission=submission_for(request.user, pk), is_pinned=is_pinned, actor=request.user
+    )
     return redirect(found)

@@ -5,43 +5,64 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 
 from portal.accounts.access import UserRequest
+from portal.accounts.invitation_views import origin_of
 from portal.common.uploads import was_too_large
-from scoring.access import board_for
+from scoring.access import board_for, own_submission
 from scoring.forms import SubmissionForm
-from scoring.models import Board
+from scoring.models import Board, Submission
 from scoring.selectors.boards import phases_for
+from scoring.selectors.limits import phase_standings
 from scoring.services.submissions import SubmissionRefused, create_submission, find_submission
 from scoring.services.validation import CheckedUpload, check_upload
 
 
 @login_required
 def submit(request: UserRequest, slug: str) -> HttpResponse:
-    """Asks for a submission; with a file, takes it or says everything that is wrong with it."""
+    """Asks for a submission; with a file, takes it or says everything that is wrong with it.
+
+    With `?again=NUMBER` it is a new version of that submission, whose card is filled in.
+    """
     board = board_for(request.user, slug)
+    phases = phases_for(request.user, board)
+    earlier = _earlier(request, board)
     if request.method != "POST":
-        form = SubmissionForm(phases=phases_for(request.user, board))
-        return _page(request, board, form)
+        initial = earlier.card() | {"phase": earlier.phase_id} if earlier else None
+        form = SubmissionForm(phases=phases, required=board.card_fields, initial=initial)
+        return _page(request, board, form, earlier=earlier)
     too_large = _is_too_large(request)
     form = SubmissionForm(
         request.POST,
         request.FILES,
-        phases=phases_for(request.user, board),
+        phases=phases,
+        required=board.card_fields,
         too_large=too_large,
     )
-    earlier = find_submission(owner=request.user, form_key=request.POST.get("form_key", ""))
-    if earlier is not None:
-        return _go(request, earlier.get_absolute_url())
+    sent = find_submission(owner=request.user, form_key=request.POST.get("form_key", ""))
+    if sent is not None:
+        return _go(request, sent.get_absolute_url())
     if not form.is_valid():
-        return _page(request, board, form, status=413 if too_large else 400)
-    return _take(request, board, form)
+        return _page(request, board, form, earlier=earlier, status=413 if too_large else 400)
+    return _take(request, board, form, earlier)
 
 
-def _take(request: UserRequest, board: Board, form: SubmissionForm) -> HttpResponse:
+def _earlier(request: UserRequest, board: Board) -> Submission | None:
+    """The submission that a new version is sent of, if the address names one of one's own."""
+    wanted = request.GET.get("again", "")
+    return own_submission(request.user, board, int(wanted)) if wanted.isdecimal() else None
+
+
+def _take(
+    request: UserRequest, board: Board, form: SubmissionForm, earlier: Submission | None
+) -> HttpResponse:
     """A complete form: the file is looked through, and stored if nothing speaks against it."""
     phase, file = form.cleaned_data["phase"], form.cleaned_data["file"]
     checked = check_upload(phase=phase, file=file, filename=file.name)
-    if not checked.can_be_taken(accept_missing=form.cleaned_data["accept_missing"]):
-        return _page(request, board, form, checked=checked, status=422)
+    is_check = "check_only" in request.POST
+    if is_check or not checked.can_be_taken(accept_missing=form.cleaned_data["accept_missing"]):
+        status = 200 if is_check else 422
+        return _page(
+            request, board, form, earlier=earlier, checked=checked, is_check=is_check, status=status
+        )
     try:
         submission = create_submission(
             phase=phase,
@@ -51,10 +72,12 @@ def _take(request: UserRequest, board: Board, form: SubmissionForm) -> HttpRespo
             filename=file.name,
             checked=checked,
             form_key=form.cleaned_data["form_key"],
+            replaces=earlier,
+            letter_origin=origin_of(request) if form.cleaned_data["letter"] else "",
         )
     except SubmissionRefused as refusal:
         form.add_error(None, str(refusal))
-        return _page(request, board, form, status=409)
+        return _page(request, board, form, earlier=earlier, status=409)
     return _go(request, submission.get_absolute_url())
 
 
@@ -76,14 +99,23 @@ def _page(
     board: Board,
     form: SubmissionForm,
     *,
+    earlier: Submission | None = None,
     checked: CheckedUpload | None = None,
+    is_check: bool = False,
     status: int = 200,
 ) -> HttpResponse:
     """The page; for htmx the outcome alone, so that the chosen file stays in the form."""
     template = "scoring/submit.html"
     if request.headers.get("HX-Request"):
         template += "#outcome"
-    context = {"board": board, "form": form, "checked": checked}
+    context = {
+        "board": board,
+        "form": form,
+        "earlier": earlier,
+        "checked": checked,
+        "is_check": is_check,
+        "standings": phase_standings(request.user, form.phases),
+    }
     response = render(request, template, context, status=status)
     response["Vary"] = "HX-Request, Cookie"
     return response

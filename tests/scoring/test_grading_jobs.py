@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -11,10 +12,12 @@ from django.utils import timezone
 
 from portal.accounts.models import User
 from portal.audit.models import Event
+from portal.jobs import leases
 from portal.jobs.models import Job
-from portal.jobs.worker import run_due_jobs
+from portal.jobs.worker import run_due_jobs, run_job
 from scoring.benchmarks import BENCHMARKS
 from scoring.models import Board, Grading, ItemScore, Submission
+from scoring.selectors.progress import grading_stages
 from scoring.services.chunks import load_chunk, score_chunk, store_scores
 from scoring.services.gradings import (
     GradingRefused,
@@ -22,7 +25,9 @@ from scoring.services.gradings import (
     fail_grading,
     mark_running,
     retry_grading,
+    settle_stranded,
 )
+from scoring.services.poison import pieces
 
 from .factories import FLAWED, PERFECT, latest_grading, make_board, make_submission
 
@@ -131,10 +136,10 @@ def test_scores_of_a_chunk_that_was_stored_by_another_worker_are_kept(
     chunks = [load_chunk(grading_id=grading.pk, first=0, last=1) for _ in range(2)]
     for chunk in chunks:
         assert chunk is not None
-        scores = score_chunk(chunk, go_on=lambda _: True)
-        assert scores is not None
+        found = score_chunk(chunk, go_on=lambda _: True)
+        assert found is not None
         with transaction.atomic():
-            store_scores(grading_id=grading.pk, scores=scores)
+            store_scores(grading_id=grading.pk, scores=found.scores)
     assert grading.item_scores.count() == 2
 
 
@@ -144,10 +149,10 @@ def test_a_killed_worker_leaves_nothing_half_written(queued: Submission) -> None
     grading = latest_grading(queued)
     chunk = load_chunk(grading_id=grading.pk, first=0, last=1)
     assert chunk is not None
-    scores = score_chunk(chunk, go_on=lambda _: True)
-    assert scores is not None
+    found = score_chunk(chunk, go_on=lambda _: True)
+    assert found is not None
     with pytest.raises(KeyboardInterrupt), transaction.atomic():
-        store_scores(grading_id=grading.pk, scores=scores)
+        store_scores(grading_id=grading.pk, scores=found.scores)
         raise KeyboardInterrupt
     assert grading.item_scores.count() == 0
     assert run_until_done(grading).state == Grading.State.DONE
@@ -175,11 +180,11 @@ def test_two_chunks_that_end_at_once_queue_one_aggregation(researcher: User) -> 
     def finish(first: int, last: int) -> None:
         chunk = load_chunk(grading_id=grading.pk, first=first, last=last)
         assert chunk is not None
-        scores = score_chunk(chunk, go_on=lambda _: True)
-        assert scores is not None
+        found = score_chunk(chunk, go_on=lambda _: True)
+        assert found is not None
         barrier.wait()
         with transaction.atomic():
-            store_scores(grading_id=grading.pk, scores=scores)
+            store_scores(grading_id=grading.pk, scores=found.scores)
         connection.close()
 
     threads = [threading.Thread(target=finish, args=span) for span in ((0, 1), (2, 2))]
@@ -198,7 +203,9 @@ def test_a_chunk_that_fails_for_good_fails_the_grading_and_keeps_the_rest(
     break_items(monkeypatch, {"page-3"})
     grading = run_until_done(latest_grading(queued))
     assert grading.state == Grading.State.FAILED
-    assert grading.error == "Items 2 to 2: item “page-3” cannot be scored (ValueError)"
+    assert grading.error == (
+        "1 of 3 items cannot be graded: “page-3” (the scorer stopped with ValueError)"
+    )
     assert grading.item_scores.count() == 2
 
 
@@ -332,3 +339,93 @@ def test_the_same_submission_graded_twice_gives_identical_figures(
     first, second = (make_submission(board, researcher, FLAWED) for _ in range(2))
     run_jobs()
     assert latest_grading(first).scores == latest_grading(second).scores
+
+
+# --- poison items -----------------------------------------------------------------------------
+
+
+@pytest.mark.django_db
+def test_an_item_that_cannot_be_scored_keeps_no_other_of_its_chunk_from_being_scored(
+    queued: Submission, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    break_items(monkeypatch, {"page-1"})
+    grading = latest_grading(queued)
+    run_due_jobs()
+    grading.refresh_from_db()
+    assert grading.state == Grading.State.RUNNING, "other attempts follow"
+    assert set(grading.item_scores.values_list("item__name", flat=True)) == {"page-2", "page-3"}
+    run_until_done(grading)
+    assert grading.error == (
+        "1 of 3 items cannot be graded: “page-1” (the scorer stopped with ValueError)"
+    )
+    assert (grading.scores, grading.counts) == ({}, {})
+
+
+@pytest.mark.django_db
+def test_every_item_that_cannot_be_scored_is_named(
+    queued: Submission, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    break_items(monkeypatch, {"page-1", "page-2"})
+    grading = run_until_done(run_until_done(latest_grading(queued)))
+    assert grading.error == (
+        "2 of 3 items cannot be graded: “page-1” (the scorer stopped with ValueError),"
+        " “page-2” (the scorer stopped with ValueError)"
+    )
+    payloads = Job.objects.filter(kind="grade_chunk").order_by("id").values_list("payload")
+    spans = [(payload["first"], payload["last"]) for (payload,) in payloads]
+    assert spans == [(0, 1), (2, 2), (0, 0), (1, 1)], "the chunk that failed was cut"
+    assert SECRET not in str([line.text for line in grading_stages(grading).lines])
+
+
+@pytest.mark.django_db
+def test_a_chunk_that_kills_its_workers_is_cut_until_the_item_is_found(
+    queued: Submission, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a dead worker leaves: a running job whose lease has run out."""
+
+    def die_at(job: Job) -> None:
+        if job.kind == "grade_chunk" and job.payload["first"] == 0:
+            past = timezone.now() - timedelta(seconds=1)
+            Job.objects.filter(pk=job.pk).update(lease_until=past)
+            leases.reap()
+            return
+        run_job(job)
+
+    monkeypatch.setattr("portal.jobs.worker.run_job", die_at)
+    grading = latest_grading(queued)
+    run_until_done(grading)
+    assert grading.error == (
+        "1 of 3 items cannot be graded: “page-1”"
+        " (the worker was lost at it each time: it crashed or ran out of memory)"
+    )
+    assert grading.item_scores.count() == 2
+    log = [line.text for line in grading_stages(grading).lines]
+    assert log.count("Items 1 to 2: the worker was lost in attempt 3") == 1
+    assert "2 chunks queued" in log
+    assert "Item 1: given up after 3 attempts (The worker was lost: its lease ran out)" in log
+
+
+@pytest.mark.parametrize(("count", "sizes"), [(2, [1, 1]), (32, [1] * 32), (65, [3] * 21 + [2])])
+def test_pieces_cover_every_position_once(count: int, sizes: list[int]) -> None:
+    found = pieces(range(count))
+    assert [len(piece) for piece in found] == sizes
+    assert [place for piece in found for place in piece] == list(range(count))
+
+
+@pytest.mark.django_db
+def test_a_grading_that_nobody_works_on_any_more_is_settled(queued: Submission) -> None:
+    grading = latest_grading(queued)
+    Job.objects.update(state=Job.State.FAILED, attempts=3, error="KeyError: 'worse'")
+    assert settle_stranded() == 0, "so young a grading may just be about to be queued"
+    Grading.objects.update(created_at=timezone.now() - timedelta(minutes=2))
+    assert settle_stranded() == 1
+    grading.refresh_from_db()
+    assert grading.state == Grading.State.FAILED
+    assert grading.error.startswith("3 of 3 items cannot be graded: “page-1” (the grader stopped")
+    assert settle_stranded() == 0
+
+
+@pytest.mark.django_db
+def test_a_grading_at_work_is_not_stranded(queued: Submission) -> None:
+    Grading.objects.update(created_at=timezone.now() - timedelta(days=2))
+    assert settle_stranded() == 0

@@ -48,8 +48,16 @@ GET_PAGES = {
     "submission-file": KEEPERS_LOGGED_IN,
     "submission-cancel": ONLY_POST_LOGGED_IN,
     "submission-retry": ONLY_POST_LOGGED_IN,
-    "submission-publish": ONLY_POST_ORGANISERS,
-    "submission-unpublish": ONLY_POST_ORGANISERS,
+    "submission-publish": ONLY_POST_LOGGED_IN,
+    "submission-unpublish": ONLY_POST_LOGGED_IN,
+    "submission-withdraw": ONLY_POST_LOGGED_IN,
+    "submission-judge": ONLY_POST_ORGANISERS,
+    "submission-pin": ONLY_POST_ORGANISERS,
+    "board-settings": ORGANISERS,
+    "phase-new": ORGANISERS,
+    "phase-edit": ORGANISERS,
+    "webhooks": ACCOUNTS,
+    "webhook-remove": ONLY_POST_LOGGED_IN,
     "submission-item": KEEPERS,
 }
 POST_PAGES = {
@@ -65,8 +73,17 @@ POST_PAGES = {
     "submission-file": ONLY_GET_LOGGED_IN,
     "submission-cancel": KEEPERS_POST,
     "submission-retry": KEEPERS_POST,
-    "submission-publish": ORGANISERS_POST,
-    "submission-unpublish": ORGANISERS_POST,
+    "submission-publish": KEEPERS_POST,
+    "submission-unpublish": KEEPERS_POST,
+    "submission-withdraw": KEEPERS_POST,
+    "submission-judge": ORGANISERS_POST,
+    "submission-pin": ORGANISERS_POST,
+    "board-settings": (302, 403, 403, 400),
+    "phase-new": (302, 403, 403, 400),
+    "phase-edit": (302, 403, 403, 400),
+    "webhooks": (302, 400, 400, 400),
+    # No webhook has the number of the submission.
+    "webhook-remove": (302, 404, 404, 404),
     "submission-item": ONLY_GET,
 }
 
@@ -89,8 +106,17 @@ GET_API = {
     "submission-item": KEEPERS,
     "submission-cancel": API_NO_GET,
     "submission-retry": API_NO_GET,
-    "submission-publish": API_NO_GET_ORGANISERS,
-    "submission-unpublish": API_NO_GET_ORGANISERS,
+    "submission-publish": API_NO_GET,
+    "submission-unpublish": API_NO_GET,
+    "submission-withdraw": API_NO_GET,
+    "submission-judge": API_NO_GET_ORGANISERS,
+    "submission-pin": API_NO_GET_ORGANISERS,
+    "board-check": API_NO_GET,
+    "phases": API_NO_GET_ORGANISERS,
+    "phase": ANYBODY,
+    "phase-limits": API_ACCOUNTS,
+    "webhooks": API_ACCOUNTS,
+    "webhook": API_NO_GET,
 }
 POST_API = {
     "boards": (401, 403, 403, 400),
@@ -104,8 +130,17 @@ POST_API = {
     "submission-item": API_NO_POST,
     "submission-cancel": API_CONFLICT,
     "submission-retry": API_CONFLICT,
-    "submission-publish": (401, 403, 403, 200),
-    "submission-unpublish": (401, 403, 403, 200),
+    "submission-publish": (401, 404, 200, 200),
+    "submission-unpublish": (401, 404, 200, 200),
+    "submission-withdraw": (401, 404, 200, 200),
+    "submission-judge": (401, 403, 403, 400),
+    "submission-pin": (401, 403, 403, 200),
+    "board-check": (401, 400, 400, 400),
+    "phases": (401, 403, 403, 400),
+    "phase": (401, 403, 403, 405),
+    "phase-limits": API_NO_POST,
+    "webhooks": (401, 400, 400, 400),
+    "webhook": API_NO_POST,
 }
 
 
@@ -121,6 +156,7 @@ def address(pattern: URLPattern, root: str, submission: Submission) -> str:
         "<slug:slug>": submission.phase.board.slug,
         "<int:pk>": submission.pk,
         "<str:name>": "page-1",
+        "<slug:phase>": "test",
     }.items():
         route = route.replace(part, str(value))
     return root + route

@@ -9,7 +9,7 @@ from django.core.files.base import ContentFile
 from django.test import Client
 
 from portal.accounts.models import User
-from portal.datasets.models import Dataset, Document, PageImage, Release
+from portal.datasets.models import Dataset, Document, PageImage, Release, TextBoxes
 from portal.jobs.models import Job
 from scoring.models import Board, Grading, Phase, Submission
 from scoring.selectors.items import FactLine, mark
@@ -57,6 +57,39 @@ def test_while_it_is_graded_the_page_asks_again_every_second(
     assert 'hx-trigger="every 1s"' in text
     assert "0 of 3 items" in text
     assert "Cancel grading" in text
+
+
+def test_the_owner_reads_the_place_in_the_queue_and_what_happened(
+    client_of: ClientOf, queued: Submission, researcher: User, run_jobs: RunJobs
+) -> None:
+    client, url = client_of(researcher), queued.get_absolute_url()
+    text = text_of(client, url)
+    assert "Next in the queue. Waiting for a worker." in text
+    assert "1 chunk queued" in text
+    assert "hx-swap-oob" not in text, "only an answer to the page's asking replaces the log"
+    assert 'id="stages" hx-swap-oob="true"' in text_of(client, url, HTMX)
+    api = client.get(f"/api/v1{url}").json()["grading"]
+    assert api["queue"]["jobs_before"] == 0
+    assert [line["text"] for line in api["stages"]] == ["1 chunk queued"]
+    run_jobs()
+    text = text_of(client, url)
+    assert "1 chunk done" in text
+    assert "1 final step done" in text
+    assert client.get(f"/api/v1{url}").json()["grading"]["queue"] is None
+
+
+def test_nobody_else_reads_the_log(
+    client_of: ClientOf, graded: Submission, organiser: User, stranger: User
+) -> None:
+    publish_submission(submission=graded, actor=organiser)
+    url = graded.get_absolute_url()
+    for user in (None, stranger):
+        client = client_of(user)
+        assert "step by step" not in text_of(client, url)
+        assert 'id="stages"' not in text_of(client, url, HTMX)
+        grading = client.get(f"/api/v1{url}").json()["grading"]
+        assert (grading["stages"], grading["queue"]) == (None, None)
+    assert "step by step" in text_of(client_of(organiser), url)
 
 
 def test_the_asking_ends_with_the_result(
@@ -189,7 +222,7 @@ def test_query_budget_of_the_result(
     submission = make_submission(make_board(make_release(gold)), researcher, {"p1": "x"})
     run_jobs()
     client = client_of(researcher)
-    with django_assert_max_num_queries(9):
+    with django_assert_max_num_queries(11):
         client.get(submission.get_absolute_url())
     with django_assert_max_num_queries(9):
         client.get(f"/api/v1/submissions/{submission.pk}/items/")
@@ -341,6 +374,29 @@ def test_image_and_prediction_stand_beside_the_facts_of_public_gold(
     text = text_of(client_of(researcher), item_url(submission))
     assert (image.get_absolute_url() in text) is shown
     assert ("The prediction's text" in text) is shown
+
+
+@pytest.mark.parametrize(
+    ("visibility", "shown"), [(Release.Visibility.PUBLIC, True), ("gold_hidden", False)]
+)
+def test_facts_are_placed_on_a_rendered_image_of_public_gold(
+    client_of: ClientOf, researcher: User, run_jobs: RunJobs, visibility: str, shown: bool
+) -> None:
+    release = make_release(visibility=visibility)
+    document = Document.objects.get(name="page-1")
+    image = add_image(document)
+    PageImage.objects.filter(pk=image.pk).update(is_rendered=True)
+    start = document.content.text.index("1,200")
+    box = [start, start + 5, 4321, 8765, 55, 11]
+    TextBoxes.objects.create(image=image, boxes=[[0, 3, 1, 1, 1, 1], box])
+    submission = graded_on(make_board(release), researcher, run_jobs)
+    text = text_of(client_of(researcher), item_url(submission))
+    placed = 'id="place-0" class="right" x="4321.0" y="8765" width="55.0" height="11"'
+    assert (placed in text) is shown
+    assert ('href="#place-0"' in text) is shown
+    assert ("4321" in text) is shown
+    # The other facts of the page have no box, and say nothing of one.
+    assert 'href="#place-1"' not in text
 
 
 def test_images_of_a_private_dataset_are_not_linked(

@@ -7,6 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from portal.common.uploads import archive_limits
+from portal.datasets.management.release_terms import add_terms, terms
 from portal.datasets.models import Dataset, Release
 from portal.datasets.services.releases import ReleaseError, freeze_lines
 from scoring.benchmarks import ReadLimits, UnknownBenchmarkError, check_gold, get_benchmark
@@ -32,6 +33,8 @@ class Command(BaseCommand):
             help="Who may see the gold (default: %(default)s).",
         )
 
+        add_terms(parser)
+
     def handle(self, *_: Any, **options: Any) -> None:
         dataset = Dataset.objects.filter(slug=options["slug"]).first()
         if dataset is None:
@@ -54,6 +57,7 @@ class Command(BaseCommand):
                 lines={name: line.payload for name, line in check.lines.items()},
                 notes=options["notes"],
                 visibility=options["visibility"],
+                **terms(options),
             )
         except ReleaseError as error:
             raise CommandError(f"nothing was frozen: {error}") from error

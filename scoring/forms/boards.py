@@ -1,21 +1,16 @@
-"""Forms of scoring."""
+"""Forms of boards."""
 
-from collections.abc import Iterable
 from typing import Any
-from uuid import uuid4
 
 from django import forms
 from django.core.exceptions import ValidationError
-from django.forms import BoundField
 
-from portal.common.uploads import upload_limit_message
 from portal.datasets.models import Release
 from scoring.benchmarks import BENCHMARKS, Benchmark
+from scoring.models import Board, Phase
+from scoring.services.boards import NewPhase, phase_faults, phase_slug
 
-from .models import Board, ModelCard, Phase, Submission
-from .services.boards import NewPhase, phase_faults, phase_slug
-
-CARD_FIELDS = [field.name for field in ModelCard._meta.local_fields]
+from .cards import CARD_FIELDS
 
 
 class BoardForm(forms.ModelForm):  # type: ignore[type-arg]
@@ -119,52 +114,37 @@ class BoardStateForm(forms.Form):
         return Board.State(self.cleaned_data["state"])
 
 
-class PhaseField(forms.ModelChoiceField):  # type: ignore[type-arg]
-    """Phases of one board, by their titles alone."""
+class BoardSettingsForm(forms.ModelForm):  # type: ignore[type-arg]
+    """What may change of a board that is there."""
 
-    def label_from_instance(self, obj: Phase) -> str:
-        return obj.title
-
-
-class SubmissionForm(forms.ModelForm):  # type: ignore[type-arg]
-    """A model card and a file. What is inside the file is the validation's business."""
-
-    form_key = forms.CharField(max_length=40, widget=forms.HiddenInput)
-    phase = PhaseField(
-        queryset=Phase.objects.none(), empty_label=None, help_text="What it is graded against."
+    card_fields = forms.MultipleChoiceField(
+        required=False,
+        choices=[(name, name.replace("_", " ").capitalize()) for name in CARD_FIELDS[1:]],
+        widget=forms.CheckboxSelectMultiple,
+        label="Must be filled in",
+        help_text="Of the model card; the name always is.",
     )
-    file = forms.FileField(
-        label="Predictions",
-        widget=forms.ClearableFileInput(attrs={"accept": ".zip,.jsonl,.gz"}),
-        help_text="ZIP, JSON Lines or gzipped JSON Lines.",
+    default_sort = forms.ChoiceField(
+        required=False, label="Sorted by", help_text="Until a reader chooses another column."
     )
-    accept_missing = forms.BooleanField(required=False)
 
     class Meta:
-        model = Submission
-        fields = [*CARD_FIELDS, "form_key"]
+        model = Board
+        fields = ["title", "description", "rules", "card_fields", "default_sort"]
+        labels = {"rules": "Rules"}
 
-    field_order = ["form_key", "phase", "file", *CARD_FIELDS]
-
-    def __init__(
-        self, *args: Any, phases: Iterable[Phase], too_large: bool = False, **kwargs: Any
-    ) -> None:
-        kwargs["initial"] = {"form_key": uuid4().hex} | (kwargs.get("initial") or {})
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.phases = list(phases)
-        phase = self.fields["phase"]
-        assert isinstance(phase, PhaseField)
-        phase.queryset = Phase.objects.filter(pk__in=[each.pk for each in self.phases])
-        if len(self.phases) == 1:
-            phase.initial, phase.widget = self.phases[0].pk, forms.HiddenInput()
-        self.fields["notes"].widget.attrs["rows"] = 4
-        if too_large:
-            # The upload was stopped and is not there; to call it missing would mislead.
-            self.fields["file"].error_messages["required"] = upload_limit_message()
+        sort = self.fields["default_sort"]
+        assert isinstance(sort, forms.ChoiceField)
+        sort.choices = [("", "the rank that decides"), *sort_columns(self.instance)]
 
-    def shown_fields(self) -> list[BoundField]:
-        """What is asked for at first; missing ids are asked about when there are any."""
-        return [field for field in self.visible_fields() if field.name != "accept_missing"]
 
-    def card(self) -> dict[str, str]:
-        return {name: self.cleaned_data[name] for name in CARD_FIELDS}
+def sort_columns(board: Board) -> list[tuple[str, str]]:
+    """The columns of all phases of a board, as (key, label)."""
+    columns = {
+        column.key: f"{column.group}: {column.label}" if column.group else column.label
+        for phase in board.phases.all()
+        for column in phase.columns
+    }
+    return list(columns.items())

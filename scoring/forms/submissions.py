@@ -1,0 +1,110 @@
+"""Forms of submissions."""
+
+from collections.abc import Iterable
+from typing import Any
+from uuid import uuid4
+
+from django import forms
+from django.forms import BoundField
+
+from portal.common.uploads import upload_limit_message
+from scoring.models import Phase, Submission
+
+from .cards import CARD_FIELDS, SHORT_CARD
+
+
+class PhaseField(forms.ModelChoiceField):  # type: ignore[type-arg]
+    """Phases of one board, by their titles alone."""
+
+    def label_from_instance(self, obj: Phase) -> str:
+        return obj.title
+
+
+class SubmissionForm(forms.ModelForm):  # type: ignore[type-arg]
+    """A model card and a file. What is inside the file is the validation's business."""
+
+    form_key = forms.CharField(max_length=40, widget=forms.HiddenInput)
+    phase = PhaseField(
+        queryset=Phase.objects.none(), empty_label=None, help_text="What it is graded against."
+    )
+    file = forms.FileField(
+        label="Predictions",
+        widget=forms.ClearableFileInput(attrs={"accept": ".zip,.jsonl,.gz"}),
+        help_text="ZIP, JSON Lines or gzipped JSON Lines.",
+    )
+    letter = forms.BooleanField(required=False, label="Send me an e-mail when it is graded")
+    accept_missing = forms.BooleanField(required=False)
+
+    class Meta:
+        model = Submission
+        fields = [*CARD_FIELDS, "form_key"]
+        widgets = {"released_on": forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d")}
+
+    field_order = ["form_key", "phase", "file", *CARD_FIELDS]
+
+    def __init__(
+        self,
+        *args: Any,
+        phases: Iterable[Phase],
+        required: Iterable[str] = (),
+        too_large: bool = False,
+        **kwargs: Any,
+    ) -> None:
+        """`required` names the fields of the card that the board wants filled in."""
+        kwargs["initial"] = {"form_key": uuid4().hex} | (kwargs.get("initial") or {})
+        super().__init__(*args, **kwargs)
+        self.phases = list(phases)
+        self.required = set(required)
+        for name in self.required & self.fields.keys():
+            self.fields[name].required = True
+        phase = self.fields["phase"]
+        assert isinstance(phase, PhaseField)
+        phase.queryset = Phase.objects.filter(pk__in=[each.pk for each in self.phases])
+        if len(self.phases) == 1:
+            phase.initial, phase.widget = self.phases[0].pk, forms.HiddenInput()
+        for name in ("notes", "prompt", "decoding"):
+            self.fields[name].widget.attrs["rows"] = 4
+        if too_large:
+            # The upload was stopped and is not there; to call it missing would mislead.
+            self.fields["file"].error_messages["required"] = upload_limit_message()
+
+    def shown_fields(self) -> list[BoundField]:
+        """What is asked for at first; missing ids are asked about when there are any."""
+        first = {"phase", "file", "letter", *SHORT_CARD, *self.required}
+        return [field for field in self.visible_fields() if field.name in first]
+
+    def further_fields(self) -> list[BoundField]:
+        """The rest of the model card."""
+        first = {"phase", "file", "letter", "accept_missing", *SHORT_CARD, *self.required}
+        return [field for field in self.visible_fields() if field.name not in first]
+
+    @property
+    def has_further_errors(self) -> bool:
+        return any(field.errors for field in self.further_fields())
+
+    def card(self) -> dict[str, Any]:
+        return {name: self.cleaned_data[name] for name in CARD_FIELDS}
+
+
+class VerdictForm(forms.ModelForm):  # type: ignore[type-arg]
+    """What an organiser says of a submission."""
+
+    class Meta:
+        model = Submission
+        fields = ["verdict", "verdict_reason"]
+        labels = {"verdict_reason": "Reason"}
+        widgets = {"verdict_reason": forms.Textarea(attrs={"rows": 2})}
+
+    def _post_clean(self) -> None:
+        """The service writes, and says what is missing."""
+
+
+class WebhookForm(forms.Form):
+    """An address of a program; whether it is taken is the service's business."""
+
+    url = forms.CharField(
+        label="Address",
+        max_length=500,
+        help_text="Such as https://example.org/graded. It gets a POST with JSON.",
+        widget=forms.TextInput(attrs={"inputmode": "url", "spellcheck": "false"}),
+    )

@@ -1,0 +1,107 @@
+"""A stress variant's leaderboard beside that of the normal capture: what each system loses.
+
+Figures are compared for the same system, the same pages and gold, and the same signature only.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from scoring.access import Viewer, visible_boards
+from scoring.models import Entry, Phase
+
+from .figures import show
+from .headings import BoardColumn
+from .leaderboards import Leaderboard, Row
+
+System = tuple[str, str, str]
+
+
+@dataclass(frozen=True)
+class Loss:
+    """One figure of a system: the difference to the normal capture, and the ratio, in words.
+
+    `ratio` is empty where the normal capture has 0, or where the figure is no rate.
+    """
+
+    difference: str
+    ratio: str
+
+
+@dataclass(frozen=True)
+class RelativeRow:
+    entry: Entry
+    normal: Entry
+    losses: tuple[Loss, ...]
+
+
+@dataclass(frozen=True)
+class Relative:
+    """`simulation` and the release it is compared with, in words; the rows as on the board."""
+
+    simulation: str
+    normal: str
+    columns: tuple[BoardColumn, ...]
+    rows: tuple[RelativeRow, ...]
+
+
+def relative_results(user: Viewer, table: Leaderboard) -> Relative | None:
+    """None unless the phase's release is of a variant and a system of the board has a result on
+    the original, too. One query for a variant, none for other datasets."""
+    if table.phase is None or table.phase.release.dataset.derived_from_id is None:
+        return None
+    normal = _normal_entries(user, table.phase)
+    columns = tuple(column for column in table.columns if not column.is_rank)
+    rows = [
+        RelativeRow(row.entry, known, _losses(row, known, columns))
+        for section in table.sections
+        if section.kind == Entry.Kind.GRADED
+        for row in section.rows
+        if (known := normal.get(_system(row.entry)))
+    ]
+    if not rows:
+        return None
+    phase = rows[0].normal.phase
+    assert phase is not None
+    return Relative(
+        simulation=table.phase.release.dataset.simulation,
+        normal=f"{phase.release.dataset.title} {phase.release.version}",
+        columns=columns,
+        rows=tuple(rows),
+    )
+
+
+def _normal_entries(user: Viewer, phase: Phase) -> dict[System, Entry]:
+    """The newest result of each system on the release that this one was carried over from.
+
+    The same manifest hash means the same items with the same gold.
+    """
+    release = phase.release
+    entries = Entry.objects.filter(
+        kind=Entry.Kind.GRADED,
+        board__in=visible_boards(user),
+        phase__release__dataset=release.dataset.derived_from_id,
+        phase__release__sha256=release.sha256,
+    )
+    related = entries.select_related("phase__release__dataset").order_by("id")
+    return {_system(entry): entry for entry in related}
+
+
+def _system(entry: Entry) -> System:
+    """A system as a model card names it, under one signature."""
+    return entry.name.casefold(), entry.organisation.casefold(), entry.signature
+
+
+def _losses(row: Row, normal: Entry, columns: Sequence[BoardColumn]) -> tuple[Loss, ...]:
+    return tuple(
+        _loss(column, row.values[column.basis], normal.scores.get(column.basis))
+        for column in columns
+    )
+
+
+def _loss(column: BoardColumn, value: float | None, normal: float | None) -> Loss:
+    if value is None or normal is None:
+        return Loss(show(None), "")
+    text = show(abs(value - normal), unit=column.unit, decimals=column.decimals)
+    sign = "" if value == normal else "+" if value > normal else "−"
+    ratio = show(value / normal, unit="", decimals=2) if column.unit and normal else ""
+    return Loss(f"{sign}{text}", ratio)

@@ -1,0 +1,51 @@
+"""What the processes of a test are asked to do inside the site's Django, answering in JSON."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.db.models import Count
+
+from portal.accounts.models import User
+from portal.jobs.models import Job, JobEvent
+from scoring.models import Grading, ItemScore
+from scoring.selectors.progress import grading_stages
+
+from .factories import GOLD, lines_of, make_board, make_release, make_submission, plain
+
+
+def make(names: Sequence[str]) -> None:
+    """A board with an item for each name, and no submission yet."""
+    make_board(make_release({name: f"<p>{name}</p>{GOLD['page-1']}" for name in names}))
+
+
+def predictions(names: Sequence[str]) -> str:
+    """A perfect submission as JSON Lines."""
+    return lines_of({name: f"<p>{name}</p>{plain(GOLD['page-1'])}" for name in names}).decode()
+
+
+def submit(names: Sequence[str], email: str) -> int:
+    """The primary key of a new grading of a perfect submission."""
+    from scoring.models import Board
+
+    owner = User.objects.get(email=email)
+    pages = {name: f"<p>{name}</p>{plain(GOLD['page-1'])}" for name in names}
+    submission = make_submission(Board.objects.get(), owner, pages)
+    return submission.gradings.get().pk
+
+
+def state(pk: int) -> dict[str, Any]:
+    """How the grading stands, and what its owner reads of it."""
+    grading = Grading.objects.get(pk=pk)
+    doubles = ItemScore.objects.values("grading", "item").annotate(n=Count("id")).filter(n__gt=1)
+    jobs = Job.objects.filter(group=grading.job_group)
+    done = JobEvent.objects.filter(group=grading.job_group, what="done")
+    return {
+        "state": grading.state,
+        "error": grading.error,
+        "scores": grading.scores,
+        "items": list(grading.item_scores.order_by("item").values_list("item__name", flat=True)),
+        "doubles": len(doubles),
+        "jobs": list(jobs.values_list("state", flat=True)),
+        "done twice": done.values("job").annotate(n=Count("id")).filter(n__gt=1).count(),
+        "log": [line.text for line in grading_stages(grading).lines],
+    }
