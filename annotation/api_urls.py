@@ -47,6 +47,11 @@ urlpatterns = [
         name="assignment-facts",
     ),
     path(
+        "assignments/<int:pk>/boxes/",
+        page_facts.AssignmentBoxes.as_view(),
+        name="assignment-boxes",
+    ),
+    path(
         "assignments/<int:pk>/warnings/",
         page_facts.AssignmentWarnings.as_view(),
         name="assignment-warnings",

@@ -7,8 +7,13 @@ class AnnotationConfig(AppConfig):
 
     def ready(self) -> None:
         # Services need models, which are there only now.
-        from portal.accounts import offers
+        from portal.accounts import account_data, offers
+        from portal.datasets import deciders
 
+        from .account_data import CampaignData
+        from .deciders import CampaignLeads
         from .services.inviting import CampaignOffers
 
         offers.register(CampaignOffers())
+        account_data.register(CampaignData())
+        deciders.register(CampaignLeads())

@@ -9,8 +9,8 @@ from annotation.models import SuggestionSource
 from annotation.services.campaigns import default_guidelines
 from annotation.workflow_forms import SettingsFields
 from portal.common.uploads import upload_limit_message
-from portal.datasets.models import Dataset, Release
-from portal.datasets.versions import Version
+from portal.datasets.models import Dataset, Selection
+from portal.datasets.release_forms import ReleaseTermsForm
 from portal.facts.labels import check_labels
 from scoring.metrics.agreement_labels import OUTSIDE
 
@@ -39,6 +39,13 @@ class CampaignForm(SettingsFields):
     dataset = forms.ModelChoiceField(
         Dataset.objects.all(), to_field_name="slug", empty_label="Choose a dataset"
     )
+    selection = forms.ModelChoiceField(
+        Selection.objects.select_related("dataset"),
+        required=False,
+        empty_label="All documents of the dataset",
+        label="Documents",
+        help_text="All that are not held back, or a selection of the dataset.",
+    )
     title = forms.CharField(max_length=160)
     labels = forms.CharField(
         initial="Number, Date",
@@ -57,7 +64,22 @@ class CampaignForm(SettingsFields):
         max_length=MAX_GUIDELINES,
         help_text="Markdown. Can be changed at any time.",
     )
-    field_order = ["dataset", "title", "labels", "overlap", "guidelines"]
+    field_order = ["dataset", "selection", "title", "labels", "overlap", "guidelines"]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        chosen = self.initial.get("dataset")
+        field = self.fields["selection"]
+        assert isinstance(field, forms.ModelChoiceField)
+        if chosen and not self.is_bound:
+            field.queryset = Selection.objects.filter(dataset__slug=chosen)
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or self.cleaned_data
+        selection, dataset = data.get("selection"), data.get("dataset")
+        if selection and dataset and selection.dataset_id != dataset.pk:
+            self.add_error("selection", "This is a selection of another dataset.")
+        return data
 
     def clean_labels(self) -> list[str]:
         names = [name.strip() for name in self.cleaned_data["labels"].split(",")]
@@ -107,17 +129,9 @@ class SuggestionUploadForm(forms.Form):
             self.fields["file"].error_messages["required"] = upload_limit_message()
 
 
-class ReleaseForm(forms.Form):
-    version = forms.CharField(max_length=32, help_text="Semantic version, such as 1.0.0.")
-    visibility = forms.ChoiceField(
-        choices=Release.Visibility.choices, initial=Release.Visibility.GOLD_HIDDEN
-    )
-    notes = forms.CharField(
-        required=False,
-        max_length=20_000,
-        widget=forms.Textarea(attrs={"rows": 5}),
-        help_text="What is new in this version. Markdown.",
-    )
+class ReleaseForm(ReleaseTermsForm):
+    """The terms of a release, and for organisers what to do about unfinished documents."""
+
     leave_out_unfinished = forms.BooleanField(
         required=False, label="Leave unfinished documents out"
     )
@@ -126,10 +140,3 @@ class ReleaseForm(forms.Form):
         super().__init__(*args, **kwargs)
         if not may_leave_out:
             del self.fields["leave_out_unfinished"]
-
-    def clean_version(self) -> str:
-        version: str = self.cleaned_data["version"]
-        try:
-            return str(Version.parse(version))
-        except ValueError as error:
-            raise forms.ValidationError(str(error)) from error

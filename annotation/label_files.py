@@ -11,6 +11,7 @@ from typing import IO
 
 from portal.common.archives import ArchiveFault, ArchiveLimits, open_archive
 from portal.datasets.sources.gold import bounded_lines
+from portal.datasets.sources.json_arrays import json_items
 from portal.datasets.sources.layout import PAGE_SUFFIXES, printable
 from portal.facts import (
     DocumentLine,
@@ -23,11 +24,7 @@ from portal.facts import (
     read_tasks,
 )
 
-from .json_arrays import json_items
-
 GOLD_FOLDER = "gold"
-# What tools call the name of a document in the data of a task.
-_NAMES = ("name", "id", "document", "filename", "file_name")
 # Form → the endings its files have.
 SUFFIXES = {
     "labelstudio": (".json",),
@@ -133,8 +130,6 @@ def _from_label_studio(
 
 def _of_task(task: Task) -> Iterator[FileLabels | FileFault]:
     text_sha256 = task.data.get("text_sha256")
-    names = (task.data.get(field) for field in _NAMES)
-    name = next((name for name in names if isinstance(name, str) and name), "")
     for annotation in task.annotations:
         where = f"{task.where}, annotation {annotation.id or '1'}"
         if annotation.is_cancelled:
@@ -144,7 +139,7 @@ def _of_task(task: Task) -> Iterator[FileLabels | FileFault]:
             yield FileFault(f"{where}: {count} results of the type {kind} are no spans")
         yield FileLabels(
             where,
-            name,
+            task.name,
             text_sha256 if isinstance(text_sha256, str) else "",
             annotation.by,
             annotation.is_gold,

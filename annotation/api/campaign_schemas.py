@@ -12,7 +12,9 @@ from annotation.models import (
     Membership,
 )
 from portal.accounts.models import display_name
-from portal.datasets.models import Dataset, Release
+from portal.datasets.api.serializers import CitationSerializer
+from portal.datasets.models import Dataset, Release, Selection
+from portal.datasets.release_forms import LARGEST_SEED
 
 from .workflow_schemas import WorkflowSettings
 
@@ -74,6 +76,12 @@ class CampaignDetail(serializers.Serializer[Any]):
 
 class NewCampaign(WorkflowSettings):
     dataset = serializers.SlugRelatedField(slug_field="slug", queryset=Dataset.objects.all())
+    selection = serializers.PrimaryKeyRelatedField(
+        queryset=Selection.objects.all(),
+        required=False,
+        allow_null=True,
+        help_text="The number of a selection of the dataset: its documents alone are taken in.",
+    )
     title = serializers.CharField(max_length=160)
     labels = serializers.ListField(child=serializers.CharField(max_length=64))
     overlap = serializers.IntegerField(min_value=1, max_value=MAX_OVERLAP)
@@ -181,6 +189,23 @@ class NewCampaignRelease(serializers.Serializer[Any]):
     notes = serializers.CharField(required=False, allow_blank=True, max_length=20_000, default="")
     visibility = serializers.ChoiceField(
         choices=Release.Visibility.choices, default=Release.Visibility.GOLD_HIDDEN
+    )
+    licence = serializers.CharField(
+        required=False,
+        allow_blank=True,
+        max_length=160,
+        default="",
+        help_text="Has to be accepted before a download.",
+    )
+    citation = CitationSerializer(required=False)
+    test_share = serializers.FloatField(
+        required=False,
+        min_value=0.01,
+        max_value=0.99,
+        help_text="Draws a split with a test part of this share; without it there is none.",
+    )
+    seed = serializers.IntegerField(
+        required=False, min_value=0, max_value=LARGEST_SEED, default=1, help_text="Of the draw."
     )
     leave_out_unfinished = serializers.BooleanField(
         default=False, help_text="Organisers only: freeze what is gold, leave the rest out."

@@ -16,6 +16,7 @@ from annotation.models import CampaignDocument
 from annotation.selectors.page_facts import page_facts
 from annotation.selectors.spans import stored_spans
 from annotation.selectors.suggestions import page_suggestions
+from portal.datasets.selectors.page_images import document_boxes
 
 from . import schemas
 from .base import AnnotationView
@@ -26,27 +27,47 @@ class AssignmentFacts(AnnotationView):
     @extend_schema(
         summary="The numbers and dates of one of my pages, and what is suggested",
         description="`facts`: [start, end, `number` or `date`], by rules, for selections to snap "
-        "to. `suggestions`: [start, end, label, source], none unless the campaign shows them.",
+        "to. `suggestions`: [start, end, label, source], none unless the campaign shows them; "
+        "after that what a filer said of it, if that is known.",
         tags=["annotation"],
         responses=schemas.PageFacts,
     )
     def get(self, request: Request, pk: int) -> HttpResponseBase:
-        campaign_document = own_assignment(request.user, pk).campaign_document
-        body = json.dumps(_facts(campaign_document), separators=(",", ":")).encode()
-        response = HttpResponse(body, content_type="application/json")
-        etag = f'"{hashlib.sha256(body).hexdigest()}"'
-        response["ETag"] = etag
         # The page never changes, but our rules and the campaign's suggestions may.
-        patch_cache_control(response, private=True, no_cache=True)
-        conditional = get_conditional_response(request._request, etag=etag, response=response)
-        return conditional or response
+        return _kept_answer(request, _facts(own_assignment(request.user, pk).campaign_document))
+
+
+class AssignmentBoxes(AnnotationView):
+    @extend_schema(
+        summary="Where the text of one of my pages lies on its images",
+        description="For images that were rendered here: [start, end, left, top, width, height] of "
+        "each word, in code points of the canonical text and pixels of the image.",
+        tags=["annotation"],
+        responses=schemas.PageBoxes,
+    )
+    def get(self, request: Request, pk: int) -> HttpResponseBase:
+        document = own_assignment(request.user, pk).campaign_document.document_id
+        return _kept_answer(request, {"images": document_boxes(document)})
+
+
+def _kept_answer(request: Request, content: dict[str, Any]) -> HttpResponseBase:
+    """An answer that a browser keeps and asks after; it is sent again only once it has changed."""
+    body = json.dumps(content, separators=(",", ":")).encode()
+    response = HttpResponse(body, content_type="application/json")
+    etag = f'"{hashlib.sha256(body).hexdigest()}"'
+    response["ETag"] = etag
+    patch_cache_control(response, private=True, no_cache=True)
+    conditional = get_conditional_response(request._request, etag=etag, response=response)
+    return conditional or response
 
 
 def _facts(campaign_document: CampaignDocument) -> dict[str, Any]:
     facts = page_facts(campaign_document.document).facts
     return {
         "facts": [[fact.start, fact.end, fact.kind] for fact in facts],
-        "suggestions": page_suggestions(campaign_document),
+        "suggestions": [
+            one if one.details else one[:-1] for one in page_suggestions(campaign_document)
+        ],
     }
 
 

@@ -9,6 +9,7 @@ from rest_framework.response import Response
 from annotation.access import managed_campaign
 from annotation.selectors.releases import release_state
 from annotation.services.releasing import release_gold
+from portal.datasets.services.releases import SplitDraw
 
 from . import campaign_schemas as shapes
 from .base import AnnotationView, user_of
@@ -41,7 +42,12 @@ class CampaignRelease(AnnotationView):
         body.is_valid(raise_exception=True)
         if body.validated_data["leave_out_unfinished"] and not standing.is_organiser:
             raise PermissionDenied("Only organisers leave unfinished documents out of a release.")
+        wanted = dict(body.validated_data)
+        share, seed = wanted.pop("test_share", None), wanted.pop("seed")
         release = release_gold(
-            campaign=standing.campaign, actor=user_of(request), **body.validated_data
+            campaign=standing.campaign,
+            actor=user_of(request),
+            draw=None if share is None else SplitDraw(share, seed),
+            **wanted,
         )
         return Response(shapes.FrozenCampaignRelease(release).data, status=status.HTTP_201_CREATED)

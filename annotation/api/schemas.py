@@ -129,6 +129,17 @@ class PageFacts(serializers.Serializer[Any]):
     suggestions = serializers.ListField(child=serializers.ListField())
 
 
+class ImageBoxes(serializers.Serializer[Any]):
+    number = serializers.IntegerField()
+    width = serializers.IntegerField()
+    height = serializers.IntegerField()
+    boxes = serializers.ListField(child=serializers.ListField(child=serializers.IntegerField()))
+
+
+class PageBoxes(serializers.Serializer[Any]):
+    images = ImageBoxes(many=True)
+
+
 class SpansSave(serializers.Serializer[Any]):
     base_revision = serializers.IntegerField(min_value=0)
     save_key = serializers.RegexField(_KEY)

@@ -7,7 +7,7 @@ from django.db import models
 from django.db.models import Q
 from django.urls import reverse
 
-from portal.datasets.models import Dataset, Document
+from portal.datasets.models import Dataset, Document, Selection
 
 
 def default_labels() -> list[str]:
@@ -38,6 +38,14 @@ class Campaign(models.Model):
     slug = models.SlugField(max_length=80, unique=True)
     title = models.CharField(max_length=160)
     dataset = models.ForeignKey(Dataset, on_delete=models.PROTECT, related_name="campaigns")
+    selection = models.ForeignKey(
+        Selection,
+        null=True,
+        blank=True,
+        on_delete=models.PROTECT,
+        related_name="campaigns",
+        help_text="Its documents alone are taken in; empty: all of the dataset.",
+    )
     labels = models.JSONField(
         default=default_labels, help_text="Label names; their order gives the keys 1 to 9."
     )
@@ -102,6 +110,13 @@ class Campaign(models.Model):
 
     def get_absolute_url(self) -> str:
         return reverse("annotation:campaign", args=[self.slug])
+
+    def candidates(self) -> models.QuerySet[Document]:
+        """What it takes in: the documents of its dataset, or of its selection, not held back."""
+        documents = Document.objects.to_label().filter(dataset=self.dataset_id)
+        if self.selection_id:
+            documents = documents.filter(selections=self.selection_id)
+        return documents
 
 
 class Membership(models.Model):

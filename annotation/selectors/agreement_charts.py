@@ -1,8 +1,10 @@
 """Where everything stands in the charts on agreement. Lengths are in units of the SVG."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
+
+from portal.common.line_charts import Line, LineChart, Point, Style, line_chart
 
 from .agreement_shapes import Agreement, Figure, Level, TrendPoint
 
@@ -10,11 +12,6 @@ _CELL_WIDTH, _CELL_HEIGHT = 92, 56
 _NAMES_WIDTH = 190
 _TOP = 54
 _LONGEST_NAME = 20
-
-_WIDTH, _HEIGHT = 720, 300
-_LEFT, _RIGHT, _UPPER, _LOWER = 46, 16, 20, 62
-# More labels would run into each other.
-_MOST_TICKS = 8
 
 
 @dataclass(frozen=True)
@@ -105,113 +102,33 @@ def _spelt(figure: Figure) -> str:
     return f"{figure.value:.4f}{interval}, n = {figure.n:,}"
 
 
-@dataclass(frozen=True)
-class TrendMark:
-    """One point of a line; `top` and `bottom` are the ends of its interval, if it has one."""
-
-    x: float
-    y: float
-    top: float | None
-    bottom: float | None
-    title: str
-
-
-@dataclass(frozen=True)
-class TrendLine:
-    """A measure over time; `paths` are the runs of points without a gap between them."""
-
-    key: str
-    name: str
-    paths: tuple[str, ...]
-    marks: tuple[TrendMark, ...]
-    legend_x: int
-
-
-@dataclass(frozen=True)
-class TrendChart:
-    """α and span F1 over time. `rules` are the lines of the axis, `ticks` the names below."""
-
-    width: int
-    height: int
-    left: int
-    right: int
-    bottom: int
-    rules: tuple[tuple[float, str], ...]
-    ticks: tuple[tuple[float, str], ...]
-    axis: str
-    lines: tuple[TrendLine, ...]
-
-
 class _Measure(NamedTuple):
-    key: str
+    style: Style
     name: str
     take: Callable[[TrendPoint], Figure]
 
 
 _LINES = (
-    _Measure("alpha", "Krippendorff's α, entities", lambda point: point.part.entity.alpha),
-    _Measure("f1", "span F1, exact", lambda point: point.part.spans.exact),
+    _Measure("first", "Krippendorff's α, entities", lambda point: point.part.entity.alpha),
+    _Measure("second", "span F1, exact", lambda point: point.part.spans.exact),
 )
 
 
-def trend_chart(agreement: Agreement) -> TrendChart:
-    """Raises ValueError without points: there is nothing to draw."""
+def trend_chart(agreement: Agreement) -> LineChart:
+    """α and span F1 over time. Raises ValueError without points: there is nothing to draw."""
     points = agreement.trend.points
-    if not points:
-        raise ValueError("no document counts yet")
-    figures = [line.take(point) for line in _LINES for point in points]
-    ends = [end for one in figures for end in (one.low, one.value) if end is not None]
-    lowest = min(ends, default=0.0)
-    # In steps of a fifth, so that the rules have round numbers.
-    floor = 0.0 if lowest >= 0 else max(-1.0, -0.2 * -(lowest // 0.2))
-    every = -(-len(points) // _MOST_TICKS)
-    return TrendChart(
-        width=_WIDTH,
-        height=_HEIGHT,
-        left=_LEFT,
-        right=_WIDTH - _RIGHT,
-        bottom=_HEIGHT - _LOWER,
-        rules=tuple(
-            (_down(value, floor), f"{value:.1f}")
-            for value in (floor + 0.2 * step for step in range(round((1 - floor) / 0.2) + 1))
-        ),
-        ticks=tuple(
-            (_across(place, len(points)), point.part.name)
-            for place, point in enumerate(points)
-            if place % every == 0
-        ),
-        axis="week of completion" if agreement.trend.by == "week" else "documents, as completed",
-        lines=tuple(
-            _line(line, points, floor, _LEFT + 230 * number) for number, line in enumerate(_LINES)
-        ),
+    axis = "week of completion" if agreement.trend.by == "week" else "documents, as completed"
+    return line_chart(
+        "trend",
+        f"Krippendorff's α and span F1 by {axis}, with 95 % intervals",
+        [point.part.name for point in points],
+        [Line(line.style, line.name, [_point(line, point) for point in points]) for line in _LINES],
+        axis=axis,
+        least=0.0,
     )
 
 
-def _line(
-    measure: _Measure, points: Sequence[TrendPoint], floor: float, legend_x: int
-) -> TrendLine:
-    marks: list[TrendMark] = []
-    runs: list[list[str]] = [[]]
-    for place, point in enumerate(points):
-        figure = measure.take(point)
-        if figure.value is None:
-            runs.append([])
-            continue
-        x, y = _across(place, len(points)), _down(figure.value, floor)
-        runs[-1].append(f"{x},{y}")
-        top = None if figure.high is None else _down(figure.high, floor)
-        bottom = None if figure.low is None else _down(figure.low, floor)
-        title = f"{point.part.name}: {measure.name} {_spelt(figure)}"
-        marks.append(TrendMark(x, y, top, bottom, title))
-    paths = tuple(" ".join(run) for run in runs if len(run) > 1)
-    return TrendLine(measure.key, measure.name, paths, tuple(marks), legend_x)
-
-
-def _across(place: int, points: int) -> float:
-    room = _WIDTH - _LEFT - _RIGHT
-    return round(_LEFT + room * (place + 0.5) / points, 1)
-
-
-def _down(value: float, floor: float) -> float:
-    room = _HEIGHT - _UPPER - _LOWER
-    return round(_UPPER + room * (1 - max(value, floor)) / (1 - floor), 1)
+def _point(measure: _Measure, point: TrendPoint) -> Point:
+    figure = measure.take(point)
+    title = f"{point.part.name}: {measure.name} {_spelt(figure)}"
+    return Point(figure.value, figure.low, figure.high, title)

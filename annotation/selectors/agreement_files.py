@@ -48,7 +48,7 @@ def agreement_file(
             "annotation/charts/matrix.svg", {"chart": heat_map(agreement, level)}
         )
         return AgreementFile(f"{stem}-{level}-matrix.svg", SVG, chart)
-    chart = render_to_string("annotation/charts/trend.svg", {"chart": trend_chart(agreement)})
+    chart = render_to_string("charts/lines.svg", {"chart": trend_chart(agreement)})
     return AgreementFile(f"{stem}-trend.svg", SVG, chart)
 
 

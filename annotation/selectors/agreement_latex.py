@@ -5,16 +5,10 @@ Annotators are numbers, as papers name them.
 
 from collections.abc import Iterator, Sequence
 
+from portal.common.latex import escaped
+
 from .agreement_shapes import Agreement, Figure, LevelAgreement, Part
 
-_SPECIAL = str.maketrans(
-    {
-        "\\": r"\textbackslash{}",
-        "~": r"\textasciitilde{}",
-        "^": r"\textasciicircum{}",
-        **{letter: f"\\{letter}" for letter in "&%$#_{}"},
-    }
-)
 _NOTHING = "---"
 
 
@@ -26,11 +20,6 @@ def agreement_latex(agreement: Agreement, title: str) -> str:
     if agreement.overall:
         lines += ["", *_parts(agreement)]
     return "\n".join(lines) + "\n"
-
-
-def escaped(text: str) -> str:
-    """Text that LaTeX prints as it is; a line break, which would end a comment, is a space."""
-    return " ".join(text.split()).translate(_SPECIAL)
 
 
 def _matrix(level: LevelAgreement) -> Iterator[str]:

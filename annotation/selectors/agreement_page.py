@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from django.urls import reverse
 
 from annotation.models import Campaign, Case
+from portal.common.line_charts import LineChart
 
-from .agreement_charts import TrendChart, trend_chart
+from .agreement_charts import trend_chart
 from .agreement_shapes import Agreement, ConfusedText, Part
 
 # More of them are in the CSV file.
@@ -37,7 +38,7 @@ class AgreementPage:
     """`trend` is None where there are too few points for a line."""
 
     agreement: Agreement
-    trend: TrendChart | None
+    trend: LineChart | None
     worst: tuple[LinkedPart, ...]
     texts: tuple[LinkedText, ...]
 

@@ -18,7 +18,6 @@ from annotation.models import (
 )
 from annotation.models.assignments import AssignmentQuerySet
 from portal.accounts.models import display_name
-from portal.datasets.models import Document
 
 Stage = CampaignDocument.Stage
 Purpose = CampaignDocument.Purpose
@@ -144,7 +143,7 @@ def campaign_overview(campaign: Campaign) -> Overview:
     documents = CampaignDocument.objects.filter(campaign=campaign)
     cases = Case.objects.filter(campaign_document__campaign=campaign, state=Case.State.OPEN)
     items = ReviewItem.objects.filter(round__campaign=campaign, verdict=ReviewItem.Verdict.PENDING)
-    new = Document.objects.filter(dataset=campaign.dataset_id)
+    new = campaign.candidates()
     counts = _document_counts(documents)
     return Overview(
         stages=Stages(**{stage.value: counts[stage.value] for stage in Stage}),

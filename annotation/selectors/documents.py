@@ -47,7 +47,10 @@ def document_rows(campaign: Campaign, *, stage: str = "", purpose: str = "") -> 
     )
     team = work.annotate(n=Count("id")).values("n")
     done = work.annotate(n=Count("id", filter=Q(state=Assignment.State.SUBMITTED))).values("n")
-    rows = Document.objects.filter(dataset=campaign.dataset_id).annotate(
+    documents = Document.objects.filter(dataset=campaign.dataset_id)
+    if campaign.selection_id:
+        documents = documents.filter(selections=campaign.selection_id)
+    rows = documents.annotate(
         stage=Subquery(inside.values("stage")),
         purpose=Subquery(inside.values("purpose")),
         own_overlap=Subquery(inside.values("overlap")),
@@ -55,7 +58,8 @@ def document_rows(campaign: Campaign, *, stage: str = "", purpose: str = "") -> 
         submitted=Coalesce(Subquery(done), 0),
     )
     # A document that the campaign has not taken in yet has no purpose.
-    rows = rows.filter(Q(purpose__isnull=True) | ~Q(purpose=Purpose.QUALIFICATION))
+    to_come = Q(purpose__isnull=True, kind=Document.Kind.PAGE, state=Document.State.ACTIVE)
+    rows = rows.filter(to_come | ~Q(purpose=Purpose.QUALIFICATION) & Q(purpose__isnull=False))
     if stage:
         rows = rows.filter(stage=stage)
     if purpose:

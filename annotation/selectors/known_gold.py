@@ -110,7 +110,9 @@ def qualification_pages(campaign: Campaign) -> QuerySet[CampaignDocument]:
 
 def candidates(campaign: Campaign, source: Source) -> list[Candidate]:
     """The pages of the source by name, and which of them cannot be used here."""
-    rows = _pages(source).values_list("document__name", "document", "document__text_sha256")
+    rows = _pages(source).values_list(
+        "document__name", "document", "document__text_sha256", "document__kind", "document__state"
+    )
     inside = set(campaign.documents.values_list("document", flat=True))
     # The same text under another name would be labelled for gold by people who know the answers,
     # and a name must lead to one page.
@@ -124,9 +126,13 @@ def candidates(campaign: Campaign, source: Source) -> list[Candidate]:
     for document, name in known.values_list("pk", "name"):
         taken[name].add(document)
     found = []
-    for name, document, digest in rows.order_by("document__name"):
+    for name, document, digest, kind, state in rows.order_by("document__name"):
         obstacle = ""
-        if document in inside:
+        if kind == Document.Kind.PICTURE:
+            obstacle = "is a picture without text"
+        elif state == Document.State.HELD:
+            obstacle = "is held back"
+        elif document in inside:
             obstacle = "is in the campaign already"
         elif taken[digest] - {document}:
             obstacle = "has the same text as a page of the campaign"

@@ -6,7 +6,6 @@ Known gold is told here, to the annotator alone and only of pages that they have
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from annotation.excerpts import Context, Excerpts
 from annotation.gold_comparison import (
     Compared,
     Outcome,
@@ -17,6 +16,7 @@ from annotation.gold_comparison import (
 )
 from annotation.models import Assignment, Campaign
 from portal.facts import Span
+from portal.facts.excerpts import Context, Excerpts
 
 from .adjudication import label_css
 from .qualification import AnnotatorRound, PageRound

@@ -41,10 +41,14 @@ class ReleaseState:
 
 
 def gold_documents(campaign: Campaign) -> QuerySet[CampaignDocument]:
-    """Finished documents, reviewed where a review is asked for, in the order of their published
-    names.
+    """Finished documents, reviewed where a review is asked for and not held back since, in the
+    order of their published names.
     """
-    gold = CampaignDocument.objects.filter(campaign=campaign, stage=CampaignDocument.Stage.GOLD)
+    gold = CampaignDocument.objects.filter(
+        campaign=campaign,
+        stage=CampaignDocument.Stage.GOLD,
+        document__state=Document.State.ACTIVE,
+    )
     return gold.exclude(pk__in=unreviewed_pages(campaign)).order_by("document__name")
 
 
@@ -57,11 +61,21 @@ def unfinished_documents(campaign: Campaign) -> tuple[Unfinished, ...]:
         .exclude(stage=CampaignDocument.Stage.GOLD)
         .values_list("document__name", "stage")
     )
-    missing = Document.objects.filter(dataset=campaign.dataset_id).exclude(
-        pk__in=rows.values("document")
+    missing = campaign.candidates()
+    missing = missing.exclude(pk__in=rows.values("document"))
+    held = CampaignDocument.objects.in_work().filter(
+        campaign=campaign,
+        stage=CampaignDocument.Stage.GOLD,
+        document__state=Document.State.HELD,
     )
     found = [Unfinished(name, stage) for name, stage in begun]
-    unreviewed = unreviewed_pages(campaign).values_list("document__name", flat=True)
+    found += [
+        Unfinished(name, "gold, held back")
+        for name in held.values_list("document__name", flat=True)
+    ]
+    unreviewed = (
+        unreviewed_pages(campaign).exclude(pk__in=held).values_list("document__name", flat=True)
+    )
     found += [Unfinished(name, "gold, not reviewed") for name in unreviewed]
     found += [Unfinished(name, "not shared out") for name in missing.values_list("name", flat=True)]
     return tuple(sorted(found, key=lambda item: item.name))

@@ -8,8 +8,8 @@ from typing import Any
 
 from django.urls import reverse
 
-from annotation.excerpts import Context, Excerpts
 from annotation.models import Campaign, CampaignDocument, Decision, GoldSpan, ReviewItem
+from portal.facts.excerpts import Context, Excerpts
 
 from .adjudication import label_css
 

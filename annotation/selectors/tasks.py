@@ -148,8 +148,10 @@ def next_task(user: Any, assignment: Assignment) -> Assignment | None:
     return _LATER.first(**here) or _OTHER.first(**here)
 
 
-def page_images(document: int) -> list[tuple[int, int, int]]:
-    """Number, width and height in pixels of each image of a document (a primary key)."""
+def page_images(document: int) -> list[tuple[int, int, int, bool]]:
+    """Of each image of a document (a primary key) its number, width and height in pixels, and
+    whether it was rendered here, so that it is known where the text lies on it.
+    """
     return _IMAGES.rows(document=document)
 
 
@@ -208,6 +210,6 @@ _IMAGES = Prepared(
     lambda: (
         PageImage.objects.filter(document=Parameter("document"))
         .order_by("number")
-        .values_list("number", "width", "height")
+        .values_list("number", "width", "height", "is_rendered")
     )
 )

@@ -15,7 +15,6 @@ from annotation.selectors.annotators import (
 )
 from portal.accounts.models import User
 from portal.audit.models import record_event
-from portal.datasets.models import Document
 
 from .errors import CampaignNotOpen, Refused
 
@@ -83,12 +82,12 @@ def lock_calibration(campaign: Campaign) -> list[int]:
 
 
 def take_in_documents(*, campaign: Campaign) -> list[int]:
-    """Adds the documents of the dataset that the campaign lacks, to be screened or to be labelled;
-    returns their primary keys. Runs in the caller's transaction, which must hold the lock of the
-    campaign's row.
+    """Adds the pages of the dataset that the campaign lacks, to be screened or to be labelled;
+    returns their primary keys. Pictures, and pages that are held back, are not taken. Runs in the
+    caller's transaction, which must hold the lock of the campaign's row.
     """
     known = CampaignDocument.objects.filter(campaign=campaign).values("document")
-    new = Document.objects.filter(dataset=campaign.dataset_id).exclude(pk__in=known)
+    new = campaign.candidates().exclude(pk__in=known)
     stage = Stage.SCREENING if campaign.screening else Stage.ANNOTATION
     # In the order of their published names, whatever the order of import was.
     rows = CampaignDocument.objects.bulk_create(

@@ -11,7 +11,7 @@ from annotation.models import Campaign, CampaignDocument, GuidelinesVersion, Mem
 from annotation.selectors.guidelines import seen_guidelines
 from portal.accounts.models import User
 from portal.audit.models import record_event
-from portal.datasets.models import Dataset
+from portal.datasets.models import Dataset, Selection
 
 from .assigning import check_enough_annotators, share_out, take_in_documents
 from .campaign_settings import CampaignSettings
@@ -38,17 +38,23 @@ def create_campaign(
     slug: str = "",
     is_sample: bool = False,
     settings: CampaignSettings | None = None,
+    selection: Selection | None = None,
 ) -> Campaign:
     """Makes a draft. Its address comes from the title unless `slug` is given.
+
+    With a selection of the dataset it is for these documents alone.
 
     Raises Refused for settings out of range.
     """
     chosen = settings or CampaignSettings()
     chosen.check()
+    if selection is not None and selection.dataset_id != dataset.pk:
+        raise Refused("The selection is one of another dataset.", code="selection")
     campaign = Campaign.objects.create(
         slug=slug or _free_slug(title),
         title=title,
         dataset=dataset,
+        selection=selection,
         labels=list(labels),
         overlap=overlap,
         guidelines=guidelines,
@@ -102,13 +108,19 @@ def _begin(campaign: Campaign) -> int:
     take_in_documents(campaign=campaign)
     documents = rows.count()
     if not documents:
-        raise Refused(
-            "The dataset holds no documents yet: import some, then open the campaign.",
-            code="no_documents",
-        )
+        raise Refused(_why_none(campaign), code="no_documents")
     check_enough_annotators(campaign)
     share_out(campaign=campaign)
     return documents
+
+
+def _why_none(campaign: Campaign) -> str:
+    if campaign.dataset.documents.exists():
+        return (
+            "The dataset holds no page that could be labelled: its documents are pictures, held "
+            "back, or used to qualify annotators."
+        )
+    return "The dataset holds no documents yet: import some, then open the campaign."
 
 
 @transaction.atomic

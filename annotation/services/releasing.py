@@ -1,6 +1,8 @@
 """Freezing a campaign's gold as a release of its dataset."""
 
 from collections import defaultdict
+from collections.abc import Mapping
+from typing import Any
 
 from django.db import transaction
 
@@ -10,7 +12,9 @@ from annotation.selectors.review import review_blocks_release
 from portal.accounts.models import User
 from portal.audit.models import record_event
 from portal.datasets.models import Release
-from portal.datasets.services.releases import GoldItem, freeze_release
+from portal.datasets.services.record_releases import notes_of_rows
+from portal.datasets.services.release_rows import GoldItem, page_rows
+from portal.datasets.services.releases import SplitDraw, freeze_release
 from portal.facts import Span as TextSpan
 
 from .errors import Refused, Unfinished
@@ -25,23 +29,27 @@ def release_gold(
     visibility: str,
     leave_out_unfinished: bool,
     actor: User,
+    licence: str = "",
+    citation: Mapping[str, Any] | None = None,
+    draw: SplitDraw | None = None,
+    split_is_told: bool = False,
 ) -> Release:
     """Freezes the gold of the campaign's finished documents.
+
+    `draw` says how to draw a split; `split_is_told`: the documents' metadata say it. The other
+    terms are those of `freeze_release`.
 
     Documents of the dataset that are not gold, or whose review is not done, stand in the way unless
     `leave_out_unfinished`; then the notes say how many were left out. Raises Unfinished with their
     names, Refused when nothing is finished, and what `freeze_release` raises.
     """
     unfinished = unfinished_documents(campaign)
-    review = review_blocks_release(campaign)
     if unfinished and not leave_out_unfinished:
+        review = review_blocks_release(campaign)
         message = f"{len(unfinished)} of the dataset's documents are not finished."
         names = [document.name for document in unfinished]
         raise Unfinished(f"{message} {review}" if review else message, names)
-    documents = list(gold_documents(campaign).select_related("document__content"))
-    if not documents:
-        message = review or "No document is gold yet, so there is nothing to release."
-        raise Refused(message, code="no_gold")
+    documents = _finished(campaign)
     release = freeze_release(
         dataset=campaign.dataset,
         version=version,
@@ -49,6 +57,9 @@ def release_gold(
         labels=campaign.labels,
         notes=_notes(notes, len(unfinished)),
         visibility=visibility,
+        licence=licence,
+        citation=citation,
+        splits=_told(documents) if split_is_told else draw,
         actor=actor,
     )
     record_event(
@@ -56,6 +67,38 @@ def release_gold(
         documents=len(documents), left_out=len(unfinished),
     )  # fmt: skip
     return release
+
+
+def draft_release_notes(
+    *,
+    campaign: Campaign,
+    visibility: str,
+    draw: SplitDraw | None = None,
+    split_is_told: bool = False,
+) -> str:
+    """Change notes by comparison with the dataset's newest release, in Markdown; empty without one.
+
+    Raises Refused when nothing is finished, and ReleaseError for what freezing would.
+    """
+    documents = _finished(campaign)
+    rows = page_rows(campaign.dataset, _items(campaign, documents), campaign.labels)
+    splits = _told(documents) if split_is_told else draw
+    return notes_of_rows(campaign.dataset, rows, visibility=visibility, splits=splits)
+
+
+def _finished(campaign: Campaign) -> list[CampaignDocument]:
+    documents = list(gold_documents(campaign).select_related("document"))
+    if not documents:
+        review = review_blocks_release(campaign)
+        message = review or "No document is gold yet, so there is nothing to release."
+        raise Refused(message, code="no_gold")
+    return documents
+
+
+def _told(documents: list[CampaignDocument]) -> dict[str, str]:
+    """The splits that the documents' metadata tell; those that tell none are faults of freezing."""
+    told = {row.document.name: row.document.metadata.get("split") for row in documents}
+    return {name: split.strip().lower() for name, split in told.items() if isinstance(split, str)}
 
 
 def _items(campaign: Campaign, documents: list[CampaignDocument]) -> list[GoldItem]:

@@ -146,11 +146,23 @@ def _lock_rows(campaign: Campaign, names: Sequence[str]) -> list[CampaignDocumen
 
 def _take_in(campaign: Campaign, names: Sequence[str]) -> None:
     known = CampaignDocument.objects.filter(campaign=campaign).values("document")
-    documents = Document.objects.filter(dataset=campaign.dataset_id, name__in=set(names))
+    asked = Document.objects.filter(dataset=campaign.dataset_id, name__in=set(names))
+    documents = asked.exclude(pk__in=known)
+    taken = documents.filter(pk__in=campaign.candidates())
+    if unfit := documents.exclude(pk__in=taken).order_by("name").first():
+        raise Refused(_why_unfit(unfit), code="documents")
     CampaignDocument.objects.bulk_create(
         CampaignDocument(campaign=campaign, document_id=pk)
-        for pk in documents.exclude(pk__in=known).order_by("name").values_list("pk", flat=True)
+        for pk in taken.order_by("name").values_list("pk", flat=True)
     )
+
+
+def _why_unfit(document: Document) -> str:
+    if document.kind == Document.Kind.PICTURE:
+        return f"{document.name} is a picture without text: a campaign labels pages."
+    if document.state == Document.State.HELD:
+        return f"{document.name} is held back: {document.held_reason}"
+    return f"{document.name} is not in the selection that the campaign is made of"
 
 
 def _mark_calibration(
@@ -172,7 +184,7 @@ def _drawable(campaign: Campaign) -> list[str]:
     waiting = rows.filter(purpose=Purpose.WORK, stage__in=NOT_SUBMITTED)
     names = list(waiting.values_list("document__name", flat=True))
     if campaign.state == Campaign.State.DRAFT:
-        others = Document.objects.filter(dataset=campaign.dataset_id)
+        others = campaign.candidates()
         names += others.exclude(pk__in=rows.values("document")).values_list("name", flat=True)
     return names
 

@@ -5,14 +5,13 @@ from typing import Any
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
-from django.http import FileResponse, HttpResponse
+from django.http import HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.access import Standing, adjudicated_campaign, adjudicated_page, case_for
 from annotation.decision_forms import CaseFilterForm, DecisionForm, ReasonForm
-from annotation.excerpts import Excerpts
 from annotation.forms import posted
 from annotation.models import CampaignDocument, Case
 from annotation.selectors.adjudication import (
@@ -30,6 +29,7 @@ from annotation.services.errors import InvalidSpans, Refused
 from annotation.services.reopening import reopen_case
 from portal.accounts.access import UserRequest
 from portal.datasets.rendering import image_response, sandboxed_html_response
+from portal.facts.excerpts import Excerpts
 
 PER_PAGE = 50
 
@@ -132,7 +132,7 @@ def page_html(request: UserRequest, slug: str, name: str) -> HttpResponse:
 
 @login_required
 @require_safe
-def page_image(request: UserRequest, slug: str, name: str, number: int) -> FileResponse:
+def page_image(request: UserRequest, slug: str, name: str, number: int) -> HttpResponseBase:
     _, found = adjudicated_page(request.user, slug, name)
     return image_response(get_object_or_404(found.document.images, number=number))
 

@@ -23,7 +23,7 @@ from annotation.services.campaigns import (
 from annotation.services.errors import Refused
 from portal.accounts.access import UserRequest, organiser_required
 
-CAMPAIGN_FIELDS = ("dataset", "title", "labels", "overlap", "guidelines")
+CAMPAIGN_FIELDS = ("dataset", "selection", "title", "labels", "overlap", "guidelines")
 
 
 @login_required
@@ -36,7 +36,12 @@ def campaigns(request: UserRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def new_campaign(request: UserRequest) -> HttpResponse:
     form = CampaignForm(
-        posted(request), initial={"dataset": request.GET.get("dataset"), "overlap": 2}
+        posted(request),
+        initial={
+            "dataset": request.GET.get("dataset"),
+            "selection": request.GET.get("selection"),
+            "overlap": 2,
+        },
     )
     if form.is_valid():
         chosen = CampaignSettings(**form.chosen_settings())

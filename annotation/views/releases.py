@@ -10,7 +10,7 @@ from annotation.access import Standing, managed_campaign
 from annotation.forms import ReleaseForm, posted
 from annotation.selectors.releases import release_state
 from annotation.services.errors import Refused
-from annotation.services.releasing import release_gold
+from annotation.services.releasing import draft_release_notes, release_gold
 from portal.accounts.access import UserRequest
 from portal.datasets.models import Release
 from portal.datasets.services.releases import ReleaseError
@@ -27,7 +27,11 @@ def release(request: UserRequest, slug: str) -> HttpResponse:
         initial={"version": state.next_version},
     )
     if form.is_valid():
-        frozen = _freeze(request, standing, form)
+        frozen = None
+        if "draft" in request.POST:
+            _draft(request, standing, form)
+        else:
+            frozen = _freeze(request, standing, form)
         if frozen is not None:
             messages.success(request, f"Release {frozen.version} is frozen.")
             return redirect("annotation:release", slug)
@@ -44,6 +48,10 @@ def _freeze(request: UserRequest, standing: Standing, form: ReleaseForm) -> Rele
             notes=form.cleaned_data["notes"],
             visibility=form.cleaned_data["visibility"],
             leave_out_unfinished=form.cleaned_data.get("leave_out_unfinished", False),
+            licence=form.cleaned_data["licence"],
+            citation=form.citation(),
+            draw=form.draw(),
+            split_is_told=form.split_is_told,
             actor=request.user,
         )
     except Refused as refusal:
@@ -51,3 +59,24 @@ def _freeze(request: UserRequest, standing: Standing, form: ReleaseForm) -> Rele
     except ReleaseError as error:
         form.add_error(None, error.faults)
     return None
+
+
+def _draft(request: UserRequest, standing: Standing, form: ReleaseForm) -> None:
+    """Writes drafted change notes into the form."""
+    try:
+        notes = draft_release_notes(
+            campaign=standing.campaign,
+            visibility=form.cleaned_data["visibility"],
+            draw=form.draw(),
+            split_is_told=form.split_is_told,
+        )
+    except Refused as refusal:
+        form.add_error(None, refusal.message)
+    except ReleaseError as error:
+        form.add_error(None, error.faults)
+    else:
+        if notes:
+            form.show_notes(notes)
+            messages.info(request, "The notes are drafted. Read them over before you freeze.")
+        else:
+            messages.info(request, "This is the first release: nothing to compare it with.")

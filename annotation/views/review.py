@@ -5,7 +5,7 @@ from typing import Any
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
-from django.http import FileResponse, HttpResponse
+from django.http import HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -183,7 +183,7 @@ def item_html(request: UserRequest, slug: str, number: int, position: int) -> Ht
 @require_safe
 def item_image(
     request: UserRequest, slug: str, number: int, position: int, image: int
-) -> FileResponse:
+) -> HttpResponseBase:
     _, found = item_for(request.user, slug, number, position)
     images = found.campaign_document.document.images
     return image_response(get_object_or_404(images, number=image))

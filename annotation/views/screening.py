@@ -5,7 +5,7 @@ from typing import Any
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
-from django.http import FileResponse, HttpResponse
+from django.http import HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -146,6 +146,6 @@ def page_html(request: UserRequest, slug: str, name: str) -> HttpResponse:
 
 @login_required
 @require_safe
-def page_image(request: UserRequest, slug: str, name: str, number: int) -> FileResponse:
+def page_image(request: UserRequest, slug: str, name: str, number: int) -> HttpResponseBase:
     _, document = screening_page(request.user, slug, name)
     return image_response(get_object_or_404(document.document.images, number=number))

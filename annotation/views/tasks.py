@@ -5,7 +5,7 @@ from typing import Any
 
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
-from django.http import FileResponse, HttpResponse
+from django.http import HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, render
 from django.urls import get_script_prefix, reverse
 from django.views.decorators.http import require_safe
@@ -70,8 +70,11 @@ def _images(assignment: Assignment) -> list[dict[str, Any]]:
             "url": reverse("annotation:assignment-image", args=[assignment.pk, number]),
             "width": width,
             "height": height,
+            "has_boxes": is_rendered,
         }
-        for number, width, height in page_images(assignment.campaign_document.document_id)
+        for number, width, height, is_rendered in page_images(
+            assignment.campaign_document.document_id
+        )
     ]
 
 
@@ -113,6 +116,7 @@ def _address_patterns(_prefix: str) -> dict[str, str]:
         "submit": "assignment-submit",
         "content": "assignment-content",
         "facts": "assignment-facts",
+        "boxes": "assignment-boxes",
         "warnings": "assignment-warnings",
         "revisions": "assignment-revisions",
         "comments": "assignment-comments",
@@ -139,7 +143,7 @@ def assignment_html(request: UserRequest, pk: int) -> HttpResponse:
 
 @login_required
 @require_safe
-def assignment_image(request: UserRequest, pk: int, number: int) -> FileResponse:
+def assignment_image(request: UserRequest, pk: int, number: int) -> HttpResponseBase:
     assignment = readable_page(request.user, pk)
     images = assignment.campaign_document.document.images
     return image_response(get_object_or_404(images, number=number))

@@ -40,7 +40,7 @@ def suggested(work: Assignment) -> list[tuple[str, str, str]]:
     text = text_of(work)
     return [
         (text[start:end], label, source)
-        for start, end, label, source in page_suggestions(work.campaign_document)
+        for start, end, label, source, _ in page_suggestions(work.campaign_document)
     ]
 
 

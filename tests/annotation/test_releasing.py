@@ -154,3 +154,43 @@ def test_api_refuses_with_the_list(
     body = {"version": "1.0.0", "leave_out_unfinished": True}
     assert api_of(lead).post(address, body, format="json").status_code == 403
     assert api_of(organiser).post(address, body, format="json").status_code == 201
+
+
+def test_the_form_takes_licence_citation_and_a_drawn_split(
+    finished: Campaign, lead: User, client_of: ClientOf
+) -> None:
+    sent = {
+        **FORM,
+        "split": "draw",
+        "test_share": "50",
+        "seed": "4",
+        "licence": "CC-BY-4.0",
+        "authors": "Doe, Jane",
+    }
+    assert client_of(lead).post(ADDRESS, sent).status_code == 302
+    release = Release.objects.get()
+    assert (release.licence, release.citation) == ("CC-BY-4.0", {"authors": ["Doe, Jane"]})
+    assert sorted(release.items.values_list("split", flat=True)) == ["dev", "test"]
+
+
+def test_the_form_drafts_the_notes(finished: Campaign, lead: User, client_of: ClientOf) -> None:
+    client = client_of(lead)
+    client.post(ADDRESS, {**FORM, "visibility": "public"})
+    sent = {**FORM, "version": "1.1.0", "visibility": "public", "draft": "1"}
+    page = client.post(ADDRESS, sent).content.decode()
+    assert "Since 1.0.0: items 0 added, 0 removed, 0 changed, 2 unchanged." in page
+    assert Release.objects.count() == 1
+
+
+def test_the_api_draws_a_split(finished: Campaign, lead: User, api_of: ApiOf) -> None:
+    body = {
+        "version": "1.0.0",
+        "test_share": 0.5,
+        "licence": "CC0-1.0",
+        "citation": {"year": 2024},
+    }
+    answer = api_of(lead).post("/api/v1/campaigns/spring-round/release/", body, format="json")
+    assert answer.status_code == 201
+    release = Release.objects.get()
+    assert (release.licence, release.citation) == ("CC0-1.0", {"year": 2024})
+    assert sorted(release.items.values_list("split", flat=True)) == ["dev", "test"]

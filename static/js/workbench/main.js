@@ -15,6 +15,7 @@ import { Flag } from "./flag.js";
 import { Guidelines } from "./guidelines.js";
 import { History } from "./history.js";
 import { ImagePane } from "./image-pane.js";
+import { ImagePlaces } from "./image-places.js";
 import { KeysDialog } from "./keys-dialog.js";
 import { Labelling } from "./labelling.js";
 import { Moving } from "./moving.js";
@@ -46,6 +47,7 @@ class Workbench {
     this.progress = new Progress(root, desk, this.saving.time);
     this.panes = new Panes(root, desk.data.user);
     this.image = new ImagePane(root);
+    this.places = new ImagePlaces(root, desk);
     this.comments = new Comments(root, desk, () => this.list.show());
     this.list = new SpanListView(root, desk, {
       onRemove: (key) => this.labelling.remove(key),
@@ -79,6 +81,7 @@ class Workbench {
     }
     if (warnings.status === 200) this.#desk.read(warnings.body.spans, this.saving.saver.base);
     this.#root.dataset.facts = String(facts.status === 200);
+    await this.places.load();
   }
 
   /** @returns {Record<string, (argument?: string) => void>} */

@@ -73,7 +73,10 @@ export class Progress {
     if (active) return `${active.label}: ${quote(active)}`;
     if (!pick) return "";
     const suggestion = this.#desk.suggestionAt(pick);
-    if (suggestion) return `${quote(pick)}: ${suggestion.label} suggested, Enter accepts`;
+    if (suggestion) {
+      const filed = suggestion.details ? ` (filed as ${suggestion.details})` : "";
+      return `${quote(pick)}: ${suggestion.label} suggested${filed}, Enter accepts`;
+    }
     const keys = `, press 1 to ${Math.min(9, this.#desk.data.labels.length)}`;
     return `${quote(pick)}: no label yet${this.#root.hasAttribute("data-no-character-keys") ? "" : keys}`;
   }

@@ -46,7 +46,7 @@ export class Suggestions {
   offered(rows) {
     const dismissed = this.#dismissals.all;
     return rows
-      .map(([start, end, label, source]) => ({ start, end, label, source }))
+      .map(([start, end, label, source, details = ""]) => ({ start, end, label, source, details }))
       .filter((one) => !dismissed.has(nameOf(one)));
   }
 

@@ -1,0 +1,19 @@
+"""Text for LaTeX."""
+
+_SPECIAL = str.maketrans(
+    {
+        "\\": r"\textbackslash{}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        **{letter: f"\\{letter}" for letter in "&%$#_{}"},
+    }
+)
+
+
+def escaped(text: str) -> str:
+    """Text that LaTeX prints as it is; a line break, which would end a comment, is a space.
+
+    >>> escaped("R&D, 50 %")
+    'R\\\\&D, 50 \\\\%'
+    """
+    return " ".join(text.split()).translate(_SPECIAL)

@@ -1,0 +1,30 @@
+// Buttons that copy the text of another element: <button data-copy="ID" hidden>. Without this
+// script, or without a clipboard, they stay hidden and the text can be marked as any other.
+
+const SHOWN_FOR = 2000;
+
+function words(button) {
+  button.dataset.words ??= button.textContent;
+  return button.dataset.words;
+}
+
+async function copy(button) {
+  const source = document.getElementById(button.dataset.copy);
+  const label = words(button);
+  try {
+    await navigator.clipboard.writeText(source.textContent);
+    button.textContent = "Copied";
+  } catch {
+    button.textContent = "Not copied";
+  }
+  setTimeout(() => {
+    button.textContent = label;
+  }, SHOWN_FOR);
+}
+
+if (navigator.clipboard) {
+  for (const button of document.querySelectorAll("button[data-copy]")) {
+    button.hidden = false;
+    button.addEventListener("click", () => copy(button));
+  }
+}
