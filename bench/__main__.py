@@ -11,14 +11,20 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from bench.agreement import agreement_table
+from bench.documents import documents_table
+from bench.imports import import_table
 from bench.references import COMPARISONS
 from bench.wholes import LINEAR, SIZES, Whole, measure
 from bench.workbench import workbench_table
+from bench.workers import workers_table
 from scoring.benchmarks.parallel import cores
 
 AGREEMENT = "agreement"
 WORKBENCH = "workbench"
-PARTS = (*COMPARISONS, *SIZES, AGREEMENT, WORKBENCH)
+WORKERS = "workers"
+IMPORTS = "imports"
+DOCUMENTS = "documents"
+PARTS = (*COMPARISONS, *SIZES, AGREEMENT, WORKBENCH, WORKERS, IMPORTS, DOCUMENTS)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -61,6 +67,12 @@ def page(parts: Collection[str]) -> Iterator[str]:
         yield from agreement_table()
     if WORKBENCH in parts:
         yield from workbench_table()
+    if WORKERS in parts:
+        yield from workers_table()
+    if IMPORTS in parts:
+        yield from import_table()
+    if DOCUMENTS in parts:
+        yield from documents_table()
 
 
 def _reference_table(parts: Sequence[str]) -> Iterator[str]:

@@ -22,15 +22,16 @@ _WEB = [
     "portal.wsgi:application",
 ]  # fmt: skip
 _WORKER = [
-    "--quiet", "-A", "portal", "worker", "--beat", "--concurrency", "2", "--loglevel", "warning",
-    "--without-gossip", "--without-mingle", "--without-heartbeat",
+    "--quiet", "-A", "portal", "worker", "--beat", "--loglevel", "warning", "--without-gossip",
+    "--without-mingle", "--without-heartbeat", "--concurrency",
 ]  # fmt: skip
 
 
 class BenchSite:
-    """SQLite and the embedded broker, one web process, one worker with two children."""
+    """SQLite and the embedded broker, one web process, one worker with two children; `extra`
+    are settings such as those of another database or broker."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, **extra: str) -> None:
         self.folder = folder
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
@@ -41,7 +42,7 @@ class BenchSite:
         foreign |= {"PYTHONDONTWRITEBYTECODE"}
         kept = {name: value for name, value in os.environ.items() if name not in foreign}
         settings = {"DJANGO_SETTINGS_MODULE": "portal.settings", "LOG_LEVEL": "WARNING"}
-        self._env = kept | settings | {"VAR_DIR": str(folder)}
+        self._env = kept | settings | {"VAR_DIR": str(folder)} | extra
         self._web: subprocess.Popen[bytes] | None = None
         self._worker: subprocess.Popen[bytes] | None = None
 
@@ -53,8 +54,11 @@ class BenchSite:
         while not self._answers():
             time.sleep(0.02)
         seconds = time.perf_counter() - begun
-        self._worker = self._start("celery", *_WORKER)
+        self.start_worker()
         return seconds
+
+    def start_worker(self, concurrency: int = 2) -> None:
+        self._worker = self._start("celery", *_WORKER, str(concurrency))
 
     def stop(self) -> None:
         for process in (self._web, self._worker):
@@ -62,6 +66,7 @@ class BenchSite:
                 with suppress(ProcessLookupError):
                     os.killpg(process.pid, signal.SIGTERM)
                 process.wait(timeout=30)
+        self._web = self._worker = None
 
     def manage(self, *arguments: str) -> str:
         """What a command of manage.py printed; raises CalledProcessError when it fails."""
@@ -71,9 +76,10 @@ class BenchSite:
         )
         return done.stdout
 
-    def run(self, call: str) -> Any:
-        """Calls a function of `bench.tasks` in the site's Django; its JSON answer."""
-        code = f"import json; from bench import tasks; print(json.dumps(tasks.{call}))"
+    def run(self, call: str, module: str = "tasks") -> Any:
+        """Calls a function of `bench.tasks`, or of another module, in the site's Django; its JSON
+        answer."""
+        code = f"import json; from bench import {module}; print(json.dumps({module}.{call}))"
         return json.loads(self.manage("shell", "--no-imports", "-c", code).splitlines()[-1])
 
     def cpu_seconds(self) -> float:

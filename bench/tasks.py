@@ -12,9 +12,10 @@ from annotation.services.campaigns import create_campaign, open_campaign
 from annotation.services.members import add_member
 from annotation.services.saving import save_spans
 from bench.filings import Filing, filing
+from bench.timing import best_of
 from portal.accounts.models import User
 from portal.accounts.tokens import issue_token
-from portal.datasets.models import Dataset, Document, DocumentContent
+from portal.datasets.models import Dataset, Document, DocumentContent, DocumentType
 from portal.facts import canonicalise
 
 
@@ -93,3 +94,47 @@ def _session(user: User) -> str:
     session[HASH_SESSION_KEY] = user.get_session_auth_hash()
     session.save()
     return str(session.session_key)
+
+
+def document_pages(count: int, queries: Sequence[str]) -> list[float]:
+    """Seconds to answer each page of the document table, of so many documents."""
+    from django.db import connection
+    from django.test import Client
+
+    user = User.objects.create_user(
+        email="olga@example.org", password=None, name="Olga", is_organiser=True
+    )
+    dataset = Dataset.objects.create(slug="large", title="Large")
+    for start in range(0, count, 5_000):
+        numbers = range(start, min(start + 5_000, count))
+        Document.objects.bulk_create(_described(dataset, number) for number in numbers)
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE")
+    client = Client(headers={"host": "127.0.0.1"})
+    client.force_login(user, backend=settings.AUTHENTICATION_BACKENDS[0])
+    seconds = []
+    for query in queries:
+        path = f"/datasets/large/documents/?{query}"
+        assert client.get(path).status_code == 200, path
+        seconds.append(best_of(lambda path=path: client.get(path))[0])  # type: ignore[misc]
+    return seconds
+
+
+def _described(dataset: Dataset, number: int) -> Document:
+    """A document without content, which no list reads."""
+    return Document(
+        dataset=dataset,
+        name=f"page-{number:06}",
+        doc_type=DocumentType.values[number % 6],
+        company=f"Company {number % 100} of Somewhere",
+        form_type="10-K",
+        fiscal_year=2000 + number % 20,
+        source=f"source-{number % 5}.example",
+        language=("en", "zh")[number % 2],
+        fact_count=None if number % 3 == 0 else number % 30,
+        text_chars=1_000 + number * 7 % 9_000,
+        metadata={"cik": number, "accession": f"{number:018}", "note": "x" * 100},
+        source_sha256=f"{number:064}",
+        html_sha256=f"{number:064}",
+        text_sha256=f"{number:064}",
+    )

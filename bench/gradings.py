@@ -1,0 +1,92 @@
+"""Makes and grades the submission that `bench.workers` times; runs in the Django of its site."""
+
+import json
+
+from django.core.files.uploadedfile import SimpleUploadedFile
+
+from bench.filings import Filing, filing
+from portal.accounts.models import User
+from portal.datasets.models import Dataset, Document, DocumentContent, Release
+from portal.datasets.services.releases import GoldItem, freeze_release
+from portal.facts import Span, canonicalise
+from portal.jobs.models import Job
+from scoring.models import Grading, Submission
+from scoring.services.boards import NewPhase, create_board, set_board_state
+from scoring.services.gradings import start_grading
+from scoring.services.submissions import create_submission
+from scoring.services.validation import check_upload
+
+
+def make_graded(pages: int, facts: int) -> int:
+    """A board of `pages` pages with `facts` facts each, and a submission with a tenth of the
+    figures spoilt, whose first grading is not waited for; the submission's primary key."""
+    filings = [filing(f"page-{number:05}", facts, number) for number in range(pages)]
+    dataset = Dataset.objects.create(slug="bench", title="Bench")
+    release = freeze_release(
+        dataset=dataset,
+        version="1.0.0",
+        items=[_gold(dataset, page) for page in filings],
+        labels=["Number", "Date"],
+        visibility=Release.Visibility.PUBLIC,
+    )
+    board = create_board(
+        slug="bench",
+        title="Bench",
+        benchmark="fincriticaled",
+        phase=NewPhase(slug="test", title="Test", release=release, diagnostics="facts"),
+        actor=None,
+    )
+    set_board_state(board=board, state=board.State.OPEN, actor=None)
+    phase = board.phases.select_related("board", "release__dataset").get()
+    lines = "".join(
+        json.dumps({"id": page.name, "html": page.html.replace("7,", "1,")}) + "\n"
+        for page in filings
+    )
+    file = SimpleUploadedFile("predictions.jsonl", lines.encode())
+    submission = create_submission(
+        phase=phase,
+        owner=User.objects.create_user(email="bench@example.org", password=None, name="Bench"),
+        card={"name": "Bench"},
+        file=file,
+        filename=file.name or "",
+        checked=check_upload(phase=phase, file=file, filename=file.name or ""),
+    )
+    Job.objects.all().delete()
+    return submission.pk
+
+
+def _gold(dataset: Dataset, page: Filing) -> GoldItem:
+    canonical = canonicalise(page.html)
+    document = Document.objects.create(
+        dataset=dataset,
+        name=page.name,
+        source_sha256=canonical.html_sha256,
+        html_sha256=canonical.html_sha256,
+        text_sha256=canonical.text_sha256,
+        text_chars=len(canonical.text),
+    )
+    DocumentContent.objects.create(document=document, html=canonical.html, text=canonical.text)
+    spans, position = [], 0
+    for quote in page.facts:
+        start = canonical.text.index(quote, position)
+        position = start + len(quote)
+        spans.append(Span(start, position, "Number"))
+    return GoldItem(document=document, spans=tuple(spans))
+
+
+def grade_again() -> int:
+    """Queues another grading of the submission; its primary key."""
+    return start_grading(submission=Submission.objects.get(), actor=None).pk
+
+
+def seconds_of(pk: int) -> float | None:
+    """From the first job's claim to the end of the grading; None while it goes on."""
+    grading = Grading.objects.get(pk=pk)
+    if grading.state == Grading.State.FAILED:
+        raise RuntimeError(grading.error)
+    if grading.finished_at is None:
+        return None
+    first = Job.objects.filter(group=grading.job_group).order_by("started_at").first()
+    assert first is not None
+    assert first.started_at is not None
+    return (grading.finished_at - first.started_at).total_seconds()
