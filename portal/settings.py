@@ -159,8 +159,13 @@ CACHES = {
 
 # --- wake-up messages (the queue itself is portal.jobs.Job) ------------------------------------
 CELERY_BROKER_URL: str = env.str("CELERY_BROKER_URL", default="filesystem://")
-JOB_LEASE = timedelta(seconds=_int("JOB_LEASE_SECONDS", 60, least=3))
+# A lost worker must be noticed within a minute: the lease and one look of the reaper.
+JOB_LEASE = timedelta(seconds=_int("JOB_LEASE_SECONDS", 45, least=3))
 JOB_REAP_EVERY = timedelta(seconds=_int("JOB_REAP_SECONDS", 5))
+# Letters that failed must outlive the links in them (fourteen days).
+JOB_KEEP = timedelta(days=_int("JOB_KEEP_DAYS", 30, least=14))
+# Memory a worker's process may address, in MB; 0 for as much as there is.
+JOB_MEMORY_MB = _int("JOB_MEMORY_MB", 0, least=0)
 GRADING_CHUNK = _int("GRADING_CHUNK", 25)
 
 # --- files ----------------------------------------------------------------------------------
@@ -188,6 +193,10 @@ STORAGES = {
     else {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
 }
+
+# --- rendering ------------------------------------------------------------------------------
+# The program that makes page images, by name or by path.
+CHROMIUM: str = env.str("CHROMIUM", default="chromium")
 
 # --- uploads --------------------------------------------------------------------------------
 MEGABYTE = 1024 * 1024
@@ -237,6 +246,16 @@ ACCOUNT_EMAIL_SUBJECT_PREFIX = f"[{SITE_NAME}] "
 ACCOUNT_USER_DISPLAY = "portal.accounts.models.display_name"
 MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
 
+# --- operator -------------------------------------------------------------------------------
+# Who runs this site and how to reach them; both stand in the texts on terms, privacy and contact.
+OPERATOR_NAME: str = env.str("OPERATOR_NAME", default="")
+CONTACT_EMAIL: str = env.str("CONTACT_EMAIL", default="")
+# A folder with texts of the operator's own: terms.md, privacy.md, contact.md, each if it is there.
+_legal_dir: str = env.str("LEGAL_DIR", default="")
+LEGAL_DIR: Path | None = Path(_legal_dir) if _legal_dir else None
+if LEGAL_DIR is not None and not LEGAL_DIR.is_dir():
+    raise ImproperlyConfigured(f"LEGAL_DIR must be a folder, and {_legal_dir} is none")
+
 EMAIL_URL: str = env.str("EMAIL_URL", default="consolemail://")
 try:
     vars().update(env.email_url_config(EMAIL_URL))
@@ -244,6 +263,8 @@ except ImproperlyConfigured as error:
     raise ImproperlyConfigured(f"EMAIL_URL must be an address of mail: {error}") from error
 # A mail server that does not answer must not hold a worker or a page for ever.
 EMAIL_TIMEOUT = _int("EMAIL_TIMEOUT_SECONDS", 20)
+# Webhooks to hosts of private networks, and without TLS.
+OUTGOING_TO_PRIVATE: bool = env.bool("OUTGOING_TO_PRIVATE", default=False)
 DEFAULT_FROM_EMAIL: str = env.str("DEFAULT_FROM_EMAIL", default="factboard@localhost")
 
 # --- security -------------------------------------------------------------------------------
@@ -290,11 +311,23 @@ SPECTACULAR_SETTINGS = {
     "ENUM_NAME_OVERRIDES": {
         "AssignmentFlagEnum": "portal.home.api_enums.ASSIGNMENT_FLAG",
         "AssignmentStateEnum": "portal.home.api_enums.ASSIGNMENT_STATE",
+        "BatchAuditStateEnum": "portal.home.api_enums.AUDIT_STATE",
+        "BatchStateEnum": "portal.home.api_enums.BATCH_STATE",
         "BoardStateEnum": "portal.home.api_enums.BOARD_STATE",
         "CampaignStateEnum": "portal.home.api_enums.CAMPAIGN_STATE",
         "CaseKindEnum": "portal.home.api_enums.CASE_KIND",
         "CaseStateEnum": "portal.home.api_enums.CASE_STATE",
+        "DatasetTaskKindEnum": "portal.home.api_enums.DATASET_TASK_KIND",
         "DatasetVisibilityEnum": "portal.home.api_enums.DATASET_VISIBILITY",
+        "DisputeStateEnum": "portal.home.api_enums.DISPUTE_STATE",
+        "DocumentKindEnum": "portal.home.api_enums.DOCUMENT_KIND",
+        "DocumentStateEnum": "portal.home.api_enums.DOCUMENT_STATE",
+        "FindingKindEnum": "portal.home.api_enums.FINDING_KIND",
+        "FindingDecisionEnum": "portal.home.api_enums.FINDING_DECISION",
+        "FindingGivenDecisionEnum": "portal.home.api_enums.FINDING_GIVEN_DECISION",
+        "DuplicateDecisionEnum": "portal.home.api_enums.DUPLICATE_DECISION",
+        "DocumentTypeEnum": "portal.home.api_enums.DOCUMENT_TYPE",
+        "ImportFormEnum": "portal.home.api_enums.IMPORT_FORM",
         "LabelFileFormEnum": "portal.home.api_enums.LABEL_FILE_FORM",
         "LabelFileStateEnum": "portal.home.api_enums.LABEL_FILE_STATE",
         "OwnGoldOutcomeEnum": "portal.home.api_enums.OWN_GOLD_OUTCOME",
@@ -303,6 +336,7 @@ SPECTACULAR_SETTINGS = {
         "ReviewRoundStateEnum": "portal.home.api_enums.REVIEW_ROUND_STATE",
         "ReviewVerdictEnum": "portal.home.api_enums.REVIEW_VERDICT",
         "ScreeningVerdictEnum": "portal.home.api_enums.SCREENING_VERDICT",
+        "SubmissionVerdictEnum": "portal.home.api_enums.SUBMISSION_VERDICT",
         "WorkStateEnum": "portal.home.api_enums.WORK_STATE",
     },
     "SWAGGER_UI_DIST": "SIDECAR",

@@ -10,6 +10,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("accounts/", include("allauth.urls")),
     path("account/", include("portal.accounts.urls")),
     path("invitations/", include("portal.accounts.invitation_urls")),
+    path("teams/", include("portal.accounts.teams.urls")),
     path("datasets/", include("portal.datasets.urls")),
     path("", include("annotation.urls")),
     path("", include("scoring.urls")),

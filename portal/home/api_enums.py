@@ -15,8 +15,19 @@ from annotation.models import (
     Screening,
 )
 from annotation.selectors.own_gold import OUTCOMES
-from portal.datasets.models import Dataset, ImportRun, Release
-from scoring.models import Board
+from portal.datasets.models import (
+    Batch,
+    Dataset,
+    DatasetTask,
+    Dispute,
+    Document,
+    DocumentType,
+    ImportRun,
+    NearDuplicate,
+    PiiFinding,
+    Release,
+)
+from scoring.models import Board, Submission
 
 ASSIGNMENT_FLAG = Assignment.Flag.choices
 ASSIGNMENT_STATE = Assignment.State.choices
@@ -32,6 +43,19 @@ OWN_GOLD_OUTCOME = [(outcome, outcome) for outcome in OUTCOMES]
 REVIEW_ROUND_STATE = ReviewRound.State.choices
 REVIEW_VERDICT = ReviewItem.Verdict.choices
 SCREENING_VERDICT = Screening.Verdict.choices
+IMPORT_FORM = ImportRun.Form.choices
+DATASET_TASK_KIND = DatasetTask.Kind.choices
+BATCH_STATE = Batch.State.choices
+AUDIT_STATE = [(state, state) for state in ("incomplete", "accepted", "rejected")]
+DISPUTE_STATE = Dispute.State.choices
+SUBMISSION_VERDICT = [choice for choice in Submission.Verdict.choices if choice[0]]
+DOCUMENT_TYPE = DocumentType.choices
+DOCUMENT_KIND = Document.Kind.choices
+DOCUMENT_STATE = Document.State.choices
+FINDING_KIND = PiiFinding.Kind.choices
+FINDING_DECISION = PiiFinding.Decision.choices
+FINDING_GIVEN_DECISION = [("kept", "kept"), ("masked", "masked")]
+DUPLICATE_DECISION = NearDuplicate.Decision.choices
 DATASET_VISIBILITY = Dataset.Visibility.choices
 RELEASE_VISIBILITY = Release.Visibility.choices
 # Imports and gradings alike.

@@ -8,6 +8,8 @@ urlpatterns = [
     path("schema/", SpectacularAPIView.as_view(), name="schema"),
     path("docs/", SpectacularSwaggerView.as_view(url_name="api:schema"), name="docs"),
     path("", include("portal.accounts.invitation_api")),
+    path("", include("portal.accounts.account_api")),
+    path("", include("portal.accounts.teams.api")),
     path("", include("portal.datasets.api_urls")),
     path("", include("annotation.api_urls")),
     path("", include("scoring.api_urls")),

@@ -78,6 +78,7 @@ def _account() -> list[tuple[str, str]]:
     return [
         ("Start page", _address("home:start")),
         ("Profile and tokens", _address("accounts:account")),
+        ("Teams", _address("teams:list")),
         ("Email", _address("account_email")),
         ("Password", _address("account_change_password")),
         ("Two-factor log-in", _address("mfa_index")),
