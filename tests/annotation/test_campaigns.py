@@ -367,6 +367,7 @@ def test_workbench_has_what_its_front_end_needs(
         "submit": f"{own}/submit/",
         "content": f"{own}/content/",
         "facts": f"{own}/facts/",
+        "boxes": f"{own}/boxes/",
         "warnings": f"{own}/warnings/",
         "revisions": f"{own}/revisions/",
         "comments": f"{own}/comments/",

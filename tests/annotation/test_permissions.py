@@ -183,6 +183,7 @@ API = {
     ("PUT", "assignment-spans"): answered(API_OWNER, 422),
     ("POST", "assignment-submit"): answered(API_OWNER, 422),
     ("GET", "assignment-facts"): API_OWNER,
+    ("GET", "assignment-boxes"): API_OWNER,
     ("GET", "assignment-warnings"): API_OWNER,
     ("GET", "assignment-revisions"): API_OWNER_OR_LEAD,
     ("GET", "assignment-revision"): API_OWNER_OR_LEAD,
@@ -467,5 +468,11 @@ def test_images_follow_the_page(
                 assert response.getvalue() == picture.getvalue()
     context = client_of(ann).get(f"/annotate/{settled}/").context
     assert context["images"] == [
-        {"number": 1, "url": f"/annotate/{settled}/images/1/", "width": 4, "height": 3}
+        {
+            "number": 1,
+            "url": f"/annotate/{settled}/images/1/",
+            "width": 4,
+            "height": 3,
+            "has_boxes": False,
+        }
     ]

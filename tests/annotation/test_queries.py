@@ -45,7 +45,7 @@ BUDGETS = {
     "/campaigns/spring-round/qualification/": 16,
     "/campaigns/spring-round/quality/": 12,
     "/campaigns/spring-round/quality/csv/": 12,
-    "/campaigns/spring-round/release/": 11,
+    "/campaigns/spring-round/release/": 12,
 }
 API_BUDGETS = {
     "/api/v1/assignments/": 2,
@@ -68,7 +68,7 @@ API_BUDGETS = {
     "/api/v1/campaigns/spring-round/adjudication/page-001/": 14,
     "/api/v1/campaigns/spring-round/qualification/": 14,
     "/api/v1/campaigns/spring-round/quality/": 10,
-    "/api/v1/campaigns/spring-round/release/": 9,
+    "/api/v1/campaigns/spring-round/release/": 10,
 }
 
 

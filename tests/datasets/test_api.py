@@ -88,6 +88,9 @@ def test_card_counts_what_the_dataset_holds(api_of: Apis) -> None:
         "licence": "",
         "visibility": "public",
         "is_sample": False,
+        "derived_from": None,
+        "derivation": None,
+        "simulated_as": "",
         "documents": 1,
         "types": [{"doc_type": "other", "documents": 1}],
         "releases": ["1.0.0"],
@@ -118,10 +121,12 @@ def test_hidden_documents_show_name_type_and_images_only(api_of: Apis, organiser
         "company": None,
         "form_type": None,
         "fiscal_year": None,
+        "source": None,
+        "language": None,
         "text_chars": None,
     }
     answer = api_of(None).get("/api/v1/datasets/world/documents/secret/").json()
-    assert answer.keys() == {"name", "doc_type", "images", "readable"}
+    assert answer.keys() == {"name", "doc_type", "images", "readable", "prompt"}
     [image] = answer["images"]
     assert image["url"].endswith("/api/v1/datasets/world/documents/secret/images/1/")
     full = api_of(organiser).get("/api/v1/datasets/world/documents/secret/").json()

@@ -63,7 +63,7 @@ def import_pages(organiser: Page) -> None:
     organiser.get_by_label("Short name").fill("torn")
     organiser.get_by_role("button", name="Create dataset").click()
     organiser.goto("/datasets/torn/import/")
-    organiser.get_by_label("ZIP archive").set_input_files(
+    organiser.get_by_label("File", exact=True).set_input_files(
         {"name": "pages.zip", "mimeType": "application/zip", "buffer": plan.archive()}
     )
     organiser.get_by_role("button", name="Import", exact=True).click()

@@ -121,7 +121,7 @@ def work_for_a_while(env: Env, log: Path, *, until: int, longer: float = 0) -> N
     """Lets a worker work until so many jobs are done and somewhat longer, then kills it."""
     worker = start_worker(env, log)
     try:
-        wait_until(lambda: done(env) >= until, seconds=30, what=f"{until} jobs done")
+        wait_until(lambda: done(env) >= until, seconds=90, what=f"{until} jobs done")
         time.sleep(longer)
     finally:
         kill_group(worker)
