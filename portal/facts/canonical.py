@@ -14,7 +14,7 @@ from portal.facts.edgar import open_envelope
 from portal.facts.elements import KEPT_ATTRIBUTES, KEPT_ELEMENTS, VOID_ELEMENTS
 from portal.facts.errors import RefusedHtml
 from portal.facts.markup import Kind, Token, tokens
-from portal.facts.nesting import check_nesting
+from portal.facts.nesting import check_nesting, is_surely_small
 from portal.facts.reduction import is_xhtml, reduce_markup
 from portal.facts.spans import is_blank
 
@@ -88,7 +88,8 @@ def _settled(html: str) -> tuple[str, Sequence[Token]]:
     if len(html) > MAX_CHARS:
         raise RefusedHtml(f"{len(html):,} characters are more than {MAX_CHARS:,}", "too_large")
     reduced = reduce_markup(_plain_characters(html))
-    check_nesting(reduced, tokens(reduced))
+    if not is_surely_small(reduced):
+        check_nesting(reduced, tokens(reduced))
     cleaned = _clean_once(reduced)
     for _ in range(MAX_ROUNDS):
         plain = _plain_characters(cleaned)

@@ -53,6 +53,9 @@ _RAW_ENDS = {
 }
 
 
+_HOLDS_RAW = _RAW_ENDS.keys() | {"plaintext"}
+
+
 def tokens(html: str, *, xml: bool = False) -> Iterator[Token]:
     """Yields the tokens of `html` in order, without gaps. Linear time; never raises.
 
@@ -60,27 +63,32 @@ def tokens(html: str, *, xml: bool = False) -> Iterator[Token]:
     """
     # A filing has hundreds of thousands: what the loop needs is looked up once, and tokens are made
     # without the call that a NamedTuple's name would be.
-    search, new = _MARKUP.search, tuple.__new__
+    new = tuple.__new__
     text, open_tag, end_tag = Kind.TEXT, Kind.START, Kind.END
-    position = 0
-    while match := search(html, position):
-        start, end = match.span()
-        if start > position:
-            yield new(Token, (text, position, start, ""))
-        position = end
-        slash, name = match.group("slash", "name")
-        if match.lastgroup in _OPEN:
-            yield Token(Kind.UNCLOSED, start, end)
-        elif name is None:
-            yield Token(Kind.COMMENT, start, end)
-        elif slash:
-            yield new(Token, (end_tag, start, end, name.lower()))
-        else:
-            name = name.lower()
-            yield new(Token, (open_tag, start, end, name))
-            if not (xml and html[end - 2] == "/") and (raw := _raw(html, end, name)):
-                yield raw
-                position = raw.end
+    position, is_at_end = 0, False
+    while not is_at_end:
+        is_at_end = True
+        for match in _MARKUP.finditer(html, position):
+            start, end = match.span()
+            if start > position:
+                yield new(Token, (text, position, start, ""))
+            position = end
+            slash, name = match.group("slash", "name")
+            if match.lastgroup in _OPEN:
+                yield Token(Kind.UNCLOSED, start, end)
+            elif name is None:
+                yield Token(Kind.COMMENT, start, end)
+            elif slash:
+                yield new(Token, (end_tag, start, end, name.lower()))
+            else:
+                name = name.lower()
+                yield new(Token, (open_tag, start, end, name))
+                is_closed = xml and html[end - 2] == "/"
+                if name in _HOLDS_RAW and not is_closed and (raw := _raw(html, end, name)):
+                    yield raw
+                    # What it holds is no markup: the search goes on after it.
+                    position, is_at_end = raw.end, False
+                    break
     if position < len(html):
         yield Token(Kind.TEXT, position, len(html))
 

@@ -6,6 +6,7 @@ elements. This follows the parser's rules for open elements closely enough to fo
 pass over the tags.
 """
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -26,6 +27,8 @@ MAX_REOPENED = 300_000
 _INLINE = FORMATTING_ELEMENTS | PHRASING_ELEMENTS
 CELLS = frozenset({"td", "th", "caption"})
 SCOPES = CELLS | {"table"}
+
+_FORMATTING_START = re.compile(rf"<(?:{'|'.join(sorted(FORMATTING_ELEMENTS))})", re.IGNORECASE)
 
 # What an opening tag closes first, when it is open above the nearest of the second set.
 _TABLE = frozenset({"table"})
@@ -134,6 +137,18 @@ class _Nesting:
             if element.name in CELLS:
                 self.formatting.pop()
         del self.stack[index:]
+
+
+def is_surely_small(html: str) -> bool:
+    """Whether so few tags cannot make a tree too deep or too large, however they stand.
+
+    An element is open once at a time, so that no more are open than were started; and every text
+    or tag reopens at most each formatting element that was started.
+    """
+    tags = html.count("<")
+    if tags > MAX_OPEN:
+        return False
+    return (2 * tags + 1) * len(_FORMATTING_START.findall(html)) <= MAX_REOPENED
 
 
 def check_nesting(html: str, found: Iterable[Token]) -> None:

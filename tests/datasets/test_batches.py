@@ -221,16 +221,16 @@ def test_schema_can_come_from_the_records() -> None:
     from portal.datasets.selectors.acceptance import suggested_schema
 
     dataset = receipts(2)
-    assert suggested_schema(dataset) == {
-        "fields": [
-            {"name": "seller", "kind": "text"},
-            {"name": "total", "kind": "text"},
-            {
-                "name": "items",
-                "kind": "list",
-                "items": [{"name": "what", "kind": "text"}, {"name": "amount", "kind": "text"}],
-            },
-        ]
+    found: Any = suggested_schema(dataset)
+    fields = {field["name"]: field for field in found["fields"]}
+    parts = fields["items"].pop("items")
+    # PostgreSQL keeps no order of a record's fields.
+    assert sorted(part["name"] for part in parts) == ["amount", "what"]
+    assert {part["kind"] for part in parts} == {"text"}
+    assert fields == {
+        "seller": {"name": "seller", "kind": "text"},
+        "total": {"name": "total", "kind": "text"},
+        "items": {"name": "items", "kind": "list"},
     }
 
 

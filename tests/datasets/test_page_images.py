@@ -278,7 +278,7 @@ class TestCommand:
         drawing.error = {"text b": RenderingError("blank", "nothing of it is visible")}
         out, err = io.StringIO(), io.StringIO()
         call_command("render_pages", "set", stdout=out, stderr=err)
-        assert out.getvalue() == "2 documents rendered, 2 images, 1 documents refused\n"
+        assert out.getvalue() == "1 documents refused, 2 documents rendered, 2 images\n"
         assert err.getvalue() == "b: nothing of it is visible (blank)\n"
         drawing.drawn = []
         call_command("render_pages", "set", "--again", stdout=io.StringIO())

@@ -56,7 +56,8 @@ def task_page(task: DatasetTask, *, page: str = "1") -> TaskPage:
         known = set(documents.values_list("name", flat=True))
     return TaskPage(
         task=task,
-        counts=list(report.get("counts", {}).items()),
+        # PostgreSQL keeps no order of an object's keys.
+        counts=sorted(report.get("counts", {}).items()),
         faults=[Fault(**fault, is_document=fault["name"] in known) for fault in shown],
         page=shown,
         faults_left_out=report.get("faults_left_out", 0),

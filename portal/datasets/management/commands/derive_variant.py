@@ -62,7 +62,8 @@ class Command(BaseCommand):
         self._report(variant, task)
 
     def _report(self, variant: Dataset, task: DatasetTask) -> None:
-        counts = ", ".join(f"{number} {what}" for what, number in task.report["counts"].items())
+        counted = sorted(task.report["counts"].items())
+        counts = ", ".join(f"{number} {what}" for what, number in counted)
         self.stdout.write(f"{variant.slug}: {counts}\nsimulated: {variant.simulation}")
         for fault in task.report["faults"]:
             self.stderr.write(f"{fault['name']}: {fault['reason']}")

@@ -40,5 +40,5 @@ class Command(BaseCommand):
         for fault in task.report.get("faults", []):
             self.stderr.write(f"{fault['name']}: {fault['reason']} ({fault['code']})")
         counts = task.report.get("counts", {})
-        told = ", ".join(f"{number} {what}" for what, number in counts.items())
+        told = ", ".join(f"{number} {what}" for what, number in sorted(counts.items()))
         self.stdout.write(told or "every page has an image")
