@@ -148,7 +148,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='phase',
             name='score_decimals',
-            field=models.PositiveSmallIntegerField(blank=True, help_text='Of percentages, as submitters see them while the phase is open; empty: all.', null=True),
+            field=models.PositiveSmallIntegerField(blank=True, help_text='Of percentages, as anybody but organisers reads them; empty: all.', null=True),
         ),
         migrations.AddField(
             model_name='phase',

@@ -117,7 +117,7 @@ class Phase(models.Model):
     score_decimals = models.PositiveSmallIntegerField(
         null=True,
         blank=True,
-        help_text="Of percentages, as submitters see them while the phase is open; empty: all.",
+        help_text="Of percentages, as anybody but organisers reads them; empty: all.",
     )
     scores_after = models.DateTimeField(
         null=True, blank=True, help_text="Submitters see no score before; empty: at once."
