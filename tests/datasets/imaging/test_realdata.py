@@ -4,7 +4,6 @@ import io
 import json
 import random
 import re
-import shutil
 import subprocess
 from collections.abc import Iterator, Sequence
 
@@ -13,13 +12,17 @@ from PIL import Image, ImageOps
 
 from portal.datasets.imaging.renderer import Rendered, RenderedImage, Renderer
 from portal.facts import canonicalise, decode_html
+from tests.programs import require_program
 from tests.shared import REALDATA, needs_realdata
 
-pytestmark = [
-    pytest.mark.browser,
-    needs_realdata,
-    pytest.mark.skipif(shutil.which("tesseract") is None, reason="no tesseract"),
-]
+pytestmark = [pytest.mark.browser, needs_realdata]
+
+
+@pytest.fixture(autouse=True)
+def tesseract() -> str:
+    """Skipped without it, and a failure where services must run."""
+    return require_program("tesseract")
+
 
 PAGES, FACTS_PER_PAGE = 12, 8
 # 96 of 96 on the pages drawn here, 98.9 % of 528 facts of all pages.
