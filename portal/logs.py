@@ -41,5 +41,7 @@ def logging_config(*, level: str, json: bool) -> dict[str, Any]:
         "loggers": {
             "django.server": {"handlers": ["stderr"], "propagate": False},
             "celery": {"level": "WARNING"},
+            # A line for every call to the judge says nothing.
+            "httpx2": {"level": "WARNING"},
         },
     }

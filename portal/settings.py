@@ -30,6 +30,17 @@ def _int(name: str, default: int, *, least: int = 1) -> int:
     return value
 
 
+def _price(name: str) -> float:
+    """An amount of money from the environment, 0 by default, or an error that names it."""
+    try:
+        value = float(env.str(name, default="0"))
+    except ValueError as error:
+        raise ImproperlyConfigured(f"{name} must be a number") from error
+    if not 0 <= value < float("inf"):
+        raise ImproperlyConfigured(f"{name} must be 0 or more, not {value}")
+    return value
+
+
 def _bool(name: str, *, default: bool) -> bool:
     text = env.str(name, default="on" if default else "off").strip().lower()
     if text in {"1", "true", "yes", "on"}:
@@ -37,6 +48,17 @@ def _bool(name: str, *, default: bool) -> bool:
     if text in {"0", "false", "no", "off"}:
         return False
     raise ImproperlyConfigured(f"{name} must be on or off, not {text!r}")
+
+
+def _folder(name: str) -> Path | None:
+    """A folder that is there, None by default, or an error that names it."""
+    text: str = env.str(name, default="").strip()
+    if not text:
+        return None
+    path = Path(text).absolute()
+    if not path.is_dir():
+        raise ImproperlyConfigured(f"{name} must be a folder; {path} is none")
+    return path
 
 
 def _secret_key(var_dir: Path) -> str:
@@ -60,6 +82,10 @@ DEBUG = _bool("DEBUG", default=False)
 VAR_DIR = Path(env.str("VAR_DIR", default=str(BASE_DIR / "var")))
 VAR_DIR.mkdir(parents=True, exist_ok=True)
 SECRET_KEY = _secret_key(VAR_DIR)
+# Former keys: what was signed or sealed under them is still read.
+SECRET_KEY_FALLBACKS: list[str] = env.list("SECRET_KEY_FALLBACKS", default=[])
+if any(len(key) < 32 for key in SECRET_KEY_FALLBACKS):
+    raise ImproperlyConfigured("SECRET_KEY_FALLBACKS must be keys of at least 32 characters each")
 ALLOWED_HOSTS: list[str] = env.list("ALLOWED_HOSTS", default=["127.0.0.1", "localhost", "[::1]"])
 CSRF_TRUSTED_ORIGINS: list[str] = env.list("CSRF_TRUSTED_ORIGINS", default=[])
 SITE_NAME = "Factboard"
@@ -105,6 +131,8 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "portal.common.plain_addresses.PlainAddressMiddleware",
+    "portal.common.conditional.ApiConditionalMiddleware",
 ]
 
 ROOT_URLCONF = "portal.urls"
@@ -154,7 +182,15 @@ CACHES = {
         "BACKEND": "django.core.cache.backends.db.DatabaseCache",
         "LOCATION": "cache_entries",
         "OPTIONS": {"MAX_ENTRIES": 20_000},
-    }
+    },
+    # Answers that are the same for many readers, as text, in the memory of each web process. Their
+    # keys count all that they were made of, so that none is ever out of date.
+    "answers": {
+        "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
+        "LOCATION": "answers",
+        "TIMEOUT": 3600,
+        "OPTIONS": {"MAX_ENTRIES": 30},
+    },
 }
 
 # --- wake-up messages (the queue itself is portal.jobs.Job) ------------------------------------
@@ -193,6 +229,25 @@ STORAGES = {
     else {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
 }
+
+# --- LLM judge ------------------------------------------------------------------------------
+# Any OpenAI-compatible endpoint, such as http://127.0.0.1:11434/v1. Without one nothing is judged.
+JUDGE_BASE_URL: str = env.str("JUDGE_BASE_URL", default="")
+JUDGE_MODEL: str = env.str("JUDGE_MODEL", default="")
+JUDGE_API_KEY: str = env.str("JUDGE_API_KEY", default="")
+# Money per million tokens, in whatever currency budgets are given in.
+JUDGE_PRICE_INPUT = _price("JUDGE_PRICE_INPUT")
+JUDGE_PRICE_OUTPUT = _price("JUDGE_PRICE_OUTPUT")
+JUDGE_CONCURRENCY = _int("JUDGE_CONCURRENCY", 4)
+JUDGE_CALLS_PER_MINUTE = _int("JUDGE_CALLS_PER_MINUTE", 0, least=0)
+JUDGE_TIMEOUT = _int("JUDGE_TIMEOUT_SECONDS", 120)
+JUDGE_ATTEMPTS = _int("JUDGE_ATTEMPTS", 5)
+# Verdicts that were paid for.
+JUDGE_CACHE = Path(env.str("JUDGE_CACHE", default=str(VAR_DIR / "judge")))
+
+# --- sentence embedding ---------------------------------------------------------------------
+# The folder of a sentence-transformers model, for receipts' lists; loaded when first needed.
+EMBEDDING_MODEL = _folder("EMBEDDING_MODEL")
 
 # --- rendering ------------------------------------------------------------------------------
 # The program that makes page images, by name or by path.
@@ -297,7 +352,12 @@ REST_FRAMEWORK = {
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticatedOrReadOnly"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
-    "DEFAULT_PAGINATION_CLASS": "rest_framework.pagination.LimitOffsetPagination",
+    "DEFAULT_PARSER_CLASSES": [
+        "portal.common.api.PlainJSONParser",
+        "rest_framework.parsers.FormParser",
+        "rest_framework.parsers.MultiPartParser",
+    ],
+    "DEFAULT_PAGINATION_CLASS": "portal.common.api.Pages",
     "PAGE_SIZE": 100,
     "TEST_REQUEST_DEFAULT_FORMAT": "json",
 }
@@ -307,6 +367,10 @@ SPECTACULAR_SETTINGS = {
     "VERSION": "1",
     "SERVE_INCLUDE_SCHEMA": False,
     "SCHEMA_PATH_PREFIX": "/api/v1",
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "portal.home.api_errors.document_errors",
+    ],
     # Choice sets whose fields share a name; without names of their own they would get hashes.
     "ENUM_NAME_OVERRIDES": {
         "AssignmentFlagEnum": "portal.home.api_enums.ASSIGNMENT_FLAG",
@@ -331,6 +395,7 @@ SPECTACULAR_SETTINGS = {
         "LabelFileFormEnum": "portal.home.api_enums.LABEL_FILE_FORM",
         "LabelFileStateEnum": "portal.home.api_enums.LABEL_FILE_STATE",
         "OwnGoldOutcomeEnum": "portal.home.api_enums.OWN_GOLD_OUTCOME",
+        "RegradeStateEnum": "portal.home.api_enums.REGRADE_STATE",
         "ReleaseVisibilityEnum": "portal.home.api_enums.RELEASE_VISIBILITY",
         "ReviewGivenVerdictEnum": "portal.home.api_enums.REVIEW_GIVEN_VERDICT",
         "ReviewRoundStateEnum": "portal.home.api_enums.REVIEW_ROUND_STATE",

@@ -5,6 +5,10 @@ _SPECIAL = str.maketrans(
         "\\": r"\textbackslash{}",
         "~": r"\textasciitilde{}",
         "^": r"\textasciicircum{}",
+        # In LaTeX's default encoding these would print as other characters.
+        "<": r"\textless{}",
+        ">": r"\textgreater{}",
+        "|": r"\textbar{}",
         **{letter: f"\\{letter}" for letter in "&%$#_{}"},
     }
 )

@@ -190,5 +190,10 @@ urlpatterns = [
         disputes.DisputeDecision.as_view(),
         name="dispute-decide",
     ),
+    path(
+        "datasets/<slug:slug>/disputes/<int:pk>/withdraw/",
+        disputes.DisputeWithdrawal.as_view(),
+        name="dispute-withdraw",
+    ),
     path("datasets/<slug:slug>/variants/", variants.VariantList.as_view(), name="variants"),
 ]

@@ -63,3 +63,11 @@ def get_decidable(user: Any, slug: str, pk: int) -> Dispute:
     if dispute.raised_by_id == user.pk:
         raise PermissionDenied("You raised this dispute: somebody else decides it.")
     return dispute
+
+
+def get_own_dispute(user: Any, slug: str, pk: int) -> Dispute:
+    """A dispute that the user raised; 403 for those of others."""
+    dispute = get_dispute(user, slug, pk)
+    if dispute.raised_by_id != user.pk:
+        raise PermissionDenied("Only who raised a dispute withdraws it.")
+    return dispute

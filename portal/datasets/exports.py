@@ -5,7 +5,8 @@ gold.jsonl       the gold lines as the benchmark has them, in canonical JSON; an
                  its line
 facts.jsonl      {"id", "text_chars", "text_sha256", "facts": [{n, type, value, start, end}]}
 items.jsonl      {"id", "document", "prompt", "images"} per item; in splits {…, "split"} too
-items.parquet    all of that in one table
+meta.jsonl       {"id", "company", "source_url", …} per document whose gold is seen
+items.parquet    ids, prompts, gold and facts in one table
 images/ID.png    on request, named by the document
 citation.bib, CITATION.cff
 croissant.json   the data set in the terms of Croissant, for the files beside it
@@ -31,6 +32,7 @@ from .publishing.citation import BIBTEX, CFF, bibtex, citation_cff, read_citatio
 from .publishing.croissant import CROISSANT, DistributedFile, ItemFile, croissant_bytes
 from .publishing.jsonl import FACT_LINES, GOLD_LINES, fact_lines, gold_lines
 from .publishing.manifest import MANIFEST, ItemEntry, write_manifest
+from .publishing.meta_lines import LANGUAGE, META_LINES, PublishedMeta, meta_line
 from .publishing.parquet import PARQUET, parquet_pieces
 from .publishing.rows import (
     Fact,
@@ -43,6 +45,9 @@ from .publishing.rows import (
 from .publishing.starter_kit import ITEM_LINES, KitItem, item_line
 
 AT_ONCE = 100
+_META_FIELDS = (
+    "doc_type", "company", "form_type", "fiscal_year", "source_url", "licence", LANGUAGE,
+)  # fmt: skip
 # Of the archive's files those that Croissant tells of one by one.
 _DISTRIBUTED = frozenset({GOLD_LINES, FACT_LINES, PARQUET})
 
@@ -69,6 +74,7 @@ def release_archive(
         (GOLD_LINES, gold_lines(items())),
         (FACT_LINES, fact_lines(items())),
         (ITEM_LINES, (item_line(item, images=images) for item in _bare_items(release))),
+        (META_LINES, map(meta_line, _published_meta(release, seen))),
         (PARQUET, parquet_pieces(items(), gold=True)),
     ):
         for _ in writer.adding(name, pieces):
@@ -194,6 +200,18 @@ def _kit_items(items: QuerySet[ReleaseItem], *, seen: frozenset[str] | None) -> 
             _item_images(item, bare=is_hidden),
             document=item.document.name if item.document else "",
         )
+
+
+def _published_meta(release: Release, seen: frozenset[str] | None) -> Iterator[PublishedMeta]:
+    """Of the documents whose gold is seen, each once, by name."""
+    items = release.items.all() if seen is None else release.items.filter(split__in=seen)
+    documents = Document.objects.filter(pk__in=items.order_by().values("document"))
+    columns = ("name", *_META_FIELDS, "metadata")
+    for name, *values, metadata in (
+        documents.order_by("name").values_list(*columns).iterator(chunk_size=AT_ONCE)
+    ):
+        fields = dict(zip(_META_FIELDS, values, strict=True))
+        yield PublishedMeta(name, fields, metadata)
 
 
 def _items(release: Release) -> QuerySet[ReleaseItem]:

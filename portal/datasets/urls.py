@@ -123,6 +123,7 @@ urlpatterns = [
     path("<slug:slug>/disputes/", disputes.disputes, name="disputes"),
     path("<slug:slug>/disputes/<int:pk>/", disputes.dispute, name="dispute"),
     path("<slug:slug>/disputes/<int:pk>/decide/", disputes.decide, name="dispute-decide"),
+    path("<slug:slug>/disputes/<int:pk>/withdraw/", disputes.withdraw, name="dispute-withdraw"),
     path(
         "<slug:slug>/releases/<str:version>/items/<str:name>/",
         disputes.release_item,

@@ -27,7 +27,7 @@ from portal.datasets.models import (
     PiiFinding,
     Release,
 )
-from scoring.models import Board, Submission
+from scoring.models import Board, Regrade, Submission
 
 ASSIGNMENT_FLAG = Assignment.Flag.choices
 ASSIGNMENT_STATE = Assignment.State.choices
@@ -49,6 +49,7 @@ BATCH_STATE = Batch.State.choices
 AUDIT_STATE = [(state, state) for state in ("incomplete", "accepted", "rejected")]
 DISPUTE_STATE = Dispute.State.choices
 SUBMISSION_VERDICT = [choice for choice in Submission.Verdict.choices if choice[0]]
+REGRADE_STATE = Regrade.State.choices
 DOCUMENT_TYPE = DocumentType.choices
 DOCUMENT_KIND = Document.Kind.choices
 DOCUMENT_STATE = Document.State.choices

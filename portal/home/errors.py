@@ -1,12 +1,16 @@
-"""Error pages in the site's own look."""
+"""Error pages in the site's own look; programs get their text as JSON."""
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
+
+API = "/api/"
 
 
 def _page(
     request: HttpRequest | None, status: int, title: str, text: str, **action: str
 ) -> HttpResponse:
+    if request is not None and request.path.startswith(API):
+        return JsonResponse({"detail": text}, status=status)
     context = {"title": title, "text": text, **action}
     return render(request, "error.html", context, status=status)
 
@@ -29,8 +33,9 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:  # no
     )
 
 
-def server_error(_request: HttpRequest) -> HttpResponse:
-    # Without the request: who is logged in stands in the database, which may be what broke.
-    return _page(
-        None, 500, "Something broke on our side", "The fault was logged. Please try again."
-    )
+def server_error(request: HttpRequest) -> HttpResponse:
+    # A page is made without the request: who is logged in stands in the database, which may be
+    # what broke.
+    is_program = request.path.startswith(API)
+    text = "The fault was logged. Please try again."
+    return _page(request if is_program else None, 500, "Something broke on our side", text)

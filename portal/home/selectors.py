@@ -1,12 +1,13 @@
 """What the home pages read from the rest of the site."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Count, F, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
+from django.utils import timezone
 
 from annotation.access import own_assignments
 from annotation.models import (
@@ -20,9 +21,11 @@ from annotation.models import (
 )
 from portal.accounts.models import User
 from portal.common.prepared import Parameter, Prepared
-from scoring.models import Board, Entry, Grading, Submission
+from scoring.models import Board, Entry, ExpertReview, Grading, Submission
 from scoring.selectors.headings import BoardColumn, board_columns
+from scoring.selectors.judge_cases import for_expert
 from scoring.selectors.ranking import competition_ranks, is_score
+from scoring.selectors.telling import entry_as_told
 
 PLACES_SHOWN = 3
 NEWEST_SHOWN = 6
@@ -57,17 +60,21 @@ class NewEntry:
 
 
 def boards_at_a_glance() -> tuple[BoardAtAGlance, ...]:
-    """Published boards, the open ones first. Two queries."""
+    """Published boards, the open ones first; what was disqualified has no place. Two queries."""
     boards = sorted(Board.objects.published(), key=lambda board: board.state != Board.State.OPEN)
     entries: dict[int, list[Entry]] = defaultdict(list)
-    for entry in Entry.objects.filter(board__in=boards).defer("notes").order_by("id"):
-        entries[entry.board_id].append(entry)
+    now = timezone.now()
+    rows = Entry.objects.filter(board__in=boards).select_related("phase").defer("notes")
+    for entry in rows.order_by("id"):
+        entries[entry.board_id].append(entry_as_told(entry, entry.phase, now))
     return tuple(_glance(board, entries[board.pk]) for board in boards)
 
 
 def _glance(board: Board, entries: Sequence[Entry]) -> BoardAtAGlance:
     columns = board_columns(board.spec.columns)
-    graded = [entry for entry in entries if entry.kind == Entry.Kind.GRADED]
+    graded = [
+        entry for entry in entries if entry.kind == Entry.Kind.GRADED and not entry.is_disqualified
+    ]
     reported = [entry for entry in entries if entry.kind == Entry.Kind.REPORTED]
     return BoardAtAGlance(
         board=board,
@@ -121,14 +128,18 @@ def _decisive(columns: Sequence[BoardColumn]) -> BoardColumn:
 
 
 def newest_entries() -> tuple[NewEntry, ...]:
-    """What was graded here and published last. One query."""
+    """What was graded here and published last, without what was disqualified. One query."""
     entries = (
         Entry.objects.filter(kind=Entry.Kind.GRADED, board__in=Board.objects.published())
-        .select_related("board")
+        .exclude(verdict=Submission.Verdict.DISQUALIFIED)
+        .select_related("board", "phase")
         .annotate(submission_id=F("grading__submission_id"))
         .order_by("-published_at", "-id")[:NEWEST_SHOWN]
     )
-    return tuple(_new_entry(entry, entry.submission_id) for entry in entries)
+    now = timezone.now()
+    return tuple(
+        _new_entry(entry_as_told(entry, entry.phase, now), entry.submission_id) for entry in entries
+    )
 
 
 def _new_entry(entry: Entry, submission_id: int) -> NewEntry:
@@ -199,20 +210,31 @@ class OwnSubmission:
 
 
 @dataclass(frozen=True)
+class JudgeCheck:
+    """A board whose judge the person checks: pages to review, and how many are left."""
+
+    slug: str
+    title: str
+    pages: int
+    left: int
+
+
+@dataclass(frozen=True)
 class Waiting:
     """What waits for one person. A part is None where the person has no such role."""
 
     annotation: AnnotationWork | None
     duties: tuple[Duty, ...]
     submissions: tuple[OwnSubmission, ...]
+    checks: tuple[JudgeCheck, ...] = ()
 
     @property
     def is_nothing(self) -> bool:
-        return self.annotation is None and not self.duties and not self.submissions
+        return not (self.annotation is not None or self.duties or self.submissions or self.checks)
 
 
 def what_waits(user: User) -> Waiting:
-    """Four queries, whatever the person has on the desk."""
+    """Five queries, whatever the person has on the desk."""
     duties: dict[int, list[Membership]] = defaultdict(list)
     annotates = False
     for membership in _memberships(user):
@@ -224,7 +246,25 @@ def what_waits(user: User) -> Waiting:
         annotation=_annotation_work(user) if annotates else None,
         duties=tuple(_duty(memberships) for memberships in duties.values()),
         submissions=_own_submissions(user),
+        checks=tuple(_judge_checks(user)),
     )
+
+
+def _judge_checks(user: User) -> Iterator[JudgeCheck]:
+    submitted = ExpertReview.objects.filter(
+        case=OuterRef("pk"), expert=user, submitted_at__isnull=False
+    )
+    named = ("sample__phase__board__slug", "sample__phase__board__title")
+    counted = (
+        for_expert(user)
+        .filter(sample__is_open=True)
+        .select_related(None)
+        .order_by("sample__phase__board__title")
+        .values(*named)
+        .annotate(cases=Count("pk"), left=Count("pk", filter=~Exists(submitted)))
+    )
+    for slug, title, cases, left in counted.values_list(*named, "cases", "left"):
+        yield JudgeCheck(slug, title, cases, left)
 
 
 def _memberships(user: User) -> "QuerySet[Membership]":
@@ -284,9 +324,10 @@ def _annotation_work(user: User) -> AnnotationWork:
 
 
 def _own_submissions(user: User) -> tuple[OwnSubmission, ...]:
-    newest = Grading.objects.filter(submission=OuterRef("pk")).order_by("-id").values("state")[:1]
+    in_force = Grading.objects.in_force().filter(submission=OuterRef("pk"))
+    newest = in_force.order_by("-id").values("state")[:1]
     submissions: QuerySet[Any] = (
-        Submission.objects.of(user)
+        Submission.objects.kept_by(user)
         .select_related("phase__board")
         .annotate(grading_state=Subquery(newest))
         .order_by("-id")[:SUBMISSIONS_SHOWN]

@@ -3,13 +3,18 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import Count, F
+from django.db.models import Count, F, QuerySet
 from django.urls import reverse
 
 from portal.accounts.invitations import InvitationRow, invitation_row, letter_states
-from portal.accounts.models import Invitation, TeamMember, User, display_name
+from portal.accounts.models import Invitation, Team, TeamMember, User, display_name
 
 from .access import TeamStanding
+
+
+def teams_of(user: User) -> QuerySet[Team]:
+    """The teams somebody is in, by name."""
+    return Team.objects.filter(members__user=user).order_by("name", "pk")
 
 
 @dataclass(frozen=True)

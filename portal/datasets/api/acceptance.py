@@ -13,6 +13,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from portal.accounts.access import IsOrganiser
+from portal.common.openapi import ErrorSerializer
 from portal.datasets.access import get_batch, get_dataset, get_sampled
 from portal.datasets.curation.schemas import BUILT_IN, raw_schema
 from portal.datasets.file_responses import file_response
@@ -115,7 +116,7 @@ class BatchClose(APIView):
 
     permission_classes = [IsOrganiser]
 
-    @extend_schema(request=None, responses=shapes.BatchAuditSerializer)
+    @extend_schema(request=None, responses={200: shapes.BatchAuditSerializer, 409: ErrorSerializer})
     def post(self, request: Request, slug: str, number: int) -> Response:
         try:
             batch = close_batch(batch=get_batch(slug, number), actor=actor_of(request))
@@ -129,7 +130,9 @@ class BatchPutBack(APIView):
 
     permission_classes = [IsOrganiser]
 
-    @extend_schema(request=None, responses=shapes.BatchPutBackSerializer)
+    @extend_schema(
+        request=None, responses={200: shapes.BatchPutBackSerializer, 409: ErrorSerializer}
+    )
     def post(self, request: Request, slug: str, number: int) -> Response:
         try:
             count = put_back_batch(batch=get_batch(slug, number), actor=actor_of(request))

@@ -4,6 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
+from portal.common.api import NamedField
 from portal.datasets.curation.acceptance import THRESHOLD, smallest_telling_sample
 from portal.datasets.curation.schemas import BUILT_IN
 from portal.datasets.models import Batch, DocumentType, Selection
@@ -66,7 +67,7 @@ class NewBatchSerializer(serializers.Serializer[Any]):
         default=None,
         help_text="Documents at most, the next ones by name.",
     )
-    selection = serializers.SlugRelatedField[Selection](
+    selection = NamedField[Selection](
         slug_field="title",
         queryset=Selection.objects.none(),
         required=False,

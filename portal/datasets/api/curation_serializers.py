@@ -5,6 +5,7 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from portal.common.openapi import LARGEST_KEY
 from portal.datasets.document_fields import FIRST_YEAR, LAST_YEAR
 from portal.datasets.document_forms import FACT_CHOICES, MAX_FACTS, MAX_REASON, PARAMETERS
 from portal.datasets.models import Document, DocumentType, NearDuplicate, PiiFinding, Selection
@@ -170,7 +171,9 @@ class FindingQuerySerializer(serializers.Serializer[Any]):
 
 class DecideFindingsSerializer(serializers.Serializer[Any]):
     findings = serializers.ListField(
-        child=serializers.IntegerField(min_value=1), min_length=1, max_length=MOST_AT_ONCE
+        child=serializers.IntegerField(min_value=1, max_value=LARGEST_KEY),
+        min_length=1,
+        max_length=MOST_AT_ONCE,
     )
     decision = serializers.ChoiceField(choices=[("kept", "kept"), ("masked", "masked")])
     reason = serializers.CharField(max_length=MAX_REASON)

@@ -16,12 +16,18 @@ from portal.datasets.access import get_dataset, may_see_item_gold
 from portal.datasets.dispute_access import (
     get_decidable,
     get_dispute,
+    get_own_dispute,
     get_release_item,
     visible_disputes,
 )
 from portal.datasets.models import Dispute
 from portal.datasets.selectors.disputes import dispute_page, dispute_rows
-from portal.datasets.services.disputes import DisputeRefused, decide_dispute, raise_dispute
+from portal.datasets.services.disputes import (
+    DisputeRefused,
+    decide_dispute,
+    raise_dispute,
+    withdraw_dispute,
+)
 
 from .base import actor_of
 from .dispute_serializers import (
@@ -110,6 +116,18 @@ class DisputeDecision(APIView):
             )
         except DisputeRefused as refusal:
             raise _invalid(refusal) from refusal
+        return Response(_shown(request, slug, pk))
+
+
+class DisputeWithdrawal(APIView):
+    """Takes a dispute of one's own back. One that is decided stays as it is."""
+
+    permission_classes = [IsAuthenticated]
+
+    @extend_schema(request=None, responses=DisputeDetailSerializer)
+    def post(self, request: Request, slug: str, pk: int) -> Response:
+        dispute = get_own_dispute(request.user, slug, pk)
+        withdraw_dispute(dispute=dispute, actor=actor_of(request))
         return Response(_shown(request, slug, pk))
 
 

@@ -1,7 +1,6 @@
 """Endpoints of a release's files, of its licence, and of what changed since another."""
 
 from django.http import Http404, HttpResponse, HttpResponseBase
-from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework.exceptions import NotAuthenticated, PermissionDenied
 from rest_framework.permissions import IsAuthenticated
@@ -10,6 +9,7 @@ from rest_framework.response import Response
 from rest_framework.reverse import reverse
 from rest_framework.views import APIView
 
+from portal.common.openapi import file_answers
 from portal.datasets.access import (
     get_downloadable_release,
     get_kit_release,
@@ -19,7 +19,7 @@ from portal.datasets.access import (
 )
 from portal.datasets.models import Release
 from portal.datasets.publishing.croissant import CROISSANT
-from portal.datasets.release_files import croissant_file, file_of
+from portal.datasets.release_files import FILES, croissant_file, file_of
 from portal.datasets.rendering import release_file_response, starter_kit_response
 from portal.datasets.selectors.release_diff import diff_page
 from portal.datasets.services.licences import accept_licence
@@ -46,6 +46,9 @@ def require_licence(request: Request, release: Release) -> None:
     raise PermissionDenied(f'{told}: POST {{"version": "{release.version}"}} to {path}.')
 
 
+CROISSANT_TYPE = "application/ld+json"
+
+
 class ReleaseFile(APIView):
     """One file of a release: gold.jsonl, facts.jsonl, gold.zip, items.parquet, labelstudio.json,
     croissant.json, citation.bib or CITATION.cff.
@@ -55,7 +58,7 @@ class ReleaseFile(APIView):
     """
 
     @extend_schema(
-        responses={(200, "application/octet-stream"): OpenApiTypes.BINARY, 403: OpenApiTypes.OBJECT}
+        responses=file_answers([*(file.media_type for file in FILES.values()), CROISSANT_TYPE])
     )
     def get(self, request: Request, slug: str, version: str, name: str) -> HttpResponseBase:
         release = get_release(request.user, slug, version)
@@ -81,7 +84,7 @@ class ReleaseFile(APIView):
 
         page = request.build_absolute_uri(release.get_absolute_url())
         content = croissant_file(release, seen, page=page, address=address)
-        response = HttpResponse(content, content_type="application/ld+json")
+        response = HttpResponse(content, content_type=CROISSANT_TYPE)
         response["Cache-Control"] = "private"
         return response
 
@@ -89,9 +92,7 @@ class ReleaseFile(APIView):
 class StarterKit(APIView):
     """Images, ids and prompts of the items whose gold is hidden, and an empty submission."""
 
-    @extend_schema(
-        responses={(200, "application/zip"): OpenApiTypes.BINARY, 403: OpenApiTypes.OBJECT}
-    )
+    @extend_schema(responses=file_answers(["application/zip"]))
     def get(self, request: Request, slug: str, version: str) -> HttpResponseBase:
         release = get_kit_release(request.user, slug, version)
         require_licence(request, release)

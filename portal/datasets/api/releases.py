@@ -3,7 +3,6 @@
 from typing import Any
 
 from django.http import HttpResponseBase
-from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework import status
 from rest_framework.generics import GenericAPIView
@@ -11,6 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from portal.common.openapi import file_answers
 from portal.common.uploads import upload_limit_message, was_too_large
 from portal.datasets.access import (
     get_dataset,
@@ -92,7 +92,7 @@ class ReleaseDownload(APIView):
 
     @extend_schema(
         parameters=[DownloadQuerySerializer],
-        responses={(200, "application/zip"): OpenApiTypes.BINARY, 403: OpenApiTypes.OBJECT},
+        responses=file_answers(["application/zip"]),
     )
     def get(self, request: Request, slug: str, version: str) -> HttpResponseBase:
         release = get_downloadable_release(request.user, slug, version)

@@ -127,11 +127,21 @@ class DocumentRowSerializer(serializers.Serializer[DocumentRow]):
         return shown if instance.readable else shown | dict.fromkeys(self.HIDDEN)
 
 
+@extend_schema_field({"type": "boolean", "enum": [True]})
+class YesField(serializers.BooleanField):
+    """Tells the two kinds of documents apart."""
+
+
+@extend_schema_field({"type": "boolean", "enum": [False]})
+class NoField(serializers.BooleanField):
+    """As YesField."""
+
+
 class DocumentSerializer(serializers.ModelSerializer[Document]):
     """A document that may be read, with its canonical HTML and text."""
 
     images = ImageSerializer(many=True)
-    readable = serializers.BooleanField(default=True)
+    readable = YesField(default=True)
     html = serializers.CharField(
         source="content.html", allow_null=True, help_text="Canonical; null for a picture."
     )
@@ -171,7 +181,7 @@ class HiddenDocumentSerializer(serializers.ModelSerializer[Document]):
     """A document of a hidden test set: what the public may know of it."""
 
     images = ImageSerializer(many=True)
-    readable = serializers.BooleanField(default=False)
+    readable = NoField(default=False)
     prompt = serializers.SerializerMethodField()
 
     class Meta:

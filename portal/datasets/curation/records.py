@@ -18,6 +18,8 @@ from .schemas import FORMS, FieldRule, OrderRule, Schema, SumRule
 MAX_NUMBER = 40
 _QUOTED = 60
 _FIGURE = re.compile("[0-9]")
+# Groups of thousands have three figures, so this comma can only be a decimal mark.
+_DECIMAL_COMMA = re.compile(r"([0-9]+),([0-9]{1,2})")
 _ISO_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
@@ -57,8 +59,8 @@ def is_empty(value: Any) -> bool:
 def read_amount(value: Any) -> Decimal | None:
     """The amount that a number, or figures in a text, say; None when it is none.
 
-    >>> read_amount("1,200.50"), read_amount(-3), read_amount("about 3")
-    (Decimal('1200.50'), Decimal('-3'), None)
+    >>> read_amount("1,200.50"), read_amount("12,90"), read_amount(-3), read_amount("about 3")
+    (Decimal('1200.50'), Decimal('12.90'), Decimal('-3'), None)
     """
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
@@ -70,6 +72,8 @@ def read_amount(value: Any) -> Decimal | None:
     written = value.strip() if isinstance(value, str) else format(Decimal(repr(value)), "f")
     if len(written) > MAX_NUMBER or not _FIGURE.search(written):
         return None
+    if comma := _DECIMAL_COMMA.fullmatch(written):
+        return Decimal(f"{comma[1]}.{comma[2]}")
     found = read_value(written, "Number").value
     return Decimal(found) if found and "/" not in found else None
 

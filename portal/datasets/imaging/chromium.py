@@ -79,7 +79,9 @@ def open_tab(executable: str) -> Iterator[Any]:
         context = browser.new_context(
             offline=True, java_script_enabled=False, accept_downloads=False, service_workers="block"
         )
-        context.route("**/*", lambda route: route.abort())
+        # “aborted” leaves the document in the tab where it tried to go elsewhere; any other error
+        # would put an error page in its place.
+        context.route("**/*", lambda route: route.abort("aborted"))
         yield context.new_page()
         with suppress(Error):
             browser.close()
@@ -94,15 +96,23 @@ def print_pdf(tab: Any, html: str, *, height: float, sheets: int) -> bytes:
     try:
         if html:
             tab.set_content(page_of(html), timeout=0, wait_until="load")
-        pdf: bytes = tab.pdf(
-            width=f"{WIDTH}in",
-            height=f"{height}in",
-            print_background=True,
-            page_ranges=f"1-{sheets}",
-        )
+        return _printed(tab, height, sheets)
     except Error as error:
         reason = str(error).splitlines()[0][:300]
         raise RenderingError("not_rendered", f"Chromium cannot print it: {reason}") from error
+
+
+def _printed(tab: Any, height: float, sheets: int) -> bytes:
+    """On a busy machine Chromium says now and then that printing failed, and can do it then."""
+    from playwright.sync_api import Error
+
+    wanted = {"width": f"{WIDTH}in", "height": f"{height}in", "page_ranges": f"1-{sheets}"}
+    try:
+        pdf: bytes = tab.pdf(print_background=True, **wanted)
+    except Error as error:
+        if "Printing failed" not in str(error):
+            raise
+        pdf = tab.pdf(print_background=True, **wanted)
     return pdf
 
 

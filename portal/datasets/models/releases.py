@@ -110,6 +110,10 @@ class ReleaseItem(ImmutableModel):
             models.UniqueConstraint(fields=["release", "name"], name="release_item_name_once"),
             models.UniqueConstraint(fields=["release", "position"], name="release_item_position"),
         ]
+        # Which documents are hidden is asked of a whole release at once.
+        indexes = [
+            models.Index(fields=["release", "split", "document"], name="release_item_documents")
+        ]
 
     def __str__(self) -> str:
         return self.name
@@ -142,6 +146,7 @@ class Dispute(models.Model):
         OPEN = "open"
         ACCEPTED = "accepted"
         DECLINED = "declined"
+        WITHDRAWN = "withdrawn"
 
     item = models.ForeignKey(ReleaseItem, on_delete=models.PROTECT, related_name="disputes")
     fact = models.PositiveIntegerField(
@@ -153,12 +158,12 @@ class Dispute(models.Model):
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="disputes"
     )
     raised_at = models.DateTimeField(auto_now_add=True)
-    state = models.CharField(max_length=8, choices=State, default=State.OPEN)
+    state = models.CharField(max_length=10, choices=State, default=State.OPEN)
     answer = models.TextField(blank=True)
     decided_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
     )
-    decided_at = models.DateTimeField(null=True)
+    decided_at = models.DateTimeField(null=True, help_text="Or withdrawn.")
     settled_in = models.ForeignKey(
         Release,
         null=True,

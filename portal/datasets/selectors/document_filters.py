@@ -85,11 +85,11 @@ def filter_documents(
     if wanted.query:
         by_company = Q(company__icontains=wanted.query)
         if open_only:
-            by_company &= documents.open_condition()
+            by_company &= documents.open_condition_in(dataset)
         documents = documents.filter(Q(name__icontains=wanted.query) | by_company)
     key = sort.removeprefix("-")
     if open_only and (wanted.asks_closed or key in SORTS.keys() - _OPEN_SORTS):
-        documents = documents.filter(documents.open_condition())
+        documents = documents.filter(documents.open_condition_in(dataset))
     if open_only and (wanted.asks_facts or key == "facts"):
         # An open document may be in a newer release that is hidden, and has its number.
         documents = documents.exclude(in_closed_release())

@@ -51,7 +51,9 @@ def _facets(dataset: Dataset) -> Facets:
 
 
 def _open_facets(dataset: Dataset) -> Facets:
-    documents = dataset.documents.filter(dataset.documents.all().open_condition()).order_by()
+    documents = dataset.documents.filter(
+        dataset.documents.all().open_condition_in(dataset)
+    ).order_by()
 
     def values(column: str) -> list[Any]:
         found = documents.values_list(column, flat=True).distinct().order_by(column)

@@ -6,13 +6,12 @@ import json
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from portal.common.spreadsheets import spreadsheet_text
 from portal.datasets.models import ImportItem, ImportRun
 
 COLUMNS = ("name", "outcome", "code", "reason", "document")
 MEDIA_TYPES = {"csv": "text/csv; charset=utf-8", "jsonl": "application/x-ndjson"}
 _AT_ONCE = 1_000
-# What a spreadsheet would take for a formula.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 class ReportFile(NamedTuple):
@@ -45,15 +44,11 @@ def _csv(rows: Iterator[dict[str, str]]) -> Iterator[bytes]:
     writer = csv.DictWriter(text, COLUMNS)
     writer.writeheader()
     for row in rows:
-        writer.writerow({key: _cell(value) for key, value in row.items()})
+        writer.writerow({key: spreadsheet_text(value) for key, value in row.items()})
         yield text.getvalue().encode()
         text.seek(0)
         text.truncate()
     yield text.getvalue().encode()
-
-
-def _cell(value: str) -> str:
-    return f"'{value}" if value.startswith(_FORMULA) else value
 
 
 def _jsonl(rows: Iterator[dict[str, str]]) -> Iterator[bytes]:

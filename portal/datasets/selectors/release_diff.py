@@ -5,7 +5,7 @@ any other it is told that it came, went or changed, and no more.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from django.core.paginator import Page, Paginator
@@ -19,7 +19,7 @@ from portal.datasets.publishing.diff import ItemChange, ReleaseDiff, diff_releas
 from portal.datasets.publishing.fact_changes import Kind
 from portal.datasets.publishing.rows import PublishedItem
 
-from .dispute_notes import dispute_notes, unsettled_disputes
+from .dispute_notes import NewGold, dispute_notes, settled_by, unsettled_disputes
 
 PER_PAGE = 25
 # Changes of one item that are shown; more are counted.
@@ -126,8 +126,14 @@ def drafted_notes(coming: Release, items: Sequence[PublishedItem]) -> str:
         item = by_name[name]
         return _opens(newest, item.before) and _opens(coming, item.after)
 
-    disputes = dispute_notes(list(unsettled_disputes(coming.dataset)))
+    gold = {item.name: _new_gold(item) for item in items}
+    disputes = dispute_notes(settled_by(gold, unsettled_disputes(coming.dataset)))
     return "\n".join(filter(None, [change_notes(diff, gold_is_open=is_open), disputes]))
+
+
+def _new_gold(item: PublishedItem) -> NewGold:
+    assert item.gold is not None
+    return NewGold(item.gold.sha256, [asdict(fact) for fact in item.gold.facts])
 
 
 def changed_item(item: ItemChange, *, is_open: bool) -> ChangedItem:

@@ -11,7 +11,7 @@ from django.db.models import Count, Func, IntegerField, QuerySet, Sum
 from portal.accounts.access import is_organiser
 from portal.datasets.access import may_see_all_gold, must_accept_licence, seen_splits
 from portal.datasets.exports import published_release
-from portal.datasets.models import Dataset, Document, PageImage, Release, ReleaseItem
+from portal.datasets.models import Dataset, PageImage, Release, ReleaseItem
 from portal.datasets.publishing.citation import bibtex, citation_cff
 from portal.datasets.release_files import ReleaseFile, gold_files
 
@@ -178,8 +178,9 @@ def exposed_items(release: Release) -> int:
     if not hidden:
         return 0
     items = release.items.filter(split__in=hidden, document__isnull=False)
-    open_documents = Document.objects.filter(Document.objects.all().open_condition())
-    return items.filter(document__in=open_documents.filter(dataset=release.dataset_id)).count()
+    documents = release.dataset.documents.order_by()
+    open_documents = documents.filter(documents.open_condition_in(release.dataset))
+    return items.filter(document__in=open_documents).count()
 
 
 def _split_rows(release: Release, seen: frozenset[str] | None) -> list[SplitRow]:

@@ -7,13 +7,13 @@ from typing import Any
 from django.core.paginator import Page, Paginator
 from django.db.models import Count, QuerySet
 
+from portal.common.spreadsheets import spreadsheet_text
 from portal.datasets.curation.stratified import StratifiedSample, StratumSample
 from portal.datasets.models import Dataset, Document, DocumentType, Selection
 
 PER_PAGE = 50
 # A table of more strata is none that anybody reads; it says how many there are.
 STRATA_SHOWN = 200
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 @dataclass(frozen=True)
@@ -94,8 +94,7 @@ def selection_lines(selection: Selection) -> Iterator[list[Any]]:
 
 
 def _cell(value: Any) -> Any:
-    """What a spreadsheet would take for a formula stands behind an apostrophe."""
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
+    return spreadsheet_text(value) if isinstance(value, str) else value
 
 
 def _filters(spec: Mapping[str, Any]) -> list[tuple[str, Any]]:

@@ -90,7 +90,7 @@ def documents_tally(user: Any, dataset: Dataset) -> Tally:
     types = dict(documents.values_list("doc_type").annotate(Count("id")))
     told = documents
     if not is_organiser(user):
-        told = documents.filter(dataset.documents.all().open_condition())
+        told = documents.filter(dataset.documents.all().open_condition_in(dataset))
     with_images = documents.filter(Exists(PageImage.objects.filter(document=OuterRef("pk"))))
     return Tally(
         documents=sum(types.values()),

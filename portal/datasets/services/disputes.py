@@ -1,4 +1,4 @@
-"""Disputes: raising one, deciding it, and settling the accepted ones in the next release."""
+"""Disputes: raised, decided or withdrawn; the accepted ones are settled in the next release."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,13 @@ from portal.accounts.inviting import LETTER_ATTEMPTS
 from portal.accounts.models import User
 from portal.audit.models import record_event
 from portal.datasets.models import Dataset, Dispute, Release, ReleaseItem
-from portal.datasets.selectors.dispute_notes import dispute_mark, dispute_notes, unsettled_disputes
+from portal.datasets.selectors.dispute_notes import (
+    NewGold,
+    dispute_mark,
+    dispute_notes,
+    settled_by,
+    unsettled_disputes,
+)
 from portal.jobs.services import enqueue
 
 State = Dispute.State
@@ -102,13 +108,29 @@ def decide_dispute(
     return locked
 
 
-def note_disputes(release: Release) -> list[Dispute]:
-    """The disputes that a release about to be frozen settles; its notes name each of them.
+@transaction.atomic
+def withdraw_dispute(*, dispute: Dispute, actor: User) -> Dispute:
+    """Takes an open dispute back; one that was decided meanwhile stays as it is.
+
+    The dispute as it stands afterwards. The caller has checked that the actor raised it.
+    """
+    locked = Dispute.objects.select_for_update().get(pk=dispute.pk)
+    if locked.state != State.OPEN:
+        return locked
+    locked.state, locked.decided_by, locked.decided_at = State.WITHDRAWN, actor, timezone.now()
+    locked.save(update_fields=["state", "decided_by", "decided_at"])
+    record_event(verb="withdraw_dispute", subject=locked, actor=actor)
+    return locked
+
+
+def note_disputes(release: Release, rows: Sequence[ReleaseItem]) -> list[Dispute]:
+    """The disputes that a release about to be frozen settles by its items; its notes name each.
 
     What its draft named already is not said twice. Runs in the transaction that freezes, with the
     dataset locked.
     """
-    settled = list(unsettled_disputes(release.dataset))
+    gold = {row.name: NewGold(row.sha256, row.facts) for row in rows}
+    settled = settled_by(gold, unsettled_disputes(release.dataset))
     missing = [dispute for dispute in settled if dispute_mark(dispute) not in release.notes]
     if missing:
         release.notes = "\n\n".join(

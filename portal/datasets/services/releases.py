@@ -127,7 +127,7 @@ def freeze_rows(release: Release, rows: list[ReleaseItem], splits: Splits) -> Re
         if late := _version_faults(release.dataset, release.version):
             raise ReleaseError(late)
         put_in_splits(release.dataset, rows, splits, release.visibility)
-        settled = note_disputes(release)
+        settled = note_disputes(release, rows)
         release.save()
         for row in rows:
             row.release = release

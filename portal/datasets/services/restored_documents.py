@@ -14,7 +14,7 @@ from portal.datasets.models import (
     DocumentRecord,
     DocumentType,
 )
-from portal.datasets.models.documents import document_name, document_source
+from portal.datasets.models.documents import document_name
 from portal.datasets.publishing.manifest import Manifest
 from portal.datasets.publishing.rows import PublishedItem
 from portal.datasets.sources.pictures import Picture, PictureError, check_picture
@@ -23,6 +23,7 @@ from portal.facts import Canonical, RefusedHtml, TagError, read_tags
 from .gold import text_difference
 from .judging import picture_sha256
 from .release_rows import GoldItem
+from .restored_meta import RestoredMeta
 from .storing import store_picture
 
 _EMPTY_SHA256 = hashlib.sha256(b"").hexdigest()
@@ -38,7 +39,13 @@ class RestoredDocuments:
     To be used inside a transaction that is given up if there are faults.
     """
 
-    def __init__(self, dataset: Dataset, archive: Archive, manifest: Manifest) -> None:
+    def __init__(
+        self,
+        dataset: Dataset,
+        archive: Archive,
+        manifest: Manifest,
+        meta: Mapping[str, RestoredMeta],
+    ) -> None:
         self.items: list[GoldItem] = []
         self.lines: dict[str, Mapping[str, Any]] = {}
         self.documents: dict[str, Document] = {}
@@ -46,6 +53,7 @@ class RestoredDocuments:
         self._dataset = dataset
         self._archive = archive
         self._manifest = manifest
+        self._meta = meta
         self._known = {row.name: row for row in dataset.documents.defer("metadata")}
         self._by_html = {row.html_sha256: row.name for row in self._known.values()}
 
@@ -91,12 +99,11 @@ class RestoredDocuments:
         document = Document.objects.create(
             dataset=self._dataset,
             name=name,
-            doc_type=doc_type,
-            source=document_source("", self._manifest.benchmark),
             source_sha256=canonical.html_sha256,
             html_sha256=canonical.html_sha256,
             text_sha256=canonical.text_sha256,
             text_chars=len(canonical.text),
+            **{**self._described(name), "doc_type": doc_type},
         )
         DocumentContent.objects.create(document=document, html=canonical.html, text=canonical.text)
         self._keep(document)
@@ -121,14 +128,17 @@ class RestoredDocuments:
             dataset=self._dataset,
             name=name,
             kind=Document.Kind.PICTURE,
-            source=document_source("", benchmark),
             source_sha256=digest,
             html_sha256=digest,
             text_sha256=_EMPTY_SHA256,
             text_chars=0,
+            **self._described(name),
         )
         self._keep(document)
         return document
+
+    def _described(self, name: str) -> dict[str, Any]:
+        return self._meta.get(name, RestoredMeta()).fields(self._manifest.benchmark)
 
     def _keep(self, document: Document) -> None:
         self._known[document.name] = document

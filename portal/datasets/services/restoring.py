@@ -20,6 +20,7 @@ from portal.datasets.publishing.verify import LIMITS, Archive, archive_lines, ve
 from .release_rows import ReleaseError
 from .releases import freeze_lines, freeze_release
 from .restored_documents import RestoredDocuments
+from .restored_meta import read_meta
 
 _MOST_FAULTS = 100
 
@@ -74,7 +75,7 @@ def _verified(path: Path, limits: ArchiveLimits) -> Manifest:
 
 def _restore(dataset: Dataset, archive: Archive, manifest: Manifest, actor: User | None) -> Release:
     about = dict(_descriptions(archive, manifest))
-    documents = RestoredDocuments(dataset, archive, manifest)
+    documents = RestoredDocuments(dataset, archive, manifest, read_meta(archive, manifest))
     gold = archive_lines(archive, GOLD_LINES), archive_lines(archive, FACT_LINES)
     for item in read_items(manifest.items, *gold):
         documents.add(item, about.get(item.name, {}))

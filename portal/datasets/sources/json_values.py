@@ -31,7 +31,8 @@ def read_json(data: bytes) -> Any:
     try:
         value = json.loads(text, parse_constant=_no_number, object_pairs_hook=_distinct)
     except json.JSONDecodeError as error:
-        reason = f"not JSON: {error.msg} at column {error.colno}"
+        # Some of Python's messages end in the word that comes next.
+        reason = f"not JSON: {error.msg.removesuffix(' at')} at column {error.colno}"
         raise JsonError(reason, error.lineno) from error
     except RecursionError as error:
         raise JsonError(f"nested more than {DEEPEST} deep") from error

@@ -101,7 +101,7 @@ def _parsed(number: int, line: bytes) -> dict[str, Any]:
         raise MetaError(number, f"longer than {LINE_LIMIT // 1024} kB")
     try:
         value = json.loads(line.decode("utf-8"), parse_constant=_no_number)
-        _check_plain(value)
+        check_plain(value)
     except UnicodeDecodeError as error:
         raise MetaError(number, f"not UTF-8 at byte {error.start + 1} of the line") from error
     except RecursionError as error:
@@ -117,7 +117,7 @@ def _no_number(name: str) -> NoReturn:
     raise ValueError(f"{name} is no JSON number")
 
 
-def _check_plain(value: Any) -> None:
+def check_plain(value: Any) -> None:
     """Refuses what JSON can spell and a database cannot keep: NUL, half characters, infinity."""
     if isinstance(value, str):
         if "\x00" in value or any("\ud800" <= c <= "\udfff" for c in value):
@@ -127,11 +127,11 @@ def _check_plain(value: Any) -> None:
             raise ValueError("a number is too large")
     elif isinstance(value, list):
         for part in value:
-            _check_plain(part)
+            check_plain(part)
     elif isinstance(value, dict):
         for key, part in value.items():
-            _check_plain(key)
-            _check_plain(part)
+            check_plain(key)
+            check_plain(part)
 
 
 def _id_of(fields: dict[str, Any], number: int) -> str:
@@ -167,7 +167,8 @@ def described(fields: dict[str, Any]) -> DocumentMeta:
     return DocumentMeta(**known, metadata=rest)
 
 
-def _read_text(key: str, value: Any) -> str:
+def read_text(key: str, value: Any) -> str:
+    """The value of a text column of Document; raises ValueError."""
     if not isinstance(value, str):
         raise ValueError(f"must be a text, not {value!r:.40}")
     column = Document._meta.get_field(key)
@@ -192,7 +193,7 @@ def _read_year(_: str, value: Any) -> int:
 
 
 def _read_url(key: str, value: Any) -> str:
-    url = _read_text(key, value)
+    url = read_text(key, value)
     # urlsplit itself raises ValueError on a malformed host.
     if urlsplit(url).scheme not in {"http", "https"} or not urlsplit(url).netloc:
         raise ValueError("must be an address that begins with https:// or http://")
@@ -201,9 +202,9 @@ def _read_url(key: str, value: Any) -> str:
 
 _READERS: dict[str, Callable[[str, Any], Any]] = {
     "doc_type": _read_doc_type,
-    "company": _read_text,
-    "form_type": _read_text,
+    "company": read_text,
+    "form_type": read_text,
     "fiscal_year": _read_year,
     "source_url": _read_url,
-    "licence": _read_text,
+    "licence": read_text,
 }

@@ -12,7 +12,12 @@ from django.views.decorators.http import require_POST, require_safe
 from portal.accounts.access import UserRequest, is_organiser
 from portal.accounts.invitation_views import origin_of
 from portal.datasets.access import get_dataset, may_see_item_gold, visible_releases
-from portal.datasets.dispute_access import get_decidable, get_dispute, get_release_item
+from portal.datasets.dispute_access import (
+    get_decidable,
+    get_dispute,
+    get_own_dispute,
+    get_release_item,
+)
 from portal.datasets.dispute_forms import DecisionForm, DisputeFilterForm, DisputeForm
 from portal.datasets.models import Dispute, ReleaseItem
 from portal.datasets.selectors.disputes import (
@@ -22,7 +27,12 @@ from portal.datasets.selectors.disputes import (
     item_images,
     item_page,
 )
-from portal.datasets.services.disputes import DisputeRefused, decide_dispute, raise_dispute
+from portal.datasets.services.disputes import (
+    DisputeRefused,
+    decide_dispute,
+    raise_dispute,
+    withdraw_dispute,
+)
 
 
 @require_safe
@@ -142,4 +152,15 @@ def decide(request: UserRequest, slug: str, pk: int) -> HttpResponse:
         messages.success(request, f"Dispute {pk} is {decided.state}.")
     else:
         messages.info(request, f"Dispute {pk} was {decided.state} already; that stays.")
+    return redirect(reverse("datasets:dispute", args=[slug, pk]))
+
+
+@login_required
+@require_POST
+def withdraw(request: UserRequest, slug: str, pk: int) -> HttpResponse:
+    found = withdraw_dispute(dispute=get_own_dispute(request.user, slug, pk), actor=request.user)
+    if found.state == Dispute.State.WITHDRAWN:
+        messages.success(request, f"Dispute {pk} is withdrawn.")
+    else:
+        messages.info(request, f"Dispute {pk} was {found.state} already; that stays.")
     return redirect(reverse("datasets:dispute", args=[slug, pk]))

@@ -17,6 +17,7 @@ from portal.common.uploads import archive_limits, was_too_large
 from portal.datasets.access import get_dataset
 from portal.datasets.models import Dataset, Release
 from portal.datasets.release_forms import FILE, NewReleaseForm, RestoreForm
+from portal.datasets.selectors.dispute_notes import unsettled_disputes, unsettled_warning
 from portal.datasets.services.record_releases import (
     Gold,
     draft_notes,
@@ -90,7 +91,12 @@ def _unbound(dataset: Dataset) -> NewReleaseForm:
 def _page(
     request: UserRequest, dataset: Dataset, form: NewReleaseForm, restoring: RestoreForm
 ) -> HttpResponse:
-    context = {"dataset": dataset, "form": form, "restoring": restoring}
+    context = {
+        "dataset": dataset,
+        "form": form,
+        "restoring": restoring,
+        "accepted_disputes": unsettled_disputes(dataset),
+    }
     refused = 413 if was_too_large(request) else 400
     status = refused if form.errors or restoring.errors else 200
     return render(request, "datasets/new_release.html", context, status=status)
@@ -154,6 +160,8 @@ def _splits(form: NewReleaseForm, gold: Gold) -> Any:
 
 def _frozen(request: UserRequest, release: Release) -> HttpResponse:
     messages.success(request, f"Release {release.version} is frozen.")
+    if warning := unsettled_warning(release.dataset):
+        messages.warning(request, warning)
     return redirect(release)
 
 
