@@ -4,7 +4,6 @@ from dataclasses import asdict
 
 from django.http import HttpResponse
 from django.utils.http import content_disposition_header
-from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
@@ -13,10 +12,10 @@ from rest_framework.response import Response
 from annotation.access import managed_campaign
 from annotation.selectors.agreement import campaign_agreement
 from annotation.selectors.agreement_files import SVG, NothingToShow, agreement_file
+from portal.common.openapi import file_answers
 
 from . import agreement_schemas as shapes
 from .base import AnnotationView
-from .schemas import AnnotationInvalid
 
 
 class CampaignAgreement(AnnotationView):
@@ -40,8 +39,7 @@ class CampaignAgreementExport(AnnotationView):
         tags=["campaigns"],
         parameters=[shapes.AgreementExportQuery],
         responses={
-            **{(200, kind): OpenApiTypes.BINARY for kind in ("text/csv", "application/x-tex", SVG)},
-            400: AnnotationInvalid,
+            **file_answers(("text/csv", "application/x-tex", SVG)),
         },
     )
     def get(self, request: Request, slug: str) -> HttpResponse:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from annotation.selectors.agreement_files import FORMS
@@ -55,10 +56,24 @@ class AgreementLabelling(serializers.Serializer[Any]):
     token = AgreementFigure()
 
 
+# Of a list of serializers the document would not say that some may be null.
+@extend_schema_field(
+    {
+        "type": "array",
+        "items": {
+            "nullable": True,
+            "allOf": [{"$ref": "#/components/schemas/AgreementFigure"}],
+        },
+    }
+)
+class AgreementCells(serializers.ListField):
+    child = AgreementFigure(allow_null=True)
+
+
 class AgreementMatrixRow(serializers.Serializer[Any]):
     number = serializers.IntegerField()
     name = serializers.CharField()
-    cells = serializers.ListField(child=AgreementFigure(allow_null=True))
+    cells = AgreementCells()
 
 
 class AgreementConfusion(serializers.Serializer[Any]):

@@ -2,11 +2,8 @@
 
 from typing import Any
 
-from django.conf import settings
 from django.core.exceptions import RequestDataTooBig
 from rest_framework import status
-from rest_framework.exceptions import APIException, ParseError
-from rest_framework.parsers import JSONParser
 from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -15,41 +12,22 @@ from rest_framework.views import APIView
 from annotation.access import GivenAway, QualificationFirst
 from annotation.services.errors import Conflict, InvalidSpans, Reassigned, Refused, Unfinished
 from portal.accounts.models import User
+from portal.common.api import BodyTooLarge, PlainJSONParser
 from portal.datasets.services.releases import ReleaseError
 
 # More faults would drown the reader; their number is told.
 SHOWN_FAULTS = 100
 
 
-class BodyTooLarge(APIException):
-    status_code = status.HTTP_413_REQUEST_ENTITY_TOO_LARGE
-    default_code = "too_large"
-    default_detail = "The body is too large."
-
-
 class UploadTooLarge(Refused):
     code = "too_large"
-
-
-class BoundedJSONParser(JSONParser):
-    """JSON of bounded size and depth: a body must not exhaust memory or the interpreter's stack."""
-
-    def parse(self, stream: Any, media_type: str | None = None, parser_context: Any = None) -> Any:
-        headers = parser_context["request"].META if parser_context else {}
-        length = str(headers.get("CONTENT_LENGTH") or "0")
-        if not length.isdigit() or int(length) > settings.DATA_UPLOAD_MAX_MEMORY_SIZE:
-            raise BodyTooLarge
-        try:
-            return super().parse(stream, media_type, parser_context)
-        except RecursionError:
-            raise ParseError("JSON parse error - nested too deeply") from None
 
 
 class AnnotationView(APIView):
     """For people who are logged in; what exactly they may do, `annotation.access` decides."""
 
     permission_classes = [IsAuthenticated]
-    parser_classes = [BoundedJSONParser]
+    parser_classes = [PlainJSONParser]
 
     def handle_exception(self, exc: Exception) -> Response:
         if isinstance(exc, RequestDataTooBig):

@@ -12,6 +12,7 @@ from annotation.models import (
     Membership,
 )
 from portal.accounts.models import display_name
+from portal.common.api import NamedField
 from portal.datasets.api.serializers import CitationSerializer
 from portal.datasets.models import Dataset, Release, Selection
 from portal.datasets.release_forms import LARGEST_SEED
@@ -75,7 +76,7 @@ class CampaignDetail(serializers.Serializer[Any]):
 
 
 class NewCampaign(WorkflowSettings):
-    dataset = serializers.SlugRelatedField(slug_field="slug", queryset=Dataset.objects.all())
+    dataset = NamedField(slug_field="slug", queryset=Dataset.objects.all())
     selection = serializers.PrimaryKeyRelatedField(
         queryset=Selection.objects.all(),
         required=False,

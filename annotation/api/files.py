@@ -4,7 +4,6 @@ from typing import Any
 
 from django.http import HttpResponse
 from django.utils.http import content_disposition_header
-from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.parsers import MultiPartParser
@@ -15,6 +14,7 @@ from annotation.access import own_text, readable_assignment
 from annotation.selectors.document_files import FORMS, document_file
 from annotation.services.document_files import import_document
 from annotation.services.errors import InvalidSpans
+from portal.common.openapi import file_answers
 from portal.common.uploads import upload_limit_message, was_too_large
 
 from . import schemas
@@ -28,7 +28,7 @@ class AssignmentExport(AnnotationView):
         description="Leads get it once everybody has submitted.",
         tags=["annotation"],
         parameters=[schemas.ExportQuery],
-        responses={(200, kind): OpenApiTypes.BINARY for _, kind in FORMS.values()},
+        responses=file_answers(kind for _, kind in FORMS.values()),
     )
     def get(self, request: Request, pk: int) -> HttpResponse:
         assignment = readable_assignment(request.user, pk)

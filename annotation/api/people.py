@@ -73,7 +73,7 @@ def _invitation(request: Request, slug: str, pk: int) -> Invitation:
     """An invitation whose role the caller may give."""
     standing = managed_campaign(request.user, slug)
     rows = CampaignInvitation.objects.filter(campaign=standing.campaign)
-    row = get_object_or_404(rows.select_related("invitation"), pk=pk)
+    row = get_object_or_404(rows.select_related("invitation"), invitation__id=pk)
     if not standing.may_give(row.role):
         raise PermissionDenied("Only organisers choose who leads a campaign.")
     return row.invitation

@@ -6,6 +6,7 @@ from rest_framework import serializers
 
 from annotation.models import CampaignImport
 from portal.accounts.models import User
+from portal.common.api import NamedField
 
 Form = CampaignImport.Form
 Layer = CampaignImport.Layer
@@ -27,7 +28,7 @@ class CampaignImportFile(serializers.Serializer[Any]):
     layer = serializers.ChoiceField(
         choices=Layer.choices, default=Layer.GOLD, help_text="Nothing for a whole campaign."
     )
-    annotator: "serializers.SlugRelatedField[User]" = serializers.SlugRelatedField(
+    annotator: "NamedField[User]" = NamedField(
         slug_field="email",
         queryset=User.objects.filter(is_active=True),
         required=False,
@@ -38,9 +39,7 @@ class CampaignImportFile(serializers.Serializer[Any]):
 
 
 class CampaignImportRow(serializers.ModelSerializer[CampaignImport]):
-    annotator: "serializers.SlugRelatedField[User]" = serializers.SlugRelatedField(
-        slug_field="email", read_only=True
-    )
+    annotator: "NamedField[User]" = NamedField(slug_field="email", read_only=True)
 
     class Meta:
         model = CampaignImport

@@ -2,7 +2,6 @@
 
 from django.http import HttpResponseBase, StreamingHttpResponse
 from django.utils.http import content_disposition_header
-from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework import status
 from rest_framework.exceptions import PermissionDenied
@@ -15,6 +14,7 @@ from annotation.access import managed_campaign
 from annotation.models import CampaignImport
 from annotation.selectors.campaign_export import FILES, campaign_file
 from annotation.services.campaign_imports import upload_import
+from portal.common.openapi import file_answers
 from portal.common.uploads import upload_limit_message, was_too_large
 
 from . import transfer_schemas as shapes
@@ -29,7 +29,7 @@ class CampaignExport(AnnotationView):
         "that everybody has submitted. People have pseudonyms. The file is made while it is sent.",
         tags=["campaigns"],
         parameters=[shapes.CampaignExportQuery],
-        responses={(200, kind): OpenApiTypes.BINARY for _, kind in FILES.values()},
+        responses=file_answers(kind for _, kind in FILES.values()),
     )
     def get(self, request: Request, slug: str) -> HttpResponseBase:
         standing = managed_campaign(request.user, slug)

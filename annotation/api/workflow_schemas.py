@@ -14,6 +14,7 @@ from annotation.services.campaign_settings import (
 )
 from annotation.services.screening import MAX_REASON
 from portal.accounts.models import display_name
+from portal.common.openapi import LARGEST_KEY
 
 _DEFAULTS = CampaignSettings()
 
@@ -206,7 +207,7 @@ class DocumentOverlap(CampaignDocumentNames):
 
 class CampaignAssignmentQuery(serializers.Serializer[Any]):
     show = serializers.ChoiceField(choices=FILTERS, default=FILTERS[0])
-    annotator = serializers.IntegerField(required=False, min_value=1)
+    annotator = serializers.IntegerField(required=False, min_value=1, max_value=LARGEST_KEY)
     idle = serializers.IntegerField(
         required=False, default=0, min_value=0, max_value=10_000, help_text="Idle for more days."
     )

@@ -13,6 +13,7 @@ from annotation.services.errors import Refused
 from annotation.services.releasing import draft_release_notes, release_gold
 from portal.accounts.access import UserRequest
 from portal.datasets.models import Release
+from portal.datasets.selectors.dispute_notes import unsettled_disputes, unsettled_warning
 from portal.datasets.services.releases import ReleaseError
 
 
@@ -34,8 +35,11 @@ def release(request: UserRequest, slug: str) -> HttpResponse:
             frozen = _freeze(request, standing, form)
         if frozen is not None:
             messages.success(request, f"Release {frozen.version} is frozen.")
+            if warning := unsettled_warning(frozen.dataset):
+                messages.warning(request, warning)
             return redirect("annotation:release", slug)
-    context = {"standing": standing, "state": state, "form": form}
+    disputes = unsettled_disputes(standing.campaign.dataset)
+    context = {"standing": standing, "state": state, "form": form, "accepted_disputes": disputes}
     return render(request, "annotation/release.html", context)
 
 
