@@ -2,7 +2,14 @@
 
 What one may not see answers 404, as if it were not there; a role one lacks on a thing one may see
 answers 403.
+
+A submission for a team belongs to the team. Its members read all of it, steer it and send new
+versions; withdrawing, which is for good, is for who submitted it and for the team's owners. Who has
+left the team still reads what they submitted, but no longer decides in the team's name. Once the
+team is closed, who submitted it decides alone.
 """
+
+from dataclasses import dataclass
 
 from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import PermissionDenied
@@ -11,8 +18,8 @@ from django.shortcuts import get_object_or_404
 from django.utils import timezone
 
 from portal.accounts.access import is_organiser
-from portal.accounts.models import User
-from portal.datasets.models import Release
+from portal.accounts.models import TeamMember, User
+from portal.datasets.models import Dataset, Release
 
 from .models import Board, Phase, Submission
 from .models.boards import BoardQuerySet
@@ -31,37 +38,126 @@ def board_for(user: Viewer, slug: str) -> Board:
 
 
 def visible_submissions(user: Viewer) -> SubmissionQuerySet:
-    """One's own and the published; all of them for organisers."""
+    """One's own, those of one's teams and the published; all of them for organisers."""
     if is_organiser(user):
         return Submission.objects.all()
     public = Submission.objects.public()
-    return public | Submission.objects.of(user) if user.is_authenticated else public
+    return public | Submission.objects.kept_by(user) if user.is_authenticated else public
 
 
 def submission_for(user: Viewer, pk: int) -> Submission:
-    """A submission to be read, with its board, release and owner."""
+    """A submission to be read, with its board, release, owner and team."""
     submissions = visible_submissions(user).select_related(
-        "phase__board", "phase__release__dataset", "owner"
+        "phase__board", "phase__release__dataset", "owner", "team"
     )
     return get_object_or_404(submissions, pk=pk)
 
 
-def is_keeper(user: Viewer, submission: Submission) -> bool:
-    """Whether the user may steer the submission and read more than its published summary."""
-    return is_organiser(user) or (user.is_authenticated and submission.owner_id == user.pk)
+@dataclass(frozen=True)
+class Rights:
+    """What somebody may do with a submission beyond reading what is published of it."""
+
+    is_keeper: bool = False
+    """Reads the file, the stage log and as much of the items as the phase shows."""
+    may_steer: bool = False
+    """Cancels its grading and takes it up again, publishes the result and takes that back."""
+    may_withdraw: bool = False
+    may_replace: bool = False
+    """Sends a new version of it."""
+
+
+def rights_for(user: Viewer, submission: Submission) -> Rights:
+    """At most one query, and that only for a submission of a team."""
+    own = _own_rights(user, submission) if user.is_authenticated else Rights()
+    if not is_organiser(user):
+        return own
+    # Organisers, too, replace only their own.
+    return Rights(True, True, True, may_replace=own.may_replace)
+
+
+def _own_rights(user: User, submission: Submission) -> Rights:
+    is_submitter = submission.owner_id == user.pk
+    if submission.team is None:
+        return Rights(is_submitter, is_submitter, is_submitter, is_submitter)
+    member = TeamMember.objects.filter(team=submission.team, user=user).first()
+    decides = member is not None if submission.team.is_open else is_submitter
+    return Rights(
+        is_keeper=is_submitter or member is not None,
+        may_steer=decides,
+        may_withdraw=decides and (is_submitter or (member is not None and member.is_owner)),
+        may_replace=decides,
+    )
 
 
 def kept_submission(user: Viewer, pk: int) -> Submission:
-    """A submission to be steered: its owner's and the organisers'; a published one answers 403."""
+    """A submission to be read wholly, its file included; a published one answers others 403."""
     submission = submission_for(user, pk)
-    if not is_keeper(user, submission):
+    if not rights_for(user, submission).is_keeper:
         raise PermissionDenied("This submission belongs to somebody else.")
     return submission
 
 
-def own_submission(user: User, board: Board, pk: int) -> Submission:
-    """A submission of one's own to this board; organisers, too, replace only their own."""
-    return get_object_or_404(Submission.objects.of(user).filter(phase__board=board), pk=pk)
+def steered_submission(user: Viewer, pk: int) -> Submission:
+    """A submission to be steered; 403 for who only reads it."""
+    submission = submission_for(user, pk)
+    if not rights_for(user, submission).may_steer:
+        raise PermissionDenied(_not_yours(user, submission))
+    return submission
+
+
+def submission_to_withdraw(user: Viewer, pk: int) -> Submission:
+    submission = submission_for(user, pk)
+    rights = rights_for(user, submission)
+    if rights.may_steer and not rights.may_withdraw:
+        raise PermissionDenied(
+            "Withdrawing is for good: only who submitted it and the owners of its team may."
+        )
+    if not rights.may_withdraw:
+        raise PermissionDenied(_not_yours(user, submission))
+    return submission
+
+
+def submission_to_replace(user: User, board: Board, pk: int) -> Submission:
+    """A submission of one's own, or of one's teams, to this board, to send a new version of."""
+    kept = Submission.objects.kept_by(user).filter(phase__board=board)
+    submission = get_object_or_404(kept.select_related("team"), pk=pk)
+    if not rights_for(user, submission).may_replace:
+        raise PermissionDenied(_not_yours(user, submission))
+    return submission
+
+
+def _not_yours(user: Viewer, submission: Submission) -> str:
+    if submission.owner_id == user.pk:
+        return "This submission belongs to a team that you have left."
+    return "This submission belongs to somebody else."
+
+
+def may_open_release(user: Viewer, release: Release) -> bool:
+    """Whether the page of the release, its ids and what it gives away are open to the user."""
+    return _is_open(release) or is_organiser(user)
+
+
+def _is_open(release: Release) -> bool:
+    is_listed = release.visibility != Release.Visibility.PRIVATE
+    return is_listed and release.dataset.visibility == Dataset.Visibility.PUBLIC
+
+
+def may_open_items(phase: Phase, release: Release) -> bool:
+    """Whether everybody may be let read the single items of a submission that was graded against
+    the release: where the phase shows them to who sent them, and their gold is public."""
+    return (
+        phase.diagnostics != Phase.Diagnostics.AGGREGATES
+        and phase.score_decimals is None
+        and not phase.has_parts
+        and _is_open(release)
+        and release.opens(phase.split)
+    )
+
+
+def are_items_open(submission: Submission, release: Release) -> bool:
+    """Whether everybody may read the single items that were graded against the release."""
+    is_public = submission.publication == Submission.Publication.PUBLIC
+    return is_public and submission.has_open_items and may_open_items(submission.phase, release)
 
 
 def is_time_to_tell(phase: Phase) -> bool:
@@ -79,22 +175,24 @@ def is_rounding(user: Viewer, phase: Phase) -> bool:
     return phase.score_decimals is not None and not is_organiser(user)
 
 
-def diagnostics_for(user: Viewer, submission: Submission) -> Phase.Diagnostics:
-    """How much of the single items this user may see: organisers all, owners what the phase allows,
-    everybody else the totals. Single items would undo what the phase rounds or keeps for later."""
+def diagnostics_for(user: Viewer, submission: Submission, release: Release) -> Phase.Diagnostics:
+    """How much this user may see of the single items that were graded against the release:
+    organisers all, its keepers what the phase allows, everybody else the totals unless the items
+    were opened. Single items would undo what the phase rounds, keeps for later or tells in
+    parts."""
     phase = submission.phase
     if is_organiser(user):
         return Phase.Diagnostics.FACTS
-    if is_rounding(user, phase) or not are_scores_told(user, phase):
+    if is_rounding(user, phase) or phase.has_parts or not are_scores_told(user, phase):
         return Phase.Diagnostics.AGGREGATES
-    if is_keeper(user, submission):
+    if are_items_open(submission, release) or rights_for(user, submission).is_keeper:
         return Phase.Diagnostics(submission.phase.diagnostics)
     return Phase.Diagnostics.AGGREGATES
 
 
-def require_items(user: Viewer, submission: Submission) -> Phase.Diagnostics:
+def require_items(user: Viewer, submission: Submission, release: Release) -> Phase.Diagnostics:
     """The level of diagnostics if it reaches single items; 404 if it does not."""
-    level = diagnostics_for(user, submission)
+    level = diagnostics_for(user, submission, release)
     if level == Phase.Diagnostics.AGGREGATES:
         raise Http404("This phase shows totals only.")
     return level

@@ -1,7 +1,7 @@
 """What scoring holds about a person, for their export and for the deletion of their account.
 
-Published results stay with their model card; it is what others quote. What nobody but the owner
-could see is deleted.
+Published results stay with their model card; it is what others quote. What belongs to a team that
+has other members stays with the team. What nobody but the owner could see is deleted.
 """
 
 from collections.abc import Iterator
@@ -11,13 +11,14 @@ from typing import Any
 
 from django.core.files.storage import default_storage
 from django.db import transaction
-from django.db.models import ProtectedError
+from django.db.models import Exists, OuterRef, ProtectedError
 
 from portal.accounts.account_data import Fate, Table, Upload, counted
-from portal.accounts.models import User
+from portal.accounts.models import TeamMember, User
 from portal.jobs.handlers import Retry
 from portal.jobs.models import Job
-from scoring.models import Grading, Submission
+from scoring.models import Attempt, Delivery, ExpertReview, Grading, Submission, Webhook
+from scoring.models.submissions import SubmissionQuerySet
 from scoring.services.gradings import GradingRefused, cancel_grading
 
 _AT_ONCE = 100
@@ -31,6 +32,12 @@ class SubmissionData:
             "What you submitted, with its model card. The figures stand on the site.",
             _submissions(user),
         )
+        yield Table("attempts", "What you used up of the limits of phases.", _attempts(user))
+        yield Table(
+            "webhooks", "Addresses told of your gradings, without their secrets.", _webhooks(user)
+        )
+        yield Table("webhook_messages", "What was sent to them, and when.", _messages(user))
+        yield Table("expert_reviews", "What you said of pages as a judge's expert.", _reviews(user))
 
     def uploads(self, user: User) -> Iterator[Upload]:
         for submission in Submission.objects.of(user).order_by("pk").iterator(_AT_ONCE):
@@ -42,25 +49,40 @@ class SubmissionData:
 
     def fate(self, user: User) -> Fate:
         mine = Submission.objects.of(user)
-        private = mine.filter(publication=Submission.Publication.PRIVATE).count()
-        public = mine.count() - private
         goes, stays = [], []
-        if private:
+        if private := _going(user).count():
             goes.append(f"{counted(private, 'submission')} that you have not published.")
+        if hooks := Webhook.objects.of(user).count():
+            goes.append(f"{counted(hooks, 'webhook')} and what was sent to them.")
+        if shared := mine.private().count() - private:
+            stays.append(
+                f"{counted(shared, 'submission')} of your teams that you have not published. They "
+                "stay with the teams, without your name. Withdraw first what shall never be "
+                "published."
+            )
+        public = mine.count() - mine.private().count()
         if public:
             stays.append(
                 f"{counted(public, 'published result')} with model card, without your name. Take "
                 "back first what shall not stay."
             )
+        reviews = ExpertReview.objects.filter(expert=user, submitted_at__isnull=False).count()
+        if reviews:
+            stays.append(
+                f"{counted(reviews, 'page')} that you reviewed as a judge's expert, without your "
+                "name."
+            )
         return Fate(goes=goes, stays=stays)
 
     def let_go(self, user: User) -> None:
-        """Nothing is to be handed over."""
+        """Nothing is to be handed over: teams have what is theirs. Nobody is told any more."""
+        Webhook.objects.of(user).update(is_active=False)
+        ExpertReview.objects.filter(expert=user, submitted_at=None).delete()
 
     def erase(self, user: User) -> None:
         """Raises Retry while a worker is at one of the submissions."""
-        private = Submission.objects.of(user).filter(publication=Submission.Publication.PRIVATE)
-        submissions = list(private.order_by("pk"))
+        Webhook.objects.of(user).delete()
+        submissions = list(_going(user).order_by("pk"))
         gradings = list(Grading.objects.filter(submission__in=submissions))
         for grading in gradings:
             try:
@@ -72,6 +94,13 @@ class SubmissionData:
             raise Retry("Gradings of the account are stopping.", _UNTIL_STOPPED)
         for submission in submissions:
             _delete(submission)
+
+
+def _going(user: User) -> SubmissionQuerySet:
+    """What goes with the account: what nobody else can read. The same before the places in teams
+    are given up and afterwards."""
+    others = TeamMember.objects.filter(team=OuterRef("team")).exclude(user=user)
+    return Submission.objects.of(user).private().exclude(Exists(others))
 
 
 def _delete(submission: Submission) -> None:
@@ -89,7 +118,7 @@ def _delete(submission: Submission) -> None:
 def _submissions(user: User) -> Iterator[dict[str, Any]]:
     rows = (
         Submission.objects.of(user)
-        .select_related("phase__board")
+        .select_related("phase__board", "team")
         .prefetch_related("gradings")
         .order_by("pk")
     )
@@ -100,10 +129,63 @@ def _submissions(user: User) -> Iterator[dict[str, Any]]:
             "phase": row.phase.slug,
             "file": row.filename,
             "at": row.created_at,
+            "team": row.team.name if row.team else None,
+            "version": row.version,
             "publication": row.publication,
+            "withdrawn": row.withdrawn_at,
+            "verdict": row.verdict,
             "card": row.card(),
             "gradings": [
                 {"state": each.state, "began": each.created_at, "ended": each.finished_at}
                 for each in row.gradings.all()
             ],
+        }
+
+
+def _attempts(user: User) -> Iterator[dict[str, Any]]:
+    rows = Attempt.objects.filter(user=user).select_related("phase__board", "team").order_by("pk")
+    for row in rows.iterator(_AT_ONCE):
+        yield {
+            "submission": row.submission_id,
+            "board": row.phase.board.slug,
+            "phase": row.phase.slug,
+            "team": row.team.name if row.team else None,
+            "state": row.state,
+            "held": row.held_at,
+            "settled": row.settled_at,
+        }
+
+
+def _reviews(user: User) -> Iterator[dict[str, Any]]:
+    """Of hidden gold nothing is told: facts go by their number."""
+    rows = ExpertReview.objects.filter(expert=user).select_related(
+        "case__item", "case__sample__phase__board"
+    )
+    for row in rows.order_by("pk").iterator(_AT_ONCE):
+        yield {
+            "board": row.case.sample.phase.board.slug,
+            "page": row.case.item.name,
+            "facts": row.facts,
+            "wrong": row.wrong,
+            "structure": row.structure,
+            "comment": row.comment,
+            "submitted": row.submitted_at,
+        }
+
+
+def _webhooks(user: User) -> Iterator[dict[str, Any]]:
+    for row in Webhook.objects.of(user).order_by("pk"):
+        yield {"address": row.url, "active": row.is_active, "made": row.created_at}
+
+
+def _messages(user: User) -> Iterator[dict[str, Any]]:
+    rows = Delivery.objects.filter(webhook__user=user).select_related("webhook").order_by("pk")
+    for row in rows.iterator(_AT_ONCE):
+        yield {
+            "address": row.webhook.url,
+            "submission": row.submission_id,
+            "state": row.state,
+            "status": row.status,
+            "made": row.created_at,
+            "ended": row.ended_at,
         }

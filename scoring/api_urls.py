@@ -2,7 +2,19 @@
 
 from django.urls import path
 
-from .api import acts, boards, phases, submissions, webhooks
+from .api import (
+    acts,
+    boards,
+    charts,
+    comparisons,
+    judge_endpoints,
+    judging,
+    likenesses,
+    phases,
+    regrades,
+    submissions,
+    webhooks,
+)
 
 urlpatterns = [
     path("boards/", boards.BoardList.as_view(), name="boards"),
@@ -12,18 +24,52 @@ urlpatterns = [
         boards.BoardLeaderboard.as_view(),
         name="leaderboard",
     ),
+    path("boards/<slug:slug>/charts/", charts.ChartList.as_view(), name="charts"),
+    path("boards/<slug:slug>/charts/<slug:chart>/", charts.ChartDetail.as_view(), name="chart"),
     path(
         "boards/<slug:slug>/submissions/",
         submissions.BoardSubmissions.as_view(),
         name="board-submissions",
     ),
+    path(
+        "boards/<slug:slug>/likenesses/",
+        likenesses.BoardLikenesses.as_view(),
+        name="board-likenesses",
+    ),
     path("boards/<slug:slug>/check/", submissions.BoardCheck.as_view(), name="board-check"),
+    path("boards/<slug:slug>/compare/", comparisons.BoardCompare.as_view(), name="board-compare"),
+    path("boards/<slug:slug>/changes/", regrades.BoardChanges.as_view(), name="board-changes"),
+    path("boards/<slug:slug>/regrades/", regrades.RegradeList.as_view(), name="regrades"),
+    path(
+        "boards/<slug:slug>/regrades/<int:pk>/",
+        regrades.RegradeDetail.as_view(),
+        name="regrade",
+    ),
+    path(
+        "boards/<slug:slug>/regrades/<int:pk>/cancel/",
+        regrades.RegradeCancel.as_view(),
+        name="regrade-cancel",
+    ),
+    path("boards/<slug:slug>/judge/", judging.BoardJudge.as_view(), name="board-judge"),
+    path(
+        "boards/<slug:slug>/judge-endpoint/",
+        judge_endpoints.BoardJudgeEndpoint.as_view(),
+        name="judge-endpoint",
+    ),
+    path(
+        "boards/<slug:slug>/judge-endpoint/try/",
+        judge_endpoints.BoardJudgeEndpointTry.as_view(),
+        name="judge-endpoint-try",
+    ),
     path("boards/<slug:slug>/phases/", phases.PhaseList.as_view(), name="phases"),
     path("boards/<slug:slug>/phases/<slug:phase>/", phases.PhaseDetail.as_view(), name="phase"),
     path(
         "boards/<slug:slug>/phases/<slug:phase>/limits/",
         phases.PhaseLimits.as_view(),
         name="phase-limits",
+    ),
+    path(
+        "boards/<slug:slug>/phases/<slug:phase>/ids/", phases.PhaseIds.as_view(), name="phase-ids"
     ),
     path("submissions/", submissions.OwnSubmissions.as_view(), name="submissions"),
     path("submissions/<int:pk>/", submissions.SubmissionDetail.as_view(), name="submission"),
@@ -61,6 +107,11 @@ urlpatterns = [
         "submissions/<int:pk>/unpublish/",
         acts.SubmissionUnpublish.as_view(),
         name="submission-unpublish",
+    ),
+    path(
+        "submissions/<int:pk>/open-items/",
+        acts.SubmissionOpenItems.as_view(),
+        name="submission-open-items",
     ),
     path(
         "submissions/<int:pk>/withdraw/",

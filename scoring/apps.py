@@ -7,10 +7,18 @@ class ScoringConfig(AppConfig):
 
     def ready(self) -> None:
         # They need models, which are there only now.
+        from django.db.models.signals import post_save
+
         from portal.accounts import account_data
+        from portal.accounts.models import Team
+        from scoring.benchmarks import BENCHMARKS
         from scoring.gold_formats import register_formats
 
         from .account_data import SubmissionData
+        from .services.embedding import build_receiptbench
+        from .services.revisions import bump_boards_of_team
 
         register_formats()
+        BENCHMARKS.build_by("receiptbench", build_receiptbench)
         account_data.register(SubmissionData())
+        post_save.connect(bump_boards_of_team, sender=Team, dispatch_uid="bump_boards_of_team")

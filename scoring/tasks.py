@@ -1,20 +1,23 @@
 """The jobs of scoring. Each can be run twice and killed anywhere."""
 
+from datetime import timedelta
 from typing import Any
 
 from celery.signals import worker_init
 
-from portal.jobs.handlers import Claim, handler
+from portal.jobs.handlers import Claim, Retry, handler
+from portal.jobs.leases import describe
 from portal.jobs.upkeep import sweep
 
 from .benchmarks import BENCHMARKS, get_benchmark
-from .models import Delivery, Grading
+from .models import Delivery, Grading, JudgeRun
 from .selectors.progress import owner_words
 from .services.aggregation import aggregate_grading
-from .services.chunks import load_chunk, score_chunk, store_scores
+from .services.chunks import JudgeAwaited, load_chunk, score_chunk, store_scores
 from .services.gradings import (
     AGGREGATE_KIND,
     CHUNK_KIND,
+    REGRADE_KIND,
     fail_grading,
     finish_grading,
     lock_grading,
@@ -22,6 +25,17 @@ from .services.gradings import (
     settle_stranded,
     split_chunk,
 )
+from .services.item_summaries import summarise_older
+from .services.judge_runs import (
+    JUDGE_KIND,
+    end_run,
+    finish_run,
+    judge_items,
+    mark_judging,
+    open_run,
+    store_verdicts,
+)
+from .services.likeness import COMPARISON_KIND, flag_likenesses, write_digests
 from .services.notices import (
     DELIVERY_KIND,
     NOTICE_KIND,
@@ -30,6 +44,12 @@ from .services.notices import (
     prepare_deliveries,
     send_notice,
 )
+from .services.ranking import RANKING_KIND, rank_entries, store_ranks
+from .services.regrades import advance_regrade, cover, drop_jobs, fail_regrade, resume_stranded
+from .services.replicates import RESAMPLE_KIND, queue_missing, resample, store_replicates
+
+# Until a judge that could not be asked is tried again.
+_UNTIL_JUDGED = timedelta(minutes=10)
 
 
 def _load_benchmarks(**_: object) -> None:
@@ -45,6 +65,9 @@ def _load_benchmarks(**_: object) -> None:
 
 worker_init.connect(_load_benchmarks)
 sweep(settle_stranded)
+sweep(queue_missing)
+sweep(resume_stranded)
+sweep(summarise_older)
 
 
 def _chunk_failed(payload: dict[str, Any], _error: str) -> None:
@@ -83,6 +106,8 @@ def grade_chunk(claim: Claim) -> None:
         # What could be scored stays, and another attempt has only the rest to do.
         with claim.keep():
             store_scores(grading_id=grading_id, scores=found.scores)
+        if isinstance(found.fault, JudgeAwaited):
+            raise Retry(describe(found.fault), _UNTIL_JUDGED)
         raise found.fault
     with claim.finish():
         store_scores(grading_id=grading_id, scores=found.scores)
@@ -90,11 +115,38 @@ def grade_chunk(claim: Claim) -> None:
 
 @handler(AGGREGATE_KIND, on_failed=_aggregate_failed, nouns=("final step", "final steps"))
 def aggregate(claim: Claim) -> None:
-    scores = aggregate_grading(claim.payload["grading"])
-    if scores is None:
+    found = aggregate_grading(claim.payload["grading"])
+    if found is None:
         return
     with claim.finish():
-        finish_grading(grading=lock_grading(claim.payload["grading"]), scores=scores)
+        finish_grading(
+            grading=lock_grading(claim.payload["grading"]), scores=found.scores, parts=found.parts
+        )
+
+
+@handler(COMPARISON_KIND)
+def compare_submission(claim: Claim) -> None:
+    """Looks for submissions with almost the same predictions; run again, it finds the same."""
+    write_digests(claim.payload["submission"])
+    with claim.finish():
+        flag_likenesses(claim.payload["submission"])
+
+
+def _advance_failed(payload: dict[str, Any], error: str) -> None:
+    fail_regrade(pk=payload["regrade"], reason=f"Putting it together: {owner_words(error)}.")
+
+
+@handler(REGRADE_KIND, on_failed=_advance_failed, nouns=("step", "steps"))
+def advance(claim: Claim) -> None:
+    """Begins what the batch lacks, in parts; then fails it, lets it go on or has it take over."""
+    pk = claim.payload["regrade"]
+    begun = 1
+    while begun:
+        with claim.keep():
+            begun = cover(pk)
+    with claim.finish():
+        advance_regrade(pk)
+    drop_jobs(pk)
 
 
 @handler(NOTICE_KIND)
@@ -115,11 +167,62 @@ def _delivery_failed(payload: dict[str, Any], error: str) -> None:
 
 @handler(DELIVERY_KIND, on_failed=_delivery_failed)
 def deliver_webhook(claim: Claim) -> None:
-    """Sends one message. An address that was taken away meanwhile is told nothing."""
+    """Sends one message. An address that was taken away or switched off is told nothing."""
     deliveries = Delivery.objects.select_related("webhook")
     delivery = deliveries.filter(pk=claim.payload["delivery"]).first()
     if delivery is None or delivery.state != Delivery.State.WAITING:
         return
+    if not delivery.webhook.is_active:
+        with claim.finish():
+            end_delivery(delivery, error="The address is switched off.")
+        return
     status = deliver(delivery)
     with claim.finish():
         end_delivery(delivery, status=status)
+
+
+@handler(RESAMPLE_KIND)
+def resample_grading(claim: Claim) -> None:
+    """Run again it writes the same: the draws are seeded by the release."""
+    found = resample(claim.payload["grading"])
+    with claim.finish():
+        store_replicates(claim.payload["grading"], found)
+
+
+@handler(RANKING_KIND)
+def rank_phase(claim: Claim) -> None:
+    ranks = rank_entries(claim.payload["phase"])
+    with claim.finish():
+        store_ranks(claim.payload["phase"], ranks)
+
+
+def _judge_failed(payload: dict[str, Any], error: str) -> None:
+    end_run(payload["run"], JudgeRun.State.FAILED, error)
+
+
+def _judge_cancelled(payload: dict[str, Any]) -> None:
+    end_run(payload["run"], JudgeRun.State.CANCELLED)
+
+
+@handler(JUDGE_KIND, on_failed=_judge_failed, on_cancelled=_judge_cancelled)
+def judge_submission(claim: Claim) -> None:
+    """Run again it goes on with the pages that have no verdict; kept answers cost nothing."""
+    run = JudgeRun.objects.select_related("submission__phase__board").get(pk=claim.payload["run"])
+    if run.is_finished:
+        return
+    mark_judging(run)
+
+    def go_on(done: int) -> bool:
+        claim.progress(done)
+        return not claim.cancelled()
+
+    unscored: dict[str, str] = {}
+    with open_run(run) as (asker, budget):
+        for group in judge_items(run, asker, go_on=go_on):
+            with claim.keep():
+                store_verdicts(run, {each.item: each.result for each in group if each.result})
+            unscored |= {each.item.name: each.reason for each in group if not each.result}
+    if claim.saw_cancel:
+        return
+    with claim.finish():
+        finish_run(run, usage={**vars(budget.usage), "cost": budget.spent}, unscored=unscored)

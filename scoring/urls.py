@@ -2,14 +2,74 @@
 
 from django.urls import path
 
-from .views import boards, phases, submissions, submit, webhooks
+from .views import (
+    boards,
+    charts,
+    comparisons,
+    judge_endpoints,
+    judging,
+    phases,
+    regrades,
+    submissions,
+    submit,
+    webhooks,
+)
 
 app_name = "scoring"
 urlpatterns = [
     path("boards/", boards.boards, name="boards"),
+    path("charts/vega-<slug:version>.js", charts.library, name="chart-library"),
     path("boards/new/", boards.new_board, name="board-new"),
     path("boards/<slug:slug>/", boards.board, name="board"),
+    path("boards/<slug:slug>/leaderboard.csv", boards.leaderboard_table, name="board-csv"),
+    path("boards/<slug:slug>/leaderboard.tex", boards.leaderboard_latex, name="board-latex"),
+    path("boards/<slug:slug>/charts/", charts.charts, name="board-charts"),
+    path("boards/<slug:slug>/charts/<slug:chart>.<slug:form>", charts.chart_file, name="chart"),
+    path("boards/<slug:slug>/compare/", comparisons.compare, name="board-compare"),
+    path("boards/<slug:slug>/tasks/", boards.tasks, name="board-tasks"),
+    path("boards/<slug:slug>/changes/", regrades.changes, name="board-changes"),
+    path("boards/<slug:slug>/regrade/", regrades.start, name="regrade-start"),
+    path("boards/<slug:slug>/regrades/<int:pk>/", regrades.regrade, name="regrade"),
+    path("boards/<slug:slug>/regrades/<int:pk>/cancel/", regrades.cancel, name="regrade-cancel"),
+    path("boards/<slug:slug>/judge/", judging.judge, name="board-judge"),
+    path("boards/<slug:slug>/judge/manage/", judging.manage, name="judge-manage"),
+    path(
+        "boards/<slug:slug>/judge/experts/<int:pk>/remove/",
+        judging.remove,
+        name="judge-expert-remove",
+    ),
+    path("boards/<slug:slug>/judge/samples/new/", judging.sample, name="judge-sample-new"),
+    path(
+        "boards/<slug:slug>/judge/samples/<int:pk>/close/", judging.close, name="judge-sample-close"
+    ),
+    path("boards/<slug:slug>/judge/runs/new/", judging.run, name="judge-run-new"),
+    path("boards/<slug:slug>/judge/runs/<int:pk>/cancel/", judging.cancel, name="judge-run-cancel"),
+    path("boards/<slug:slug>/judge/endpoint/", judge_endpoints.endpoint, name="judge-endpoint"),
+    path(
+        "boards/<slug:slug>/judge/endpoint/remove/",
+        judge_endpoints.remove,
+        name="judge-endpoint-remove",
+    ),
+    path(
+        "boards/<slug:slug>/judge/endpoint/try/",
+        judge_endpoints.try_it,
+        name="judge-endpoint-try",
+    ),
+    path("boards/<slug:slug>/judge/cases/", judging.cases, name="judge-cases"),
+    path("boards/<slug:slug>/judge/cases/<int:pk>/", judging.case, name="judge-case"),
+    path("boards/<slug:slug>/judge/cases/<int:pk>/review/", judging.review, name="judge-review"),
+    path(
+        "boards/<slug:slug>/judge/cases/<int:pk>/images/<int:number>/",
+        judging.image,
+        name="judge-image",
+    ),
+    path(
+        "boards/<slug:slug>/judge/cases/<int:pk>/<str:side>/",
+        judging.rendered,
+        name="judge-rendered",
+    ),
     path("boards/<slug:slug>/submit/", submit.submit, name="submit"),
+    path("boards/<slug:slug>/example/", boards.example, name="board-example"),
     path("boards/<slug:slug>/manage/", boards.manage, name="board-manage"),
     path("boards/<slug:slug>/state/", boards.change_state, name="board-state"),
     path("boards/<slug:slug>/settings/", phases.board_settings, name="board-settings"),
@@ -19,13 +79,21 @@ urlpatterns = [
     path("submissions/webhooks/", webhooks.webhooks, name="webhooks"),
     path("submissions/webhooks/<int:pk>/remove/", webhooks.remove, name="webhook-remove"),
     path("submissions/<int:pk>/", submissions.submission, name="submission"),
+    path("submissions/<int:pk>/citation.bib", submissions.citation, name="submission-bibtex"),
+    path("submissions/<int:pk>/scores.<slug:form>", charts.score_file, name="submission-scores"),
     path("submissions/<int:pk>/file/", submissions.download, name="submission-file"),
     path("submissions/<int:pk>/cancel/", submissions.cancel, name="submission-cancel"),
     path("submissions/<int:pk>/retry/", submissions.retry, name="submission-retry"),
     path("submissions/<int:pk>/publish/", submissions.publish, name="submission-publish"),
     path("submissions/<int:pk>/unpublish/", submissions.unpublish, name="submission-unpublish"),
+    path("submissions/<int:pk>/open-items/", submissions.open_up, name="submission-open-items"),
     path("submissions/<int:pk>/withdraw/", submissions.withdraw, name="submission-withdraw"),
     path("submissions/<int:pk>/verdict/", submissions.judge, name="submission-judge"),
     path("submissions/<int:pk>/pin/", submissions.pin, name="submission-pin"),
     path("submissions/<int:pk>/items/<str:name>/", submissions.item, name="submission-item"),
+    path(
+        "submissions/<int:pk>/items/<str:name>/<str:side>/",
+        submissions.rendered,
+        name="submission-item-rendered",
+    ),
 ]

@@ -10,13 +10,14 @@ from rest_framework.views import APIView
 
 from portal.accounts.access import IsOrganiser
 from portal.accounts.models import User
-from scoring.access import kept_submission
+from scoring.access import kept_submission, steered_submission, submission_to_withdraw
 from scoring.models import Submission
 from scoring.selectors.submissions import latest_grading, submission_page
 from scoring.services.gradings import GradingRefused, cancel_grading, retry_grading
 from scoring.services.publication import (
     PublicationRefused,
     judge_submission,
+    open_items,
     pin_submission,
     publish_submission,
     unpublish_submission,
@@ -26,15 +27,16 @@ from scoring.services.publication import (
 from .base import ConflictError, actor_of
 from .submission_serializers import (
     DetailSerializer,
+    OpenItemsSerializer,
     PinSerializer,
     SubmissionSerializer,
     VerdictSerializer,
 )
 
 
-def shown(request: Request, submission: Submission) -> Any:
-    """The submission as its reader may see it."""
-    page = submission_page(request.user, submission)
+def shown(request: Request, submission: Submission, wanted: str = "") -> Any:
+    """The submission as its reader may see it, with the result that counts or an earlier one."""
+    page = submission_page(request.user, submission, wanted)
     return SubmissionSerializer(submission, context={"page": page}).data
 
 
@@ -42,13 +44,14 @@ class _Act(APIView):
     """Something done to a submission; answers with the submission as it is then."""
 
     permission_classes = [IsAuthenticated]
+    find = staticmethod(steered_submission)
 
     def act(self, submission: Submission, actor: User) -> None:
         raise NotImplementedError  # abstract
 
     @extend_schema(request=None, responses={200: SubmissionSerializer, 409: DetailSerializer})
     def post(self, request: Request, pk: int) -> Response:
-        submission = kept_submission(request.user, pk)
+        submission = self.find(request.user, pk)
         try:
             self.act(submission, actor_of(request))
         except (GradingRefused, PublicationRefused) as refusal:
@@ -85,8 +88,29 @@ class SubmissionUnpublish(_Act):
         unpublish_submission(submission=submission, actor=actor)
 
 
+class SubmissionOpenItems(_Act):
+    """Lets everybody read the single items while the submission is public, or no longer. Refused
+    where the phase shows totals only, or the gold is not public."""
+
+    @extend_schema(
+        request=OpenItemsSerializer, responses={200: SubmissionSerializer, 409: DetailSerializer}
+    )
+    def post(self, request: Request, pk: int) -> Response:
+        wanted = OpenItemsSerializer(data=request.data)
+        submission = self.find(request.user, pk)
+        wanted.is_valid(raise_exception=True)
+        try:
+            open_items(submission=submission, actor=actor_of(request), **wanted.validated_data)
+        except PublicationRefused as refusal:
+            raise ConflictError(str(refusal)) from refusal
+        submission.refresh_from_db()
+        return Response(shown(request, submission))
+
+
 class SubmissionWithdraw(_Act):
     """Takes the submission back for good: off the leaderboard, never published again."""
+
+    find = staticmethod(submission_to_withdraw)
 
     def act(self, submission: Submission, actor: User) -> None:
         withdraw_submission(submission=submission, actor=actor)

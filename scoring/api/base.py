@@ -1,7 +1,10 @@
 """What the endpoints share."""
 
+from typing import Any
+
 from rest_framework.exceptions import APIException
 from rest_framework.permissions import SAFE_METHODS
+from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 
 from portal.accounts.access import IsOrganiser
@@ -13,6 +16,18 @@ class OrganisersChange(IsOrganiser):
 
     def has_permission(self, request: Request, view: object) -> bool:
         return request.method in SAFE_METHODS or super().has_permission(request, view)
+
+
+class CsvRenderer(BaseRenderer):
+    """A table that was written already. Of a refusal the sentence alone."""
+
+    media_type = "text/csv"
+    format = "csv"
+    charset = "utf-8"
+
+    def render(self, data: Any, media_type: str | None = None, context: Any = None) -> bytes:
+        text = data if isinstance(data, str) else str(data.get("detail", data))
+        return text.encode()
 
 
 class ConflictError(APIException):

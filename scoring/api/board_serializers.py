@@ -6,9 +6,10 @@ from rest_framework import serializers
 
 from portal.datasets.models import Release
 from scoring.benchmarks import BENCHMARKS
-from scoring.forms import CARD_FIELDS
-from scoring.forms.boards import sort_columns
-from scoring.models import Board, Entry, Phase, Window
+from scoring.forms import CARD_FIELDS, RowFilterForm
+from scoring.forms.boards import group_names, sort_columns
+from scoring.models import Board, Category, Entry, Phase, Window
+from scoring.selectors.row_filters import CLOSED, OPEN
 from scoring.services.boards import NewPhase, phase_faults, phase_slug
 
 
@@ -38,6 +39,7 @@ class PhaseSerializer(serializers.ModelSerializer[Phase]):
             "failed_per_day",
             "score_decimals",
             "scores_after",
+            "public_share",
             "window",
         ]
 
@@ -48,6 +50,8 @@ class PhaseSerializer(serializers.ModelSerializer[Phase]):
 
 
 class BoardSerializer(serializers.ModelSerializer[Board]):
+    column_groups = serializers.ListField(child=serializers.CharField())
+
     class Meta:
         model = Board
         fields = [
@@ -58,6 +62,7 @@ class BoardSerializer(serializers.ModelSerializer[Board]):
             "rules",
             "card_fields",
             "default_sort",
+            "column_groups",
             "state",
             "is_sample",
         ]
@@ -84,10 +89,31 @@ class BoardChangeSerializer(serializers.ModelSerializer[Board]):
     card_fields = serializers.ListField(
         child=serializers.ChoiceField(choices=CARD_FIELDS), required=False
     )
+    column_groups = serializers.ListField(
+        child=serializers.CharField(),
+        required=False,
+        help_text="Groups of columns that are shown, as the leaderboard names them; empty: all.",
+    )
 
     class Meta:
         model = Board
-        fields = ["state", "title", "description", "rules", "card_fields", "default_sort"]
+        fields = [
+            "state",
+            "title",
+            "description",
+            "rules",
+            "card_fields",
+            "default_sort",
+            "column_groups",
+        ]
+
+    def validate_column_groups(self, value: list[str]) -> list[str]:
+        known = group_names(self.context["board"])
+        if unknown := [name for name in value if name not in known]:
+            raise serializers.ValidationError(
+                f"No column stands in the group {unknown[0]!r}; there are {known}."
+            )
+        return [name for name in known if name in value]
 
     def validate_default_sort(self, value: str) -> str:
         known = [key for key, _ in sort_columns(self.context["board"])]
@@ -153,25 +179,48 @@ class ColumnSerializer(serializers.Serializer[Any]):
     decimals = serializers.IntegerField()
 
 
+class RowTeamSerializer(serializers.Serializer[Any]):
+    name = serializers.CharField()
+    slug = serializers.SlugField()
+
+
 class RowSerializer(serializers.ModelSerializer[Entry]):
-    """A row: rates in [0, 1], unrounded; null where nothing was scored or ranked."""
+    """A row: rates in [0, 1], unrounded; null where nothing was scored or ranked.
+
+    What was disqualified has no ranks, and says why. Pinned rows come first, those disqualified
+    last.
+    """
 
     submission = serializers.IntegerField(allow_null=True)
+    team = RowTeamSerializer(allow_null=True)
     values = serializers.DictField(child=serializers.FloatField(allow_null=True))
+    intervals = serializers.DictField(
+        child=serializers.ListField(child=serializers.FloatField(), min_length=2, max_length=2),
+        help_text="Low and high end of the 95 % interval that resamples documents, by column; "
+        "missing where there is none.",
+    )
     ranks = serializers.DictField(child=serializers.IntegerField(allow_null=True))
 
     class Meta:
         model = Entry
-        fields = [*CARD_FIELDS, "is_sample", "submission", "values", "ranks"]
+        fields = [
+            *CARD_FIELDS,
+            "verdict",
+            "verdict_reason",
+            "is_pinned",
+            "is_sample",
+            "submission",
+            "team",
+            "values",
+            "intervals",
+            "ranks",
+        ]
 
     def to_representation(self, instance: Any) -> dict[str, Any]:
         """Of a leaderboard's Row."""
         entry = instance.entry
-        entry.submission, entry.values, entry.ranks = (
-            instance.submission_id,
-            instance.values,
-            instance.ranks,
-        )
+        entry.submission, entry.team = instance.submission_id, instance.team
+        entry.values, entry.ranks = instance.values, instance.ranks
         return super().to_representation(entry)
 
 
@@ -199,7 +248,12 @@ class LeaderboardSerializer(serializers.Serializer[Any]):
     phase = serializers.SlugField(source="phase.slug", allow_null=True, default=None)
     view = serializers.CharField(source="view.key", allow_null=True, default=None)
     views = ViewSerializer(many=True)
+    part = serializers.CharField(
+        allow_blank=True, help_text="Of a phase in parts: whose items the graded rows count."
+    )
     columns = ColumnSerializer(many=True)
+    total = serializers.IntegerField(help_text="Rows without a filter; ranks are among them.")
+    shown = serializers.IntegerField(help_text="Rows that the filter keeps.")
     sections = SectionSerializer(many=True)
 
 
@@ -209,5 +263,38 @@ class LeaderboardQuerySerializer(serializers.Serializer[Any]):
         required=False, default="", help_text="A view's key; the benchmark's own table without."
     )
     sort = serializers.CharField(
-        required=False, default="", help_text="A column's key, `name` or `size`; `-` reverses."
+        required=False,
+        default="",
+        help_text="A column's key, `name` or `size`; `-` reverses; `grouped` by the kind of "
+        "system. The board's own order without.",
     )
+    part = serializers.CharField(
+        required=False,
+        default="",
+        help_text="Of a phase in parts, for organisers: `public`, `private` or `all`; what is told "
+        "now without.",
+    )
+    q = serializers.CharField(
+        required=False, default="", help_text="Part of the name or organisation, ignoring case."
+    )
+    category = serializers.ChoiceField(choices=Category.choices, required=False)
+    size_from = serializers.CharField(
+        required=False, default="", help_text="Parameters, such as 7B; inclusive."
+    )
+    size_to = serializers.CharField(required=False, default="", help_text="As `size_from`.")
+    weights = serializers.ChoiceField(choices=[OPEN, CLOSED], required=False)
+    verified = serializers.BooleanField(required=False, help_text="Verified rows only.")
+    kind = serializers.MultipleChoiceField(
+        choices=Entry.Kind.choices, required=False, help_text="May be given several times."
+    )
+    released_from = serializers.DateField(required=False, help_text="Of the system; inclusive.")
+    published_from = serializers.DateField(
+        required=False, help_text="Of rows graded here; inclusive."
+    )
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """With `wanted`, the filter: what a form of the page would say of it counts here too."""
+        form = RowFilterForm(self.initial_data)
+        if not form.is_valid():
+            raise serializers.ValidationError(form.messages)
+        return {**attrs, "wanted": form.wanted()}

@@ -37,6 +37,7 @@ class NewPhaseSerializer(serializers.ModelSerializer[Phase]):
             "failed_per_day",
             "score_decimals",
             "scores_after",
+            "public_share",
         ]
 
     def validate_time_zone(self, value: str) -> str:
@@ -50,7 +51,8 @@ class NewPhaseSerializer(serializers.ModelSerializer[Phase]):
             data["release"] = _release(attrs)
         data.pop("dataset", None)
         phase = NewPhase(slug=self._slug(data["title"]), **data)
-        if faults := phase_faults(self.context["board"].benchmark, phase):
+        faults = phase_faults(self.context["board"].benchmark, phase, former=self.instance)
+        if faults:
             raise serializers.ValidationError(dict(faults))
         return {"phase": phase}
 
@@ -75,6 +77,10 @@ def _release(wanted: dict[str, Any]) -> Release:
     return release
 
 
+class PhaseIdsSerializer(serializers.Serializer[Any]):
+    ids = serializers.ListField(child=serializers.CharField())
+
+
 class AllowanceSerializer(serializers.Serializer[Any]):
     """One limit. `free_at` is when the next place is free, null while some are left."""
 
@@ -85,10 +91,21 @@ class AllowanceSerializer(serializers.Serializer[Any]):
     free_at = serializers.DateTimeField(allow_null=True)
 
 
-class StandingSerializer(serializers.Serializer[Any]):
-    """What is left of a phase's limits; a limit that is not set is null."""
-
+class _StandingSerializer(serializers.Serializer[Any]):
     day = AllowanceSerializer(allow_null=True)
     total = AllowanceSerializer(allow_null=True)
     failed = AllowanceSerializer(allow_null=True)
     refusal = serializers.CharField(help_text="Why nothing more is taken now; empty if it is.")
+
+
+class TeamStandingSerializer(_StandingSerializer):
+    """What is left for a team, whoever of it submits."""
+
+    team = serializers.SlugField(source="team.slug")
+
+
+class StandingSerializer(_StandingSerializer):
+    """What is left of a phase's limits, for whatever team one submits; a limit that is not set is
+    null. For a team its own limits count, too."""
+
+    teams = TeamStandingSerializer(many=True, help_text="Those one is in.")

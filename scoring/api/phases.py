@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.http import Http404
 from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import extend_schema
 from rest_framework import status
@@ -11,15 +12,16 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from portal.accounts.access import IsOrganiser
-from scoring.access import board_for
+from portal.accounts.teams.selectors import teams_of
+from scoring.access import board_for, may_open_release
 from scoring.models import Phase
-from scoring.selectors.boards import phase_window
-from scoring.selectors.limits import standing
+from scoring.selectors.boards import phase_ids, phase_window
+from scoring.selectors.limits import standing, team_standings
 from scoring.services.boards import BoardRefused, add_phase, edit_phase
 
 from .base import ConflictError, OrganisersChange, actor_of
 from .board_serializers import PhaseSerializer
-from .phase_serializers import NewPhaseSerializer, StandingSerializer
+from .phase_serializers import NewPhaseSerializer, PhaseIdsSerializer, StandingSerializer
 from .submission_serializers import DetailSerializer
 
 
@@ -76,6 +78,17 @@ class PhaseDetail(APIView):
         return _shown(_phase(request, slug, phase))
 
 
+class PhaseIds(APIView):
+    """The ids of the items, each of which a submission answers; where the release is open."""
+
+    @extend_schema(responses=PhaseIdsSerializer)
+    def get(self, request: Request, slug: str, phase: str) -> Response:
+        found = _phase(request, slug, phase)
+        if not may_open_release(request.user, found.release):
+            raise Http404("The ids of this phase are not public.")
+        return Response({"ids": phase_ids(found)})
+
+
 class PhaseLimits(APIView):
     """How much one may still submit to a phase, and when more."""
 
@@ -83,5 +96,10 @@ class PhaseLimits(APIView):
 
     @extend_schema(responses=StandingSerializer)
     def get(self, request: Request, slug: str, phase: str) -> Response:
-        found = standing(_phase(request, slug, phase), actor_of(request))
-        return Response(StandingSerializer(found).data)
+        found, user = _phase(request, slug, phase), actor_of(request)
+        mine: Any = standing(found, user)
+        mine_and_teams = {
+            **{name: getattr(mine, name) for name in ("day", "total", "failed", "refusal")},
+            "teams": team_standings(list(teams_of(user)), [found]),
+        }
+        return Response(StandingSerializer(mine_and_teams).data)

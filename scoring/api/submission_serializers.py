@@ -8,6 +8,7 @@ from rest_framework import serializers
 from portal.accounts.models import display_name
 from scoring.forms import CARD_FIELDS
 from scoring.models import Grading, Submission
+from scoring.selectors.item_lists import LONGEST_SEARCH, SHOWN, ItemQuery, orders_of
 from scoring.selectors.submissions import SubmissionLine, SubmissionPage
 from scoring.services.validation import CheckedUpload
 
@@ -37,6 +38,7 @@ class QueueSerializer(serializers.Serializer[Any]):
 class GradingSerializer(serializers.ModelSerializer[Grading]):
     """A grading; scores are rates in [0, 1], unrounded, null where nothing was scored."""
 
+    release = serializers.CharField(source="release.version")
     items_done = serializers.SerializerMethodField()
     scores = serializers.DictField(child=serializers.FloatField(allow_null=True))
     counts = serializers.DictField(child=serializers.IntegerField())
@@ -44,6 +46,7 @@ class GradingSerializer(serializers.ModelSerializer[Grading]):
         child=serializers.DictField(child=serializers.FloatField(allow_null=True))
     )
 
+    parts = serializers.SerializerMethodField()
     views = serializers.SerializerMethodField()
     queue = serializers.SerializerMethodField()
     stages = serializers.SerializerMethodField()
@@ -51,13 +54,16 @@ class GradingSerializer(serializers.ModelSerializer[Grading]):
     class Meta:
         model = Grading
         fields = [
+            "id",
             "state",
+            "release",
             "signature",
             "items_total",
             "items_done",
             "missing",
             "scores",
             "counts",
+            "parts",
             "views",
             "subsets",
             "error",
@@ -79,6 +85,11 @@ class GradingSerializer(serializers.ModelSerializer[Grading]):
         stages = self.context.get("stages")
         return None if stages is None else StageSerializer(stages.lines, many=True).data
 
+    def get_parts(self, grading: Grading) -> dict[str, dict[str, float | None]] | None:
+        """For organisers, of a phase in parts: the scores of `public` and `private`. Others read
+        those of one part as `scores`."""
+        return grading.parts or None if self.context.get("shows_parts") else None
+
     def get_views(self, _: Grading) -> dict[str, dict[str, float | None]]:
         """By view, the scores of its columns."""
         views = self.context["views"]
@@ -92,14 +103,99 @@ class GradingSerializer(serializers.ModelSerializer[Grading]):
         return grading.items_total if is_done else grading.item_scores.count()
 
 
+def _team_field() -> serializers.SlugField:
+    """Read only."""
+    return serializers.SlugField(
+        source="team.slug",
+        allow_null=True,
+        default=None,
+        help_text="Of the team it belongs to; null: its owner alone.",
+    )
+
+
+class HistorySerializer(serializers.Serializer[Any]):
+    """A result that the submission has or had. `score` is the deciding one; null while untold."""
+
+    id = serializers.IntegerField(source="grading.pk")
+    release = serializers.CharField(source="grading.release.version")
+    signature = serializers.CharField(source="grading.signature")
+    finished_at = serializers.DateTimeField(source="grading.finished_at")
+    regrade = serializers.IntegerField(
+        source="grading.regrade_id", allow_null=True, help_text="The re-grade it was made in."
+    )
+    score = serializers.FloatField(source="figure.value", allow_null=True, default=None)
+    is_current = serializers.BooleanField()
+
+
+class EarlierResultSerializer(serializers.Serializer[Any]):
+    grading = serializers.IntegerField(
+        required=False,
+        default=None,
+        min_value=1,
+        help_text="The number of an earlier result, as `history` tells it.",
+    )
+
+
+class ItemQuerySerializer(EarlierResultSerializer):
+    """Which items, in which order."""
+
+    order = serializers.CharField(
+        required=False,
+        default="",
+        allow_blank=True,
+        max_length=LONGEST_SEARCH,
+        help_text="`hardest`, `easiest` or `name`, or a key of the items' `scores`: the best "
+        "first, with `-` before it the worst. The release's without.",
+    )
+    show = serializers.ChoiceField(
+        choices=[key for key in SHOWN if key], required=False, default="", allow_blank=True
+    )
+    part = serializers.CharField(
+        required=False,
+        default="",
+        allow_blank=True,
+        max_length=LONGEST_SEARCH,
+        help_text="A document type, task or subset; where the phase shows every fact.",
+    )
+    error = serializers.CharField(
+        required=False,
+        default="",
+        allow_blank=True,
+        max_length=LONGEST_SEARCH,
+        help_text="A kind of error; where the phase shows every fact.",
+    )
+    q = serializers.CharField(
+        required=False,
+        default="",
+        allow_blank=True,
+        max_length=LONGEST_SEARCH,
+        help_text="A part of the id.",
+    )
+
+    def validate_order(self, order: str) -> str:
+        """`grading` of the context says which figures there are."""
+        if order not in (known := orders_of(self.context["grading"])):
+            named = ", ".join(key for key in known if key)
+            raise serializers.ValidationError(f"There is no such order; there are {named}.")
+        return order
+
+    def query(self) -> ItemQuery:
+        """After it was found valid."""
+        wanted = dict(self.validated_data)
+        wanted.pop("grading")
+        return ItemQuery.parse(**wanted)
+
+
 class SubmissionSerializer(serializers.ModelSerializer[Submission]):
     """A submission as its reader may see it; owner and file name are for its keepers."""
 
     board = serializers.SlugField(source="phase.board.slug")
     phase = serializers.SlugField(source="phase.slug")
+    team = _team_field()
     owner = serializers.SerializerMethodField()
     filename = serializers.SerializerMethodField()
     grading = serializers.SerializerMethodField()
+    history = serializers.SerializerMethodField()
 
     class Meta:
         model = Submission
@@ -107,6 +203,7 @@ class SubmissionSerializer(serializers.ModelSerializer[Submission]):
             "id",
             "board",
             "phase",
+            "team",
             "owner",
             *CARD_FIELDS,
             "filename",
@@ -117,9 +214,11 @@ class SubmissionSerializer(serializers.ModelSerializer[Submission]):
             "verdict",
             "verdict_reason",
             "is_pinned",
+            "has_open_items",
             "is_sample",
             "created_at",
             "grading",
+            "history",
         ]
 
     @property
@@ -133,6 +232,11 @@ class SubmissionSerializer(serializers.ModelSerializer[Submission]):
     def get_filename(self, submission: Submission) -> str | None:
         return submission.filename if self.page.is_keeper else None
 
+    @extend_schema_field(HistorySerializer(many=True))
+    def get_history(self, _: Submission) -> Any:
+        """Newest first; empty where there was one result only."""
+        return HistorySerializer(self.page.history, many=True).data
+
     @extend_schema_field(GradingSerializer(allow_null=True))
     def get_grading(self, _: Submission) -> Any:
         if self.page.grading is None:
@@ -141,6 +245,7 @@ class SubmissionSerializer(serializers.ModelSerializer[Submission]):
             "progress": self.page.progress,
             "stages": self.page.stages,
             "views": self.page.views,
+            "shows_parts": self.page.is_organiser,
         }
         return GradingSerializer(self.page.grading, context=context).data
 
@@ -150,6 +255,7 @@ class SubmissionLineSerializer(serializers.ModelSerializer[Submission]):
 
     board = serializers.SlugField(source="phase.board.slug")
     phase = serializers.SlugField(source="phase.slug")
+    team = _team_field()
     owner = serializers.CharField(source="owner.get_short_name")
     state = serializers.ChoiceField(choices=Grading.State.choices, allow_null=True)
 
@@ -159,6 +265,7 @@ class SubmissionLineSerializer(serializers.ModelSerializer[Submission]):
             "id",
             "board",
             "phase",
+            "team",
             "owner",
             "name",
             "publication",
@@ -191,7 +298,14 @@ class NewSubmissionSerializer(serializers.ModelSerializer[Submission]):
         required=False,
         default=None,
         allow_null=True,
-        help_text="The submission of one’s own to this board that this is a new version of.",
+        help_text="The submission of one’s own, or of one’s team, to this board that this is a new "
+        "version of; it belongs to whom that belongs to.",
+    )
+    team = serializers.SlugField(
+        required=False,
+        default=None,
+        allow_null=True,
+        help_text="The team that it belongs to, one of one’s own; null: oneself alone.",
     )
     key = serializers.CharField(
         required=False,
@@ -203,7 +317,16 @@ class NewSubmissionSerializer(serializers.ModelSerializer[Submission]):
 
     class Meta:
         model = Submission
-        fields = ["phase", "file", "accept_missing", "letter", "replaces", "key", *CARD_FIELDS]
+        fields = [
+            "phase",
+            "team",
+            "file",
+            "accept_missing",
+            "letter",
+            "replaces",
+            "key",
+            *CARD_FIELDS,
+        ]
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Fills in nothing; what the board asks of the card must be there."""
@@ -264,6 +387,10 @@ class PinSerializer(serializers.Serializer[Any]):
     is_pinned = serializers.BooleanField()
 
 
+class OpenItemsSerializer(serializers.Serializer[Any]):
+    has_open_items = serializers.BooleanField(help_text="Whether everybody may read them.")
+
+
 class DetailSerializer(serializers.Serializer[Any]):
     detail = serializers.CharField()
 
@@ -279,6 +406,19 @@ class FactSerializer(serializers.Serializer[Any]):
         allow_null=True, help_text="How well the context speaks for the match, in [0, 1]."
     )
     error = serializers.CharField(allow_null=True)
+    beside = serializers.DictField(
+        child=serializers.BooleanField(),
+        allow_null=True,
+        help_text="Whether it is correct by each matcher beside the board's, by name; null in "
+        "results from before there were any.",
+    )
+    why = serializers.CharField(
+        allow_blank=True, help_text="The LLM judge's reason; empty where none was asked."
+    )
+    overruled = serializers.CharField(
+        allow_blank=True,
+        help_text="Why what the judge said of the fact does not stand; empty where it does.",
+    )
 
 
 class ItemLineSerializer(serializers.Serializer[Any]):
@@ -286,6 +426,18 @@ class ItemLineSerializer(serializers.Serializer[Any]):
 
     name = serializers.CharField()
     is_missing = serializers.BooleanField()
+    score = serializers.FloatField(
+        allow_null=True, help_text="Of the item alone, higher is better: what items are ordered by."
+    )
+    part = serializers.CharField(
+        allow_null=True, help_text="Its document type, task or subset; null where it is not told."
+    )
+    error_kinds = serializers.ListField(
+        source="errors",
+        child=serializers.CharField(),
+        allow_null=True,
+        help_text="Its kinds of errors; null where they are not told.",
+    )
     scores = serializers.DictField(child=serializers.FloatField(allow_null=True))
 
 
@@ -315,6 +467,6 @@ class ItemSerializer(ItemLineSerializer):
     """An item. Where the phase shows scores only, the rest is null; `facts` and `hallucinated` are
     of benchmarks of facts, `tables` of all others."""
 
-    facts = FactSerializer(many=True, allow_null=True)
+    facts = FactSerializer(source="fact_lines", many=True, allow_null=True)
     hallucinated = ExtraSerializer(source="extra", allow_null=True)
     tables = FieldTableSerializer(many=True, allow_null=True)

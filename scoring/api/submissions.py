@@ -15,13 +15,22 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from portal.accounts.access import IsOrganiser
+from portal.accounts.models import Team
+from portal.accounts.teams.selectors import teams_of
 from portal.common.uploads import upload_limit_message, was_too_large
-from scoring.access import board_for, kept_submission, own_submission, require_items, submission_for
+from scoring.access import (
+    board_for,
+    kept_submission,
+    require_items,
+    submission_for,
+    submission_to_replace,
+)
 from scoring.files import upload_response
 from scoring.forms import CARD_FIELDS
-from scoring.models import Board, ItemScore, Phase, Submission
+from scoring.models import Board, Grading, ItemScore, Phase, Submission
 from scoring.selectors.boards import phases_for
-from scoring.selectors.items import item_line, item_page, item_scores
+from scoring.selectors.item_lists import ItemQuery, item_line, item_scores
+from scoring.selectors.items import item_page
 from scoring.selectors.submissions import (
     finished_grading,
     for_lists,
@@ -36,7 +45,9 @@ from .submission_serializers import (
     CheckRequestSerializer,
     CheckSerializer,
     DetailSerializer,
+    EarlierResultSerializer,
     ItemLineSerializer,
+    ItemQuerySerializer,
     ItemSerializer,
     NewSubmissionSerializer,
     RefusalSerializer,
@@ -82,11 +93,13 @@ class BoardSubmissions(GenericAPIView[Submission]):
             return Response(message, status.HTTP_413_REQUEST_ENTITY_TOO_LARGE)
         wanted.is_valid(raise_exception=True)
         key = wanted.validated_data.get("form_key", "")
-        earlier = find_submission(owner=actor_of(request), form_key=key)
-        if earlier is not None:
-            return Response(shown(request, submission_for(request.user, earlier.pk)))
+        sent = find_submission(owner=actor_of(request), form_key=key)
+        if sent is not None:
+            return Response(shown(request, submission_for(request.user, sent.pk)))
         phase = _open_phase(request, board, wanted.validated_data["phase"])
-        return _take(request, phase, wanted.validated_data)
+        earlier = _earlier(request, board, wanted.validated_data["replaces"])
+        team = _team(request, wanted.validated_data["team"], earlier)
+        return _take(request, phase, wanted.validated_data, earlier, team)
 
 
 def _open_phase(request: Request, board: Board, slug: str) -> Phase:
@@ -101,7 +114,13 @@ def _open_phase(request: Request, board: Board, slug: str) -> Phase:
     return chosen[0]
 
 
-def _take(request: Request, phase: Phase, wanted: dict[str, Any]) -> Response:
+def _take(
+    request: Request,
+    phase: Phase,
+    wanted: dict[str, Any],
+    earlier: Submission | None,
+    team: Team | None,
+) -> Response:
     file = wanted["file"]
     checked = check_upload(phase=phase, file=file, filename=file.name)
     if not checked.can_be_taken(accept_missing=wanted["accept_missing"]):
@@ -115,7 +134,8 @@ def _take(request: Request, phase: Phase, wanted: dict[str, Any]) -> Response:
             filename=file.name,
             checked=checked,
             form_key=wanted.get("form_key", ""),
-            replaces=_earlier(request, phase.board, wanted["replaces"]),
+            team=team,
+            replaces=earlier,
             letter_origin=f"{request.scheme}://{request.get_host()}" if wanted["letter"] else "",
         )
     except SubmissionRefused as refusal:
@@ -124,7 +144,25 @@ def _take(request: Request, phase: Phase, wanted: dict[str, Any]) -> Response:
 
 
 def _earlier(request: Request, board: Board, pk: int | None) -> Submission | None:
-    return None if pk is None else own_submission(actor_of(request), board, pk)
+    return None if pk is None else submission_to_replace(actor_of(request), board, pk)
+
+
+def _team(request: Request, slug: str | None, earlier: Submission | None) -> Team | None:
+    """The team it is submitted for; where none is named that of the version before."""
+    if slug is None:
+        return earlier.team if earlier else None
+    team = teams_of(actor_of(request)).filter(slug=slug).first()
+    if team is None:
+        raise ValidationError({"team": ["You are in no team with this slug."]})
+    return team
+
+
+def _earlier_result(request: Request) -> str:
+    """The number of the grading that was asked for; empty for the one that counts."""
+    wanted = EarlierResultSerializer(data=request.query_params)
+    wanted.is_valid(raise_exception=True)
+    number = wanted.validated_data["grading"]
+    return "" if number is None else str(number)
 
 
 class BoardCheck(APIView):
@@ -150,7 +188,7 @@ class BoardCheck(APIView):
 
 
 class OwnSubmissions(GenericAPIView[Submission]):
-    """One's own submissions, newest first."""
+    """One's own submissions and those of one's teams, newest first."""
 
     queryset = Submission.objects.none()
     serializer_class = SubmissionLineSerializer
@@ -158,21 +196,22 @@ class OwnSubmissions(GenericAPIView[Submission]):
 
     @extend_schema(responses=SubmissionLineSerializer(many=True))
     def get(self, request: Request) -> Response:
-        page = self.paginate_queryset(for_lists(Submission.objects.of(request.user)))
+        page = self.paginate_queryset(for_lists(Submission.objects.kept_by(request.user)))
         lines = submission_lines(request.user, page or [])
         return self.get_paginated_response(self.get_serializer(lines, many=True).data)
 
 
 class SubmissionDetail(APIView):
-    """One submission: its card, how far its grading is, and its scores."""
+    """One submission: its card, how far its grading is, its scores, and those it had before."""
 
-    @extend_schema(responses=SubmissionSerializer)
+    @extend_schema(parameters=[EarlierResultSerializer], responses=SubmissionSerializer)
     def get(self, request: Request, pk: int) -> Response:
-        return Response(shown(request, submission_for(request.user, pk)))
+        submission = submission_for(request.user, pk)
+        return Response(shown(request, submission, _earlier_result(request)))
 
 
 class SubmissionFile(APIView):
-    """The file as it was uploaded, for its owner and for organisers."""
+    """The file as it was uploaded, for its keepers: owner, team, organisers."""
 
     permission_classes = [IsAuthenticated]
 
@@ -187,20 +226,28 @@ class SubmissionItems(GenericAPIView[Any]):
     queryset = ItemScore.objects.none()
     serializer_class = ItemLineSerializer
 
-    @extend_schema(responses=ItemLineSerializer(many=True))
+    @extend_schema(parameters=[ItemQuerySerializer], responses=ItemLineSerializer(many=True))
     def get(self, request: Request, pk: int) -> Response:
         submission = submission_for(request.user, pk)
-        require_items(request.user, submission)
-        grading = finished_grading(submission)
-        page = self.paginate_queryset(item_scores(grading)) or []
-        lines = [item_line(submission, grading, score) for score in page]
+        grading = finished_grading(request.user, submission, _earlier_result(request))
+        level = require_items(request.user, submission, grading.release)
+        asked = _wanted_items(request, grading).at(level, grading)
+        page = self.paginate_queryset(item_scores(grading, asked)) or []
+        lines = [item_line(submission, grading, score, level) for score in page]
         return self.get_paginated_response(self.get_serializer(lines, many=True).data)
+
+
+def _wanted_items(request: Request, grading: Grading) -> ItemQuery:
+    wanted = ItemQuerySerializer(data=request.query_params, context={"grading": grading})
+    wanted.is_valid(raise_exception=True)
+    return wanted.query()
 
 
 class SubmissionItem(APIView):
     """One item; with every fact where the phase shows facts."""
 
-    @extend_schema(responses=ItemSerializer)
+    @extend_schema(parameters=[EarlierResultSerializer], responses=ItemSerializer)
     def get(self, request: Request, pk: int, name: str) -> Response:
-        page = item_page(request.user, submission_for(request.user, pk), name)
+        submission = submission_for(request.user, pk)
+        page = item_page(request.user, submission, name, _earlier_result(request))
         return Response(ItemSerializer(page).data)

@@ -21,9 +21,11 @@ from .base import (
     View,
     deciding_column,
 )
+from .charts import Chart, common_charts
 from .checking import GoldCheck, PredictionCheck, check_gold, check_predictions
 from .reading import ReadFault, ReadLimits
 from .registry import Registry
+from .task_tree import TaskTree, TreeItem, TreeStage, TreeTask
 
 BENCHMARKS = Registry(
     {
@@ -58,6 +60,7 @@ def get_benchmark(key: str) -> Benchmark:
 __all__ = [
     "BENCHMARKS",
     "Benchmark",
+    "Chart",
     "Column",
     "GoldCheck",
     "GoldLine",
@@ -72,10 +75,15 @@ __all__ = [
     "ReportedRow",
     "RuleTable",
     "Scores",
+    "TaskTree",
+    "TreeItem",
+    "TreeStage",
+    "TreeTask",
     "UnknownBenchmarkError",
     "View",
     "check_gold",
     "check_predictions",
+    "common_charts",
     "deciding_column",
     "get_benchmark",
 ]

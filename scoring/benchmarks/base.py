@@ -1,11 +1,16 @@
 """What every benchmark consists of. Plain values and functions: the site and `manage.py grade`
 use the same."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
+from .charts import Chart
+from .contributions import Combined, Contribution, only_stratum
+from .items import ItemSummary, Sides
+from .judging import Judging
 from .reading import ReadFault, ReadLimits, Source
+from .task_tree import TaskTree
 
 # The canonical line of one item, as plain JSON: what a release, a prediction or a JSON Lines file
 # holds.
@@ -60,6 +65,11 @@ class Column:
     decimals: int = 2
     headline: bool = True
     rank: Literal["", "group", "board"] = ""
+
+    @property
+    def is_count(self) -> bool:
+        """Whether it is a number of things, which rounding leaves exact."""
+        return not self.unit and not self.decimals
 
 
 def deciding_column(columns: Iterable[Column]) -> Column:
@@ -169,9 +179,52 @@ class ViewLister(Protocol):
     def __call__(self, options: Options) -> tuple[View, ...]: ...
 
 
+class Contributor(Protocol):
+    def __call__(
+        self, result: Mapping[str, Any], options: Mapping[str, str]
+    ) -> Iterable[Contribution]: ...
+
+
+class Summariser(Protocol):
+    def __call__(self, result: Mapping[str, Any], options: Mapping[str, str]) -> ItemSummary: ...
+
+
+class SideReader(Protocol):
+    def __call__(
+        self, gold: Payload, prediction: Payload | None, options: Mapping[str, str]
+    ) -> Sides | None: ...
+
+
+def no_sides(
+    gold: Payload,  # noqa: ARG001 - nothing can be laid beside it
+    prediction: Payload | None,  # noqa: ARG001
+    options: Mapping[str, str],  # noqa: ARG001
+) -> Sides | None:
+    """Of a benchmark whose gold and predictions are of different kinds."""
+    return None
+
+
+def no_contributions(
+    result: Mapping[str, Any],  # noqa: ARG001 - none of any item
+    options: Mapping[str, str],  # noqa: ARG001
+) -> Iterable[Contribution]:
+    """Of a benchmark without intervals."""
+    return ()
+
+
 def no_views(options: Options) -> tuple[View, ...]:  # noqa: ARG001 - none under any of them
     """Of a benchmark whose figures make up one table."""
     return ()
+
+
+def no_words(options: Options) -> tuple[str, ...]:  # noqa: ARG001 - the options say it
+    """Of a benchmark whose options speak for themselves."""
+    return ()
+
+
+def nothing_lacking(options: Options) -> str:  # noqa: ARG001 - all of them can be had anywhere
+    """Of a benchmark that needs nothing but itself."""
+    return ""
 
 
 @dataclass(frozen=True)
@@ -186,11 +239,25 @@ class Benchmark:
     - `score_item(gold, prediction, options)`: pure and deterministic; None stands for "no
       prediction".
     - `aggregate(results, options)`: pure, in any order of the results, which may be a stream.
+    - `contributions(result, options)`: what an item adds to each figure that has an interval, of
+      which the deciding column is one; `combined` are figures computed from these; documents are
+      drawn within `stratum(result)`.
+    - `summarise(result, options)`: an item's own score, its part, such as a task, and its kinds of
+      errors; `part_name` says what the parts are.
+    - `sides(gold, prediction, options)`: both as texts or objects that can be compared; never
+      raises.
     - `reported`: rows of the published table that has the same columns.
     - `views_for(options)`: further tables; their keys differ from each other.
+    - `charts`: of its own figures; those that all benchmarks have come by themselves.
+    - `id_keys`: the keys of a prediction line that name its item, joined by colons.
     - `names_every_id`: whether a submission must have a prediction for every id.
     - `example`: a prediction line, as JSON; `layouts`: what else a submission may be, in words.
     - `rules`: tables to be shown with the rules.
+    - `task_tree`: how the tasks come out of the work they are taken from.
+    - `words(options)`: sentences for readers on what the options do not say by themselves.
+    - `judging`: how an LLM judge takes part, if it can.
+    - `lacking(options)`: what scoring under these options needs and is not set up here, such as a
+      model; empty if nothing is. Reading what was scored with it needs nothing.
     """
 
     key: str
@@ -205,12 +272,28 @@ class Benchmark:
     score_item: ItemScorer
     aggregate: Aggregator
     signature: SignatureWriter
+    summarise: Summariser
+    sides: SideReader = no_sides
+    part_name: str = ""
+    contributions: Contributor = no_contributions
+    combined: Mapping[str, Combined] = field(default_factory=dict)
+    stratum: Callable[[Mapping[str, Any]], str] = only_stratum
     reported: tuple[ReportedRow, ...] = ()
     views_for: ViewLister = no_views
+    charts: tuple[Chart, ...] = ()
+    id_keys: tuple[str, ...] = ("id",)
     names_every_id: bool = False
     example: str = ""
     layouts: tuple[str, ...] = ()
     rules: tuple[RuleTable, ...] = ()
+    task_tree: TaskTree | None = None
+    words: Callable[[Options], tuple[str, ...]] = no_words
+    judging: Judging | None = None
+    lacking: Callable[[Options], str] = nothing_lacking
+
+    def judge_model(self, options: Options) -> str:
+        """The judge that is asked under these options; empty where none is."""
+        return self.judging.model(options) if self.judging else ""
 
     def figures_for(self, options: Options) -> dict[str, Column]:
         """Every column by its key: the benchmark's own, and those of its views."""

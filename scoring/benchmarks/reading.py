@@ -257,7 +257,8 @@ def parse_json(data: bytes) -> Any:
     except UnicodeEncodeError as error:
         raise UnusableError("half of a surrogate pair is not a character") from error
     except json.JSONDecodeError as error:
-        reason = f"not valid JSON: {error.msg} at column {error.colno}"
+        # Some of Python's messages end in the word that comes next.
+        reason = f"not valid JSON: {error.msg.removesuffix(' at')} at column {error.colno}"
         raise UnusableError(reason, error.lineno) from error
     except RecursionError as error:
         raise UnusableError(_TOO_DEEP) from error

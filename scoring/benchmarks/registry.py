@@ -1,6 +1,6 @@
 """The benchmarks by key, each imported when it is first asked for."""
 
-from collections.abc import Iterator, Mapping, MutableMapping
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from pkgutil import resolve_name
 
 from .base import Benchmark
@@ -14,13 +14,22 @@ class Registry(MutableMapping[str, Benchmark]):
     """
 
     def __init__(self, places: Mapping[str, str]) -> None:
-        self._places: dict[str, str | Benchmark] = dict(places)
+        self._places: dict[str, str | Callable[[], Benchmark] | Benchmark] = dict(places)
+
+    def build_by(self, key: str, builder: Callable[[], Benchmark]) -> None:
+        """Has a known benchmark built by this function, once and only when it is asked for: so it
+        can be given what only the site's settings know. Raises KeyError."""
+        if key not in self._places:
+            raise KeyError(key)
+        self._places[key] = builder
 
     def __getitem__(self, key: str) -> Benchmark:
         place = self._places[key]
-        if isinstance(place, str):
-            place = self._places[key] = resolve_name(place)
-        return place
+        if isinstance(place, Benchmark):
+            return place
+        benchmark: Benchmark = resolve_name(place) if isinstance(place, str) else place()
+        self._places[key] = benchmark
+        return benchmark
 
     def __setitem__(self, key: str, benchmark: Benchmark) -> None:
         self._places[key] = benchmark

@@ -8,6 +8,7 @@ from django.core.exceptions import ValidationError
 from portal.datasets.models import Release
 from scoring.benchmarks import BENCHMARKS, Benchmark
 from scoring.models import Board, Phase
+from scoring.selectors.headings import column_groups
 from scoring.services.boards import NewPhase, phase_faults, phase_slug
 
 from .cards import CARD_FIELDS
@@ -124,13 +125,20 @@ class BoardSettingsForm(forms.ModelForm):  # type: ignore[type-arg]
         label="Must be filled in",
         help_text="Of the model card; the name always is.",
     )
+    column_groups = forms.MultipleChoiceField(
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        label="Columns shown",
+        help_text="By group, as the leaderboard names them; none ticked shows all. The group of "
+        "the deciding rank is always shown. Ranks count every figure, shown or not.",
+    )
     default_sort = forms.ChoiceField(
         required=False, label="Sorted by", help_text="Until a reader chooses another column."
     )
 
     class Meta:
         model = Board
-        fields = ["title", "description", "rules", "card_fields", "default_sort"]
+        fields = ["title", "description", "rules", "card_fields", "column_groups", "default_sort"]
         labels = {"rules": "Rules"}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -138,6 +146,15 @@ class BoardSettingsForm(forms.ModelForm):  # type: ignore[type-arg]
         sort = self.fields["default_sort"]
         assert isinstance(sort, forms.ChoiceField)
         sort.choices = [("", "the rank that decides"), *sort_columns(self.instance)]
+        groups = self.fields["column_groups"]
+        assert isinstance(groups, forms.MultipleChoiceField)
+        groups.choices = [(name, name) for name in group_names(self.instance)]
+
+
+def group_names(board: Board) -> list[str]:
+    """The groups of columns that the leaderboards of a board's phases have."""
+    names = (name for phase in board.phases.all() for name in column_groups(phase.columns))
+    return list(dict.fromkeys(names))
 
 
 def sort_columns(board: Board) -> list[tuple[str, str]]:

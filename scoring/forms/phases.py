@@ -34,6 +34,7 @@ class PhaseForm(forms.ModelForm):  # type: ignore[type-arg]
             "failed_per_day",
             "score_decimals",
             "scores_after",
+            "public_share",
         ]
         labels = {
             "split": "Part of the release",
@@ -45,6 +46,7 @@ class PhaseForm(forms.ModelForm):  # type: ignore[type-arg]
             "failed_per_day": "Failed attempts a day",
             "score_decimals": "Decimals of scores",
             "scores_after": "Scores are told from",
+            "public_share": "Public share (%)",
         }
 
     def __init__(self, *args: Any, board: Board, **kwargs: Any) -> None:
@@ -69,7 +71,7 @@ class PhaseForm(forms.ModelForm):  # type: ignore[type-arg]
             self.initial[name] = self._local(getattr(self.instance, name))
         if self.instance.pk and self.instance.submissions.exists():
             # What was graded stays as it was graded; a new release is a new phase, or a re-grade.
-            for name in ("release", "split", "options"):
+            for name in ("release", "split", "options", "public_share"):
                 self.fields[name].disabled = True
 
     @property
@@ -100,7 +102,9 @@ class PhaseForm(forms.ModelForm):  # type: ignore[type-arg]
         for name in TIMES:
             self._read_local(data, name)
         if not self.errors:
-            for field, message in phase_faults(self.board.benchmark, self.new_phase()).items():
+            former = self.instance if self.instance.pk else None
+            faults = phase_faults(self.board.benchmark, self.new_phase(), former=former)
+            for field, message in faults.items():
                 self.add_error(field, message)
         return data
 

@@ -5,8 +5,10 @@ from typing import Any
 from uuid import uuid4
 
 from django import forms
+from django.db.models import QuerySet
 from django.forms import BoundField
 
+from portal.accounts.models import Team
 from portal.common.uploads import upload_limit_message
 from scoring.models import Phase, Submission
 
@@ -27,6 +29,15 @@ class SubmissionForm(forms.ModelForm):  # type: ignore[type-arg]
     phase = PhaseField(
         queryset=Phase.objects.none(), empty_label=None, help_text="What it is graded against."
     )
+    team: Any = forms.ModelChoiceField(
+        queryset=Team.objects.none(),
+        to_field_name="slug",
+        required=False,
+        empty_label="Myself",
+        label="Submit for",
+        help_text="Members of the team read it as you do, and decide with you whether it is "
+        "published. Its limits count, and yours.",
+    )
     file = forms.FileField(
         label="Predictions",
         widget=forms.ClearableFileInput(attrs={"accept": ".zip,.jsonl,.gz"}),
@@ -40,20 +51,27 @@ class SubmissionForm(forms.ModelForm):  # type: ignore[type-arg]
         fields = [*CARD_FIELDS, "form_key"]
         widgets = {"released_on": forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d")}
 
-    field_order = ["form_key", "phase", "file", *CARD_FIELDS]
+    field_order = ["form_key", "phase", "team", "file", *CARD_FIELDS]
 
     def __init__(
         self,
         *args: Any,
         phases: Iterable[Phase],
+        teams: QuerySet[Team],
+        earlier: Submission | None = None,
         required: Iterable[str] = (),
         too_large: bool = False,
         **kwargs: Any,
     ) -> None:
-        """`required` names the fields of the card that the board wants filled in."""
-        kwargs["initial"] = {"form_key": uuid4().hex} | (kwargs.get("initial") or {})
+        """`teams` are those of the user; `earlier` is the version before, whose card is filled in.
+        `required` names the fields of the card that the board wants filled in."""
+        kwargs["initial"] = {"form_key": uuid4().hex} | _again(earlier)
         super().__init__(*args, **kwargs)
-        self.phases = list(phases)
+        self.phases, self.teams = list(phases), list(teams)
+        self.fields["team"].queryset = teams  # type: ignore[attr-defined]
+        if earlier or not self.teams:
+            # Nothing is to be chosen: a new version belongs to whom the version before belongs to.
+            self.fields["team"].widget = forms.HiddenInput()
         self.required = set(required)
         for name in self.required & self.fields.keys():
             self.fields[name].required = True
@@ -70,12 +88,12 @@ class SubmissionForm(forms.ModelForm):  # type: ignore[type-arg]
 
     def shown_fields(self) -> list[BoundField]:
         """What is asked for at first; missing ids are asked about when there are any."""
-        first = {"phase", "file", "letter", *SHORT_CARD, *self.required}
+        first = {"phase", "team", "file", "letter", *SHORT_CARD, *self.required}
         return [field for field in self.visible_fields() if field.name in first]
 
     def further_fields(self) -> list[BoundField]:
         """The rest of the model card."""
-        first = {"phase", "file", "letter", "accept_missing", *SHORT_CARD, *self.required}
+        first = {"phase", "team", "file", "letter", "accept_missing", *SHORT_CARD, *self.required}
         return [field for field in self.visible_fields() if field.name not in first]
 
     @property
@@ -84,6 +102,13 @@ class SubmissionForm(forms.ModelForm):  # type: ignore[type-arg]
 
     def card(self) -> dict[str, Any]:
         return {name: self.cleaned_data[name] for name in CARD_FIELDS}
+
+
+def _again(earlier: Submission | None) -> dict[str, Any]:
+    if earlier is None:
+        return {}
+    team = earlier.team.slug if earlier.team else ""
+    return earlier.card() | {"phase": earlier.phase_id, "team": team}
 
 
 class VerdictForm(forms.ModelForm):  # type: ignore[type-arg]

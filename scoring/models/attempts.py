@@ -22,13 +22,23 @@ class Attempt(models.Model):
     submission = models.OneToOneField(Submission, on_delete=models.CASCADE, related_name="attempt")
     phase = models.ForeignKey(Phase, on_delete=models.PROTECT, related_name="attempts")
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    team = models.ForeignKey(
+        "accounts.Team",
+        null=True,
+        on_delete=models.PROTECT,
+        related_name="attempts",
+        help_text="The team of the submission, whose limits it uses up as well.",
+    )
     state = models.CharField(max_length=8, choices=State, default=State.HELD)
     held_at = models.DateTimeField(auto_now_add=True)
     settled_at = models.DateTimeField(null=True, help_text="When it was charged, or failed.")
 
     class Meta:
         ordering = ["id"]
-        indexes = [models.Index(fields=["phase", "user", "state"], name="attempt_standing")]
+        indexes = [
+            models.Index(fields=["phase", "user", "state"], name="attempt_standing"),
+            models.Index(fields=["phase", "team", "state"], name="attempt_team_standing"),
+        ]
         constraints = [
             models.CheckConstraint(
                 condition=Q(state="held", settled_at__isnull=True)

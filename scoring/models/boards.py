@@ -1,9 +1,11 @@
 """Boards and their phases."""
 
+import secrets
 from datetime import datetime
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
+from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import F, Q
 from django.urls import reverse
@@ -36,7 +38,16 @@ class Board(models.Model):
     default_sort = models.CharField(
         max_length=60, blank=True, help_text="A column's key; empty: by the deciding rank."
     )
+    column_groups = models.JSONField(
+        default=list, blank=True, help_text="Groups of columns that are shown; empty: all."
+    )
+    revision = models.PositiveBigIntegerField(
+        default=0, help_text="Counts the changes of what the leaderboard shows."
+    )
     state = models.CharField(max_length=10, choices=State, default=State.DRAFT)
+    has_judge = models.BooleanField(
+        default=False, help_text="Whether pages were drawn for experts who check its judge."
+    )
     is_sample = models.BooleanField(default=False)
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
@@ -71,6 +82,10 @@ class Window(models.TextChoices):
     UPCOMING = "upcoming"
     OPEN = "open"
     CLOSED = "closed"
+
+
+def new_salt() -> str:
+    return secrets.token_hex(16)
 
 
 class Phase(models.Model):
@@ -122,6 +137,19 @@ class Phase(models.Model):
     scores_after = models.DateTimeField(
         null=True, blank=True, help_text="Submitters see no score before; empty: at once."
     )
+    public_share = models.PositiveSmallIntegerField(
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(1), MaxValueValidator(99)],
+        help_text="Percent of the items whose scores are told while the phase is open; the others "
+        "count once it has closed. Empty: all items, at once.",
+    )
+    part_salt = models.CharField(
+        max_length=32,
+        default=new_salt,
+        editable=False,
+        help_text="Chooses the public items. Secret.",
+    )
 
     class Meta:
         ordering = ["board", "id"]
@@ -139,7 +167,8 @@ class Phase(models.Model):
         return f"{self.board} · {self.title}"
 
     def clean(self) -> None:
-        """For forms over the model: options that the benchmark takes, and one release for ever."""
+        """For forms over the model: options that the benchmark takes; a re-grade alone changes the
+        release of what was graded."""
         if self.board.benchmark in BENCHMARKS:
             try:
                 self.board.spec.check_options(self.options)
@@ -147,13 +176,20 @@ class Phase(models.Model):
                 raise ValidationError({"options": f"{error}."}) from error
         if self.pk and self.submissions.exclude(phase__release=self.release_id).exists():
             raise ValidationError(
-                {"release": "Submissions were graded against another release: add a phase instead."}
+                {
+                    "release": "Submissions were graded against another release: add a phase"
+                    " instead, or grade them again."
+                }
             )
 
     @property
     def items(self) -> "models.QuerySet[ReleaseItem]":
         """What is graded: the items of the release, or of its split."""
-        items = ReleaseItem.objects.filter(release_id=self.release_id)
+        return self.items_of(self.release_id)
+
+    def items_of(self, release_id: int) -> "models.QuerySet[ReleaseItem]":
+        """The same of another release of the dataset."""
+        items = ReleaseItem.objects.filter(release_id=release_id)
         return items.filter(split=self.split) if self.split else items
 
     @property
@@ -161,6 +197,18 @@ class Phase(models.Model):
         """All figures of the benchmark under the phase's options."""
         spec = self.board.spec
         return spec.columns_for(spec.check_options(self.options))
+
+    @property
+    def counting_figures(self) -> frozenset[str]:
+        """The keys of the figures, views included, that are counts and no rates."""
+        spec = self.board.spec
+        figures = spec.figures_for(spec.check_options(self.options))
+        return frozenset(key for key, column in figures.items() if column.is_count)
+
+    @property
+    def has_parts(self) -> bool:
+        """Whether its items are in a public and a private part."""
+        return self.public_share is not None
 
     def window(self, now: datetime) -> "Window":
         """Where this moment lies: an opening instant is inside, a closing instant is not."""

@@ -6,7 +6,7 @@ from django.db.models import Q
 from portal.common.fields import LinkField
 
 from .boards import Board, Phase
-from .gradings import Grading
+from .gradings import MOST_SIGNATURE, Grading
 from .submissions import ModelCard, Submission
 
 
@@ -25,7 +25,22 @@ class Entry(ModelCard):
         Grading, null=True, on_delete=models.CASCADE, related_name="entry"
     )
     scores = models.JSONField(default=dict, help_text="Column to value in [0, 1], unrounded.")
-    signature = models.CharField(max_length=300, blank=True)
+    parts = models.JSONField(
+        default=dict,
+        help_text="Of a phase in parts: public, private and all, each column to value; `scores` "
+        "are the public ones.",
+    )
+    intervals = models.JSONField(
+        default=dict, help_text="Column to [low, high], 95 % over documents, in the unit of scores."
+    )
+    ranks = models.JSONField(
+        default=dict,
+        help_text="Column to 1 + the number of entries that are significantly better.",
+    )
+    ranked_among = models.CharField(
+        max_length=32, blank=True, help_text="Which gradings the ranks compare; see `field_key`."
+    )
+    signature = models.CharField(max_length=MOST_SIGNATURE, blank=True)
     provenance = models.CharField(max_length=300, blank=True)
     provenance_url = LinkField(blank=True)
     verdict = models.CharField(
@@ -50,3 +65,12 @@ class Entry(ModelCard):
 
     def __str__(self) -> str:
         return f"{self.name} on {self.board_id}"
+
+    @property
+    def is_disqualified(self) -> bool:
+        """Shown with its reason, and never counted for a rank or a best value."""
+        return self.verdict == Submission.Verdict.DISQUALIFIED
+
+    @property
+    def is_verified(self) -> bool:
+        return self.verdict == Submission.Verdict.VERIFIED

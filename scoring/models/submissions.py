@@ -8,6 +8,7 @@ from django.db import models
 from django.db.models import Q
 from django.urls import reverse
 
+from portal.accounts.models import TeamMember
 from portal.common.fields import LinkField
 from portal.datasets.models import ReleaseItem
 
@@ -75,6 +76,14 @@ class SubmissionQuerySet(models.QuerySet["Submission"]):
     def of(self, user: Any) -> "SubmissionQuerySet":
         return self.filter(owner=user)
 
+    def kept_by(self, user: Any) -> "SubmissionQuerySet":
+        """What the user submitted, and what belongs to a team they are in now."""
+        teams = TeamMember.objects.filter(user=user).values("team")
+        return self.filter(Q(owner=user) | Q(team__in=teams))
+
+    def private(self) -> "SubmissionQuerySet":
+        return self.filter(publication=Submission.Publication.PRIVATE)
+
     def public(self) -> "SubmissionQuerySet":
         """What anyone may read: published, on a board that is published itself."""
         return self.filter(publication=Submission.Publication.PUBLIC).exclude(
@@ -97,6 +106,14 @@ class Submission(ModelCard):
     phase = models.ForeignKey(Phase, on_delete=models.PROTECT, related_name="submissions")
     owner = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="submissions"
+    )
+    team = models.ForeignKey(
+        "accounts.Team",
+        null=True,
+        blank=True,
+        on_delete=models.PROTECT,
+        related_name="submissions",
+        help_text="The team it belongs to; empty: its owner alone.",
     )
     upload = models.FileField(upload_to="submissions/%Y/%m/", max_length=200)
     filename = models.CharField(max_length=200, help_text="As the owner named it.")
@@ -124,6 +141,9 @@ class Submission(ModelCard):
     verdict_reason = models.TextField(blank=True, help_text="Public.")
     is_pinned = models.BooleanField(
         default=False, help_text="Kept in sight on the board, whatever is filtered."
+    )
+    has_open_items = models.BooleanField(
+        default=False, help_text="Everybody may read its single items while it is public."
     )
     is_sample = models.BooleanField(default=False)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -161,9 +181,16 @@ class Prediction(models.Model):
     submission = models.ForeignKey(Submission, on_delete=models.CASCADE, related_name="predictions")
     item = models.ForeignKey(ReleaseItem, on_delete=models.PROTECT, related_name="+")
     payload = models.JSONField(help_text="The benchmark's canonical prediction line.")
+    digest = models.CharField(  # noqa: DJ001 - null says another thing than empty
+        max_length=32,
+        null=True,
+        help_text="Of what the answer says; empty where it says too little to be compared, null "
+        "while nobody has looked.",
+    )
 
     class Meta:
         ordering = ["submission", "item"]
+        indexes = [models.Index(fields=["item", "digest"], name="prediction_item_digest")]
         constraints = [
             models.UniqueConstraint(fields=["submission", "item"], name="prediction_once")
         ]

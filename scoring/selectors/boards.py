@@ -1,14 +1,17 @@
 """What the list of boards shows."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
-from django.db.models import Count, Prefetch, Q
+from django.conf import settings
+from django.db.models import Count, Prefetch, Q, QuerySet
+from django.urls import reverse
 from django.utils import timezone
 
 from portal.accounts.access import is_organiser
-from scoring.access import Viewer, visible_boards
+from scoring.access import Viewer, may_open_release, visible_boards
 from scoring.models import Board, Entry, Phase, Window
 
 from .limits import moment
@@ -49,9 +52,13 @@ class BoardLine:
 
 def list_boards(user: Viewer) -> list[BoardLine]:
     """The boards this user may see, by title. Two queries."""
-    now = timezone.now()
+    return board_lines(boards_for_list(user))
+
+
+def boards_for_list(user: Viewer) -> QuerySet[Board]:
+    """By title, with all that a line shows of them."""
     phases = Phase.objects.select_related("release__dataset").order_by("id")
-    boards = (
+    return (
         visible_boards(user)
         .annotate(
             graded=Count("entries", filter=Q(entries__kind=Entry.Kind.GRADED)),
@@ -60,13 +67,26 @@ def list_boards(user: Viewer) -> list[BoardLine]:
         .prefetch_related(Prefetch("phases", queryset=phases))
         .order_by("title", "id")
     )
+
+
+def board_lines(boards: Iterable[Board]) -> list[BoardLine]:
+    now = timezone.now()
     return [_line(board, now) for board in boards]
 
 
 def phase_windows(board: Board) -> list[PhaseWindow]:
     """The board's phases, oldest first, with their releases. One query."""
+    return windows_of(board, with_releases(board.phases.all()))
+
+
+def with_releases(phases: QuerySet[Phase]) -> QuerySet[Phase]:
+    """Oldest first, with their releases."""
+    return phases.select_related("release__dataset").order_by("id")
+
+
+def windows_of(board: Board, phases: Iterable[Phase]) -> list[PhaseWindow]:
+    """The phases of the board at this moment."""
     now = timezone.now()
-    phases = board.phases.select_related("release__dataset").order_by("id")
     windows = []
     for phase in phases:
         phase.board = board
@@ -88,6 +108,26 @@ def choose_phase(windows: Sequence[PhaseWindow], slug: str) -> Phase | None:
 def phases_for(user: Viewer, board: Board) -> list[Phase]:
     """The phases that take this user's submissions now."""
     return [each.phase for each in phase_windows(board) if each.is_open_to(user)]
+
+
+def phase_ids(phase: Phase) -> list[str]:
+    """The ids of what is graded, in its order. One query."""
+    return list(phase.items.order_by("position").values_list("name", flat=True))
+
+
+def precheck_data(user: Viewer, board: Board, phases: Sequence[Phase]) -> dict[str, Any]:
+    """What the browser needs to look at a file before it is sent. Ids only where they are open."""
+    ids = {
+        phase.pk: reverse("api:phase-ids", args=[board.slug, phase.slug])
+        for phase in phases
+        if may_open_release(user, phase.release)
+    }
+    return {
+        "limit": settings.UPLOAD_LIMIT,
+        "idKeys": board.spec.id_keys,
+        "namesEveryId": board.spec.names_every_id,
+        "ids": ids,
+    }
 
 
 def _line(board: Board, now: datetime) -> BoardLine:

@@ -13,6 +13,19 @@ from .ranking import is_score
 NO_FIGURE = "–"
 WIDE_FROM = 7
 
+Intervals = Mapping[str, Sequence[float]]
+"""A column's low and high end, in the unit of its scores."""
+NO_INTERVALS: Intervals = {}
+
+
+# Counts whose keys are no words.
+_SHORT = {
+    "tp": "True positives",
+    "fp": "False positives",
+    "fn": "False negatives",
+    "tn": "True negatives",
+}
+
 
 @dataclass(frozen=True)
 class Figure:
@@ -25,6 +38,8 @@ class Figure:
     text: str
     count: int | None = None
     """How many there are, where the benchmark counts what the figure is the rate of."""
+    interval: str = ""
+    """The 95 % interval, where there is one."""
 
 
 @dataclass(frozen=True)
@@ -35,12 +50,16 @@ class FigureGroup:
 
     @property
     def is_wide(self) -> bool:
-        """So many figures, such as one per error type, that they stand beside each other."""
+        """So many figures, such as one per error type, that a table of them would be a long one."""
         return len(self.figures) > WIDE_FROM
 
     @property
     def has_counts(self) -> bool:
         return any(figure.count is not None for figure in self.figures)
+
+    @property
+    def has_intervals(self) -> bool:
+        return any(figure.interval for figure in self.figures)
 
 
 @dataclass(frozen=True)
@@ -72,8 +91,23 @@ class ViewFigures:
     groups: tuple[FigureGroup, ...]
 
     @property
+    def is_scored(self) -> bool:
+        return any(figure.value is not None for figure in self.figures)
+
+    @property
     def figures(self) -> list[Figure]:
         return [figure for group in self.groups for figure in group.figures]
+
+    @property
+    def labels(self) -> list[str]:
+        """Those of the figures of its first group."""
+        return [figure.label for figure in self.groups[0].figures]
+
+    @property
+    def is_crossed(self) -> bool:
+        """Whether all groups have the same figures, so that they are the rows of one table."""
+        rows = [[figure.label for figure in group.figures] for group in self.groups]
+        return len(rows) > 1 and all(row == self.labels for row in rows)
 
 
 def columns_of(spec: Benchmark, options: Mapping[str, Any]) -> tuple[Column, ...]:
@@ -87,7 +121,22 @@ def show(value: Any, *, unit: str = "%", decimals: int = 2) -> str:
     return f"{100 * value if unit == '%' else value:.{decimals}f}"
 
 
-def figure(column: Column, scores: Mapping[str, Any], counts: Mapping[str, int]) -> Figure:
+def interval_text(ends: Sequence[float] | None, *, unit: str, decimals: int) -> str:
+    """An interval with a decimal less than its figure; one number if both ends read the same.
+
+    The ends are less certain than the figure, and need room for neighbours.
+    """
+    fewer = max(min(1, decimals), decimals - 1)
+    return "–".join(dict.fromkeys(show(end, unit=unit, decimals=fewer) for end in ends or ()))
+
+
+def figure(
+    column: Column,
+    scores: Mapping[str, Any],
+    counts: Mapping[str, int],
+    intervals: Intervals = NO_INTERVALS,
+) -> Figure:
+    ends = intervals.get(column.key)
     value = scores.get(column.key)
     return Figure(
         key=column.key,
@@ -96,11 +145,15 @@ def figure(column: Column, scores: Mapping[str, Any], counts: Mapping[str, int])
         value=value if is_score(value) else None,
         text=show(value, unit=column.unit, decimals=column.decimals),
         count=counts.get(column.key),
+        interval=interval_text(ends, unit=column.unit, decimals=column.decimals),
     )
 
 
 def figure_groups(
-    columns: Sequence[Column], scores: Mapping[str, Any], counts: Mapping[str, int]
+    columns: Sequence[Column],
+    scores: Mapping[str, Any],
+    counts: Mapping[str, int],
+    intervals: Intervals = NO_INTERVALS,
 ) -> list[FigureGroup]:
     """Neighbouring columns of one group together, in the benchmark's order."""
     groups = []
@@ -110,7 +163,7 @@ def figure_groups(
             FigureGroup(
                 label=label,
                 unit="%" if all(column.unit == "%" for column in figures) else "",
-                figures=tuple(figure(column, scores, counts) for column in figures),
+                figures=tuple(figure(column, scores, counts, intervals) for column in figures),
             )
         )
     return groups
@@ -151,7 +204,10 @@ def other_counts(known: Container[str], counts: Mapping[str, int]) -> list[Figur
 
 
 def _count(key: str, value: Any) -> Figure:
+    """
+    >>> _count("unknown_fields", 1200).label, _count("tp", 3).label, _count("tp", 1200).text
+    ('Unknown fields', 'True positives', '1,200')
+    """
     text = NO_FIGURE if value is None else f"{value:,}"
-    return Figure(
-        key=key, label=key.replace("_", " ").capitalize(), help="", value=value, text=text
-    )
+    label = _SHORT.get(key, key.replace("_", " ").capitalize())
+    return Figure(key=key, label=label, help="", value=value, text=text)

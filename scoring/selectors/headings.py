@@ -1,8 +1,9 @@
 """The columns of a leaderboard, taken from the benchmark's own description of its figures."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from typing import Any
 from urllib.parse import urlencode
 
 from scoring.benchmarks import Column
@@ -11,6 +12,8 @@ from .figures import show
 
 RANK_PREFIX = "rank_"
 NAME, SIZE = "name", "size"
+# Asks for the table that is grouped by the kind of system where the board's own order is another.
+GROUPED = "grouped"
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,22 @@ def board_columns(columns: Sequence[Column]) -> tuple[BoardColumn, ...]:
         shown += [_figure(column) for column in figures if column.headline]
         shown += [_rank(column) for column in figures if column.rank]
     return tuple(shown)
+
+
+def column_groups(columns: Sequence[Column]) -> list[str]:
+    """The names of the groups that a leaderboard of these columns has, in its order."""
+    return list(dict.fromkeys(column.group for column in board_columns(columns)))
+
+
+def of_groups(columns: tuple[BoardColumn, ...], groups: Collection[str]) -> tuple[BoardColumn, ...]:
+    """The columns of these groups; all for none. The group of the deciding rank always stays, and
+    a group that the benchmark no longer has hides nothing."""
+    known = {column.group for column in columns}
+    chosen = known & set(groups)
+    if not chosen:
+        return columns
+    chosen |= {column.group for column in columns if column.decides}
+    return tuple(column for column in columns if column.group in chosen)
 
 
 def _figure(column: Column) -> BoardColumn:
@@ -122,7 +141,7 @@ def head_groups(columns: Sequence[BoardColumn]) -> list[HeadGroup]:
     return groups
 
 
-def heads(columns: Sequence[BoardColumn], sort: Sort, query: Mapping[str, str]) -> list[Head]:
+def heads(columns: Sequence[BoardColumn], sort: Sort, query: Mapping[str, Any]) -> list[Head]:
     """Model, size and the columns. `query` holds the other parameters that the links keep."""
     texts = [("Model", NAME, "By name"), ("Size", SIZE, "By the number of parameters")]
     return [
@@ -145,12 +164,12 @@ def _lower_first(column: BoardColumn) -> bool:
 
 
 def _link(
-    key: str, sort: Sort, query: Mapping[str, str], *, ascending_first: bool
+    key: str, sort: Sort, query: Mapping[str, Any], *, ascending_first: bool
 ) -> tuple[str, str]:
     """The query that sorts by the column, or turns it round; and what aria-sort says."""
     is_current = sort.key == key
     turned = "-" if is_current and not sort.is_reversed else ""
-    link = urlencode({**query, "sort": turned + key})
+    link = urlencode({**query, "sort": turned + key}, doseq=True)
     if not is_current:
         return link, ""
     return link, "ascending" if ascending_first != sort.is_reversed else "descending"

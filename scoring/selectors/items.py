@@ -5,101 +5,27 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
+from urllib.parse import urlencode
 
-from django.core.paginator import Page, Paginator
-from django.db.models import QuerySet
 from django.shortcuts import get_object_or_404
 
 from portal.accounts.access import is_organiser
 from portal.datasets.access import visible_datasets, visible_releases
-from portal.datasets.models import Dataset, ReleaseItem
+from portal.datasets.models import Dataset, Release, ReleaseItem
 from portal.facts import visible_text
 from scoring.access import Viewer, require_items, shows_pages
 from scoring.models import Grading, ItemScore, Phase, Prediction, Submission
 
 from .fact_places import ItemImage, item_images, placed
-from .figures import Figure, columns_of, figure, show
+from .item_diffs import ItemDiff, item_diff
+from .item_facts import FactChoice, FactLine, choose_facts, labels_of
+from .item_lists import EVERYTHING, ItemLine, ItemQuery, item_line, item_scores, neighbours
 from .payloads import FieldTable, field_table
+from .result_words import ResultPart, result_parts
 from .submissions import finished_grading
 
-PER_PAGE = 50
 # What the page says already.
 _REPEATED = frozenset({"id", "missing"})
-
-
-@dataclass(frozen=True)
-class ItemLine:
-    """One item of a grading with its own figures."""
-
-    name: str
-    is_missing: bool
-    figures: tuple[Figure, ...]
-    counts: dict[str, int]
-
-    @property
-    def scores(self) -> dict[str, float | None]:
-        return {figure.key: figure.value for figure in self.figures}
-
-
-@dataclass(frozen=True)
-class ItemList:
-    page: Page[ItemScore]
-    heads: tuple[Figure, ...]
-    lines: list[ItemLine]
-
-    @property
-    def has_facts(self) -> bool:
-        return any("facts" in line.counts for line in self.lines)
-
-
-def item_scores(grading: Grading) -> QuerySet[ItemScore]:
-    """The scored items in the release's order, without their gold, which is large."""
-    scores = grading.item_scores.select_related("item").defer("item__gold", "item__facts")
-    return scores.order_by("item__position")
-
-
-def item_list(submission: Submission, grading: Grading, page: str) -> ItemList:
-    """The scored items in the release's order. Two queries."""
-    shown = Paginator(item_scores(grading), PER_PAGE).get_page(page)
-    lines = [item_line(submission, grading, score) for score in shown]
-    return ItemList(shown, lines[0].figures if lines else (), lines)
-
-
-def item_line(submission: Submission, grading: Grading, score: ItemScore) -> ItemLine:
-    """An item's figures are those of a submission that consists of it alone."""
-    spec = submission.phase.board.spec
-    columns = [column for column in columns_of(spec, grading.options) if column.headline]
-    result: dict[str, Any] = score.result
-    alone = spec.aggregate([result], spec.check_options(grading.options))
-    return ItemLine(
-        name=score.item.name,
-        is_missing=alone.missing > 0,
-        figures=tuple(figure(column, alone.scores, alone.counts) for column in columns),
-        counts=alone.counts,
-    )
-
-
-@dataclass(frozen=True)
-class FactLine:
-    """A gold fact and its verdict. `matched_text` is None where nothing was found."""
-
-    n: int
-    type: str
-    label: int
-    """1-based place of the type in the label set, for its colour."""
-    value: str
-    correct: bool
-    found: bool
-    matched_text: str | None
-    error: str | None
-    start: int | None
-    end: int | None
-    confidence: float | None = None
-    """How well the context speaks for the match, in [0, 1]; None where that is not known."""
-
-    @property
-    def confidence_text(self) -> str:
-        return show(self.confidence, decimals=0)
 
 
 @dataclass(frozen=True)
@@ -136,16 +62,33 @@ class ItemPage:
     submission: Submission
     grading: Grading
     line: ItemLine
-    facts: list[FactLine] | None
+    facts: FactChoice | None
     segments: list[Segment] | None
     extra: Extra | None
     tables: list[FieldTable] | None
-    """Gold, prediction and result, for benchmarks without facts."""
+    """Gold and prediction where the reader may see them, and the result, for benchmarks without
+    facts."""
+    result: list[ResultPart] | None
+    """The same result in words."""
+    diff: ItemDiff | None
+    """Gold and prediction compared; None where the reader may not see both, or they cannot be."""
     images: list[ItemImage]
     may_dispute: bool
-    """Whether the reader can challenge the gold facts where they are published."""
+    """Whether the reader can challenge the gold where it is published."""
+    query: str
+    """Keeps to an earlier grading, the order of the list and the choice of facts; empty without."""
+    is_earlier: bool
     previous: str
     next: str
+
+    @property
+    def fact_lines(self) -> list[FactLine] | None:
+        return None if self.facts is None else self.facts.lines
+
+    @property
+    def payloads(self) -> list[FieldTable]:
+        """Gold and prediction."""
+        return (self.tables or [])[:-1]
 
     @property
     def placed(self) -> frozenset[int]:
@@ -164,53 +107,77 @@ class ItemPage:
     def scores(self) -> dict[str, float | None]:
         return self.line.scores
 
+    @property
+    def score(self) -> float | None:
+        return self.line.score
 
-def item_page(user: Viewer, submission: Submission, name: str) -> ItemPage:
-    """404 unless the phase shows single items to this user and the item was scored."""
-    level = require_items(user, submission)
-    grading = finished_grading(submission)
-    score = get_object_or_404(
-        item_scores(grading).select_related("item__document"), item__name=name
-    )
+    @property
+    def part(self) -> str | None:
+        return self.line.part
+
+    @property
+    def errors(self) -> list[str] | None:
+        return self.line.errors
+
+
+def item_page(
+    user: Viewer,
+    submission: Submission,
+    name: str,
+    wanted: str = "",
+    asked: ItemQuery = EVERYTHING,
+    which: str = "",
+) -> ItemPage:
+    """404 unless the phase shows single items to this user and the item was scored.
+
+    `wanted` is the number of an earlier grading; the gold is that of its release. `asked` is the
+    list it stands in, which says what comes before and after it. `which` facts are listed and
+    marked: see `choose_facts`.
+    """
+    level, grading, score = scored_item(user, submission, name, wanted)
     shows_all, has_facts = level == Phase.Diagnostics.FACTS, "facts" in score.result
-    facts = fact_lines(score, grading) if shows_all and has_facts else None
-    with_page = shows_pages(level, submission.phase.release, score.item.split)
-    before, after = _neighbours(score)
+    with_page = shows_pages(level, grading.release, score.item.split)
+    asked = asked.at(level, grading)
+    before, after = neighbours(grading, score, asked)
+    kept = ({"grading": str(grading.pk)} if wanted else {}) | asked.parameters
+    line = item_line(submission, grading, score, level)
+    facts = choose_facts(score, grading, which, kept) if shows_all and has_facts else None
+    if facts is not None:
+        kept |= facts.parameters
     return ItemPage(
         submission=submission,
         grading=grading,
-        line=item_line(submission, grading, score),
+        line=line,
         facts=facts,
-        segments=_segments(score, grading, facts) if with_page and facts is not None else None,
+        segments=_segments(score, grading, facts.lines)
+        if with_page and facts is not None
+        else None,
         extra=_extra(score.result) if shows_all else None,
         tables=_tables(score, grading, with_gold=with_page)
         if shows_all and not has_facts
         else None,
-        images=_images(user, submission, score, facts or []) if with_page else [],
-        may_dispute=facts is not None and _may_dispute(user, submission),
+        result=_result(score, line, is_compared=with_page) if shows_all and not has_facts else None,
+        diff=_diff(score, grading) if with_page else None,
+        images=_images(user, grading, score, facts.lines if facts else []) if with_page else [],
+        may_dispute=(facts is not None or with_page) and _may_dispute(user, grading.release),
+        query=f"?{urlencode(kept)}" if kept else "",
+        is_earlier=bool(wanted),
         previous=before,
         next=after,
     )
 
 
-def fact_lines(score: ItemScore, grading: Grading) -> list[FactLine]:
-    labels = _labels(grading)
-    return [
-        FactLine(
-            n=fact["n"],
-            type=fact["type"],
-            label=labels.index(fact["type"]) + 1 if fact["type"] in labels else len(labels) + 1,
-            value=fact["value"],
-            correct=fact["correct"],
-            found=fact["found"],
-            matched_text=fact["matched_text"],
-            error=fact["error"],
-            start=fact["start"],
-            end=fact["end"],
-            confidence=fact.get("confidence"),
-        )
-        for fact in score.result["facts"]
-    ]
+def scored_item(
+    user: Viewer, submission: Submission, name: str, wanted: str
+) -> tuple[Phase.Diagnostics, Grading, ItemScore]:
+    """How much of an item the reader may see, the grading that is looked at, and the item's score;
+    404 for what they may not see."""
+    grading = finished_grading(user, submission, wanted)
+    level = require_items(user, submission, grading.release)
+    score = get_object_or_404(
+        item_scores(grading).select_related("item__document"), item__name=name
+    )
+    return level, grading, score
 
 
 def _extra(result: Mapping[str, Any]) -> Extra | None:
@@ -220,13 +187,26 @@ def _extra(result: Mapping[str, Any]) -> Extra | None:
     return Extra(found["tokens"], found["count"], tuple(found["shown"]))
 
 
+def _diff(score: ItemScore, grading: Grading) -> ItemDiff | None:
+    gold: dict[str, Any] = ReleaseItem.objects.values_list("gold", flat=True).get(pk=score.item_id)
+    spec = grading.submission.phase.board.spec
+    sides = spec.sides(gold, prediction_of(score, grading), grading.options)
+    return None if sides is None else item_diff(sides)
+
+
+def _result(score: ItemScore, line: ItemLine, *, is_compared: bool) -> list[ResultPart]:
+    """What the figures of the item do not say already."""
+    without = _REPEATED | line.scores.keys()
+    return result_parts(score.result, without=without, is_compared=is_compared)
+
+
 def _tables(score: ItemScore, grading: Grading, *, with_gold: bool) -> list[FieldTable]:
     """The result, and where the reader may see them the gold and the prediction."""
     result = field_table("Result", score.result, without=_REPEATED)
     if not with_gold:
         return [result]
     gold: dict[str, Any] = ReleaseItem.objects.values_list("gold", flat=True).get(pk=score.item_id)
-    prediction = _prediction(score, grading)
+    prediction = prediction_of(score, grading)
     return [
         field_table("Gold", gold, without=_REPEATED),
         field_table("Prediction", prediction or {}, without=_REPEATED),
@@ -234,24 +214,23 @@ def _tables(score: ItemScore, grading: Grading, *, with_gold: bool) -> list[Fiel
     ]
 
 
-def _prediction(score: ItemScore, grading: Grading) -> dict[str, Any] | None:
-    predictions = Prediction.objects.filter(submission=grading.submission_id, item=score.item_id)
+def prediction_of(score: ItemScore, grading: Grading) -> dict[str, Any] | None:
+    """By name: it was made for a release that may be another one than the grading's."""
+    predictions = Prediction.objects.filter(
+        submission=grading.submission_id, item__name=score.item.name
+    )
     payload: dict[str, Any] | None = predictions.values_list("payload", flat=True).first()
     return payload
-
-
-def _labels(grading: Grading) -> list[str]:
-    return str(grading.options.get("labels", "")).split(",")
 
 
 def _segments(
     score: ItemScore, grading: Grading, facts: Sequence[FactLine]
 ) -> list[Segment] | None:
     """The prediction's visible text, cut where matches begin and end; None without a prediction."""
-    html = (_prediction(score, grading) or {}).get("html")
+    html = (prediction_of(score, grading) or {}).get("html")
     if not isinstance(html, str):
         return None
-    return mark(visible_text(html, _labels(grading)), facts)
+    return mark(visible_text(html, labels_of(grading)), facts)
 
 
 def mark(text: str, facts: Iterable[FactLine]) -> list[Segment]:
@@ -280,10 +259,10 @@ def mark(text: str, facts: Iterable[FactLine]) -> list[Segment]:
 
 
 def _images(
-    user: Viewer, submission: Submission, score: ItemScore, facts: Sequence[FactLine]
+    user: Viewer, grading: Grading, score: ItemScore, facts: Sequence[FactLine]
 ) -> list[ItemImage]:
     """The page's images, where the reader may open the dataset they belong to."""
-    document, dataset = score.item.document, submission.phase.release.dataset
+    document, dataset = score.item.document, grading.release.dataset
     if document is None:
         return []
     if dataset.visibility != Dataset.Visibility.PUBLIC and not is_organiser(user):
@@ -296,9 +275,8 @@ def _images(
     return item_images(images, score.item_id, verdicts)
 
 
-def _may_dispute(user: Viewer, submission: Submission) -> bool:
+def _may_dispute(user: Viewer, release: Release) -> bool:
     """Who is signed in and sees the release; a variant's gold is disputed at its original."""
-    release = submission.phase.release
     if not user.is_authenticated or release.dataset.derived_from_id is not None:
         return False
     return (
@@ -306,15 +284,3 @@ def _may_dispute(user: Viewer, submission: Submission) -> bool:
         .filter(pk=release.pk, dataset__in=visible_datasets(user))
         .exists()
     )
-
-
-def _neighbours(score: ItemScore) -> tuple[str, str]:
-    """The names of the items before and after, empty at the ends."""
-    items = ItemScore.objects.filter(grading=score.grading_id)
-    position = score.item.position
-    before = items.filter(item__position__lt=position).order_by("-item__position")
-    after = items.filter(item__position__gt=position).order_by("item__position")
-    names: list[Any] = [
-        rows.values_list("item__name", flat=True).first() or "" for rows in (before, after)
-    ]
-    return names[0], names[1]

@@ -2,20 +2,28 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
 from typing import Any
 from urllib.parse import urlencode
 
 from portal.accounts.access import is_organiser
 from portal.datasets.access import may_see_all_gold
-from portal.datasets.models import Dataset, Release
-from scoring.access import Viewer
+from portal.datasets.models import Release
+from scoring.access import Viewer, may_open_release
 from scoring.benchmarks import RuleTable
-from scoring.models import Board, Entry, Phase
+from scoring.models import Board, Phase
 
 from .boards import PhaseWindow, choose_phase, phase_windows
-from .headings import Head, HeadGroup, head_groups, heads
+from .examples import ExampleFile, example_file
+from .headings import GROUPED, Head, HeadGroup, head_groups, heads
 from .leaderboards import Leaderboard, leaderboard
+from .parts import PARTS
+from .regrades import regraded_at
 from .relative import Relative, relative_results
+from .row_filters import ALL_ROWS, RowFilter
+from .table_frames import TableFrame, table_frame
+from .telling import part_words
 
 # With more columns a table is as wide as they need instead of as wide as the page.
 WIDE_FROM = 9
@@ -28,6 +36,8 @@ class Rules:
     phase: Phase
     signature: str
     options: Mapping[str, Any]
+    words: Sequence[str]
+    """What the options do not say by themselves."""
     release: Release
     shows_hash: bool
     """Of hidden gold not even the hash is told."""
@@ -46,76 +56,230 @@ class Tab:
 
 @dataclass(frozen=True)
 class LeaderboardPage:
+    """What stands around the table is here at once; the table, and what hangs on its rows, is made
+    when it is first looked at, which a page that was kept never does."""
+
+    user: Viewer
     board: Board
-    benchmark: str
-    table: Leaderboard
-    groups: Sequence[HeadGroup]
-    heads: Sequence[Head]
+    frame: TableFrame
+    phase: Phase | None
     phases: Sequence[PhaseWindow]
-    tabs: Sequence[Tab]
-    """The board's tables; empty where there is only one."""
-    rules: Rules | None
-    grouped_query: str
-    """Leads back to the table that is grouped by the kind of system."""
-    relative: Relative | None
-    """On a stress variant: what the systems lose against the normal capture."""
-    has_graded: bool
-    may_submit: bool
-    may_manage: bool
+    part: str
+    """That an organiser asked for; empty for what is told now."""
+    wanted: RowFilter
+    sort: str
+    stamp: str
+    """Of all that the table's part of the page depends on; empty where nothing is kept."""
+
+    @cached_property
+    def table(self) -> Leaderboard:
+        return leaderboard(
+            self.board,
+            self.phase,
+            self.sort,
+            view=self.frame.view.key if self.frame.view else "",
+            part=self.part,
+            wanted=self.wanted,
+        )
+
+    @property
+    def benchmark(self) -> str:
+        return self.board.spec.title
+
+    @cached_property
+    def groups(self) -> Sequence[HeadGroup]:
+        return head_groups(self.frame.columns)
+
+    @cached_property
+    def heads(self) -> Sequence[Head]:
+        return heads(self.frame.columns, self.frame.sort, self._query)
+
+    @property
+    def phase_tabs(self) -> Sequence[Tab]:
+        """The board's phases; empty where there is only one."""
+        if len(self.phases) < 2:
+            return []
+        kept = {"view": self.frame.view.key} if self.frame.view else {}
+        return [
+            Tab(
+                each.phase.title,
+                _address({"phase": each.phase.slug, **kept, **self.wanted.query}),
+                each.phase == self.phase,
+            )
+            for each in self.phases
+        ]
+
+    @property
+    def tabs(self) -> Sequence[Tab]:
+        """The board's tables; empty where there is only one."""
+        if not self.frame.views:
+            return []
+        kept, current = {**self._phase_query, **self.wanted.query}, self.frame.view
+        return [Tab("Overall", _address(kept), current is None)] + [
+            Tab(view.title, _address({**kept, "view": view.key}), view == current)
+            for view in self.frame.views
+        ]
+
+    @property
+    def parts(self) -> Sequence[Tab]:
+        """For organisers: the parts of the phase."""
+        if self.phase is None or not self.phase.has_parts or not is_organiser(self.user):
+            return []
+        return [
+            Tab(title, _address({**self._query, "part": part}), part == self.table.part)
+            for part, title in PARTS.items()
+        ]
+
+    @property
+    def part_words(self) -> str:
+        """What the graded rows count, where the phase is in parts."""
+        return part_words(self.phase, self.table.part) if self.phase else ""
+
+    @cached_property
+    def rules(self) -> Rules | None:
+        return _rules(self.user, self.phase) if self.phase else None
+
+    @property
+    def grouped_query(self) -> str:
+        """Leads back to the table that is grouped by the kind of system."""
+        kept = {"sort": GROUPED} if self.board.default_sort else {}
+        return _address({**self._query, **kept})
+
+    @property
+    def unfiltered_query(self) -> str:
+        """Leads to all rows, in the same order."""
+        kept = {name: self._query[name] for name in self._query if name not in self.wanted.query}
+        return _address({**kept, **self._sort_query})
+
+    @property
+    def hidden_fields(self) -> Sequence[tuple[str, str]]:
+        """What the form of the filters keeps of the address."""
+        shown = {**self._phase_query, **self._view_query, **self._sort_query}
+        return list((shown | ({"part": self.part} if self.part else {})).items())
+
+    @cached_property
+    def relative(self) -> Relative | None:
+        """On a stress variant: what the systems lose against the normal capture."""
+        return relative_results(self.user, self.table)
+
+    @cached_property
+    def regraded_at(self) -> datetime | None:
+        """When the results of the phase were last graded again."""
+        return regraded_at(self.phase) if self.phase else None
+
+    @property
+    def has_intervals(self) -> bool:
+        return any(section.has_intervals for section in self.table.sections)
+
+    @property
+    def file_query(self) -> str:
+        """Of the table as CSV."""
+        return _address({**self._query, **self._sort_query})
+
+    @property
+    def link_query(self) -> str:
+        """Leads to this table for good: with its phase, though a newer one may come, and its order,
+        though the board may get another."""
+        named = {"phase": self.phase.slug} if self.phase else {}
+        return _address({**named, **self._query, "sort": self._sort_query.get("sort", GROUPED)})
+
+    @cached_property
+    def example(self) -> ExampleFile | None:
+        """What a sample board can be tried with."""
+        return example_file(self.board)
+
+    @cached_property
+    def item_count(self) -> int:
+        """What the phase grades: the items of its release, or of its split alone. One query for a
+        split."""
+        assert self.phase is not None
+        return self.phase.items.count() if self.phase.split else self.phase.release.item_count
+
+    @property
+    def may_submit(self) -> bool:
+        return any(each.is_open_to(self.user) for each in self.phases)
+
+    @property
+    def may_manage(self) -> bool:
+        return is_organiser(self.user)
 
     @property
     def is_wide(self) -> bool:
-        return len(self.table.columns) > WIDE_FROM
+        return len(self.frame.columns) > WIDE_FROM
+
+    @property
+    def _phase_query(self) -> dict[str, str]:
+        return {"phase": self.phase.slug} if self.phase and len(self.phases) > 1 else {}
+
+    @property
+    def _view_query(self) -> dict[str, str]:
+        return {"view": self.frame.view.key} if self.frame.view else {}
+
+    @property
+    def _sort_query(self) -> dict[str, str]:
+        sort = self.frame.sort
+        return {"sort": f"{'-' if sort.is_reversed else ''}{sort.key}"} if sort.key else {}
+
+    @property
+    def _query(self) -> dict[str, Any]:
+        """All but the order."""
+        part = {"part": self.part} if self.part else {}
+        return {**self._phase_query, **self._view_query, **part, **self.wanted.query}
 
 
 def leaderboard_page(
-    user: Viewer, board: Board, *, phase: str, sort: str, view: str = ""
+    user: Viewer,
+    board: Board,
+    *,
+    phase: str,
+    sort: str,
+    view: str = "",
+    part: str = "",
+    wanted: RowFilter = ALL_ROWS,
+    windows: Sequence[PhaseWindow] | None = None,
+    stamp: str = "",
 ) -> LeaderboardPage:
-    """Two queries, however many entries and phases there are. An unknown phase gives the newest, an
-    unknown view the benchmark's own table."""
-    windows = phase_windows(board)
+    """Three queries when it is shown, four on a sample board and for a split, however many entries
+    and phases there are; one less where the board's phases are given, two where its table was kept.
+
+    An unknown phase gives the newest, an unknown view the benchmark's own table. Organisers may ask
+    for a part that is not told now.
+    """
+    windows = phase_windows(board) if windows is None else windows
     shown = choose_phase(windows, phase)
-    table = leaderboard(board, shown, sort, view=view)
-    kept = {"phase": shown.slug} if shown and len(windows) > 1 else {}
-    query = kept | ({"view": table.view.key} if table.view else {})
     return LeaderboardPage(
+        user=user,
         board=board,
-        benchmark=board.spec.title,
-        table=table,
-        groups=head_groups(table.columns),
-        heads=heads(table.columns, table.sort, query),
+        frame=table_frame(board, shown, sort, view=view),
+        phase=shown,
         phases=windows,
-        tabs=_tabs(table, kept),
-        rules=_rules(user, shown) if shown else None,
-        grouped_query=urlencode(query),
-        relative=relative_results(user, table),
-        has_graded=any(section.kind == Entry.Kind.GRADED for section in table.sections),
-        may_submit=any(each.is_open_to(user) for each in windows),
-        may_manage=is_organiser(user),
+        part=part_for(user, shown, part),
+        wanted=wanted,
+        sort=sort,
+        stamp=stamp,
     )
 
 
-def _tabs(table: Leaderboard, kept: Mapping[str, str]) -> list[Tab]:
-    if not table.views:
-        return []
-    current = table.view.key if table.view else ""
-    return [Tab("Overall", urlencode(kept), not current)] + [
-        Tab(view.title, urlencode({**kept, "view": view.key}), view.key == current)
-        for view in table.views
-    ]
+def part_for(user: Viewer, phase: Phase | None, part: str) -> str:
+    """The part if this user may choose one; empty for what is told now."""
+    may_choose = phase is not None and phase.has_parts and is_organiser(user)
+    return part if may_choose and part in PARTS else ""
+
+
+def _address(query: Mapping[str, Any]) -> str:
+    return urlencode(query, doseq=True)
 
 
 def _rules(user: Viewer, phase: Phase) -> Rules:
     spec, release = phase.board.spec, phase.release
     options = spec.check_options(phase.options)
-    listed = release.visibility != Release.Visibility.PRIVATE
-    is_open = listed and release.dataset.visibility == Dataset.Visibility.PUBLIC
     return Rules(
         phase=phase,
         signature=spec.signature(options),
         options=options,
+        words=spec.words(options),
         release=release,
         shows_hash=may_see_all_gold(user, release),
-        links_release=is_open or is_organiser(user),
+        links_release=may_open_release(user, release),
         tables=spec.rules,
     )

@@ -1,22 +1,30 @@
 """The leaderboard: entries in sections, ranked, with the best of each column marked.
 
 Every section is ranked for itself: what was graded here under one signature, and what each source
-reports. Figures of different sections are never compared.
+reports. Figures of different sections are never compared. What is pinned stands first, with the
+rank it has; what was disqualified stands last, without one. A filter takes rows out of sight only
+after they were ranked.
 """
 
 import math
-import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from operator import itemgetter
 
 from django.db.models import F, Q
+from django.utils import timezone
 
-from scoring.benchmarks import Column, View
+from scoring.benchmarks import View
 from scoring.models import Board, Category, Entry, Phase
 
-from .headings import BoardColumn, Sort, board_columns
-from .ranking import best_value, competition_ranks, is_score
+from .headings import BoardColumn, Sort
+from .leaderboard_rows import Row, contests_of, rows_of
+from .parts import told_part
+from .ranking import parameters
+from .row_filters import ALL_ROWS, RowFilter
+from .row_notes import row_notes
+from .table_frames import table_frame
+from .telling import entry_as_told, is_withheld, told_columns
 
 CATEGORY_HEADINGS = {
     Category.OCR_PIPELINE: "OCR pipelines",
@@ -27,34 +35,20 @@ CATEGORY_HEADINGS = {
 }
 
 
-Values = dict[str, float | None]
-
-
-@dataclass(frozen=True)
-class Cell:
-    """A figure as it is shown: rounded text, and whether it is the section's best."""
-
-    text: str
-    is_best: bool = False
-
-
-@dataclass(frozen=True)
-class Row:
-    """An entry with its figures: unrounded values and ranks, None where there is none."""
-
-    entry: Entry
-    submission_id: int | None
-    values: Values
-    ranks: dict[str, int | None]
-    cells: tuple[Cell, ...]
+PINNED, OTHERS, DISQUALIFIED = "Pinned", "Others", "Disqualified"
 
 
 @dataclass(frozen=True)
 class RowGroup:
-    """Neighbouring rows under one sub-heading; without a heading when the table is sorted."""
+    """Neighbouring rows under one sub-heading; when the table is sorted the most have none."""
 
     heading: str
     rows: tuple[Row, ...]
+
+    @property
+    def is_by_category(self) -> bool:
+        """Whether the heading says what kind of systems these are."""
+        return self.heading in CATEGORY_HEADINGS.values()
 
 
 @dataclass(frozen=True)
@@ -66,15 +60,26 @@ class Section:
     """The signature of graded rows, the source of reported ones."""
     url: str
     groups: tuple[RowGroup, ...]
+    is_compared: bool = False
+    """Whether the ranks count those that are significantly better, and not all that are better."""
+
+    @property
+    def has_intervals(self) -> bool:
+        return any(cell.interval for row in self.rows for cell in row.cells)
 
     @property
     def rows(self) -> list[Row]:
         return [row for group in self.groups for row in group.rows]
 
     @property
+    def is_comparable(self) -> bool:
+        """Whether rows of it can be compared item by item."""
+        return self.kind == Entry.Kind.GRADED and len(self.rows) > 1
+
+    @property
     def notes(self) -> list[str]:
-        """What its rows say of themselves, each note once."""
-        return list(dict.fromkeys(row.entry.notes for row in self.rows if row.entry.notes))
+        """What its rows say of themselves, each sentence once."""
+        return row_notes([(row.entry.name, row.entry.notes) for row in self.rows])
 
 
 @dataclass(frozen=True)
@@ -88,37 +93,84 @@ class Leaderboard:
     columns: tuple[BoardColumn, ...]
     sort: Sort
     sections: tuple[Section, ...]
+    part: str = ""
+    """Of a phase in parts: the one that the graded rows count."""
+    has_graded: bool = False
+    """Whether anything was graded, shown or not."""
+    is_withheld: bool = False
+    """Whether the phase keeps back what was graded, because it rounds and this table counts."""
+    total: int = 0
+    """Rows, shown or not."""
+
+    @property
+    def shown(self) -> int:
+        return sum(len(section.rows) for section in self.sections)
 
 
 def leaderboard(
-    board: Board, phase: Phase | None, sort: str = "", *, view: str = ""
+    board: Board,
+    phase: Phase | None,
+    sort: str = "",
+    *,
+    view: str = "",
+    part: str = "",
+    wanted: RowFilter = ALL_ROWS,
 ) -> Leaderboard:
     """The board with the graded entries of one phase and all that is reported. One query.
 
-    `view` is the key of one of the benchmark's views; any other gives the benchmark's own table.
+    `view` and `sort` are those of `table_frame`; `wanted` says which rows are shown. `part` is for
+    organisers: a part that is not told now.
     """
-    views = board_views(board, phase)
-    chosen = next((each for each in views if each.key == view), None)
-    columns = board_columns(chosen.columns if chosen else main_columns(board, phase))
-    order = Sort.parse(sort, columns)
+    frame = table_frame(board, phase, sort, view=view)
     entries = (
         Entry.objects.filter(Q(phase=phase) | ~Q(kind=Entry.Kind.GRADED), board=board)
-        .annotate(submission_id=F("grading__submission_id"))
+        .annotate(
+            submission_id=F("grading__submission_id"),
+            team_name=F("grading__submission__team__name"),
+            team_slug=F("grading__submission__team__slug"),
+        )
         .order_by("id")
     )
-    shown = [entry for entry in entries if _belongs(entry, views, chosen)]
-    sections = [_section(key, rows, columns, order) for key, rows in _by_origin(shown).items()]
+    now = timezone.now()
+    shown = [
+        entry_as_told(entry, phase, now, part=part)
+        for entry in entries
+        if _belongs(entry, frame.views, frame.view)
+    ]
+    has_graded = any(entry.kind == Entry.Kind.GRADED for entry in shown)
+    withheld = phase is not None and is_withheld(phase, frame.view)
+    if withheld:
+        shown = [entry for entry in shown if entry.kind != Entry.Kind.GRADED]
+    sections = [
+        _section(origin, rows, _told(origin, phase, frame.columns), frame.sort, frame.ranking)
+        for origin, rows in _by_origin(shown).items()
+    ]
     sections.sort(key=_section_order)
-    return Leaderboard(board, phase, views, chosen, columns, order, tuple(sections))
+    return Leaderboard(
+        board=board,
+        phase=phase,
+        views=frame.views,
+        view=frame.view,
+        columns=frame.columns,
+        sort=frame.sort,
+        sections=tuple(_kept(sections, wanted)),
+        part=(part or told_part(phase, now)) if phase and phase.has_parts else "",
+        has_graded=has_graded,
+        is_withheld=withheld,
+        total=len(shown),
+    )
 
 
-def main_columns(board: Board, phase: Phase | None) -> tuple[Column, ...]:
-    return board.spec.columns if phase is None else phase.columns
-
-
-def board_views(board: Board, phase: Phase | None) -> tuple[View, ...]:
-    spec = board.spec
-    return spec.views_for(spec.check_options({} if phase is None else phase.options))
+def _kept(sections: Iterable[Section], wanted: RowFilter) -> Iterator[Section]:
+    """The sections with the rows that are wanted; none that is empty."""
+    for section in sections:
+        groups = [
+            RowGroup(group.heading, tuple(row for row in group.rows if wanted.keeps(row.entry)))
+            for group in section.groups
+        ]
+        filled = tuple(group for group in groups if group.rows)
+        if filled:
+            yield replace(section, groups=filled)
 
 
 def _belongs(entry: Entry, views: Iterable[View], chosen: View | None) -> bool:
@@ -146,6 +198,13 @@ def _by_origin(entries: Iterable[Entry]) -> dict[Origin, list[Entry]]:
     return origins
 
 
+def _told(
+    origin: Origin, phase: Phase | None, columns: tuple[BoardColumn, ...]
+) -> tuple[BoardColumn, ...]:
+    """The columns with as many decimals as rows of this origin have; a source tells all of its."""
+    return told_columns(phase, columns) if phase and origin[0] == Entry.Kind.GRADED else columns
+
+
 def _section_order(section: Section) -> int:
     return [Entry.Kind.GRADED, Entry.Kind.HUMAN, Entry.Kind.REPORTED].index(
         Entry.Kind(section.kind)
@@ -153,78 +212,54 @@ def _section_order(section: Section) -> int:
 
 
 def _section(
-    origin: Origin, entries: Sequence[Entry], columns: Sequence[BoardColumn], sort: Sort
+    origin: Origin,
+    entries: Sequence[Entry],
+    columns: Sequence[BoardColumn],
+    sort: Sort,
+    ranking: Sequence[BoardColumn],
 ) -> Section:
     kind, key = origin
-    rows = _rows(entries, columns)
+    contests = contests_of(entries, columns, ranking)
+    rows = rows_of(entries, columns, contests)
     if sort.key:
-        groups = [RowGroup("", tuple(_sorted(rows, columns, sort)))]
-    else:
-        rank = next(column.key for column in columns if column.decides)
-        groups = _grouped(_ranked(rows, rank) if kind == Entry.Kind.GRADED else rows)
-    return Section(kind, key, entries[0].provenance_url, tuple(groups))
-
-
-def _ranked(rows: Iterable[Row], rank: str) -> list[Row]:
-    """Best first by the rank that decides; reported rows keep the order of their source instead."""
-    return sorted(rows, key=lambda row: (row.ranks[rank] or math.inf, _name(row)))
-
-
-def _values(entry: Entry, columns: Sequence[BoardColumn]) -> Values:
-    """What the columns need of an entry's scores; None where there is no finite number."""
-    bases = {column.basis for column in columns}
-    found = {basis: entry.scores.get(basis) for basis in bases}
-    return {basis: value if is_score(value) else None for basis, value in found.items()}
-
-
-def _rows(entries: Sequence[Entry], columns: Sequence[BoardColumn]) -> list[Row]:
-    values = [_values(entry, columns) for entry in entries]
-    contest = {column.key: _contest(column, columns, values) for column in columns}
-    return [
-        Row(
-            entry=entry,
-            submission_id=getattr(entry, "submission_id", None),
-            values=values[index],
-            ranks={
-                column.key: contest[column.key].ranks[index] for column in columns if column.is_rank
-            },
-            cells=tuple(
-                _cell(column, values[index], contest[column.key], index) for column in columns
-            ),
-        )
-        for index, entry in enumerate(entries)
-    ]
-
-
-@dataclass(frozen=True)
-class _Contest:
-    """One column over the rows of a section: each row's rank, and the best value there is."""
-
-    ranks: list[int | None]
-    best: float | None
-
-
-def _contest(
-    column: BoardColumn, columns: Sequence[BoardColumn], values: Sequence[Values]
-) -> _Contest:
-    """Only rows with a complete score take part: those that have every figure that ranks."""
-    required = {other.basis for other in columns if other.is_rank}
-    taking_part = [
-        row[column.basis] if all(row[basis] is not None for basis in required) else None
-        for row in values
-    ]
-    return _Contest(
-        competition_ranks(taking_part, higher_is_better=column.higher_is_better),
-        best_value(taking_part, higher_is_better=column.higher_is_better),
+        rows = _sorted(rows, columns, sort)
+    elif kind == Entry.Kind.GRADED:
+        rows = _ranked(rows, next(column for column in columns if column.decides))
+    ranked = [contests[column.key] for column in columns if column.is_rank]
+    return Section(
+        kind,
+        key,
+        entries[0].provenance_url,
+        tuple(_groups(rows, sort)),
+        is_compared=bool(ranked) and all(contest.is_compared for contest in ranked),
     )
 
 
-def _cell(column: BoardColumn, values: Values, contest: _Contest, index: int) -> Cell:
-    if column.is_rank:
-        rank = contest.ranks[index]
-        return Cell("–" if rank is None else str(rank), is_best=rank == 1)
-    value = values[column.basis]
-    return Cell(column.show(value), is_best=value is not None and value == contest.best)
+def _groups(rows: Iterable[Row], sort: Sort) -> list[RowGroup]:
+    """What is pinned first, so that nothing takes it out of sight; what is disqualified last."""
+    apart: dict[str, list[Row]] = {PINNED: [], "": [], DISQUALIFIED: []}
+    for row in rows:
+        place = DISQUALIFIED if row.is_disqualified else PINNED if row.entry.is_pinned else ""
+        apart[place].append(row)
+    heading = OTHERS if apart[PINNED] else ""
+    middle = [RowGroup(heading, tuple(apart[""]))] if sort.key else _grouped(apart[""])
+    ends = {name: [RowGroup(name, tuple(apart[name]))] for name in (PINNED, DISQUALIFIED)}
+    groups = [*ends[PINNED], *middle, *ends[DISQUALIFIED]]
+    return [group for group in groups if group.rows]
+
+
+def _ranked(rows: Iterable[Row], rank: BoardColumn) -> list[Row]:
+    """Best first by the rank that decides, and by its figure where several share a rank; reported
+    rows keep the order of their source instead."""
+    sign = -1 if rank.higher_is_better else 1
+    return sorted(
+        rows,
+        key=lambda row: (
+            row.ranks[rank.key] or math.inf,
+            sign * (row.values[rank.basis] or 0.0),
+            _name(row),
+        ),
+    )
 
 
 def _grouped(rows: Iterable[Row]) -> list[RowGroup]:
@@ -260,16 +295,3 @@ def _sort_value(row: Row, columns: Sequence[BoardColumn], sort: Sort) -> float |
     column = next(column for column in columns if column.key == sort.key)
     value = row.values[column.basis]
     return None if value is None else -value if column.higher_is_better else value
-
-
-_UNITS = {"": 1.0, "k": 1e3, "m": 1e6, "b": 1e9, "t": 1e12}
-
-
-def parameters(size: str) -> float | None:
-    """The number of parameters that a size such as 7B, 0.9 b or 350M says; None if it says none.
-
-    >>> parameters("1.2B"), parameters("-")
-    (1200000000.0, None)
-    """
-    match = re.match(r"\s*(\d+(?:\.\d+)?)\s*([kmbt]?)\b", size.lower())
-    return float(match[1]) * _UNITS[match[2]] if match else None

@@ -1,15 +1,19 @@
-"""How much of a phase's limits somebody has used up, and when more is free again."""
+"""How much of a phase's limits somebody has used up, and when more is free again.
 
-from collections.abc import Iterable, Mapping, Sequence
+The limits hold for a person, whatever team they submit for, and for a team, whoever of it submits:
+neither more teams nor more members give more places.
+"""
+
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
-from django.db.models import Count, Min, Q
+from django.db.models import Count, Min, Q, QuerySet
 from django.utils import timezone
 
-from portal.accounts.models import User
+from portal.accounts.models import Team, User
 from scoring.models import Attempt, Phase
 
 # A day is the last 24 hours: it begins anew for nobody at midnight somewhere.
@@ -34,11 +38,25 @@ class Allowance:
         return max(self.limit - self.used - self.held, 0)
 
 
+class Holder(NamedTuple):
+    """Whose limits they are, as a sentence begins that says they are used up."""
+
+    has: str
+    whose: str
+
+
+YOU = Holder("You have", "your")
+SUBMITTER = Holder("Whoever submitted it has", "their")
+
+
 @dataclass(frozen=True)
 class Standing:
-    """What a user may still submit to a phase. A limit that is not set is None."""
+    """What a person, or a team, may still submit to a phase. A limit that is not set is None."""
 
     phase: Phase
+    team: Team | None
+    """None: the limits are the person's."""
+    holder: Holder
     day: Allowance | None
     total: Allowance | None
     failed: Allowance | None
@@ -65,7 +83,10 @@ class Standing:
         spent = self.spent
         if spent is None:
             return ""
-        words = f"You have used up your {spent.limit} {spent.name} in “{self.phase.title}”."
+        words = (
+            f"{self.holder.has} used up {self.holder.whose} {spent.limit} {spent.name} in "
+            f"“{self.phase.title}”."
+        )
         if spent is self.total and not spent.held:
             return words
         if self.free_at_words:
@@ -73,41 +94,81 @@ class Standing:
         return f"{words} One that is being graded still may give its place back."
 
 
-def standing(phase: Phase, user: User) -> Standing:
+def standing(phase: Phase, user: User, *, holder: Holder = YOU) -> Standing:
     """What this user may still submit to this phase. One query."""
-    return phase_standings(user, [phase])[0]
+    return phase_standings(user, [phase], holder=holder)[0]
 
 
-def phase_standings(user: User, phases: Sequence[Phase]) -> list[Standing]:
-    """The standing in each phase. One query, none where no phase has a limit."""
+def team_standing(phase: Phase, team: Team) -> Standing:
+    """What this team may still submit to this phase. One query."""
+    return team_standings([team], [phase])[0]
+
+
+def phase_standings(user: User, phases: Sequence[Phase], *, holder: Holder = YOU) -> list[Standing]:
+    """The user's standing in each phase. One query, none where no phase has a limit."""
     limited = [each for each in phases if _has_limits(each)]
-    found = {row["phase"]: row for row in _counted(user, limited)} if limited else {}
-    return [_standing(phase, found.get(phase.pk, {})) for phase in phases]
+    attempts = Attempt.objects.filter(user=user, phase__in=limited)
+    found = {row["phase"]: row for row in _counted(attempts, "phase")} if limited else {}
+    return [_standing(phase, None, holder, found.get(phase.pk, {})) for phase in phases]
+
+
+def team_standings(teams: Sequence[Team], phases: Sequence[Phase]) -> list[Standing]:
+    """The standing of each team in each phase, phase by phase. One query at most."""
+    limited = [each for each in phases if _has_limits(each)]
+    if not limited or not teams:
+        return [_standing(phase, team, _team(team), {}) for phase in phases for team in teams]
+    attempts = Attempt.objects.filter(team__in=teams, phase__in=limited)
+    found = {(row["phase"], row["team"]): row for row in _counted(attempts, "phase", "team")}
+    return [
+        _standing(phase, team, _team(team), found.get((phase.pk, team.pk), {}))
+        for phase in phases
+        for team in teams
+    ]
+
+
+def _team(team: Team) -> Holder:
+    return Holder(f"The team “{team.name}” has", "its")
+
+
+def refusal_for(phase: Phase, user: User, team: Team | None, *, holder: Holder = YOU) -> str:
+    """Why nothing more is taken of the user for the team; empty while something is. Two queries at
+    most. It names the limit that is used up: the person's, which would stop them for any team, or
+    the team's."""
+    refusal = standing(phase, user, holder=holder).refusal
+    return refusal if refusal or team is None else team_standing(phase, team).refusal
 
 
 def _has_limits(phase: Phase) -> bool:
     return any(limit is not None for limit in (phase.per_day, phase.in_total, phase.failed_per_day))
 
 
-def _counted(user: User, phases: Sequence[Phase]) -> Iterable[Mapping[str, Any]]:
-    """By phase. Only scores use places up; attempts without a score have a limit of their own."""
+def _counted(attempts: QuerySet[Attempt], *by: str) -> QuerySet[Attempt, dict[str, Any]]:
+    """Only scores use places up; attempts without a score have a limit of their own."""
     state, today = Attempt.State, Q(settled_at__gt=timezone.now() - DAY)
     charged_today, failed_today = Q(state=state.CHARGED) & today, Q(state=state.FAILED) & today
-    attempts = Attempt.objects.filter(user=user, phase__in=phases).order_by()
-    return attempts.values("phase").annotate(
-        held=Count("pk", filter=Q(state=state.HELD)),
-        charged=Count("pk", filter=Q(state=state.CHARGED)),
-        charged_today=Count("pk", filter=charged_today),
-        first_today=Min("settled_at", filter=charged_today),
-        failed_today=Count("pk", filter=failed_today),
-        first_failed=Min("settled_at", filter=failed_today),
+    counted: QuerySet[Attempt, dict[str, Any]] = (
+        attempts.order_by()
+        .values(*by)
+        .annotate(
+            held=Count("pk", filter=Q(state=state.HELD)),
+            charged=Count("pk", filter=Q(state=state.CHARGED)),
+            charged_today=Count("pk", filter=charged_today),
+            first_today=Min("settled_at", filter=charged_today),
+            failed_today=Count("pk", filter=failed_today),
+            first_failed=Min("settled_at", filter=failed_today),
+        )
     )
+    return counted
 
 
-def _standing(phase: Phase, found: Mapping[str, Any]) -> Standing:
+def _standing(
+    phase: Phase, team: Team | None, holder: Holder, found: Mapping[str, Any]
+) -> Standing:
     held = found.get("held", 0)
     return Standing(
         phase=phase,
+        team=team,
+        holder=holder,
         day=_allowance(
             "scores within 24 hours",
             phase.per_day,
@@ -131,6 +192,8 @@ def _allowance(
 ) -> Allowance | None:
     if limit is None:
         return None
+    if limit == 1:
+        name = name.replace("scores", "score").replace("attempts", "attempt")
     is_spent = used + held >= limit
     return Allowance(name, limit, used, held, first + DAY if first and is_spent else None)
 

@@ -34,11 +34,11 @@ def field_table(title: str, value: Mapping[str, Any], *, without: frozenset[str]
     """The object's fields, one row for each value that is no list or object; `without` are keys of
     the object to be left out."""
     shown = {key: part for key, part in value.items() if key not in without}
-    rows = tuple(islice(_rows(shown), MOST_ROWS + 1))
+    rows = tuple(islice(field_rows(shown), MOST_ROWS + 1))
     return FieldTable(title, rows[:MOST_ROWS], has_more=len(rows) > MOST_ROWS)
 
 
-def _rows(value: Mapping[str, Any]) -> Iterator[FieldRow]:
+def field_rows(value: Mapping[str, Any]) -> Iterator[FieldRow]:
     """Depth first without recursion: how deep untrusted JSON is nested must not matter."""
     waiting: list[Iterator[tuple[str, Any]]] = [_inside("", value)]
     while waiting:

@@ -12,6 +12,7 @@ from scoring.models import Grading
 
 # Errors that were worded for people; all others may quote what they were working on.
 OWN_ERROR = "ItemFault"
+_OWN_ERRORS = {OWN_ERROR, "JudgeAwaited"}
 
 
 @dataclass(frozen=True)
@@ -84,6 +85,6 @@ def owner_words(error: str) -> str:
     if error in {LOST, STOPPED}:
         return error
     kind, _, words = error.partition(": ")
-    if kind == OWN_ERROR:
+    if kind in _OWN_ERRORS:
         return words
     return f"the grader stopped with {kind}" if kind.isidentifier() else "the grader stopped"

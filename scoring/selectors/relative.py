@@ -6,12 +6,16 @@ Figures are compared for the same system, the same pages and gold, and the same 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from django.utils import timezone
+
 from scoring.access import Viewer, visible_boards
-from scoring.models import Entry, Phase
+from scoring.models import Entry, Phase, Submission
 
 from .figures import show
 from .headings import BoardColumn
-from .leaderboards import Leaderboard, Row
+from .leaderboard_rows import Row
+from .leaderboards import Leaderboard
+from .telling import entry_as_told, told_columns
 
 System = tuple[str, str, str]
 
@@ -50,13 +54,14 @@ def relative_results(user: Viewer, table: Leaderboard) -> Relative | None:
     if table.phase is None or table.phase.release.dataset.derived_from_id is None:
         return None
     normal = _normal_entries(user, table.phase)
-    columns = tuple(column for column in table.columns if not column.is_rank)
+    told = told_columns(table.phase, table.columns)
+    columns = tuple(column for column in told if not column.is_rank)
     rows = [
         RelativeRow(row.entry, known, _losses(row, known, columns))
         for section in table.sections
         if section.kind == Entry.Kind.GRADED
         for row in section.rows
-        if (known := normal.get(_system(row.entry)))
+        if not row.is_disqualified and (known := normal.get(_system(row.entry)))
     ]
     if not rows:
         return None
@@ -82,8 +87,10 @@ def _normal_entries(user: Viewer, phase: Phase) -> dict[System, Entry]:
         phase__release__dataset=release.dataset.derived_from_id,
         phase__release__sha256=release.sha256,
     )
+    entries = entries.exclude(verdict=Submission.Verdict.DISQUALIFIED)
     related = entries.select_related("phase__release__dataset").order_by("id")
-    return {_system(entry): entry for entry in related}
+    now = timezone.now()
+    return {_system(entry): entry_as_told(entry, entry.phase, now) for entry in related}
 
 
 def _system(entry: Entry) -> System:

@@ -10,16 +10,19 @@ from django.http import Http404
 from django.shortcuts import get_object_or_404
 
 from portal.accounts.access import is_organiser
+from portal.datasets.models import Release
 from portal.jobs.selectors import StageLog
 from scoring.access import (
+    Rights,
     Viewer,
     are_scores_told,
     diagnostics_for,
-    is_keeper,
     is_rounding,
     is_time_to_tell,
+    may_open_items,
+    rights_for,
 )
-from scoring.benchmarks import Benchmark, deciding_column
+from scoring.benchmarks import deciding_column
 from scoring.models import Board, Entry, Grading, ModelCard, Phase, Submission
 
 from .figures import (
@@ -34,9 +37,13 @@ from .figures import (
     part_tables,
     view_figures,
 )
+from .grading_history import HistoryLine, earlier_grading, grading_history, gradings_in_force
+from .likeness import AlikeLine, alike_lines
 from .limits import moment
+from .part_figures import PartFigure, part_figures, shown_part_words
 from .progress import Progress, grading_progress, grading_stages
-from .telling import as_told
+from .replicates import told_intervals
+from .telling import as_told, told_columns, told_views
 
 PER_PAGE = 50
 
@@ -57,7 +64,8 @@ class SubmissionList:
 
 
 def own_submissions(user: Viewer, page: str) -> SubmissionList:
-    return _list(user, Submission.objects.of(user), page)
+    """One's own, and those of one's teams."""
+    return _list(user, Submission.objects.kept_by(user), page)
 
 
 def board_submissions(user: Viewer, board: Board, page: str) -> SubmissionList:
@@ -72,12 +80,13 @@ def _list(user: Viewer, submissions: QuerySet[Submission], page: str) -> Submiss
 
 def for_lists(submissions: QuerySet[Submission]) -> QuerySet[Submission]:
     """Newest first, with all that a line shows of them but their gradings."""
-    return submissions.select_related("phase__board", "owner").order_by("-id")
+    return submissions.select_related("phase__board", "owner", "team").order_by("-id")
 
 
 def submission_lines(user: Viewer, submissions: Sequence[Submission]) -> list[SubmissionLine]:
     """The submissions with their newest gradings, as the user is told of them. One query."""
-    newest = Grading.objects.filter(submission=OuterRef("submission")).order_by("-id").values("id")
+    in_force = Grading.objects.in_force().filter(submission=OuterRef("submission"))
+    newest = in_force.order_by("-id").values("id")
     gradings = Grading.objects.filter(submission__in=submissions, id=Subquery(newest[:1]))
     by_submission = {grading.submission_id: grading for grading in gradings}
     return [_line(user, each, by_submission.get(each.pk)) for each in submissions]
@@ -90,16 +99,26 @@ def _line(user: Viewer, submission: Submission, grading: Grading | None) -> Subm
     if not grading.scores:
         return SubmissionLine(submission, grading, None)
     columns = columns_of(submission.phase.board.spec, grading.options)
+    if is_rounding(user, submission.phase):
+        columns = told_columns(submission.phase, columns)
     shown = figure(deciding_column(columns), grading.scores, grading.counts)
     return SubmissionLine(submission, grading, shown)
 
 
 def latest_grading(submission: Submission) -> Grading:
-    return get_object_or_404(submission.gradings.order_by("-id")[:1])
+    """The newest that counts: what one of a running re-grade says counts when all of it does."""
+    in_force = submission.gradings.in_force().select_related("release__dataset")
+    return get_object_or_404(in_force.order_by("-id")[:1])
 
 
-def finished_grading(submission: Submission) -> Grading:
-    """The newest grading if it is done; 404 before."""
+def finished_grading(user: Viewer, submission: Submission, wanted: str = "") -> Grading:
+    """The newest grading if it is done, or an earlier one; for others than its keepers the one
+    that is published. 404 before."""
+    if wanted:
+        return earlier_grading(user, submission, wanted)
+    if not rights_for(user, submission).is_keeper:
+        published = Grading.objects.filter(submission=submission, entry__isnull=False)
+        return get_object_or_404(published.select_related("release__dataset"))
     grading = latest_grading(submission)
     if grading.state != Grading.State.DONE:
         raise Http404("The grading is not done.")
@@ -121,16 +140,29 @@ class SubmissionPage:
     parts: list[PartTable]
     counts: list[Figure]
     """What was counted and is no column, such as all facts."""
+    words: Sequence[str]
+    """What the options of the result do not say by themselves."""
     entry: Entry | None
+    history: list[HistoryLine]
+    """Every result there was, newest first; empty where there is only one."""
+    is_earlier: bool
+    """Whether an earlier result is shown than the one that counts."""
     newer: Submission | None
     """The version after this one, for its keepers."""
-    is_owner: bool
-    is_keeper: bool
+    rights: Rights
     is_organiser: bool
     shows_items: bool
+    may_open_items: bool
+    """Whether its items are such that everybody may be let read them."""
     are_scores_told: bool
     is_rounded: bool
     """Whether the figures were rounded for this reader."""
+    part_words: str
+    """Whose items the figures count, where the phase is in parts."""
+    part_figures: list[PartFigure]
+    """For organisers: the leaderboard's figures of both parts."""
+    alike: list[AlikeLine]
+    """For organisers: submissions with almost the same predictions."""
 
     @property
     def card(self) -> list[tuple[str, str]]:
@@ -138,17 +170,35 @@ class SubmissionPage:
         return card_lines(self.submission)
 
     @property
+    def has_intervals(self) -> bool:
+        return any(group.has_intervals for group in self.groups)
+
+    @property
+    def query(self) -> str:
+        """Keeps links to an earlier result; empty for the one that counts."""
+        return f"grading={self.grading.pk}" if self.grading and self.is_earlier else ""
+
+    @property
     def is_done(self) -> bool:
         return self.grading is not None and self.grading.state == Grading.State.DONE
 
     @property
+    def is_keeper(self) -> bool:
+        return self.rights.is_keeper
+
+    @property
+    def is_read_only(self) -> bool:
+        """Whether somebody reads it whole who decides nothing: who submitted it left its team."""
+        return self.rights.is_keeper and not self.rights.may_steer
+
+    @property
     def may_cancel(self) -> bool:
-        return self.is_keeper and self.grading is not None and not self.grading.is_finished
+        return self._may_steer and self.grading is not None and not self.grading.is_finished
 
     @property
     def may_retry(self) -> bool:
         return (
-            self.is_keeper
+            self._may_steer
             and self.grading is not None
             and self.grading.state in {Grading.State.FAILED, Grading.State.CANCELLED}
         )
@@ -162,33 +212,53 @@ class SubmissionPage:
         """Also anew, when a later grading than the published one is done."""
         is_published = self.entry is not None and self.entry.grading == self.grading
         is_ready = self.is_done and is_time_to_tell(self.submission.phase)
-        return self.is_keeper and is_ready and not is_published and not self.is_withdrawn
+        return self._may_steer and is_ready and not is_published and not self.is_withdrawn
+
+    @property
+    def _may_steer(self) -> bool:
+        return self.rights.may_steer and not self.is_earlier
 
     @property
     def may_unpublish(self) -> bool:
-        return self.is_keeper and self.entry is not None
+        return self._may_steer and self.entry is not None
 
     @property
     def may_withdraw(self) -> bool:
-        return self.is_keeper and not self.is_withdrawn
+        return self.rights.may_withdraw and not self.is_withdrawn
 
     @property
     def may_replace(self) -> bool:
-        """Whether a new version can be sent: by its owner, once, whatever became of this one."""
-        return self.is_owner and self.newer is None
+        """Whether a new version can be sent: once, whatever became of this one."""
+        return self.rights.may_replace and self.newer is None
+
+    @property
+    def may_choose_items(self) -> bool:
+        """Whether the reader decides who may read the single items."""
+        return self.rights.may_steer and self.may_open_items and not self.is_withdrawn
+
+    @property
+    def has_acts(self) -> bool:
+        """Whether anything can be done with it that does not stand beside its state."""
+        return self.may_replace or self.may_withdraw or self.may_choose_items or self.is_organiser
 
     @property
     def told_from(self) -> str:
         return moment(self.submission.phase, self.submission.phase.scores_after)
 
 
-def submission_page(user: Viewer, submission: Submission) -> SubmissionPage:
-    """A published submission is shown to others with the figures that are published."""
-    keeper = is_keeper(user, submission)
+def submission_page(user: Viewer, submission: Submission, wanted: str = "") -> SubmissionPage:
+    """A published submission is shown to others with the figures that are published.
+
+    `wanted` is the number of an earlier grading; 404 for any other.
+    """
+    rights, organiser = rights_for(user, submission), is_organiser(user)
     entry = Entry.objects.filter(grading__submission=submission).select_related("grading").first()
-    grading = submission.gradings.order_by("-id").first()
-    if not keeper:
-        grading = entry.grading if entry else None
+    gradings = gradings_in_force(submission)
+    current = next(iter(gradings), None)
+    if not rights.is_keeper:
+        shown = entry.grading_id if entry else None
+        current = next((each for each in gradings if each.pk == shown), None)
+    grading = earlier_grading(user, submission, wanted) if wanted else current
     if grading is not None:
         grading = as_told(user, submission.phase, grading)
     done = grading if grading and grading.state == Grading.State.DONE else None
@@ -196,16 +266,21 @@ def submission_page(user: Viewer, submission: Submission) -> SubmissionPage:
         submission=submission,
         grading=grading,
         progress=grading_progress(grading) if grading and not grading.is_finished else None,
-        stages=grading_stages(grading) if grading and keeper else None,
-        **(_result(submission.phase.board.spec, done) if done and done.scores else _NO_RESULT),
+        stages=grading_stages(grading) if grading and rights.is_keeper else None,
+        **(_result(user, submission.phase, done) if done and done.scores else _NO_RESULT),
         entry=entry,
-        newer=Submission.objects.filter(replaces=submission).first() if keeper else None,
-        is_owner=user.is_authenticated and submission.owner_id == user.pk,
-        is_keeper=keeper,
-        is_organiser=is_organiser(user),
-        shows_items=diagnostics_for(user, submission) != Phase.Diagnostics.AGGREGATES,
+        history=grading_history(user, submission, gradings, current),
+        is_earlier=grading != current,
+        newer=Submission.objects.filter(replaces=submission).first() if rights.is_keeper else None,
+        rights=rights,
+        is_organiser=organiser,
+        shows_items=done is not None and _shows_items(user, submission, done.release),
+        may_open_items=may_open_items(submission.phase, submission.phase.release),
         are_scores_told=are_scores_told(user, submission.phase),
         is_rounded=is_rounding(user, submission.phase),
+        part_words=shown_part_words(user, submission.phase),
+        part_figures=part_figures(submission.phase, done) if done and organiser else [],
+        alike=alike_lines(submission) if organiser else [],
     )
 
 
@@ -222,6 +297,10 @@ def card_lines(card: ModelCard) -> list[tuple[str, str]]:
     return [(label, words) for label, words in lines if words]
 
 
+def _shows_items(user: Viewer, submission: Submission, release: Release) -> bool:
+    return diagnostics_for(user, submission, release) != Phase.Diagnostics.AGGREGATES
+
+
 class _Result(TypedDict):
     """What a page shows of a finished grading."""
 
@@ -229,17 +308,24 @@ class _Result(TypedDict):
     views: list[ViewFigures]
     parts: list[PartTable]
     counts: list[Figure]
+    words: Sequence[str]
 
 
-_NO_RESULT = _Result(groups=[], views=[], parts=[], counts=[])
+_NO_RESULT = _Result(groups=[], views=[], parts=[], counts=[], words=())
 
 
-def _result(spec: Benchmark, done: Grading) -> _Result:
+def _result(user: Viewer, phase: Phase, done: Grading) -> _Result:
+    spec = phase.board.spec
     options = spec.check_options(done.options)
-    columns, figures = spec.columns_for(options), spec.figures_for(options)
+    columns, views = spec.columns_for(options), spec.views_for(options)
+    figures = spec.figures_for(options)
+    if is_rounding(user, phase):
+        columns = told_columns(phase, columns)
+        views = told_views(phase, views)
     return _Result(
-        groups=figure_groups(columns, done.scores, done.counts),
-        views=view_figures(spec.views_for(options), done.scores, done.counts),
+        groups=figure_groups(columns, done.scores, done.counts, told_intervals(phase, done.pk)),
+        views=view_figures(views, done.scores, done.counts),
         parts=part_tables(done, figures),
         counts=other_counts(figures, done.counts),
+        words=spec.words(options),
     )

@@ -12,13 +12,15 @@ from django.utils.text import slugify
 from portal.accounts.models import User
 from portal.audit.models import record_event
 from portal.datasets.models import Release
-from scoring.benchmarks import BENCHMARKS, OptionError
+from scoring.benchmarks import BENCHMARKS, Benchmark, OptionError
 from scoring.models import Board, Phase
 
 MOST_DECIMALS = 6
 # What may change of a board, and of a phase once something was submitted to it.
-BOARD_SETTINGS = frozenset({"title", "description", "rules", "card_fields", "default_sort"})
-GRADED_BY = frozenset({"release", "split", "options"})
+BOARD_SETTINGS = frozenset(
+    {"title", "description", "rules", "card_fields", "default_sort", "column_groups"}
+)
+GRADED_BY = frozenset({"release", "split", "options", "public_share"})
 
 
 class BoardRefused(Exception):
@@ -43,6 +45,7 @@ class NewPhase:
     failed_per_day: int | None = None
     score_decimals: int | None = None
     scores_after: datetime | None = None
+    public_share: int | None = None
 
     def settings(self) -> dict[str, Any]:
         """As keyword arguments of Phase, but for the options, which are completed first."""
@@ -56,15 +59,14 @@ def phase_slug(title: str) -> str:
     return slugify(title)[:40].strip("-") or "phase"
 
 
-def phase_faults(benchmark: str, phase: NewPhase) -> dict[str, str]:
-    """What is wrong with a phase for a board of this benchmark, by field."""
+def phase_faults(benchmark: str, phase: NewPhase, *, former: Phase | None = None) -> dict[str, str]:
+    """What is wrong with a phase for a board of this benchmark, by field; `former` is the phase as
+    it is stored, if it is."""
     faults = {}
     if phase.release.benchmark != benchmark:
         faults["release"] = f"This release was made for {phase.release.benchmark}."
-    try:
-        BENCHMARKS[benchmark].check_options(phase.options)
-    except OptionError as error:
-        faults["options"] = f"{error}."
+    if fault := _option_fault(BENCHMARKS[benchmark], phase.options, former):
+        faults["options"] = f"{fault}."
     if phase.opens_at and phase.closes_at and phase.opens_at >= phase.closes_at:
         faults["closes_at"] = "The phase must close after it opens."
     if phase.split and not phase.release.items.filter(split=phase.split).exists():
@@ -72,17 +74,42 @@ def phase_faults(benchmark: str, phase: NewPhase) -> dict[str, str]:
     if phase.score_decimals is not None and phase.score_decimals > MOST_DECIMALS:
         faults["score_decimals"] = f"At most {MOST_DECIMALS}; leave it empty for all digits."
     if is_telling_more(phase):
-        faults["diagnostics"] = "Scores that are rounded need totals only: items would undo it."
+        faults["diagnostics"] = (
+            "Scores that are rounded, or told in parts, need totals only: items would undo it."
+        )
+    if phase.public_share is not None and (fault := _part_fault(phase)):
+        faults["public_share"] = fault
     for name in ("per_day", "in_total"):
         if getattr(phase, name) == 0:
             faults[name] = "At least one; leave it empty for no limit."
     return faults
 
 
+def _option_fault(spec: Benchmark, options: Mapping[str, Any], former: Phase | None) -> str:
+    """What is wrong with these options, or cannot be had here. What a phase has already is no
+    fault: it can still be closed when a model is gone."""
+    try:
+        chosen = spec.check_options(options)
+    except OptionError as error:
+        return str(error)
+    is_kept = former is not None and former.options == options
+    return "" if is_kept else spec.lacking(chosen)
+
+
 def is_telling_more(phase: NewPhase) -> bool:
-    """Whether single items are shown although the totals are rounded."""
-    is_rounding = phase.score_decimals is not None
-    return is_rounding and phase.diagnostics != Phase.Diagnostics.AGGREGATES
+    """Whether single items are shown although the totals are rounded or told in parts."""
+    is_holding_back = phase.score_decimals is not None or phase.public_share is not None
+    return is_holding_back and phase.diagnostics != Phase.Diagnostics.AGGREGATES
+
+
+def _part_fault(phase: NewPhase) -> str:
+    assert phase.public_share is not None
+    if not 1 <= phase.public_share <= 99:
+        return "From 1 to 99 percent; leave it empty for all items."
+    items = phase.release.items.all()
+    if phase.split:
+        items = items.filter(split=phase.split)
+    return "" if items.count() > 1 else "Parts need two items at least."
 
 
 @transaction.atomic
@@ -142,6 +169,9 @@ def edit_phase(*, phase: Phase, wanted: NewPhase, actor: User | None) -> Phase:
     stored = Phase.objects.select_for_update(of=("self",)).select_related("board").get(pk=phase.pk)
     changes = wanted.settings() | {"options": _complete_options(stored.board, wanted)}
     changes["slug"] = stored.slug
+    if changes["options"] == stored.board.spec.check_options(stored.options):
+        # An option of a later version that has its default is no change.
+        changes["options"] = stored.options
     before = {
         name: getattr(stored, name)
         for name, value in changes.items()
@@ -149,7 +179,8 @@ def edit_phase(*, phase: Phase, wanted: NewPhase, actor: User | None) -> Phase:
     }
     if GRADED_BY & before.keys() and stored.submissions.exists():
         raise BoardRefused(
-            "Submissions were graded in this phase: its release, split and options stay."
+            "Submissions were graded in this phase: its release, split, options and public share "
+            "stay."
         )
     for name in before:
         setattr(stored, name, changes[name])

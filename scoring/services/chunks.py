@@ -1,14 +1,24 @@
 """Grading one chunk of items: read, score, store."""
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
+from django.conf import settings
+
 from portal.datasets.models import ReleaseItem
+from scoring.benchmarks import Benchmark
+from scoring.benchmarks.base import ItemScorer
+from scoring.benchmarks.judging import Judging
+from scoring.judge.faults import Stopped, Unscored
+from scoring.judge.running import Judged, judge_all
 from scoring.models import Grading, ItemScore, Prediction
 
 from .gradings import lock_grading, settle_grading
+from .item_summaries import summarised
+from .judging import JudgingRefused, judged_result, open_board_judge
 
 logger = logging.getLogger(__name__)
 
@@ -17,67 +27,146 @@ class ItemFault(Exception):
     """Items could not be scored. The message names them and quotes neither gold nor prediction."""
 
 
+class JudgeAwaited(Exception):
+    """The judge cannot be asked now: it is not set up, does not answer or has no budget left."""
+
+
 @dataclass(frozen=True)
 class Chunk:
     """What is left to be scored of a range of positions."""
 
     grading: Grading
     items: list[ReleaseItem]
-    predictions: dict[int, dict[str, Any]]
+    predictions: dict[str, dict[str, Any]]
+    """By the item's name."""
+
+    @property
+    def spec(self) -> Benchmark:
+        return self.grading.submission.phase.board.spec
 
 
 def load_chunk(*, grading_id: int, first: int, last: int) -> Chunk | None:
     """The items of positions first…last without a score; None if nobody waits for them any more."""
-    grading = Grading.objects.select_related("submission__phase__board").get(pk=grading_id)
+    grading = Grading.objects.select_related("submission__phase__board", "release").get(
+        pk=grading_id
+    )
     if grading.state in {Grading.State.DONE, Grading.State.CANCELLED}:
         return None
-    items = grading.submission.phase.items.filter(position__range=(first, last)).exclude(
+    open_items = grading.items.filter(position__range=(first, last)).exclude(
         pk__in=grading.item_scores.values("item_id")
     )
+    items = list(open_items.order_by("position"))
+    return Chunk(
+        grading=grading,
+        items=items,
+        predictions=_predictions(grading, [each.name for each in items]),
+    )
+
+
+def _predictions(grading: Grading, names: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """By the item's name: they were made for a release that may be another one than the grading's,
+    of the same dataset and with items of the same names."""
+    items = ReleaseItem.objects.filter(
+        release__dataset=grading.release.dataset_id, name__in=names
+    ).order_by()
     predictions = Prediction.objects.filter(
         submission_id=grading.submission_id, item__in=items.values("pk")
     )
-    return Chunk(
-        grading=grading,
-        items=list(items.order_by("position")),
-        predictions=dict(predictions.values_list("item_id", "payload")),
-    )
+    return dict(predictions.order_by().values_list("item__name", "payload"))
 
 
 @dataclass(frozen=True)
 class ChunkScores:
-    """The scores of a chunk, and a fault if some of its items could not be scored."""
+    """The scores of a chunk, and a fault if some of its items could not be scored, or not yet."""
 
     scores: list[ItemScore]
-    fault: ItemFault | None
+    fault: ItemFault | JudgeAwaited | None
 
 
-def score_chunk(chunk: Chunk, *, go_on: Callable[[int], bool]) -> ChunkScores | None:
+GoOn = Callable[[int], bool]
+
+
+def score_chunk(chunk: Chunk, *, go_on: GoOn) -> ChunkScores | None:
     """Scores item by item, outside of any transaction; None when `go_on(done)` said stop.
 
     An item that cannot be scored keeps no other from being scored.
     """
+    spec, options = chunk.spec, chunk.grading.options
+    if spec.judging is not None and (model := spec.judge_model(options)):
+        return _score_judged(chunk, spec.judging, model, go_on=go_on)
     scores, faults = [], []
     for done, item in enumerate(chunk.items):
         if not go_on(done):
             return None
         try:
-            scores.append(_score_item(chunk, item))
+            scores.append(_score_item(chunk, spec.score_item, item))
         except ItemFault as fault:
             faults.append(fault)
-    more = f" and {len(faults) - 1} more" if len(faults) > 1 else ""
-    return ChunkScores(scores, ItemFault(f"{faults[0]}{more}") if faults else None)
+    return ChunkScores(scores, _as_one(faults))
 
 
-def _score_item(chunk: Chunk, item: ReleaseItem) -> ItemScore:
-    spec = chunk.grading.submission.phase.board.spec
+def _score_judged(chunk: Chunk, judging: Judging, model: str, *, go_on: GoOn) -> ChunkScores | None:
+    """The same with a judge, of whom some items are asked at once. Its answers are kept as they
+    come, so that what ends half-way asks nothing twice."""
+    scores: list[ItemScore] = []
+    faults: list[ItemFault] = []
+    grading = chunk.grading
+    board = grading.submission.phase.board
     try:
-        result = spec.score_item(item.gold, chunk.predictions.get(item.pk), chunk.grading.options)
+        with open_board_judge(board, model, what=grading.job_group) as (asker, _):
+            score = partial(_score_item, chunk, partial(judged_result, asker, judging))
+            for begun in range(0, len(chunk.items), settings.JUDGE_CONCURRENCY):
+                if not go_on(begun):
+                    return None
+                group = chunk.items[begun : begun + settings.JUDGE_CONCURRENCY]
+                for each in judge_all(group, partial(_or_fault, score), len(group)):
+                    if each.is_stopped:
+                        return ChunkScores(scores, JudgeAwaited(each.reason))
+                    _sort_in(each, scores, faults)
+    except JudgingRefused as refusal:
+        return ChunkScores(scores, JudgeAwaited(str(refusal)))
+    return ChunkScores(scores, _as_one(faults))
+
+
+def _or_fault(
+    score: Callable[[ReleaseItem], ItemScore], item: ReleaseItem
+) -> ItemScore | ItemFault:
+    try:
+        return score(item)
+    except ItemFault as fault:
+        return fault
+
+
+def _sort_in(
+    judged: Judged[ReleaseItem, ItemScore | ItemFault],
+    scores: list[ItemScore],
+    faults: list[ItemFault],
+) -> None:
+    if isinstance(judged.result, ItemScore):
+        scores.append(judged.result)
+    else:
+        unscored = f"item “{judged.item.name}” has no verdict of the judge: {judged.reason}"
+        faults.append(judged.result or ItemFault(unscored))
+
+
+def _as_one(faults: Sequence[ItemFault]) -> ItemFault | None:
+    more = f" and {len(faults) - 1} more" if len(faults) > 1 else ""
+    return ItemFault(f"{faults[0]}{more}") if faults else None
+
+
+def _score_item(chunk: Chunk, score_item: ItemScorer, item: ReleaseItem) -> ItemScore:
+    """Raises ItemFault, and of a judge Unscored or Stopped."""
+    options = chunk.grading.options
+    try:
+        result = score_item(item.gold, chunk.predictions.get(item.name), options)
+        score = ItemScore(grading=chunk.grading, item=item, result=result)
+        return summarised(chunk.spec, options, score)
+    except (Unscored, Stopped):
+        raise
     except Exception as error:
         # The exception's own words may quote the gold: they go to the log, never to the owner.
         logger.exception("grading %s: item %s cannot be scored", chunk.grading.pk, item.name)
         raise ItemFault(f"item “{item.name}” cannot be scored ({type(error).__name__})") from None
-    return ItemScore(grading=chunk.grading, item=item, result=result)
 
 
 def store_scores(*, grading_id: int, scores: list[ItemScore]) -> None:

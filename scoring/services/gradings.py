@@ -2,9 +2,12 @@
 
 The grading's row is locked before anything is written that belongs to it. So two chunks that finish
 at the same moment see each other's item scores, and exactly one of them finds that it was the last.
+
+Where several rows are locked, it is in this order: job, re-grade, phase, submission, grading,
+account. Who starts a grading has the phase locked, so that no re-grade takes over at that moment.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 
 from django.conf import settings
@@ -15,17 +18,21 @@ from django.utils import timezone
 
 from portal.accounts.models import User
 from portal.audit.models import record_event
+from portal.datasets.models import Release
 from portal.jobs.models import Job
 from portal.jobs.services import cancel_group, enqueue, enqueue_many
 from scoring.benchmarks import Scores
-from scoring.models import Grading, Submission
+from scoring.models import Grading, Phase, Regrade, Submission
 
+from .likeness import queue_comparison
 from .limits import LimitReached, charge, give_back, hold_place
 from .notices import queue_notice
 from .poison import given_up, pieces
+from .replicates import queue_resampling
 
 CHUNK_KIND = "grade_chunk"
 AGGREGATE_KIND = "aggregate"
+REGRADE_KIND = "advance_regrade"
 # Younger ones may not have committed their jobs' last step in the eyes of another worker.
 STRANDED_AFTER = timedelta(minutes=1)
 
@@ -34,15 +41,36 @@ class GradingRefused(Exception):
     """The grading is not in a state in which this could be done. The message says why."""
 
 
+def lock_phase(pk: int) -> Phase:
+    """The row with board and release, locked until the transaction ends."""
+    # Locked without joins: PostgreSQL would lose a row whose release changed while it waited.
+    Phase.objects.select_for_update(no_key=True).get(pk=pk)
+    return Phase.objects.select_related("board", "release").get(pk=pk)
+
+
 @transaction.atomic
-def start_grading(*, submission: Submission, actor: User | None) -> Grading:
-    """Queues the grading of a stored submission under the options of its phase."""
-    phase = submission.phase
-    positions = list(phase.items.order_by("position").values_list("position", flat=True))
+def start_grading(
+    *,
+    submission: Submission,
+    actor: User | None,
+    regrade: Regrade | None = None,
+    release: Release | None = None,
+) -> Grading:
+    """Queues the grading of a stored submission under the options of its phase.
+
+    It is graded on the phase's release; in a re-grade on the one that takes its place.
+    """
+    phase = lock_phase(submission.phase_id)
+    release = release or phase.release
+    positions = list(
+        phase.items_of(release.pk).order_by("position").values_list("position", flat=True)
+    )
     spec = phase.board.spec
     options = spec.check_options(phase.options)
     grading = Grading.objects.create(
         submission=submission,
+        release=release,
+        regrade=regrade,
         signature=spec.signature(options),
         options=options,
         items_total=len(positions),
@@ -51,6 +79,13 @@ def start_grading(*, submission: Submission, actor: User | None) -> Grading:
     _enqueue_chunks(grading, positions)
     record_event(verb="start_grading", subject=grading, actor=actor, signature=grading.signature)
     return grading
+
+
+def is_outdated(grading: Grading, phase: Phase) -> bool:
+    """Whether the phase would be graded by other rules, or on other gold, if it began now."""
+    spec = phase.board.spec
+    signature = spec.signature(spec.check_options(phase.options))
+    return (grading.release_id, grading.signature) != (phase.release_id, signature)
 
 
 def _enqueue_chunks(grading: Grading, positions: Sequence[int]) -> None:
@@ -148,15 +183,21 @@ def _settle_one(grading: Grading) -> None:
         fail_grading(pk=grading.pk, reason="Its jobs ended without a result")
 
 
-def finish_grading(*, grading: Grading, scores: Scores) -> None:
-    """Writes the scores of a locked grading that is still running."""
+def finish_grading(
+    *,
+    grading: Grading,
+    scores: Scores,
+    parts: Mapping[str, Mapping[str, float | None]] | None = None,
+) -> None:
+    """Writes the scores of a locked grading that is still running; `parts` of a phase in parts."""
     if grading.is_finished:
         return
+    grading.parts = dict(parts or {})
     grading.scores, grading.counts, grading.subsets = scores.scores, scores.counts, scores.subsets
     grading.state, grading.error, grading.finished_at = Grading.State.DONE, "", timezone.now()
     grading.save()
-    charge(submission_id=grading.submission_id)
-    queue_notice(grading)
+    _ended(grading)
+    queue_resampling(grading.pk)
     record_event(verb="finish_grading", subject=grading, actor=None)
 
 
@@ -168,9 +209,30 @@ def fail_grading(*, pk: int, reason: str) -> None:
         return
     grading.state, grading.error, grading.finished_at = Grading.State.FAILED, reason, timezone.now()
     grading.save(update_fields=["state", "error", "finished_at"])
-    give_back(submission_id=grading.submission_id)
-    queue_notice(grading)
+    _ended(grading)
     record_event(verb="fail_grading", subject=grading, actor=None, reason=reason)
+
+
+def _ended(grading: Grading) -> None:
+    """Settles the owner's place and tells the owner; of a batch neither, but the batch goes on."""
+    if grading.regrade_id is not None:
+        advance(grading.regrade_id)
+        return
+    if grading.state == Grading.State.DONE:
+        charge(submission_id=grading.submission_id)
+        queue_comparison(grading.submission_id)
+    else:
+        give_back(submission_id=grading.submission_id)
+    queue_notice(grading)
+
+
+def advance(regrade: int) -> None:
+    """Has a worker look what is next in a re-grade.
+
+    One job for every grading that ends: a job that is queued already may have been taken up by a
+    worker that does not see this end yet.
+    """
+    enqueue(kind=REGRADE_KIND, payload={"regrade": regrade}, group=f"regrade:{regrade}")
 
 
 def cancel_grading(*, grading: Grading, actor: User | None) -> Grading:
@@ -184,8 +246,7 @@ def cancel_grading(*, grading: Grading, actor: User | None) -> Grading:
             raise GradingRefused(f"This grading has ended already: it is {grading.state}.")
         grading.state, grading.finished_at = Grading.State.CANCELLED, timezone.now()
         grading.save(update_fields=["state", "finished_at"])
-        give_back(submission_id=grading.submission_id)
-        queue_notice(grading)
+        _ended(grading)
         record_event(verb="cancel_grading", subject=grading, actor=actor)
     # In a transaction of its own: a job that fails at this moment holds its row and waits for the
     # grading's. Should the process die before this line, the chunks find the grading cancelled.
@@ -197,9 +258,11 @@ def cancel_grading(*, grading: Grading, actor: User | None) -> Grading:
 def retry_grading(*, grading: Grading, actor: User | None) -> Grading:
     """Goes on with a failed or cancelled grading: new jobs for the items that have no score.
 
-    Chunks that are still waiting or running are left to do their part. Raises GradingRefused if the
+    Chunks that are still waiting or running are left to do their part. Where gold or scorer changed
+    since, a new grading begins instead: no figure is made of two. Raises GradingRefused if the
     grading runs or is done, or the owner's limits are spent.
     """
+    phase = lock_phase(grading.submission.phase_id)
     grading = lock_grading(grading.pk)
     if grading.state not in {Grading.State.FAILED, Grading.State.CANCELLED}:
         raise GradingRefused(
@@ -209,6 +272,8 @@ def retry_grading(*, grading: Grading, actor: User | None) -> Grading:
         hold_place(submission=grading.submission, actor=actor or grading.submission.owner)
     except LimitReached as limit:
         raise GradingRefused(str(limit)) from limit
+    if is_outdated(grading, phase):
+        return start_grading(submission=grading.submission, actor=actor)
     grading.state, grading.error, grading.finished_at = Grading.State.QUEUED, "", None
     grading.save(update_fields=["state", "error", "finished_at"])
     _enqueue_chunks(grading, _open_positions(grading))
@@ -219,9 +284,10 @@ def retry_grading(*, grading: Grading, actor: User | None) -> Grading:
 
 def _open_positions(grading: Grading) -> list[int]:
     """Positions, in order, of the items that have no score and that no job is going to score."""
-    items = grading.submission.phase.items
     scored = grading.item_scores.values("item_id")
-    positions = items.exclude(pk__in=scored).order_by("position").values_list("position", flat=True)
+    positions = (
+        grading.items.exclude(pk__in=scored).order_by("position").values_list("position", flat=True)
+    )
     jobs = Job.objects.filter(group=grading.job_group, kind=CHUNK_KIND, cancel_requested=False)
     taken = list(jobs.unfinished().values_list("payload", flat=True))
     return [

@@ -88,7 +88,7 @@ def message(grading: Grading) -> dict[str, object]:
     submission = grading.submission
     told = as_told(submission.owner, submission.phase, grading)
     return {
-        "event": f"grading.{grading.state}",
+        "event": "grading.regraded" if grading.regrade_id else f"grading.{grading.state}",
         "submission": submission.pk,
         "name": submission.name,
         "version": submission.version,
@@ -133,9 +133,10 @@ def send_notice(grading: Grading) -> None:
     submission = grading.submission
     if not submission.letter_origin or not submission.owner.is_active:
         return
+    words = "graded again" if grading.regrade_id else f"the grading is {grading.state}"
     send_letter(
         to=submission.owner.email,
-        subject=f"“{submission.name}”: the grading is {grading.state}",
+        subject=f"“{submission.name}”: {words}",
         template="scoring/letters/graded.txt",
         origin=submission.letter_origin,
         context={

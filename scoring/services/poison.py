@@ -27,7 +27,7 @@ def pieces(positions: Sequence[int]) -> list[Sequence[int]]:
 
 def given_up(grading: Grading, chunks: Sequence[Job], positions: Sequence[int]) -> str:
     """Why the items at these positions cannot be graded; `chunks` are the failed jobs, by id."""
-    named = grading.submission.phase.items.filter(position__in=positions).order_by("position")
+    named = grading.items.filter(position__in=positions).order_by("position")
     shown = [
         f"“{name}” ({_reason(chunks, position)})"
         for position, name in named.values_list("position", "name")[:NAMES_SHOWN]

@@ -1,15 +1,21 @@
 """Making a submission's result public, and taking it back."""
 
+from typing import Any
+
 from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
 from portal.accounts.models import User
 from portal.audit.models import record_event
-from scoring.access import is_time_to_tell
+from scoring.access import is_time_to_tell, may_open_items
 from scoring.models import Entry, Grading, Submission
 from scoring.selectors.limits import moment
-from scoring.selectors.telling import rounded_scores
+from scoring.selectors.telling import told_parts, told_scores
+
+from .ranking import queue_ranking
+from .replicates import show_intervals
+from .revisions import bump_board
 
 
 class PublicationRefused(Exception):
@@ -20,6 +26,8 @@ class PublicationRefused(Exception):
 def publish_submission(*, submission: Submission, actor: User | None) -> Entry:
     """Puts the latest finished grading on the leaderboard. Publishing twice changes nothing.
 
+    A grading of a re-grade that is under way does not count yet: its batch takes the entry along.
+
     Raises PublicationRefused while there is no finished grading: nothing without a complete score
     is ever shown among the ranked. Also for what was withdrawn, and before the phase tells scores.
     """
@@ -29,7 +37,7 @@ def publish_submission(*, submission: Submission, actor: User | None) -> Entry:
     if not is_time_to_tell(submission.phase):
         told_from = moment(submission.phase, submission.phase.scores_after)
         raise PublicationRefused(f"The scores of this phase are told from {told_from}.")
-    grading = submission.gradings.filter(state=Grading.State.DONE).order_by("-id").first()
+    grading = submission.gradings.in_force().done().order_by("-id").first()
     if grading is None:
         raise PublicationRefused("Only a submission whose grading is done can be published.")
     entry = _entries(submission).first()
@@ -38,6 +46,9 @@ def publish_submission(*, submission: Submission, actor: User | None) -> Entry:
     if entry is not None:
         entry.delete()
     entry = _make_entry(submission, grading)
+    show_intervals(entry, submission.phase)
+    entry.save(update_fields=["intervals"])
+    _changed(submission)
     submission.publication = Submission.Publication.PUBLIC
     submission.save(update_fields=["publication"])
     record_event(verb="publish_submission", subject=submission, actor=actor, grading=grading.pk)
@@ -52,7 +63,8 @@ def _make_entry(submission: Submission, grading: Grading) -> Entry:
         kind=Entry.Kind.GRADED,
         grading=grading,
         # What the phase rounds is rounded before it is ranked: an order would tell more digits.
-        scores=rounded_scores(submission.phase, grading.scores),
+        scores=told_scores(submission.phase, grading),
+        parts=told_parts(submission.phase, grading),
         signature=grading.signature,
         is_sample=submission.is_sample,
         verdict=submission.verdict,
@@ -89,6 +101,29 @@ def withdraw_submission(*, submission: Submission, actor: User | None) -> Submis
 
 
 @transaction.atomic
+def open_items(*, submission: Submission, has_open_items: bool, actor: User | None) -> Submission:
+    """Lets everybody read the single items while the submission is public, or no longer.
+
+    Raises PublicationRefused to open those of a phase whose items cannot be: see `may_open_items`.
+    """
+    if has_open_items and not may_open_items(submission.phase, submission.phase.release):
+        raise PublicationRefused(
+            "Single items of this phase cannot be opened: it shows totals only, or its gold is not "
+            "public."
+        )
+    submission = _locked(submission)
+    if submission.has_open_items != has_open_items:
+        submission.has_open_items = has_open_items
+        submission.save(update_fields=["has_open_items"])
+        record_event(
+            verb="open_items", subject=submission, actor=actor, has_open_items=has_open_items
+        )
+        if submission.publication == Submission.Publication.PUBLIC:
+            bump_board(submission.phase.board_id)
+    return submission
+
+
+@transaction.atomic
 def judge_submission(
     *, submission: Submission, verdict: Submission.Verdict, reason: str, actor: User
 ) -> Submission:
@@ -104,7 +139,7 @@ def judge_submission(
     if before != {"verdict": verdict, "reason": reason}:
         submission.verdict, submission.verdict_reason = verdict, reason
         submission.save(update_fields=["verdict", "verdict_reason"])
-        _entries(submission).update(verdict=verdict, verdict_reason=reason)
+        _change_entries(submission, verdict=verdict, verdict_reason=reason)
         record_event(
             verb="judge_submission", subject=submission, actor=actor, before=before, verdict=verdict
         )
@@ -118,7 +153,7 @@ def pin_submission(*, submission: Submission, is_pinned: bool, actor: User) -> S
     if submission.is_pinned != is_pinned:
         submission.is_pinned = is_pinned
         submission.save(update_fields=["is_pinned"])
-        _entries(submission).update(is_pinned=is_pinned)
+        _change_entries(submission, is_pinned=is_pinned)
         record_event(verb="pin_submission", subject=submission, actor=actor, is_pinned=is_pinned)
     return submission
 
@@ -132,7 +167,19 @@ def _entries(submission: Submission) -> QuerySet[Entry]:
     return Entry.objects.filter(grading__submission=submission)
 
 
+def _change_entries(submission: Submission, **fields: Any) -> None:
+    if _entries(submission).update(**fields):
+        _changed(submission)
+
+
 def _take_down(submission: Submission) -> None:
     """Deletes the entry; the caller saves the submission."""
     _entries(submission).delete()
+    _changed(submission)
     submission.publication = Submission.Publication.PRIVATE
+
+
+def _changed(submission: Submission) -> None:
+    """The rows of the phase are others now: they are ranked anew, and readers are told."""
+    queue_ranking(submission.phase)
+    bump_board(submission.phase.board_id)

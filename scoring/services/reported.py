@@ -10,6 +10,8 @@ from scoring.benchmarks import ReportedRow
 from scoring.metrics.text import general_score
 from scoring.models import Board, Category, Entry
 
+from .revisions import bump_board
+
 TEXT_FIGURES = {"r1", "rl", "edit_distance"}
 
 
@@ -34,6 +36,7 @@ def load_reported(*, board: Board, actor: User | None = None) -> list[Entry]:
     for outdated in known.values():
         outdated.delete()
     if any(changed) or known:
+        bump_board(board.pk)
         record_event(
             verb="load_reported", subject=board, actor=actor, rows=len(rows), removed=len(known)
         )

@@ -10,14 +10,14 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from portal.accounts.access import is_organiser
-from portal.accounts.models import User
+from portal.accounts.models import Team, TeamMember, User
 from portal.audit.models import record_event
 from scoring.benchmarks import Payload
 from scoring.models import Board, Phase, Prediction, Submission, Window
-from scoring.selectors.limits import moment, standing
+from scoring.selectors.limits import moment, refusal_for
 
-from .gradings import start_grading
-from .limits import LimitReached, hold_place
+from .gradings import lock_phase, start_grading
+from .limits import LimitReached, hold_place, lock_team
 from .validation import CheckedUpload
 
 PREDICTIONS_AT_ONCE = 200
@@ -43,12 +43,28 @@ def check_open(*, phase: Phase, user: User) -> None:
         raise SubmissionRefused(f"“{phase.title}” closed on {moment(phase, phase.closes_at)}.")
 
 
-def check_limits(*, phase: Phase, user: User) -> None:
-    """Raises SubmissionRefused for somebody whose limits are spent, before work is done in vain.
+def check_team(*, team: Team | None, user: User, replaces: Submission | None = None) -> None:
+    """Raises SubmissionRefused for a team that the user cannot submit for, or for a new version
+    that would belong to somebody else than the version before."""
+    if team is not None and not TeamMember.objects.filter(team=team, user=user).exists():
+        raise SubmissionRefused(f"You are not in the team “{team.name}”.")
+    if replaces is not None and replaces.team_id != (team.pk if team else None):
+        raise SubmissionRefused("A new version belongs to whom the version before belongs to.")
+
+
+def check_newest(replaces: Submission | None) -> None:
+    """Raises SubmissionRefused for the version before, if it has a newer one already."""
+    if replaces is not None and Submission.objects.filter(replaces=replaces).exists():
+        raise SubmissionRefused(f"There is a newer version of submission {replaces.pk} already.")
+
+
+def check_limits(*, phase: Phase, user: User, team: Team | None = None) -> None:
+    """Raises SubmissionRefused where the limits of the user, or of the team they submit for, are
+    spent, before work is done in vain.
 
     The place itself is taken with the submission, where two tabs cannot both get the last one.
     """
-    if not is_organiser(user) and (refusal := standing(phase, user).refusal):
+    if not is_organiser(user) and (refusal := refusal_for(phase, user, team)):
         raise SubmissionRefused(refusal)
 
 
@@ -68,26 +84,29 @@ def create_submission(
     filename: str,
     checked: CheckedUpload,
     form_key: str = "",
+    team: Team | None = None,
     replaces: Submission | None = None,
     letter_origin: str = "",
     is_sample: bool = False,
 ) -> Submission:
     """Stores a faultless upload and queues its grading, in one transaction.
 
-    `replaces` is the version before, of the same owner, which stays as it is. The same form sent
-    twice gives one submission: the second call returns the first's. Raises
-    SubmissionRefused, with nothing stored, if the upload has faults, lacks ids that it must name,
-    the phase takes nothing, or the owner's limits are spent.
+    `team` is the team it belongs to, if it is not the owner's alone. `replaces` is the version
+    before, of the same team or owner, which stays as it is. The same form sent twice gives one
+    submission: the second call returns the first's. Raises SubmissionRefused, with nothing stored,
+    if the upload has faults, lacks ids that it must name, the phase takes nothing, the owner is not
+    in the team, or the limits of either are spent.
     """
     check_open(phase=phase, user=owner)
-    check_limits(phase=phase, user=owner)
-    if replaces is not None and Submission.objects.filter(replaces=replaces).exists():
-        raise SubmissionRefused(f"There is a newer version of submission {replaces.pk} already.")
+    check_team(team=team, user=owner, replaces=replaces)
+    check_limits(phase=phase, user=owner, team=team)
+    check_newest(replaces)
     if not checked.can_be_taken(accept_missing=True):
         raise SubmissionRefused(checked.detail)
     submission = Submission(
         phase=phase,
         owner=owner,
+        team=team,
         filename=filename[-FILENAME:],
         form_key=form_key,
         replaces=replaces,
@@ -105,6 +124,8 @@ def create_submission(
         submission.upload.delete(save=False)
         first = find_submission(owner=owner, form_key=form_key)
         if first is None:
+            # Somebody else sent a new version of the same submission at this moment.
+            check_newest(replaces)
             raise
         return first
     except LimitReached as limit:
@@ -123,6 +144,9 @@ def _stored_name(filename: str) -> str:
 
 
 def _store(submission: Submission, predictions: dict[int, Payload]) -> None:
+    # Before anything refers to the team: nobody leaves or closes it from here on.
+    lock_team(submission)
+    check_team(team=submission.team, user=submission.owner, replaces=submission.replaces)
     submission.save()
     Prediction.objects.bulk_create(
         (
@@ -138,5 +162,7 @@ def _store(submission: Submission, predictions: dict[int, Payload]) -> None:
         phase=submission.phase_id,
         predictions=len(predictions),
     )
+    # Before the account, as everywhere: a re-grade waits, or this finds the gold that it left.
+    lock_phase(submission.phase_id)
     hold_place(submission=submission, actor=submission.owner)
     start_grading(submission=submission, actor=submission.owner)

@@ -1,5 +1,7 @@
 """What organisers set of a board and its phases."""
 
+import json
+
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -7,7 +9,9 @@ from django.shortcuts import get_object_or_404, redirect, render
 from portal.accounts.access import UserRequest, organiser_required
 from scoring.access import board_for
 from scoring.forms import BoardSettingsForm, PhaseForm
+from scoring.models import Board, Phase
 from scoring.services.boards import BoardRefused, add_phase, edit_board, edit_phase
+from scoring.services.judging import judge_fault, known_judge
 
 
 @organiser_required
@@ -30,10 +34,9 @@ def new_phase(request: UserRequest, slug: str) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         phase = add_phase(board=board, phase=form.new_phase(), actor=request.user)
         messages.success(request, f"Phase “{phase.title}” added.")
+        _warn_of_judge(request, phase)
         return redirect("scoring:board-manage", board.slug)
-    context = {"board": board, "form": form, "phase": None}
-    status = 400 if form.errors else 200
-    return render(request, "scoring/phase.html", context, status=status)
+    return _phase_page(request, board, form, None)
 
 
 @organiser_required
@@ -50,7 +53,25 @@ def edit(request: UserRequest, slug: str, phase: str) -> HttpResponse:
             form.add_error(None, str(refusal))
         else:
             messages.success(request, f"Phase “{found.title}” saved.")
+            _warn_of_judge(request, found)
             return redirect("scoring:board-manage", board.slug)
-    context = {"board": board, "form": form, "phase": found}
+    return _phase_page(request, board, form, found)
+
+
+def _phase_page(
+    request: UserRequest, board: Board, form: PhaseForm, phase: Phase | None
+) -> HttpResponse:
+    context = {
+        "board": board,
+        "form": form,
+        "phase": phase,
+        "defaults": json.dumps(board.spec.check_options({}), ensure_ascii=False),
+        "judge": known_judge(board),
+    }
     status = 400 if form.errors else 200
     return render(request, "scoring/phase.html", context, status=status)
+
+
+def _warn_of_judge(request: UserRequest, phase: Phase) -> None:
+    if fault := judge_fault(phase.board, phase.options):
+        messages.warning(request, f"Gradings of this phase will wait for their judge: {fault}")

@@ -1,17 +1,22 @@
 """Submitting: the form, the check of the file, the faults."""
 
+from functools import partial
+from typing import Any
+
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 
-from portal.accounts.access import UserRequest
+from portal.accounts.access import UserRequest, is_organiser
 from portal.accounts.invitation_views import origin_of
+from portal.accounts.teams.selectors import teams_of
 from portal.common.uploads import was_too_large
-from scoring.access import board_for, own_submission
+from scoring.access import board_for, submission_to_replace
 from scoring.forms import SubmissionForm
 from scoring.models import Board, Submission
-from scoring.selectors.boards import phases_for
-from scoring.selectors.limits import phase_standings
+from scoring.selectors.boards import phases_for, precheck_data
+from scoring.selectors.examples import example_file
+from scoring.selectors.limits import phase_standings, team_standings
 from scoring.services.submissions import SubmissionRefused, create_submission, find_submission
 from scoring.services.validation import CheckedUpload, check_upload
 
@@ -25,18 +30,17 @@ def submit(request: UserRequest, slug: str) -> HttpResponse:
     board = board_for(request.user, slug)
     phases = phases_for(request.user, board)
     earlier = _earlier(request, board)
-    if request.method != "POST":
-        initial = earlier.card() | {"phase": earlier.phase_id} if earlier else None
-        form = SubmissionForm(phases=phases, required=board.card_fields, initial=initial)
-        return _page(request, board, form, earlier=earlier)
-    too_large = _is_too_large(request)
-    form = SubmissionForm(
-        request.POST,
-        request.FILES,
+    make_form = partial(
+        SubmissionForm,
         phases=phases,
+        teams=teams_of(request.user),
+        earlier=earlier,
         required=board.card_fields,
-        too_large=too_large,
     )
+    if request.method != "POST":
+        return _page(request, board, make_form(), earlier=earlier)
+    too_large = _is_too_large(request)
+    form = make_form(request.POST, request.FILES, too_large=too_large)
     sent = find_submission(owner=request.user, form_key=request.POST.get("form_key", ""))
     if sent is not None:
         return _go(request, sent.get_absolute_url())
@@ -46,9 +50,9 @@ def submit(request: UserRequest, slug: str) -> HttpResponse:
 
 
 def _earlier(request: UserRequest, board: Board) -> Submission | None:
-    """The submission that a new version is sent of, if the address names one of one's own."""
+    """The submission that a new version is sent of, if the address names one."""
     wanted = request.GET.get("again", "")
-    return own_submission(request.user, board, int(wanted)) if wanted.isdecimal() else None
+    return submission_to_replace(request.user, board, int(wanted)) if wanted.isdecimal() else None
 
 
 def _take(
@@ -72,6 +76,7 @@ def _take(
             filename=file.name,
             checked=checked,
             form_key=form.cleaned_data["form_key"],
+            team=form.cleaned_data["team"],
             replaces=earlier,
             letter_origin=origin_of(request) if form.cleaned_data["letter"] else "",
         )
@@ -114,8 +119,20 @@ def _page(
         "earlier": earlier,
         "checked": checked,
         "is_check": is_check,
-        "standings": phase_standings(request.user, form.phases),
+        "precheck": precheck_data(request.user, board, form.phases),
+        **_standings(request, form),
+        "example": example_file(board),
     }
     response = render(request, template, context, status=status)
     response["Vary"] = "HX-Request, Cookie"
     return response
+
+
+def _standings(request: UserRequest, form: SubmissionForm) -> dict[str, Any]:
+    """Where the user and their teams stand in the limits, which stop no organiser."""
+    if is_organiser(request.user):
+        return {"standings": [], "team_standings": []}
+    return {
+        "standings": phase_standings(request.user, form.phases),
+        "team_standings": team_standings(form.teams, form.phases),
+    }

@@ -6,7 +6,10 @@ from scoring.benchmarks.base import Benchmark, Options
 from scoring.benchmarks.reported import load_reported
 
 from .aggregation import aggregate
+from .charts import CHARTS
 from .columns import columns_for
+from .contributions import contributions, stratum
+from .items import sides, summarise
 from .options import check_options
 from .readers import read_gold, read_predictions
 from .scorer import score_item
@@ -40,8 +43,15 @@ CCOCR = Benchmark(
     score_item=score_item,
     aggregate=aggregate,
     signature=signature,
+    summarise=summarise,
+    sides=sides,
+    part_name="Subset",
+    contributions=contributions,
+    stratum=stratum,
     reported=load_reported(Path(__file__).with_name("reported.csv")),
     views_for=views_for,
+    charts=CHARTS,
+    id_keys=("subset", "id"),
     example='{"id": "img_1.jpg", "subset": "IC15", "response": "Exit 3"}',
     layouts=("a ZIP of SUBSET/IMAGE.json with the key response, as the evaluator writes it.",),
 )

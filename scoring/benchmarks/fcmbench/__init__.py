@@ -6,10 +6,14 @@ from scoring.benchmarks.base import Benchmark, Options
 from scoring.benchmarks.reported import load_reported
 
 from .aggregation import aggregate
+from .charts import CHARTS
 from .columns import columns_for
+from .contributions import contributions, stratum
+from .items import sides, summarise
 from .options import check_options
 from .readers import read_gold, read_predictions
 from .scorer import score_item
+from .tree import TREE
 from .views import views_for
 
 KEY = "fcmbench"
@@ -44,8 +48,15 @@ FCMBENCH = Benchmark(
     score_item=score_item,
     aggregate=aggregate,
     signature=signature,
+    summarise=summarise,
+    sides=sides,
+    part_name="Task",
+    contributions=contributions,
+    stratum=stratum,
     reported=load_reported(Path(__file__).with_name("reported.csv")),
     views_for=views_for,
+    charts=CHARTS,
     names_every_id=True,
+    task_tree=TREE,
     example='{"id": "0001", "response": "{\\"answer\\": \\"ID card\\"}"}',
 )

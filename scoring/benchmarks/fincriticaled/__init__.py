@@ -6,7 +6,11 @@ from scoring.benchmarks.base import Benchmark, Options
 from scoring.benchmarks.reported import load_reported
 
 from .aggregation import aggregate
+from .charts import CHARTS
 from .columns import columns_for
+from .contributions import COMBINED, contributions
+from .items import sides, summarise
+from .judged import JUDGING
 from .options import check_options
 from .readers import read_gold, read_predictions
 from .scorer import score_item
@@ -15,6 +19,7 @@ from .views import views_for
 
 KEY = "fincriticaled"
 VERSION = "2"
+_UNUSED = ("beside", "")
 
 
 def signature(options: Options) -> str:
@@ -23,7 +28,8 @@ def signature(options: Options) -> str:
     >>> signature(check_options({}))
     'fincriticaled|v2|labels:Number,Date|matcher:aligned|text:visible|missing:zero|severity:1'
     """
-    chosen = (f"{name}:{value}" for name, value in options.items())
+    # An option of later versions, which changes nothing where it is not used.
+    chosen = (f"{name}:{value}" for name, value in options.items() if (name, value) != _UNUSED)
     return "|".join([KEY, f"v{VERSION}", *chosen, f"severity:{SEVERITY.version}"])
 
 
@@ -42,9 +48,16 @@ FINCRITICALED = Benchmark(
     score_item=score_item,
     aggregate=aggregate,
     signature=signature,
+    summarise=summarise,
+    sides=sides,
+    part_name="Document type",
+    contributions=contributions,
+    combined=COMBINED,
     reported=load_reported(Path(__file__).with_name("reported.csv")),
     views_for=views_for,
+    charts=CHARTS,
     example='{"id": "acme_10k_p012", "html": "<p>…"}',
     layouts=("a ZIP of ID.html, ID.txt or pred_ID.txt.",),
     rules=(SEVERITY.table(),),
+    judging=JUDGING,
 )

@@ -2,14 +2,16 @@
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from scoring.benchmarks.base import ItemResult, Options, Scores
 from scoring.metrics.facts import ERROR_TYPES
 from scoring.metrics.text import general_score
 
-from .labels import accuracy_of, labels_of
+from .contributions import page_scores
+from .labels import FIRST_FFA, accuracy_of, first_labels, labels_of
+from .matchers import PAGE_SCORES, beside_key, judge_model, matchers_beside
 from .scorer import COUNTS
 from .severity import SEVERITY
 from .views import DOCUMENT_TYPES, OTHER, type_key
@@ -50,6 +52,8 @@ class _Sums:
     )
     errors: Counter[str] = field(default_factory=Counter)
     extra: Counter[str] = field(default_factory=Counter)
+    beside: Counter[str] = field(default_factory=Counter)
+    judged: dict[str, list[float]] = field(default_factory=lambda: {key: [] for key in PAGE_SCORES})
 
     def add(self, result: ItemResult) -> None:
         for key in _TEXT:
@@ -60,6 +64,20 @@ class _Sums:
         extra = result.get("hallucinated", {})
         self.extra.update({key: extra.get(key, 0) for key in _EXTRA})
         self.errors.update(result["errors"])
+        correct = result.get("beside", {})
+        self.beside.update({matcher: len(facts) for matcher, facts in correct.items()})
+        for key, value in page_scores(result).items():
+            self.judged[key].append(value)
+
+    def by_matchers(self, options: Options, facts: int) -> dict[str, float | None]:
+        """What the view of the matchers has beside the board's own accuracy."""
+        beside = {
+            beside_key(matcher): _ratio(self.beside[matcher], facts)
+            for matcher in matchers_beside(options)
+        }
+        if not judge_model(options):
+            return beside
+        return beside | {key: _mean(values) for key, values in self.judged.items()}
 
 
 def aggregate(results: Iterable[ItemResult], options: Options) -> Scores:
@@ -79,7 +97,11 @@ def aggregate(results: Iterable[ItemResult], options: Options) -> Scores:
     return Scores(
         items=sums.items,
         missing=sums.missing,
-        scores=_scores(sums, labels, total),
+        scores={
+            **_scores(sums, labels, total),
+            **_first(sums.all, first_labels(options)),
+            **sums.by_matchers(options, total["facts"]),
+        },
         counts={
             **total,
             **{f"err_{error}": sums.errors[error] for error in ERROR_TYPES},
@@ -107,9 +129,12 @@ def _scores(sums: _Sums, labels: tuple[str, ...], total: dict[str, int]) -> dict
     }
 
 
+def _first(facts: _Facts, labels: tuple[str, ...]) -> dict[str, float | None]:
+    return {FIRST_FFA: _rate(facts.total(labels), "correct")} if labels else {}
+
+
 def _general(texts: dict[str, list[float]]) -> dict[str, float | None]:
-    # fsum is exact, so the order of the pages cannot show in the last digit.
-    means = {key: math.fsum(texts[key]) / len(texts[key]) if texts[key] else None for key in _TEXT}
+    means = {key: _mean(texts[key]) for key in _TEXT}
     known = {key: mean for key, mean in means.items() if mean is not None}
     general = general_score(**known) if len(known) == len(_TEXT) else None
     return {**means, "general": general}
@@ -146,6 +171,11 @@ def _documents(documents: Mapping[str, _Facts], labels: tuple[str, ...]) -> dict
 
 def _rate(counts: Mapping[str, int], key: str) -> float | None:
     return _ratio(counts[key], counts["facts"])
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    # fsum is exact, so the order of the pages cannot show in the last digit.
+    return math.fsum(values) / len(values) if values else None
 
 
 def _ratio(part: int, whole: int) -> float | None:

@@ -11,7 +11,7 @@ FACT_LEVEL = "Fact-level"
 RECOVERY = "Recovery"
 ERRORS = "Errors"
 
-_GENERAL_COLUMNS = (
+GENERAL_COLUMNS = (
     Column("r1", "R1", GENERAL, "ROUGE-1 F-measure of the text, mean over pages"),
     Column("rl", "RL", GENERAL, "ROUGE-L F-measure of the text, mean over pages"),
     Column(
@@ -79,7 +79,7 @@ def columns_for(options: Options) -> tuple[Column, ...]:
         rank="board",
     )
     return (
-        *_GENERAL_COLUMNS,
+        *GENERAL_COLUMNS,
         *accuracies,
         ffa,
         _WEIGHTED_COLUMN,

@@ -16,6 +16,11 @@ _ACCURACIES = {
     "financialconcept": ("fc_ffa", "FC-FFA"),
 }
 
+# Of the types that the paper's first version counts.
+FIRST_ACCURACIES = ("n_ffa", "t_ffa")
+# Column of the accuracy over both of them, where others are counted, too.
+FIRST_FFA = "first_ffa"
+
 
 def accuracy_of(label: str) -> tuple[str, str]:
     """Column key and short name of the accuracy of a fact type.
@@ -29,6 +34,18 @@ def accuracy_of(label: str) -> tuple[str, str]:
 def labels_of(options: Options) -> tuple[str, ...]:
     """The labels that checked options name."""
     return tuple(options["labels"].split(","))
+
+
+def first_labels(options: Options) -> tuple[str, ...]:
+    """The labels of the two fact types that the paper's first version counts, where there are
+    others beside both of them; else none.
+
+    >>> first_labels({"labels": "Number,Temporal,MonetaryUnit"}), first_labels({"labels": "Number"})
+    (('Number', 'Temporal'), ())
+    """
+    labels = labels_of(options)
+    first = tuple(label for label in labels if accuracy_of(label)[0] in FIRST_ACCURACIES)
+    return first if len(first) == len(FIRST_ACCURACIES) < len(labels) else ()
 
 
 def canonical_labels(value: object) -> str:

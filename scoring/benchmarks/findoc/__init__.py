@@ -5,7 +5,10 @@ from hashlib import sha256
 
 from scoring.benchmarks.base import Benchmark, Options
 
+from .charts import CHARTS
 from .columns import columns_for
+from .contributions import contributions
+from .items import summarise
 from .options import check_options, phrases_of
 from .readers import read_gold, read_predictions
 from .scorer import aggregate, score_item
@@ -49,6 +52,9 @@ FINDOC = Benchmark(
     score_item=score_item,
     aggregate=aggregate,
     signature=signature,
+    summarise=summarise,
+    contributions=contributions,
+    charts=CHARTS,
     example='{"id": "report-2023", "text": "Balance sheet as at March 31 …"}',
     layouts=("a ZIP of ID.txt.",),
 )

@@ -7,10 +7,16 @@ from scoring.benchmarks.base import Benchmark, Options
 from scoring.benchmarks.reported import load_reported
 
 from .aggregation import aggregate
+from .charts import CHARTS
 from .columns import columns_for
-from .options import check_options
+from .contributions import contributions
+from .helpers import NO_EMBEDDING, Helpers, lacking
+from .items import sides, summarise
+from .judged import judging_with
+from .meaning import judge_name
+from .options import check_options, words
 from .readers import read_gold, read_predictions
-from .scorer import Helpers, score_item
+from .scorer import score_item
 from .views import views_for
 
 KEY = "receiptbench"
@@ -20,20 +26,21 @@ VERSION = "1"
 _RULES = ("lists:most-accepted", "missing-earns:no-tn", "accuracy:(tp+tn)/(tp+fp+fn+tn)")
 
 
-def signature(options: Options, *, helpers: Helpers) -> str:
+def signature(options: Options) -> str:
     """Everything that can change a figure, in one line.
 
-    >>> signature(check_options({}), helpers=Helpers())[:54]
-    'receiptbench|v1|weights:C|mismatch:both|missing:zero|j'
+    >>> signature(check_options({}))[40:90]
+    'missing:zero|judge:levenshtein>=0.75|embedding:non'
     """
-    chosen = (f"{name}:{value}" for name, value in options.items())
-    models = (f"judge:{helpers.judge_name}", f"embedding:{helpers.embedding_name}")
+    chosen = (f"{name}:{options[name]}" for name in ("weights", "mismatch", "missing"))
+    embedding = options.get("embedding", NO_EMBEDDING)
+    models = (f"judge:{judge_name(options)}", f"embedding:{embedding}")
     return "|".join([KEY, f"v{VERSION}", *chosen, *models, *_RULES])
 
 
 def build_benchmark(helpers: Helpers) -> Benchmark:
     """The benchmark with these helpers; with an embedding the weights A, B and D can be chosen."""
-    check = partial(check_options, has_embedding=helpers.embed is not None)
+    check = partial(check_options, helpers=helpers)
     defaults = check({})
     return Benchmark(
         key=KEY,
@@ -47,14 +54,22 @@ def build_benchmark(helpers: Helpers) -> Benchmark:
         read_predictions=read_predictions,
         score_item=partial(score_item, helpers=helpers),
         aggregate=aggregate,
-        signature=partial(signature, helpers=helpers),
+        signature=signature,
+        summarise=summarise,
+        sides=sides,
+        part_name="Category",
+        contributions=contributions,
         reported=load_reported(Path(__file__).with_name("reported.csv")),
         views_for=views_for,
+        charts=CHARTS,
         example='{"id": "receipt-1", "fields": {"type": "taxi", "std_total": 45}}',
         layouts=(
             'the words of a model as they are, to be read as JSON: {"id", "response"};',
             "a ZIP of one JSON file per image, IMAGE.json.",
         ),
+        words=words,
+        judging=judging_with(helpers),
+        lacking=partial(lacking, helpers=helpers),
     )
 
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, cast
 
-from scoring.benchmarks.base import ItemResult, Options, Payload
+from scoring.benchmarks.base import ItemResult, OptionError, Options, Payload
 from scoring.benchmarks.excerpts import MOST_CHARACTERS, excerpt
 from scoring.metrics.limits import TooLargeError
-from scoring.metrics.receipt_lists import WEIGHTS, Embedding, Weights
+from scoring.metrics.receipt_lists import WEIGHTS, Weights
 from scoring.metrics.receipts import (
     FIELDS,
     Judge,
@@ -22,24 +22,14 @@ from scoring.metrics.receipts import (
     receipt_reward,
 )
 
+from .helpers import Helpers, embedding_for
+from .meaning import judge_model
 from .responses import UnparseableError, read_fields
 
 READ, MISSING, LEFT_OUT, UNPARSEABLE = "read", "missing", "left_out", "unparseable"
 
 _NAMES = frozenset(rule.name for rule in FIELDS)
 _WEIGHTED = tuple(rule.name for rule in FIELDS if rule.kind == "list")
-
-
-@dataclass(frozen=True)
-class Helpers:
-    """Models that the protocol may use: a judge of meaning and an embedding of texts, and how the
-    signature calls them. Both must be deterministic, and picklable to be used by many processes.
-    """
-
-    judge: Judge | None = None
-    judge_name: str = "levenshtein>=0.75"
-    embed: Embedding | None = None
-    embedding_name: str = "none"
 
 
 @dataclass(frozen=True)
@@ -59,17 +49,37 @@ def score_item(
     its `problem`. `fields` has for every field its counts [TP, FP, FN, TN], `reward` and `errors`
     by type, and with any of those the beginnings of both values; it is empty if left out. Without
     readable fields nothing is a true negative and the reward is 0. `weights` has the counts of the
-    lists under other weights.
+    lists under other weights. Raises OptionError where a judge decides, whose answers are not
+    here, and for an embedding that is not set up.
     """
-    outcome, problem, found = _read(prediction, options)
+    if judge_model(options):
+        raise OptionError("a judge must be asked first: manage.py judge does")
+    return score_with(None, gold, prediction, options, helpers)
+
+
+def score_with(
+    judge: Judge | None,
+    gold: Payload,
+    prediction: Payload | None,
+    options: Options,
+    helpers: Helpers,
+) -> ItemResult:
+    """The same with a judge of meaning, who may raise TooLargeError."""
+    protocol = Protocol(
+        weights=WEIGHTS[options["weights"]],
+        mismatch=cast("Mismatch", options["mismatch"]),
+        judge=judge,
+        embed=embedding_for(options, helpers),
+    )
+    outcome, problem, found = read_prediction(prediction, options)
     compared = None
     if outcome == READ:
         try:
-            compared = _compare(gold["fields"], found, options, helpers)
+            compared = _compare(gold["fields"], found, protocol)
         except TooLargeError as error:
             outcome, problem, found = UNPARSEABLE, str(error), {}
     if compared is None:
-        compared = _without_answer(gold["fields"], options, helpers)
+        compared = _without_answer(gold["fields"], protocol)
     outcomes = {} if outcome == LEFT_OUT else compared.outcomes
     return {
         "id": gold["id"],
@@ -89,7 +99,9 @@ def score_item(
     }
 
 
-def _read(prediction: Payload | None, options: Options) -> tuple[str, str, dict[str, Any]]:
+def read_prediction(
+    prediction: Payload | None, options: Options
+) -> tuple[str, str, dict[str, Any]]:
     """The outcome of reading, the problem if there is one, and the fields."""
     if prediction is None:
         return (LEFT_OUT if options["missing"] == "skip" else MISSING), "", {}
@@ -101,16 +113,8 @@ def _read(prediction: Payload | None, options: Options) -> tuple[str, str, dict[
         return UNPARSEABLE, str(error), {}
 
 
-def _compare(
-    gold: Mapping[str, Any], found: Mapping[str, Any], options: Options, helpers: Helpers
-) -> _Compared:
-    protocol = Protocol(
-        weights=WEIGHTS[options["weights"]],
-        mismatch=cast("Mismatch", options["mismatch"]),
-        judge=helpers.judge,
-        embed=helpers.embed,
-    )
-    others = _weights(has_embedding=helpers.embed is not None)
+def _compare(gold: Mapping[str, Any], found: Mapping[str, Any], protocol: Protocol) -> _Compared:
+    others = _weights(has_embedding=protocol.embed is not None)
     compared = _Compared({}, {label: {} for label in others})
     for rule in FIELDS:
         values = gold.get(rule.name), found.get(rule.name)
@@ -136,9 +140,9 @@ def _weights(*, has_embedding: bool) -> dict[str, Weights]:
     }
 
 
-def _without_answer(gold: Mapping[str, Any], options: Options, helpers: Helpers) -> _Compared:
+def _without_answer(gold: Mapping[str, Any], protocol: Protocol) -> _Compared:
     """Every gold value missed, and nothing rightly left empty."""
-    compared = _compare(gold, {}, options, helpers)
+    compared = _compare(gold, {}, protocol)
     silent = partial(map, _unrewarded)
     return _Compared(
         dict(zip(compared.outcomes, silent(compared.outcomes.values()), strict=True)),

@@ -1,100 +1,45 @@
 """Grades a submission offline, with the very code of the site. Needs no database."""
 
 import json
-import sys
-import tempfile
-from argparse import ArgumentTypeError
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from tqdm import tqdm
 
 from scoring.benchmarks import (
     Benchmark,
-    Column,
-    ItemResult,
     OptionError,
     Options,
     Scores,
     UnknownBenchmarkError,
     get_benchmark,
 )
-from scoring.benchmarks.checking import FaultList
 from scoring.benchmarks.parallel import jobs_for, score_items
 from scoring.benchmarks.streaming import JoinedItems
+from scoring.management.offline import (
+    ItemsFileError,
+    OfflineCommand,
+    items_file,
+    positive,
+    report,
+    text_report,
+    written,
+)
 
-BAD_INPUT = 2
-
-
-class ItemsFileError(Exception):
-    """The file for the items cannot be written; the message names it and says why."""
-
-    def __init__(self, path: Path, error: OSError) -> None:
-        super().__init__(f"{path}:0: cannot be written: {error.strerror}")
-
-
-class ItemsFile:
-    """Where the items' results go, one line each. It appears under its name only when all of it is
-    written. Its methods raise ItemsFileError, which tells its faults from those of other files."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._partial = path.with_name(f"{path.name}.partial")
-        try:
-            self._file = self._partial.open("w", encoding="utf-8")
-        except OSError as error:
-            raise ItemsFileError(path, error) from error
-
-    def write(self, result: ItemResult) -> None:
-        try:
-            self._file.write(json.dumps(result, ensure_ascii=False) + "\n")
-        except OSError as error:
-            raise ItemsFileError(self._path, error) from error
-
-    def keep(self) -> None:
-        try:
-            self._file.close()
-            self._partial.replace(self._path)
-        except OSError as error:
-            raise ItemsFileError(self._path, error) from error
-
-    def discard(self) -> None:
-        """Removes what is not kept. A full disk fails once more on closing, which says nothing
-        new."""
-        with suppress(OSError):
-            self._file.close()
-        self._partial.unlink(missing_ok=True)
+_JUDGE = "manage.py judge does"
 
 
-class Command(BaseCommand):
+class Command(OfflineCommand):
     help = "Grades a submission against gold, offline and without a database."
-    requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("benchmark", help="which benchmark, such as fincriticaled")
-        parser.add_argument("--gold", type=Path, required=True, help="folder, ZIP or JSON Lines")
-        parser.add_argument(
-            "--submission", type=Path, required=True, help="folder, ZIP or JSON Lines"
-        )
-        parser.add_argument(
-            "--option",
-            type=_key_and_value,
-            action="append",
-            default=[],
-            metavar="KEY=VALUE",
-            help="an option of the benchmark; may be given several times",
-        )
-        parser.add_argument("--items", type=Path, help="write one JSON line per item to this file")
-        parser.add_argument(
-            "--json", action="store_true", help="print one JSON object instead of a table"
-        )
+        super().add_arguments(parser)
         parser.add_argument(
             "--jobs",
-            type=_positive,
+            type=positive,
             metavar="N",
             help="processes to score with; all cores unless given, one for few items. "
             "The result does not depend on it",
@@ -103,7 +48,7 @@ class Command(BaseCommand):
     def handle(self, *_args: Any, **options: Any) -> None:
         benchmark, chosen = self._benchmark(options["benchmark"], dict(options["option"]))
         with JoinedItems() as items:
-            self._read(items, benchmark, chosen, options["gold"], options["submission"])
+            self.read(items, benchmark, chosen, options["gold"], options["submission"])
             jobs = options["jobs"] or jobs_for(items)
             scores = self._score(items, benchmark, chosen, jobs, options["items"])
         if scores.missing and benchmark.names_every_id:
@@ -112,32 +57,21 @@ class Command(BaseCommand):
                 "leaderboard takes only submissions that name every id"
             )
         if options["json"]:
-            self.stdout.write(json.dumps(_report(benchmark, chosen, scores), ensure_ascii=False))
+            self.stdout.write(json.dumps(report(benchmark, chosen, scores), ensure_ascii=False))
         else:
-            self.stdout.write("\n".join(_text(benchmark, chosen, scores)))
+            self.stdout.write("\n".join(text_report(benchmark, chosen, scores)))
 
     def _benchmark(self, key: str, raw: Mapping[str, str]) -> tuple[Benchmark, Options]:
         try:
             benchmark = get_benchmark(key)
-            return benchmark, benchmark.check_options(raw)
+            chosen = benchmark.check_options(raw)
         except (UnknownBenchmarkError, OptionError) as error:
-            self._refuse([str(error)])
-
-    def _read(
-        self,
-        items: JoinedItems,
-        benchmark: Benchmark,
-        options: Options,
-        gold: Path,
-        submission: Path,
-    ) -> None:
-        try:
-            lines = benchmark.read_gold(gold, options=options)
-            self._refuse_faults(items.add_gold(lines, str(gold)))
-            predictions = benchmark.read_predictions(submission)
-            self._refuse_faults(items.add_predictions(predictions, str(submission)))
-        except OSError as error:
-            raise CommandError(f"{tempfile.gettempdir()}: cannot be written: {error}") from error
+            self.refuse([str(error)])
+        if model := benchmark.judge_model(chosen):
+            names = " and ".join(name for name, value in raw.items() if "judge(" in value)
+            self.refuse([f"option {names} asks the judge {model}, and grade asks nobody: {_JUDGE}"])
+        self.refuse_lacking(benchmark, chosen)
+        return benchmark, chosen
 
     def _score(
         self, items: JoinedItems, benchmark: Benchmark, options: Options, jobs: int, to: Path | None
@@ -147,94 +81,14 @@ class Command(BaseCommand):
         try:
             if to is None:
                 return benchmark.aggregate(shown, options)
-            with _items_file(to) as file:
-                return benchmark.aggregate(_written(shown, file), options)
+            with items_file(to) as file:
+                return benchmark.aggregate(written(shown, file), options)
         except BrokenProcessPool as error:
             raise CommandError(
                 "a process was ended while it scored, perhaps for lack of memory; "
                 "try again with --jobs 1"
             ) from error
         except ItemsFileError as error:
-            self._refuse([str(error)])
+            self.refuse([str(error)])
         except OSError as error:
             raise CommandError(f"{items.path}: cannot be read: {error.strerror}") from error
-
-    def _refuse_faults(self, faults: FaultList) -> None:
-        messages = [str(fault) for fault in faults.listed]
-        if faults.left_out:
-            messages.append(f"and {faults.left_out:,} more")
-        if messages:
-            self._refuse(messages)
-
-    def _refuse(self, messages: Iterable[str]) -> NoReturn:
-        for message in messages:
-            self.stderr.write(message)
-        sys.exit(BAD_INPUT)
-
-
-def _key_and_value(text: str) -> tuple[str, str]:
-    key, separator, value = text.partition("=")
-    if not separator or not key:
-        raise ArgumentTypeError(f"{text!r} is not KEY=VALUE")
-    return key, value
-
-
-def _positive(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise ArgumentTypeError(f"{text!r} is not a number of processes")
-    return int(text)
-
-
-@contextmanager
-def _items_file(path: Path) -> Iterator[ItemsFile]:
-    file = ItemsFile(path)
-    try:
-        yield file
-        file.keep()
-    finally:
-        file.discard()
-
-
-def _written(results: Iterable[ItemResult], file: ItemsFile) -> Iterator[ItemResult]:
-    for result in results:
-        file.write(result)
-        yield result
-
-
-def _report(benchmark: Benchmark, options: Options, scores: Scores) -> dict[str, Any]:
-    return {
-        "benchmark": benchmark.key,
-        "signature": benchmark.signature(options),
-        "items": scores.items,
-        "missing": scores.missing,
-        "scores": scores.scores,
-        "views": {
-            view.key: {column.key: scores.scores[column.key] for column in view.columns}
-            for view in benchmark.views_for(options)
-        },
-        "subsets": scores.subsets,
-    }
-
-
-def _text(benchmark: Benchmark, options: Options, scores: Scores) -> Iterator[str]:
-    """The benchmark's own table, then one per view."""
-    yield f"{benchmark.title}  {benchmark.signature(options)}"
-    yield f"{scores.items} items, {scores.missing} without a prediction"
-    width = max(len(column.label) for column in benchmark.figures_for(options).values())
-    yield from _table(benchmark.columns_for(options), scores, width)
-    for view in benchmark.views_for(options):
-        yield f"\n{view.title}: {view.help}"
-        yield from _table(view.columns, scores, width)
-
-
-def _table(columns: Iterable[Column], scores: Scores, width: int) -> Iterator[str]:
-    group = ""
-    for column in columns:
-        if column.group != group:
-            group = column.group
-            yield f"\n{group}"
-        value = scores.scores[column.key]
-        scale = 100 if column.unit == "%" else 1
-        shown = "n/a" if value is None else f"{value * scale:.{column.decimals}f}{column.unit}"
-        arrow = "↑" if column.direction == "up" else "↓"
-        yield f"  {column.label:<{width}} {arrow} {shown:>9}"

@@ -1,0 +1,78 @@
+"""How an LLM judge takes part in a benchmark.
+
+Asking is not done here: what is to be asked follows from an item, and the answers are data, like
+the prediction. So a score is a pure function of all three.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from scoring.judge.questions import Question
+
+# As `base`, which imports this module, calls them.
+_Payload = dict[str, Any]
+_ItemResult = dict[str, Any]
+_Options = dict[str, str]
+
+MOST_NAME = 100
+# A judge as an option names it: its model at the endpoint and, in canonical form, its prompt.
+_JUDGE = re.compile(
+    rf"judge\((?P<model>[^\s,()|;]{{1,{MOST_NAME}}})(?:,\s*(?P<prompt>[^\s,()|;]+))?\)"
+)
+
+
+Reading = Callable[[_ItemResult, _Options], _ItemResult | None]
+
+
+def no_version(options: _Options) -> str:  # noqa: ARG001 - it stands in the signature alone
+    return ""
+
+
+def no_facts(
+    result: _ItemResult,  # noqa: ARG001 - of a benchmark without facts
+    options: _Options,  # noqa: ARG001
+) -> _ItemResult | None:
+    return None
+
+
+@dataclass(frozen=True)
+class Judging:
+    """What a benchmark needs for a judge.
+
+    - `model(options)`: the judge as its endpoint names it; empty where these options ask none.
+    - `options(raw, model)`: complete options under which this judge decides; raises OptionError.
+    - `questions(gold, prediction, options)`: what is to be asked of an item, in order.
+    - `score_item(gold, prediction, options, answers)`: what the benchmark's own gives, with the
+      answers to these questions, in their order.
+    - `summary(results)`: figures of the judge over all items, beside those of the benchmark.
+    - `version(options)`: what decides how this judge judges, its model and its prompt.
+    - `by_judge(result, options)`, `by_matcher(result, options)`: the result with the facts as the
+      judge, and as a matcher without one, decides them; None where it holds no such decisions.
+    """
+
+    model: Callable[[_Options], str]
+    options: Callable[[Mapping[str, object], str], _Options]
+    questions: Callable[[_Payload, _Payload | None, _Options], "Sequence[Question[Any]]"]
+    score_item: Callable[[_Payload, _Payload | None, _Options, Sequence[Any]], _ItemResult]
+    summary: Callable[[Iterable[_ItemResult]], dict[str, Any]]
+    version: Callable[[_Options], str] = no_version
+    by_judge: Reading = no_facts
+    by_matcher: Reading = no_facts
+
+
+def read_judge(text: str, prompt: str) -> tuple[str, str] | None:
+    """Model and canonical form of `judge(MODEL)` or `judge(MODEL,PROMPT)`; None for anything else,
+    other prompts included.
+
+    >>> read_judge("judge(qwen3:32b)", "facts-1")
+    ('qwen3:32b', 'judge(qwen3:32b,facts-1)')
+    >>> read_judge("judge(qwen3:32b,facts-0)", "facts-1") is None
+    True
+    """
+    found = _JUDGE.fullmatch(text.strip())
+    if found is None or found["prompt"] not in {None, prompt}:
+        return None
+    return found["model"], f"judge({found['model']},{prompt})"

@@ -1,0 +1,168 @@
+"""What charts are made of: plain rows, as they are drawn, shown as a table and downloaded."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Literal, NamedTuple
+
+NO_VALUE = "–"
+Cell = str | float | int | date | None
+Scale = Literal["linear", "log", "time"]
+
+
+@dataclass(frozen=True)
+class Axis:
+    """What an axis or a column of figures shows. Values with the unit "%" are rates."""
+
+    label: str
+    unit: Literal["%", ""] = ""
+    decimals: int = 2
+    scale: Scale = "linear"
+
+    @property
+    def title(self) -> str:
+        return f"{self.label} (%)" if self.unit else self.label
+
+    def drawn(self, value: float) -> float:
+        """The value as the axis has it: rates times 100."""
+        return 100 * value if self.unit else value
+
+    def show(self, value: Cell) -> str:
+        """The value in words, rounded here and nowhere before."""
+        if value is None:
+            return NO_VALUE
+        if isinstance(value, str | date):
+            return str(value)
+        return f"{self.drawn(value):,.{self.decimals}f}"
+
+
+class Table(NamedTuple):
+    """The rows of a chart: what they are headed by, and each with its name first."""
+
+    heads: tuple[str, ...]
+    lines: tuple[tuple[Cell, ...], ...]
+    texts: tuple[tuple[str, ...], ...]
+    """The lines as they are read on a page."""
+
+
+class Point(NamedTuple):
+    """A system in a scatter chart; a moment is a date. `group` gives colour and shape."""
+
+    name: str
+    x: float | date
+    y: float
+    group: str = ""
+
+
+@dataclass(frozen=True)
+class Scatter:
+    """`line` goes in steps through what is best so far, or with as little, from left to right."""
+
+    x: Axis
+    y: Axis
+    points: tuple[Point, ...]
+    groups: tuple[str, ...] = ()
+    line: tuple[tuple[float | date, float], ...] = ()
+
+    def table(self) -> Table:
+        has_groups = bool(self.groups)
+        heads = ("System", self.x.label, self.y.label, *(("Kind",) if has_groups else ()))
+        groups = [((point.group,) if has_groups else ()) for point in self.points]
+        lines: list[tuple[Cell, ...]] = [
+            (point.name, point.x, point.y, *group)
+            for point, group in zip(self.points, groups, strict=True)
+        ]
+        texts = tuple(
+            (point.name, self.x.show(point.x), self.y.show(point.y), *group)
+            for point, group in zip(self.points, groups, strict=True)
+        )
+        return Table(heads, tuple(lines), texts)
+
+
+class Slope(NamedTuple):
+    """A system with its rank in two orders."""
+
+    name: str
+    left: int
+    right: int
+
+
+@dataclass(frozen=True)
+class Slopes:
+    left: str
+    right: str
+    slopes: tuple[Slope, ...]
+
+    def table(self) -> Table:
+        lines = tuple((slope.name, slope.left, slope.right) for slope in self.slopes)
+        texts = tuple(tuple(map(str, line)) for line in lines)
+        return Table(("System", self.left, self.right), lines, texts)
+
+
+class GridRow(NamedTuple):
+    name: str
+    values: tuple[float | None, ...]
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Rows of figures in the same columns: drawn as dots on one axis, or as shaded cells."""
+
+    style: Literal["dots", "cells"]
+    row_head: str
+    axis: Axis
+    columns: tuple[str, ...]
+    rows: tuple[GridRow, ...]
+    reference: float | None = None
+
+    def table(self) -> Table:
+        lines = tuple((row.name, *row.values) for row in self.rows)
+        texts = tuple((row.name, *map(self.axis.show, row.values)) for row in self.rows)
+        return Table((self.row_head, *self.columns), lines, texts)
+
+
+class Bar(NamedTuple):
+    """How many there are from `low` to below `high`."""
+
+    low: float
+    high: float
+    number: int
+
+
+@dataclass(frozen=True)
+class Bars:
+    """Counts of what is in each range; the last one has its upper end too."""
+
+    axis: Axis
+    counted: str
+    bars: tuple[Bar, ...]
+
+    def told(self, bar: Bar) -> str:
+        joint = "to" if bar == self.bars[-1] else "to below"
+        return f"{self.axis.show(bar.low)} {joint} {self.axis.show(bar.high)}"
+
+    def table(self) -> Table:
+        lines = tuple((bar.low, bar.high, bar.number) for bar in self.bars)
+        texts = tuple(
+            (self.axis.show(bar.low), self.axis.show(bar.high), f"{bar.number:,}")
+            for bar in self.bars
+        )
+        return Table((f"{self.axis.label} from", "to", self.counted), lines, texts)
+
+
+Shape = Scatter | Slopes | Grid | Bars
+
+
+def front(points: Sequence[Point], *, higher_is_better: bool) -> tuple[Point, ...]:
+    """The points that no other beats: none is at least as good with less. From left to right.
+
+    >>> [p.name for p in front([Point("a", 1, 0.2), Point("b", 2, 0.1), Point("c", 3, 0.4)],
+    ...                        higher_is_better=True)]
+    ['a', 'c']
+    """
+    sign = 1 if higher_is_better else -1
+    found: list[Point] = []
+    for point in sorted(points, key=lambda point: (point.x, -sign * point.y, point.name)):
+        if not found or sign * point.y > sign * found[-1].y:
+            found.append(point)
+    return tuple(found)

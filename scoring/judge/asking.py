@@ -1,0 +1,120 @@
+"""Asks each question once: from what is kept, from whoever is asking it already, or anew."""
+
+from concurrent.futures import Future
+from threading import Lock
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
+
+from .cache import AnswerCache
+from .client import Client, Reply
+from .faults import Unscored
+from .questions import Message, Question
+from .schema import Answer
+
+A = TypeVar("A", bound=Answer)
+# Problems of an answer that are told back to the judge.
+_MOST_PROBLEMS = 5
+
+
+def kept_answer(cache: AnswerCache, model: str, question: Question[A]) -> A | None:
+    """The answer that is kept, if it can still be used."""
+    record = cache.get(question.key(model))
+    try:
+        answer = question.schema.model_validate(record["answer"]) if record else None
+    except (KeyError, ValidationError):
+        return None
+    return answer if answer and not question.problem(answer) else None
+
+
+class Asker:
+    """Answers questions of many threads. An answer is kept as soon as it is there."""
+
+    def __init__(self, client: Client, cache: AnswerCache) -> None:
+        self._client = client
+        self._cache = cache
+        self._under_way: dict[str, Future[Any]] = {}
+        self._lock = Lock()
+
+    @property
+    def model(self) -> str:
+        return self._client.model
+
+    def ask(self, question: Question[A]) -> A:
+        """The answer; raises Unscored or Stopped."""
+        key = question.key(self._client.model)
+        with self._lock:
+            asked = self._under_way.get(key)
+            own: Future[Any] | None = None
+            if asked is None:
+                asked = own = self._under_way[key] = Future()
+        if own is not None:
+            self._resolve(own, key, question)
+        answer: A = asked.result()
+        return answer
+
+    def _resolve(self, own: Future[Any], key: str, question: Question[A]) -> None:
+        try:
+            kept = kept_answer(self._cache, self.model, question)
+            own.set_result(kept or self._ask_anew(key, question))
+        except BaseException as error:
+            own.set_exception(error)
+        finally:
+            with self._lock:
+                del self._under_way[key]
+
+    def _ask_anew(self, key: str, question: Question[A]) -> A:
+        """Asks, and once more if the answer cannot be used, with what is wrong with it."""
+        messages = question.messages()
+        reply = self._complete(messages, question)
+        answer, problem = _parse(reply, question)
+        if answer is None:
+            reply = self._complete([*messages, *_repair(reply, problem)], question)
+            answer, problem = _parse(reply, question)
+        if answer is None:
+            raise Unscored(f"the judge's answer cannot be used: {problem}")
+        record = {
+            "prompt": question.prompt.version,
+            "model": self._client.model,
+            "answer": answer.model_dump(),
+        }
+        self._cache.put(key, record)
+        return answer
+
+    def _complete(self, messages: list[Message], question: Question[A]) -> Reply:
+        return self._client.complete(messages, question.schema, question.most_output)
+
+
+def _parse(reply: Reply, question: Question[A]) -> tuple[A | None, str]:
+    """The answer, or what is wrong with it. Some endpoints wrap JSON in a fence or in words."""
+    if reply.is_cut_off:
+        return None, "it was cut off for its length; keep explanations short"
+    start, end = reply.text.find("{"), reply.text.rfind("}")
+    if start < 0 or end < start:
+        return None, "it holds no JSON object"
+    try:
+        answer = question.schema.model_validate_json(reply.text[start : end + 1])
+    except ValidationError as error:
+        return None, _first_problems(error)
+    problem = question.problem(answer)
+    return (None, problem) if problem else (answer, "")
+
+
+def _first_problems(error: ValidationError) -> str:
+    """Where and what, without the judge's own words."""
+    problems = error.errors(include_url=False, include_context=False, include_input=False)
+    return "; ".join(
+        f"{'.'.join(map(str, problem['loc'])) or 'answer'}: {problem['msg']}"
+        for problem in problems[:_MOST_PROBLEMS]
+    )
+
+
+def _repair(reply: Reply, problem: str) -> list[Message]:
+    return [
+        {"role": "assistant", "content": reply.text},
+        {
+            "role": "user",
+            "content": f"This answer cannot be used: {problem}. Answer the first message again, "
+            "with one complete JSON object of the form that was asked for and nothing else.",
+        },
+    ]

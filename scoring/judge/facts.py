@@ -1,0 +1,117 @@
+"""The facts of a page: split into questions that fit, and put together again."""
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+
+from scoring.metrics.facts import Fact, Page
+
+from .faults import Unscored
+from .pages import shown_page
+from .prompts import FACTS
+from .questions import Question
+from .schema import FactRow, FactsAnswer
+
+# Facts of one question: their rows fit into an answer of a few thousand tokens, which every model
+# can give.
+MOST_FACTS = 40
+# Of the gold text on each side of a fact.
+_CONTEXT = 80
+# Tokens of an answer: its explanations, a row with a short sentence, and the value once more.
+_FRAME_TOKENS, _ROW_TOKENS, _CHARACTERS_A_TOKEN = 600, 120, 2
+
+
+@dataclass(frozen=True)
+class PageAnswer:
+    """All that a judge said of one page, before any check: a row per fact, by its number."""
+
+    structure_score: int
+    structure_explanation: str
+    overall_explanation: str
+    rows: dict[int, FactRow]
+
+
+def split(facts: Sequence[Fact], most: int = MOST_FACTS) -> list[tuple[Fact, ...]]:
+    """The facts in parts of at most `most`, each fact in one; one empty part if there are none, as
+    the structure is judged nevertheless."""
+    rest = iter(facts)
+    return list(iter(lambda: tuple(islice(rest, most)), ())) or [()]
+
+
+def page_questions(
+    gold_html: str,
+    prediction_html: str,
+    gold: Page,
+    labels: Sequence[str],
+    most: int = MOST_FACTS,
+) -> list[Question[FactsAnswer]]:
+    """What is to be asked of one page. Every part shows both sides whole, since a fact's place is
+    told by the whole page."""
+    reference, transcription = (shown_page(html, labels) for html in (gold_html, prediction_html))
+    return [
+        Question(
+            prompt=FACTS,
+            schema=FactsAnswer,
+            sections={
+                "REFERENCE": reference,
+                "FACTS": "\n".join(_line(fact, gold.text) for fact in part),
+                "TRANSCRIPTION": transcription,
+            },
+            most_output=_most_output(part),
+            problem=partial(_problem, frozenset(fact.n for fact in part)),
+        )
+        for part in split(gold.facts, most)
+    ]
+
+
+def merge(answers: Iterable[FactsAnswer]) -> PageAnswer:
+    """The answers to the parts of one page as one.
+
+    Structure is a matter of the page, not of the part: the first part's word counts. Raises
+    Unscored if two parts speak of one fact, which none did that passed its check.
+    """
+    first, *others = answers
+    rows: dict[int, FactRow] = {}
+    for answer in (first, *others):
+        for n, row in _rows(answer).items():
+            if n in rows:
+                raise Unscored(f"fact {n} was judged twice")
+            rows[n] = row
+    return PageAnswer(
+        first.structure_score, first.structure_explanation, first.overall_explanation, rows
+    )
+
+
+def _rows(answer: FactsAnswer) -> dict[int, FactRow]:
+    return {row.n: row for row in answer.facts}
+
+
+def _line(fact: Fact, text: str) -> str:
+    before = text[max(0, fact.start - _CONTEXT) : fact.start]
+    behind = text[fact.end : fact.end + _CONTEXT]
+    line = {"n": fact.n, "type": fact.type, "value": fact.value, "before": before, "behind": behind}
+    return json.dumps(line, ensure_ascii=False)
+
+
+def _most_output(part: Iterable[Fact]) -> int:
+    rows = sum(_ROW_TOKENS + len(fact.value) // _CHARACTERS_A_TOKEN for fact in part)
+    return _FRAME_TOKENS + rows
+
+
+def _problem(asked: frozenset[int], answer: FactsAnswer) -> str:
+    """What keeps the rows from being a verdict on every fact that was asked for, each once."""
+    rows = _rows(answer)
+    if len(rows) < len(answer.facts):
+        return "facts has several entries for one n"
+    if missing := sorted(asked - rows.keys()):
+        return f"facts has no entry for n = {_listed(missing)}"
+    if unknown := sorted(rows.keys() - asked):
+        return f"facts has entries that were not asked for: n = {_listed(unknown)}"
+    return ""
+
+
+def _listed(numbers: Sequence[int]) -> str:
+    shown = ", ".join(map(str, numbers[:20]))
+    return f"{shown} and {len(numbers) - 20} more" if len(numbers) > 20 else shown

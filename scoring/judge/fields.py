@@ -1,0 +1,74 @@
+"""Whether two values of a field mean the same.
+
+Comparing receipts is pure; asking is not. So the pairs are collected first, by comparing with a
+judge that only notes what it is asked, and then the answers stand in for the judge. Which pairs are
+asked does not depend on the answers.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from scoring.metrics.receipts import FIELDS as RULES
+from scoring.metrics.receipts import Protocol, compare_field
+
+from .asking import Asker
+from .prompts import FIELDS
+from .questions import Question
+from .schema import FieldAnswer
+
+_MOST_OUTPUT = 200
+# No reading is that much longer than a reference that means the same, but one that has something
+# to say to the judge is.
+_TIMES, _CHARACTERS = 4, 60
+
+
+class Pair(NamedTuple):
+    """Two values of a field, normalised, that are not equal."""
+
+    field: str
+    gold: str
+    prediction: str
+
+    @property
+    def is_hopeless(self) -> bool:
+        """Whether the reading is too long to mean the same; nobody is asked then."""
+        return len(self.prediction) > _TIMES * len(self.gold) + _CHARACTERS
+
+
+class Verdicts:
+    """Answers as the judge of a protocol: deterministic, and can be sent to other processes."""
+
+    def __init__(self, same: Mapping[Pair, bool]) -> None:
+        self._same = dict(same)
+
+    def __call__(self, field: str, gold: str, prediction: str) -> bool:
+        """Raises KeyError for a pair that was not asked."""
+        pair = Pair(field, gold, prediction)
+        return not pair.is_hopeless and self._same[pair]
+
+
+def pairs_of(gold: Mapping[str, Any], prediction: Mapping[str, Any]) -> list[Pair]:
+    """The pairs that a judge decides when these receipts are compared, each once."""
+    noted: dict[Pair, None] = {}
+
+    def note(field: str, first: str, second: str) -> bool:
+        pair = Pair(field, first, second)
+        if not pair.is_hopeless:
+            noted[pair] = None
+        return False
+
+    for rule in RULES:
+        if rule.kind == "semantic":
+            values = gold.get(rule.name), prediction.get(rule.name)
+            compare_field(rule, *values, Protocol(judge=note))
+    return list(noted)
+
+
+def field_question(pair: Pair) -> Question[FieldAnswer]:
+    sections = {"FIELD": pair.field, "REFERENCE": pair.gold, "READING": pair.prediction}
+    return Question(FIELDS, FieldAnswer, sections, _MOST_OUTPUT)
+
+
+def ask_pairs(asker: Asker, pairs: Iterable[Pair]) -> Verdicts:
+    """The verdicts on all pairs; raises Unscored or Stopped with the first that has none."""
+    return Verdicts({pair: asker.ask(field_question(pair)).same for pair in pairs})

@@ -1,0 +1,60 @@
+"""A question to the judge: a prompt, what is compared, and the form of the answer.
+
+What is compared stands between lines that hold a random boundary, which is drawn anew for every
+call: no text can know it, and so none can pretend that its section has ended.
+"""
+
+import hashlib
+import json
+import secrets
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from .prompts import Prompt
+from .schema import Answer
+
+A = TypeVar("A", bound=Answer)
+Message = dict[str, str]
+# UTF-8 bytes that make up one token, on the careful side: prose has four, tables of digits two.
+_BYTES_A_TOKEN = 2
+# What a schema and the frame of messages add.
+_FORM_TOKENS = 400
+
+
+def _complete(_: Answer) -> str:
+    return ""
+
+
+@dataclass(frozen=True)
+class Question(Generic[A]):
+    """`sections` are the texts by name; `most_output` bounds the answer's tokens; `problem` says
+    what keeps an answer of the right form from being used, or nothing."""
+
+    prompt: Prompt
+    schema: type[A]
+    sections: Mapping[str, str]
+    most_output: int
+    problem: Callable[[A], str] = _complete
+
+    def key(self, model: str) -> str:
+        """Names the verdict for good: hash of prompt version, model and all that is compared."""
+        parts = [self.prompt.version, model, *self.sections.items()]
+        return hashlib.sha256(json.dumps(parts).encode("utf-8")).hexdigest()
+
+    def messages(self) -> list[Message]:
+        boundary = secrets.token_hex(12)
+        user = "\n\n".join(
+            f"BEGIN {name} {boundary}\n{text}\nEND {name} {boundary}"
+            for name, text in self.sections.items()
+        )
+        return [
+            {"role": "system", "content": self.prompt.text(boundary)},
+            {"role": "user", "content": user},
+        ]
+
+
+def estimated_tokens(messages: list[Message]) -> int:
+    """About how many tokens messages have; of what is usual in pages, more rather than fewer."""
+    size = sum(len(message["content"].encode("utf-8")) for message in messages)
+    return size // _BYTES_A_TOKEN + _FORM_TOKENS

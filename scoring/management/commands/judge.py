@@ -1,0 +1,239 @@
+"""Has a submission judged by a language model, offline. Needs no database."""
+
+import json
+import sys
+from argparse import ArgumentTypeError
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import CommandError, CommandParser
+from tqdm import tqdm
+
+from scoring.benchmarks import Benchmark, ItemResult, OptionError, Options, Payload, get_benchmark
+from scoring.benchmarks.judging import Judging
+from scoring.benchmarks.streaming import JoinedItem, JoinedItems
+from scoring.judge.asking import Asker
+from scoring.judge.budget import Budget
+from scoring.judge.cache import FolderCache
+from scoring.judge.running import Judged, Plan, judge_all, plan
+from scoring.management.offline import (
+    ItemsFileError,
+    OfflineCommand,
+    items_file,
+    positive,
+    report,
+    text_report,
+)
+from scoring.services.judging import (
+    JudgeUnset,
+    judge_budget,
+    judge_cache,
+    judge_model,
+    judged_result,
+    open_judge,
+)
+
+# Some items have no verdict; running the command again asks for those alone.
+INCOMPLETE = 3
+_MOST_NAMED = 20
+
+Results = Sequence[Judged[str, ItemResult]]
+
+
+class Command(OfflineCommand):
+    help = (
+        "Has a submission judged by a language model, offline and without a database. What is "
+        "judged is kept: run again, it costs nothing, and after an end of any kind it goes on."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        super().add_arguments(parser)
+        parser.add_argument(
+            "--dry-run", action="store_true", help="only tell what it would ask and cost"
+        )
+        parser.add_argument(
+            "--budget",
+            type=_amount,
+            metavar="AMOUNT",
+            help="make no call that could bring the cost beyond this, in the prices' currency",
+        )
+        parser.add_argument("--cache", type=Path, help="folder of kept verdicts (JUDGE_CACHE)")
+        parser.add_argument(
+            "--concurrency",
+            type=positive,
+            metavar="N",
+            default=settings.JUDGE_CONCURRENCY,
+            help="calls at once (default: %(default)s)",
+        )
+
+    def handle(self, *_args: Any, **options: Any) -> None:
+        try:
+            self._judge(**options)
+        except (OptionError, JudgeUnset, ItemsFileError) as error:
+            self.refuse([str(error)])
+        except OSError as error:
+            raise CommandError(f"{error.filename}: {error.strerror}") from error
+
+    def _judge(self, **options: Any) -> None:
+        benchmark = get_benchmark(options["benchmark"])
+        judging = benchmark.judging
+        if judging is None:
+            self.refuse([f"{benchmark.title} has nothing that a judge decides"])
+        chosen = judging.options(dict(options["option"]), judge_model())
+        self.refuse_lacking(benchmark, chosen)
+        budget, cache = judge_budget(options["budget"]), judge_cache(options["cache"])
+        with JoinedItems() as items:
+            self.read(items, benchmark, chosen, options["gold"], options["submission"])
+            if options["dry_run"]:
+                self._tell_plan(
+                    _plan(items, judging, chosen, cache), budget, as_json=options["json"]
+                )
+                return
+            with open_judge(budget, cache) as asker:
+                results = _results(items, asker, judging, chosen, options["concurrency"])
+        if options["items"]:
+            _write(results, options["items"])
+        self._tell(benchmark, judging, chosen, results, budget, as_json=options["json"])
+
+    def _tell_plan(self, found: Plan, budget: Budget, *, as_json: bool) -> None:
+        usage = found.usage
+        told = {
+            "calls": usage.calls,
+            "kept": found.kept,
+            "input_tokens": usage.input,
+            "most_output_tokens": usage.output,
+            "most_cost": budget.prices.cost(usage),
+        }
+        if as_json:
+            self.stdout.write(json.dumps(told))
+            return
+        self.stdout.write(
+            f"{usage.calls:,} calls would be made; {found.kept:,} answers are kept\n"
+            f"about {usage.input:,} tokens in, at most {usage.output:,} out, "
+            f"at most {told['most_cost']:.4f} in all, repaired answers aside"
+        )
+
+    def _tell(
+        self,
+        benchmark: Benchmark,
+        judging: Judging,
+        options: Options,
+        results: Results,
+        budget: Budget,
+        *,
+        as_json: bool,
+    ) -> None:
+        judged_items = [each.result for each in results if each.result is not None]
+        scores = benchmark.aggregate(judged_items, options)
+        summary = judging.summary(judged_items)
+        unscored = [(each.item, each.reason) for each in results if each.result is None]
+        if as_json:
+            whole = {
+                **report(benchmark, options, scores),
+                "summary": summary,
+                "usage": {**vars(budget.usage), "cost": budget.spent},
+                "unscored": [{"id": item, "reason": reason} for item, reason in unscored],
+                "verdicts": [_verdict(result) for result in judged_items],
+            }
+            self.stdout.write(json.dumps(whole, ensure_ascii=False))
+        else:
+            self.stdout.write("\n".join(text_report(benchmark, options, scores)))
+            self.stdout.write("\n".join(_text(summary, budget)))
+        if unscored:
+            self._name(unscored)
+            sys.exit(INCOMPLETE)
+
+    def _name(self, unscored: Sequence[tuple[str, str]]) -> None:
+        for item, reason in unscored[:_MOST_NAMED]:
+            self.stderr.write(f"{item}: unscored: {reason}")
+        more = len(unscored) - _MOST_NAMED
+        if more > 0:
+            self.stderr.write(f"and {more:,} more")
+        self.stderr.write(
+            f"{len(unscored):,} items have no verdict and count nowhere; run again to go on"
+        )
+
+
+def _results(
+    items: JoinedItems, asker: Asker, judging: Judging, options: Options, concurrency: int
+) -> Results:
+    with items.path.open("rb") as file:
+        work = partial(_judge_item, file.fileno(), asker, judging, options)
+        found = judge_all(_places(items), work, concurrency)
+        return [
+            Judged(_id(file.fileno(), each.item), each.result, each.reason)
+            for each in tqdm(found, total=len(items), unit="item", leave=False, disable=None)
+        ]
+
+
+def _judge_item(
+    file: int, asker: Asker, judging: Judging, options: Options, item: JoinedItem
+) -> ItemResult:
+    gold, prediction = _payloads(file, item)
+    return judged_result(asker, judging, gold, prediction, options)
+
+
+def _plan(items: JoinedItems, judging: Judging, options: Options, cache: FolderCache) -> Plan:
+    with items.path.open("rb") as file:
+        questions = (
+            question
+            for item in _places(items)
+            for question in judging.questions(*_payloads(file.fileno(), item), options)
+        )
+        return plan(questions, cache, judge_model())
+
+
+def _places(items: JoinedItems) -> Iterator[JoinedItem]:
+    return (item for chunk in items.chunks() for item in chunk)
+
+
+def _payloads(file: int, item: JoinedItem) -> tuple[Payload, Payload | None]:
+    prediction = item.prediction.read(file) if item.prediction else None
+    return item.gold.read(file), prediction
+
+
+def _id(file: int, item: JoinedItem) -> str:
+    return str(item.gold.read(file)["id"])
+
+
+def _write(results: Results, path: Path) -> None:
+    with items_file(path) as file:
+        for each in results:
+            if each.result is not None:
+                file.write(each.result)
+
+
+def _verdict(result: ItemResult) -> dict[str, Any]:
+    """What the judge said of an item, and what stands."""
+    said = result.get("judge", {})
+    return {
+        "id": result["id"],
+        **said,
+        **{k: result[k] for k in ("facts", "fields") if k in result},
+    }
+
+
+def _text(summary: dict[str, Any], budget: Budget) -> Iterator[str]:
+    if summary:
+        yield "\nJudge"
+    for name, value in summary.items():
+        shown = "n/a" if value is None else f"{value:.2f}" if isinstance(value, float) else value
+        yield f"  {name:<18} {shown:>9}"
+    usage = budget.usage
+    yield (
+        f"\n{usage.calls:,} calls answered in {usage.attempts:,} attempts, {usage.input:,} tokens "
+        f"in and {usage.output:,} out, {budget.spent:.4f} in all"
+    )
+
+
+def _amount(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 < value < float("inf"):
+        raise ArgumentTypeError(f"{text!r} is not an amount of money")
+    return value

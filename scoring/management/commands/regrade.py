@@ -1,0 +1,50 @@
+"""Grades all scored submissions of a board again, as one batch."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from scoring.models import Board, Phase
+from scoring.selectors.change_log import gold_words
+from scoring.selectors.regrade_plans import RegradeRefused, find_release
+from scoring.selectors.regrades import regrade_page
+from scoring.services.regrades import start_regrade
+
+
+class Command(BaseCommand):
+    help = (
+        "Queues a re-grade of a board: new gradings beside the ones that count, which take over"
+        " together once all of them are done. Workers do the work."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("board", help="Its slug.")
+        parser.add_argument("--phase", default="", help="A phase's slug; the whole board without.")
+        parser.add_argument(
+            "--release",
+            default="",
+            help="The version of another release of the dataset; the same one without.",
+        )
+
+    def handle(self, *_: Any, **options: Any) -> None:
+        board = Board.objects.filter(slug=options["board"]).first()
+        if board is None:
+            raise CommandError(f"there is no board {options['board']}")
+        phase = _phase(board, options["phase"]) if options["phase"] else None
+        try:
+            release = find_release(board, phase, options["release"])
+            regrade = start_regrade(board=board, phase=phase, release=release, actor=None)
+        except RegradeRefused as refusal:
+            raise CommandError(f"nothing was started: {refusal}") from refusal
+        self.stdout.write(f"re-grade {regrade.pk} of {board.slug} is queued")
+        for part in regrade_page(board, regrade.pk).phases:
+            words = gold_words(part) if part.changes_release else "on the release it has"
+            self.stdout.write(f"{part.phase.slug}: {words}")
+
+
+def _phase(board: Board, slug: str) -> Phase:
+    phases = {phase.slug: phase for phase in board.phases.select_related("release__dataset")}
+    if slug not in phases:
+        raise CommandError(f"the board has no phase {slug}; there are {', '.join(phases)}")
+    return phases[slug]

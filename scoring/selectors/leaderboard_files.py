@@ -1,0 +1,92 @@
+"""A leaderboard's table as CSV: what the page shows, unrounded."""
+
+import csv
+import io
+from typing import Any
+
+from portal.common.spreadsheets import spreadsheet_text
+from portal.datasets.file_responses import TextFile
+
+from .headings import BoardColumn
+from .leaderboard_rows import Row
+from .leaderboards import Leaderboard, Section
+
+# The same in every table and version; the figures follow under the keys of their columns.
+CARD_COLUMNS = (
+    "name",
+    "organisation",
+    "size",
+    "category",
+    "open_weights",
+    "architecture",
+    "licence",
+    "released_on",
+    "output_tokens",
+    "cost",
+    "link",
+    "code_link",
+)
+COLUMNS = (
+    "kind",
+    "source",
+    *CARD_COLUMNS,
+    "verdict",
+    "verdict_reason",
+    "is_pinned",
+    "is_sample",
+    "submission",
+)
+
+
+def leaderboard_file(table: Leaderboard) -> TextFile:
+    """Named after board, phase and view, such as `board-test.csv`."""
+    return TextFile(f"{file_stem(table)}.csv", "text/csv", leaderboard_csv(table))
+
+
+def file_stem(table: Leaderboard) -> str:
+    """What a file of the table is called, without its ending."""
+    parts = [table.board.slug, table.phase.slug if table.phase else ""]
+    parts.append(table.view.key if table.view else "")
+    return "-".join(part for part in parts if part)
+
+
+def leaderboard_csv(table: Leaderboard) -> str:
+    """One line per row in the table's order; `source` is its signature or publication.
+
+    Figures are rates in [0, 1], or numbers, as they are stored, and so are the ends of their 95 %
+    intervals, which follow after all figures; what is not known is empty. A text that a spreadsheet
+    would calculate has an apostrophe before it.
+    """
+    text = io.StringIO(newline="")
+    writer = csv.writer(text)
+    ends = [f"{column.key}_{end}" for column in _measured(table) for end in ("low", "high")]
+    writer.writerow([*COLUMNS, *(column.key for column in table.columns), *ends])
+    for section in table.sections:
+        writer.writerows(_line(table, section, row) for row in section.rows)
+    return text.getvalue()
+
+
+def _measured(table: Leaderboard) -> list[BoardColumn]:
+    """The columns that may have an interval: a rank has none."""
+    return [column for column in table.columns if not column.is_rank]
+
+
+def _line(table: Leaderboard, section: Section, row: Row) -> list[Any]:
+    entry = row.entry
+    known = {"kind": section.kind, "source": section.key, "submission": row.submission_id}
+    words = [_cell(known[name] if name in known else getattr(entry, name)) for name in COLUMNS]
+    figures: list[float | None] = [
+        row.ranks[column.key] if column.is_rank else row.values[column.basis]
+        for column in table.columns
+    ]
+    for column in _measured(table):
+        figures += entry.intervals.get(column.basis) or (None, None)
+    return words + ["" if value is None else value for value in figures]
+
+
+def _cell(value: Any) -> Any:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return spreadsheet_text(str(value))

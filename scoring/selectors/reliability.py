@@ -1,0 +1,275 @@
+"""How far the judge of a board can be believed: agreement of judge, matcher and experts."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from scoring.access import Viewer, are_scores_told
+from scoring.metrics.reliability import (
+    Confusion,
+    confusion,
+    confusions,
+    mean_absolute_difference,
+)
+from scoring.models import Board, ExpertReview, JudgeCase, JudgeSample
+
+from .judged_results import JudgedPage, Place, by_judges, by_matcher, graded_pages, judging_of
+
+RIGHT = "right"
+"""Stands for the error type of a fact that the matcher finds right."""
+Said = dict[int, bool]
+"""By number of the fact, whether it is right."""
+
+
+@dataclass(frozen=True)
+class Decision:
+    """One fact as one expert saw it, and what matcher and judge say of it."""
+
+    case: JudgeCase
+    n: int
+    type: str
+    error: str
+    """The matcher's error type, or RIGHT; empty where it tells none."""
+    expert: bool
+    matcher: bool | None
+    judge: bool | None
+
+
+@dataclass(frozen=True)
+class PairLine:
+    title: str
+    confusion: Confusion
+
+
+@dataclass(frozen=True)
+class GroupLine:
+    """Facts of one type, or one kind of error: judge and experts, matcher and experts."""
+
+    name: str
+    judge: Confusion
+    matcher: Confusion
+
+
+@dataclass(frozen=True)
+class CountLine:
+    """Mean absolute difference to the experts' counts of wrong facts, in facts a page."""
+
+    name: str
+    judge: float | None
+    matcher: float | None
+
+
+@dataclass(frozen=True)
+class VersionLine:
+    """One version of the judge on the pages that experts have reviewed."""
+
+    version: str
+    is_sample: bool
+    since: datetime
+    pages: int
+    confusion: Confusion
+    difference: float | None
+    overruled: int
+    """Claims of the judge that did not stand."""
+
+
+@dataclass(frozen=True)
+class Reliability:
+    """Everything about one sample; without reviews all counts are zero."""
+
+    sample: JudgeSample
+    cases: int
+    reviewed: int
+    reviews: int
+    experts: int
+    version: str
+    """Of the judge that is shown; empty where none has judged these pages."""
+    pairs: list[PairLine] = field(default_factory=list)
+    types: list[GroupLine] = field(default_factory=list)
+    errors: list[GroupLine] = field(default_factory=list)
+    counts: list[CountLine] = field(default_factory=list)
+    versions: list[VersionLine] = field(default_factory=list)
+    decisions: list[Decision] = field(default_factory=list)
+
+
+def samples_of(board: Board) -> list[JudgeSample]:
+    """Newest first."""
+    samples = JudgeSample.objects.filter(phase__board=board)
+    return list(samples.select_related("phase__board", "release__dataset").order_by("-id"))
+
+
+def told_samples(user: Viewer, board: Board) -> list[JudgeSample]:
+    """Those of phases whose scores the reader may read, newest first."""
+    return [each for each in samples_of(board) if are_scores_told(user, each.phase)]
+
+
+def reliability(sample: JudgeSample, version: str = "") -> Reliability:
+    """Of the judge's newest version, or of `version` if it is known. Five queries, for a sample
+    as `samples_of` gives it."""
+    reviews = list(
+        ExpertReview.objects.filter(case__sample=sample, submitted_at__isnull=False)
+        .select_related("case__item", "case__submission", "case__sample")
+        .order_by("case__position", "pk")
+    )
+    places = {_place(review.case) for review in reviews}
+    graded = graded_pages(sample, places)
+    verdicts = by_judges(sample, places, graded)
+    shown = version if version in verdicts else next(iter(verdicts), "")
+    matched = by_matcher(judging_of(sample), graded)
+    judged = {place: _said(v.result) for place, v in verdicts.get(shown, {}).items()}
+    decisions = list(_decisions(reviews, matched, judged))
+    return Reliability(
+        sample=sample,
+        cases=sample.cases.count(),
+        reviewed=len({review.case_id for review in reviews}),
+        reviews=len(reviews),
+        experts=len({review.expert_id for review in reviews}),
+        version=shown,
+        pairs=_pairs(decisions, reviews),
+        types=_groups((d.type, d) for d in decisions),
+        errors=_groups((d.error, d) for d in decisions if d.error),
+        counts=_counts(reviews, judged, {p: _said(r) for p, r in matched.items()}),
+        versions=[_version(name, found, reviews) for name, found in verdicts.items()],
+        decisions=decisions,
+    )
+
+
+def _place(case: JudgeCase) -> Place:
+    return case.submission_id, case.item_id
+
+
+def _said(result: Mapping[str, Any]) -> Said:
+    return {fact["n"]: fact["correct"] for fact in result.get("facts", [])}
+
+
+def _decisions(
+    reviews: Iterable[ExpertReview],
+    matched: Mapping[Place, Mapping[str, Any]],
+    judged: Mapping[Place, Said],
+) -> Iterable[Decision]:
+    for review in reviews:
+        place = _place(review.case)
+        matches = {fact["n"]: fact for fact in matched.get(place, {}).get("facts", [])}
+        for fact in review.case.item.facts:
+            right = review.says(fact["n"])
+            match = matches.get(fact["n"])
+            if right is None:
+                continue
+            yield Decision(
+                case=review.case,
+                n=fact["n"],
+                type=fact["type"],
+                error=_kind(match) if match else "",
+                expert=right,
+                matcher=match["correct"] if match else None,
+                judge=judged.get(place, {}).get(fact["n"]),
+            )
+
+
+def _kind(match: Mapping[str, Any]) -> str:
+    """Matchers beside the board's tell no kinds of error."""
+    return match["error"] or (RIGHT if match["correct"] else "")
+
+
+def _judge_expert(decisions: Iterable[Decision]) -> Iterable[tuple[bool, bool]]:
+    return ((d.judge, d.expert) for d in decisions if d.judge is not None)
+
+
+def _pairs(decisions: list[Decision], reviews: list[ExpertReview]) -> list[PairLine]:
+    matcher = ((d.matcher, d.expert) for d in decisions if d.matcher is not None)
+    # A page that two experts reviewed counts once here.
+    facts = {(d.case.pk, d.n): d for d in decisions}.values()
+    both = ((d.judge, d.matcher) for d in facts if d.judge is not None and d.matcher is not None)
+    return [
+        PairLine("Judge and experts", confusion(_judge_expert(decisions))),
+        PairLine("Matcher and experts", confusion(matcher)),
+        PairLine("Judge and matcher", confusion(both)),
+        PairLine("Expert and expert", confusion(_between_experts(reviews))),
+    ]
+
+
+def _between_experts(reviews: list[ExpertReview]) -> Iterable[tuple[bool, bool]]:
+    """Every two reviews of one case, the earlier first."""
+    for place, first in enumerate(reviews):
+        for second in reviews[place + 1 :]:
+            if second.case_id != first.case_id:
+                break
+            for fact in first.case.item.facts:
+                said = first.says(fact["n"]), second.says(fact["n"])
+                if None not in said:
+                    yield bool(said[0]), bool(said[1])
+
+
+def _groups(grouped: Iterable[tuple[str, Decision]]) -> list[GroupLine]:
+    grouped = list(grouped)
+    judge = confusions((name, d.judge, d.expert) for name, d in grouped if d.judge is not None)
+    matcher = confusions(
+        (name, d.matcher, d.expert) for name, d in grouped if d.matcher is not None
+    )
+    nothing = confusion(())
+    return [
+        GroupLine(name, judge.get(name, nothing), matcher.get(name, nothing))
+        for name in sorted({name for name, _ in grouped})
+    ]
+
+
+def _wrong(said: Said, review: ExpertReview, name: str) -> int:
+    return sum(not said[f["n"]] for f in review.case.item.facts if f["type"] == name)
+
+
+def _difference(
+    reviews: Iterable[ExpertReview], said: Mapping[Place, Said], name: str
+) -> float | None:
+    """Over the pages of which every fact was decided."""
+    pairs = [
+        (_wrong(said[_place(review.case)], review, name), review.wrong[name])
+        for review in reviews
+        if name in review.wrong
+        and all(fact["n"] in said.get(_place(review.case), {}) for fact in review.case.item.facts)
+    ]
+    return mean_absolute_difference(pairs)
+
+
+def _counts(
+    reviews: list[ExpertReview], judged: Mapping[Place, Said], matched: Mapping[Place, Said]
+) -> list[CountLine]:
+    names = dict.fromkeys(name for review in reviews for name in review.wrong)
+    return [
+        CountLine(
+            name=name,
+            judge=_difference(reviews, judged, name),
+            matcher=_difference(reviews, matched, name),
+        )
+        for name in sorted(names)
+    ]
+
+
+def _version(
+    name: str, verdicts: Mapping[Place, JudgedPage], reviews: list[ExpertReview]
+) -> VersionLine:
+    judged = {place: _said(verdict.result) for place, verdict in verdicts.items()}
+    names = {name for review in reviews for name in review.wrong}
+    differences = [_difference(reviews, judged, each) for each in names]
+    known = [difference for difference in differences if difference is not None]
+    return VersionLine(
+        version=name,
+        is_sample=any(verdict.is_sample for verdict in verdicts.values()),
+        since=min(verdict.since for verdict in verdicts.values()),
+        pages=len(verdicts),
+        confusion=confusion(_judge_expert(_decisions(reviews, {}, judged))),
+        difference=sum(known) if known else None,
+        overruled=sum(len(verdict.result["judge"]["overruled"]) for verdict in verdicts.values()),
+    )
+
+
+def disagreements(found: Reliability) -> list[JudgeCase]:
+    """Cases with a fact on which not everybody agrees, most such facts first."""
+    counts: dict[int, int] = {}
+    cases = {}
+    for decision in found.decisions:
+        said = {decision.expert, decision.matcher, decision.judge} - {None}
+        if len(said) > 1:
+            cases[decision.case.pk] = decision.case
+            counts[decision.case.pk] = counts.get(decision.case.pk, 0) + 1
+    return sorted(cases.values(), key=lambda case: (-counts[case.pk], case.position))
