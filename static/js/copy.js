@@ -22,9 +22,17 @@ async function copy(button) {
   }, SHOWN_FOR);
 }
 
-if (navigator.clipboard) {
-  for (const button of document.querySelectorAll("button[data-copy]")) {
+function offer(part) {
+  for (const button of part.querySelectorAll("button[data-copy]")) {
     button.hidden = false;
-    button.addEventListener("click", () => copy(button));
   }
+}
+
+if (navigator.clipboard) {
+  offer(document);
+  document.addEventListener("htmx:load", (event) => offer(event.target));
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest("button[data-copy]");
+    if (button) copy(button);
+  });
 }

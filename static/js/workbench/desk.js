@@ -44,6 +44,8 @@ export class Desk extends EventTarget {
     this.#activeMark = new PlaceMark(page, "active");
     this.#pickMark = new PlaceMark(page, "pick");
     this.facts = [];
+    /** Whether the server has told the facts yet. */
+    this.hasFacts = false;
     this.begin(data.spans.map(spanOf));
   }
 
@@ -158,6 +160,7 @@ export class Desk extends EventTarget {
 
   setFacts(facts, suggestions) {
     this.facts = facts;
+    this.hasFacts = true;
     this.#suggestions = suggestions;
     this.#suggestionMarks.set(this.openSuggestions);
     this.#candidates = candidatesOf(facts, suggestions);

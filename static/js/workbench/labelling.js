@@ -15,6 +15,8 @@ export class Labelling {
   #desk;
   /** The label last given to each kind of fact: what a double click gives. */
   #usual = new Map();
+  /** What was double-clicked before the server had told the facts. @type {{start: number, end: number} | null} */
+  #early = null;
 
   /** @param {import("./desk.js").Desk} desk */
   constructor(desk) {
@@ -23,6 +25,7 @@ export class Labelling {
       const kind = labelKind(name);
       if (kind) this.#usual.set(kind, name);
     }
+    desk.addEventListener("facts", () => this.#catchUp());
   }
 
   /** The whole fact that a selection means; with `exact` what was selected, without white space around it. */
@@ -73,6 +76,17 @@ export class Labelling {
     const label = this.#usual.get(this.#desk.kindOf(range));
     if (label && this.#desk.canEdit) this.mark(range, label);
     else this.#desk.pickRange(range);
+    if (!this.#desk.hasFacts) this.#early = range;
+  }
+
+  /** Labels what was double-clicked too early, if it is still what the annotator is at. */
+  #catchUp() {
+    const early = this.#early;
+    this.#early = null;
+    const { pick } = this.#desk;
+    if (early && pick?.start === early.start && pick.end === early.end) {
+      this.markAsUsual(this.meant({ start: early.start, end: early.start + 1 }));
+    }
   }
 
   removeActive() {

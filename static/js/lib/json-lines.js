@@ -1,0 +1,63 @@
+// JSON Lines in the browser: a file, plain or gzipped, as numbered lines of bytes.
+//
+// Lines are cut from bytes and not from decoded text, so that invalid UTF-8 is found on the line it stands on.
+
+const NEWLINE = 0x0a;
+const GZIP = [0x1f, 0x8b];
+const ZIP = [0x50, 0x4b]; // "PK"
+
+/** What a file is, by its first bytes, as the server tells it. @returns {"zip" | "gzip" | "lines"} */
+export function kindOf(head, name = "") {
+  const begins = (magic) => magic.every((byte, place) => head[place] === byte);
+  if (begins(ZIP) || name.toLowerCase().endsWith(".zip")) return "zip";
+  return begins(GZIP) ? "gzip" : "lines";
+}
+
+/** The file's bytes, unpacked if need be. @param {Blob} file @returns {ReadableStream<Uint8Array>} */
+export function bytesOf(file, kind) {
+  return kind === "gzip" ? file.stream().pipeThrough(new DecompressionStream("gzip")) : file.stream();
+}
+
+/**
+ * The lines of a stream in batches, one for each piece that arrives, so that the caller can let go in between.
+ * A line that is longer than `longest` ends it.
+ *
+ * @param {ReadableStream<Uint8Array>} stream
+ * @returns {AsyncGenerator<Uint8Array[]>}
+ */
+export async function* linesOf(stream, longest = Infinity) {
+  const reader = stream.getReader();
+  let rest = new Uint8Array(0);
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      const { lines, left } = cut(joined(rest, value));
+      yield lines;
+      rest = left;
+      if (rest.length > longest) break;
+    }
+    if (rest.length) yield [rest];
+  } finally {
+    // Unpacking may have failed already, and then there is nothing to be stopped.
+    reader.cancel().catch(() => {});
+  }
+}
+
+function joined(first, second) {
+  if (!first.length) return second;
+  const both = new Uint8Array(first.length + second.length);
+  both.set(first);
+  both.set(second, first.length);
+  return both;
+}
+
+function cut(bytes) {
+  const lines = [];
+  let start = 0;
+  for (let end = bytes.indexOf(NEWLINE); end >= 0; end = bytes.indexOf(NEWLINE, start)) {
+    lines.push(bytes.subarray(start, end));
+    start = end + 1;
+  }
+  return { lines, left: bytes.subarray(start) };
+}

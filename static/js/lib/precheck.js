@@ -1,0 +1,156 @@
+// What can be said of a file of predictions before it is sent: faults by line, ids twice, unknown or missing.
+//
+// Pure. It says less than the server, which decides: what passes here may still be refused there.
+
+/**
+ * @typedef {{line: number, id: string | null, message: string}} Fault   line 0: the file as a whole
+ * @typedef {object} Found
+ * @property {number} predictions     lines that name an item
+ * @property {Fault[]} faults         the first of them
+ * @property {number} faultCount
+ * @property {string[] | null} missing  known ids without a line; null where the ids are not told
+ */
+
+const FAULTS_KEPT = 20;
+const LONGEST_ID = 160;
+const BOM = "\ufeff";
+
+/** Reads the lines of one file, one after the other. */
+export class Precheck {
+  #decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+  #idKeys;
+  #known;
+  #lineOf = new Map();
+  #number = 0;
+  #faults = [];
+  #faultCount = 0;
+
+  /**
+   * @param {object} about
+   * @param {string[]} about.idKeys        keys of a line that together name its item, joined by colons
+   * @param {Iterable<string> | null} [about.ids]   of the items; null where they are not told
+   */
+  constructor({ idKeys, ids = null }) {
+    this.#idKeys = idKeys;
+    this.#known = ids && new Set(ids);
+  }
+
+  /** @param {Uint8Array} bytes */
+  line(bytes) {
+    this.#number += 1;
+    const { value, fault } = this.#read(bytes);
+    if (fault) this.fault(fault);
+    else if (value !== undefined) this.#take(value);
+  }
+
+  /** Something that is wrong with the line at hand, or with the file as a whole. */
+  fault(message, { id = null, line = this.#number } = {}) {
+    this.#faultCount += 1;
+    if (this.#faults.length < FAULTS_KEPT) this.#faults.push({ line, id, message });
+  }
+
+  /** @returns {Found} */
+  found() {
+    const seen = this.#lineOf;
+    return {
+      predictions: seen.size,
+      faults: this.#faults,
+      faultCount: this.#faultCount,
+      missing: this.#known && [...this.#known].filter((id) => !seen.has(id)),
+    };
+  }
+
+  /** The value of a line, undefined for a blank one, or what is wrong with it. */
+  #read(bytes) {
+    let text;
+    try {
+      text = this.#decoder.decode(bytes);
+    } catch {
+      return { fault: "not valid UTF-8" };
+    }
+    if (this.#number === 1 && text.startsWith(BOM)) text = text.slice(1);
+    if (!text.trim()) return {};
+    try {
+      return { value: JSON.parse(text) };
+    } catch {
+      return { fault: "not valid JSON" };
+    }
+  }
+
+  #take(value) {
+    if (value === null || typeof value !== "object" || Array.isArray(value)) {
+      this.fault("not a JSON object");
+      return;
+    }
+    const problem = this.#idKeys.map((key) => idProblem(value, key)).find(Boolean);
+    if (problem) {
+      this.fault(problem);
+      return;
+    }
+    this.#takeId(this.#idKeys.map((key) => value[key]).join(":"));
+  }
+
+  #takeId(id) {
+    const before = this.#lineOf.get(id);
+    if (before !== undefined) {
+      this.fault(`the id was already used on line ${before}`, { id });
+      return;
+    }
+    this.#lineOf.set(id, this.#number);
+    if (this.#known && !this.#known.has(id)) this.fault("unknown id", { id });
+  }
+}
+
+function idProblem(value, key) {
+  if (!Object.hasOwn(value, key)) return `has no '${key}'`;
+  const part = value[key];
+  if (typeof part !== "string") return `'${key}' must be a string`;
+  if (!part.trim() || part.length > LONGEST_ID) return `'${key}' must have 1 to ${LONGEST_ID} characters`;
+  return null;
+}
+
+const MISSING_SHOWN = 5;
+
+/**
+ * What was found in words: a sentence, the faults, and what else there is to know.
+ *
+ * @param {Found} found
+ * @returns {{isTrouble: boolean, title: string, faults: string[], notes: string[]}}
+ */
+export function summary(found, { namesEveryId = false } = {}) {
+  const faults = found.faults.map(({ line, id, message }) =>
+    [line ? `line ${line}:` : "", id === null ? "" : `“${id}”:`, message].filter(Boolean).join(" "),
+  );
+  const more = found.faultCount - faults.length;
+  if (more > 0) faults.push(`and ${counted(more, "more")}`);
+  const predictions = counted(found.predictions, "prediction");
+  const title = found.faultCount
+    ? `${counted(found.faultCount, "fault")} in ${predictions}.`
+    : `${predictions}, no fault found.`;
+  const notes = missingNotes(found.missing ?? [], namesEveryId);
+  return { isTrouble: found.faultCount > 0 || (namesEveryId && notes.length > 0), title, faults, notes };
+}
+
+function missingNotes(missing, namesEveryId) {
+  if (!missing.length) return [];
+  const shown = missing.slice(0, MISSING_SHOWN).join(", ");
+  const rest = missing.length - MISSING_SHOWN;
+  const names = rest > 0 ? `${shown} and ${counted(rest, "more")}` : shown;
+  const meaning = namesEveryId
+    ? "This benchmark asks for every one."
+    : "You will be asked whether you mean it.";
+  return [`${counted(missing.length, "item")} without a prediction: ${names}. ${meaning}`];
+}
+
+/** Such as “1 line” or “13,806 lines”. */
+export function counted(number, noun) {
+  const plural = noun === "more" || number === 1 ? noun : `${noun}s`;
+  return `${number.toLocaleString("en")} ${plural}`;
+}
+
+/** A size as the limits are told: “812 bytes”, “34 kB”, “12.4 MB”. */
+export function sizeInWords(bytes) {
+  if (bytes < 1024) return counted(bytes, "byte");
+  if (bytes < 1024 * 1024) return `${Math.round(bytes / 1024)} kB`;
+  return `${(bytes / (1024 * 1024)).toFixed(1)} MB`;
+}
