@@ -1,4 +1,4 @@
-"""Loads the sample benchmark: dataset, release, board with graded entries, campaign with work left.
+"""Loads the sample site: datasets, releases, boards with graded entries, campaign with work left.
 
 Every step goes through the services that the pages use, and passes over what is there already, so
 that a load that was cut off can be run again.
@@ -7,7 +7,6 @@ that a load that was cut off can be run again.
 import json
 from collections.abc import Callable
 from pathlib import Path
-from time import monotonic, sleep
 
 from annotation.models import Campaign
 from portal.accounts.models import User
@@ -15,33 +14,32 @@ from portal.common.uploads import archive_limits
 from portal.datasets.models import Dataset, ImportRun, Release
 from portal.datasets.services.datasets import create_dataset
 from portal.datasets.services.gold import place_gold
-from portal.datasets.services.imports import import_path
 from portal.datasets.services.releases import freeze_release
 from portal.datasets.sources.gold import read_gold_pages
-from portal.jobs.worker import run_due_jobs
-from scoring.models import Board, Entry, Grading, Phase, Submission
+from scoring.models import Board, Entry, JudgeSample, Phase
 from scoring.services.boards import NewPhase, create_board, set_board_state
-from scoring.services.publication import publish_submission
 from scoring.services.reported import load_reported
-from scoring.services.submissions import create_submission
-from scoring.services.validation import check_upload
 
+from .boards import SAMPLES, load_benchmark, run_import
 from .campaign import load_campaign
-from .parts import DATA, LABELS, SLUG, Cast, SampleError
+from .judging import load_judging
+from .parts import DATA, LABELS, SLUG, VERSION, Cast
 from .people import PASSWORD, PEOPLE
-
-VERSION = "1.0.0"
-GRADING_SECONDS = 120
-CARD_FIELDS = ("name", "organisation", "size", "category", "link", "notes")
+from .submissions import load_submission
 
 Say = Callable[[str], None]
 
 
 def is_loaded() -> bool:
-    """Whether the last step was done: every shipped submission stands on the sample board."""
-    graded = Entry.objects.filter(board__slug=SLUG, kind=Entry.Kind.GRADED)
+    """Whether the last steps were done: every shipped submission stands on its sample board."""
+    slugs = [SLUG, *(sample.slug for sample in SAMPLES)]
+    graded = Entry.objects.filter(board__slug__in=slugs, kind=Entry.Kind.GRADED, is_sample=True)
+    shipped = len(_submission_files()) + sum(
+        len(sample.submissions(split)) for sample in SAMPLES for split in sample.splits
+    )
     campaign = Campaign.objects.filter(slug=SLUG, state=Campaign.State.OPEN)
-    return graded.count() >= len(_submission_files()) and campaign.exists()
+    judge = JudgeSample.objects.filter(phase__board__slug=SLUG)
+    return graded.count() >= shipped and campaign.exists() and judge.exists()
 
 
 def load_sample(say: Say) -> None:
@@ -55,9 +53,13 @@ def load_sample(say: Say) -> None:
     campaign = load_campaign(release, cast)
     say(f"campaign: {campaign.documents.count()} documents")
     board = load_board(release, cast)
-    for path in _submission_files():
-        load_submission(board, path, cast)
+    load_submissions(board, cast)
     say(f"board: {board.entries.count()} entries")
+    load_judging(board, cast)
+    say(f"judge: {board.judge_experts.count()} experts")
+    for sample in SAMPLES:
+        more = load_benchmark(sample, cast)
+        say(f"board {more.title}: {more.entries.count()} entries")
 
 
 def load_people() -> Cast:
@@ -84,15 +86,8 @@ def load_dataset(cast: Cast) -> Dataset:
         actor=cast["organiser"],
     )
     if not dataset.imports.filter(state=ImportRun.State.DONE).exists():
-        _import_pages(dataset, cast["organiser"])
+        run_import(dataset, DATA, ImportRun.Form.PAGES, cast["organiser"])
     return dataset
-
-
-def _import_pages(dataset: Dataset, organiser: User) -> None:
-    run = import_path(dataset=dataset, path=DATA, actor=organiser)
-    refused = run.items.filter(outcome="refused").first()
-    if refused is not None:
-        raise SampleError(f"{refused.name}: {refused.reason}")
 
 
 def load_release(dataset: Dataset, cast: Cast) -> Release:
@@ -127,6 +122,7 @@ def load_board(release: Release, cast: Cast) -> Board:
                 title="Development",
                 release=release,
                 diagnostics=Phase.Diagnostics.FACTS,
+                options={"beside": "substring"},
             ),
             is_sample=True,
             actor=cast["organiser"],
@@ -140,33 +136,9 @@ def _submission_files() -> list[Path]:
     return sorted((DATA / "submissions").glob("*.jsonl"))
 
 
-def load_submission(board: Board, path: Path, cast: Cast) -> None:
-    """Uploads, grades here and now, and publishes one of the shipped OCR outputs."""
+def load_submissions(board: Board, cast: Cast) -> None:
+    """The shipped OCR outputs."""
     phase = board.phases.get(slug="dev")
-    submission = Submission.objects.filter(phase=phase, filename=path.name).first()
-    if submission is None:
+    for path in _submission_files():
         card = json.loads(path.with_suffix(".json").read_bytes())
-        with path.open("rb") as file:
-            submission = create_submission(
-                phase=phase,
-                owner=cast["researcher"],
-                card={field: card[field] for field in CARD_FIELDS},
-                file=file,
-                filename=path.name,
-                checked=check_upload(phase=phase, file=file, filename=path.name),
-                is_sample=True,
-            )
-    _grade(submission)
-    publish_submission(submission=submission, actor=cast["organiser"])
-
-
-def _grade(submission: Submission) -> None:
-    """Grades in this process; where workers run already, they may take part of the work."""
-    end = monotonic() + GRADING_SECONDS
-    while not (grading := submission.gradings.latest("id")).is_finished:
-        if not run_due_jobs():
-            sleep(0.2)
-        if monotonic() > end:
-            raise SampleError(f"{submission.filename}: not graded within {GRADING_SECONDS} s")
-    if grading.state != Grading.State.DONE:
-        raise SampleError(f"{submission.filename}: {grading.error}")
+        load_submission(phase, path, card, owner=cast["researcher"], actor=cast["organiser"])

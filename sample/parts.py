@@ -5,8 +5,12 @@ from pathlib import Path
 from portal.accounts.models import User
 from portal.facts import LABEL_SETS
 
-DATA = Path(__file__).resolve().parent / "data"
+FOLDER = Path(__file__).resolve().parent
+DATA = FOLDER / "data"
+BENCHMARKS = FOLDER / "benchmarks"
+TEXTS = FOLDER / "texts"
 SLUG = "sample"
+VERSION = "1.0.0"
 LABELS = LABEL_SETS["v1"]
 
 # People by the keys of people.py.

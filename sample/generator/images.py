@@ -2,13 +2,14 @@
 
 import hashlib
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
 
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
-from playwright.sync_api import ViewportSize, sync_playwright
+from playwright.sync_api import Page, ViewportSize, sync_playwright
 
 VIEWPORT_WIDTH = 816  # CSS pixels: 8.5 inches at 96 dpi
 SCALE = 1.5  # device pixels per CSS pixel: 144 dpi
@@ -19,26 +20,32 @@ DIGEST_KEY = "Page-SHA256"
 
 def render_images(pages: Iterable[Path], folder: Path) -> list[Path]:
     """Writes `folder/ID.png` for every `ID.html`. Raises FileNotFoundError without a Chromium."""
-    executable = shutil.which("chromium")
-    if executable is None:
-        raise FileNotFoundError(
-            "No Chromium found: install the package `chromium` to render page images."
-        )
     folder.mkdir(parents=True, exist_ok=True)
     written = []
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=executable, args=["--no-sandbox", "--disable-gpu"]
-        )
-        viewport = ViewportSize(width=VIEWPORT_WIDTH, height=400)
-        tab = browser.new_page(viewport=viewport, device_scale_factor=SCALE)
+    with chromium_tab(VIEWPORT_WIDTH) as tab:
         for page in pages:
             tab.goto(page.resolve().as_uri())
             target = folder / f"{page.stem}.png"
             save_grey(tab.screenshot(full_page=True), target, page_digest(page))
             written.append(target)
-        browser.close()
     return written
+
+
+@contextmanager
+def chromium_tab(width: int) -> Iterator[Page]:
+    """A page of a browser, `width` CSS pixels wide. Raises FileNotFoundError without a Chromium."""
+    executable = shutil.which("chromium")
+    if executable is None:
+        raise FileNotFoundError(
+            "No Chromium found: install the package `chromium` to render page images."
+        )
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=executable, args=["--no-sandbox", "--disable-gpu"]
+        )
+        viewport = ViewportSize(width=width, height=100)
+        yield browser.new_page(viewport=viewport, device_scale_factor=SCALE)
+        browser.close()
 
 
 def page_digest(page: Path) -> str:

@@ -48,6 +48,14 @@ RUNS = (
     Run("tesseract", "Tesseract 5, layout", 1, 3, "tsv", LAYOUT),
     Run("tesseract_72dpi", "Tesseract 5, layout, 72 dpi", 2, 3, "tsv", LAYOUT),
     Run(
+        "tesseract_column",
+        "Tesseract 5, one column",
+        1,
+        4,
+        "txt",
+        "The page as one column of plain text, its rows kept together.",
+    ),
+    Run(
         "tesseract_text",
         "Tesseract 5, plain text",
         1,
@@ -87,16 +95,17 @@ def images_digest(images: Sequence[Path]) -> str:
 def predict(run: Run, image: Path) -> str:
     """The HTML that the run makes of one page image."""
     with TemporaryDirectory() as scratch:
-        source = image if run.shrink == 1 else shrunk(image, run.shrink, Path(scratch))
+        source = image if run.shrink == 1 else shrunk(image, run.dpi, Path(scratch))
         output = call_engine([str(source), "stdout", *run.arguments()])
     return layout_html(read_tsv(output)) if run.output == "tsv" else plain_html(output)
 
 
-def shrunk(image: Path, divisor: int, folder: Path) -> Path:
+def shrunk(image: Path, dpi: int, folder: Path) -> Path:
+    """The image at a lower resolution, as a file in `folder`."""
     with Image.open(image) as original:
         grey = original.convert("L")
-    size = grey.width // divisor, grey.height // divisor
-    target = folder / image.name
+    size = grey.width * dpi // DPI, grey.height * dpi // DPI
+    target = folder / f"{image.stem}.png"
     grey.resize(size, Image.Resampling.LANCZOS).save(target)
     return target
 

@@ -1,0 +1,123 @@
+"""A scripted judge over the sample board, and two experts who check it: all of it made up.
+
+Only the answers are scripted. What is made of them, overruling included, is what the site makes of
+those of a model.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from portal.accounts.models import User
+from portal.datasets.models import ReleaseItem
+from portal.facts import visible_text
+from scoring.benchmarks import ItemResult
+from scoring.benchmarks.fincriticaled import judged
+from scoring.judge.facts import PageAnswer
+from scoring.judge.schema import FactRow
+from scoring.models import Board, JudgeCase, JudgeRun, JudgeSample, Submission
+from scoring.selectors.judged_cases import matcher_result
+from scoring.services.judge_runs import store_judge_run
+from scoring.services.reliability import add_expert, draw_sample, save_review, submit_review
+
+from .parts import LABELS, Cast, SampleError
+
+PERCENT = 2
+# The first expert has read every page, the second one the first few: the rest waits to be tried.
+SECOND_READ = 5
+# The second expert slips at every so many-th fact.
+SLIP_EVERY = 17
+STRUCTURE = "Headings and the order of lines are kept; the columns of tables are not."
+
+Rule = Callable[[str, str], bool]
+"""Whether a value stands in a text."""
+
+
+def _anywhere(value: str, text: str) -> bool:
+    return value in text
+
+
+def _as_a_word(value: str, text: str) -> bool:
+    return value in text.split() or (" " in value and value in text)
+
+
+VERSIONS: tuple[tuple[str, Rule], ...] = (
+    ("scripted-lenient", _anywhere),
+    ("scripted-strict", _as_a_word),
+)
+
+
+def load_judging(board: Board, cast: Cast) -> None:
+    """Safe to run again; what people have reviewed since stays."""
+    organiser = cast["organiser"]
+    for key in ("reviewer", "lead"):
+        add_expert(board=board, user=cast[key], actor=organiser)
+    phase = board.phases.get(slug="dev")
+    submissions = Submission.objects.filter(phase=phase, is_sample=True).order_by("pk")
+    for submission in submissions:
+        for version, rule in VERSIONS:
+            _judge(submission, version, rule, organiser)
+    sample = phase.judge_samples.first() or draw_sample(
+        phase=phase, percent=PERCENT, actor=organiser
+    )
+    _review(sample, cast["reviewer"], cast["lead"])
+
+
+def _judge(submission: Submission, version: str, rule: Rule, actor: User) -> None:
+    if JudgeRun.objects.filter(submission=submission, model=version).exists():
+        return
+    options = judged.check_options({"labels": ",".join(LABELS)}, version)
+    predictions = submission.predictions.select_related("item").order_by("item__position")
+    verdicts = {
+        each.item.name: _verdict(each.item, each.payload, options, rule) for each in predictions
+    }
+    store_judge_run(
+        submission=submission, model=version, verdicts=verdicts, actor=actor, is_sample=True
+    )
+
+
+def _verdict(
+    item: ReleaseItem, payload: dict[str, Any], options: dict[str, str], rule: Rule
+) -> ItemResult:
+    text = " ".join(visible_text(payload["html"], LABELS).split())
+    rows = {fact["n"]: _row(fact, is_there=rule(fact["value"], text)) for fact in item.facts}
+    answer = PageAnswer(1, STRUCTURE, "Scripted: no model was asked.", rows)
+    return judged.score_judged(item.gold, payload, options, answer)
+
+
+def _row(fact: Mapping[str, Any], *, is_there: bool) -> FactRow:
+    return FactRow(
+        n=fact["n"],
+        found=is_there,
+        correct=is_there,
+        matched_text=fact["value"] if is_there else "",
+        why="The value stands in the text." if is_there else "The value is not in the text.",
+    )
+
+
+def _review(sample: JudgeSample, first: User, second: User) -> None:
+    for case in sample.cases.select_related("item", "sample").order_by("position"):
+        result = matcher_result(case)
+        if result is None:
+            raise SampleError(f"{case.item.name} of {case.submission} has no result")
+        facts = {fact["n"]: _sees(fact) for fact in result["facts"]}
+        _submit(case, first, facts)
+        if case.position <= SECOND_READ:
+            _submit(case, second, {n: right != _slips(n) for n, right in facts.items()})
+
+
+def _sees(fact: Mapping[str, Any]) -> bool:
+    """A reader forgives what the matcher does not: a separator that reads like the right one."""
+    return bool(fact["correct"]) or fact["error"] == "separator"
+
+
+def _slips(n: int) -> bool:
+    return n % SLIP_EVERY == SLIP_EVERY - 1
+
+
+def _submit(case: JudgeCase, expert: User, facts: dict[int, bool]) -> None:
+    if case.reviews.filter(expert=expert, submitted_at__isnull=False).exists():
+        return
+    save_review(
+        case=case, expert=expert, facts=facts, wrong={}, structure=STRUCTURE, comment="Made up."
+    )
+    submit_review(case=case, expert=expert)
