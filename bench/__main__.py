@@ -13,7 +13,9 @@ from pathlib import Path
 from bench.agreement import agreement_table
 from bench.documents import documents_table
 from bench.imports import import_table
+from bench.leaderboards import leaderboards_table
 from bench.references import COMPARISONS
+from bench.submitting import submitting_table
 from bench.wholes import LINEAR, SIZES, Whole, measure
 from bench.workbench import workbench_table
 from bench.workers import workers_table
@@ -24,7 +26,19 @@ WORKBENCH = "workbench"
 WORKERS = "workers"
 IMPORTS = "imports"
 DOCUMENTS = "documents"
-PARTS = (*COMPARISONS, *SIZES, AGREEMENT, WORKBENCH, WORKERS, IMPORTS, DOCUMENTS)
+SUBMITTING = "submitting"
+LEADERBOARDS = "leaderboards"
+PARTS = (
+    *COMPARISONS,
+    *SIZES,
+    AGREEMENT,
+    WORKBENCH,
+    WORKERS,
+    IMPORTS,
+    DOCUMENTS,
+    SUBMITTING,
+    LEADERBOARDS,
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -73,6 +87,10 @@ def page(parts: Collection[str]) -> Iterator[str]:
         yield from import_table()
     if DOCUMENTS in parts:
         yield from documents_table()
+    if SUBMITTING in parts:
+        yield from submitting_table()
+    if LEADERBOARDS in parts:
+        yield from leaderboards_table()
 
 
 def _reference_table(parts: Sequence[str]) -> Iterator[str]:

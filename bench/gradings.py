@@ -1,6 +1,7 @@
 """Makes and grades the submission that `bench.workers` times; runs in the Django of its site."""
 
 import json
+import time
 
 from django.core.files.uploadedfile import SimpleUploadedFile
 
@@ -12,6 +13,7 @@ from portal.facts import Span, canonicalise
 from portal.jobs.models import Job
 from scoring.models import Grading, Submission
 from scoring.services.boards import NewPhase, create_board, set_board_state
+from scoring.services.chunks import load_chunk, score_chunk
 from scoring.services.gradings import start_grading
 from scoring.services.submissions import create_submission
 from scoring.services.validation import check_upload
@@ -79,14 +81,30 @@ def grade_again() -> int:
     return start_grading(submission=Submission.objects.get(), actor=None).pk
 
 
-def seconds_of(pk: int) -> float | None:
-    """From the first job's claim to the end of the grading; None while it goes on."""
-    grading = Grading.objects.get(pk=pk)
-    if grading.state == Grading.State.FAILED:
-        raise RuntimeError(grading.error)
-    if grading.finished_at is None:
-        return None
-    first = Job.objects.filter(group=grading.job_group).order_by("started_at").first()
-    assert first is not None
-    assert first.started_at is not None
-    return (grading.finished_at - first.started_at).total_seconds()
+def seconds_to_score() -> float:
+    """Of every page once, in this process, with nothing read or stored meanwhile."""
+    # The first one, that nobody graded: it lacks the score of every page.
+    grading = Grading.objects.earliest("pk")
+    chunk = load_chunk(grading_id=grading.pk, first=0, last=grading.items_total)
+    assert chunk is not None
+    begun = time.perf_counter()
+    score_chunk(chunk, go_on=lambda _done: True)
+    return time.perf_counter() - begun
+
+
+def seconds_to_grade_again(longest: float) -> float:
+    """Of another grading of the submission, which workers do: from its first job's claim to its
+    end. RuntimeError if it fails or takes longer than that many seconds."""
+    pk = grade_again()
+    end = time.monotonic() + longest
+    # This process has loaded everything before it asks, so that waiting takes nothing from workers.
+    while time.monotonic() < end:
+        time.sleep(0.5)
+        grading = Grading.objects.get(pk=pk)
+        if grading.state == Grading.State.FAILED:
+            raise RuntimeError(grading.error)
+        if grading.finished_at is not None:
+            first = Job.objects.filter(group=grading.job_group).earliest("started_at").started_at
+            assert first is not None
+            return (grading.finished_at - first).total_seconds()
+    raise RuntimeError(f"not graded within {longest:.0f} s")

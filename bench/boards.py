@@ -1,0 +1,75 @@
+"""Makes the board that `bench.leaderboards` reads; runs in the Django of its site."""
+
+import random
+
+from portal.accounts.models import User
+from portal.datasets.models import Dataset, Release
+from portal.datasets.services.releases import freeze_lines
+from scoring.models import Board, Category, Entry, Grading, Phase, Submission
+from scoring.services.boards import NewPhase, create_board, set_board_state
+from scoring.services.publication import publish_submission
+
+FIGURES = ("r1", "rl", "edit_distance", "general", "n_ffa", "t_ffa", "ffa")
+
+
+def make_board(entries: int) -> str:
+    """A board of FinCriticalED, six figures and two ranks, with so many graded rows; its slug."""
+    dataset = Dataset.objects.create(slug="bench", title="Bench")
+    release = freeze_lines(
+        dataset=dataset,
+        version="1.0.0",
+        benchmark="fincriticaled",
+        lines={"page-1": {"id": "page-1"}},
+        visibility=Release.Visibility.PUBLIC,
+    )
+    board = create_board(
+        slug="bench",
+        title="Bench",
+        benchmark="fincriticaled",
+        phase=NewPhase(slug="test", title="Test", release=release),
+        actor=None,
+    )
+    set_board_state(board=board, state=Board.State.OPEN, actor=None)
+    user = User.objects.create_user(email="bench@example.org", password=None, name="Bench")
+    draw = random.Random(7)  # noqa: S311 - the same board each time, no secret
+    for number in range(entries):
+        _publish(_graded(board.phases.get(), user, number, draw))
+    return board.slug
+
+
+def add_row(number: int) -> str:
+    """One more row, by the service that the site uses; its name."""
+    user, phase = User.objects.get(email="bench@example.org"), Phase.objects.get()
+    draw = random.Random(number)  # noqa: S311
+    return _publish(_graded(phase, user, number, draw)).name
+
+
+def _publish(submission: Submission) -> Entry:
+    """By the service that the site uses; with intervals, which a worker would find out later."""
+    entry = publish_submission(submission=submission, actor=None)
+    entry.intervals = {
+        figure: [score * 0.9, score * 0.9 + 0.1] for figure, score in entry.scores.items()
+    }
+    entry.save(update_fields=["intervals"])
+    return entry
+
+
+def _graded(phase: Phase, user: User, number: int, draw: random.Random) -> Submission:
+    spec = phase.board.spec
+    submission = Submission.objects.create(
+        phase=phase,
+        owner=user,
+        name=f"System {number}",
+        organisation=f"Organisation {number % 40}",
+        size=f"{1 + number % 90}B",
+        category=Category.values[number % len(Category.values)],
+    )
+    Grading.objects.create(
+        submission=submission,
+        release=phase.release,
+        signature=spec.signature(spec.check_options(phase.options)),
+        state=Grading.State.DONE,
+        items_total=1,
+        scores={figure: draw.random() for figure in FIGURES},
+    )
+    return submission
