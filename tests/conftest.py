@@ -12,8 +12,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
 from django.conf import settings as django_settings
+from django.db import connections
 from django.test import Client
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page
 from rest_framework.test import APIClient
@@ -21,6 +23,12 @@ from rest_framework.test import APIClient
 from portal.accounts.models import User
 
 PASSWORD = "correct horse"
+
+# Tests assert no seconds, and on a busy machine everything takes its time.
+hypothesis.settings.register_profile(
+    "unhurried", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.load_profile("unhurried")
 
 
 def _required(name: str) -> bool:
@@ -36,6 +44,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(pytest.mark.skip(reason="NO BROWSER: install chromium to run this"))
 
 
+def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
+    """Bytes are named by their parameter: packed ones hold the second in which they were packed,
+    and all workers must call a test the same."""
+    return argname if isinstance(val, bytes) and len(val) > 20 else None
+
+
 def pytest_terminal_summary(terminalreporter: Any) -> None:
     """Says loudly what was skipped for want of a browser, services or data."""
     skipped = terminalreporter.stats.get("skipped", [])
@@ -47,6 +61,19 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
         terminalreporter.section("NOT RUN", sep="!", red=True)
         for reason, count in sorted(reasons.items()):
             terminalreporter.line(f"{count:4d}  {reason}")
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(
+    django_db_modify_db_settings: None,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    """SQLite in a file, as on a real site. In memory its threads share one cache of pages, where
+    who reads beside a writer does not wait but gets an error, whatever the timeout."""
+    database = connections["default"].settings_dict
+    if database["ENGINE"].endswith("sqlite3"):
+        folder = tmp_path_factory.mktemp("database")
+        database["TEST"]["NAME"] = str(folder / "tests.sqlite3")
 
 
 @pytest.fixture(autouse=True)

@@ -16,5 +16,13 @@ WHITENOISE_AUTOREFRESH = WHITENOISE_USE_FINDERS = True
 
 # Hashing passwords slowly on purpose is for real ones.
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
-CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
+CACHES["default"] = {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}  # noqa: F405
 CELERY_BROKER_URL = "memory://"
+EMBEDDING_MODEL = None
+
+# Nobody misses a test's database that a loss of power has broken.
+if DATABASES["default"]["ENGINE"].endswith("sqlite3"):  # noqa: F405
+    _OPTIONS = DATABASES["default"]["OPTIONS"]  # noqa: F405
+    DATABASES["default"]["OPTIONS"] = _OPTIONS | {  # noqa: F405
+        "init_command": _OPTIONS["init_command"] + "PRAGMA synchronous=OFF;"
+    }

@@ -1,7 +1,7 @@
 """Teams for tests."""
 
 from portal.accounts.models import Team, TeamMember, User
-from portal.accounts.teams.services import add_to_team, make_team
+from portal.accounts.teams.services import add_to_team, make_team, remove_from_team
 
 
 def team_of(owner: User, *members: User, name: str = "Fact finders") -> Team:
@@ -18,3 +18,7 @@ def place_of(user: User, team: Team) -> TeamMember:
 def owners(team: Team) -> set[str]:
     rows = team.members.filter(role=TeamMember.Role.OWNER)
     return set(rows.values_list("user__name", flat=True))
+
+
+def leave(user: User, team: Team) -> None:
+    remove_from_team(member=place_of(user, team), actor=user)

@@ -29,8 +29,10 @@ from portal.accounts.teams.services import make_owner
 from portal.accounts.tokens import issue_token
 from portal.audit.models import Event
 from portal.jobs.models import Job
+from portal.jobs.services import enqueue
 from portal.jobs.worker import run_due_jobs
-from scoring.models import Submission
+from scoring.models import Attempt, Delivery, Submission, Webhook
+from scoring.services.notices import DELIVERY_KIND, add_webhook
 from scoring.services.publication import publish_submission
 from tests.annotation.factories import comment, make_campaign, save, submit, work_of
 from tests.conftest import PASSWORD
@@ -180,6 +182,56 @@ def test_a_grading_under_way_is_stopped_before_its_rows_go(ann: User) -> None:
     assert not Submission.objects.exists()
     assert not User.objects.exists()
     assert not Job.objects.filter(state="failed").exists()
+
+
+def test_a_teams_submissions_stay_with_it_and_its_members_go_on(
+    ann: User, ben: User, client_of: ClientOf
+) -> None:
+    team = team_of(ben, ann)
+    submission = make_submission(make_board(), ann, team=team)
+    stays = fate_of(ann).stays
+    assert any(line.startswith("1 submission of your teams") for line in stays)
+    assert not any("submission" in line for line in fate_of(ann).goes)
+    former = gone(ann)
+    submission.refresh_from_db()
+    assert (submission.owner, submission.team) == (former, team)
+    page = client_of(ben).get(submission.get_absolute_url()).content.decode()
+    assert "former member" in page
+    client_of(ben).post(f"{submission.get_absolute_url()}publish/")
+    submission.refresh_from_db()
+    assert submission.publication == "public"
+    # What was used up of the team's limits stays used up.
+    assert Attempt.objects.get().team == team
+
+
+def test_submissions_of_a_team_without_anybody_else_go(ann: User) -> None:
+    make_submission(make_board(), ann, team=team_of(ann))
+    assert any("1 submission that you have not published" in line for line in fate_of(ann).goes)
+    delete_account(user=ann)
+    run_due_jobs()
+    assert not Submission.objects.exists()
+    assert not User.objects.exists()
+
+
+def test_webhooks_are_told_nothing_more_and_go(
+    ann: User, ben: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[str] = []
+
+    def post(url: str, *_: object) -> int:
+        told.append(url)
+        return 200
+
+    monkeypatch.setattr("scoring.services.notices.post", post)
+    webhook = add_webhook(user=ann, url="https://93.184.216.34/of-annabel")
+    submission = make_submission(make_board(), ann, team=team_of(ben, ann))
+    waiting = Delivery.objects.create(webhook=webhook, submission=submission, body="{}")
+    enqueue(kind=DELIVERY_KIND, payload={"delivery": waiting.pk})
+    assert any("1 webhook" in line for line in fate_of(ann).goes)
+    gone(ann)
+    assert told == []
+    assert not Webhook.objects.exists()
+    assert "of-annabel" not in str(whole_database())
 
 
 def test_an_account_that_was_not_deleted_is_never_erased(ann: User) -> None:

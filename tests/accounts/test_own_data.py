@@ -22,6 +22,8 @@ from portal.accounts.tokens import issue_token
 from portal.datasets.models import Dispute, ReleaseItem
 from portal.jobs.models import Job
 from portal.jobs.worker import run_due_jobs
+from scoring.models import Delivery
+from scoring.services.notices import add_webhook
 from tests.annotation.factories import comment, make_campaign, save, submit, work_of
 from tests.conftest import PASSWORD
 from tests.scoring.factories import make_board, make_submission
@@ -84,6 +86,9 @@ def test_export_holds_what_is_the_persons_own(busy: User) -> None:
     assert [row["claim"] for row in found["disputes.jsonl"]] == ["claim of Ann"]
     [submission] = found["submissions.jsonl"]
     assert (submission["board"], submission["card"]["name"]) == ("ann", "M Ann")
+    assert (submission["team"], submission["version"]) == (None, 1)
+    [attempt] = found["attempts.jsonl"]
+    assert (attempt["submission"], attempt["state"]) == (submission["number"], "charged")
     [upload] = [name for name in found if name.startswith("uploads/")]
     assert upload == f"uploads/submission-{submission['number']}.jsonl"
     assert found[upload].startswith(b'{"id"')
@@ -98,6 +103,28 @@ def test_export_tells_of_nobody_else(busy: User) -> None:
         everything = b"".join(archive.read(name) for name in archive.namelist()).decode()
     for word in ("Ben", "ben@", "Cleo", "cleo@", "Olga", "olga@", "guest@example.org"):
         assert word not in everything, word
+
+
+def test_export_tells_of_webhooks_without_their_secrets(ann: User, ben: User) -> None:
+    mine = add_webhook(user=ann, url="https://93.184.216.34/graded")
+    add_webhook(user=ben, url="https://93.184.216.34/of-ben")
+    submission = make_submission(make_board(), ann)
+    Delivery.objects.create(webhook=mine, submission=submission, body="{}", status=200)
+    found = opened(ann)
+    [hook] = found["webhooks.jsonl"]
+    assert (hook["address"], hook["active"]) == (mine.url, True)
+    [message] = found["webhook_messages.jsonl"]
+    assert (message["address"], message["submission"]) == (mine.url, submission.pk)
+    assert mine.secret not in str(found)
+
+
+def test_export_names_the_team_of_a_submission(ann: User, ben: User) -> None:
+    team = team_of(ben, ann)
+    make_submission(make_board(), ann, team=team)
+    make_submission(make_board(slug="second"), ben, team=team, name="Of Ben")
+    found = opened(ann)
+    assert [row["team"] for row in found["submissions.jsonl"]] == ["Fact finders"]
+    assert [row["team"] for row in found["attempts.jsonl"]] == ["Fact finders"]
 
 
 def test_export_has_no_secret(busy: User) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from playwright.sync_api import Frame, Page, expect
+from playwright.sync_api import Frame, Page, Route, expect
 
 from annotation.models import Assignment, Campaign
 from annotation.selectors.spans import current_spans
@@ -278,17 +278,25 @@ def test_a_new_annotator_labels_within_six_acts(
 ) -> None:
     """From the log-in page to the first saved label, each act being the obvious next one."""
     page = page_of(None)
+    # The server takes its time to say where facts are: the double click is there before.
+    held: list[Route] = []
+    page.route("**/facts/", lambda route: held.append(route))  # noqa: PLW0108 - no bound builtin
     page.goto("/accounts/login/?next=/annotate/")
     acts: list[Callable[[], object]] = [
         lambda: page.get_by_label("Email").fill(ann.email),
         lambda: page.get_by_label("Password", exact=True).fill("correct horse"),
         lambda: page.keyboard.press("Enter"),
         page.locator("main a.button.primary, main a[href^='/annotate/']").first.click,
-        lambda: page.frame_locator("iframe").locator("b", has_text="1,200").dblclick(),
     ]
     for act in acts:
         act()
-    wait_saved(page)
+    expect(page.locator("[data-workbench]")).to_have_attribute("data-ready", "true")
+    page.frame_locator("iframe").locator("b", has_text="1,200").dblclick()
+    expect(page.locator("[data-workbench]")).not_to_have_attribute("data-facts", "true")
+    while not held:
+        page.wait_for_timeout(20)
+    held[0].continue_()
     expect(page.locator("[data-spans] li")).to_contain_text("1,200")
+    wait_saved(page)
     assert work.spans.count() == 1
-    assert len(acts) <= 6
+    assert len(acts) + 1 <= 6

@@ -47,7 +47,10 @@ def test_signature_names_every_option() -> None:
     ("raw", "message"),
     [
         ({"matchr": "aligned"}, "no option 'matchr'; did you mean matcher"),
-        ({"matcher": "fuzzy"}, "option matcher must be aligned or substring, not 'fuzzy'"),
+        (
+            {"matcher": "fuzzy"},
+            "option matcher must be aligned, substring or judge",
+        ),
         ({"missing": None}, "option missing must be zero or skip, not None"),
         ({"labels": "v3,v 4"}, "cannot be a tag name"),
         ({"labels": "Number,number"}, "occurs twice"),

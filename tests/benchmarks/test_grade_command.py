@@ -113,7 +113,10 @@ def test_bad_lines_are_named_by_file_and_line(
     ("arguments", "message"),
     [
         (["fincritcaled"], "did you mean fincriticaled?"),
-        (["fincriticaled", "--option", "matcher=x"], "option matcher must be aligned or substring"),
+        (
+            ["fincriticaled", "--option", "matcher=x"],
+            "option matcher must be aligned, substring or judge(MODEL)",
+        ),
         (["fincriticaled", "--option", "matcher"], "'matcher' is not KEY=VALUE"),
     ],
 )

@@ -19,8 +19,8 @@ from rapidfuzz.process import cdist
 from scoring.benchmarks import BENCHMARKS, OptionError, ReadFault
 from scoring.benchmarks.base import GoldLine, PredictionLine, ReportedRow
 from scoring.benchmarks.receiptbench import RECEIPTBENCH, build_benchmark
+from scoring.benchmarks.receiptbench.helpers import Helpers
 from scoring.benchmarks.receiptbench.responses import DEEPEST, UnparseableError, read_fields
-from scoring.benchmarks.receiptbench.scorer import Helpers
 from scoring.metrics import receipt_lists
 from scoring.metrics.receipts import FIELDS, TASKS
 from tests.counting import LINEAR, growth
@@ -287,7 +287,13 @@ def test_results_are_plain_json_and_the_benchmark_can_be_sent_to_processes() -> 
 
 
 def test_options_and_signature() -> None:
-    assert OPTIONS == {"weights": "C", "mismatch": "both", "missing": "zero"}
+    assert OPTIONS == {
+        "weights": "C",
+        "mismatch": "both",
+        "missing": "zero",
+        "semantic": "levenshtein",
+        "embedding": "none",
+    }
     signatures = {
         RECEIPTBENCH.signature(RECEIPTBENCH.check_options(raw))
         for raw in ({}, {"mismatch": "fp"}, {"missing": "skip"})

@@ -7,8 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from scoring.benchmarks import Benchmark
 from scoring.benchmarks.findoc import FINDOC
 from scoring.benchmarks.registry import Registry
+
+from .models import embedding_name_of, model_folder
 
 # What a process of the site has imported once it can answer, and of which benchmarks it knows.
 STARTED = """
@@ -17,20 +20,51 @@ django.setup()
 import portal.urls
 from scoring.benchmarks import BENCHMARKS
 assert "fincriticaled" in BENCHMARKS and len(list(BENCHMARKS)) == 5
-print(*sorted({"numba", "numpy", "scipy"} & sys.modules.keys()))
+print(*sorted({"numba", "numpy", "scipy", "sentence_transformers", "torch"} & sys.modules.keys()))
+"""
+
+# With an embedding set up, even the benchmark is built and its options are checked without it.
+CHECKED = """
+import sys, django
+django.setup()
+from scoring.benchmarks import get_benchmark
+spec = get_benchmark("receiptbench")
+options = spec.check_options({"weights": "A"})
+print(options["embedding"], spec.lacking(options) or "-", "sentence_transformers" in sys.modules)
 """
 
 
-def test_the_site_starts_without_numerical_libraries(tmp_path: Path) -> None:
-    settings = {"DJANGO_SETTINGS_MODULE": "portal.settings", "VAR_DIR": str(tmp_path)}
+def _printed(program: str, tmp_path: Path, **settings: str) -> list[str]:
+    settings |= {"DJANGO_SETTINGS_MODULE": "portal.settings", "VAR_DIR": str(tmp_path)}
     done = subprocess.run(
-        [sys.executable, "-c", STARTED],
+        [sys.executable, "-c", program],
         env=os.environ | settings,
         check=True,
         capture_output=True,
         text=True,
     )
-    assert done.stdout.split() == []
+    return done.stdout.split()
+
+
+def _embedding(tmp_path: Path) -> dict[str, str]:
+    """Settings with a model, and packages that cannot be imported unnoticed."""
+    model = model_folder(tmp_path / "tiny")
+    packages = tmp_path / "packages"
+    packages.mkdir()
+    (packages / "sentence_transformers.py").write_text("print('imported')")
+    path = os.pathsep.join([str(packages), os.environ.get("PYTHONPATH", "")])
+    return {"EMBEDDING_MODEL": str(model), "PYTHONPATH": path}
+
+
+def test_the_site_starts_without_numerical_libraries(tmp_path: Path) -> None:
+    assert _printed(STARTED, tmp_path) == []
+    assert _printed(STARTED, tmp_path, **_embedding(tmp_path)) == []
+
+
+def test_an_embedding_is_named_without_being_loaded(tmp_path: Path) -> None:
+    settings = _embedding(tmp_path)
+    name = embedding_name_of(tmp_path / "tiny")
+    assert _printed(CHECKED, tmp_path, **settings) == [name, "-", "False"]
 
 
 def test_a_benchmark_is_resolved_once_and_only_when_asked_for() -> None:
@@ -42,6 +76,22 @@ def test_a_benchmark_is_resolved_once_and_only_when_asked_for() -> None:
         registry["gone"]
     with pytest.raises(KeyError):
         registry["other"]
+
+
+def test_a_known_benchmark_is_built_once_by_a_function() -> None:
+    registry = Registry({"findoc": "scoring.benchmarks.findoc:FINDOC", "gone": "no_such:MODULE"})
+    built = []
+
+    def build() -> Benchmark:
+        built.append(FINDOC)
+        return FINDOC
+
+    registry.build_by("findoc", build)
+    assert (list(registry), built) == (["findoc", "gone"], [])
+    assert registry["findoc"] is registry["findoc"] is FINDOC
+    assert built == [FINDOC]
+    with pytest.raises(KeyError):
+        registry.build_by("other", build)
 
 
 def test_a_registry_is_changed_like_a_dict() -> None:

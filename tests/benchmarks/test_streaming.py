@@ -214,7 +214,7 @@ def test_the_command_says_the_same_with_any_number_of_jobs(
 def test_a_wrong_number_of_jobs_is_explained(gold: Path, tmp_path: Path, jobs: str) -> None:
     done = grade("fcmbench", "--gold", gold, "--submission", gold, f"--jobs={jobs}", cwd=tmp_path)
     assert done.returncode == 2
-    assert f"'{jobs}' is not a number of processes" in done.stderr
+    assert f"'{jobs}' is not a whole number of at least 1" in done.stderr
 
 
 MEASURED = """

@@ -46,6 +46,7 @@ def test_archive_holds_gold_facts_and_manifest(release: Release) -> None:
         "gold.jsonl",
         "facts.jsonl",
         "items.jsonl",
+        "meta.jsonl",
         "items.parquet",
         "citation.bib",
         "CITATION.cff",

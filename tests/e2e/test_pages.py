@@ -1,6 +1,5 @@
 """Every page of the sample site for whoever sees it: no console error, no overflow, axe content."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,27 +14,29 @@ pytestmark = [pytest.mark.browser, pytest.mark.processes, pytest.mark.xdist_grou
 
 ITEM = "/submissions/1/items/sample-fs-02/"
 PAGES = {
-    "": """/ /boards/ /boards/sample/ /submissions/1/ /datasets/ /datasets/sample/
-        /datasets/sample/releases/1.0.0/ /datasets/sample/documents/sample-fs-01/
+    "": """/ /boards/ /boards/sample/ /boards/sample/?view=matchers /boards/sample-fcmbench/
+        /boards/sample-fcmbench/?phase=dev /boards/sample-ccocr/
+        /boards/sample-ccocr/?view=multi_scene /boards/sample-receipts/
+        /boards/sample-accounts/ /boards/sample/charts/ /boards/sample/changes/
+        /boards/sample/compare/?entries=8,9 /boards/sample-fcmbench/tasks/ /submissions/1/
+        /datasets/ /datasets/sample/ /datasets/sample/releases/1.0.0/
+        /datasets/sample/documents/sample-fs-01/
         /accounts/login/ /accounts/signup/ /accounts/password/reset/ /nowhere/""".split(),
     "annotator1": "/start/ /annotate/ /campaigns/ /campaigns/sample/guidelines/".split(),
     "lead": """/start/ /campaigns/sample/ /campaigns/sample/people/ /campaigns/sample/agreement/
         /campaigns/sample/adjudication/ /campaigns/sample/adjudication/1/
         /campaigns/sample/release/""".split(),
-    "researcher": f"/start/ /submissions/ /boards/sample/submit/ /account/ {ITEM}".split(),
+    "researcher": f"""/start/ /submissions/ /boards/sample/submit/ /account/ /submissions/5/ {ITEM}
+        {ITEM}?facts=differ /submissions/5/items/en-a-employment-inf_ext_001/
+        /boards/sample/compare/?entries=8,9
+        /datasets/sample/releases/1.0.0/items/sample-fs-01/dispute/?fact=0
+        /datasets/sample-receipts/releases/1.0.0/""".split(),
     "organiser": """/start/ /datasets/new/ /datasets/sample/import/ /datasets/sample/edit/
-        /datasets/sample/imports/1/ /campaigns/new/ /boards/new/ /boards/sample/manage/""".split(),
+        /datasets/sample/imports/1/ /campaigns/new/ /boards/new/ /boards/sample/manage/
+        /datasets/sample-receipts/batches/ /datasets/sample-receipts/batches/1/
+        /datasets/sample-receipts/batches/2/ /boards/sample-receipts/submit/""".split(),
 }
 EXPECTED_STATUS = {"/nowhere/": 404}
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    site = Site(tmp_path_factory.mktemp("sample-site"))
-    site.manage("prepare")
-    site.start()
-    yield site
-    site.stop()
 
 
 def logged_in(browser: Browser, site: Site, who: str, **options: object) -> BrowserContext:
@@ -83,9 +84,11 @@ def faults_of(page: Page, address: str) -> list[str]:
 
 @pytest.mark.parametrize("who", PAGES)
 @pytest.mark.parametrize(("width", "scheme"), [(1440, "light"), (390, "dark")])
-def test_pages_are_sound(site: Site, browser: Browser, who: str, width: int, scheme: str) -> None:
+def test_pages_are_sound(
+    sample_site: Site, browser: Browser, who: str, width: int, scheme: str
+) -> None:
     options = {"viewport": {"width": width, "height": 900}, "color_scheme": scheme}
-    context = logged_in(browser, site, who, **options)
+    context = logged_in(browser, sample_site, who, **options)
     faults = []
     for address in PAGES[who]:
         page = context.new_page()
@@ -95,13 +98,13 @@ def test_pages_are_sound(site: Site, browser: Browser, who: str, width: int, sch
     assert faults == []
 
 
-def test_preparing_again_keeps_the_data_and_is_quick(site: Site) -> None:
-    said = site.manage("prepare")
+def test_preparing_again_keeps_the_data_and_is_quick(sample_site: Site) -> None:
+    said = sample_site.manage("prepare")
     assert "Loading the sample" not in said
     assert "Collecting" not in said
 
 
-def test_a_port_in_use_is_told_before_anything_is_done(site: Site, tmp_path: Path) -> None:
-    with pytest.raises(AssertionError, match=f"make run PORT={site.port + 1}"):
-        Site(tmp_path).manage("prepare", "--port", str(site.port))
+def test_a_port_in_use_is_told_before_anything_is_done(sample_site: Site, tmp_path: Path) -> None:
+    with pytest.raises(AssertionError, match=f"make run PORT={sample_site.port + 1}"):
+        Site(tmp_path).manage("prepare", "--port", str(sample_site.port))
     assert list(tmp_path.glob("*.sqlite3")) == []

@@ -38,7 +38,13 @@ def make_submission(phase: Phase, owner: User, *states: str, **extra: Any) -> Su
         owner=owner,
     )
     for state in states:
-        Grading.objects.create(submission=submission, signature="v1", state=state, items_total=1)
+        Grading.objects.create(
+            submission=submission,
+            release_id=submission.phase.release_id,
+            signature="v1",
+            state=state,
+            items_total=1,
+        )
     return submission
 
 

@@ -147,6 +147,6 @@ def test_the_start_page_asks_the_database_the_same_for_little_and_for_much(
         make_case(campaign.documents.all()[0], 1)
         make_submission(phase, ann, "done")
     client = client_of(ann)
-    # session, user, membership for the navigation, memberships, counts, next, submissions
-    with django_assert_num_queries(7):
+    # session, user, membership for the navigation, memberships, counts, next, submissions, checks
+    with django_assert_num_queries(8):
         client.get("/start/")

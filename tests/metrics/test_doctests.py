@@ -7,11 +7,12 @@ import pkgutil
 import pytest
 
 import scoring.benchmarks
+import scoring.judge
 import scoring.metrics
 
 MODULES = [
     module.name
-    for package in (scoring.metrics, scoring.benchmarks)
+    for package in (scoring.metrics, scoring.judge, scoring.benchmarks)
     for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
 ]
 

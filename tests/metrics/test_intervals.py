@@ -1,6 +1,7 @@
 """Intervals, paired tests and ranks: hand-computed cases, and what must hold for any figures."""
 
 import hashlib
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -168,6 +169,34 @@ def test_ranks_count_those_significantly_better() -> None:
     equal = replicates([1.0, *base[1:]])
     assert significance_ranks([good, best, equal, None]) == [2, 1, 2, None]
     assert significance_ranks([good, best, equal], direction="down") == [1, 3, 1]
+
+
+@given(
+    st.lists(st.lists(st.integers(0, 3), min_size=6, max_size=6), min_size=1, max_size=5),
+    st.sampled_from(["up", "down"]),
+)
+@few
+def test_ranks_are_those_of_the_paired_tests(
+    outcomes: list[list[int]], direction: Literal["up", "down"]
+) -> None:
+    """Some documents count nothing, so that some replicates are not defined."""
+    documents = names(6)
+    weights = resampling(documents, seed="s")
+    entries = [
+        bootstrap(tally(documents, [n // 2 for n in row], [n % 2 for n in row]), weights)
+        for row in outcomes
+    ]
+    sign = 1 if direction == "up" else -1
+
+    def is_better(one: Replicates, other: Replicates) -> bool:
+        test = paired_bootstrap(one, other)
+        return test is not None and test.difference * sign > 0 and test.is_significant
+
+    expected = [
+        None if entry.value is None else 1 + sum(is_better(other, entry) for other in entries)
+        for entry in entries
+    ]
+    assert significance_ranks(entries, direction) == expected
 
 
 @pytest.mark.parametrize(

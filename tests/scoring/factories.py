@@ -3,17 +3,22 @@
 import io
 import json
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection, connections
 
-from portal.accounts.models import User
+from portal.accounts.models import Team, User
 from portal.datasets.models import Dataset, Release
 from portal.datasets.services.releases import GoldItem, freeze_release
 from portal.facts import read_tags
 from scoring.models import Board, Entry, Grading, Phase, Submission
 from scoring.services.boards import NewPhase, create_board, set_board_state
+from scoring.services.limits import LimitReached, hold_place
+from scoring.services.revisions import bump_board
 from scoring.services.submissions import create_submission
 from scoring.services.validation import check_upload
 from tests.factories import empty_dataset, make_document
@@ -52,6 +57,7 @@ def make_release(
     visibility: str = Release.Visibility.PUBLIC,
     dataset: Dataset | None = None,
     version: str = "1.0.0",
+    splits: Mapping[str, str] | None = None,
 ) -> Release:
     dataset = dataset or empty_dataset(visibility=Dataset.Visibility.PUBLIC)
     items = []
@@ -60,7 +66,12 @@ def make_release(
         document = make_document(dataset, name, page.canonical.html)
         items.append(GoldItem(document=document, spans=page.spans))
     return freeze_release(
-        dataset=dataset, version=version, items=items, labels=LABELS, visibility=visibility
+        dataset=dataset,
+        version=version,
+        items=items,
+        labels=LABELS,
+        visibility=visibility,
+        splits=splits,
     )
 
 
@@ -116,6 +127,8 @@ def make_submission(
     predictions: Mapping[str, str] = PERFECT,
     *,
     name: str = "Reader",
+    team: Team | None = None,
+    replaces: Submission | None = None,
     **card: str,
 ) -> Submission:
     """Stored and queued; `run_jobs()` grades it."""
@@ -127,6 +140,8 @@ def make_submission(
         file=file,
         filename="predictions.jsonl",
         checked=check_upload(phase=phase, file=file, filename="predictions.jsonl"),
+        team=team,
+        replaces=replaces,
     )
 
 
@@ -155,11 +170,13 @@ def make_entry(board: Board, owner: User, *, name: str = "Reader", **scores: Any
     signature = spec.signature(spec.check_options(phase.options))
     grading = Grading.objects.create(
         submission=submission,
+        release=phase.release,
         signature=signature,
         state=Grading.State.DONE,
         items_total=3,
         scores=SCORES | scores,
     )
+    bump_board(board.pk)
     return Entry.objects.create(
         board=board,
         phase=phase,
@@ -169,3 +186,26 @@ def make_entry(board: Board, owner: User, *, name: str = "Reader", **scores: Any
         signature=signature,
         name=name,
     )
+
+
+def waiting(phase: Phase, owner: User, team: Team | None = None) -> Submission:
+    """A submission that has no place yet."""
+    return Submission.objects.create(phase=phase, owner=owner, team=team, name="Reader")
+
+
+def places_taken(submissions: Sequence[Submission]) -> int:
+    """How many of them get a place when all ask for one at the same moment, each in a thread."""
+    if connection.vendor == "sqlite":
+        pytest.skip("SQLite has one writer at a time: this race exists on PostgreSQL only")
+
+    def take(submission: Submission) -> bool:
+        try:
+            hold_place(submission=submission, actor=submission.owner)
+        except LimitReached:
+            return False
+        finally:
+            connections.close_all()
+        return True
+
+    with ThreadPoolExecutor(len(submissions)) as pool:
+        return sum(pool.map(take, submissions))

@@ -7,10 +7,13 @@ from django.db.models import Count
 
 from portal.accounts.models import User
 from portal.jobs.models import Job, JobEvent
-from scoring.models import Grading, ItemScore
+from scoring.models import Board, Entry, Grading, ItemScore, Regrade, Submission
 from scoring.selectors.progress import grading_stages
+from scoring.services.publication import publish_submission
+from scoring.services.regrades import start_regrade
 
 from .factories import GOLD, lines_of, make_board, make_release, make_submission, plain
+from .regrading import next_release, release_of
 
 
 def make(names: Sequence[str]) -> None:
@@ -25,8 +28,6 @@ def predictions(names: Sequence[str]) -> str:
 
 def submit(names: Sequence[str], email: str) -> int:
     """The primary key of a new grading of a perfect submission."""
-    from scoring.models import Board
-
     owner = User.objects.get(email=email)
     pages = {name: f"<p>{name}</p>{plain(GOLD['page-1'])}" for name in names}
     submission = make_submission(Board.objects.get(), owner, pages)
@@ -48,4 +49,35 @@ def state(pk: int) -> dict[str, Any]:
         "jobs": list(jobs.values_list("state", flat=True)),
         "done twice": done.values("job").annotate(n=Count("id")).filter(n__gt=1).count(),
         "log": [line.text for line in grading_stages(grading).lines],
+    }
+
+
+def publish_all() -> None:
+    for submission in Submission.objects.order_by("pk"):
+        publish_submission(submission=submission, actor=None)
+
+
+def regrade() -> None:
+    """Of the whole board, on a release without the loss of each page."""
+    board = Board.objects.get()
+    start_regrade(board=board, release=next_release(release_of(board)), actor=None)
+
+
+def regrade_state() -> dict[str, Any]:
+    """How the re-grade stands, and what the board shows."""
+    found = Regrade.objects.get()
+    scores = ItemScore.objects.filter(grading__regrade=found)
+    doubles = scores.values("grading", "item").annotate(n=Count("id")).filter(n__gt=1)
+    return {
+        "state": found.state,
+        "error": found.error,
+        "items": scores.count(),
+        "doubles": len(doubles),
+        "entries": [
+            [entry.grading.release.version, entry.scores["ffa"]]
+            for entry in Entry.objects.select_related("grading__release").order_by("pk")
+            if entry.grading
+        ],
+        "gradings": found.gradings.count(),
+        "moves": [[move.rank_before, move.rank_after] for move in found.moves.all()],
     }

@@ -1,6 +1,7 @@
 """The REST API: boards, leaderboards, submitting, results."""
 
 import json
+import re
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
@@ -12,6 +13,7 @@ from rest_framework.test import APIClient
 from portal.accounts.models import User
 from portal.accounts.tokens import issue_token
 from portal.jobs.models import Job
+from scoring import api_urls
 from scoring.models import Board, Entry, Grading, Phase, Submission
 from scoring.services.boards import NewPhase, add_phase
 from scoring.services.reported import load_reported
@@ -44,7 +46,7 @@ def send(api: APIClient, content: bytes = b"", **extra: Any) -> Any:
 
 def test_boards_with_their_phases(api_of: ApiOf, board: Board, researcher: User) -> None:
     make_entry(board, researcher)
-    [listed] = api_of(None).get("/api/v1/boards/").json()
+    [listed] = api_of(None).get("/api/v1/boards/").json()["results"]
     [phase] = listed.pop("phases")
     assert listed == {
         "slug": "board",
@@ -251,6 +253,9 @@ def test_items_with_their_scores_and_facts(
         "found": True,
         "matched_text": "350",
         "error": "sign",
+        "beside": {},
+        "why": "",
+        "overruled": "",
     }
 
 
@@ -302,10 +307,18 @@ def test_own_and_board_lists(
 
 def test_the_schema_tells_of_every_endpoint_and_answer(api_of: ApiOf) -> None:
     schema = json.loads(api_of(None).get("/api/v1/schema/?format=json").content)
-    paths = {path for path in schema["paths"] if "/boards" in path or "/submissions" in path}
-    assert len(paths) == 20
+    routes = {f"/api/v1/{pattern.pattern}" for pattern in api_urls.urlpatterns}
+    told, there = (
+        {
+            re.sub(r"<[^>]+>|{[^}]+}", "*", path)
+            for path in paths
+            if re.search(r"v1/(board|sub)", path)
+        }
+        for paths in (schema["paths"], routes)
+    )
+    assert told == there
     answers = schema["paths"]["/api/v1/boards/{slug}/submissions/"]["post"]["responses"]
-    assert set(answers) == {"200", "201", "409", "413", "422"}
+    assert set(answers) == {"200", "201", "409", "413", "422"} | {"400", "401", "403", "404", "415"}
 
 
 def test_a_view_of_the_leaderboard(api_of: ApiOf, board: Board, researcher: User) -> None:

@@ -87,7 +87,12 @@ def test_markup_of_a_model_never_runs(page_of: Pages, board: Board, researcher: 
 @pytest.mark.parametrize("width", [1440, 390])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_pages_are_accessible_and_do_not_overflow(
-    page_of: Pages, researcher: User, organiser: User, width: int, scheme: str
+    page_of: Pages,
+    researcher: User,
+    organiser: User,
+    empty_pictures: None,
+    width: int,
+    scheme: str,
 ) -> None:
     board = make_board()
     load_reported(board=board)
@@ -101,6 +106,7 @@ def test_pages_are_accessible_and_do_not_overflow(
         "/boards/new/",
         "/boards/board/",
         "/boards/board/?sort=ffa",
+        "/boards/board/charts/?rows=reported",
         "/boards/board/submit/",
         "/boards/board/manage/",
         "/submissions/",

@@ -224,14 +224,35 @@ def test_error_of_a_failed_grading_quotes_no_gold(
 def test_an_aggregation_that_fails_says_so_without_its_own_words(
     queued: Submission, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def aggregate(results: Any, options: Any) -> Any:
-        raise ArithmeticError(f"sum of {SECRET}")
-
     spec = BENCHMARKS["fincriticaled"]
+
+    def aggregate(results: Any, options: Any) -> Any:
+        results = list(results)
+        if len(results) > 1:
+            raise ArithmeticError(f"sum of {SECRET}")
+        return spec.aggregate(results, options)
+
     monkeypatch.setitem(BENCHMARKS, "fincriticaled", replace(spec, aggregate=aggregate))
     grading = run_until_done(latest_grading(queued))
     assert grading.state == Grading.State.FAILED
     assert grading.error == ("Putting the scores together: the grader stopped with ArithmeticError")
+
+
+@pytest.mark.django_db
+def test_an_item_whose_own_figures_fail_is_named_without_words_of_the_gold(
+    queued: Submission, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spec = BENCHMARKS["fincriticaled"]
+
+    def aggregate(results: Any, options: Any) -> Any:
+        raise ArithmeticError(f"sum of {SECRET}")
+
+    monkeypatch.setitem(BENCHMARKS, "fincriticaled", replace(spec, aggregate=aggregate))
+    grading = run_until_done(latest_grading(queued))
+    assert grading.state == Grading.State.FAILED
+    assert "“page-3” (the scorer stopped with ArithmeticError)" in grading.error
+    jobs = Job.objects.filter(group=grading.job_group).values_list("error", flat=True)
+    assert SECRET not in grading.error + "".join(jobs)
 
 
 @pytest.mark.django_db

@@ -4,7 +4,8 @@ import pytest
 
 from portal.accounts.models import User
 from scoring.models import Board, Category, Entry
-from scoring.selectors.leaderboards import Leaderboard, Row, leaderboard
+from scoring.selectors.leaderboard_rows import Row
+from scoring.selectors.leaderboards import Leaderboard, leaderboard
 from scoring.services.reported import load_reported
 
 from .factories import first_phase, make_board, make_entry
@@ -266,3 +267,17 @@ def test_loading_the_rows_of_views_twice_changes_nothing() -> None:
     load_reported(board=board)
     assert list(board.entries.values_list("pk", flat=True).order_by("pk")) == before
     assert len(before) == 3 * 28
+
+
+def test_a_disqualified_row_is_shown_and_ranked_nowhere(board: Board, researcher: User) -> None:
+    make_entry(board, researcher, name="Best", ffa=0.9)
+    make_entry(board, researcher, name="Second", ffa=0.8)
+    reason = "Trained on the test set."
+    Entry.objects.filter(name="Best").update(verdict="disqualified", verdict_reason=reason)
+    table = leaderboard(board, first_phase(board))
+    second, best = table.sections[0].rows
+    assert (second.entry.name, second.ranks["rank_ffa"]) == ("Second", 1)
+    assert (best.entry.name, best.ranks["rank_ffa"]) == ("Best", None)
+    place = [column.key for column in table.columns].index("ffa")
+    assert (best.cells[place].text, best.cells[place].is_best) == ("90.00", False)
+    assert second.cells[place].is_best

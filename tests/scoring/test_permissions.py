@@ -25,6 +25,7 @@ ANYBODY = (200, 200, 200, 200)
 ACCOUNTS = (302, 200, 200, 200)
 ORGANISERS = (302, 403, 403, 200)
 KEEPERS = (404, 404, 200, 200)
+NOBODY = (404, 404, 404, 404)
 KEEPERS_LOGGED_IN = (302, 404, 200, 200)
 ONLY_GET = (405, 405, 405, 405)
 ONLY_POST = (405, 405, 405, 405)
@@ -41,6 +42,8 @@ GET_PAGES = {
     "board-new": ORGANISERS,
     "board": ANYBODY,
     "submit": ACCOUNTS,
+    # Only a sample board has a file to be tried with: see test_examples.
+    "board-example": NOBODY,
     "board-manage": ORGANISERS,
     "board-state": ONLY_POST_ORGANISERS,
     "submissions": ACCOUNTS,
@@ -50,6 +53,7 @@ GET_PAGES = {
     "submission-retry": ONLY_POST_LOGGED_IN,
     "submission-publish": ONLY_POST_LOGGED_IN,
     "submission-unpublish": ONLY_POST_LOGGED_IN,
+    "submission-open-items": ONLY_POST_LOGGED_IN,
     "submission-withdraw": ONLY_POST_LOGGED_IN,
     "submission-judge": ONLY_POST_ORGANISERS,
     "submission-pin": ONLY_POST_ORGANISERS,
@@ -59,6 +63,40 @@ GET_PAGES = {
     "webhooks": ACCOUNTS,
     "webhook-remove": ONLY_POST_LOGGED_IN,
     "submission-item": KEEPERS,
+    "submission-item-rendered": KEEPERS,
+    "board-csv": ANYBODY,
+    "board-latex": ANYBODY,
+    "board-charts": ANYBODY,
+    "chart": ANYBODY,
+    # No version of the library has this name: see test_charts.
+    "chart-library": NOBODY,
+    "submission-scores": KEEPERS,
+    "submission-bibtex": KEEPERS,
+    # The fixtures' benchmark has no task tree: see test_task_trees.
+    "board-tasks": NOBODY,
+    "board-changes": ANYBODY,
+    # Says how to choose entries: see test_comparisons.
+    "board-compare": ANYBODY,
+    "regrade-start": ORGANISERS,
+    # No re-grade has the number of the submission.
+    "regrade": (302, 403, 403, 404),
+    "regrade-cancel": ONLY_POST_ORGANISERS,
+    "board-judge": ANYBODY,
+    "judge-manage": ORGANISERS,
+    "judge-expert-remove": ONLY_POST_ORGANISERS,
+    "judge-sample-new": ONLY_POST_ORGANISERS,
+    "judge-sample-close": ONLY_POST_ORGANISERS,
+    "judge-run-new": ONLY_POST_ORGANISERS,
+    "judge-run-cancel": ONLY_POST_ORGANISERS,
+    "judge-endpoint": ORGANISERS,
+    "judge-endpoint-remove": ONLY_POST_ORGANISERS,
+    "judge-endpoint-try": ONLY_POST_ORGANISERS,
+    # Nobody here is an expert of the board, nor has any case its number: see test_judging.
+    "judge-cases": (302, 403, 403, 403),
+    "judge-review": (302, 403, 403, 403),
+    "judge-case": (302, 404, 404, 404),
+    "judge-image": (302, 404, 404, 404),
+    "judge-rendered": (302, 404, 404, 404),
 }
 POST_PAGES = {
     "boards": ONLY_GET,
@@ -66,6 +104,7 @@ POST_PAGES = {
     "board-new": (302, 403, 403, 400),
     "board": ONLY_GET,
     "submit": (302, 400, 400, 400),
+    "board-example": ONLY_GET,
     "board-manage": (302, 403, 403, 405),
     "board-state": ORGANISERS_POST,
     "submissions": ONLY_GET_LOGGED_IN,
@@ -75,6 +114,7 @@ POST_PAGES = {
     "submission-retry": KEEPERS_POST,
     "submission-publish": KEEPERS_POST,
     "submission-unpublish": KEEPERS_POST,
+    "submission-open-items": KEEPERS_POST,
     "submission-withdraw": KEEPERS_POST,
     "submission-judge": ORGANISERS_POST,
     "submission-pin": ORGANISERS_POST,
@@ -85,9 +125,40 @@ POST_PAGES = {
     # No webhook has the number of the submission.
     "webhook-remove": (302, 404, 404, 404),
     "submission-item": ONLY_GET,
+    "submission-item-rendered": ONLY_GET,
+    "board-csv": ONLY_GET,
+    "board-latex": ONLY_GET,
+    "board-charts": ONLY_GET,
+    "chart": ONLY_GET,
+    "chart-library": ONLY_GET,
+    "submission-scores": ONLY_GET,
+    "submission-bibtex": ONLY_GET,
+    "board-tasks": ONLY_GET,
+    "board-changes": ONLY_GET,
+    "board-compare": ONLY_GET,
+    "regrade-start": ORGANISERS_POST,
+    "regrade": (302, 403, 403, 405),
+    "regrade-cancel": (302, 403, 403, 404),
+    "board-judge": ONLY_GET,
+    "judge-manage": (302, 403, 403, 400),
+    "judge-expert-remove": (302, 403, 403, 404),
+    "judge-sample-new": (302, 403, 403, 400),
+    "judge-sample-close": (302, 403, 403, 404),
+    "judge-run-new": (302, 403, 403, 400),
+    "judge-run-cancel": (302, 403, 403, 404),
+    "judge-endpoint": (302, 403, 403, 400),
+    "judge-endpoint-remove": ORGANISERS_POST,
+    # The tests' settings name no judge: it says so.
+    "judge-endpoint-try": ORGANISERS_POST,
+    "judge-cases": ONLY_GET_LOGGED_IN,
+    "judge-review": (302, 403, 403, 403),
+    "judge-case": ONLY_GET_LOGGED_IN,
+    "judge-image": ONLY_GET_LOGGED_IN,
+    "judge-rendered": ONLY_GET_LOGGED_IN,
 }
 
 API_ACCOUNTS = (401, 200, 200, 200)
+API_ORGANISERS = (401, 403, 403, 200)
 API_KEEPERS_LOGGED_IN = (401, 404, 200, 200)
 API_NO_GET = (401, 405, 405, 405)
 API_NO_GET_ORGANISERS = (401, 403, 403, 405)
@@ -98,6 +169,8 @@ GET_API = {
     "boards": ANYBODY,
     "board": ANYBODY,
     "leaderboard": ANYBODY,
+    "charts": ANYBODY,
+    "chart": ANYBODY,
     "board-submissions": (401, 403, 403, 200),
     "submissions": API_ACCOUNTS,
     "submission": KEEPERS,
@@ -108,20 +181,36 @@ GET_API = {
     "submission-retry": API_NO_GET,
     "submission-publish": API_NO_GET,
     "submission-unpublish": API_NO_GET,
+    "submission-open-items": API_NO_GET,
     "submission-withdraw": API_NO_GET,
     "submission-judge": API_NO_GET_ORGANISERS,
     "submission-pin": API_NO_GET_ORGANISERS,
     "board-check": API_NO_GET,
+    "board-likenesses": (401, 403, 403, 200),
+    "board-judge": ANYBODY,
+    # The board has none of its own: see test_judge_endpoint_api.
+    "judge-endpoint": (401, 403, 403, 404),
+    "judge-endpoint-try": API_NO_GET_ORGANISERS,
     "phases": API_NO_GET_ORGANISERS,
     "phase": ANYBODY,
     "phase-limits": API_ACCOUNTS,
+    # Of a public release.
+    "phase-ids": ANYBODY,
     "webhooks": API_ACCOUNTS,
     "webhook": API_NO_GET,
+    "board-changes": ANYBODY,
+    # Without entries.
+    "board-compare": (400, 400, 400, 400),
+    "regrades": API_ORGANISERS,
+    "regrade": (401, 403, 403, 404),
+    "regrade-cancel": API_NO_GET_ORGANISERS,
 }
 POST_API = {
     "boards": (401, 403, 403, 400),
     "board": (401, 403, 403, 405),
     "leaderboard": API_NO_POST,
+    "charts": API_NO_POST,
+    "chart": API_NO_POST,
     "board-submissions": (401, 400, 400, 400),
     "submissions": API_NO_POST,
     "submission": API_NO_POST,
@@ -132,15 +221,26 @@ POST_API = {
     "submission-retry": API_CONFLICT,
     "submission-publish": (401, 404, 200, 200),
     "submission-unpublish": (401, 404, 200, 200),
+    "submission-open-items": (401, 404, 200, 200),
     "submission-withdraw": (401, 404, 200, 200),
     "submission-judge": (401, 403, 403, 400),
     "submission-pin": (401, 403, 403, 200),
     "board-check": (401, 400, 400, 400),
+    "board-likenesses": (401, 403, 403, 405),
+    "board-judge": API_NO_POST,
+    "judge-endpoint": (401, 403, 403, 405),
+    "judge-endpoint-try": (401, 403, 403, 409),
     "phases": (401, 403, 403, 400),
     "phase": (401, 403, 403, 405),
     "phase-limits": API_NO_POST,
+    "phase-ids": API_NO_POST,
     "webhooks": (401, 400, 400, 400),
     "webhook": API_NO_POST,
+    "board-changes": API_NO_POST,
+    "board-compare": API_NO_POST,
+    "regrades": (401, 403, 403, 201),
+    "regrade": (401, 403, 403, 405),
+    "regrade-cancel": (401, 403, 403, 404),
 }
 
 
@@ -157,6 +257,11 @@ def address(pattern: URLPattern, root: str, submission: Submission) -> str:
         "<int:pk>": submission.pk,
         "<str:name>": "page-1",
         "<slug:phase>": "test",
+        "<slug:chart>": "ranks",
+        "<slug:form>": "csv",
+        "<slug:version>": "0",
+        "<str:side>": "gold",
+        "<int:number>": 1,
     }.items():
         route = route.replace(part, str(value))
     return root + route
@@ -224,8 +329,18 @@ def test_changing_a_board_by_the_api(api_of: ApiOf, graded: Submission, cast: Ca
     [
         "/boards/board/",
         "/boards/board/submit/",
+        "/boards/board/leaderboard.csv",
+        "/boards/board/leaderboard.tex",
+        "/boards/board/charts/",
+        "/boards/board/charts/ranks.csv",
+        "/boards/board/changes/",
+        "/boards/board/compare/",
         "/api/v1/boards/board/",
         "/api/v1/boards/board/leaderboard/",
+        "/api/v1/boards/board/charts/",
+        "/api/v1/boards/board/charts/ranks/",
+        "/api/v1/boards/board/changes/",
+        "/api/v1/boards/board/judge/",
     ],
 )
 def test_a_draft_board_exists_for_organisers_alone(
@@ -263,6 +378,8 @@ def test_the_summary_of_a_published_submission_is_public(
     ("path", "wanted"),
     [
         ("/submissions/{}/items/page-1/", (404, 404, 200, 200)),
+        ("/submissions/{}/items/page-1/gold/", (404, 404, 200, 200)),
+        ("/submissions/{}/items/page-1/prediction/", (404, 404, 200, 200)),
         ("/submissions/{}/file/", (302, 403, 200, 200)),
         ("/api/v1/submissions/{}/items/", (404, 404, 200, 200)),
         ("/api/v1/submissions/{}/items/page-1/", (404, 404, 200, 200)),

@@ -126,7 +126,7 @@ def test_what_was_graded_stays_as_it_was_graded(
         format="json",
     )
     assert answer.status_code == 409
-    assert "its release, split and options stay" in answer.json()["detail"]
+    assert "its release, split, options and public share stay" in answer.json()["detail"]
 
 
 def test_phases_by_the_api(api_of: ApiOf, board: Board, organiser: User) -> None:

@@ -4,8 +4,7 @@ import math
 
 import pytest
 
-from scoring.selectors.leaderboards import parameters
-from scoring.selectors.ranking import best_value, competition_ranks, is_score
+from scoring.selectors.ranking import best_values, competition_ranks, is_score, parameters
 
 
 @pytest.mark.parametrize(
@@ -37,11 +36,12 @@ def test_only_finite_numbers_are_scores(value: object, is_number: bool) -> None:
     assert is_score(value) is is_number
 
 
-def test_best_value_follows_the_direction() -> None:
-    values = [0.3, None, 0.7]
-    assert best_value(values) == 0.7
-    assert best_value(values, higher_is_better=False) == 0.3
-    assert best_value([None]) is None
+def test_best_values_follows_the_direction() -> None:
+    values = [0.7, 0.3, None, 0.5, 0.7, 0.3]
+    assert best_values(values) == (0.7, 0.5)
+    assert best_values(values, higher_is_better=False) == (0.3, 0.5)
+    assert best_values([0.4, 0.4]) == (0.4, None)
+    assert best_values([None]) == (None, None)
 
 
 @pytest.mark.parametrize(

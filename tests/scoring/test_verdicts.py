@@ -1,5 +1,6 @@
 """Versions, withdrawing, verdicts, and scores that are rounded or told later."""
 
+import re
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
@@ -127,12 +128,17 @@ def test_what_was_said_before_publishing_stands_on_the_entry(
 
 def test_scores_are_rounded_to_decimals_of_a_percentage() -> None:
     scores = {"ffa": 2 / 3, "missing": None, "one": 1.0}
-    assert rounded_scores(Phase(score_decimals=1), scores) == {
-        "ffa": 0.667,
-        "missing": None,
-        "one": 1.0,
-    }
-    assert rounded_scores(Phase(), scores) == scores
+    phase = Phase(board=Board(benchmark="fincriticaled"), score_decimals=1)
+    assert rounded_scores(phase, scores) == {"ffa": 0.667, "missing": None, "one": 1.0}
+    phase.score_decimals = None
+    assert rounded_scores(phase, scores) == scores
+
+
+def test_counts_among_the_scores_are_left_out_where_scores_are_rounded() -> None:
+    scores = {"overall": 2 / 3, "fp_overall": 3, "reward": 0.25}
+    phase = Phase(board=Board(benchmark="receiptbench"), score_decimals=0)
+    assert "fp_overall" in phase.counting_figures
+    assert rounded_scores(phase, scores) == {"overall": 0.67, "reward": 0.25}
 
 
 @pytest.fixture
@@ -156,8 +162,10 @@ def test_a_rounding_phase_tells_nothing_that_undoes_it(
     items = f"/api/v1/submissions/{rounding.pk}/items/"
     assert api_of(researcher).get(items).status_code == 404
     page = client_of(researcher).get(f"/submissions/{rounding.pk}/").content.decode()
-    assert "67.00" in page
+    assert re.search(r">\s*67\s*<", page)
     assert "66.67" not in page
+    # No decimals look measured that were rounded away.
+    assert "67.0" not in page
 
 
 def test_the_leaderboard_ranks_by_the_rounded_figures(

@@ -32,15 +32,19 @@ def start_with(tmp_path: Path, **variables: str) -> subprocess.CompletedProcess[
     ("name", "value"),
     [
         ("SECRET_KEY", "short"),
+        ("SECRET_KEY_FALLBACKS", f"{'long' * 8},short"),
         ("DEBUG", "perhaps"),
         ("DATABASE_URL", "mysql://somewhere/else"),
         ("UPLOAD_LIMIT_MB", "many"),
         ("UPLOAD_LIMIT_MB", "0"),
+        ("JUDGE_PRICE_INPUT", "free"),
+        ("JUDGE_PRICE_OUTPUT", "-1"),
         ("JOB_LEASE_SECONDS", "-5"),
         ("ACCOUNT_EMAIL_VERIFICATION", "maybe"),
         ("SIGN_UP", "closed"),
         ("EMAIL_URL", "pigeon://loft"),
         ("EMAIL_TIMEOUT_SECONDS", "0"),
+        ("EMBEDDING_MODEL", "/no/such/folder"),
     ],
 )
 def test_wrong_value_stops_the_start_with_its_name(tmp_path: Path, name: str, value: str) -> None:

@@ -15,6 +15,7 @@ from scoring.benchmarks.base import (
     Scores,
     View,
 )
+from scoring.benchmarks.items import ItemSummary
 from scoring.benchmarks.line_checks import check_id
 from scoring.benchmarks.options import complete_options
 from scoring.benchmarks.reading import (
@@ -127,6 +128,10 @@ def _share(part: int, whole: int) -> float | None:
     return part / whole if whole else None
 
 
+def summarise(result: Mapping[str, Any], options: Mapping[str, str]) -> ItemSummary:
+    return ItemSummary(float(result["right"]), "large" if result["large"] else "small")
+
+
 def signature(options: Options) -> str:
     return f"{KEY}|v{VERSION}"
 
@@ -146,6 +151,7 @@ TOY = Benchmark(
     score_item=score_item,
     aggregate=aggregate,
     signature=signature,
+    summarise=summarise,
     views_for=views_for,
     names_every_id=True,
     example='{"id": "q1", "sum": 42}',

@@ -71,6 +71,8 @@ def test_receipts_have_the_fields_of_the_benchmark() -> None:
         ({"orig_curr": "£"}, [("orig_curr", "kind")]),
         ({"orig_curr": ["£", 3]}, [("orig_curr", "kind")]),
         ({"orig_total": "1.234,50"}, []),
+        ({"orig_total": "12,90"}, []),
+        ({"orig_total": "12,9,0"}, [("orig_total", "number")]),
         ({"orig_total": "about 10"}, [("orig_total", "number")]),
         ({"std_total": "1234.50"}, [("std_total", "form")]),
         ({"std_total": 1234.5}, [("std_total", "form")]),

@@ -18,8 +18,12 @@ def released(
     dataset_visibility: str = "public",
     version: str = "1.0.0",
     splits: dict[str, str] | None = None,
+    number: str = "1,200",
 ) -> Release:
-    """The dataset `world` with the pages a and b; each has the facts 1,200 and March 31, 2025."""
+    """The dataset `world` with the pages a and b; each has the facts `number` and March 31, 2025.
+
+    Another number that is on the pages is "77".
+    """
     dataset = Dataset.objects.filter(slug="world").first()
     if dataset is None:
         dataset = empty_dataset(slug="world", title="World", visibility=dataset_visibility)
@@ -27,7 +31,7 @@ def released(
             html = f"<p>Page {name}: sales 1,200 until March 31, 2025 of 77 shops</p>"
             add_image(make_document(dataset, name, html))
     items = [
-        GoldItem(document, spans_of(document, Number=["1,200"], Date=["March 31, 2025"]))
+        GoldItem(document, spans_of(document, Number=[number], Date=["March 31, 2025"]))
         for document in dataset.documents.all()
     ]
     return freeze_release(

@@ -37,7 +37,7 @@ def test_dispute_from_the_release_to_the_notes_of_the_next(
     page.get_by_role("button", name="Accept").click()
     expect(page.get_by_text(f"Dispute {number} is accepted.")).to_be_visible()
 
-    new = released(version="1.1.0")
+    new = released(version="1.1.0", number="77")
     page = page_of(organiser)
     page.goto(f"/datasets/world/releases/{new.version}/")
     expect(page.get_by_text(f"Dispute {number}: a, fact 0: 1,300")).to_be_visible()

@@ -184,6 +184,29 @@ def test_nobody_decides_their_own(
     assert set(Dispute.objects.values_list("state", flat=True)) == {"open"}
 
 
+@pytest.mark.parametrize("role", ROLES)
+def test_withdrawing(
+    role: str, cast: Cast, researcher: User, client_of: Clients, api_of: Apis
+) -> None:
+    release = released()
+    disputes = [make_dispute(release, researcher, claim=str(number)) for number in range(2)]
+    enrol(cast)
+    page = f"/datasets/world/disputes/{disputes[0].pk}/"
+    offered = "/withdraw/" in client_of(cast[role]).get(page).content.decode()
+    posted = client_of(cast[role]).post(f"{page}withdraw/")
+    answer = api_of(cast[role]).post(f"/api/v1/datasets/world/disputes/{disputes[1].pk}/withdraw/")
+    states = set(Dispute.objects.values_list("state", flat=True))
+    if role == "researcher":
+        assert (offered, posted.status_code, answer.status_code) == (True, 302, 200)
+        assert states == {"withdrawn"}
+        assert answer.json()["state"] == "withdrawn"
+        return
+    assert (offered, states) == (False, {"open"})
+    assert (posted.status_code, answer.status_code) == (
+        (302, 401) if role == "anonymous" else (403, 403)
+    )
+
+
 def test_lead_is_led_to_the_campaign_of_the_page(
     lead: User, researcher: User, client_of: Clients
 ) -> None:

@@ -8,9 +8,14 @@ from django.core import mail
 from portal.accounts.models import User
 from portal.audit.models import Event
 from portal.datasets.models import Dispute
-from portal.datasets.selectors.dispute_notes import dispute_notes, unsettled_disputes
+from portal.datasets.selectors.dispute_notes import (
+    dispute_notes,
+    unsettled_disputes,
+    unsettled_warning,
+)
 from portal.datasets.services import disputes as service
-from portal.datasets.services.disputes import DisputeRefused, raise_dispute
+from portal.datasets.services.disputes import DisputeRefused, raise_dispute, withdraw_dispute
+from portal.datasets.services.releases import GoldItem, freeze_release
 
 from .factories import decide, item_of, make_dispute, released
 
@@ -109,6 +114,18 @@ def test_own_dispute_and_empty_answer_are_refused(lead: User, researcher: User) 
     assert Dispute.objects.filter(state="open").count() == 2
 
 
+def test_of_withdrawing_and_deciding_the_first_holds(researcher: User, lead: User) -> None:
+    release = released()
+    taken_back, decided = (make_dispute(release, researcher, claim=str(n)) for n in range(2))
+    withdraw_dispute(dispute=taken_back, actor=researcher)
+    assert decide(taken_back, lead).state == "withdrawn"
+    decide(decided, lead)
+    assert withdraw_dispute(dispute=decided, actor=researcher).state == "accepted"
+    assert Event.objects.filter(verb="withdraw_dispute").count() == 1
+    # A place among the open ones is free again, and the same may be said once more.
+    assert make_dispute(release, researcher, claim="0").pk != taken_back.pk
+
+
 def test_accepted_ones_are_settled_and_told_by_the_next_release(
     researcher: User, lead: User
 ) -> None:
@@ -117,7 +134,7 @@ def test_accepted_ones_are_settled_and_told_by_the_next_release(
     missing = decide(make_dispute(release, researcher, fact=None, claim="77"), lead)
     declined = decide(make_dispute(release, researcher, fact=1), lead, accept=False)
     still_open = make_dispute(release, researcher, name="b")
-    new = released(version="1.1.0")
+    new = released(version="1.1.0", number="77")
     for dispute, settled in ((accepted, new), (missing, new), (declined, None), (still_open, None)):
         dispute.refresh_from_db()
         assert dispute.settled_in == settled
@@ -133,12 +150,52 @@ def test_accepted_ones_are_settled_and_told_by_the_next_release(
     assert accepted.settled_in == new
 
 
+def test_accepted_ones_wait_as_long_as_their_gold_is_as_it_was(
+    researcher: User, lead: User
+) -> None:
+    release = released()
+    number = decide(make_dispute(release, researcher, fact=0), lead)
+    date = decide(make_dispute(release, researcher, fact=1, name="b"), lead)
+    missing = decide(make_dispute(release, researcher, fact=None), lead)
+    assert released(version="1.1.0").notes == ""
+    assert unsettled_warning(release.dataset) == (
+        "Accepted disputes stay unsettled, for their gold is as it was:"
+        f" {number.pk} (a), {date.pk} (b), {missing.pk} (a)."
+    )
+    # The number of both pages changes, the date does not, though its place in the list does.
+    new = released(version="1.2.0", number="77")
+    for dispute, settled in ((number, new), (date, None), (missing, new)):
+        dispute.refresh_from_db()
+        assert dispute.settled_in == settled
+    assert f"Dispute {date.pk}:" not in new.notes
+    assert f": {date.pk} (b)." in unsettled_warning(release.dataset)
+
+
+def test_what_is_no_item_any_more_is_settled(researcher: User, lead: User) -> None:
+    release = released()
+    dispute = decide(make_dispute(release, researcher, name="b"), lead)
+    document = release.dataset.documents.get(name="a")
+    freeze_release(
+        dataset=release.dataset, version="2.0.0", items=[GoldItem(document, [])], labels=["Number"]
+    )
+    dispute.refresh_from_db()
+    assert dispute.settled_in is not None
+    assert unsettled_warning(release.dataset) == ""
+
+
+def test_warning_names_ten_and_counts_the_others(researcher: User, lead: User) -> None:
+    release = released()
+    for number in range(12):
+        decide(make_dispute(release, researcher, claim=f"{number}"), lead)
+    warning = unsettled_warning(release.dataset)
+    assert warning.count("(a)") == 10
+    assert warning.endswith(" and 2 more.")
+
+
 def test_notes_tell_once_what_their_draft_told(researcher: User, lead: User) -> None:
     release = released()
     dispute = decide(make_dispute(release, researcher), lead)
     draft = dispute_notes(list(unsettled_disputes(release.dataset)))
-    from portal.datasets.services.releases import GoldItem, freeze_release
-
     document = release.dataset.documents.get(name="a")
     new = freeze_release(
         dataset=release.dataset,
@@ -159,7 +216,7 @@ def test_notes_say_nothing_of_hidden_gold(
     dispute = decide(make_dispute(release, researcher, fact=None, claim="4,711"), lead)
     if splits:
         decide(make_dispute(release, researcher, name="b", claim="1,300"), lead)
-    notes = released(version="1.1.0", visibility="public").notes
+    notes = released(version="1.1.0", visibility="public", number="77").notes
     assert f"- Dispute {dispute.pk}: `a`, the gold is hidden" in notes
     assert "4,711" not in notes
     assert ("`b`, fact 0: `1,300`" in notes) is bool(splits)

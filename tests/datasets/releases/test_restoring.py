@@ -98,6 +98,44 @@ def test_the_command_restores_into_a_new_dataset(tmp_path: Path) -> None:
         call_command("import_release", str(path), "nowhere")
 
 
+ABOUT = {
+    "company": "Müller & Söhne", "form_type": "10-K", "fiscal_year": 2021, "language": "en",
+    "source_url": "https://www.sec.gov/x.htm", "licence": "public domain", "metadata": {"cik": 7},
+}  # fmt: skip
+
+
+def test_what_is_known_of_the_documents_comes_back(tmp_path: Path) -> None:
+    release = split_world()
+    Document.objects.filter(name="secret").update(**ABOUT, doc_type="tax_form")
+    path = export(release, tmp_path, images=False)
+    wipe()
+    dataset = restore_release(dataset=empty_dataset(slug="again"), path=path).dataset
+    restored = dataset.documents.values(*ABOUT, "source").get(name="secret")
+    assert restored == {**ABOUT, "source": "sec.gov"}
+    assert dataset.documents.get(name="open").company == ""
+
+
+def test_an_archive_tells_nothing_of_documents_whose_gold_is_hidden(tmp_path: Path) -> None:
+    release = split_world()
+    Document.objects.filter(name="secret").update(**ABOUT)
+    Document.objects.filter(name="open").update(company="Open Inc.")
+    path = export(release, tmp_path, images=False, seen=frozenset({"dev"}))
+    with zipfile.ZipFile(path) as archive:
+        (line,) = archive.read("meta.jsonl").splitlines()
+        everything = b"".join(archive.read(name) for name in archive.namelist())
+    assert json.loads(line) == {"id": "open", "doc_type": "other", "company": "Open Inc."}
+    assert b"sec.gov" not in everything
+    assert "Müller".encode() not in everything
+
+
+def test_an_unreadable_description_is_named(tmp_path: Path) -> None:
+    release = split_world()
+    Document.objects.filter(name="open").update(fiscal_year=3)
+    path = export(release, tmp_path, images=False)
+    wipe()
+    assert "meta.jsonl:1: open: fiscal_year: must be a year such as 2024" in refused(path)
+
+
 def refused(path: Path, **fields: Any) -> str:
     dataset = empty_dataset(slug="again", **fields)
     with pytest.raises(ReleaseError) as caught:

@@ -16,7 +16,7 @@ from portal.datasets.access import (
 )
 from portal.datasets.curation.splits import SplitDraw, draw_splits
 from portal.datasets.curation.stratified import Unit
-from portal.datasets.models import Document, DocumentType, Release, ReleaseItem
+from portal.datasets.models import Dataset, Document, DocumentType, Release, ReleaseItem
 from portal.datasets.selectors.releases import exposed_items
 from portal.datasets.services.releases import (
     GoldItem,
@@ -118,6 +118,12 @@ def names(documents: Any) -> list[str]:
     return sorted(document.name for document in documents)
 
 
+def open_names() -> list[str]:
+    """The open documents of the one dataset, as lists ask for them."""
+    dataset = Dataset.objects.get()
+    return names(dataset.documents.filter(dataset.documents.all().open_condition_in(dataset)))
+
+
 @pytest.mark.parametrize(
     ("visibility", "hidden"),
     [("gold_hidden", ["secret"]), ("private", ["open", "secret"]), ("public", [])],
@@ -126,7 +132,7 @@ def test_documents_are_as_hidden_as_their_items(visibility: str, hidden: list[st
     split_world(visibility)
     assert names(Document.objects.hidden()) == hidden
     opened = Document.objects.filter(Document.objects.all().open_condition())
-    assert names(opened) == sorted({"open", "secret"} - set(hidden))
+    assert names(opened) == sorted({"open", "secret"} - set(hidden)) == open_names()
 
 
 def test_a_test_item_that_a_public_release_shows_is_open_and_organisers_are_told() -> None:
@@ -134,6 +140,7 @@ def test_a_test_item_that_a_public_release_shows_is_open_and_organisers_are_told
     assert exposed_items(release) == 0
     make_release(release.dataset, version="1.1.0", visibility="public")
     assert names(Document.objects.hidden()) == []
+    assert open_names() == ["open", "secret"]
     assert exposed_items(release) == 1
 
 
@@ -141,6 +148,7 @@ def test_development_items_of_one_release_are_open_though_a_private_one_holds_th
     release = split_world()
     freeze_split(release.dataset, version="1.1.0", visibility="private", splits=None)
     assert names(Document.objects.hidden()) == ["secret"]
+    assert open_names() == ["open"]
 
 
 @pytest.mark.parametrize(
@@ -167,6 +175,7 @@ def test_items_of_one_piece_are_hidden_without_a_split() -> None:
     release = split_world(splits=None)
     assert not may_see_some_gold(AnonymousUser(), release)
     assert names(Document.objects.hidden()) == ["open", "secret"]
+    assert open_names() == []
 
 
 def test_held_documents_and_pictures_are_refused() -> None:

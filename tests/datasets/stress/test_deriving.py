@@ -291,7 +291,13 @@ def test_what_cannot_be_carried_over_is_refused() -> None:
 
 
 def hidden_names(dataset: Dataset) -> set[str]:
-    return set(dataset.documents.hidden().values_list("name", flat=True))
+    """Asked of the documents one by one, and of the dataset as a whole."""
+    documents = dataset.documents.all()
+    hidden = set(documents.hidden().values_list("name", flat=True))
+    opened = documents.filter(documents.open_condition_in(dataset)).values_list("name", flat=True)
+    assert hidden.isdisjoint(opened)
+    assert len(hidden) + len(opened) == len(documents)
+    return hidden
 
 
 def test_copy_of_a_hidden_page_is_hidden_before_any_release(client_of: Clients) -> None:

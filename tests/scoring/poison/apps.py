@@ -7,8 +7,8 @@ from typing import Any
 
 from django.apps import AppConfig
 
-# Long enough to be killed in.
-SECONDS = 0.05
+# Of each item: long enough to be killed in, also where it takes seconds to look.
+SECONDS = float(os.environ.get("SCORING_SECONDS", "0.05"))
 MORE_THAN_THERE_IS = 1 << 40
 
 

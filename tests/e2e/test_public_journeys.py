@@ -1,0 +1,378 @@
+"""The public and a researcher on the sample's five boards, from the leaderboard to a dispute, with
+JavaScript and without: no page may fail, no address be missing, no console error be left.
+
+That what is uploaded gets the figures of `manage.py grade` is in test_five_benchmarks.py; here the
+pages are held against each other.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import pytest
+from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, Response, expect
+
+from .site import Site
+from .test_pages import logged_in
+
+pytestmark = [pytest.mark.browser, pytest.mark.processes, pytest.mark.xdist_group("sample-site")]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A sample board: two rows of its open phase, the figure that decides, another table of it."""
+
+    key: str
+    slug: str
+    first: str
+    second: str
+    figure: str
+    view: str
+    items: int
+
+    @property
+    def board(self) -> str:
+        return f"/boards/{self.slug}/?phase=dev"
+
+
+RULES, COARSE = "Tesseract 5 and rules", "Tesseract 5 and rules, 72 dpi"
+LAYOUT, BLOCK = "Tesseract 5, layout", "Tesseract 5, plain text"
+SAMPLES = (
+    Sample("fincriticaled", "sample", LAYOUT, BLOCK, "FFA", "Document types", 30),
+    Sample("fcmbench", "sample-fcmbench", RULES, COARSE, "Overall", "Chinese", 39),
+    Sample("ccocr", "sample-ccocr", RULES, COARSE, "Overall", "Multi-scene", 30),
+    Sample("receiptbench", "sample-receipts", RULES, COARSE, "Overall", "Languages", 12),
+    Sample("findoc", "sample-accounts", "Tesseract 5", "Tesseract 5, 72 dpi", "Final", "", 6),
+)
+PLAYED = pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.key)
+SCRIPT = pytest.mark.parametrize("script", [True, False], ids=["script", "no script"])
+
+Open = Callable[..., Page]
+
+
+@pytest.fixture(scope="module")
+def researcher(sample_site: Site, browser: Browser) -> Iterator[dict[str, object]]:
+    """What the browser of the logged-in researcher keeps."""
+    context = logged_in(browser, sample_site, "researcher")
+    yield {"storage_state": context.storage_state()}
+    context.close()
+
+
+@pytest.fixture
+def page_at(sample_site: Site, browser: Browser) -> Iterator[Open]:
+    """A page of a browser of its own; at the end nothing may have gone wrong on any of them."""
+    faults: list[str] = []
+    contexts = []
+
+    def note(message: ConsoleMessage) -> None:
+        if message.type == "error":
+            faults.append(message.text)
+
+    def check(response: Response) -> None:
+        if response.status >= 400:
+            faults.append(f"{response.status} {response.url}")
+
+    def make(script: bool, **options: object) -> Page:
+        context = browser.new_context(
+            base_url=sample_site.url,
+            java_script_enabled=script,
+            **options,  # type: ignore[arg-type]
+        )
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(20_000)
+        page.on("console", note)
+        page.on("pageerror", lambda error: faults.append(str(error)))
+        page.on("response", check)
+        return page
+
+    yield make
+    for context in contexts:
+        context.close()
+    assert faults == []
+
+
+def graded_table(page: Page) -> Locator:
+    return page.get_by_role("table", name="Graded here")
+
+
+def link_of(page: Page, name: str) -> Locator:
+    """The link to the submission, from its row."""
+    return graded_table(page).get_by_role("link", name=name, exact=True)
+
+
+def row_of(page: Page, name: str) -> Locator:
+    link = page.get_by_role("link", name=name, exact=True)
+    return graded_table(page).get_by_role("row").filter(has=link)
+
+
+def names_of(page: Page) -> list[str]:
+    return graded_table(page).locator("tbody th[scope=row] > a").all_inner_texts()
+
+
+def column_of(page: Page, label: str, nth: int = 0) -> int:
+    """Where the column stands in a row, counted from 0."""
+    heads = graded_table(page).locator("thead tr").last.get_by_role("columnheader")
+    words = [re.sub(r"[↓↑]", "", head).strip() for head in heads.all_inner_texts()]
+    return [place for place, word in enumerate(words) if word == label][nth]
+
+
+def cell_of(page: Page, name: str, label: str, nth: int = 0) -> str:
+    """The figure itself, without the interval below it."""
+    cell = row_of(page, name).locator("th, td").nth(column_of(page, label, nth))
+    return cell.inner_text().split()[0]
+
+
+def sort_and_filter(page: Page, sample: Sample) -> None:
+    """The best row first, then one row alone; the link to that view shows the same again."""
+    head = graded_table(page).get_by_role("columnheader", name=re.compile(f"^{sample.figure}"))
+    head.get_by_role("link").click()
+    expect(head).to_have_attribute("aria-sort", "descending")
+    figures = [float(cell_of(page, name, sample.figure)) for name in names_of(page)]
+    assert figures == sorted(figures, reverse=True)
+    page.get_by_text("Filter rows").click()
+    search = page.get_by_role("search", name="Rows").get_by_label("Search")
+    search.fill(sample.second)
+    search.press("Enter")
+    expect(page.get_by_text(re.compile(r"^Showing 1 of \d+ rows"))).to_be_visible()
+    assert names_of(page) == [sample.second]
+    page.goto(page.locator("#view-link").get_attribute("href") or "")
+    assert names_of(page) == [sample.second]
+    page.locator("#results").get_by_role("link", name="Show all rows").click()
+    expect(row_of(page, sample.first)).to_be_visible()
+
+
+def take_files(page: Page, sample: Sample) -> None:
+    for link in ("Table as CSV", "Table as LaTeX"):
+        address = page.get_by_role("link", name=link).get_attribute("href") or ""
+        answer = page.request.get(address)
+        assert answer.ok, address
+        for name in (sample.first, sample.second):
+            assert name in answer.text(), address
+
+
+def see_charts(page: Page, sample: Sample) -> None:
+    """Each chart has a picture, its figures as a table, and both as files."""
+    page.goto(f"/boards/{sample.slug}/charts/?phase=dev")
+    chart = page.locator(".chart-section").first
+    expect(chart.get_by_role("heading")).to_be_visible()
+    expect(chart.locator("table").first.locator("tbody tr").first).to_be_attached()
+    for link, start in (("SVG", b"<svg"), ("PNG", b"\x89PNG"), ("CSV", b"")):
+        address = chart.get_by_role("link", name=re.compile(f"^{link}")).get_attribute("href")
+        answer = page.request.get(address or "")
+        assert answer.ok, address
+        assert answer.body().startswith(start), address
+        assert len(answer.body()) > 50, address
+
+
+def compare(page: Page, sample: Sample) -> None:
+    """Ticks two rows; the difference is that of their figures, and every item is won or not."""
+    page.goto(sample.board)
+    figures = [cell_of(page, name, sample.figure) for name in (sample.first, sample.second)]
+    for name in (sample.first, sample.second):
+        page.get_by_label(f"Compare {name}", exact=True).check()
+    page.get_by_role("button", name="Compare the ticked rows").click()
+    row = page.get_by_role("table", name="Figures").get_by_role("row", name=sample.figure).last
+    cells = row.get_by_role("cell")
+    shown = [cells.nth(place).inner_text().split()[0] for place in range(2)]
+    assert sorted(shown) == sorted(figures)
+    difference = cells.nth(1).locator(".difference").inner_text().rstrip("*").replace("−", "-")
+    expected = float(shown[1]) - float(shown[0])
+    assert float(difference) == pytest.approx(expected, abs=0.011)
+    pair = page.get_by_role("table", name="Each against each").locator("tbody td")
+    assert sum(int(text) for text in pair.all_inner_texts()[-3:]) == sample.items
+
+
+@SCRIPT
+@PLAYED
+def test_the_public_reads_a_board(page_at: Open, sample: Sample, script: bool) -> None:
+    page = page_at(script)
+    page.goto(sample.board)
+    figure = cell_of(page, sample.first, sample.figure)
+    sort_and_filter(page, sample)
+    take_files(page, sample)
+    if sample.view:
+        tables = page.get_by_role("navigation", name="Tables")
+        tables.get_by_role("link", name=sample.view).click()
+        current = tables.get_by_role("link", name=sample.view)
+        expect(current).to_have_attribute("aria-current", "true")
+        expect(row_of(page, sample.first)).to_be_visible()
+    see_charts(page, sample)
+    compare(page, sample)
+    expect(page.get_by_role("table", name="Where they disagree most")).to_be_visible()
+
+    # The submission says what its row says.
+    page.get_by_role("link", name=sample.first, exact=True).click()
+    told = page.locator("td, dd").filter(has=page.locator(".interval")).all_inner_texts()
+    assert figure in [text.split()[0] for text in told]
+    citation = page.get_by_role("link", name="Cite (BibTeX)").get_attribute("href") or ""
+    assert page.request.get(citation).text().startswith("@misc{")
+    page.goto(sample.board)
+    page.get_by_role("link", name="Change log").click()
+    expect(page.get_by_text("Nothing was graded again")).to_be_visible()
+
+
+@PLAYED
+def test_the_public_reads_items_that_were_opened(page_at: Open, sample: Sample) -> None:
+    page = page_at(False)
+    name = open_hardest_item(page, sample)
+    see_gold_beside_prediction(page, name)
+
+
+@pytest.mark.parametrize("slug", ["sample-fcmbench", "sample-receipts"])
+def test_the_public_reads_no_item_of_a_hidden_phase(page_at: Open, slug: str) -> None:
+    page = page_at(False)
+    page.goto(f"/boards/{slug}/?phase=test")
+    link_of(page, RULES).click()
+    expect(page.get_by_role("heading", level=2, name="Model card")).to_be_visible()
+    expect(page.get_by_role("table", name="Items")).to_have_count(0)
+
+
+@SCRIPT
+def test_the_public_follows_the_task_tree(page_at: Open, script: bool) -> None:
+    page = page_at(script)
+    page.goto("/boards/sample-fcmbench/")
+    page.get_by_role("link", name=re.compile("^Tasks, from the steps of a credit review")).click()
+    page.get_by_role("link", name="KIE, Key Information Extraction").click()
+    expect(page).to_have_url(re.compile("#"))
+    page.get_by_role("link", name="en-a-employment-inf_ext_001", exact=True).click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("en-a-employment-inf_ext_001")
+
+
+def open_hardest_item(page: Page, sample: Sample) -> str:
+    """Through the list of items, hardest first, and a search for the one that leads it."""
+    page.goto(sample.board)
+    link_of(page, sample.first).click()
+    form = page.get_by_role("search", name="Items")
+    form.get_by_label("Order").select_option("hardest")
+    form.get_by_label("Which").select_option("wrong")
+    form.get_by_role("button", name="Show").click()
+    rows = page.get_by_role("table", name="Items").locator("tbody tr")
+    scores = [float(row.locator("td").first.inner_text()) for row in rows.all()]
+    assert scores == sorted(scores)
+    assert scores[0] < 100
+    name = rows.first.get_by_role("link").inner_text()
+    form.get_by_label("Id").fill(name)
+    form.get_by_role("button", name="Show").click()
+    expect(rows).to_have_count(1)
+    rows.first.get_by_role("link").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text(name)
+    return name
+
+
+def see_gold_beside_prediction(page: Page, name: str) -> None:
+    """Rendered in frames where gold is a page, and otherwise as fields."""
+    if page.locator("iframe").count():
+        for title in (f"Gold of {name}", f"Prediction for {name}"):
+            page.get_by_title(title).scroll_into_view_if_needed()
+            expect(page.frame_locator(f"iframe[title='{title}']").locator("body")).to_be_visible()
+    else:
+        payloads = page.get_by_text("Gold and prediction as they are in the files")
+        if not page.get_by_role("table", name="Gold", exact=True).is_visible():
+            payloads.click()
+        tables = [
+            page.get_by_role("table", name=side, exact=True) for side in ("Gold", "Prediction")
+        ]
+        gold, prediction = (table.bounding_box() for table in tables)
+        assert gold is not None
+        assert prediction is not None
+        assert gold["x"] + gold["width"] <= prediction["x"]
+
+
+def dispute(page: Page, name: str, claim: str) -> None:
+    # By keyboard: just after scrolling, Chromium may give a click to a sandboxed frame.
+    page.get_by_role("link", name=re.compile("^Dispute (fact 0|this gold)$")).press("Enter")
+    page.get_by_label("What it should be").fill(claim)
+    page.get_by_label("Why").fill("The picture shows it otherwise.")
+    page.get_by_role("button", name="Raise the dispute").click()
+    expect(page.get_by_role("status")).to_contain_text("Your dispute stands")
+    expect(page.get_by_text(claim)).to_be_visible()
+    expect(page.get_by_role("link", name=name, exact=True)).to_be_visible()
+
+
+@SCRIPT
+@PLAYED
+def test_a_researcher_looks_into_a_submission(
+    page_at: Open, researcher: dict[str, object], sample: Sample, script: bool
+) -> None:
+    page = page_at(script, **researcher)
+    name = open_hardest_item(page, sample)
+    see_gold_beside_prediction(page, name)
+    dispute(page, name, f"something else, {'with' if script else 'without'} a script")
+    compare(page, sample)
+    cells = page.get_by_role("table", name="Where they disagree most").locator("tbody tr").first
+    disputed = cells.get_by_role("rowheader").inner_text()
+    cells.get_by_role("link").first.click()
+    expect(page.get_by_role("heading", level=1)).to_have_text(disputed)
+
+
+@SCRIPT
+def test_a_researcher_reads_where_matchers_disagree(
+    page_at: Open, researcher: dict[str, object], script: bool
+) -> None:
+    """The board's view of matchers, a page's facts by both, and the choice of those that differ."""
+    page = page_at(script, **researcher)
+    page.goto("/boards/sample/?view=matchers")
+    by_substring, by_aligned = (
+        float(cell_of(page, BLOCK, matcher)) for matcher in ("Substring", "Aligned")
+    )
+    assert by_substring > by_aligned
+    link_of(page, BLOCK).click()
+    page.get_by_role("table", name="Items").get_by_role("link", name="sample-fl-02").click()
+    facts = page.get_by_role("table", name="Facts").locator("tbody tr")
+    whole, differing = facts.count(), facts.filter(has_text="≠").count()
+    assert 0 < differing < whole
+    choice = page.get_by_role("navigation", name="Which facts")
+    choice.get_by_role("link", name=f"Matchers disagree {differing}").click()
+    expect(facts).to_have_count(differing)
+    expect(facts.filter(has_text="≠")).to_have_count(differing)
+    page.get_by_role("link", name="Next").click()
+    current = choice.get_by_role("link", name="Matchers disagree")
+    expect(current).to_have_attribute("aria-current", "true")
+    expect(page.get_by_role("heading", level=1)).to_have_text("sample-fl-03")
+
+
+@pytest.mark.parametrize("slug", ["sample-fcmbench", "sample-receipts"])
+def test_a_hidden_phase_shows_its_submitter_totals_alone(
+    page_at: Open, researcher: dict[str, object], slug: str
+) -> None:
+    page = page_at(True, **researcher)
+    page.goto(f"/boards/{slug}/?phase=test")
+    link_of(page, RULES).click()
+    expect(page.get_by_text("This phase shows totals only.")).to_be_visible()
+    expect(page.get_by_role("table", name="Items")).to_have_count(0)
+
+
+def test_ranks_by_text_and_by_facts_differ_on_real_readings(page_at: Open) -> None:
+    """What FinCriticalED is about: who reads the text better may get more of the facts wrong."""
+    page = page_at(False)
+    page.goto("/boards/sample/")
+    by_text, by_facts = (
+        {name: int(cell_of(page, name, "Rank", nth)) for name in (LAYOUT, BLOCK)} for nth in (0, 1)
+    )
+    assert (by_text[LAYOUT], by_text[BLOCK]) == (1, 2)
+    assert (by_facts[LAYOUT], by_facts[BLOCK]) == (2, 1)
+
+
+def test_rows_are_chosen_and_compared_by_keyboard(page_at: Open) -> None:
+    """Focus goes through the rows as they stand on the page, and then to the button."""
+    page = page_at(True)
+    page.goto("/boards/sample/")
+    names = names_of(page)
+    boxes = [page.get_by_label(f"Compare {name}", exact=True) for name in names]
+    boxes[0].focus()
+    for place, name in enumerate(names):
+        expect(boxes[place]).to_be_focused()
+        if place < 2:
+            page.keyboard.press("Space")
+        page.keyboard.press("Tab")
+        expect(link_of(page, name)).to_be_focused()
+        page.keyboard.press("Tab")
+    expect(page.get_by_role("button", name="Compare the ticked rows")).to_be_focused()
+    page.keyboard.press("Enter")
+    heads = page.get_by_role("table", name="Figures").get_by_role("columnheader")
+    expect(heads).to_have_text(["Figure", *names[:2]])
+    links = heads.get_by_role("link")
+    links.first.focus()
+    page.keyboard.press("Tab")
+    expect(links.last).to_be_focused()

@@ -1,0 +1,91 @@
+"""The sample boards as they are loaded: phases, entries by the real grader, acceptance."""
+
+import pytest
+
+from portal.datasets.models import Batch, BatchDocument, Dataset, Document, Inspection, Release
+from portal.datasets.selectors.acceptance import batch_acceptance, batch_verdicts
+from sample.boards import SAMPLES, SampleBenchmark, load_benchmark
+from sample.loader import load_people
+from scoring.benchmarks import GoldLine, PredictionLine, get_benchmark
+from scoring.models import Board, Entry, Phase
+from scoring.selectors.examples import example_file
+from scoring.selectors.limits import standing
+
+pytestmark = pytest.mark.django_db
+
+BY_KEY = {sample.key: sample for sample in SAMPLES}
+
+
+def offline(sample: SampleBenchmark, phase: Phase, entry: Entry) -> dict[str, float | None]:
+    """The figures of a shipped submission, worked out without the site."""
+    spec = get_benchmark(sample.key)
+    options = spec.check_options(phase.options)
+    assert entry.grading is not None
+    path = sample.folder / "submissions" / phase.slug / entry.grading.submission.filename
+    gold = [line for line in spec.read_gold(sample.gold(phase.slug)) if isinstance(line, GoldLine)]
+    predictions = {
+        line.id: line.payload
+        for line in spec.read_predictions(path)
+        if isinstance(line, PredictionLine)
+    }
+    results = [spec.score_item(line.payload, predictions[line.id], options) for line in gold]
+    return spec.aggregate(results, options).scores
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.key)
+def test_entries_have_the_figures_of_the_grader_and_loading_again_adds_nothing(
+    sample: SampleBenchmark,
+) -> None:
+    cast = load_people()
+    board = load_benchmark(sample, cast)
+    assert board.is_sample
+    graded = board.entries.filter(kind=Entry.Kind.GRADED).select_related("grading__submission")
+    for phase in board.phases.all():
+        entries = [entry for entry in graded if entry.phase_id == phase.pk]
+        assert len(entries) == len(sample.submissions(phase.slug))
+        for entry in entries:
+            assert entry.is_sample
+            assert entry.grading is not None
+            assert entry.grading.scores == offline(sample, phase, entry)
+    load_benchmark(sample, cast)
+    assert graded.count() == sum(len(sample.submissions(split)) for split in sample.splits)
+    assert Dataset.objects.get(slug=sample.slug).imports.count() == len(sample.sources) + (
+        1 if sample.after_release else 0
+    )
+
+
+@pytest.mark.parametrize("key", ["fcmbench", "receiptbench"])
+def test_two_boards_have_a_hidden_part_with_limits(key: str) -> None:
+    cast = load_people()
+    board = load_benchmark(BY_KEY[key], cast)
+    dev, test = board.phases.order_by("id")
+    assert test.release.visibility == Release.Visibility.GOLD_HIDDEN
+    assert (test.release.opens(dev.split), test.release.opens(test.split)) == (True, False)
+    left = standing(test, cast["researcher"])
+    assert left.day is not None
+    assert left.total is not None
+    assert (left.day.left, left.total.left) == (1, 4)
+    assert standing(dev, cast["researcher"]).allowances == []
+    offered = example_file(Board.objects.get(pk=board.pk))
+    assert offered is not None
+    assert offered.submission.phase == dev
+    assert offered.submission.category == "ocr_pipeline"
+
+
+def test_of_the_receipts_one_batch_is_accepted_and_one_half_inspected() -> None:
+    load_benchmark(BY_KEY["receiptbench"], load_people())
+    dataset = Dataset.objects.get(slug="sample-receipts")
+    first, second = dataset.batches.order_by("number")
+    assert (first.state, second.state) == (Batch.State.ACCEPTED, Batch.State.OPEN)
+    acceptance = batch_acceptance(second, batch_verdicts(second))
+    # Three of the six drawn are done, of the fourth eight of 19 fields; one total is wrong.
+    assert acceptance.overall.n == 3 * 19 + 8
+    assert acceptance.failing == ("std_total",)
+    wrong = Inspection.objects.get(is_right=False)
+    assert (wrong.batch_document.document.name, wrong.correct_value) == ("receipt-24", "168.00")
+    faulty = BatchDocument.objects.filter(batch=second).exclude(faults=[])
+    assert {each.document.name for each in faulty} == {"receipt-23", "receipt-24"}
+    # What is still being inspected is in no release.
+    release = dataset.releases.get()
+    assert not release.items.filter(document__in=second.documents.values("document")).exists()
+    assert Document.objects.filter(dataset=dataset, state=Document.State.HELD).count() == 0

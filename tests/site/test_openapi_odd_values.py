@@ -1,0 +1,96 @@
+"""Values that no form of the site sends: NUL, halves of characters, numbers no database holds.
+
+Each parameter and field of every operation gets each of them, the rest as it is. The answer may
+refuse them, and must be one that the OpenAPI document names; never is it an error of the server.
+"""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import quote, urlencode
+
+import pytest
+from django.db import transaction
+from drf_spectacular.generators import SchemaGenerator
+from rest_framework.test import APIClient
+
+from portal.accounts.models import User
+
+from .api_world import World, make_world
+
+pytestmark = pytest.mark.django_db
+
+TEXTS = ["a\x00b", "x" * 10_000, "%", "1e999"]
+NUMBERS = [-1, 2**63, 10**400]
+# JSON can say them and a URL cannot.
+IN_JSON = ['"\\ud800"', '["a\\u0000b"]', '{"a\\u0000": "\\udfff"}', "[[[[]]]]", "1e400", "null"]
+METHODS = ("get", "post", "put", "patch", "delete")
+
+
+@pytest.fixture
+def world(researcher: User, organiser: User, ben: User) -> World:
+    return make_world(researcher, organiser, ben)
+
+
+def document() -> dict[str, Any]:
+    found: dict[str, Any] = SchemaGenerator().get_schema(request=None, public=True)  # type: ignore[no-untyped-call]
+    return found
+
+
+def operations() -> Iterator[tuple[str, str, dict[str, Any]]]:
+    for path, methods in document()["paths"].items():
+        for method in METHODS:
+            if method in methods:
+                yield path, method, methods[method]
+
+
+def addresses(path: str, operation: dict[str, Any], world: World) -> Iterator[str]:
+    """With one odd value in a place of the address, or in its query."""
+    known = world.parameters(path)
+    for each in operation.get("parameters", ()):
+        for value in [*TEXTS, *NUMBERS]:
+            if each["in"] == "query":
+                yield f"{filled(path, known)}?{urlencode({each['name']: value})}"
+            elif str(value).strip():
+                yield filled(path, known | {each["name"]: str(value)})
+
+
+def filled(path: str, values: dict[str, Any]) -> str:
+    for name, value in values.items():
+        path = path.replace(f"{{{name}}}", quote(str(value), safe=""))
+    return path
+
+
+def bodies(operation: dict[str, Any], components: dict[str, Any]) -> Iterator[str]:
+    """JSON with one odd value in each field, and as a whole."""
+    content = operation.get("requestBody", {}).get("content", {})
+    if "application/json" not in content:
+        return
+    yield from IN_JSON
+    yield "\x00"
+    yield "[" * 100_000
+    shape = content["application/json"]["schema"]
+    if "$ref" in shape:
+        shape = components[shape["$ref"].rpartition("/")[2]]
+    for name in shape.get("properties", {}):
+        for value in [*IN_JSON, '"a\\u0000b"', json.dumps("x" * 10_000), str(2**63)]:
+            yield f"{{{json.dumps(name)}: {value}}}"
+
+
+def test_odd_values_are_answered(world: World) -> None:
+    client = APIClient(raise_request_exception=False)
+    client.credentials(HTTP_AUTHORIZATION=f"Bearer {world.tokens['organiser']}")
+    components = document()["components"]["schemas"]
+    faults = []
+    for path, method, operation in operations():
+        plain = filled(path, world.parameters(path))
+        asked = [(address, "") for address in addresses(path, operation, world)]
+        asked += [(plain, body) for body in bodies(operation, components)]
+        for address, body in asked:
+            with transaction.atomic():
+                sent = {"data": body, "content_type": "application/json"} if body else {}
+                response = getattr(client, method)(address, **sent)
+                transaction.set_rollback(True)
+            if str(response.status_code) not in operation["responses"]:
+                faults.append(f"{response.status_code} {method} {address[:300]} {body[:200]}")
+    assert faults == []
