@@ -32,6 +32,10 @@ install: $(VENV)/.base ## Make the environment in .venv, enough to run the site
 .PHONY: install-dev
 install-dev: $(VENV)/.dev ## The same with everything that testing and checking need
 
+.PHONY: install-semantic
+install-semantic: $(VENV)/.base ## The same with sentence embeddings, about 6 GB (setting EMBEDDING_MODEL)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/semantic.txt
+
 .PHONY: lock
 lock: $(VENV)/.dev ## Write the locked requirements anew from the .in files
 	$(BIN)/python requirements/lock.py

@@ -1,7 +1,7 @@
 """Writes the locked requirement files from the .in files.
 
 The locks carry hashes and no index host, so that they install from any mirror. `dev` is resolved
-first and binds `base`, so that both environments hold the same versions.
+first and binds `base` and the extra `semantic`, so that all environments hold the same versions.
 """
 
 import subprocess
@@ -43,7 +43,8 @@ def main() -> None:
     with tempfile.NamedTemporaryFile("w", suffix=".txt", encoding="utf-8") as constraints:
         constraints.write(pins("dev") + "\n")
         constraints.flush()
-        lock("base", "--constraint", constraints.name)
+        for name in ("base", "semantic"):
+            lock(name, "--constraint", constraints.name)
 
 
 if __name__ == "__main__":
