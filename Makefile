@@ -61,11 +61,11 @@ test-js: $(VENV)/.dev ## Run the JavaScript unit tests
 	$(NODE) --test tests/js/*.test.mjs
 
 .PHONY: test-services
-test-services: $(VENV)/.dev ## Run the suite without browser on PostgreSQL and Redis (DATABASE_URL, REDIS_URL)
+test-services: $(VENV)/.dev ## Run the tests that ask a database on PostgreSQL and Redis (DATABASE_URL, REDIS_URL)
 	DATABASE_URL=$${DATABASE_URL:-postgres://postgres@127.0.0.1:5432/factboard} \
 	CELERY_BROKER_URL=$${CELERY_BROKER_URL:-redis://127.0.0.1:6379/1} \
 	REDIS_URL=$${REDIS_URL:-redis://127.0.0.1:6379/2} \
-	REQUIRE_SERVICES=1 $(BIN)/python -m pytest -q -n 2 --dist loadgroup -m "not browser" $(ARGS)
+	REQUIRE_SERVICES=1 $(BIN)/python -m pytest -q -n 2 --dist loadgroup -m "database and not browser and not processes" $(ARGS)
 
 .PHONY: check
 check: $(VENV)/.dev ## Lint, types, imports, templates, migrations

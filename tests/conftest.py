@@ -8,7 +8,7 @@ and a stranger.
 import os
 import shutil
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -35,13 +35,23 @@ def _required(name: str) -> bool:
     return os.environ.get(name, "") not in {"", "0"}
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Browser tests need a Chromium; without one they are skipped in a way nobody overlooks."""
-    if shutil.which("chromium") or _required("REQUIRE_BROWSER"):
-        return
+    """Marks the tests that ask a database, so that another one can be tried with them alone.
+
+    Browser tests need a Chromium; without one they are skipped in a way nobody overlooks.
+    """
+    has_browser = shutil.which("chromium") or _required("REQUIRE_BROWSER")
     for item in items:
-        if item.get_closest_marker("browser"):
+        if item.get_closest_marker("django_db") or "db" in _fixtures(item):
+            item.add_marker(pytest.mark.database)
+        if not has_browser and item.get_closest_marker("browser"):
             item.add_marker(pytest.mark.skip(reason="NO BROWSER: install chromium to run this"))
+
+
+def _fixtures(item: pytest.Item) -> Collection[str]:
+    """The names of all fixtures of the test, those of its fixtures among them."""
+    return getattr(item, "fixturenames", ())
 
 
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:

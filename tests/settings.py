@@ -26,3 +26,5 @@ if DATABASES["default"]["ENGINE"].endswith("sqlite3"):  # noqa: F405
     DATABASES["default"]["OPTIONS"] = _OPTIONS | {  # noqa: F405
         "init_command": _OPTIONS["init_command"] + "PRAGMA synchronous=OFF;"
     }
+else:
+    DATABASES["default"]["OPTIONS"] = {"options": "-c synchronous_commit=off"}  # noqa: F405

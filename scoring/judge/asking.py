@@ -2,15 +2,18 @@
 
 from concurrent.futures import Future
 from threading import Lock
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import ValidationError
 
 from .cache import AnswerCache
-from .client import Client, Reply
+from .endpoint import Reply
 from .faults import Unscored
 from .questions import Message, Question
 from .schema import Answer
+
+if TYPE_CHECKING:
+    from .client import Client
 
 A = TypeVar("A", bound=Answer)
 # Problems of an answer that are told back to the judge.
@@ -30,7 +33,7 @@ def kept_answer(cache: AnswerCache, model: str, question: Question[A]) -> A | No
 class Asker:
     """Answers questions of many threads. An answer is kept as soon as it is there."""
 
-    def __init__(self, client: Client, cache: AnswerCache) -> None:
+    def __init__(self, client: "Client", cache: AnswerCache) -> None:
         self._client = client
         self._cache = cache
         self._under_way: dict[str, Future[Any]] = {}

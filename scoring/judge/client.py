@@ -1,19 +1,22 @@
-"""Calls to an OpenAI-compatible endpoint: bounded in time, attempts, rate and cost."""
+"""Calls to an OpenAI-compatible endpoint: bounded in time, attempts, rate and cost.
+
+The library behind it takes a second to import: only who is about to ask imports this module.
+"""
 
 import json
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any
 
 import httpx2
 import openai
 from openai.types.chat import ChatCompletion
 
 from .budget import Budget, Ticket, Usage
+from .endpoint import Endpoint, Reply
 from .faults import Stopped, Unscored
-from .pacing import Backoff, Pacer
+from .pacing import Pacer
 from .questions import Message, estimated_tokens
 from .schema import Answer, response_format
 
@@ -25,23 +28,6 @@ _BUSY = {408, 409, 429}
 _UNKNOWN_FORM = {400, 422, 501}
 # What some models refuse by name, and what they take instead; nothing: it is left out.
 _INSTEAD = {"max_tokens": "max_completion_tokens", "temperature": ""}
-
-
-@dataclass(frozen=True)
-class Endpoint:
-    """Where the judge answers. Local ones take any key."""
-
-    base_url: str
-    model: str
-    api_key: str = field(default="none", repr=False)
-    timeout: float = 120.0
-    calls_per_minute: int = 0
-    backoff: Backoff = field(default_factory=Backoff)
-
-
-class Reply(NamedTuple):
-    text: str
-    is_cut_off: bool
 
 
 class _Failed(Exception):

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from django.conf import settings
 
@@ -13,12 +14,15 @@ from scoring.benchmarks.judging import Judging
 from scoring.judge.asking import Asker
 from scoring.judge.budget import Budget, Prices
 from scoring.judge.cache import FolderCache
-from scoring.judge.client import Client, Endpoint
+from scoring.judge.endpoint import Endpoint
 from scoring.judge.pacing import Backoff
 from scoring.models import Board, JudgeEndpoint
 from scoring.selectors.judge_endpoints import endpoint_of
 
 from .judge_spending import MonthlyAllowance
+
+if TYPE_CHECKING:
+    from scoring.judge.client import Client
 
 
 class JudgingRefused(Exception):
@@ -137,10 +141,16 @@ def judge_cache(folder: Path | None = None) -> FolderCache:
     return FolderCache(folder or settings.JUDGE_CACHE)
 
 
+def _client(endpoint: Endpoint, budget: Budget) -> "Client":
+    from scoring.judge.client import Client
+
+    return Client(endpoint, budget)
+
+
 @contextmanager
 def open_judge(budget: Budget, cache: FolderCache) -> Iterator[Asker]:
     """The settings' judge; raises JudgeUnset without an endpoint."""
-    client = Client(settings_judge().endpoint, budget)
+    client = _client(settings_judge().endpoint, budget)
     try:
         yield Asker(client, cache)
     finally:
@@ -177,12 +187,12 @@ def open_board_judge(
 @contextmanager
 def open_client(
     board: Board, judge: BoardJudge, limit: float | None, what: str
-) -> Iterator[tuple[Client, Budget]]:
+) -> Iterator[tuple["Client", Budget]]:
     """Calls that count against the board's month, if it has an endpoint of its own with prices."""
     is_counted = judge.is_own and (judge.prices.input or judge.prices.output)
     allowance = MonthlyAllowance(board.pk, what) if is_counted else None
     budget = Budget(judge.prices, limit, allowance)
-    client = Client(judge.endpoint, budget)
+    client = _client(judge.endpoint, budget)
     try:
         yield client, budget
     finally:

@@ -13,6 +13,7 @@ from playwright.sync_api import Page, expect
 from portal.accounts.models import User
 from portal.jobs.worker import run_due_jobs
 from tests.conftest import PASSWORD
+from tests.looks import in_both_looks
 
 from .invitations import letter_to
 from .teams import team_of
@@ -94,8 +95,7 @@ def test_a_token_an_export_and_the_end(page_of: Pages, ann: User) -> None:
     assert not User.objects.filter(pk=ann.pk).exists()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1280, 390])
+@in_both_looks
 def test_pages_are_accessible_and_fit(
     page_of: Pages, ann: User, ben: User, width: int, scheme: str
 ) -> None:

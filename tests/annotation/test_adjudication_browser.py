@@ -21,6 +21,7 @@ from annotation.services.campaigns import edit_guidelines
 from annotation.services.members import add_member
 from portal.accounts.models import User
 from tests.e2e.workbench import select
+from tests.looks import in_both_looks
 
 from .contested import case_of, contested_campaign
 from .factories import document_of
@@ -317,8 +318,7 @@ def test_case_is_decided_without_javascript(
     assert gold(contested, "boundary") == [("Number", "(310)", "-310")]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1440, 390])
+@in_both_looks
 def test_pages_are_accessible_and_fit(
     page_of: Pages, contested: Campaign, lead: User, scheme: str, width: int
 ) -> None:

@@ -11,6 +11,7 @@ from annotation.models import Campaign
 from annotation.selectors.agreement import campaign_agreement
 from portal.accounts.models import User
 from tests.conftest import make_user
+from tests.looks import in_both_looks
 
 from .agreement_campaign import labelled_campaign
 
@@ -52,8 +53,7 @@ def test_lead_reads_the_matrix_and_goes_to_what_is_disputed(
     page.wait_for_url("**/adjudication/**")
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1440, 390])
+@in_both_looks
 def test_page_is_accessible_and_fits(
     page_of: Pages, four: Campaign, lead: User, scheme: str, width: int
 ) -> None:

@@ -15,6 +15,7 @@ from annotation.services.members import add_member
 from portal.accounts.models import User
 from portal.jobs.worker import run_due_jobs
 from tests.accounts.invitations import letter_to
+from tests.looks import in_both_looks
 
 from .factories import make_campaign
 
@@ -121,19 +122,17 @@ def test_annotator_with_untouched_pages_leaves_them_to_others(
     assert not Assignment.objects.filter(annotator=ann).exists()
 
 
-VIEWS = [
-    {"viewport": {"width": width, "height": 900}, "color_scheme": scheme}
-    for width in (1440, 390)
-    for scheme in ("light", "dark")
-]
-
-
-@pytest.mark.parametrize(
-    "view", VIEWS, ids=lambda view: f"{view['viewport']['width']} {view['color_scheme']}"
-)
+@in_both_looks
 def test_pages_are_accessible_and_fit(
-    page_of: Pages, disputed: Campaign, lead: User, organiser: User, ann: User, view: dict[str, Any]
+    page_of: Pages,
+    disputed: Campaign,
+    lead: User,
+    organiser: User,
+    ann: User,
+    width: int,
+    scheme: str,
 ) -> None:
+    view: dict[str, Any] = {"viewport": {"width": width, "height": 900}, "color_scheme": scheme}
     add_member(campaign=disputed, user=organiser, role="lead", actor=None)
     desk, visitor, other = (page_of(user, **view) for user in (organiser, None, ann))
     for address in ("/campaigns/spring-round/people/", "/invitations/"):

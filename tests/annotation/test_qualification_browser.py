@@ -11,6 +11,7 @@ from annotation.models import Assignment, Campaign, GoldSpan
 from annotation.services.members import add_member
 from portal.accounts.models import User
 from tests.e2e.workbench import mark, open_task, submit_task, wait_saved
+from tests.looks import in_both_looks
 
 from .factories import make_campaign, submit, work_of
 from .qualification_factories import RIGHT, hold_round, known_release, member_of, trial_of
@@ -108,8 +109,7 @@ def shown_off(ann: User, ben: User, lead: User) -> Campaign:
     return campaign
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1440, 390])
+@in_both_looks
 def test_pages_are_accessible_and_fit(
     page_of: Pages, ann: User, ben: User, lead: User, scheme: str, width: int
 ) -> None:

@@ -14,6 +14,7 @@ from annotation.services.reviewing import decide_item
 from portal.accounts.models import User
 from portal.datasets.models import PageImage
 from tests.e2e.workbench import select
+from tests.looks import in_both_looks
 
 from .factories import document_of, work_of
 from .review_factories import gold_of, item_of, make_gold, reviewed_campaign, round_of
@@ -146,8 +147,7 @@ def test_own_marks_are_shown_against_gold(page_of: Pages, campaign: Campaign, an
     expect(page.locator("[data-facts] > li:visible")).to_have_count(1)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1440, 390])
+@in_both_looks
 def test_pages_are_accessible_and_fit(
     page_of: Pages, campaign: Campaign, reviewer: User, ann: User, scheme: str, width: int
 ) -> None:

@@ -159,6 +159,7 @@ def test_all_equal_are_labelled_after_a_preview(
     expect(dialog.get_by_role("button", name="Label 0")).to_be_disabled()
     dialog.get_by_role("listitem").get_by_role("checkbox").check()
     dialog.get_by_role("button", name="Label 1").click()
+    expect(page.locator("[data-spans] li")).to_have_count(2)
     wait_saved(page)
     assert marked(work) == [("Number", "1,200"), ("Number", "1,200")]
     press(page, "Control+z")
@@ -264,6 +265,7 @@ def test_suggestions_count_only_once_accepted(page_of: Pages, work: Assignment, 
     listed = dialog.get_by_role("listitem").locator("mark").all_inner_texts()
     assert listed[:2] == ["March 31, 2025", "1,200"]
     press(page, "Enter")
+    expect(page.locator("[data-spans]")).to_contain_text("March 31, 2025")
     wait_saved(page)
     found = marked(work)
     assert ("Date", "March 31, 2025") in found

@@ -13,6 +13,7 @@ from annotation.services.members import add_member
 from portal.accounts.models import User
 from tests.e2e.workbench import open_task, wait_saved
 from tests.factories import empty_dataset, make_document
+from tests.looks import in_both_looks
 
 from .factories import make_campaign, text_of, work_of
 
@@ -95,14 +96,12 @@ def test_every_range_of_awkward_pages_goes_there_and_back(page_of: Pages, ann: U
     assert page.evaluate(EVERY_OFFSET) == []
 
 
-@pytest.mark.parametrize("narrow", [False, True], ids=["1440", "390"])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@in_both_looks
 def test_every_part_of_the_workbench_is_accessible(
-    page_of: Pages, ann: User, ben: User, scheme: str, narrow: bool
+    page_of: Pages, ann: User, ben: User, scheme: str, width: int
 ) -> None:
-    viewport = {"width": 390, "height": 844} if narrow else {"width": 1440, "height": 900}
     work = work_of(ann, make_campaign([ann, ben]))
-    page = page_of(ann, color_scheme=scheme, viewport=viewport)
+    page = page_of(ann, color_scheme=scheme, viewport={"width": width, "height": 900})
     open_task(page, work.get_absolute_url())
     for key in ("j", "1", "j", "1"):
         page.keyboard.press(key)

@@ -12,6 +12,7 @@ from annotation.services.reassigning import hand_over
 from annotation.services.screening import screen_document
 from portal.accounts.models import User
 from tests.e2e.workbench import open_task, select, wait_saved
+from tests.looks import in_both_looks
 
 from .factories import document_of, make_campaign, save, submit, work_of
 
@@ -123,8 +124,7 @@ def test_unsent_labels_of_handed_over_work_stay_in_the_browser(
     assert sorted(span.quote for span in work.spans.all()) == ["(310)", "1,200"]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1440, 390])
+@in_both_looks
 def test_pages_are_accessible_and_fit(
     page_of: Pages,
     draft: Campaign,

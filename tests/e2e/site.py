@@ -1,6 +1,7 @@
 """The whole site as it runs in production: real web server, real worker, a database of its own."""
 
 import json
+import shutil
 import signal
 import socket
 import subprocess
@@ -8,9 +9,11 @@ import sys
 import urllib.error
 import urllib.request
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from tests.jobs import processes
+
+from .interpreter import Interpreter
 
 PASSWORD = "a long enough password"
 GRANIAN = [
@@ -26,7 +29,10 @@ def free_port() -> int:
 
 
 class Site:
-    """A site in a folder: `manage` and `shell` act on it, `start` and `stop` its processes."""
+    """A site in a folder: `manage` and `shell` act on it, `start` and `stop` its processes.
+
+    Who asks its `shell` has to `stop` it, or to use it in a `with`.
+    """
 
     def __init__(self, folder: Path, **extra: str) -> None:
         self.folder = folder
@@ -36,16 +42,38 @@ class Site:
             folder, DJANGO_SETTINGS_MODULE="portal.settings", LOG_LEVEL="WARNING", **extra
         )
         self._running: list[subprocess.Popen[bytes]] = []
+        self._interpreter: Interpreter | None = None
 
-    def prepare(self) -> None:
-        self.manage("prepare", "--no-sample")
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def prepare(self, *, sample: bool = False) -> None:
+        """What `manage.py prepare` makes; on SQLite it is made once and copied from then on."""
+        options = [] if sample else ["--no-sample"]
+        if not self.env["DATABASE_URL"].startswith("sqlite"):
+            self.manage("prepare", *options)
+            return
+        template = self.folder.parent / f"prepared-{'sample' if sample else 'empty'}"
+        if not template.exists():
+            template.mkdir()
+            try:
+                Site(template).manage("prepare", *options)
+            except BaseException:
+                shutil.rmtree(template)
+                raise
+        shutil.copytree(template, self.folder, dirs_exist_ok=True)
 
     def manage(self, *arguments: str) -> str:
         return processes.manage(self.env, *arguments)
 
     def shell(self, code: str) -> Any:
         """Runs code in the site's Django and returns the JSON it printed last."""
-        return json.loads(self.manage("shell", "--no-imports", "-c", code).splitlines()[-1])
+        if self._interpreter is None:
+            self._interpreter = Interpreter(self.env, self.folder / "shell.log")
+        return json.loads(self._interpreter.run(code).splitlines()[-1])
 
     def add_user(self, name: str, **fields: Any) -> str:
         """Makes an account and returns its e-mail address."""
@@ -82,6 +110,9 @@ class Site:
         processes.kill_group(self._running.pop(), signal.SIGKILL)
 
     def stop(self) -> None:
+        if self._interpreter is not None:
+            self._interpreter.close()
+            self._interpreter = None
         for process in self._running:
             processes.kill_group(process, signal.SIGTERM)
         self._running.clear()

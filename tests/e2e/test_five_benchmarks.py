@@ -26,7 +26,7 @@ BENCHMARK = pytest.mark.parametrize("played", PLAYED, ids=lambda played: played.
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     site = Site(tmp_path_factory.mktemp("five-boards"))
-    site.manage("prepare")
+    site.prepare(sample=True)
     site.start()
     yield site
     site.stop()

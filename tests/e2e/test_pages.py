@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, BrowserContext, Page
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page
 
 from sample.people import PASSWORD
+from tests.looks import in_both_looks
 
 from .site import Site
 
@@ -52,18 +53,9 @@ def logged_in(browser: Browser, site: Site, who: str, **options: object) -> Brow
     return context
 
 
-def faults_of(page: Page, address: str) -> list[str]:
+def faults_at(page: Page, address: str) -> list[str]:
     """What is wrong with the page at the address, as it stands on the screen."""
     found: list[str] = []
-    page.on("pageerror", lambda error: found.append(f"{address}: {error}"))
-    page.on(
-        "console",
-        lambda message: (
-            found.append(f"{address}: {message.text}")
-            if message.type == "error" and "Failed to load resource" not in message.text
-            else None
-        ),
-    )
     response = page.goto(address, wait_until="networkidle")
     assert response is not None
     if response.status != EXPECTED_STATUS.get(address, 200):
@@ -83,18 +75,22 @@ def faults_of(page: Page, address: str) -> list[str]:
 
 
 @pytest.mark.parametrize("who", PAGES)
-@pytest.mark.parametrize(("width", "scheme"), [(1440, "light"), (390, "dark")])
+@in_both_looks
 def test_pages_are_sound(
     sample_site: Site, browser: Browser, who: str, width: int, scheme: str
 ) -> None:
     options = {"viewport": {"width": width, "height": 900}, "color_scheme": scheme}
-    context = logged_in(browser, sample_site, who, **options)
-    faults = []
+    page = logged_in(browser, sample_site, who, **options).new_page()
+    faults: list[str] = []
+
+    def note(message: ConsoleMessage) -> None:
+        if message.type == "error" and "Failed to load resource" not in message.text:
+            faults.append(f"{page.url}: {message.text}")
+
+    page.on("pageerror", lambda error: faults.append(f"{page.url}: {error}"))
+    page.on("console", note)
     for address in PAGES[who]:
-        page = context.new_page()
-        faults += faults_of(page, address)
-        page.close()
-    context.close()
+        faults += faults_at(page, address)
     assert faults == []
 
 

@@ -51,11 +51,9 @@ Open = Callable[..., Page]
 
 
 @pytest.fixture(scope="module")
-def researcher(sample_site: Site, browser: Browser) -> Iterator[dict[str, object]]:
+def researcher(sample_site: Site, browser: Browser) -> dict[str, object]:
     """What the browser of the logged-in researcher keeps."""
-    context = logged_in(browser, sample_site, "researcher")
-    yield {"storage_state": context.storage_state()}
-    context.close()
+    return {"storage_state": logged_in(browser, sample_site, "researcher").storage_state()}
 
 
 @pytest.fixture

@@ -9,7 +9,8 @@ import pytest
 from scoring.judge.asking import Asker
 from scoring.judge.budget import Budget
 from scoring.judge.cache import FolderCache
-from scoring.judge.client import Client, Endpoint
+from scoring.judge.client import Client
+from scoring.judge.endpoint import Endpoint
 from scoring.judge.pacing import Backoff
 
 from .server import MODEL, JudgeServer, serve

@@ -12,6 +12,7 @@ from portal.jobs.worker import run_due_jobs
 from scoring.models import Board, Submission
 from scoring.services.publication import publish_submission
 from scoring.services.reported import load_reported
+from tests.looks import in_both_looks
 
 from .factories import FLAWED, PERFECT, lines_of, make_board, make_submission
 
@@ -84,8 +85,7 @@ def test_markup_of_a_model_never_runs(page_of: Pages, board: Board, researcher: 
     assert page.evaluate("window.ran") is None
 
 
-@pytest.mark.parametrize("width", [1440, 390])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@in_both_looks
 def test_pages_are_accessible_and_do_not_overflow(
     page_of: Pages,
     researcher: User,

@@ -55,13 +55,13 @@ def test_one_poison_item_is_told_by_name_and_all_others_are_graded(
     tmp_path: Path, poison: str
 ) -> None:
     names = [poison, *(f"page-{number:02}" for number in range(9))]  # as a release orders them
-    site = prepared(GradingSite(tmp_path), names)
-    grading = site.hands(f"submit({names!r}, {EMAIL!r})")
-    worker = start_worker(site.env, tmp_path / "worker.log")
-    try:
-        found = site.ended(grading, seconds=150)
-    finally:
-        kill_group(worker)
+    with prepared(GradingSite(tmp_path), names) as site:
+        grading = site.hands(f"submit({names!r}, {EMAIL!r})")
+        worker = start_worker(site.env, tmp_path / "worker.log")
+        try:
+            found = site.ended(grading, seconds=150)
+        finally:
+            kill_group(worker)
     why = {
         "dies": "the worker was lost at it each time: it crashed or ran out of memory",
         "grows": "the scorer stopped with MemoryError",
@@ -171,10 +171,10 @@ def test_worker_web_server_and_redis_killed_mid_grade_lose_and_double_nothing(
         again = site.hands(f"submit({names!r}, {EMAIL!r})")
         own_redis.start()
         undisturbed = site.ended(again)
+        first = site.hands(f"state({again - 1})")
     finally:
         kill_group(worker)
         site.stop()
-    first = site.hands(f"state({again - 1})")
     assert (first["doubles"], first["done twice"]) == (0, 0)
     assert first["items"] == names
     assert first["scores"] == undisturbed["scores"] != {}

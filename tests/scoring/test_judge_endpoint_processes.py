@@ -46,19 +46,19 @@ print(json.dumps([run.state, run.verdicts.count(), run.unscored, rows]))
 
 
 def test_a_killed_worker_leaves_its_reservation_and_the_next_goes_on(tmp_path: Path) -> None:
-    with serve() as server:
-        _kill_and_go_on(tmp_path, server)
-
-
-def _kill_and_go_on(folder: Path, server: JudgeServer) -> None:
-    server.script = slow(0.1)
     # The last page asked may need as much as a call can cost at most.
-    site = Site(folder, JUDGE_CONCURRENCY="2", JUDGE_ATTEMPTS="1")
+    options = {"JUDGE_CONCURRENCY": "2", "JUDGE_ATTEMPTS": "1"}
+    with serve() as server, Site(tmp_path, **options) as site:
+        _kill_and_go_on(site, server)
+
+
+def _kill_and_go_on(site: Site, server: JudgeServer) -> None:
+    server.script = slow(0.1)
     site.prepare()
     site.add_users("Rex")
     values = endpoint_values(server.url, budget=1_000.0)
     site.shell(MAKE.format(pages=PAGES, values=values, key=KEY))
-    log = folder / "worker.log"
+    log = site.folder / "worker.log"
 
     worker = start_worker(site.env, log)
     wait_until(lambda: len(server.calls) >= 6, seconds=60, what="pages are being judged")

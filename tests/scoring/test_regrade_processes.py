@@ -17,7 +17,7 @@ def test_a_worker_killed_in_a_regrade_changes_nothing_and_the_next_ends_it(
     tmp_path: Path,
 ) -> None:
     names = [f"page-{number:03}" for number in range(60)]
-    site = prepared(GradingSite(tmp_path, SCORING_SECONDS="0.25"), names)
+    site = prepared(GradingSite(tmp_path, SCORING_SECONDS="0.1"), names)
     gradings = [site.hands(f"submit({names!r}, {EMAIL!r})") for _ in range(2)]
     log = tmp_path / "worker.log"
     worker = start_worker(site.env, log)

@@ -12,6 +12,7 @@ from portal.accounts.models import User
 from portal.jobs.worker import run_due_jobs
 from scoring.models import Board, Submission
 from tests.accounts.teams import team_of
+from tests.looks import in_both_looks
 
 from .factories import PERFECT, lines_of, make_board, make_release
 
@@ -128,8 +129,7 @@ def test_without_javascript_nothing_is_promised(
     expect(page.get_by_label("Predictions")).to_be_visible()
 
 
-@pytest.mark.parametrize("width", [1440, 390])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@in_both_looks
 def test_the_faults_are_accessible_and_do_not_overflow(
     page_of: Pages, board: Board, researcher: User, file: Path, width: int, scheme: str
 ) -> None:

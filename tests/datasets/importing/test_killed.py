@@ -45,7 +45,7 @@ print(json.dumps({
 @pytest.fixture
 def site(tmp_path: Path) -> Iterator[Site]:
     site = Site(tmp_path)
-    site.manage("migrate")
+    site.prepare()
     yield site
     site.stop()
 
