@@ -110,12 +110,12 @@ class Site:
         processes.kill_group(self._running.pop(), signal.SIGKILL)
 
     def stop(self) -> None:
-        if self._interpreter is not None:
-            self._interpreter.close()
-            self._interpreter = None
         for process in self._running:
             processes.kill_group(process, signal.SIGTERM)
         self._running.clear()
+        if self._interpreter is not None:
+            self._interpreter.close()
+            self._interpreter = None
 
     def _answers(self) -> bool:
         try:
