@@ -41,14 +41,16 @@ from scoring.services.validation import check_upload
 
 from .acts import shown
 from .base import ConflictError, actor_of
-from .submission_serializers import (
-    CheckRequestSerializer,
-    CheckSerializer,
-    DetailSerializer,
+from .item_serializers import (
     EarlierResultSerializer,
     ItemLineSerializer,
     ItemQuerySerializer,
     ItemSerializer,
+)
+from .submission_serializers import (
+    CheckRequestSerializer,
+    CheckSerializer,
+    DetailSerializer,
     NewSubmissionSerializer,
     RefusalSerializer,
     SubmissionLineSerializer,
