@@ -7,6 +7,7 @@ BIN := $(VENV)/bin
 HOST ?= 127.0.0.1
 PORT ?= 8000
 export HOST
+LABEL_STUDIO := var/label-studio
 # Playwright's wheel brings a node of its own; no other is needed.
 NODE = $(shell $(BIN)/python -c "from playwright._impl._driver import compute_driver_executable as c; print(c()[0])")
 
@@ -76,15 +77,25 @@ check: $(VENV)/.dev ## Lint, types, imports, templates, migrations
 	$(BIN)/djlint templates --lint --quiet
 	$(BIN)/python manage.py makemigrations --check --dry-run
 	$(BIN)/python manage.py check
+	$(BIN)/python -m bench --mark docs/benchmarks.md --check
 
 .PHONY: format
-format: $(VENV)/.dev ## Let the formatter rewrite the code
+format: $(VENV)/.dev ## Let the formatter rewrite the code, and mark figures that are older than it
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+	$(BIN)/python -m bench --mark docs/benchmarks.md
 
 .PHONY: bench
-bench: $(VENV)/.dev ## Time metrics and benchmarks beside the reference packages (ARGS="teds ccocr" for parts, ARGS="--write docs/benchmarks.md" to keep the page)
-	$(BIN)/python -m bench $(ARGS)
+bench: $(VENV)/.dev ## Time everything beside reference packages and Label Studio (ARGS="teds ccocr" for parts, ARGS="--write docs/benchmarks.md" to keep them)
+	$(BIN)/python -m bench $(if $(wildcard $(LABEL_STUDIO)/.done),--label-studio $(LABEL_STUDIO)) $(ARGS)
+
+.PHONY: label-studio
+label-studio: $(LABEL_STUDIO)/.done ## Install Label Studio into an environment of its own, for make bench
+
+$(LABEL_STUDIO)/.done: requirements/label-studio.txt
+	$(PYTHON) -m venv $(LABEL_STUDIO)
+	$(LABEL_STUDIO)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
+	@touch $@
 
 .PHONY: sample
 sample: $(VENV)/.dev ## Make the sample benchmark anew (needs chromium and tesseract)

@@ -1,44 +1,60 @@
-"""`python -m bench [PART …] [--write FILE]`: prints the tables, and keeps them as a page.
+"""`python -m bench [PART …] [--write FILE]`: prints the tables, and keeps them in a page.
 
-Without parts everything is measured. A page is written only on request and only of everything.
+Without parts everything is measured. `--mark FILE` measures nothing: it marks the sections of the
+page that are older than the code they are about; with `--check` it only says whether marks are due.
 """
 
 import argparse
 import platform
 import sys
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 from bench.agreement import agreement_table
 from bench.documents import documents_table
 from bench.imports import import_table
+from bench.label_studio import find_label_studio
 from bench.leaderboards import leaderboards_table
-from bench.references import COMPARISONS
+from bench.references import COMPARISONS, references_table
+from bench.sections import Section, marked, replaced
 from bench.submitting import submitting_table
-from bench.wholes import LINEAR, SIZES, Whole, measure
+from bench.wholes import SIZES, wholes_table
 from bench.workbench import workbench_table
 from bench.workers import workers_table
 from scoring.benchmarks.parallel import cores
 
-AGREEMENT = "agreement"
-WORKBENCH = "workbench"
-WORKERS = "workers"
-IMPORTS = "imports"
-DOCUMENTS = "documents"
-SUBMITTING = "submitting"
-LEADERBOARDS = "leaderboards"
-PARTS = (
-    *COMPARISONS,
-    *SIZES,
-    AGREEMENT,
-    WORKBENCH,
-    WORKERS,
-    IMPORTS,
-    DOCUMENTS,
-    SUBMITTING,
-    LEADERBOARDS,
-)
+TITLE = "# Benchmark figures\n"
+METRICS = ("scoring/metrics", "portal/facts")
+GRADING = ("scoring", "portal/jobs", "portal/settings.py")
+SITE = ("portal", "annotation", "scoring", "templates", "static/js")
+DATASETS = ("portal/datasets", "portal/facts", "portal/settings.py")
+
+
+def sections(label_studio: Path | None = None) -> list[Section]:
+    """The sections of the page; the workbench is measured beside a Label Studio if there is one."""
+    workbench = partial(workbench_table, label_studio)
+    return [
+        Section("Beside the reference packages", COMPARISONS, references_table, METRICS),
+        Section("Whole benchmarks", SIZES, wholes_table, (*METRICS, "scoring/benchmarks")),
+        _single("Agreement", "agreement", agreement_table, METRICS),
+        Section("Annotation workbench", ["workbench"], lambda _: workbench(), SITE),
+        _single("Imports", "imports", import_table, DATASETS),
+        _single("Document table", "documents", documents_table, DATASETS),
+        _single("Two workers on one submission", "workers", workers_table, GRADING),
+        _single("Submitting", "submitting", submitting_table, GRADING),
+        _single("Leaderboard", "leaderboards", leaderboards_table, GRADING),
+    ]
+
+
+def _single(
+    title: str, part: str, table: Callable[[], Iterable[str]], code: Collection[str]
+) -> Section:
+    return Section(title, [part], lambda _: table(), code)
+
+
+PARTS = tuple(part for section in sections() for part in section.parts)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -46,17 +62,19 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "parts", nargs="*", type=_part, metavar="PART", help=f"of {', '.join(PARTS)}"
     )
-    parser.add_argument("--write", type=Path, metavar="FILE", help="keep the tables as Markdown")
+    parser.add_argument(
+        "--write", type=Path, metavar="FILE", help="put the measured sections into this page"
+    )
+    parser.add_argument(
+        "--label-studio", type=find_label_studio, metavar="DIR", help="its virtual environment"
+    )
+    parser.add_argument("--mark", type=Path, metavar="FILE", help="mark the outdated sections")
+    parser.add_argument("--check", action="store_true", help="with --mark: write nothing")
     chosen = parser.parse_args(arguments)
-    if chosen.write and chosen.parts:
-        parser.error("--write keeps a page of all parts; name none")
-    lines = []
-    for line in page(chosen.parts or PARTS):
-        lines.append(line)
-        sys.stdout.write(f"{line}\n")
-        sys.stdout.flush()
-    if chosen.write:
-        chosen.write.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    if chosen.mark:
+        _mark(chosen.mark, is_check=chosen.check)
+        return
+    _measure(parser, chosen)
 
 
 def _part(name: str) -> str:
@@ -65,89 +83,41 @@ def _part(name: str) -> str:
     return name
 
 
-def page(parts: Collection[str]) -> Iterator[str]:
-    """The lines of the page with these parts, each as soon as it is measured."""
-    today = datetime.now(UTC).date()
-    yield "# Benchmark figures"
-    yield ""
-    yield f"Made by `make bench` on {today}: {_machine()}."
-    references = [part for part in COMPARISONS if part in parts]
-    if references:
-        yield from _reference_table(references)
-    wholes = [part for part in SIZES if part in parts]
-    if wholes:
-        yield from _whole_tables(wholes)
-    if AGREEMENT in parts:
-        yield from agreement_table()
-    if WORKBENCH in parts:
-        yield from workbench_table()
-    if WORKERS in parts:
-        yield from workers_table()
-    if IMPORTS in parts:
-        yield from import_table()
-    if DOCUMENTS in parts:
-        yield from documents_table()
-    if SUBMITTING in parts:
-        yield from submitting_table()
-    if LEADERBOARDS in parts:
-        yield from leaderboards_table()
-
-
-def _reference_table(parts: Sequence[str]) -> Iterator[str]:
-    yield ""
-    yield "## Beside the reference packages"
-    yield ""
-    yield "Both sides score the same generated inputs in the same run. Ours is the best of three"
-    yield "runs after one that warms the caches. The gap is the largest difference of a figure."
-    yield ""
-    yield "| metric | reference | ours | theirs | times faster | at least | met | gap |"
-    yield "|---|---|---:|---:|---:|---:|---|---:|"
-    for part in parts:
-        for row in COMPARISONS[part]():
-            yield (
-                f"| {row.name} | {row.reference} | {row.ours * 1000:,.2f} ms "
-                f"| {row.theirs * 1000:,.1f} ms | {row.ratio:,.1f} | {row.wanted:g} "
-                f"| {_yes(is_so=row.is_met)} | {row.gap:.0e} |"
-            )
-
-
-def _whole_tables(parts: Sequence[str]) -> Iterator[str]:
-    yield ""
-    yield "## Whole benchmarks"
-    yield ""
-    yield f"Generated data of the published sizes on {cores()} cores: read from JSON Lines, joined,"
-    yield "scored and summed up."
-    yield ""
-    yield "| benchmark | items | seconds | at most | met |"
-    yield "|---|---:|---:|---:|---|"
-    measured: list[Whole] = []
-    for part in parts:
-        measured.append(whole := measure(part))
-        yield (
-            f"| {whole.title} | {whole.items:,} | {whole.seconds:.2f} | {whole.wanted:g} "
-            f"| {_yes(is_so=whole.is_met)} |"
+def _mark(path: Path, *, is_check: bool) -> None:
+    page = path.read_text(encoding="utf-8")
+    if (now := marked(page, sections())) == page:
+        return
+    if is_check:
+        sys.exit(
+            f"{path}: some figures are older than their code and not marked: run `make format`"
         )
-    yield from _growth_table(measured)
+    path.write_text(now, encoding="utf-8")
 
 
-def _growth_table(measured: Sequence[Whole]) -> Iterator[str]:
-    yield ""
-    yield "## Growth"
-    yield ""
-    yield f"Twice the items should take about twice the time: linear is up to {LINEAR:g} times."
-    yield ""
-    yield "| benchmark | a quarter | half | all | half / quarter | all / half | linear |"
-    yield "|---|---:|---:|---:|---:|---:|---|"
-    for whole in measured:
-        first, second = whole.growth
-        yield (
-            f"| {whole.title} | {whole.quarter:.2f} s | {whole.half:.2f} s | {whole.seconds:.2f} s "
-            f"| {first:.2f} | {second:.2f} | {_yes(is_so=whole.is_linear)} |"
-        )
+def _measure(parser: argparse.ArgumentParser, chosen: argparse.Namespace) -> None:
+    parts = chosen.parts or PARTS
+    wanted = [one for one in sections(chosen.label_studio) if set(one.parts) & set(parts)]
+    if chosen.write:
+        for section in wanted:
+            if missing := set(section.parts) - set(parts):
+                parser.error(
+                    f"--write keeps whole sections; name {', '.join(sorted(missing))}, too"
+                )
+    for section in wanted:
+        lines = _printed(section, parts)
+        if chosen.write:
+            page = chosen.write.read_text(encoding="utf-8") if chosen.write.exists() else TITLE
+            chosen.write.write_text(replaced(page, section.title, lines), encoding="utf-8")
 
 
-def _yes(*, is_so: bool) -> str:
-    return "yes" if is_so else "**no**"
+def _printed(section: Section, parts: Collection[str]) -> list[str]:
+    today = datetime.now(UTC).date().isoformat()
+    lines = []
+    for line in section.lines(parts, day=today, machine=_machine()):
+        lines.append(line)
+        sys.stdout.write(f"{line}\n")
+        sys.stdout.flush()
+    return lines
 
 
 def _machine() -> str:

@@ -48,9 +48,6 @@ class Measured(NamedTuple):
 
 def agreement_table() -> Iterator[str]:
     """The lines of the page on this part, each as soon as it is measured."""
-    yield ""
-    yield "## Agreement"
-    yield ""
     yield f"{ANNOTATORS} annotators on pages of {PAGE:,} tokens, one in {_EVERY} a fact: trimmed,"
     yield "compared at both levels, and every figure with its interval from 1,000 resamples."
     yield ""

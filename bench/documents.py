@@ -26,9 +26,6 @@ ASKED = (
 
 def documents_table() -> Iterator[str]:
     """The lines of the tables; for each database a site of its own is made."""
-    yield ""
-    yield "## Document table"
-    yield ""
     yield f"{DOCUMENTS:,} documents; the whole answer of the server without the network, best of"
     yield "three. The public reader has not signed in, and a release hides every second document."
     yield from _table("SQLite")

@@ -1,6 +1,8 @@
 """Filings as an annotator opens them, with their facts: made here, from fixed seeds."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from bench.generated import WORDS, seeded
 
@@ -21,6 +23,11 @@ class Filing:
     name: str
     html: str
     facts: tuple[str, ...]
+
+
+def filings(pages: int, facts: int) -> list[Filing]:
+    """So many pages with so many facts each, the same in every run."""
+    return [filing(f"page-{number:03}", facts, number) for number in range(1, pages + 1)]
 
 
 def filing(name: str, facts: int, seed: int) -> Filing:
@@ -47,3 +54,15 @@ def filing(name: str, facts: int, seed: int) -> Filing:
 
 def _figure(number: int, is_negative: bool) -> str:
     return f"({number:,})" if is_negative else f"{number:,}"
+
+
+def spans_of(text: str, quotes: Sequence[str]) -> list[dict[str, Any]]:
+    """The quotes as spans of the canonical text, each behind the one before it."""
+    spans = []
+    position = 0
+    for number, quote in enumerate(quotes):
+        start = text.index(quote, position)
+        position = start + len(quote)
+        place = {"start": start, "end": position, "quote": quote}
+        spans.append({"key": f"fact-{number}", "label": "Number", **place})
+    return spans

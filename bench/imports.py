@@ -43,9 +43,6 @@ class Row:
 
 
 def import_table() -> Iterator[str]:
-    yield ""
-    yield "## Imports"
-    yield ""
     yield "Canonicalised, hashed and stored in SQLite, each in a process of its own. The archive"
     yield "holds pages with images that cannot be compressed; its figure is the process's peak."
     yield ""

@@ -49,9 +49,6 @@ ASKED = (
 
 def leaderboards_table() -> Iterator[str]:
     """The lines of the table."""
-    yield ""
-    yield "## Leaderboard"
-    yield ""
     yield f"{ROWS} rows with six figures and two ranks over HTTP, production server, PostgreSQL,"
     yield f"{cores()} cores that readers, server and database share. One by one: the time in which"
     yield f"95 of {ONE_BY_ONE} answers were there. Together: answers in a second to {READERS}"

@@ -1,7 +1,7 @@
 """Our metrics beside their reference packages, on the same inputs; both must agree."""
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -245,3 +245,20 @@ COMPARISONS: dict[str, Callable[[], Iterator[Comparison]]] = {
     "nted": _compare_records,
     "kappa": _compare_kappas,
 }
+
+
+def references_table(parts: Collection[str]) -> Iterator[str]:
+    """The lines of the table with these of the comparisons."""
+    yield "Both sides score the same generated inputs in the same run. Ours is the best of three"
+    yield "runs after one that warms the caches. The gap is the largest difference of a figure."
+    yield ""
+    yield "| metric | reference | ours | theirs | times faster | at least | met | gap |"
+    yield "|---|---|---:|---:|---:|---:|---|---:|"
+    for part, compare in COMPARISONS.items():
+        for row in compare() if part in parts else ():
+            met = "yes" if row.is_met else "**no**"
+            yield (
+                f"| {row.name} | {row.reference} | {row.ours * 1000:,.2f} ms "
+                f"| {row.theirs * 1000:,.1f} ms | {row.ratio:,.1f} | {row.wanted:g} "
+                f"| {met} | {row.gap:.0e} |"
+            )

@@ -9,6 +9,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -27,15 +28,58 @@ _WORKER = [
 ]  # fmt: skip
 
 
+class Server:
+    """A server that was started for a measurement, with all processes of its group."""
+
+    def __init__(self, command: Sequence[str], log: Path, env: Mapping[str, str]) -> None:
+        with log.open("ab") as sink:
+            self._process = subprocess.Popen(  # noqa: S603 - our own commands
+                command, cwd=ROOT, env=dict(env), stdout=sink, stderr=sink, start_new_session=True
+            )
+        self._log = log
+
+    def wait_for(self, url: str, seconds: float = 400) -> None:
+        """Returns as soon as the URL answers 200; RuntimeError with the log if it never does."""
+        end = time.perf_counter() + seconds
+        while not _answers(url):
+            if self._process.poll() is not None or time.perf_counter() > end:
+                raise RuntimeError(f"{url} does not answer: {self._log.read_text()[-2000:]}")
+            time.sleep(0.02)
+
+    def cpu_seconds(self) -> float:
+        """What its processes have used so far, together."""
+        fields = [_stat(pid) for pid in self._pids()]
+        return sum(int(stat[11]) + int(stat[12]) for stat in fields) / _TICKS
+
+    def cpu_milliseconds(self, times: int, work: Callable[[], object]) -> float:
+        """What each of so many requests costs it, all of them made by `work`."""
+        before = self.cpu_seconds()
+        work()
+        return (self.cpu_seconds() - before) * 1000 / times
+
+    def memory(self) -> float:
+        """Its megabytes in memory; what its processes share is counted once."""
+        return sum(_proportional(pid) for pid in self._pids()) / 1e3
+
+    def stop(self) -> None:
+        with suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGTERM)
+        self._process.wait(timeout=30)
+
+    def _pids(self) -> list[int]:
+        found = [int(path.name) for path in Path("/proc").iterdir() if path.name.isdigit()]
+        return [pid for pid in found if _group(pid) == self._process.pid]
+
+
 class BenchSite:
     """SQLite and the embedded broker, one web process, one worker with two children; `extra`
     are settings such as those of another database or broker."""
 
+    web: Server
+
     def __init__(self, folder: Path, **extra: str) -> None:
         self.folder = folder
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port = int(probe.getsockname()[1])
+        self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         # The last would compile the site's own modules in every process, as no installation does.
         foreign = {"DATABASE_URL", "CELERY_BROKER_URL", "REDIS_URL", "MEDIA_ROOT", "DEBUG"}
@@ -43,30 +87,24 @@ class BenchSite:
         kept = {name: value for name, value in os.environ.items() if name not in foreign}
         settings = {"DJANGO_SETTINGS_MODULE": "portal.settings", "LOG_LEVEL": "WARNING"}
         self._env = kept | settings | {"VAR_DIR": str(folder)} | extra
-        self._web: subprocess.Popen[bytes] | None = None
-        self._worker: subprocess.Popen[bytes] | None = None
+        self._servers: list[Server] = []
 
     def first_page(self) -> float:
         """Seconds from an empty folder to the first page: database, static files, start."""
         begun = time.perf_counter()
         self.manage("prepare", "--no-sample")
-        self._web = self._start("granian", "--port", str(self.port), *_WEB)
-        while not self._answers():
-            time.sleep(0.02)
+        self.web = self._start("granian", "--port", str(self.port), *_WEB)
+        self.web.wait_for(f"{self.url}/")
         seconds = time.perf_counter() - begun
         self.start_worker()
         return seconds
 
     def start_worker(self, concurrency: int = 2) -> None:
-        self._worker = self._start("celery", *_WORKER, str(concurrency))
+        self._start("celery", *_WORKER, str(concurrency))
 
     def stop(self) -> None:
-        for process in (self._web, self._worker):
-            if process:
-                with suppress(ProcessLookupError):
-                    os.killpg(process.pid, signal.SIGTERM)
-                process.wait(timeout=30)
-        self._web = self._worker = None
+        while self._servers:
+            self._servers.pop(0).stop()
 
     def manage(self, *arguments: str) -> str:
         """What a command of manage.py printed; raises CalledProcessError when it fails."""
@@ -82,34 +120,25 @@ class BenchSite:
         code = f"import json; from bench import {module}; print(json.dumps({module}.{call}))"
         return json.loads(self.manage("shell", "--no-imports", "-c", code).splitlines()[-1])
 
-    def cpu_seconds(self) -> float:
-        """What the web server has used so far, of all its processes together."""
-        fields = [_stat(pid) for pid in self._processes(self._web)]
-        return sum(int(stat[11]) + int(stat[12]) for stat in fields) / _TICKS
+    def _start(self, *module: str) -> Server:
+        command = [sys.executable, "-m", *module]
+        server = Server(command, self.folder / f"{module[0]}.log", self._env)
+        self._servers.append(server)
+        return server
 
-    def web_memory(self) -> float:
-        """Megabytes in memory of the web server; what its processes share is counted once."""
-        return sum(_proportional(pid) for pid in self._processes(self._web)) / 1e3
 
-    def _processes(self, leader: subprocess.Popen[bytes] | None) -> list[int]:
-        """The processes of the leader's group."""
-        assert leader is not None
-        found = [int(path.name) for path in Path("/proc").iterdir() if path.name.isdigit()]
-        return [pid for pid in found if _group(pid) == leader.pid]
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
 
-    def _start(self, *module: str) -> subprocess.Popen[bytes]:
-        with (self.folder / f"{module[0]}.log").open("ab") as log:
-            command = [sys.executable, "-m", *module]
-            return subprocess.Popen(  # noqa: S603 - our own commands
-                command, cwd=ROOT, env=self._env, stdout=log, stderr=log, start_new_session=True
-            )
 
-    def _answers(self) -> bool:
-        try:
-            with urllib.request.urlopen(f"{self.url}/", timeout=5) as answer:  # noqa: S310
-                return bool(answer.status == 200)
-        except (urllib.error.URLError, ConnectionError, TimeoutError):
-            return False
+def _answers(url: str) -> bool:
+    try:
+        with urllib.request.urlopen(url, timeout=5) as answer:  # noqa: S310 - our own server
+            return bool(answer.status == 200)
+    except (urllib.error.URLError, ConnectionError, TimeoutError):
+        return False
 
 
 def _stat(pid: int) -> list[str]:

@@ -41,9 +41,6 @@ class Sent:
 
 
 def submitting_table() -> Iterator[str]:
-    yield ""
-    yield "## Submitting"
-    yield ""
     yield f"A submission of {ITEMS:,} lines (FCMBench) sent over HTTP, the longest of {ROUNDS}, on"
     yield f"{cores()} cores. Checked: from sending to the answer that names every fault. Taken: the"
     yield "same with everything stored and queued. Begun: from that answer to the first job."

@@ -13,7 +13,7 @@ from annotation.models import Assignment
 from annotation.services.campaigns import create_campaign, open_campaign
 from annotation.services.members import add_member
 from annotation.services.saving import save_spans
-from bench.filings import Filing, filing
+from bench.filings import Filing, filing, filings, spans_of
 from bench.timing import best_of
 from portal.accounts.models import User
 from portal.accounts.tokens import issue_token
@@ -34,10 +34,9 @@ def make(pages: int, facts: int, large: Sequence[int]) -> dict[str, Any]:
     All are labelled and belong to one annotator, whose session and API token come with them.
     """
     user = User.objects.create_user(email="bench@example.org", password=None, name="Bench")
-    filings = [filing(f"page-{number:03}", facts, number) for number in range(1, pages + 1)]
-    filings += [filing(f"large-{count}", count, count) for count in large]
+    made = filings(pages, facts) + [filing(f"large-{count}", count, count) for count in large]
     dataset = Dataset.objects.create(slug="bench", title="Bench")
-    for page in filings:
+    for page in made:
         _add_document(dataset, page)
     labels = ["Number", "Date"]
     campaign = create_campaign(
@@ -46,13 +45,13 @@ def make(pages: int, facts: int, large: Sequence[int]) -> dict[str, Any]:
     add_member(campaign=campaign, user=user, role="annotator", actor=None)
     open_campaign(campaign=campaign, actor=None)
     by_name = {
-        assignment.campaign_document.document.name: _labelled(assignment, user, filings)
+        assignment.campaign_document.document.name: _labelled(assignment, user, made)
         for assignment in Assignment.objects.select_related("campaign_document__document")
     }
     return {
-        "pages": [by_name[page.name] for page in filings[:pages]],
-        "large": [by_name[page.name] for page in filings[pages:]],
-        "bytes": [len(page.html.encode()) for page in filings[pages:]],
+        "pages": [by_name[page.name] for page in made[:pages]],
+        "large": [by_name[page.name] for page in made[pages:]],
+        "bytes": [len(page.html.encode()) for page in made[pages:]],
         "session": _session(user),
         "token": issue_token(user=user, name="bench")[1],
     }
@@ -71,9 +70,9 @@ def _add_document(dataset: Dataset, page: Filing) -> None:
     DocumentContent.objects.create(document=document, html=canonical.html, text=canonical.text)
 
 
-def _labelled(assignment: Assignment, user: User, filings: Sequence[Filing]) -> int:
+def _labelled(assignment: Assignment, user: User, made: Sequence[Filing]) -> int:
     document = assignment.campaign_document.document
-    (page,) = (page for page in filings if page.name == document.name)
+    (page,) = (page for page in made if page.name == document.name)
     save_spans(
         assignment=assignment,
         base_revision=0,
@@ -82,18 +81,6 @@ def _labelled(assignment: Assignment, user: User, filings: Sequence[Filing]) -> 
         author=user,
     )
     return assignment.pk
-
-
-def spans_of(text: str, quotes: Sequence[str]) -> list[dict[str, Any]]:
-    """The quotes as spans, each behind the one before it."""
-    spans = []
-    position = 0
-    for number, quote in enumerate(quotes):
-        start = text.index(quote, position)
-        position = start + len(quote)
-        place = {"start": start, "end": position, "quote": quote}
-        spans.append({"key": f"fact-{number}", "label": "Number", **place})
-    return spans
 
 
 def _session(user: User) -> str:

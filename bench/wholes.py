@@ -2,7 +2,7 @@
 
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -90,3 +90,42 @@ def seconds_of(benchmark: Benchmark, lines: Callable[[int], Lines], number: int)
         if scores.items != number:
             raise ValueError(f"{scores.items} of {number} items of {benchmark.key} were scored")
         return time.perf_counter() - begun
+
+
+def wholes_table(parts: Collection[str]) -> Iterator[str]:
+    """The lines of both tables with these of the benchmarks."""
+    yield f"Generated data of the published sizes on {cores()} cores: read from JSON Lines, joined,"
+    yield "scored and summed up."
+    yield ""
+    yield "| benchmark | items | seconds | at most | met |"
+    yield "|---|---:|---:|---:|---|"
+    measured: list[Whole] = []
+    for part in SIZES:
+        if part not in parts:
+            continue
+        measured.append(whole := measure(part))
+        yield (
+            f"| {whole.title} | {whole.items:,} | {whole.seconds:.2f} | {whole.wanted:g} "
+            f"| {_yes(is_so=whole.is_met)} |"
+        )
+    yield from _growth_table(measured)
+
+
+def _growth_table(measured: Sequence[Whole]) -> Iterator[str]:
+    yield ""
+    yield "### Growth"
+    yield ""
+    yield f"Twice the items should take about twice the time: linear is up to {LINEAR:g} times."
+    yield ""
+    yield "| benchmark | a quarter | half | all | half / quarter | all / half | linear |"
+    yield "|---|---:|---:|---:|---:|---:|---|"
+    for whole in measured:
+        first, second = whole.growth
+        yield (
+            f"| {whole.title} | {whole.quarter:.2f} s | {whole.half:.2f} s | {whole.seconds:.2f} s "
+            f"| {first:.2f} | {second:.2f} | {_yes(is_so=whole.is_linear)} |"
+        )
+
+
+def _yes(*, is_so: bool) -> str:
+    return "yes" if is_so else "**no**"

@@ -37,9 +37,6 @@ class Speeds:
 
 
 def workers_table() -> Iterator[str]:
-    yield ""
-    yield "## Two workers on one submission"
-    yield ""
     yield f"{ITEMS:,} pages of {FACTS} facts, graded on PostgreSQL and Redis by one worker process"
     yield f"and by two, best of {ROUNDS}, on {cores()} cores that database and broker share. The"
     yield "figure counts on a machine that does nothing else."

@@ -2,6 +2,7 @@
 
 The locks carry hashes and no index host, so that they install from any mirror. `dev` is resolved
 first and binds `base` and the extra `semantic`, so that all environments hold the same versions.
+Label Studio has an environment of its own and is resolved by itself.
 """
 
 import subprocess
@@ -45,6 +46,7 @@ def main() -> None:
         constraints.flush()
         for name in ("base", "semantic"):
             lock(name, "--constraint", constraints.name)
+    lock("label-studio")
 
 
 if __name__ == "__main__":
