@@ -134,10 +134,11 @@ def _not_yours(user: Viewer, submission: Submission) -> str:
 
 def may_open_release(user: Viewer, release: Release) -> bool:
     """Whether the page of the release, its ids and what it gives away are open to the user."""
-    return _is_open(release) or is_organiser(user)
+    return is_release_open(release) or is_organiser(user)
 
 
-def _is_open(release: Release) -> bool:
+def is_release_open(release: Release) -> bool:
+    """Whether anyone may know of the release and of the ids of its items."""
     is_listed = release.visibility != Release.Visibility.PRIVATE
     return is_listed and release.dataset.visibility == Dataset.Visibility.PUBLIC
 
@@ -149,7 +150,7 @@ def may_open_items(phase: Phase, release: Release) -> bool:
         phase.diagnostics != Phase.Diagnostics.AGGREGATES
         and phase.score_decimals is None
         and not phase.has_parts
-        and _is_open(release)
+        and is_release_open(release)
         and release.opens(phase.split)
     )
 
