@@ -11,10 +11,9 @@ from portal.audit.models import record_event
 from scoring.access import is_time_to_tell, may_open_items
 from scoring.models import Entry, Grading, Submission
 from scoring.selectors.limits import moment
-from scoring.selectors.telling import told_parts, told_scores
 
+from .entry_figures import set_figures
 from .ranking import queue_ranking
-from .replicates import show_intervals
 from .revisions import bump_board
 
 
@@ -46,8 +45,6 @@ def publish_submission(*, submission: Submission, actor: User | None) -> Entry:
     if entry is not None:
         entry.delete()
     entry = _make_entry(submission, grading)
-    show_intervals(entry, submission.phase)
-    entry.save(update_fields=["intervals"])
     _changed(submission)
     submission.publication = Submission.Publication.PUBLIC
     submission.save(update_fields=["publication"])
@@ -57,14 +54,10 @@ def publish_submission(*, submission: Submission, actor: User | None) -> Entry:
 
 def _make_entry(submission: Submission, grading: Grading) -> Entry:
     """The card and the scores are copied: the leaderboard is read from its own rows alone."""
-    return Entry.objects.create(
+    entry = Entry(
         board_id=submission.phase.board_id,
         phase=submission.phase,
         kind=Entry.Kind.GRADED,
-        grading=grading,
-        # What the phase rounds is rounded before it is ranked: an order would tell more digits.
-        scores=told_scores(submission.phase, grading),
-        parts=told_parts(submission.phase, grading),
         signature=grading.signature,
         is_sample=submission.is_sample,
         verdict=submission.verdict,
@@ -72,6 +65,9 @@ def _make_entry(submission: Submission, grading: Grading) -> Entry:
         is_pinned=submission.is_pinned,
         **submission.card(),
     )
+    set_figures(entry, submission.phase, grading)
+    entry.save()
+    return entry
 
 
 @transaction.atomic

@@ -16,9 +16,6 @@ FAULTS_SHOWN = 200
 MISSING_SHOWN = 20
 
 
-ASKS_FOR_ALL = "This benchmark ranks only submissions that answer every item."
-
-
 @dataclass(frozen=True)
 class CheckedUpload:
     """What an upload holds: predictions by item (ReleaseItem's key), its faults, the ids it lacks.
@@ -85,14 +82,13 @@ def check_upload(
     """
     ids = dict(phase.items.order_by("position").values_list("name", "pk"))
     limits = ReadLimits(archive=archive_limits())
-    spec = phase.board.spec
-    lines = spec.read_predictions(file, limits=limits)
+    lines = phase.board.spec.read_predictions(file, limits=limits)
     check = check_predictions(lines, ids, name=filename)
     return CheckedUpload(
         predictions={ids[name]: line.payload for name, line in check.lines.items()},
         faults=check.faults,
         fault_count=len(check.faults) + check.faults_left_out,
         missing=check.missing,
-        completeness_rule=ASKS_FOR_ALL if spec.names_every_id else "",
+        completeness_rule=phase.completeness_rule,
         names_missing=may_open_release(user or AnonymousUser(), phase.release),
     )
