@@ -10,6 +10,7 @@ from portal.datasets.publishing.diff import ItemChange
 from portal.datasets.selectors.release_diff import compare
 from scoring.models import Board, Grading, Phase, Submission
 
+from .protection import move_words
 from .signatures import SignatureChange, signature_change
 
 NAMES_SHOWN = 10
@@ -41,6 +42,11 @@ class PhasePlan:
     @property
     def changes_release(self) -> bool:
         return self.release != self.phase.release
+
+    @property
+    def protection(self) -> str:
+        """What is set otherwise because the other release hides its gold; or nothing."""
+        return move_words(self.phase, self.release)
 
     @property
     def changes(self) -> list[SignatureChange]:
