@@ -78,7 +78,7 @@ def test_what_the_submitter_sent_is_named(board: Board, researcher: User, api_of
 def test_the_page_counts_missing_ids_and_names_none(
     extra: dict[str, str], board: Board, researcher: User, client_of: ClientOf
 ) -> None:
-    data = {"name": "Reader", "category": "other", "form_key": "k", **extra}
+    data: dict[str, Any] = {"name": "Reader", "category": "other", "form_key": "k", **extra}
     data |= {"phase": first_phase(board).pk, "file": upload(lines_of(SENT))}
     answer = client_of(researcher).post("/boards/board/submit/", data)
     assert "2 documents without a prediction" in told(answer.content)
@@ -103,7 +103,7 @@ def test_a_failed_grading_names_only_what_was_sent(
 ) -> None:
     """In the result, its stage log and the email that tells of it."""
 
-    def crash(*_: Any) -> Any:
+    def crash(gold: Any, prediction: Any, options: Any) -> Any:
         raise ValueError("page-1 98,765")
 
     spec = BENCHMARKS["fincriticaled"]
