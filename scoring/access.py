@@ -18,6 +18,7 @@ from django.shortcuts import get_object_or_404
 from django.utils import timezone
 
 from portal.accounts.access import is_organiser
+from portal.accounts.confirmation import is_email_confirmed
 from portal.accounts.models import TeamMember, User
 from portal.datasets.models import Dataset, Release
 
@@ -130,6 +131,12 @@ def _not_yours(user: Viewer, submission: Submission) -> str:
     if submission.owner_id == user.pk:
         return "This submission belongs to a team that you have left."
     return "This submission belongs to somebody else."
+
+
+def may_publish(user: User) -> bool:
+    """Whether results may appear in public in this account's name: its email address is confirmed.
+    Organisers vouch for what they publish. At most one query."""
+    return is_organiser(user) or is_email_confirmed(user)
 
 
 def may_open_release(user: Viewer, release: Release) -> bool:

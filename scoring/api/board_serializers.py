@@ -234,6 +234,8 @@ class RowTeamSerializer(serializers.Serializer[Any]):
 class RowSerializer(serializers.ModelSerializer[Entry]):
     """A row: rates in [0, 1], unrounded; null where nothing was scored or ranked.
 
+    The organisation of a graded row is stated by its submitter, until its verdict is `verified`.
+
     What was disqualified has no ranks, and says why. Pinned rows come first, those disqualified
     last.
     """

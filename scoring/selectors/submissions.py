@@ -20,6 +20,7 @@ from scoring.access import (
     is_rounding,
     is_time_to_tell,
     may_open_items,
+    may_publish,
     rights_for,
 )
 from scoring.benchmarks import deciding_column
@@ -154,6 +155,8 @@ class SubmissionPage:
     shows_items: bool
     may_open_items: bool
     """Whether its items are such that everybody may be let read them."""
+    may_be_public: bool
+    """Whether this reader may publish anything; nobody else's page asks."""
     are_scores_told: bool
     is_rounded: bool
     """Whether the figures were rounded for this reader."""
@@ -209,6 +212,15 @@ class SubmissionPage:
 
     @property
     def may_publish(self) -> bool:
+        return self._can_be_published and self.may_be_public
+
+    @property
+    def awaits_confirmation(self) -> bool:
+        """Whether it could be published once the reader's email address is confirmed."""
+        return self._can_be_published and not self.may_be_public
+
+    @property
+    def _can_be_published(self) -> bool:
         """Also anew, when a later grading than the published one is done."""
         is_published = self.entry is not None and self.entry.grading == self.grading
         is_ready = self.is_done and is_time_to_tell(self.submission.phase)
@@ -276,6 +288,7 @@ def submission_page(user: Viewer, submission: Submission, wanted: str = "") -> S
         is_organiser=organiser,
         shows_items=done is not None and _shows_items(user, submission, done.release),
         may_open_items=may_open_items(submission.phase, submission.phase.release),
+        may_be_public=not rights.may_steer or user.is_anonymous or may_publish(user),
         are_scores_told=are_scores_told(user, submission.phase),
         is_rounded=is_rounding(user, submission.phase),
         part_words=shown_part_words(user, submission.phase),

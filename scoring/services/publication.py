@@ -8,13 +8,18 @@ from django.utils import timezone
 
 from portal.accounts.models import User
 from portal.audit.models import record_event
-from scoring.access import is_time_to_tell, may_open_items
+from scoring.access import is_time_to_tell, may_open_items, may_publish
 from scoring.models import Entry, Grading, Submission
 from scoring.selectors.limits import moment
 
 from .entry_figures import set_figures
 from .ranking import queue_ranking
 from .revisions import bump_board
+
+UNCONFIRMED = (
+    "Confirm your email address before you publish a result: open the link in the email that you "
+    "got. Under Account, Email you can have it sent again (POST /api/v1/account/confirmation/)."
+)
 
 
 class PublicationRefused(Exception):
@@ -28,8 +33,11 @@ def publish_submission(*, submission: Submission, actor: User | None) -> Entry:
     A grading of a re-grade that is under way does not count yet: its batch takes the entry along.
 
     Raises PublicationRefused while there is no finished grading: nothing without a complete score
-    is ever shown among the ranked. Also for what was withdrawn, and before the phase tells scores.
+    is ever shown among the ranked. Also for what was withdrawn, before the phase tells scores, and
+    to an account whose email address is not confirmed.
     """
+    if actor is not None and not may_publish(actor):
+        raise PublicationRefused(UNCONFIRMED)
     submission = _locked(submission)
     if submission.withdrawn_at is not None:
         raise PublicationRefused("This submission was withdrawn.")
