@@ -10,6 +10,7 @@ from django.http import Http404
 from django.shortcuts import get_object_or_404
 
 from portal.accounts.access import is_organiser
+from portal.accounts.models import User
 from portal.datasets.models import Release
 from portal.jobs.selectors import StageLog
 from scoring.access import (
@@ -156,7 +157,7 @@ class SubmissionPage:
     may_open_items: bool
     """Whether its items are such that everybody may be let read them."""
     may_be_public: bool
-    """Whether this reader may publish anything; nobody else's page asks."""
+    """Whether this reader, who steers it, may publish what is done."""
     are_scores_told: bool
     is_rounded: bool
     """Whether the figures were rounded for this reader."""
@@ -288,7 +289,7 @@ def submission_page(user: Viewer, submission: Submission, wanted: str = "") -> S
         is_organiser=organiser,
         shows_items=done is not None and _shows_items(user, submission, done.release),
         may_open_items=may_open_items(submission.phase, submission.phase.release),
-        may_be_public=not rights.may_steer or user.is_anonymous or may_publish(user),
+        may_be_public=user.is_authenticated and _may_be_public(user, rights, done),
         are_scores_told=are_scores_told(user, submission.phase),
         is_rounded=is_rounding(user, submission.phase),
         part_words=shown_part_words(user, submission.phase),
@@ -312,6 +313,11 @@ def card_lines(card: ModelCard) -> list[tuple[str, str]]:
 
 def _shows_items(user: Viewer, submission: Submission, release: Release) -> bool:
     return diagnostics_for(user, submission, release) != Phase.Diagnostics.AGGREGATES
+
+
+def _may_be_public(user: User, rights: Rights, done: Grading | None) -> bool:
+    """Asked only where there is something that the reader could publish."""
+    return done is not None and rights.may_steer and may_publish(user)
 
 
 class _Result(TypedDict):
