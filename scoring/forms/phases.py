@@ -31,6 +31,8 @@ class PhaseForm(forms.ModelForm):  # type: ignore[type-arg]
         help_text="Needed for a private release on a board that everyone sees.",
     )
 
+    field_order = ["title", "release", "split", "options", "diagnostics", "is_protected"]
+
     class Meta:
         model = Phase
         fields = [
