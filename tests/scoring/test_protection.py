@@ -14,8 +14,9 @@ from portal.accounts.models import User
 from portal.audit.models import Event
 from portal.datasets.models import Dataset, Release
 from portal.jobs.worker import run_due_jobs
-from scoring.models import Board, Entry, Grading, Phase
+from scoring.models import Board, Entry, Grading, Phase, Regrade
 from scoring.selectors.protection import leaks
+from scoring.selectors.regrade_plans import RegradeRefused
 from scoring.services.boards import (
     DisclosureUnconfirmed,
     NewPhase,
@@ -400,6 +401,15 @@ def test_a_phase_on_private_data_asks_where_the_board_is_open(
     moved = {name: data[name] for name in ("dataset", "release")}
     assert api.patch(PHASE_URL, moved, format="json").status_code == 409
     assert api.patch(PHASE_URL, data, format="json").status_code == 200
+
+
+def test_a_regrade_makes_no_private_release_public(researcher: User) -> None:
+    board = make_board()
+    three_results(board, researcher)
+    release = next_release(release_of(board), visibility=Release.Visibility.PRIVATE)
+    with pytest.raises(RegradeRefused, match="is private and the board is not a draft"):
+        start_regrade(board=board, release=release, actor=None)
+    assert not Regrade.objects.exists()
 
 
 def test_public_data_asks_nothing(organiser: User) -> None:
