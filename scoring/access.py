@@ -18,6 +18,7 @@ from django.shortcuts import get_object_or_404
 from django.utils import timezone
 
 from portal.accounts.access import is_organiser
+from portal.accounts.confirmation import is_email_confirmed
 from portal.accounts.models import TeamMember, User
 from portal.datasets.models import Dataset, Release
 
@@ -132,12 +133,19 @@ def _not_yours(user: Viewer, submission: Submission) -> str:
     return "This submission belongs to somebody else."
 
 
+def may_publish(user: User) -> bool:
+    """Whether results may appear in public in this account's name: its email address is confirmed.
+    Organisers vouch for what they publish. At most one query."""
+    return is_organiser(user) or is_email_confirmed(user)
+
+
 def may_open_release(user: Viewer, release: Release) -> bool:
     """Whether the page of the release, its ids and what it gives away are open to the user."""
-    return _is_open(release) or is_organiser(user)
+    return is_release_open(release) or is_organiser(user)
 
 
-def _is_open(release: Release) -> bool:
+def is_release_open(release: Release) -> bool:
+    """Whether anyone may know of the release and of the ids of its items."""
     is_listed = release.visibility != Release.Visibility.PRIVATE
     return is_listed and release.dataset.visibility == Dataset.Visibility.PUBLIC
 
@@ -149,7 +157,7 @@ def may_open_items(phase: Phase, release: Release) -> bool:
         phase.diagnostics != Phase.Diagnostics.AGGREGATES
         and phase.score_decimals is None
         and not phase.has_parts
-        and _is_open(release)
+        and is_release_open(release)
         and release.opens(phase.split)
     )
 

@@ -1,4 +1,6 @@
-"""Django's own pages for staff: phases are made and changed here; what was graded is only read."""
+"""Django's own pages for staff. Everything is only read here: services check what changes, warn of
+hidden and private gold, and write the log. A board can be deleted as long as nothing refers to it.
+"""
 
 from typing import Any
 
@@ -23,6 +25,13 @@ class ReadOnlyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
 class PhaseInline(admin.StackedInline):  # type: ignore[type-arg]
     model = Phase
     extra = 0
+    can_delete = False
+
+    def has_add_permission(self, *_: Any, **__: Any) -> bool:
+        return False
+
+    def has_change_permission(self, *_: Any, **__: Any) -> bool:
+        return False
 
 
 @admin.register(Board)
@@ -32,6 +41,12 @@ class BoardAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
     search_fields = ["title", "slug"]
     raw_id_fields = ["created_by"]
     inlines = [PhaseInline]
+
+    def has_add_permission(self, *_: Any, **__: Any) -> bool:
+        return False
+
+    def has_change_permission(self, *_: Any, **__: Any) -> bool:
+        return False
 
 
 @admin.register(Submission)

@@ -113,7 +113,12 @@ def grade_chunk(claim: Claim) -> None:
         store_scores(grading_id=grading_id, scores=found.scores)
 
 
-@handler(AGGREGATE_KIND, on_failed=_aggregate_failed, nouns=("final step", "final steps"))
+@handler(
+    AGGREGATE_KIND,
+    on_failed=_aggregate_failed,
+    nouns=("final step", "final steps"),
+    is_finishing=True,
+)
 def aggregate(claim: Claim) -> None:
     found = aggregate_grading(claim.payload["grading"])
     if found is None:

@@ -20,6 +20,7 @@ from django.test import Client
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page
 from rest_framework.test import APIClient
 
+from portal.accounts.confirmation import mark_confirmed
 from portal.accounts.models import User
 
 PASSWORD = "correct horse"
@@ -93,9 +94,11 @@ def _own_files(settings: Any, tmp_path: Path) -> None:
 
 
 def make_user(name: str, **extra: Any) -> User:
-    return User.objects.create_user(
+    user = User.objects.create_user(
         email=f"{name.lower()}@example.org", password=PASSWORD, name=name, **extra
     )
+    mark_confirmed(user)
+    return user
 
 
 @pytest.fixture

@@ -18,6 +18,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from .confirmation import is_email_confirmed, send_confirmation
 from .exporting import ExportRefused, request_export
 from .models import AccountExport, ApiToken, User
 from .token_list import own_tokens
@@ -27,10 +28,15 @@ TAGS = ["account"]
 
 
 class AccountShape(serializers.ModelSerializer[User]):
+    is_email_confirmed = serializers.SerializerMethodField(help_text="Needed to publish results.")
+
     class Meta:
         model = User
-        fields = ["email", "name", "affiliation", "is_organiser"]
+        fields = ["email", "is_email_confirmed", "name", "affiliation", "is_organiser"]
         read_only_fields = ["email", "is_organiser"]
+
+    def get_is_email_confirmed(self, user: User) -> bool:
+        return is_email_confirmed(user)
 
 
 class TokenShape(serializers.Serializer[Any]):
@@ -81,6 +87,24 @@ class Account(_AccountView):
         body.is_valid(raise_exception=True)
         body.save()
         return Response(body.data)
+
+
+class Confirmation(_AccountView):
+    @extend_schema(
+        summary="Have the email that confirms my address sent again",
+        tags=TAGS,
+        request=None,
+        responses={202: None, 409: AccountRefusal, 429: AccountRefusal},
+    )
+    def post(self, request: Request) -> Response:
+        if is_email_confirmed(self.me):
+            body = {"code": "confirmed", "message": "Your email address is confirmed already."}
+            return Response(body, status=status.HTTP_409_CONFLICT)
+        if not send_confirmation(request._request, self.me):
+            words = "An email was sent a moment ago. Wait some minutes before you ask again."
+            body = {"code": "too_soon", "message": words}
+            return Response(body, status=status.HTTP_429_TOO_MANY_REQUESTS)
+        return Response(status=status.HTTP_202_ACCEPTED)
 
 
 class Tokens(_AccountView):
@@ -152,6 +176,7 @@ class ExportDownload(_AccountView):
 
 urlpatterns = [
     path("account/", Account.as_view(), name="account"),
+    path("account/confirmation/", Confirmation.as_view(), name="account-confirmation"),
     path("account/tokens/", Tokens.as_view(), name="account-tokens"),
     path("account/tokens/<int:pk>/", TokenDetail.as_view(), name="account-token"),
     path("account/exports/", Exports.as_view(), name="account-exports"),

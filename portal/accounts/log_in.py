@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from .confirmation import is_email_confirmed
 from .models import User
 
 
@@ -16,14 +17,12 @@ class LogIn:
 def log_in_of(user: User) -> LogIn:
     """Two queries."""
     # Loaded here, as in `invitations.accounts_of`.
-    from allauth.account.models import EmailAddress
     from allauth.mfa.models import Authenticator
 
-    confirmed = EmailAddress.objects.filter(user=user, email__iexact=user.email, verified=True)
     app = Authenticator.objects.filter(user=user, type=Authenticator.Type.TOTP)
     return LogIn(
         email=user.email,
-        is_confirmed=confirmed.exists(),
+        is_confirmed=is_email_confirmed(user),
         has_password=user.has_usable_password(),
         has_second_factor=app.exists(),
     )

@@ -55,6 +55,7 @@ class Handler:
     on_cancelled: OnCancelled | None = None
     nouns: tuple[str, str] = ("job", "jobs")
     label: Label | None = None
+    is_finishing: bool = False
 
     def counted(self, count: int) -> str:
         return f"{count:,} {self.nouns[count != 1]}"
@@ -74,6 +75,7 @@ def handler(
     on_cancelled: OnCancelled | None = None,
     nouns: tuple[str, str] = ("job", "jobs"),
     label: Label | None = None,
+    is_finishing: bool = False,
 ) -> Callable[[Run], Run]:
     """Registers the decorated function for jobs of `kind`.
 
@@ -83,13 +85,16 @@ def handler(
 
     In the stage log one job and several are called `nouns`, and a single one `label(payload)`,
     which must not say more than everybody may read who reads the log.
+
+    `is_finishing` is for the short last step of longer work. Workers take it before other jobs, so
+    that work that is done but for it does not wait behind work that was queued later.
     """
 
     def register(run: Run) -> Run:
         known = HANDLERS.get(kind)
         if known is not None and known.run.__qualname__ != run.__qualname__:
             raise ValueError(f"two handlers for jobs of kind {kind!r}: {known.run} and {run}")
-        HANDLERS[kind] = Handler(kind, run, on_failed, on_cancelled, nouns, label)
+        HANDLERS[kind] = Handler(kind, run, on_failed, on_cancelled, nouns, label, is_finishing)
         return run
 
     return register

@@ -13,12 +13,13 @@ from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import F, Min
+from django.db.models import F
 from django.utils import timezone
 
 from portal.jobs.events import note, worker_name
 from portal.jobs.handlers import HANDLERS
 from portal.jobs.models import Job, JobEvent
+from portal.jobs.turns import Turns, due_heads
 
 logger = logging.getLogger(__name__)
 
@@ -46,24 +47,17 @@ def describe(error: BaseException) -> str:
     return text if len(text) <= ERROR_CHARS else text[: ERROR_CHARS - 1] + "…"
 
 
-def take_next(kinds: Collection[str], served: dict[str, int]) -> Job | None:
+def take_next(kinds: Collection[str], turns: Turns) -> Job | None:
     """Claims one due job of these kinds, or returns None when there is none.
 
-    `served` is the caller's memory of its turns: the group it served longest ago comes first, so
-    that ten thousand jobs of one group do not keep another group's three waiting.
+    `turns` is the caller's memory of the jobs it took before; it decides the order.
     """
-    while heads := _heads(kinds):
-        for group, job_id in sorted(heads, key=lambda head: (served.get(head[0], -1), head[1])):
-            if job := _claim(job_id):
-                served[group] = max(served.values(), default=-1) + 1
+    while heads := due_heads(kinds, timezone.now()):
+        for head in turns.order(heads):
+            if job := _claim(head.job_id):
+                turns.took(head)
                 return job
     return None
-
-
-def _heads(kinds: Collection[str]) -> list[tuple[str, int]]:
-    """The oldest due job of each group."""
-    due = Job.objects.due(timezone.now()).filter(kind__in=kinds).order_by()
-    return list(due.values("group").annotate(first=Min("id")).values_list("group", "first"))
 
 
 @transaction.atomic

@@ -5,13 +5,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from statistics import median
 
-from django.db.models import F, Max, Min, PositiveBigIntegerField, Sum
+from django.db.models import F, Max, PositiveBigIntegerField, Sum
 from django.db.models.functions import Least
 from django.utils import timezone
 
 from portal.jobs.handlers import HANDLERS
 from portal.jobs.models import Job
 from portal.jobs.progress import steps_of_jobs
+from portal.jobs.turns import Head, due_heads
 
 # As many of the newest finished jobs say how long jobs of their kinds take.
 RECENT = 300
@@ -37,24 +38,22 @@ class QueueStanding:
 
 
 @dataclass(frozen=True)
-class _Head:
+class _Next:
     """The job that is next of a group, and when a job of the group was last begun."""
 
-    group: str
-    job_id: int
-    kind: str
+    head: Head
     served: datetime
 
 
 def queue_standing(group: str) -> QueueStanding:
     """Six queries, however many jobs and groups there are.
 
-    The order is that of `leases.take_next`: groups in turn, the one served longest ago first. Each
-    worker keeps the turns for itself, so that with several of them the place is an estimate.
+    The order is that of `turns.Turns`: finishing jobs, then groups in turn, the one served longest
+    ago first. Each worker keeps the turns for itself, so that with several of them the place is an
+    estimate.
     """
     now = timezone.now()
-    heads = _heads(now)
-    before = _before(heads, group)
+    before = _before(_next_jobs(now), group)
     running = list(Job.objects.filter(state=Job.State.RUNNING))
     seconds, workers = _recent(now)
     workers |= {job.worker for job in running}
@@ -70,11 +69,9 @@ def queue_standing(group: str) -> QueueStanding:
     )
 
 
-def _heads(now: datetime) -> list[_Head]:
-    """The oldest due job of each group that has one. Two queries."""
+def _next_jobs(now: datetime) -> list[_Next]:
+    """The next job of each group that has one due. Two queries."""
     due = Job.objects.due(now).filter(kind__in=HANDLERS).order_by()
-    firsts = due.values("group").annotate(first=Min("id"))
-    found = Job.objects.filter(pk__in=firsts.values("first")).values_list("group", "id", "kind")
     served = (
         Job.objects.filter(group__in=due.values("group"), started_at__isnull=False)
         .order_by()
@@ -82,15 +79,21 @@ def _heads(now: datetime) -> list[_Head]:
         .annotate(last=Max("started_at"))
     )
     last = dict(served)
-    return [_Head(group, pk, kind, last.get(group, _NEVER)) for group, pk, kind in found]
+    heads = sorted(due_heads(HANDLERS, now), key=lambda head: (head.is_finishing, -head.job_id))
+    # Of a group's heads the last one stays: a finishing one, or else the oldest.
+    by_group = {head.group: head for head in heads}
+    return [_Next(head, last.get(group, _NEVER)) for group, head in by_group.items()]
 
 
-def _before(heads: Iterable[_Head], group: str) -> list[_Head] | None:
+def _before(waiting: Iterable[_Next], group: str) -> list[Head] | None:
     """Those that come before the group's own; None if it has none."""
-    order = sorted(heads, key=lambda head: (head.served, head.job_id))
-    for place, head in enumerate(order):
+    order = sorted(
+        waiting, key=lambda each: (not each.head.is_finishing, each.served, each.head.job_id)
+    )
+    heads = [each.head for each in order]
+    for place, head in enumerate(heads):
         if head.group == group:
-            return order[:place]
+            return heads[:place]
     return None
 
 
@@ -111,7 +114,7 @@ def _recent(now: datetime) -> tuple[dict[str, float], set[str]]:
 
 
 def _wait(
-    before: list[_Head] | None,
+    before: list[Head] | None,
     running: list[Job],
     seconds: dict[str, float],
     workers: int,

@@ -14,6 +14,7 @@ from portal.jobs.handlers import HANDLERS, LeaseLost, Retry
 from portal.jobs.heartbeat import heartbeat
 from portal.jobs.models import Job
 from portal.jobs.shutdown import Interrupted, breakable
+from portal.jobs.turns import Turns
 
 logger = logging.getLogger(__name__)
 
@@ -34,7 +35,7 @@ def run_due_jobs(
     `on_more` is called once, when the first job is claimed and others are due as well: a worker
     passes the word on, so that one wake-up message rouses as many workers as there is work for.
     """
-    served: dict[str, int] = {}
+    turns = Turns()
     count, next_reap = 0, 0.0
     while not should_stop():
         if not connection.in_atomic_block:  # as it is in a test
@@ -43,7 +44,7 @@ def run_due_jobs(
             leases.reap()
             upkeep.run_when_due()
             next_reap = monotonic() + settings.JOB_REAP_EVERY.total_seconds()
-        job = leases.take_next(HANDLERS, served)
+        job = leases.take_next(HANDLERS, turns)
         if job is None:
             break
         if count == 0 and Job.objects.due(timezone.now()).exists():

@@ -1,5 +1,7 @@
 """What the endpoints share."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from rest_framework.exceptions import APIException
@@ -9,6 +11,7 @@ from rest_framework.request import Request
 
 from portal.accounts.access import IsOrganiser
 from portal.accounts.models import User
+from scoring.services.boards import BoardRefused, DisclosureUnconfirmed
 
 
 class OrganisersChange(IsOrganiser):
@@ -35,6 +38,18 @@ class ConflictError(APIException):
 
     status_code = 409
     default_code = "conflict"
+
+
+@contextmanager
+def board_refusals() -> Iterator[None]:
+    """Answers 409 with the reason of the service, and names the field that confirms a change."""
+    try:
+        yield
+    except DisclosureUnconfirmed as refusal:
+        detail = f"{refusal} To go on, send confirm_disclosure=true."
+        raise ConflictError(detail) from refusal
+    except BoardRefused as refusal:
+        raise ConflictError(str(refusal)) from refusal
 
 
 def actor_of(request: Request) -> User:

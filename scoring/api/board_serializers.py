@@ -9,6 +9,8 @@ from scoring.benchmarks import BENCHMARKS
 from scoring.forms import CARD_FIELDS, RowFilterForm
 from scoring.forms.boards import group_names, sort_columns
 from scoring.models import Board, Category, Entry, Phase, Window
+from scoring.selectors.boards import phase_windows
+from scoring.selectors.protection import PROTECTED, all_warnings, warnings
 from scoring.selectors.row_filters import CLOSED, OPEN
 from scoring.services.boards import NewPhase, phase_faults, phase_slug
 
@@ -20,6 +22,7 @@ class PhaseSerializer(serializers.ModelSerializer[Phase]):
     release = serializers.CharField(source="release.version")
     options = serializers.DictField(child=serializers.CharField())
     window = serializers.ChoiceField(choices=Window.choices)
+    warnings = serializers.SerializerMethodField()
 
     class Meta:
         model = Phase
@@ -37,11 +40,18 @@ class PhaseSerializer(serializers.ModelSerializer[Phase]):
             "per_day",
             "in_total",
             "failed_per_day",
+            "takes_incomplete",
             "score_decimals",
             "scores_after",
             "public_share",
             "window",
+            "warnings",
         ]
+
+    def get_warnings(self, phase: Phase) -> list[str]:
+        """For organisers, who asked for the phase itself: what it makes public of a private
+        release, and what its settings tell of hidden gold."""
+        return warnings(phase) if self.context.get("for_organisers") else []
 
     def to_representation(self, instance: Any) -> dict[str, Any]:
         """Of a PhaseWindow."""
@@ -51,6 +61,7 @@ class PhaseSerializer(serializers.ModelSerializer[Phase]):
 
 class BoardSerializer(serializers.ModelSerializer[Board]):
     column_groups = serializers.ListField(child=serializers.CharField())
+    warnings = serializers.SerializerMethodField()
 
     class Meta:
         model = Board
@@ -65,7 +76,16 @@ class BoardSerializer(serializers.ModelSerializer[Board]):
             "column_groups",
             "state",
             "is_sample",
+            "warnings",
         ]
+
+    def get_warnings(self, board: Board) -> list[str]:
+        """For organisers: what its phases make public of private releases, and what their settings
+        tell of hidden gold."""
+        if not self.context.get("for_organisers"):
+            return []
+        told = all_warnings(each.phase for each in phase_windows(board))
+        return [f"{phase.title}: {words}" for phase, sentences in told for words in sentences]
 
 
 class BoardLineSerializer(serializers.Serializer[Any]):
@@ -86,6 +106,11 @@ class BoardChangeSerializer(serializers.ModelSerializer[Board]):
     """What may change of a board; what is not sent stays."""
 
     state = serializers.ChoiceField(choices=Board.State.choices, required=False)
+    confirm_disclosure = serializers.BooleanField(
+        required=False,
+        write_only=True,
+        help_text="Whether what the board tells of private releases may become public with it.",
+    )
     card_fields = serializers.ListField(
         child=serializers.ChoiceField(choices=CARD_FIELDS), required=False
     )
@@ -99,6 +124,7 @@ class BoardChangeSerializer(serializers.ModelSerializer[Board]):
         model = Board
         fields = [
             "state",
+            "confirm_disclosure",
             "title",
             "description",
             "rules",
@@ -122,8 +148,23 @@ class BoardChangeSerializer(serializers.ModelSerializer[Board]):
         return value
 
 
+def _limit(help_text: str, *, least: int = 1) -> serializers.IntegerField:
+    """A setting that has a safe value on hidden gold unless it is sent."""
+    return serializers.IntegerField(
+        required=False, allow_null=True, min_value=least, help_text=help_text
+    )
+
+
+_PHASE_FIELDS = ("diagnostics", "options", "opens_at", "closes_at", *PROTECTED)
+
+
 class NewBoardSerializer(serializers.Serializer[Any]):
-    """A new board with its first phase, on a release of a dataset."""
+    """A new board with its first phase, on a release of a dataset.
+
+    Limits, decimals and incomplete files that are not sent get safe values on hidden gold: 3 scores
+    a day, 20 in total, 1 decimal, no incomplete files. `warnings` of the answer says what looser
+    settings give away.
+    """
 
     slug = serializers.SlugField(max_length=80)
     title = serializers.CharField(max_length=160)
@@ -138,6 +179,12 @@ class NewBoardSerializer(serializers.Serializer[Any]):
     )
     opens_at = serializers.DateTimeField(required=False, default=None, allow_null=True)
     closes_at = serializers.DateTimeField(required=False, default=None, allow_null=True)
+    per_day = _limit("Scores within 24 hours; null: any number.")
+    in_total = _limit("Scores altogether; null: any number.")
+    score_decimals = _limit("Of percentages; null: all.", least=0)
+    takes_incomplete = serializers.BooleanField(
+        required=False, help_text="Whether a file may leave items without an answer."
+    )
 
     def validate_slug(self, value: str) -> str:
         if value == "new" or Board.objects.filter(slug=value).exists():
@@ -156,7 +203,7 @@ class NewBoardSerializer(serializers.Serializer[Any]):
             slug=phase_slug(attrs["phase_title"]),
             title=attrs.pop("phase_title"),
             release=release,
-            **{key: attrs.pop(key) for key in ("diagnostics", "options", "opens_at", "closes_at")},
+            **{key: attrs.pop(key) for key in _PHASE_FIELDS if key in attrs},
         )
         if faults := phase_faults(attrs["benchmark"], phase):
             raise serializers.ValidationError(dict(faults))
@@ -186,6 +233,8 @@ class RowTeamSerializer(serializers.Serializer[Any]):
 
 class RowSerializer(serializers.ModelSerializer[Entry]):
     """A row: rates in [0, 1], unrounded; null where nothing was scored or ranked.
+
+    The organisation of a graded row is stated by its submitter, until its verdict is `verified`.
 
     What was disqualified has no ranks, and says why. Pinned rows come first, those disqualified
     last.

@@ -16,6 +16,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from portal.accounts.access import is_organiser
 from portal.common.conditional import conditional, kept_answer
 from scoring.access import board_for
 from scoring.models import Board
@@ -27,7 +28,7 @@ from scoring.selectors.stamps import stamped_board
 from scoring.services.boards import create_board, edit_board, set_board_state
 from scoring.services.reported import load_reported
 
-from .base import CsvRenderer, OrganisersChange, actor_of
+from .base import CsvRenderer, OrganisersChange, actor_of, board_refusals
 from .board_serializers import (
     BoardChangeSerializer,
     BoardLineSerializer,
@@ -36,6 +37,12 @@ from .board_serializers import (
     LeaderboardSerializer,
     NewBoardSerializer,
 )
+from .submission_serializers import DetailSerializer
+
+
+def _shown(request: Request, board: Board) -> Any:
+    context = {"for_organisers": is_organiser(request.user)}
+    return BoardSerializer(board, context=context).data
 
 
 class BoardList(GenericAPIView[Any]):
@@ -56,7 +63,7 @@ class BoardList(GenericAPIView[Any]):
         wanted.is_valid(raise_exception=True)
         board = create_board(**wanted.validated_data, actor=actor_of(request))
         load_reported(board=board, actor=actor_of(request))
-        return Response(BoardSerializer(board).data, status.HTTP_201_CREATED)
+        return Response(_shown(request, board), status.HTTP_201_CREATED)
 
 
 class BoardDetail(APIView):
@@ -66,20 +73,27 @@ class BoardDetail(APIView):
 
     @extend_schema(responses=BoardSerializer)
     def get(self, request: Request, slug: str) -> Response:
-        return Response(BoardSerializer(board_for(request.user, slug)).data)
+        return Response(_shown(request, board_for(request.user, slug)))
 
-    @extend_schema(request=BoardChangeSerializer, responses=BoardSerializer)
+    @extend_schema(
+        request=BoardChangeSerializer, responses={200: BoardSerializer, 409: DetailSerializer}
+    )
     def patch(self, request: Request, slug: str) -> Response:
         board = board_for(request.user, slug)
         wanted = BoardChangeSerializer(data=request.data, partial=True, context={"board": board})
         wanted.is_valid(raise_exception=True)
         changes, actor = dict(wanted.validated_data), actor_of(request)
-        state = changes.pop("state", None)
-        with transaction.atomic():
+        state, confirm = changes.pop("state", None), changes.pop("confirm_disclosure", False)
+        with board_refusals(), transaction.atomic():
             board = edit_board(board=board, changes=changes, actor=actor)
             if state is not None:
-                board = set_board_state(board=board, state=Board.State(state), actor=actor)
-        return Response(BoardSerializer(board).data)
+                board = set_board_state(
+                    board=board,
+                    state=Board.State(state),
+                    actor=actor,
+                    confirm_disclosure=confirm,
+                )
+        return Response(_shown(request, board))
 
 
 class BoardLeaderboard(APIView):

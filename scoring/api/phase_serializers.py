@@ -7,11 +7,16 @@ from rest_framework import serializers
 
 from portal.datasets.models import Release
 from scoring.models import Phase
+from scoring.selectors.protection import outgrown_settings
 from scoring.services.boards import NewPhase, phase_faults, phase_slug
 
 
 class NewPhaseSerializer(serializers.ModelSerializer[Phase]):
     """A new phase, or what changes of one; times carry their offset from UTC.
+
+    Limits, decimals and incomplete files that are not sent get safe values on hidden gold: 3 scores
+    a day, 20 in total, 1 decimal, no incomplete files. Null lifts a limit; `warnings` of the answer
+    says what that gives away.
 
     Needs `board` in its context and, for a change, the phase as its instance.
     """
@@ -19,6 +24,12 @@ class NewPhaseSerializer(serializers.ModelSerializer[Phase]):
     dataset = serializers.SlugField(required=False, help_text="The dataset's slug.")
     release = serializers.CharField(max_length=32, required=False, help_text="Its version.")
     options = serializers.DictField(child=serializers.CharField(), required=False)
+    confirm_disclosure = serializers.BooleanField(
+        required=False,
+        default=False,
+        write_only=True,
+        help_text="Whether a private release may be named on a board that everyone sees.",
+    )
 
     class Meta:
         model = Phase
@@ -35,9 +46,11 @@ class NewPhaseSerializer(serializers.ModelSerializer[Phase]):
             "per_day",
             "in_total",
             "failed_per_day",
+            "takes_incomplete",
             "score_decimals",
             "scores_after",
             "public_share",
+            "confirm_disclosure",
         ]
 
     def validate_time_zone(self, value: str) -> str:
@@ -46,22 +59,26 @@ class NewPhaseSerializer(serializers.ModelSerializer[Phase]):
         return value
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        data = self._stored() | attrs
+        confirm = attrs.pop("confirm_disclosure", False)
         if "release" in attrs or "dataset" in attrs or self.instance is None:
-            data["release"] = _release(attrs)
-        data.pop("dataset", None)
+            attrs["release"] = _release(attrs)
+        attrs.pop("dataset", None)
+        data = self._stored(attrs) | attrs
         phase = NewPhase(slug=self._slug(data["title"]), **data)
         faults = phase_faults(self.context["board"].benchmark, phase, former=self.instance)
         if faults:
             raise serializers.ValidationError(dict(faults))
-        return {"phase": phase}
+        return {"phase": phase, "confirm_disclosure": confirm}
 
-    def _stored(self) -> dict[str, Any]:
-        if self.instance is None:
+    def _stored(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """What stays; not what was set for open gold, if the phase moves to hidden gold."""
+        phase = self.instance
+        if phase is None:
             return {}
-        return {
-            name: getattr(self.instance, name) for name in self.Meta.fields if name != "dataset"
-        }
+        left_out = {"dataset", "confirm_disclosure"}
+        stored = {name: getattr(phase, name) for name in self.Meta.fields if name not in left_out}
+        release, split = (attrs.get(name, stored[name]) for name in ("release", "split"))
+        return stored | outgrown_settings(phase, release, split)
 
     def _slug(self, title: str) -> str:
         return phase_slug(title) if self.instance is None else self.instance.slug

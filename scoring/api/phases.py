@@ -11,15 +11,15 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from portal.accounts.access import IsOrganiser
+from portal.accounts.access import IsOrganiser, is_organiser
 from portal.accounts.teams.selectors import teams_of
 from scoring.access import board_for, may_open_release
 from scoring.models import Phase
 from scoring.selectors.boards import phase_ids, phase_window
 from scoring.selectors.limits import standing, team_standings
-from scoring.services.boards import BoardRefused, add_phase, edit_phase
+from scoring.services.boards import add_phase, edit_phase
 
-from .base import ConflictError, OrganisersChange, actor_of
+from .base import OrganisersChange, actor_of, board_refusals
 from .board_serializers import PhaseSerializer
 from .phase_serializers import NewPhaseSerializer, PhaseIdsSerializer, StandingSerializer
 from .submission_serializers import DetailSerializer
@@ -30,9 +30,10 @@ def _phase(request: Request, slug: str, phase: str) -> Phase:
     return get_object_or_404(phases, slug=phase)
 
 
-def _shown(phase: Phase) -> Response:
+def _shown(request: Request, phase: Phase) -> Response:
     shown: Any = phase_window(phase)
-    return Response(PhaseSerializer(shown).data)
+    context = {"for_organisers": is_organiser(request.user)}
+    return Response(PhaseSerializer(shown, context=context).data)
 
 
 class PhaseList(APIView):
@@ -40,15 +41,16 @@ class PhaseList(APIView):
 
     permission_classes = [IsOrganiser]
 
-    @extend_schema(request=NewPhaseSerializer, responses={201: PhaseSerializer})
+    @extend_schema(
+        request=NewPhaseSerializer, responses={201: PhaseSerializer, 409: DetailSerializer}
+    )
     def post(self, request: Request, slug: str) -> Response:
         board = board_for(request.user, slug)
         wanted = NewPhaseSerializer(data=request.data, context={"board": board})
         wanted.is_valid(raise_exception=True)
-        phase = add_phase(
-            board=board, phase=wanted.validated_data["phase"], actor=actor_of(request)
-        )
-        answer = _shown(phase)
+        with board_refusals():
+            phase = add_phase(board=board, actor=actor_of(request), **wanted.validated_data)
+        answer = _shown(request, phase)
         answer.status_code = status.HTTP_201_CREATED
         return answer
 
@@ -60,7 +62,7 @@ class PhaseDetail(APIView):
 
     @extend_schema(responses=PhaseSerializer)
     def get(self, request: Request, slug: str, phase: str) -> Response:
-        return _shown(_phase(request, slug, phase))
+        return _shown(request, _phase(request, slug, phase))
 
     @extend_schema(
         request=NewPhaseSerializer, responses={200: PhaseSerializer, 409: DetailSerializer}
@@ -71,11 +73,14 @@ class PhaseDetail(APIView):
             found, data=request.data, partial=True, context={"board": found.board}
         )
         wanted.is_valid(raise_exception=True)
-        try:
-            edit_phase(phase=found, wanted=wanted.validated_data["phase"], actor=actor_of(request))
-        except BoardRefused as refusal:
-            raise ConflictError(str(refusal)) from refusal
-        return _shown(_phase(request, slug, phase))
+        with board_refusals():
+            edit_phase(
+                phase=found,
+                wanted=wanted.validated_data["phase"],
+                actor=actor_of(request),
+                confirm_disclosure=wanted.validated_data["confirm_disclosure"],
+            )
+        return _shown(request, _phase(request, slug, phase))
 
 
 class PhaseIds(APIView):

@@ -286,10 +286,16 @@ class FaultSerializer(serializers.Serializer[Any]):
 class RefusalSerializer(serializers.Serializer[Any]):
     """Why nothing was submitted. Without faults it is the missing ids that were not accepted."""
 
-    detail = serializers.CharField()
+    detail = serializers.CharField(
+        help_text="Names accept_missing where the submitter may choose to leave ids out."
+    )
     faults = FaultSerializer(many=True, source="shown_faults")
     fault_count = serializers.IntegerField()
-    missing = serializers.ListField(child=serializers.CharField(), source="shown_missing")
+    missing = serializers.ListField(
+        child=serializers.CharField(),
+        source="shown_missing",
+        help_text="The first of them; none where the ids of the phase are not public.",
+    )
     missing_count = serializers.IntegerField()
 
 
@@ -303,7 +309,7 @@ class CheckRequestSerializer(serializers.Serializer[Any]):
 
 
 class CheckSerializer(RefusalSerializer):
-    """What is in a file; `detail` is empty where nothing speaks against it."""
+    """What is in a file; `detail` is empty where nothing speaks against submitting it."""
 
     detail = serializers.SerializerMethodField()  # type: ignore[assignment]
     predictions = serializers.SerializerMethodField()

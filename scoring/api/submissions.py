@@ -124,7 +124,7 @@ def _take(
     team: Team | None,
 ) -> Response:
     file = wanted["file"]
-    checked = check_upload(phase=phase, file=file, filename=file.name)
+    checked = check_upload(phase=phase, file=file, filename=file.name, user=request.user)
     if not checked.can_be_taken(accept_missing=wanted["accept_missing"]):
         return Response(RefusalSerializer(checked).data, status.HTTP_422_UNPROCESSABLE_ENTITY)
     try:
@@ -185,7 +185,7 @@ class BoardCheck(APIView):
         wanted.is_valid(raise_exception=True)
         phase = _open_phase(request, board, wanted.validated_data["phase"])
         file = wanted.validated_data["file"]
-        checked = check_upload(phase=phase, file=file, filename=file.name)
+        checked = check_upload(phase=phase, file=file, filename=file.name, user=request.user)
         return Response(CheckSerializer(checked).data)
 
 

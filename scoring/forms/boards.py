@@ -110,6 +110,7 @@ class BoardStateForm(forms.Form):
             (Board.State.ARCHIVED, "archived: everybody sees it, it takes no submissions"),
         ]
     )
+    confirm_disclosure = forms.BooleanField(required=False, label="Make this public")
 
     def new_state(self) -> Board.State:
         return Board.State(self.cleaned_data["state"])

@@ -9,6 +9,7 @@ from django.core.exceptions import ValidationError
 
 from portal.datasets.models import Release, ReleaseItem
 from scoring.models import Board, Phase
+from scoring.selectors.protection import is_unprotected, leaks
 from scoring.services.boards import NewPhase, phase_faults, phase_slug
 
 TIMES = ("opens_at", "closes_at", "scores_after")
@@ -17,6 +18,20 @@ LOCAL = "%Y-%m-%dT%H:%M"
 
 class PhaseForm(forms.ModelForm):  # type: ignore[type-arg]
     """A new phase of a board, or what may change of one."""
+
+    is_protected = forms.BooleanField(
+        required=False,
+        label="Protect hidden gold",
+        help_text="Where gold is hidden, empty limits and decimals get safe values, and incomplete "
+        "files are refused. Untick it to set them as you like.",
+    )
+    confirm_disclosure = forms.BooleanField(
+        required=False,
+        label="Make it public",
+        help_text="Needed for a private release on a board that everyone sees.",
+    )
+
+    field_order = ["title", "release", "split", "options", "diagnostics", "is_protected"]
 
     class Meta:
         model = Phase
@@ -32,6 +47,7 @@ class PhaseForm(forms.ModelForm):  # type: ignore[type-arg]
             "per_day",
             "in_total",
             "failed_per_day",
+            "takes_incomplete",
             "score_decimals",
             "scores_after",
             "public_share",
@@ -44,6 +60,7 @@ class PhaseForm(forms.ModelForm):  # type: ignore[type-arg]
             "per_day": "Scores a day",
             "in_total": "Scores in total",
             "failed_per_day": "Failed attempts a day",
+            "takes_incomplete": "Take incomplete files",
             "score_decimals": "Decimals of scores",
             "scores_after": "Scores are told from",
             "public_share": "Public share (%)",
@@ -69,7 +86,11 @@ class PhaseForm(forms.ModelForm):  # type: ignore[type-arg]
                 attrs={"type": "datetime-local"}, format=LOCAL
             )
             self.initial[name] = self._local(getattr(self.instance, name))
-        if self.instance.pk and self.instance.submissions.exists():
+        stored = self.instance if self.instance.pk else None
+        self.fields["is_protected"].initial = stored is None or not leaks(stored)
+        if board.is_draft:
+            del self.fields["confirm_disclosure"]
+        if stored and stored.submissions.exists():
             # What was graded stays as it was graded; a new release is a new phase, or a re-grade.
             for name in ("release", "split", "options", "public_share"):
                 self.fields[name].disabled = True
@@ -124,4 +145,11 @@ class PhaseForm(forms.ModelForm):  # type: ignore[type-arg]
     def new_phase(self) -> NewPhase:
         data = self.cleaned_data
         slug = self.instance.slug or phase_slug(data["title"])
-        return NewPhase(slug=slug, **{name: data[name] for name in self.Meta.fields})
+        said = {name: data[name] for name in self.Meta.fields}
+        if data["is_protected"]:
+            said = {name: value for name, value in said.items() if not is_unprotected(name, value)}
+        return NewPhase(slug=slug, **said)
+
+    @property
+    def confirms_disclosure(self) -> bool:
+        return bool(self.cleaned_data.get("confirm_disclosure"))

@@ -49,6 +49,9 @@ class SubmissionForm(forms.ModelForm):  # type: ignore[type-arg]
     class Meta:
         model = Submission
         fields = [*CARD_FIELDS, "form_key"]
+        help_texts = {
+            "organisation": "Shown as your own statement until organisers verify the submission."
+        }
         widgets = {"released_on": forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d")}
 
     field_order = ["form_key", "phase", "team", "file", *CARD_FIELDS]

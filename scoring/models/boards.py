@@ -71,6 +71,11 @@ class Board(models.Model):
             raise ValidationError({"benchmark": f"There is no such benchmark; there are {known}."})
 
     @property
+    def is_draft(self) -> bool:
+        """Whether only organisers see it."""
+        return self.state == self.State.DRAFT
+
+    @property
     def spec(self) -> Benchmark:
         """What the board measures."""
         return get_benchmark(self.benchmark)
@@ -144,6 +149,9 @@ class Phase(models.Model):
         help_text="Percent of the items whose scores are told while the phase is open; the others "
         "count once it has closed. Empty: all items, at once.",
     )
+    takes_incomplete = models.BooleanField(
+        default=True, help_text="Whether a file may leave items without an answer."
+    )
     part_salt = models.CharField(
         max_length=32,
         default=new_salt,
@@ -204,6 +212,15 @@ class Phase(models.Model):
         spec = self.board.spec
         figures = spec.figures_for(spec.check_options(self.options))
         return frozenset(key for key, column in figures.items() if column.is_count)
+
+    @property
+    def completeness_rule(self) -> str:
+        """Why a submission must answer every item, in a sentence; empty where it need not."""
+        if self.board.spec.names_every_id:
+            return "This benchmark ranks only submissions that answer every item."
+        return (
+            "" if self.takes_incomplete else "This phase takes only files that answer every item."
+        )
 
     @property
     def has_parts(self) -> bool:

@@ -116,7 +116,10 @@ def phase_ids(phase: Phase) -> list[str]:
 
 
 def precheck_data(user: Viewer, board: Board, phases: Sequence[Phase]) -> dict[str, Any]:
-    """What the browser needs to look at a file before it is sent. Ids only where they are open."""
+    """What the browser needs to look at a file before it is sent. Ids only where they are open.
+
+    `complete` says by phase why a file must answer every item, where it must.
+    """
     ids = {
         phase.pk: reverse("api:phase-ids", args=[board.slug, phase.slug])
         for phase in phases
@@ -125,7 +128,7 @@ def precheck_data(user: Viewer, board: Board, phases: Sequence[Phase]) -> dict[s
     return {
         "limit": settings.UPLOAD_LIMIT,
         "idKeys": board.spec.id_keys,
-        "namesEveryId": board.spec.names_every_id,
+        "complete": {phase.pk: phase.completeness_rule for phase in phases},
         "ids": ids,
     }
 

@@ -8,8 +8,10 @@ from django.db.models import Exists, OuterRef, QuerySet
 from portal.datasets.models import Release
 from portal.datasets.publishing.diff import ItemChange
 from portal.datasets.selectors.release_diff import compare
+from scoring.access import is_release_open
 from scoring.models import Board, Grading, Phase, Submission
 
+from .protection import move_words
 from .signatures import SignatureChange, signature_change
 
 NAMES_SHOWN = 10
@@ -41,6 +43,11 @@ class PhasePlan:
     @property
     def changes_release(self) -> bool:
         return self.release != self.phase.release
+
+    @property
+    def protection(self) -> str:
+        """What is set otherwise because the other release hides its gold; or nothing."""
+        return move_words(self.phase, self.release)
 
     @property
     def changes(self) -> list[SignatureChange]:
@@ -114,6 +121,11 @@ def regrade_plan(
 def _phase_plan(phase: Phase, release: Release | None) -> PhasePlan:
     moves = release is not None and release.dataset_id == phase.release.dataset_id
     target = release if release is not None and moves else phase.release
+    if not phase.board.is_draft and is_release_open(phase.release) and not is_release_open(target):
+        raise RegradeRefused(
+            f"{target} is private and the board is not a draft. Add a phase for it: that asks what "
+            "may become public."
+        )
     spec = phase.board.spec
     gradings = (
         Grading.objects.in_force()

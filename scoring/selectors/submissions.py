@@ -10,6 +10,7 @@ from django.http import Http404
 from django.shortcuts import get_object_or_404
 
 from portal.accounts.access import is_organiser
+from portal.accounts.models import User
 from portal.datasets.models import Release
 from portal.jobs.selectors import StageLog
 from scoring.access import (
@@ -20,6 +21,7 @@ from scoring.access import (
     is_rounding,
     is_time_to_tell,
     may_open_items,
+    may_publish,
     rights_for,
 )
 from scoring.benchmarks import deciding_column
@@ -154,6 +156,8 @@ class SubmissionPage:
     shows_items: bool
     may_open_items: bool
     """Whether its items are such that everybody may be let read them."""
+    may_be_public: bool
+    """Whether this reader, who steers it, may publish what is done."""
     are_scores_told: bool
     is_rounded: bool
     """Whether the figures were rounded for this reader."""
@@ -209,6 +213,15 @@ class SubmissionPage:
 
     @property
     def may_publish(self) -> bool:
+        return self._can_be_published and self.may_be_public
+
+    @property
+    def awaits_confirmation(self) -> bool:
+        """Whether it could be published once the reader's email address is confirmed."""
+        return self._can_be_published and not self.may_be_public
+
+    @property
+    def _can_be_published(self) -> bool:
         """Also anew, when a later grading than the published one is done."""
         is_published = self.entry is not None and self.entry.grading == self.grading
         is_ready = self.is_done and is_time_to_tell(self.submission.phase)
@@ -276,6 +289,7 @@ def submission_page(user: Viewer, submission: Submission, wanted: str = "") -> S
         is_organiser=organiser,
         shows_items=done is not None and _shows_items(user, submission, done.release),
         may_open_items=may_open_items(submission.phase, submission.phase.release),
+        may_be_public=user.is_authenticated and _may_be_public(user, rights, done),
         are_scores_told=are_scores_told(user, submission.phase),
         is_rounded=is_rounding(user, submission.phase),
         part_words=shown_part_words(user, submission.phase),
@@ -299,6 +313,11 @@ def card_lines(card: ModelCard) -> list[tuple[str, str]]:
 
 def _shows_items(user: Viewer, submission: Submission, release: Release) -> bool:
     return diagnostics_for(user, submission, release) != Phase.Diagnostics.AGGREGATES
+
+
+def _may_be_public(user: User, rights: Rights, done: Grading | None) -> bool:
+    """Asked only where there is something that the reader could publish."""
+    return done is not None and rights.may_steer and may_publish(user)
 
 
 class _Result(TypedDict):

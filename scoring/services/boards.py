@@ -1,6 +1,6 @@
 """Opening and closing boards and their phases."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from datetime import datetime
 from itertools import count
@@ -14,6 +14,10 @@ from portal.audit.models import record_event
 from portal.datasets.models import Release
 from scoring.benchmarks import BENCHMARKS, Benchmark, OptionError
 from scoring.models import Board, Phase
+from scoring.selectors.boards import phase_windows
+from scoring.selectors.protection import UNSAID, disclosure, disclosures, unsaid_settings
+
+from .entry_figures import retell_entries
 
 MOST_DECIMALS = 6
 # What may change of a board, and of a phase once something was submitted to it.
@@ -27,9 +31,18 @@ class BoardRefused(Exception):
     """Why a board or phase cannot be changed like this. The message is for people."""
 
 
+class DisclosureUnconfirmed(BoardRefused):
+    """The change makes something of a private release public. The message says what; with
+    `confirm_disclosure` the change is made."""
+
+
 @dataclass(frozen=True)
 class NewPhase:
-    """What an organiser says of a phase. Options are the benchmark's, checked by the form."""
+    """What an organiser says of a phase. Options are the benchmark's, checked by the form.
+
+    What is not said of limits, decimals and incomplete files is filled in: on hidden gold with safe
+    values, elsewhere without limits.
+    """
 
     slug: str
     title: str
@@ -40,12 +53,17 @@ class NewPhase:
     opens_at: datetime | None = None
     closes_at: datetime | None = None
     time_zone: str = "UTC"
-    per_day: int | None = None
-    in_total: int | None = None
+    per_day: int | None = UNSAID
+    in_total: int | None = UNSAID
     failed_per_day: int | None = None
-    score_decimals: int | None = None
+    score_decimals: int | None = UNSAID
     scores_after: datetime | None = None
     public_share: int | None = None
+    takes_incomplete: bool = UNSAID
+
+    def __post_init__(self) -> None:
+        for name, value in unsaid_settings(self).items():
+            object.__setattr__(self, name, value)
 
     def settings(self) -> dict[str, Any]:
         """As keyword arguments of Phase, but for the options, which are completed first."""
@@ -138,11 +156,16 @@ def create_board(
 
 
 @transaction.atomic
-def add_phase(*, board: Board, phase: NewPhase, actor: User | None) -> Phase:
+def add_phase(
+    *, board: Board, phase: NewPhase, actor: User | None, confirm_disclosure: bool = False
+) -> Phase:
     """A window for submissions. Options are stored complete: no later default changes them.
 
-    The label set is the release's unless the options name another. Raises OptionError.
+    The label set is the release's unless the options name another. Raises OptionError, and
+    DisclosureUnconfirmed for a private release on a board that is not a draft.
     """
+    if not board.is_draft and not confirm_disclosure:
+        _require_public([disclosure(phase)])
     taken = set(board.phases.values_list("slug", flat=True))
     created = Phase(board=board, options=_complete_options(board, phase), **phase.settings())
     created.slug = next(slug for slug in _slugs(phase.slug) if slug not in taken)
@@ -153,6 +176,12 @@ def add_phase(*, board: Board, phase: NewPhase, actor: User | None) -> Phase:
     return created
 
 
+def _require_public(told: Iterable[str]) -> None:
+    """Raises DisclosureUnconfirmed if any words tell what would become public."""
+    if words := " ".join(each for each in told if each):
+        raise DisclosureUnconfirmed(words)
+
+
 def _slugs(wanted: str) -> Iterator[str]:
     """The word itself, then with 2, 3 … after it."""
     yield wanted
@@ -161,10 +190,13 @@ def _slugs(wanted: str) -> Iterator[str]:
 
 
 @transaction.atomic
-def edit_phase(*, phase: Phase, wanted: NewPhase, actor: User | None) -> Phase:
-    """Writes what differs; the log keeps what it was.
+def edit_phase(
+    *, phase: Phase, wanted: NewPhase, actor: User | None, confirm_disclosure: bool = False
+) -> Phase:
+    """Writes what differs; the log keeps what it was. Published rows are rounded anew if need be.
 
-    Raises BoardRefused when something was submitted and what it was graded by would change.
+    Raises BoardRefused when something was submitted and what it was graded by would change, and
+    DisclosureUnconfirmed when a board that is not a draft moves to a private release.
     """
     stored = Phase.objects.select_for_update(of=("self",)).select_related("board").get(pk=phase.pk)
     changes = wanted.settings() | {"options": _complete_options(stored.board, wanted)}
@@ -182,6 +214,9 @@ def edit_phase(*, phase: Phase, wanted: NewPhase, actor: User | None) -> Phase:
             "Submissions were graded in this phase: its release, split, options and public share "
             "stay."
         )
+    tells_more = not stored.board.is_draft and {"release", "diagnostics"} & before.keys()
+    if tells_more and not confirm_disclosure:
+        _require_public([disclosure(wanted)])
     for name in before:
         setattr(stored, name, changes[name])
     if before:
@@ -190,6 +225,8 @@ def edit_phase(*, phase: Phase, wanted: NewPhase, actor: User | None) -> Phase:
         record_event(
             verb="edit_phase", subject=stored.board, actor=actor, phase=stored.slug, before=told
         )
+    if "score_decimals" in before:
+        retell_entries(stored)
     return stored
 
 
@@ -218,9 +255,16 @@ def _complete_options(board: Board, phase: NewPhase) -> dict[str, Any]:
 
 
 @transaction.atomic
-def set_board_state(*, board: Board, state: Board.State, actor: User | None) -> Board:
-    """Publishes, archives or withdraws a board. Withdrawing hides its entries, it deletes none."""
+def set_board_state(
+    *, board: Board, state: Board.State, actor: User | None, confirm_disclosure: bool = False
+) -> Board:
+    """Publishes, archives or withdraws a board. Withdrawing hides its entries, it deletes none.
+
+    Raises DisclosureUnconfirmed when a draft with a private release is published.
+    """
     before = board.state
+    if board.is_draft and state != Board.State.DRAFT and not confirm_disclosure:
+        _require_public(disclosures(each.phase for each in phase_windows(board)))
     board.state = state
     board.save(update_fields=["state"])
     record_event(

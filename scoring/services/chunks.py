@@ -9,6 +9,7 @@ from typing import Any
 from django.conf import settings
 
 from portal.datasets.models import ReleaseItem
+from scoring.access import is_release_open
 from scoring.benchmarks import Benchmark
 from scoring.benchmarks.base import ItemScorer
 from scoring.benchmarks.judging import Judging
@@ -19,6 +20,7 @@ from scoring.models import Grading, ItemScore, Prediction
 from .gradings import lock_grading, settle_grading
 from .item_summaries import summarised
 from .judging import JudgingRefused, judged_result, open_board_judge
+from .poison import UNNAMED
 
 logger = logging.getLogger(__name__)
 
@@ -44,10 +46,15 @@ class Chunk:
     def spec(self) -> Benchmark:
         return self.grading.submission.phase.board.spec
 
+    def words_for(self, item: ReleaseItem) -> str:
+        """The item in a message to the submitter."""
+        is_told = item.name in self.predictions or is_release_open(self.grading.release)
+        return f"item “{item.name}”" if is_told else UNNAMED
+
 
 def load_chunk(*, grading_id: int, first: int, last: int) -> Chunk | None:
     """The items of positions first…last without a score; None if nobody waits for them any more."""
-    grading = Grading.objects.select_related("submission__phase__board", "release").get(
+    grading = Grading.objects.select_related("submission__phase__board", "release__dataset").get(
         pk=grading_id
     )
     if grading.state in {Grading.State.DONE, Grading.State.CANCELLED}:
@@ -122,7 +129,7 @@ def _score_judged(chunk: Chunk, judging: Judging, model: str, *, go_on: GoOn) ->
                 for each in judge_all(group, partial(_or_fault, score), len(group)):
                     if each.is_stopped:
                         return ChunkScores(scores, JudgeAwaited(each.reason))
-                    _sort_in(each, scores, faults)
+                    _sort_in(chunk, each, scores, faults)
     except JudgingRefused as refusal:
         return ChunkScores(scores, JudgeAwaited(str(refusal)))
     return ChunkScores(scores, _as_one(faults))
@@ -138,6 +145,7 @@ def _or_fault(
 
 
 def _sort_in(
+    chunk: Chunk,
     judged: Judged[ReleaseItem, ItemScore | ItemFault],
     scores: list[ItemScore],
     faults: list[ItemFault],
@@ -145,7 +153,7 @@ def _sort_in(
     if isinstance(judged.result, ItemScore):
         scores.append(judged.result)
     else:
-        unscored = f"item “{judged.item.name}” has no verdict of the judge: {judged.reason}"
+        unscored = f"{chunk.words_for(judged.item)} has no verdict of the judge: {judged.reason}"
         faults.append(judged.result or ItemFault(unscored))
 
 
@@ -166,7 +174,8 @@ def _score_item(chunk: Chunk, score_item: ItemScorer, item: ReleaseItem) -> Item
     except Exception as error:
         # The exception's own words may quote the gold: they go to the log, never to the owner.
         logger.exception("grading %s: item %s cannot be scored", chunk.grading.pk, item.name)
-        raise ItemFault(f"item “{item.name}” cannot be scored ({type(error).__name__})") from None
+        words = chunk.words_for(item)
+        raise ItemFault(f"{words} cannot be scored ({type(error).__name__})") from None
 
 
 def store_scores(*, grading_id: int, scores: list[ItemScore]) -> None:

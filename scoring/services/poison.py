@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from portal.jobs.leases import HOOK_FAILED, LOST
 from portal.jobs.models import Job
+from scoring.access import is_release_open
 from scoring.models import Grading
 from scoring.selectors.progress import OWN_ERROR, owner_words
 
@@ -17,6 +18,8 @@ from scoring.selectors.progress import OWN_ERROR, owner_words
 # several gets one attempt, for what follows its failure is another attempt on less.
 PIECES = 32
 NAMES_SHOWN = 10
+# A private item that the submitter did not name in the file: its id is not told.
+UNNAMED = "an item without a prediction"
 
 
 def pieces(positions: Sequence[int]) -> list[Sequence[int]]:
@@ -28,13 +31,23 @@ def pieces(positions: Sequence[int]) -> list[Sequence[int]]:
 def given_up(grading: Grading, chunks: Sequence[Job], positions: Sequence[int]) -> str:
     """Why the items at these positions cannot be graded; `chunks` are the failed jobs, by id."""
     named = grading.items.filter(position__in=positions).order_by("position")
+    first = list(named.values_list("position", "name")[:NAMES_SHOWN])
+    told = _told_names(grading, [name for _, name in first])
     shown = [
-        f"“{name}” ({_reason(chunks, position)})"
-        for position, name in named.values_list("position", "name")[:NAMES_SHOWN]
+        f"{f'“{name}”' if name in told else UNNAMED} ({_reason(chunks, position)})"
+        for position, name in first
     ]
     more = len(positions) - len(shown)
     listed = ", ".join(shown) + (f" and {more} more" if more else "")
     return f"{len(positions)} of {grading.items_total} items cannot be graded: {listed}"
+
+
+def _told_names(grading: Grading, names: Sequence[str]) -> set[str]:
+    """Of these items those that the submitter may be told of by name."""
+    if is_release_open(grading.release):
+        return set(names)
+    answered = grading.submission.predictions.filter(item__name__in=names)
+    return set(answered.values_list("item__name", flat=True))
 
 
 def _reason(chunks: Sequence[Job], position: int) -> str:

@@ -8,14 +8,18 @@ from django.utils import timezone
 
 from portal.accounts.models import User
 from portal.audit.models import record_event
-from scoring.access import is_time_to_tell, may_open_items
+from scoring.access import is_time_to_tell, may_open_items, may_publish
 from scoring.models import Entry, Grading, Submission
 from scoring.selectors.limits import moment
-from scoring.selectors.telling import told_parts, told_scores
 
+from .entry_figures import set_figures
 from .ranking import queue_ranking
-from .replicates import show_intervals
 from .revisions import bump_board
+
+UNCONFIRMED = (
+    "Confirm your email address before you publish a result: open the link in the email that you "
+    "got. Under Account, Email you can have it sent again (POST /api/v1/account/confirmation/)."
+)
 
 
 class PublicationRefused(Exception):
@@ -29,8 +33,11 @@ def publish_submission(*, submission: Submission, actor: User | None) -> Entry:
     A grading of a re-grade that is under way does not count yet: its batch takes the entry along.
 
     Raises PublicationRefused while there is no finished grading: nothing without a complete score
-    is ever shown among the ranked. Also for what was withdrawn, and before the phase tells scores.
+    is ever shown among the ranked. Also for what was withdrawn, before the phase tells scores, and
+    to an account whose email address is not confirmed.
     """
+    if actor is not None and not may_publish(actor):
+        raise PublicationRefused(UNCONFIRMED)
     submission = _locked(submission)
     if submission.withdrawn_at is not None:
         raise PublicationRefused("This submission was withdrawn.")
@@ -46,8 +53,6 @@ def publish_submission(*, submission: Submission, actor: User | None) -> Entry:
     if entry is not None:
         entry.delete()
     entry = _make_entry(submission, grading)
-    show_intervals(entry, submission.phase)
-    entry.save(update_fields=["intervals"])
     _changed(submission)
     submission.publication = Submission.Publication.PUBLIC
     submission.save(update_fields=["publication"])
@@ -57,14 +62,10 @@ def publish_submission(*, submission: Submission, actor: User | None) -> Entry:
 
 def _make_entry(submission: Submission, grading: Grading) -> Entry:
     """The card and the scores are copied: the leaderboard is read from its own rows alone."""
-    return Entry.objects.create(
+    entry = Entry(
         board_id=submission.phase.board_id,
         phase=submission.phase,
         kind=Entry.Kind.GRADED,
-        grading=grading,
-        # What the phase rounds is rounded before it is ranked: an order would tell more digits.
-        scores=told_scores(submission.phase, grading),
-        parts=told_parts(submission.phase, grading),
         signature=grading.signature,
         is_sample=submission.is_sample,
         verdict=submission.verdict,
@@ -72,6 +73,9 @@ def _make_entry(submission: Submission, grading: Grading) -> Entry:
         is_pinned=submission.is_pinned,
         **submission.card(),
     )
+    set_figures(entry, submission.phase, grading)
+    entry.save()
+    return entry
 
 
 @transaction.atomic

@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from portal.accounts.access import is_organiser
 from portal.accounts.models import Team, TeamMember, User
+from portal.accounts.teams.selectors import team_called
 from portal.audit.models import record_event
 from scoring.benchmarks import Payload
 from scoring.models import Board, Phase, Prediction, Submission, Window
@@ -50,6 +51,19 @@ def check_team(*, team: Team | None, user: User, replaces: Submission | None = N
         raise SubmissionRefused(f"You are not in the team “{team.name}”.")
     if replaces is not None and replaces.team_id != (team.pk if team else None):
         raise SubmissionRefused("A new version belongs to whom the version before belongs to.")
+
+
+def check_organisation(*, organisation: str, user: User) -> None:
+    """Raises SubmissionRefused for the name of a team that the user is not in: readers would take
+    the result for the team's. Any other name is the submitter's word, and shown as that."""
+    team = team_called(organisation)
+    if team is None or is_organiser(user):
+        return
+    if not TeamMember.objects.filter(team=team, user=user).exists():
+        raise SubmissionRefused(
+            f"“{organisation}” is the name of a team here, and you are not in it. Ask its owner to "
+            "invite you, or name another organisation."
+        )
 
 
 def check_newest(replaces: Submission | None) -> None:
@@ -95,10 +109,11 @@ def create_submission(
     before, of the same team or owner, which stays as it is. The same form sent twice gives one
     submission: the second call returns the first's. Raises SubmissionRefused, with nothing stored,
     if the upload has faults, lacks ids that it must name, the phase takes nothing, the owner is not
-    in the team, or the limits of either are spent.
+    in the team, names another team as the organisation, or the limits of either are spent.
     """
     check_open(phase=phase, user=owner)
     check_team(team=team, user=owner, replaces=replaces)
+    check_organisation(organisation=card.get("organisation", ""), user=owner)
     check_limits(phase=phase, user=owner, team=team)
     check_newest(replaces)
     if not checked.can_be_taken(accept_missing=True):

@@ -6,14 +6,15 @@ from typing import NamedTuple
 from django.utils import timezone
 
 from portal.audit.models import record_event
+from portal.datasets.models import Release
 from scoring.models import Entry, Grading, Phase, RankMove, Regrade, RegradedPhase, Submission
+from scoring.selectors.protection import outgrown_settings
 from scoring.selectors.standings import Standing, standings
-from scoring.selectors.telling import told_parts, told_scores
 
+from .entry_figures import FIGURES, set_figures
 from .gradings import is_outdated, lock_phase, start_grading
 from .notices import queue_notice
 from .ranking import queue_ranking
-from .replicates import show_intervals
 from .revisions import bump_board
 
 
@@ -62,6 +63,7 @@ def _results(regrade: Regrade) -> dict[int, Grading]:
 def _take_over_phase(regrade: Regrade, part: RegradedPhase) -> None:
     phase = lock_phase(part.phase_id)
     before = standings(phase.board, phase)
+    _protect(phase, part.release_after)
     moved = _move_entries(regrade, phase)
     phase.release = part.release_after
     phase.save(update_fields=["release"])
@@ -69,6 +71,21 @@ def _take_over_phase(regrade: Regrade, part: RegradedPhase) -> None:
     after = standings(phase.board, phase)
     RankMove.objects.bulk_create(
         _move(regrade, phase, each, before[each.entry.pk], after[each.entry.pk]) for each in moved
+    )
+
+
+def _protect(phase: Phase, release: Release) -> None:
+    """Before the phase moves to this release: hidden gold is protected, with a line in the log.
+    Here no form asks for the settings."""
+    changes = outgrown_settings(phase, release, phase.split)
+    if not changes:
+        return
+    before = {name: str(getattr(phase, name)) for name in changes}
+    for name, value in changes.items():
+        setattr(phase, name, value)
+    phase.save(update_fields=list(changes))
+    record_event(
+        verb="protect_phase", subject=phase.board, actor=None, phase=phase.slug, before=before
     )
 
 
@@ -81,10 +98,9 @@ def _move_entries(regrade: Regrade, phase: Phase) -> list[_Moved]:
         former, grading = entry.grading, results.get(entry.grading.submission_id)
         if grading is None:
             continue
-        entry.grading, entry.signature = grading, grading.signature
-        entry.scores, entry.parts = told_scores(phase, grading), told_parts(phase, grading)
-        show_intervals(entry, phase)
-        entry.save(update_fields=["grading", "signature", "scores", "parts", "intervals"])
+        set_figures(entry, phase, grading)
+        entry.signature = grading.signature
+        entry.save(update_fields=["grading", "signature", *FIGURES])
         moved.append(_Moved(entry, grading.submission_id, former.pk, grading.pk))
     return moved
 

@@ -22,12 +22,19 @@ from scoring.selectors.leaderboard_latex import leaderboard_latex_file
 from scoring.selectors.leaderboard_page import leaderboard_page, part_for
 from scoring.selectors.leaderboards import Leaderboard, leaderboard
 from scoring.selectors.likeness import board_likenesses
+from scoring.selectors.protection import all_warnings, disclosures
 from scoring.selectors.regrades import board_regrades
 from scoring.selectors.stamps import stamped_board
 from scoring.selectors.submissions import board_submissions
 from scoring.selectors.task_trees import task_tree_page
-from scoring.services.boards import create_board, set_board_state
+from scoring.services.boards import (
+    DisclosureUnconfirmed,
+    create_board,
+    set_board_state,
+)
 from scoring.services.reported import load_reported
+
+from .phases import warn_of
 
 REGRADES_SHOWN = 5
 
@@ -128,6 +135,8 @@ def new_board(request: UserRequest) -> HttpResponse:
         board = create_board(**form.new_board(), phase=form.new_phase(), actor=request.user)
         load_reported(board=board, actor=request.user)
         messages.success(request, "Board created as a draft: only organisers see it.")
+        for phase in board.phases.select_related("release__dataset"):
+            warn_of(request, phase)
         return redirect(board)
     return render(request, "scoring/new_board.html", {"form": form}, status=_status(form))
 
@@ -137,10 +146,14 @@ def new_board(request: UserRequest) -> HttpResponse:
 def manage(request: UserRequest, slug: str) -> HttpResponse:
     """The submissions of a board, and its state."""
     board = board_for(request.user, slug)
+    windows = phase_windows(board)
+    phases = [each.phase for each in windows]
     context = {
         "board": board,
-        "phases": phase_windows(board),
+        "phases": windows,
         "form": BoardStateForm(initial={"state": board.state}),
+        "warnings": all_warnings(phases),
+        "disclosures": disclosures(phases) if board.is_draft else [],
         "regrades": board_regrades(board)[:REGRADES_SHOWN],
         "list": board_submissions(request.user, board, request.GET.get("page", "1")),
         "alike": board_likenesses(board, request.GET.get("alike", "1")),
@@ -152,11 +165,20 @@ def manage(request: UserRequest, slug: str) -> HttpResponse:
 @require_POST
 def change_state(request: UserRequest, slug: str) -> HttpResponse:
     board, form = board_for(request.user, slug), BoardStateForm(request.POST)
-    if form.is_valid():
-        set_board_state(board=board, state=form.new_state(), actor=request.user)
-        messages.success(request, f"“{board.title}” is now {board.get_state_display().lower()}.")
-    else:
+    if not form.is_valid():
         messages.error(request, "A board is draft, open or archived.")
+        return redirect(board)
+    try:
+        set_board_state(
+            board=board,
+            state=form.new_state(),
+            actor=request.user,
+            confirm_disclosure=form.cleaned_data["confirm_disclosure"],
+        )
+    except DisclosureUnconfirmed as refusal:
+        messages.error(request, f"{refusal} To go on, tick “Make this public”.")
+        return redirect("scoring:board-manage", board.slug)
+    messages.success(request, f"“{board.title}” is now {board.get_state_display().lower()}.")
     return redirect(board)
 
 

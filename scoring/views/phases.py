@@ -1,6 +1,8 @@
 """What organisers set of a board and its phases."""
 
 import json
+from collections.abc import Callable
+from functools import partial
 
 from django.contrib import messages
 from django.http import HttpResponse
@@ -10,7 +12,14 @@ from portal.accounts.access import UserRequest, organiser_required
 from scoring.access import board_for
 from scoring.forms import BoardSettingsForm, PhaseForm
 from scoring.models import Board, Phase
-from scoring.services.boards import BoardRefused, add_phase, edit_board, edit_phase
+from scoring.selectors.protection import warnings
+from scoring.services.boards import (
+    BoardRefused,
+    DisclosureUnconfirmed,
+    add_phase,
+    edit_board,
+    edit_phase,
+)
 from scoring.services.judging import judge_fault, known_judge
 
 
@@ -32,30 +41,48 @@ def new_phase(request: UserRequest, slug: str) -> HttpResponse:
     board = board_for(request.user, slug)
     form = PhaseForm(request.POST if request.method == "POST" else None, board=board)
     if request.method == "POST" and form.is_valid():
-        phase = add_phase(board=board, phase=form.new_phase(), actor=request.user)
-        messages.success(request, f"Phase “{phase.title}” added.")
-        _warn_of_judge(request, phase)
-        return redirect("scoring:board-manage", board.slug)
+        save = partial(add_phase, board=board, phase=form.new_phase(), actor=request.user)
+        if phase := _saved(form, save):
+            return _go_on(request, phase, "added")
     return _phase_page(request, board, form, None)
 
 
 @organiser_required
 def edit(request: UserRequest, slug: str, phase: str) -> HttpResponse:
     board = board_for(request.user, slug)
-    found = get_object_or_404(board.phases.select_related("board"), slug=phase)
+    found = get_object_or_404(board.phases.select_related("board", "release__dataset"), slug=phase)
     form = PhaseForm(
         request.POST if request.method == "POST" else None, instance=found, board=board
     )
     if request.method == "POST" and form.is_valid():
-        try:
-            edit_phase(phase=found, wanted=form.new_phase(), actor=request.user)
-        except BoardRefused as refusal:
-            form.add_error(None, str(refusal))
-        else:
-            messages.success(request, f"Phase “{found.title}” saved.")
-            _warn_of_judge(request, found)
-            return redirect("scoring:board-manage", board.slug)
+        save = partial(edit_phase, phase=found, wanted=form.new_phase(), actor=request.user)
+        if saved := _saved(form, save):
+            return _go_on(request, saved, "saved")
     return _phase_page(request, board, form, found)
+
+
+def _saved(form: PhaseForm, save: Callable[..., Phase]) -> Phase | None:
+    """The phase, or None with the reason in the form."""
+    try:
+        return save(confirm_disclosure=form.confirms_disclosure)
+    except DisclosureUnconfirmed as refusal:
+        form.add_error("confirm_disclosure", f"{refusal} To go on, tick “Make it public”.")
+    except BoardRefused as refusal:
+        form.add_error(None, str(refusal))
+    return None
+
+
+def _go_on(request: UserRequest, phase: Phase, done: str) -> HttpResponse:
+    messages.success(request, f"Phase “{phase.title}” {done}.")
+    _warn_of_judge(request, phase)
+    warn_of(request, phase)
+    return redirect("scoring:board-manage", phase.board.slug)
+
+
+def warn_of(request: UserRequest, phase: Phase) -> None:
+    """Says what the phase makes public, and what it tells of hidden gold."""
+    for words in warnings(phase):
+        messages.warning(request, f"{phase.title}: {words}")
 
 
 def _phase_page(
@@ -67,6 +94,7 @@ def _phase_page(
         "phase": phase,
         "defaults": json.dumps(board.spec.check_options({}), ensure_ascii=False),
         "judge": known_judge(board),
+        "warnings": warnings(phase) if phase else [],
     }
     status = 400 if form.errors else 200
     return render(request, "scoring/phase.html", context, status=status)

@@ -60,7 +60,7 @@ def _take(
 ) -> HttpResponse:
     """A complete form: the file is looked through, and stored if nothing speaks against it."""
     phase, file = form.cleaned_data["phase"], form.cleaned_data["file"]
-    checked = check_upload(phase=phase, file=file, filename=file.name)
+    checked = check_upload(phase=phase, file=file, filename=file.name, user=request.user)
     is_check = "check_only" in request.POST
     if is_check or not checked.can_be_taken(accept_missing=form.cleaned_data["accept_missing"]):
         status = 200 if is_check else 422

@@ -71,7 +71,7 @@ def gone(ann: User) -> User:
 @pytest.fixture
 def busy(ann: User, ben: User, cleo: User, organiser: User, client_of: ClientOf) -> Campaign:
     """Ann has left traces wherever an address or a name could stand."""
-    EmailAddress.objects.create(user=ann, email=ADDRESSES[0], primary=True, verified=True)
+    EmailAddress.objects.filter(user=ann).update(email=ADDRESSES[0])
     EmailAddress.objects.create(user=ann, email=ADDRESSES[1], verified=True)
     Authenticator.objects.create(user=ann, type="totp", data={"secret": "x"})
     User.objects.filter(pk=ann.pk).update(name="Annabel Leigh", affiliation="Leigh University")

@@ -35,7 +35,8 @@ def aged(token: ApiToken, **fields: Any) -> ApiToken:
 def test_a_token_says_who_one_is(ann: User) -> None:
     _, secret = issue_token(user=ann, name="script")
     assert caller(secret).get(ME).json() == {
-        "email": "ann@example.org", "name": "Ann", "affiliation": "", "is_organiser": False
+        "email": "ann@example.org", "is_email_confirmed": True, "name": "Ann", "affiliation": "",
+        "is_organiser": False,
     }  # fmt: skip
 
 

@@ -23,7 +23,6 @@ STEP_SECONDS = 30
 def secured(client: Client, ann: User) -> Client:
     """Ann's browser, in which she has paired an authenticator app."""
     cache.clear()
-    EmailAddress.objects.create(user=ann, email=ann.email, verified=True, primary=True)
     _log_in(client, ann)
     _confirm_password(client, reverse("mfa_activate_totp"))
     page = client.get(reverse("mfa_activate_totp")).content.decode()
@@ -114,7 +113,7 @@ def test_turning_it_off_asks_for_the_password_once_the_last_answer_is_old(
 
 
 def test_an_unconfirmed_address_cannot_turn_it_on(client: Client, stranger: User) -> None:
-    EmailAddress.objects.create(user=stranger, email=stranger.email, primary=True)
+    EmailAddress.objects.filter(user=stranger).update(verified=False)
     _log_in(client, stranger)
     page = client.get(reverse("mfa_activate_totp"), follow=True).content.decode()
     assert "verified your email address" in page

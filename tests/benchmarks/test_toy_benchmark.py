@@ -165,7 +165,7 @@ def test_its_submit_page_says_what_a_line_is(
 ) -> None:
     text = text_of(client_of(researcher), "/boards/toy/submit/")
     assert TOY.example in text
-    assert "missing ids" in text
+    assert "Missing ids are refused, too." in text
     assert "<p>…" not in text
 
 

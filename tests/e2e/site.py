@@ -76,22 +76,28 @@ class Site:
         return json.loads(self._interpreter.run(code).splitlines()[-1])
 
     def add_user(self, name: str, **fields: Any) -> str:
-        """Makes an account and returns its e-mail address."""
+        """Makes an account with a confirmed email address, which it returns."""
         email = f"{name.lower()}@example.org"
         arguments = {"email": email, "password": PASSWORD, "name": name, **fields}
         self.shell(
+            "from portal.accounts.confirmation import mark_confirmed\n"
             "from portal.accounts.models import User\n"
-            f"print(User.objects.create_user(**{arguments!r}).pk)"
+            f"user = User.objects.create_user(**{arguments!r})\n"
+            "mark_confirmed(user)\n"
+            "print(user.pk)"
         )
         return email
 
     def add_users(self, *names: str) -> None:
         """Makes several accounts as `add_user` does, sooner than one by one."""
         self.shell(
+            "from portal.accounts.confirmation import mark_confirmed\n"
             "from portal.accounts.models import User\n"
             f"for name in {names!r}:\n"
             f"    email, password = f'{{name.lower()}}@example.org', {PASSWORD!r}\n"
-            "    User.objects.create_user(email=email, password=password, name=name)\n"
+            "    mark_confirmed(\n"
+            "        User.objects.create_user(email=email, password=password, name=name)\n"
+            "    )\n"
             "print(User.objects.count())"
         )
 

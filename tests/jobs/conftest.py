@@ -12,7 +12,12 @@ from portal.jobs.models import Job
 
 class Register(Protocol):
     def __call__(
-        self, run: Callable[[Claim], None], kind: str = "test", **hooks: Callable[..., None]
+        self,
+        run: Callable[[Claim], None],
+        kind: str = "test",
+        *,
+        is_finishing: bool = False,
+        **hooks: Callable[..., None],
     ) -> None: ...
 
 

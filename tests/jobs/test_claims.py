@@ -15,6 +15,7 @@ from portal.jobs.claims import Claim, LeaseLost
 from portal.jobs.heartbeat import heartbeat
 from portal.jobs.models import Job
 from portal.jobs.services import cancel_group, enqueue
+from portal.jobs.turns import Turns
 from tests.jobs.conftest import Register
 
 pytestmark = pytest.mark.django_db
@@ -27,7 +28,7 @@ def _kind(register: Register) -> None:
 
 
 def take() -> Job:
-    job = leases.take_next(["test"], {})
+    job = leases.take_next(["test"], Turns())
     assert job is not None
     return job
 
@@ -43,7 +44,7 @@ def test_a_claim_is_exclusive() -> None:
     job = enqueue(kind="test", payload={})
     assert leases._claim(job.pk) is not None
     assert leases._claim(job.pk) is None
-    assert leases.take_next(["test"], {}) is None
+    assert leases.take_next(["test"], Turns()) is None
 
 
 def test_a_claim_starts_afresh(settings: Any) -> None:
@@ -59,9 +60,9 @@ def test_a_claim_starts_afresh(settings: Any) -> None:
 
 def test_what_is_not_due_or_of_another_kind_is_left_alone() -> None:
     enqueue(kind="test", payload={}, not_before=timezone.now() + timedelta(minutes=1))
-    assert leases.take_next(["test"], {}) is None
+    assert leases.take_next(["test"], Turns()) is None
     enqueue(kind="test", payload={})
-    assert leases.take_next(["another"], {}) is None
+    assert leases.take_next(["another"], Turns()) is None
 
 
 def test_finish_writes_effects_and_state_together() -> None:

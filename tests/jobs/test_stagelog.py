@@ -16,6 +16,7 @@ from portal.jobs.models import Job, JobEvent
 from portal.jobs.selectors import kind_of_error, stage_log
 from portal.jobs.services import cancel_group, enqueue, enqueue_many, try_again
 from portal.jobs.shutdown import Interrupted
+from portal.jobs.turns import Turns
 from portal.jobs.worker import run_due_jobs
 from tests.jobs.conftest import Register
 
@@ -81,7 +82,7 @@ def test_jobs_without_a_group_have_a_line_each(chunks: Any) -> None:
 
 def test_a_lost_worker_is_told_and_who_took_it_up_again(chunks: Any) -> None:
     jobs = queue(2)
-    taken = leases.take_next(["test"], {})
+    taken = leases.take_next(["test"], Turns())
     assert taken == jobs[0]
     lose(jobs[0])
     run_due_jobs()
@@ -174,7 +175,7 @@ def test_a_change_that_is_rolled_back_leaves_no_line(chunks: Callable[..., None]
 
 def test_a_worker_that_lost_its_lease_writes_nothing(chunks: Any) -> None:
     [job] = queue(1)
-    stale = leases.take_next(["test"], {})
+    stale = leases.take_next(["test"], Turns())
     assert stale is not None
     lose(job)
     before = len(whats())
@@ -198,7 +199,7 @@ def test_a_log_full_of_trouble_is_cut(chunks: Any, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr("portal.jobs.stagelog.LINES_SHOWN", 5)
     [job] = queue(1, max_attempts=9)
     for _ in range(4):
-        leases.take_next(["test"], {})
+        leases.take_next(["test"], Turns())
         lose(job)
     log = stage_log("g")
     assert log.is_cut

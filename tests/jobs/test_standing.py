@@ -10,6 +10,7 @@ from portal.jobs import leases
 from portal.jobs.models import Job
 from portal.jobs.selectors import queue_standing
 from portal.jobs.services import enqueue_many
+from portal.jobs.turns import Turns
 from tests.jobs.conftest import Register
 
 pytestmark = pytest.mark.django_db
@@ -68,12 +69,12 @@ def test_jobs_before_are_those_that_the_queue_serves_before(group: str, steps: i
     """Whatever was served so far, the place is the number of jobs taken before the group's own."""
     for name, count in (("a", 6), ("b", 6), ("", 6), ("c", 6)):
         queue(name, count)
-    served: dict[str, int] = {}
+    turns = Turns()
     for _ in range(steps):
-        leases.take_next(["test"], served)
+        leases.take_next(["test"], turns)
     before = queue_standing(group).jobs_before
     taken = 0
-    while (job := leases.take_next(["test"], served)) and job.group != group:
+    while (job := leases.take_next(["test"], turns)) and job.group != group:
         taken += 1
     assert before == taken
 

@@ -91,7 +91,9 @@ test("missing ids are a question, or a fault where every id is asked for", () =>
   assert.deepEqual(asked.notes, [
     "7 items without a prediction: b, c, d, e, f and 2 more. You will be asked whether you mean it.",
   ]);
-  assert.equal(summary(seen, { namesEveryId: true }).isTrouble, true);
+  const refused = summary(seen, { completenessRule: "Every item must have one." });
+  assert.equal(refused.isTrouble, true);
+  assert.match(refused.notes[0], /Every item must have one\.$/);
 });
 
 test("a fault names the id it is about", () => {

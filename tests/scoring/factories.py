@@ -75,6 +75,15 @@ def make_release(
     )
 
 
+# Where gold is hidden, too: most tests are about other things than its protection.
+UNPROTECTED = {
+    "score_decimals": None,
+    "per_day": None,
+    "in_total": None,
+    "takes_incomplete": True,
+}
+
+
 def make_board(
     release: Release | None = None,
     *,
@@ -92,11 +101,11 @@ def make_board(
             title="Test",
             release=release or make_release(),
             diagnostics=diagnostics,
-            **phase,
+            **(UNPROTECTED | phase),
         ),
         actor=None,
     )
-    return set_board_state(board=board, state=state, actor=None)
+    return set_board_state(board=board, state=state, actor=None, confirm_disclosure=True)
 
 
 def first_phase(board: Board) -> Phase:

@@ -328,7 +328,11 @@ def test_admin_pages_open(client_of: ClientOf, graded: Submission, organiser: Us
         assert client.get(f"/admin/scoring/{name}/").status_code == 200
     board = Board.objects.get()
     assert client.get(f"/admin/scoring/board/{board.pk}/change/").status_code == 200
-    assert client.get("/admin/scoring/submission/add/").status_code == 403
+    for name in ("submission", "board"):
+        assert client.get(f"/admin/scoring/{name}/add/").status_code == 403
+    # Only services change a board: they ask before private data becomes public.
+    change = client.post(f"/admin/scoring/board/{board.pk}/change/", {"state": "archived"})
+    assert change.status_code == 403
 
 
 def test_organisers_may_submit_to_a_draft_to_try_it_out(

@@ -450,3 +450,21 @@ def test_a_grading_that_nobody_works_on_any_more_is_settled(queued: Submission) 
 def test_a_grading_at_work_is_not_stranded(queued: Submission) -> None:
     Grading.objects.update(created_at=timezone.now() - timedelta(days=2))
     assert settle_stranded() == 0
+
+
+def test_a_finished_submission_gets_its_score_before_others_go_on(
+    board: Board, researcher: User, ann: User, ben: User
+) -> None:
+    """Its last step is taken right after its last chunk, whatever was queued meanwhile."""
+    first = make_submission(board, researcher, {"page-1": PERFECT["page-1"]})
+    others = [make_submission(board, user, FLAWED) for user in (ann, ben)]
+    order: list[str] = []
+    while not latest_grading(first).is_finished:
+        assert run_due_jobs(should_stop=iter([False, True]).__next__) == 1
+        job = Job.objects.filter(state=Job.State.DONE).order_by("-finished_at", "-id").first()
+        assert job is not None
+        order.append(f"{job.group} {job.kind}")
+    mine = latest_grading(first).job_group
+    own = [place for place, name in enumerate(order) if name.startswith(f"{mine} ")]
+    assert own[-1] == own[-2] + 1
+    assert not any(latest_grading(other).is_finished for other in others)

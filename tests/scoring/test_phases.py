@@ -29,6 +29,8 @@ def form_of(board: Board, **changes: Any) -> dict[str, Any]:
         "options": "{}",
         "diagnostics": "aggregates",
         "time_zone": "UTC",
+        "takes_incomplete": "on",
+        "is_protected": "on",
         **changes,
     }
 

@@ -225,7 +225,8 @@ def test_query_budget_of_the_result(
     submission = make_submission(make_board(make_release(gold)), researcher, {"p1": "x"})
     run_jobs()
     client = client_of(researcher)
-    with django_assert_max_num_queries(14):
+    # One of them asks whether the owner's address is confirmed, who could publish it.
+    with django_assert_max_num_queries(15):
         client.get(submission.get_absolute_url())
     with django_assert_max_num_queries(9):
         client.get(f"/api/v1/submissions/{submission.pk}/items/")

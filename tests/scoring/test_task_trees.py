@@ -62,7 +62,7 @@ def credit_board(
         phase=NewPhase(slug="test", title="Test", release=release),
         actor=None,
     )
-    return set_board_state(board=board, state=Board.State.OPEN, actor=None)
+    return set_board_state(board=board, state=Board.State.OPEN, actor=None, confirm_disclosure=True)
 
 
 def examples(board: Board) -> dict[str, list[str]]:

@@ -1,5 +1,6 @@
 """What is to be read of teams."""
 
+import unicodedata
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -15,6 +16,20 @@ from .access import TeamStanding
 def teams_of(user: User) -> QuerySet[Team]:
     """The teams somebody is in, by name."""
     return Team.objects.filter(members__user=user).order_by("name", "pk")
+
+
+def team_called(name: str) -> Team | None:
+    """The open team whose name reads like this one, in any case and spacing. One query.
+
+    Names are compared here: SQLite knows the case of ASCII letters alone.
+    """
+    wanted = _plain(name)
+    teams = Team.objects.filter(closed_at__isnull=True) if wanted else Team.objects.none()
+    return next((team for team in teams.order_by("pk") if _plain(team.name) == wanted), None)
+
+
+def _plain(name: str) -> str:
+    return " ".join(unicodedata.normalize("NFKC", name).casefold().split())
 
 
 @dataclass(frozen=True)

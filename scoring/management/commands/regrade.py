@@ -7,6 +7,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from scoring.models import Board, Phase
 from scoring.selectors.change_log import gold_words
+from scoring.selectors.protection import move_words
 from scoring.selectors.regrade_plans import RegradeRefused, find_release
 from scoring.selectors.regrades import regrade_page
 from scoring.services.regrades import start_regrade
@@ -41,6 +42,8 @@ class Command(BaseCommand):
         for part in regrade_page(board, regrade.pk).phases:
             words = gold_words(part) if part.changes_release else "on the release it has"
             self.stdout.write(f"{part.phase.slug}: {words}")
+            if protection := move_words(part.phase, part.release_after):
+                self.stdout.write(f"{part.phase.slug}: {protection}")
 
 
 def _phase(board: Board, slug: str) -> Phase:

@@ -115,9 +115,10 @@ const MISSING_SHOWN = 5;
  * What was found in words: a sentence, the faults, and what else there is to know.
  *
  * @param {Found} found
+ * @param {{completenessRule?: string}} [options] why a file must answer every item, where it must
  * @returns {{isTrouble: boolean, title: string, faults: string[], notes: string[]}}
  */
-export function summary(found, { namesEveryId = false } = {}) {
+export function summary(found, { completenessRule = "" } = {}) {
   const faults = found.faults.map(({ line, id, message }) =>
     [line ? `line ${line}:` : "", id === null ? "" : `“${id}”:`, message].filter(Boolean).join(" "),
   );
@@ -127,18 +128,17 @@ export function summary(found, { namesEveryId = false } = {}) {
   const title = found.faultCount
     ? `${counted(found.faultCount, "fault")} in ${predictions}.`
     : `${predictions}, no fault found.`;
-  const notes = missingNotes(found.missing ?? [], namesEveryId);
-  return { isTrouble: found.faultCount > 0 || (namesEveryId && notes.length > 0), title, faults, notes };
+  const notes = missingNotes(found.missing ?? [], completenessRule);
+  const isTrouble = found.faultCount > 0 || (completenessRule !== "" && notes.length > 0);
+  return { isTrouble, title, faults, notes };
 }
 
-function missingNotes(missing, namesEveryId) {
+function missingNotes(missing, completenessRule) {
   if (!missing.length) return [];
   const shown = missing.slice(0, MISSING_SHOWN).join(", ");
   const rest = missing.length - MISSING_SHOWN;
   const names = rest > 0 ? `${shown} and ${counted(rest, "more")}` : shown;
-  const meaning = namesEveryId
-    ? "This benchmark asks for every one."
-    : "You will be asked whether you mean it.";
+  const meaning = completenessRule || "You will be asked whether you mean it.";
   return [`${counted(missing.length, "item")} without a prediction: ${names}. ${meaning}`];
 }
 

@@ -111,7 +111,7 @@ async function look() {
   if (!isCurrent()) return;
   const found = check.found();
   if (!found.predictions && !found.faultCount) check.fault("holds no predictions", { line: 0 });
-  const said = summary(check.found(), data);
+  const said = summary(check.found(), { completenessRule: data.complete[form.elements.phase.value] });
   show(`${named}: ${said.title}`, {
     ...said,
     notes: [...said.notes, "Nothing was sent yet; the site checks the file as a whole."],
