@@ -42,6 +42,11 @@ urlpatterns = [
         name="assignment-submit",
     ),
     path(
+        "assignments/<int:pk>/take-back/",
+        assignments.AssignmentTakeBack.as_view(),
+        name="assignment-take-back",
+    ),
+    path(
         "assignments/<int:pk>/facts/",
         page_facts.AssignmentFacts.as_view(),
         name="assignment-facts",
@@ -140,6 +145,11 @@ urlpatterns = [
         "campaigns/<slug:slug>/assignments/<int:pk>/hand-over/",
         teams.AssignmentHandOver.as_view(),
         name="assignment-hand-over",
+    ),
+    path(
+        "campaigns/<slug:slug>/assignments/<int:pk>/return/",
+        teams.AssignmentReturn.as_view(),
+        name="assignment-return",
     ),
     path(
         "campaigns/<slug:slug>/annotators/<int:pk>/hand-over/",

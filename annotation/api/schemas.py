@@ -260,8 +260,16 @@ class AssignmentSubmission(serializers.Serializer[Any]):
     active_seconds = serializers.IntegerField(
         required=False, min_value=0, max_value=MAX_ACTIVE_SECONDS
     )
+    no_facts = serializers.BooleanField(
+        required=False,
+        default=False,
+        help_text="Confirms that the page has no facts; needed where no span is saved.",
+    )
 
 
-class AssignmentSubmitted(serializers.Serializer[Any]):
+class AssignmentState(serializers.Serializer[Any]):
     state = serializers.ChoiceField(choices=Assignment.State.choices)
+
+
+class AssignmentSubmitted(AssignmentState):
     next = serializers.CharField(allow_null=True)

@@ -232,6 +232,7 @@ class CampaignAssignment(serializers.Serializer[Any]):
     idle_since = serializers.DateField(help_text="The day it was assigned or last saved.")
     is_calibration = serializers.BooleanField()
     may_hand_over = serializers.BooleanField()
+    may_return = serializers.BooleanField()
     heirs = serializers.SerializerMethodField()
 
     @extend_schema_field(Heir(many=True))

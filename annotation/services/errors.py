@@ -60,6 +60,16 @@ class AlreadySubmitted(Refused):
         super().__init__("This page was submitted; its labels are final.")
 
 
+class NothingLabelled(Refused):
+    code = "empty"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "This page has no label. Label its facts, or confirm that it has none: tick “This page "
+            "has no facts”, in the API send no_facts: true."
+        )
+
+
 class CampaignNotOpen(Refused):
     code = "closed"
 
