@@ -56,6 +56,20 @@ class SpanShape(serializers.Serializer[Any]):
 class SpanWarningShape(serializers.Serializer[Any]):
     code = serializers.CharField()
     message = serializers.CharField()
+    label = serializers.CharField(  # type: ignore[assignment]
+        help_text="The campaign's label that would fit, for a `wrong_type`; else empty."
+    )
+
+
+class DoubtShape(serializers.Serializer[Any]):
+    """A mark with warnings that make it doubtful as gold."""
+
+    start = serializers.IntegerField()
+    end = serializers.IntegerField()
+    label = serializers.CharField()  # type: ignore[assignment]
+    quote = serializers.CharField()
+    codes = serializers.ListField(child=serializers.CharField())
+    messages = serializers.ListField(child=serializers.CharField())
 
 
 class SpanRemark(serializers.Serializer[Any]):

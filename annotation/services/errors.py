@@ -26,6 +26,20 @@ class Unfinished(Refused):
         self.names = list(names)
 
 
+class DoubtfulGold(Refused):
+    """Facts with warnings would be released; `facts` lists them, `count` is to be accepted."""
+
+    code = "doubtful"
+
+    def __init__(self, facts: Sequence[Any]) -> None:
+        plural = "s have" if len(facts) != 1 else " has"
+        super().__init__(
+            f"{len(facts)} fact{plural} a warning. Correct the facts, or accept them by their "
+            f"number: accept_warnings {len(facts)}."
+        )
+        self.facts = list(facts)
+
+
 class InvalidSpans(Refused):
     """Spans that cannot be taken. `errors`: [{index, key?, code, message}, …], one per fault."""
 
