@@ -6,10 +6,12 @@ a page's form, the API's JSON, or the API's forms. Files are not touched.
 
 import re
 from collections.abc import Callable
-from typing import IO, Any
+from typing import IO, Any, TypeVar, cast
 
 from django.http import HttpRequest, HttpResponseBase, QueryDict
-from rest_framework.parsers import DataAndFiles, FormParser, MultiPartParser
+from rest_framework.parsers import FormParser, MultiPartParser
+
+Form = TypeVar("Form", bound=QueryDict)
 
 _NEWLINE = re.compile(r"\r\n?")
 # A backslash that is escaped itself, or the escape of a CR with that of an LF behind it.
@@ -33,7 +35,7 @@ def plain_json_newlines(body: bytes) -> bytes:
     return _ESCAPED.sub(lambda escape: escape[1] or b"\\n", body)
 
 
-def plain_form(form: QueryDict) -> QueryDict:
+def plain_form(form: Form) -> Form:
     """The form itself when no value holds a CR."""
     if not any("\r" in str(value) for _, values in form.lists() for value in values):
         return form
@@ -41,7 +43,7 @@ def plain_form(form: QueryDict) -> QueryDict:
     for name, values in form.lists():
         plain.setlist(name, [plain_newlines(str(value)) for value in values])
     plain._mutable = False
-    return plain
+    return cast("Form", plain)
 
 
 class PlainNewlinesMiddleware:
@@ -58,20 +60,20 @@ class PlainNewlinesMiddleware:
     ) -> None:
         # The check for the CSRF token has read the form by now.
         if request.method == "POST" and not getattr(view, "csrf_exempt", False):
-            request.POST = plain_form(request.POST)  # type: ignore[assignment]
+            request.POST = plain_form(request.POST)
 
 
 class PlainFormParser(FormParser):
     def parse(
         self, stream: IO[Any], media_type: str | None = None, parser_context: Any = None
-    ) -> QueryDict:
+    ) -> Any:
         return plain_form(super().parse(stream, media_type, parser_context))
 
 
 class PlainMultiPartParser(MultiPartParser):
     def parse(
         self, stream: IO[Any], media_type: str | None = None, parser_context: Any = None
-    ) -> DataAndFiles:
+    ) -> Any:
         parsed = super().parse(stream, media_type, parser_context)
         parsed.data = plain_form(parsed.data)
         return parsed

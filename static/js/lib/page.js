@@ -153,6 +153,15 @@ export class Page {
     for (const name of ["scroll", "resize"]) this.#window.addEventListener(name, call, { passive: true });
   }
 
+  /** The sides on which the page goes on beyond its frame: "", "left", "right" or both. */
+  get hiddenSides() {
+    const { scrollX } = this.#window;
+    const { scrollWidth, clientWidth } = this.document.documentElement;
+    const left = scrollX > 1 ? "left" : "";
+    const right = scrollX + clientWidth < scrollWidth - 1 ? "right" : "";
+    return [left, right].filter(Boolean).join(" ");
+  }
+
   scrollBy(left, top) {
     this.#window.scrollBy({ left, top, behavior: "instant" });
   }

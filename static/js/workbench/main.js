@@ -23,6 +23,7 @@ import { Panes } from "./panes.js";
 import { Pointer } from "./pointer.js";
 import { Progress } from "./progress.js";
 import { Saving } from "./saving.js";
+import { showSideways } from "./sideways.js";
 import { SideTabs } from "./side-tabs.js";
 import { SpanCard } from "./span-card.js";
 import { SpanListView } from "./span-list.js";
@@ -184,6 +185,7 @@ class Workbench {
 async function start(root) {
   const data = JSON.parse(document.getElementById("workbench-data").textContent);
   const page = await loadPage(root.querySelector("iframe"), data.urls.html);
+  showSideways(root, page);
   const loaded = performance.now();
   if (!page.supportsMarks || sha256(page.text) !== data.text_sha256) {
     fail(root, page.supportsMarks ? "text" : "browser");
