@@ -218,6 +218,11 @@ urlpatterns = [
         name="campaign-invitation",
     ),
     path(
+        "campaigns/<slug:slug>/invitations/<int:pk>/link/",
+        people.CampaignInvitationLink.as_view(),
+        name="campaign-invitation-link",
+    ),
+    path(
         "campaigns/<slug:slug>/invitations/<int:pk>/resend/",
         people.CampaignInvitationResend.as_view(),
         name="campaign-invitation-resend",

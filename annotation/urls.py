@@ -82,6 +82,11 @@ urlpatterns = [
         name="invitation-resend",
     ),
     path(
+        "campaigns/<slug:slug>/invitations/<int:pk>/link/",
+        people.link,
+        name="invitation-link",
+    ),
+    path(
         "campaigns/<slug:slug>/invitations/<int:pk>/revoke/",
         people.revoke,
         name="invitation-revoke",

@@ -81,6 +81,7 @@ GET_PAGES = {
     "people": MANAGERS,
     "person-remove": ONLY_POST,
     "invitation-resend": ONLY_POST,
+    "invitation-link": ONLY_POST,
     "invitation-revoke": ONLY_POST,
     "leave": LEAVERS,
     "waiting": MANAGERS,
@@ -139,6 +140,8 @@ POST_PAGES = GET_PAGES | {
     "screening-image": ONLY_GET,
     "person-remove": MANAGERS_POST,
     "invitation-resend": MANAGERS_POST,
+    # The email is on its way, so that no link is needed.
+    "invitation-link": MANAGERS_POST,
     "invitation-revoke": MANAGERS_POST,
     "leave": (302, 404, 302, 302, 302, 302, 403),
     "waiting": ONLY_GET,
@@ -246,6 +249,8 @@ API = {
     ("GET", "campaign-invitations"): API_MANAGERS,
     ("POST", "campaign-invitations"): answered(API_MANAGERS, 400),
     ("DELETE", "campaign-invitation"): answered(API_MANAGERS, 204),
+    # The email is on its way.
+    ("POST", "campaign-invitation-link"): answered(API_MANAGERS, 409),
     # A letter has just been sent.
     ("POST", "campaign-invitation-resend"): answered(API_MANAGERS, 409),
     # Nobody could take over from Ann and Ben, and Lea is the only lead.
