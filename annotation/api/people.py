@@ -19,6 +19,7 @@ from portal.accounts.invitation_views import origin_of
 from portal.accounts.inviting import make_link, resend_invitation, revoke_invitation
 from portal.accounts.models import Invitation, User
 from portal.accounts.offers import InvitationRefused
+from portal.accounts.teams.schemas import InvitationLink
 
 from . import people_schemas as shapes
 from .base import AnnotationView, user_of
@@ -97,7 +98,7 @@ class CampaignInvitationLink(PeopleView):
         "The link is good for 14 days, for the invitation's address alone; former ones end.",
         tags=TAGS,
         request=None,
-        responses={201: shapes.InvitationLink, 409: AnnotationRefusal},
+        responses={201: InvitationLink, 409: AnnotationRefusal},
     )
     def post(self, request: Request, slug: str, pk: int) -> Response:
         made = make_link(

@@ -84,7 +84,3 @@ class RemindedPeople(serializers.Serializer[Any]):
 class ReminderSent(serializers.Serializer[Any]):
     waiting = serializers.IntegerField(help_text="Pieces of work the letter was ordered for.")
     sent_at = serializers.DateTimeField()
-
-
-class InvitationLink(serializers.Serializer[Any]):
-    link = serializers.CharField(help_text="Shown once: only its hash is kept.")

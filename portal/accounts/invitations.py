@@ -9,6 +9,7 @@ from django.db.models import Q, QuerySet
 from django.urls import reverse
 from django.utils import timezone
 
+from portal.audit.models import Event
 from portal.jobs.models import Job
 
 from .models import ApiToken, Invitation, User, display_name
@@ -83,6 +84,15 @@ def sent_at(invitation: Invitation) -> datetime:
 def emails_are_sent() -> bool:
     """Whether emails leave the site at all, or are only printed or written to files."""
     return settings.EMAIL_BACKEND.split(".")[-2] not in _UNSENT_BACKENDS
+
+
+def was_handed_over(invitation: Invitation) -> bool:
+    """Whether somebody made a link to copy: then its user need not have read the emails."""
+    return Event.objects.filter(
+        verb="make_invitation_link",
+        subject_type=Invitation._meta.label_lower,
+        subject_id=str(invitation.pk),
+    ).exists()
 
 
 def letter_group(invitation: Invitation) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from allauth.account.models import EmailAddress
 from django.core import mail
 from django.test import Client
 from rest_framework.test import APIClient
@@ -14,10 +15,12 @@ from portal.accounts.invitations import find_invitation
 from portal.accounts.inviting import make_link
 from portal.accounts.models import Invitation, User
 from portal.accounts.offers import InvitationRefused
+from portal.accounts.teams.services import make_team
 from portal.audit.models import Event
 from portal.jobs.models import Job
 from portal.jobs.worker import run_due_jobs
 from tests.accounts.invitations import ORIGIN
+from tests.conftest import PASSWORD
 
 pytestmark = pytest.mark.django_db
 ApiOf = Callable[[User | None], APIClient]
@@ -93,3 +96,35 @@ def test_organisers_make_links_to_the_site(
     invitation = Invitation.objects.get()
     page = client.post(f"/invitations/{invitation.pk}/link/").content.decode()
     assert find_invitation(link_in(page)) == invitation
+
+
+def test_account_made_through_a_handed_over_link_has_no_confirmed_address(
+    organiser: User, client_of: ClientOf, console: None
+) -> None:
+    owner = client_of(organiser)
+    owner.post("/invitations/", {"emails": NORA})
+    run_due_jobs()
+    invitation = Invitation.objects.get()
+    secret = link_in(owner.post(f"/invitations/{invitation.pk}/link/").content.decode())
+    body = {"email": NORA, "name": "Nora", "password1": PASSWORD, "password2": PASSWORD}
+    visitor = Client()
+    visitor.post("/accounts/signup/", body | {"next": f"/invitations/{secret}/"})
+    assert not EmailAddress.objects.get(email=NORA).verified
+    # The invitation itself is for the account with the address, and works.
+    visitor.post(f"/invitations/{secret}/accept/")
+    invitation.refresh_from_db()
+    assert invitation.accepted_by == User.objects.get(email=NORA)
+
+
+def test_owner_of_a_team_makes_a_link(
+    ann: User, client_of: ClientOf, api_of: ApiOf, console: None
+) -> None:
+    team = make_team(name="Readers", actor=ann)
+    client = client_of(ann)
+    page = client.post(f"/teams/{team.slug}/people/", {"emails": NORA}, follow=True)
+    assert "This site sends no emails" in page.content.decode()
+    run_due_jobs()
+    invitation = Invitation.objects.get()
+    place = f"teams/{team.slug}/invitations/{invitation.pk}/link/"
+    assert link_in(client.post(f"/{place}").content.decode())
+    assert api_of(ann).post(f"/api/v1/{place}").status_code == 201
