@@ -42,6 +42,11 @@ urlpatterns = [
         name="assignment-submit",
     ),
     path(
+        "assignments/<int:pk>/take-back/",
+        assignments.AssignmentTakeBack.as_view(),
+        name="assignment-take-back",
+    ),
+    path(
         "assignments/<int:pk>/facts/",
         page_facts.AssignmentFacts.as_view(),
         name="assignment-facts",
@@ -142,6 +147,11 @@ urlpatterns = [
         name="assignment-hand-over",
     ),
     path(
+        "campaigns/<slug:slug>/assignments/<int:pk>/return/",
+        teams.AssignmentReturn.as_view(),
+        name="assignment-return",
+    ),
+    path(
         "campaigns/<slug:slug>/annotators/<int:pk>/hand-over/",
         teams.AnnotatorHandOver.as_view(),
         name="annotator-hand-over",
@@ -206,6 +216,11 @@ urlpatterns = [
         "campaigns/<slug:slug>/invitations/<int:pk>/",
         people.CampaignInvitationDetail.as_view(),
         name="campaign-invitation",
+    ),
+    path(
+        "campaigns/<slug:slug>/invitations/<int:pk>/link/",
+        people.CampaignInvitationLink.as_view(),
+        name="campaign-invitation-link",
     ),
     path(
         "campaigns/<slug:slug>/invitations/<int:pk>/resend/",

@@ -135,8 +135,23 @@ class ReleaseForm(ReleaseTermsForm):
     leave_out_unfinished = forms.BooleanField(
         required=False, label="Leave unfinished documents out"
     )
+    accept_warnings = forms.BooleanField(required=False)
 
-    def __init__(self, *args: Any, may_leave_out: bool, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, may_leave_out: bool, warned: int, **kwargs: Any) -> None:
+        """`warned`: how many facts have a warning; the checkbox sends that number."""
         super().__init__(*args, **kwargs)
         if not may_leave_out:
             del self.fields["leave_out_unfinished"]
+        if not warned:
+            del self.fields["accept_warnings"]
+            return
+        field = self.fields["accept_warnings"]
+        plural = "s" if warned > 1 else ""
+        field.label = f"Release {warned:,} fact{plural} with a warning"
+        field.help_text = "They are listed on this page. The notes will say how many there are."
+        field.widget.attrs["value"] = str(warned)
+
+    def accepted_warnings(self) -> int:
+        """The number that was ticked: what its reader saw, which may not be the present one."""
+        sent = str(self.data.get("accept_warnings", ""))
+        return int(sent) if sent.isdecimal() else 0

@@ -28,6 +28,7 @@ app_name = "annotation"
 urlpatterns = [
     path("annotate/", tasks.tasks, name="tasks"),
     path("annotate/<int:pk>/", tasks.workbench, name="workbench"),
+    path("annotate/<int:pk>/take-back/", tasks.take_back_, name="assignment-take-back"),
     path("annotate/<int:pk>/html/", tasks.assignment_html, name="assignment-html"),
     path("annotate/<int:pk>/images/<int:number>/", tasks.assignment_image, name="assignment-image"),
     path("annotate/<int:pk>/gold/", own_gold.own_gold_page, name="own-gold"),
@@ -46,6 +47,11 @@ urlpatterns = [
         "campaigns/<slug:slug>/assignments/<int:pk>/hand-over/",
         assignments.hand_over_,
         name="hand-over",
+    ),
+    path(
+        "campaigns/<slug:slug>/assignments/<int:pk>/return/",
+        assignments.return_,
+        name="assignment-return",
     ),
     path(
         "campaigns/<slug:slug>/annotators/<int:pk>/hand-over/",
@@ -74,6 +80,11 @@ urlpatterns = [
         "campaigns/<slug:slug>/invitations/<int:pk>/resend/",
         people.resend,
         name="invitation-resend",
+    ),
+    path(
+        "campaigns/<slug:slug>/invitations/<int:pk>/link/",
+        people.link,
+        name="invitation-link",
     ),
     path(
         "campaigns/<slug:slug>/invitations/<int:pk>/revoke/",

@@ -132,6 +132,7 @@ MIDDLEWARE = [
     "allauth.account.middleware.AccountMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "portal.common.plain_addresses.PlainAddressMiddleware",
+    "portal.common.newlines.PlainNewlinesMiddleware",
     "portal.common.conditional.ApiConditionalMiddleware",
 ]
 
@@ -354,8 +355,8 @@ REST_FRAMEWORK = {
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "DEFAULT_PARSER_CLASSES": [
         "portal.common.api.PlainJSONParser",
-        "rest_framework.parsers.FormParser",
-        "rest_framework.parsers.MultiPartParser",
+        "portal.common.newlines.PlainFormParser",
+        "portal.common.newlines.PlainMultiPartParser",
     ],
     "DEFAULT_PAGINATION_CLASS": "portal.common.api.Pages",
     "PAGE_SIZE": 100,

@@ -129,7 +129,10 @@ def _do_work(assignment: Assignment, work: Mapping[str, Any]) -> None:
         Span.objects.filter(assignment=assignment, key=key).update(quote=quote)
     if work["state"] == Assignment.State.SUBMITTED:
         submit_assignment(
-            assignment=assignment, base_revision=saved.revision, actor=assignment.annotator
+            assignment=assignment,
+            base_revision=saved.revision,
+            actor=assignment.annotator,
+            no_facts=True,
         )
 
 

@@ -12,7 +12,9 @@ from rest_framework.response import Response
 
 from annotation.access import own_assignment, own_text
 from annotation.models import Assignment
+from annotation.selectors.returns import TAKE_BACK_MINUTES
 from annotation.selectors.tasks import my_assignments, url_after, work_data
+from annotation.services.returning import take_back
 from annotation.services.saving import save_spans
 from annotation.services.submitting import submit_assignment
 from portal.datasets.models import DocumentContent
@@ -104,7 +106,9 @@ class AssignmentSpans(AnnotationView):
 class AssignmentSubmit(AnnotationView):
     @extend_schema(
         summary="Submit one of my assignments",
-        description="Its spans become final. `next` is the page of the next task, if there is one.",
+        description="Its spans become final. A page without spans is refused with the code "
+        "`empty` unless `no_facts` confirms that it has none. `next` is the page of the next task, "
+        "if there is one.",
         tags=["annotation"],
         request=schemas.AssignmentSubmission,
         responses={
@@ -119,7 +123,23 @@ class AssignmentSubmit(AnnotationView):
             assignment=assignment,
             base_revision=field(request, "base_revision", int),
             active_seconds=field(request, "active_seconds", int, 0),
+            no_facts=field(request, "no_facts", bool, False),
             actor=user_of(request),
         )
         url = url_after(request.user, assignment)
         return Response({"state": submitted.state, "next": url})
+
+
+class AssignmentTakeBack(AnnotationView):
+    @extend_schema(
+        summary="Take back a submission of mine",
+        description=f"For {TAKE_BACK_MINUTES} minutes, as long as another annotator of the page "
+        "has not submitted. The next submission counts as the first.",
+        tags=["annotation"],
+        request=None,
+        responses={200: schemas.AssignmentState, 409: schemas.AnnotationRefusal},
+    )
+    def post(self, request: Request, pk: int) -> Response:
+        assignment = own_assignment(request.user, pk)
+        taken = take_back(assignment=assignment, actor=user_of(request))
+        return Response({"state": taken.state})

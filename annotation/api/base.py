@@ -10,7 +10,15 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation.access import GivenAway, QualificationFirst
-from annotation.services.errors import Conflict, InvalidSpans, Reassigned, Refused, Unfinished
+from annotation.selectors.doubts import doubtful_row
+from annotation.services.errors import (
+    Conflict,
+    DoubtfulGold,
+    InvalidSpans,
+    Reassigned,
+    Refused,
+    Unfinished,
+)
 from portal.accounts.models import User
 from portal.common.api import BodyTooLarge, PlainJSONParser
 from portal.datasets.services.releases import ReleaseError
@@ -58,6 +66,9 @@ def refusal_response(refusal: Refused) -> Response:
         body["saved_at"] = refusal.saved_at
     elif isinstance(refusal, Unfinished):
         body["documents"] = refusal.names
+    elif isinstance(refusal, DoubtfulGold):
+        body["facts"] = [doubtful_row(fact) for fact in refusal.facts[:SHOWN_FAULTS]]
+        body["total"] = len(refusal.facts)
     elif isinstance(refusal, UploadTooLarge):
         code = status.HTTP_413_REQUEST_ENTITY_TOO_LARGE
     return Response(body, status=code)
@@ -73,7 +84,12 @@ def field(request: Request, name: str, kind: type, default: Any = ...) -> Any:
         raise InvalidSpans([_field_fault(name, "is missing")])
     # bool is an int in Python; in JSON it is not a number.
     if type(value) is not kind or (isinstance(value, int) and value < 0):
-        words = {int: "a whole number from 0", str: "a text", list: "a list"}
+        words = {
+            int: "a whole number from 0",
+            str: "a text",
+            list: "a list",
+            bool: "true or false",
+        }
         raise InvalidSpans([_field_fault(name, f"must be {words[kind]}")])
     return value
 

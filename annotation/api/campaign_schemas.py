@@ -11,12 +11,14 @@ from annotation.models import (
     GuidelinesVersion,
     Membership,
 )
+from annotation.selectors.doubts import doubtful_row
 from portal.accounts.models import display_name
 from portal.common.api import NamedField
 from portal.datasets.api.serializers import CitationSerializer
 from portal.datasets.models import Dataset, Release, Selection
 from portal.datasets.release_forms import LARGEST_SEED
 
+from .schemas import DoubtShape
 from .workflow_schemas import WorkflowSettings
 
 
@@ -174,6 +176,14 @@ class LeftOutDocument(serializers.Serializer[Any]):
     reason = serializers.CharField()
 
 
+class DoubtfulFactShape(DoubtShape):
+    document = serializers.CharField()
+
+    def to_representation(self, instance: Any) -> dict[str, Any]:
+        shown: dict[str, Any] = super().to_representation(doubtful_row(instance))
+        return shown
+
+
 class CampaignReleaseState(serializers.Serializer[Any]):
     gold = serializers.IntegerField()
     facts = serializers.IntegerField()
@@ -183,6 +193,9 @@ class CampaignReleaseState(serializers.Serializer[Any]):
         allow_null=True, help_text="Why the review keeps gold from being released."
     )
     next_version = serializers.CharField()
+    doubtful = DoubtfulFactShape(
+        many=True, help_text="Facts with a warning: accept them by their number, or correct them."
+    )
 
 
 class NewCampaignRelease(serializers.Serializer[Any]):
@@ -210,6 +223,13 @@ class NewCampaignRelease(serializers.Serializer[Any]):
     )
     leave_out_unfinished = serializers.BooleanField(
         default=False, help_text="Organisers only: freeze what is gold, leave the rest out."
+    )
+    accept_warnings = serializers.IntegerField(
+        required=False,
+        min_value=0,
+        default=0,
+        help_text="How many facts with a warning the release may hold; exactly as many as there "
+        "are, else it is refused with the code `doubtful`.",
     )
 
 

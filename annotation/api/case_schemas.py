@@ -10,7 +10,7 @@ from annotation.selectors.case_views import case_view
 from annotation.services.adjudicating import MAX_REASON
 from annotation.span_values import MAX_VALUE
 
-from .schemas import SpanDraft, SpanRemark
+from .schemas import DoubtShape, SpanDraft, SpanRemark
 
 CHOICES = [choice for choice in Decision.Choice.choices if choice[0] != Decision.Choice.REOPENED]
 DIFFERENCES = ["only", "boundary", "label", "value", "review"]
@@ -174,6 +174,7 @@ class AdjudicationPage(serializers.Serializer[Any]):
         child=serializers.ListField(), help_text="[start, end, number or date], to snap to."
     )
     reasons = serializers.ListField(child=serializers.CharField())
+    doubtful = DoubtShape(many=True, help_text="Gold and open proposals with a warning.")
     next = serializers.CharField(allow_null=True)
     review_round = serializers.BooleanField(help_text="Whether a domain review drew from the page.")
 

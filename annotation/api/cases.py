@@ -1,5 +1,6 @@
 """Adjudication for programs: the queue, cases, and whole pages. What the browser does is here."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.db.models import QuerySet
@@ -17,6 +18,7 @@ from annotation.selectors.adjudication import CaseFilter, filtered_cases, open_c
 from annotation.selectors.adjudication_page import adjudication_page, next_address
 from annotation.selectors.case_views import page_remarks, remarks_at
 from annotation.selectors.page_facts import page_facts
+from annotation.selectors.spans import warning_rows
 from annotation.services.adjudicating import decide_case
 from annotation.services.errors import InvalidSpans
 from annotation.services.reopening import reopen_case, reopen_document
@@ -171,25 +173,24 @@ class AdjudicationReadings(AnnotationView):
     def post(self, request: Request, slug: str, name: str) -> Response:
         standing, page = adjudicated_page(request.user, slug, name)
         drafts, faults = read_spans(field(request, "spans", list))
-        faults = faults or check_drafts(
-            page.document.content.text, drafts, standing.campaign.labels
-        )
+        labels = standing.campaign.labels
+        faults = faults or check_drafts(page.document.content.text, drafts, labels)
         if faults:
             raise InvalidSpans(faults)
-        return Response({"spans": [_reading(page.document, draft) for draft in drafts]})
+        return Response({"spans": [_reading(page.document, draft, labels) for draft in drafts]})
 
 
-def _reading(document: Document, draft: Draft) -> dict[str, Any]:
+def _reading(document: Document, draft: Draft, labels: Sequence[str]) -> dict[str, Any]:
     borders, facts = page_facts(document)
     warnings = span_warnings(
-        document.content.text, borders, draft.start, draft.end, draft.label, facts
+        document.content.text, borders, draft.start, draft.end, draft.label, facts, draft.value
     )
     return {
         "key": draft.key,
         "value": draft.value,
         "sign": draft.sign,
         "edited": draft.edited,
-        "warnings": [{"code": one.code, "message": one.message} for one in warnings],
+        "warnings": warning_rows(warnings, draft.label, labels),
     }
 
 

@@ -6,7 +6,6 @@ from django.http import HttpResponse
 from django.utils.http import content_disposition_header
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
-from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -14,6 +13,7 @@ from annotation.access import own_text, readable_assignment
 from annotation.selectors.document_files import FORMS, document_file
 from annotation.services.document_files import import_document
 from annotation.services.errors import InvalidSpans
+from portal.common.newlines import PlainMultiPartParser
 from portal.common.openapi import file_answers
 from portal.common.uploads import upload_limit_message, was_too_large
 
@@ -43,7 +43,7 @@ class AssignmentExport(AnnotationView):
 
 
 class AssignmentImport(AnnotationView):
-    parser_classes = [MultiPartParser]
+    parser_classes = [PlainMultiPartParser]
 
     @extend_schema(
         summary="Replace all spans of one of my assignments by those of a file",

@@ -16,9 +16,10 @@ from annotation.services.inviting import invite_people
 from annotation.services.members import leave_campaign
 from annotation.services.reminding import remind_person, remind_waiting
 from portal.accounts.invitation_views import origin_of
-from portal.accounts.inviting import resend_invitation, revoke_invitation
+from portal.accounts.inviting import make_link, resend_invitation, revoke_invitation
 from portal.accounts.models import Invitation, User
 from portal.accounts.offers import InvitationRefused
+from portal.accounts.teams.schemas import InvitationLink
 
 from . import people_schemas as shapes
 from .base import AnnotationView, user_of
@@ -88,6 +89,24 @@ class CampaignInvitationDetail(PeopleView):
     def delete(self, request: Request, slug: str, pk: int) -> Response:
         revoke_invitation(invitation=_invitation(request, slug, pk), actor=user_of(request))
         return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class CampaignInvitationLink(PeopleView):
+    @extend_schema(
+        summary="Make a link to hand over by other means (leads, organisers)",
+        description="Only where no email arrives: the site prints its emails, or sending failed. "
+        "The link is good for 14 days, for the invitation's address alone; former ones end.",
+        tags=TAGS,
+        request=None,
+        responses={201: InvitationLink, 409: AnnotationRefusal},
+    )
+    def post(self, request: Request, slug: str, pk: int) -> Response:
+        made = make_link(
+            invitation=_invitation(request, slug, pk),
+            actor=user_of(request),
+            origin=origin_of(request),
+        )
+        return Response({"link": made}, status=status.HTTP_201_CREATED)
 
 
 class CampaignInvitationResend(PeopleView):

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from annotation.models import Assignment
-from annotation.selectors.spans import spans_at, warnings_of
+from annotation.selectors.spans import spans_at, warning_rows, warnings_of
 from annotation.services.saving import Saved
 from annotation.span_input import Draft, recorded_span
 
@@ -33,15 +33,14 @@ def _answer(saved: Saved, spans: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 def span_remarks(assignment: Assignment, drafts: Sequence[Draft]) -> list[dict[str, Any]]:
     """The value, sign and warnings of each span."""
+    labels = assignment.campaign_document.campaign.labels
     return [
         {
             "key": draft.key,
             "value": draft.value,
             "sign": draft.sign,
             "edited": draft.edited,
-            "warnings": [
-                {"code": warning.code, "message": warning.message} for warning in warnings
-            ],
+            "warnings": warning_rows(warnings, draft.label, labels),
         }
         for draft, warnings in zip(drafts, warnings_of(assignment, drafts), strict=True)
     ]

@@ -56,6 +56,20 @@ class SpanShape(serializers.Serializer[Any]):
 class SpanWarningShape(serializers.Serializer[Any]):
     code = serializers.CharField()
     message = serializers.CharField()
+    label = serializers.CharField(  # type: ignore[assignment]
+        help_text="The campaign's label that would fit, for a `wrong_type`; else empty."
+    )
+
+
+class DoubtShape(serializers.Serializer[Any]):
+    """A mark with warnings that make it doubtful as gold."""
+
+    start = serializers.IntegerField()
+    end = serializers.IntegerField()
+    label = serializers.CharField()  # type: ignore[assignment]
+    quote = serializers.CharField()
+    codes = serializers.ListField(child=serializers.CharField())
+    messages = serializers.ListField(child=serializers.CharField())
 
 
 class SpanRemark(serializers.Serializer[Any]):
@@ -260,8 +274,16 @@ class AssignmentSubmission(serializers.Serializer[Any]):
     active_seconds = serializers.IntegerField(
         required=False, min_value=0, max_value=MAX_ACTIVE_SECONDS
     )
+    no_facts = serializers.BooleanField(
+        required=False,
+        default=False,
+        help_text="Confirms that the page has no facts; needed where no span is saved.",
+    )
 
 
-class AssignmentSubmitted(serializers.Serializer[Any]):
+class AssignmentState(serializers.Serializer[Any]):
     state = serializers.ChoiceField(choices=Assignment.State.choices)
+
+
+class AssignmentSubmitted(AssignmentState):
     next = serializers.CharField(allow_null=True)

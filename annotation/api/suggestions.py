@@ -3,7 +3,6 @@
 from drf_spectacular.utils import extend_schema
 from rest_framework import status
 from rest_framework.generics import GenericAPIView
-from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -11,6 +10,7 @@ from annotation.access import managed_campaign
 from annotation.models import Campaign, SuggestionUpload
 from annotation.selectors.suggestions import suggestion_state
 from annotation.services.suggestions import choose_suggestions, upload_suggestions
+from portal.common.newlines import PlainMultiPartParser
 from portal.common.uploads import upload_limit_message, was_too_large
 
 from . import suggestion_schemas as shapes
@@ -60,7 +60,7 @@ def _answer(campaign: Campaign) -> Response:
 class SuggestionUploads(AnnotationView, GenericAPIView[SuggestionUpload]):
     queryset = SuggestionUpload.objects.none()
     serializer_class = shapes.SuggestionUploadRow
-    parser_classes = [MultiPartParser]
+    parser_classes = [PlainMultiPartParser]
 
     @extend_schema(
         summary="Uploads of a model's marks, newest first (leads, organisers)",

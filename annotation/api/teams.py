@@ -21,6 +21,7 @@ from annotation.selectors.assignments import (
 from annotation.selectors.documents import document_line, document_rows
 from annotation.services.campaign_settings import change_settings, fixed_settings, settings_of
 from annotation.services.reassigning import hand_over, hand_over_everything
+from annotation.services.returning import return_submission
 from annotation.services.teams import (
     choose_calibration,
     draw_calibration,
@@ -32,7 +33,7 @@ from portal.accounts.models import User, display_name
 from . import workflow_schemas as shapes
 from .base import AnnotationView, user_of
 from .campaign_schemas import HandedOver
-from .schemas import AnnotationRefusal
+from .schemas import AnnotationRefusal, AssignmentState
 
 PER_PAGE = 100
 
@@ -184,6 +185,26 @@ class AssignmentHandOver(AnnotationView):
                 "stage": done.stage,
             }
         )
+
+
+class AssignmentReturn(AnnotationView):
+    @extend_schema(
+        summary="Return a submitted page to its annotator (leads, organisers)",
+        description="They read the reason and submit again. Refused once a case of the page was "
+        "decided, reviewed or released. What was submitted first still counts for agreement, "
+        "unless the page was submitted untouched.",
+        tags=["campaigns"],
+        request=shapes.WorkflowReason,
+        responses={200: AssignmentState, 409: AnnotationRefusal},
+    )
+    def post(self, request: Request, slug: str, pk: int) -> Response:
+        standing = managed_campaign(request.user, slug)
+        works = Assignment.objects.filter(campaign_document__campaign=standing.campaign)
+        work = get_object_or_404(works, pk=pk)
+        body = shapes.WorkflowReason(data=request.data)
+        body.is_valid(raise_exception=True)
+        done = return_submission(assignment=work, actor=user_of(request), **body.validated_data)
+        return Response({"state": done.state})
 
 
 class AnnotatorHandOver(AnnotationView):

@@ -6,7 +6,6 @@ from drf_spectacular.utils import extend_schema
 from rest_framework import status
 from rest_framework.exceptions import PermissionDenied
 from rest_framework.generics import GenericAPIView
-from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -14,6 +13,7 @@ from annotation.access import managed_campaign
 from annotation.models import CampaignImport
 from annotation.selectors.campaign_export import FILES, campaign_file
 from annotation.services.campaign_imports import upload_import
+from portal.common.newlines import PlainMultiPartParser
 from portal.common.openapi import file_answers
 from portal.common.uploads import upload_limit_message, was_too_large
 
@@ -49,7 +49,7 @@ class CampaignExport(AnnotationView):
 class CampaignImports(AnnotationView, GenericAPIView[CampaignImport]):
     queryset = CampaignImport.objects.none()
     serializer_class = shapes.CampaignImportRow
-    parser_classes = [MultiPartParser]
+    parser_classes = [PlainMultiPartParser]
 
     @extend_schema(
         summary="Files brought into a campaign, newest first (leads, organisers)",

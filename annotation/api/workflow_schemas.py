@@ -16,6 +16,8 @@ from annotation.services.screening import MAX_REASON
 from portal.accounts.models import display_name
 from portal.common.openapi import LARGEST_KEY
 
+from .schemas import DoubtShape
+
 _DEFAULTS = CampaignSettings()
 
 
@@ -150,6 +152,7 @@ class ValidationWork(serializers.Serializer[Any]):
     assignment = serializers.IntegerField()
     annotator = serializers.CharField()
     faults = ValidationFault(many=True)
+    doubts = DoubtShape(many=True, help_text="Marks with a warning, which alone hold nothing up.")
 
 
 class ValidationDocument(serializers.Serializer[Any]):
@@ -232,6 +235,7 @@ class CampaignAssignment(serializers.Serializer[Any]):
     idle_since = serializers.DateField(help_text="The day it was assigned or last saved.")
     is_calibration = serializers.BooleanField()
     may_hand_over = serializers.BooleanField()
+    may_return = serializers.BooleanField()
     heirs = serializers.SerializerMethodField()
 
     @extend_schema_field(Heir(many=True))

@@ -9,6 +9,7 @@ from annotation.selectors.page_facts import page_facts
 
 from .adjudication import CaseFilter, filtered_cases, label_css, next_page, page_address
 from .case_views import case_views, page_remarks
+from .doubts import page_doubts
 
 # Reasons to choose by key. They name the rule; what exactly was wrong stands in the marks.
 QUICK_REASONS = (
@@ -39,8 +40,9 @@ def adjudication_page(campaign_document: CampaignDocument, wanted: CaseFilter) -
 
     `marks`: gold of no case, [{start, end, label, quote, value, sign, origin}]; `cases` as
     CaseView; `queue`: keys of the open cases that match the filter, in its order; `remarks`: what
-    annotators wrote; `facts`: [start, end, kind] to snap to; `reasons` to choose from; `next`: the
-    next page with an open case that matches, or null.
+    annotators wrote; `doubtful`: gold and proposals with a warning; `facts`: [start, end, kind] to
+    snap to; `reasons` to choose from; `next`: the next page with an open case that matches, or
+    null.
     """
     campaign, document = campaign_document.campaign, campaign_document.document
     cases = campaign_document.cases.select_related(
@@ -61,6 +63,7 @@ def adjudication_page(campaign_document: CampaignDocument, wanted: CaseFilter) -
         "remarks": [remark._asdict() for remark in page_remarks(campaign_document)],
         "facts": [[fact.start, fact.end, fact.kind] for fact in page_facts(document).facts],
         "reasons": quick_reasons(campaign.guidelines),
+        "doubtful": [asdict(doubt) for doubt in page_doubts(campaign_document)],
         "next": next_address(campaign_document, wanted),
         "review_round": campaign_document.review_round_id is not None,
     }

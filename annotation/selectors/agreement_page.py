@@ -11,6 +11,7 @@ from portal.common.line_charts import LineChart
 
 from .agreement_charts import trend_chart
 from .agreement_shapes import Agreement, ConfusedText, Part
+from .returns import submissions_set_aside
 
 # More of them are in the CSV file.
 SHOWN_DOCUMENTS = 12
@@ -35,12 +36,15 @@ class LinkedText:
 
 @dataclass(frozen=True)
 class AgreementPage:
-    """`trend` is None where there are too few points for a line."""
+    """`trend` is None where there are too few points for a line; `set_aside` counts submissions
+    that were made by mistake and returned, which the figures leave out.
+    """
 
     agreement: Agreement
     trend: LineChart | None
     worst: tuple[LinkedPart, ...]
     texts: tuple[LinkedText, ...]
+    set_aside: int
 
 
 def agreement_page(
@@ -56,6 +60,7 @@ def agreement_page(
         trend_chart(agreement) if several else None,
         tuple(LinkedPart(part, _first(places.get(part.name))) for part in worst),
         tuple(LinkedText(text, _at(places.get(text.document), text)) for text in texts),
+        submissions_set_aside(campaign),
     )
 
 

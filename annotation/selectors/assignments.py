@@ -19,6 +19,7 @@ from portal.accounts.models import User, display_name
 
 from .annotators import active_members
 from .campaigns import counted_work
+from .returns import may_return
 
 State = Assignment.State
 Stage = CampaignDocument.Stage
@@ -47,6 +48,7 @@ class AssignmentLine:
     idle_days: int
     is_calibration: bool
     may_hand_over: bool
+    may_return: bool
     heirs: tuple[Colleague, ...]
 
 
@@ -107,6 +109,7 @@ def _line(row: Any, team: frozenset[int], colleagues: Sequence[Colleague]) -> As
         idle_days=(timezone.localdate() - row.idle_since).days,
         is_calibration=document.purpose == CampaignDocument.Purpose.CALIBRATION,
         may_hand_over=may,
+        may_return=may_return(row),
         heirs=free,
     )
 

@@ -18,6 +18,7 @@ from annotation.models import (
 )
 from annotation.models.assignments import AssignmentQuerySet
 from portal.accounts.models import display_name
+from portal.datasets.models import ReleaseItem
 
 Stage = CampaignDocument.Stage
 Purpose = CampaignDocument.Purpose
@@ -79,6 +80,8 @@ class Overview:
     unassigned: int
     calibration: int
     review_items: int
+    # Gold documents that no release holds as they are now.
+    unreleased: int
 
     @property
     def documents(self) -> int:
@@ -153,16 +156,21 @@ def campaign_overview(campaign: Campaign) -> Overview:
         unassigned=counts["unassigned"],
         calibration=counts["calibration"],
         review_items=items.count(),
+        unreleased=counts["unreleased"],
     )
 
 
 def _document_counts(documents: QuerySet[CampaignDocument]) -> dict[str, int]:
     """The stages, and what else is counted of documents, in one query."""
     given = Assignment.objects.standing().filter(campaign_document=OuterRef("pk"))
+    released = ReleaseItem.objects.filter(
+        document=OuterRef("document"), release__frozen_at__gte=OuterRef("gold_at")
+    )
     becoming_gold = documents.exclude(purpose=Purpose.QUALIFICATION)
     return becoming_gold.aggregate(
         **{stage.value: Count("id", filter=Q(stage=stage)) for stage in Stage},
         unassigned=Count("id", filter=Q(~Exists(given), stage=Stage.ANNOTATION)),
+        unreleased=Count("id", filter=Q(~Exists(released), stage=Stage.GOLD)),
         calibration=Count("id", filter=Q(purpose=Purpose.CALIBRATION) & ~Q(stage=Stage.EXCLUDED)),
     )
 

@@ -71,7 +71,19 @@ def page_facts(document: Document) -> PageFacts:
     page = _pages.get(document.html_sha256)
     if page is None:
         ((html, text),) = _CONTENT.rows(document=document.pk)
-        borders = array("L", text_borders(html))
-        page = PageFacts(borders, find_facts(text, borders))
-        _pages.keep(document.html_sha256, page)
+        page = _found(document.html_sha256, html, text)
+    return page
+
+
+def content_facts(document: Document) -> PageFacts:
+    """The same for a document that comes with its content: no query."""
+    page = _pages.get(document.html_sha256)
+    content = document.content
+    return page or _found(document.html_sha256, content.html, content.text)
+
+
+def _found(key: str, html: str, text: str) -> PageFacts:
+    borders = array("L", text_borders(html))
+    page = PageFacts(borders, find_facts(text, borders))
+    _pages.keep(key, page)
     return page

@@ -81,15 +81,16 @@ def campaign_invitations(standing: Standing) -> list[InvitationRow]:
             row.invitation,
             role=row.role,
             letter=letters[row.pk],
-            urls=_urls(standing, row) if standing.may_give(row.role) else ("", ""),
+            urls=_urls(standing, row) if standing.may_give(row.role) else ("", "", ""),
         )
         for row in rows
     ]
 
 
-def _urls(standing: Standing, row: CampaignInvitation) -> tuple[str, str]:
+def _urls(standing: Standing, row: CampaignInvitation) -> tuple[str, str, str]:
     place = [standing.campaign.slug, row.pk]
     return (
         reverse("annotation:invitation-resend", args=place),
         reverse("annotation:invitation-revoke", args=place),
+        reverse("annotation:invitation-link", args=place),
     )

@@ -8,6 +8,7 @@ from annotation.models import Campaign, CampaignDocument, Screening
 from portal.datasets.models import Document, Release
 from portal.datasets.services.releases import suggest_version
 
+from .doubts import DoubtfulFact, doubtful_facts
 from .review import review_blocks_release, unreviewed_pages
 
 
@@ -38,6 +39,8 @@ class ReleaseState:
     review: str | None
     releases: tuple[Release, ...]
     next_version: str
+    # Facts that would be released with a warning: to be accepted by their number.
+    doubtful: tuple[DoubtfulFact, ...]
 
 
 def gold_documents(campaign: Campaign) -> QuerySet[CampaignDocument]:
@@ -104,4 +107,5 @@ def release_state(campaign: Campaign) -> ReleaseState:
         review=review_blocks_release(campaign),
         releases=releases,
         next_version=suggest_version(campaign.dataset),
+        doubtful=doubtful_facts(gold),
     )

@@ -7,6 +7,7 @@ from annotation.models import Assignment, Span
 from annotation.span_input import Draft, recorded_span
 from portal.common.prepared import Parameter, Prepared
 from portal.facts import SpanWarning, span_warnings
+from portal.facts.labels import label_kind
 
 from .page_facts import page_facts
 
@@ -47,5 +48,26 @@ def warnings_of(assignment: Assignment, drafts: Sequence[Draft]) -> list[Sequenc
     document = assignment.campaign_document.document
     text, (borders, facts) = document.content.text, page_facts(document)
     return [
-        span_warnings(text, borders, draft.start, draft.end, draft.label, facts) for draft in drafts
+        span_warnings(text, borders, draft.start, draft.end, draft.label, facts, value=draft.value)
+        for draft in drafts
     ]
+
+
+def warning_rows(
+    warnings: Sequence[SpanWarning], label: str, labels: Sequence[str]
+) -> list[dict[str, str]]:
+    """Warnings with the fields of the API; `label` is the one that would fit better, if any."""
+    return [
+        {
+            "code": warning.code,
+            "message": warning.message,
+            "label": _fitting_label(label, labels) if warning.code == "wrong_type" else "",
+        }
+        for warning in warnings
+    ]
+
+
+def _fitting_label(label: str, labels: Sequence[str]) -> str:
+    """The first label of the campaign for what is a date and no number, or the reverse."""
+    others = (one for one in labels if label_kind(one) not in {None, label_kind(label)})
+    return next(others, "")

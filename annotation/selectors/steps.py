@@ -104,8 +104,11 @@ def _deciding_steps(standing: Standing, overview: Overview) -> list[Step]:
         steps.append(
             Step("reviewer", text, standing.is_reviewer, *_page("Review", standing.campaign))
         )
-    if stages.total and stages.gold == stages.total and not overview.review_items:
+    all_gold = bool(stages.total) and stages.gold == stages.total
+    if all_gold and overview.unreleased and not overview.review_items:
         text = f"All {_count(stages.total, 'document')} are gold: freeze a release."
+        if overview.unreleased < stages.gold:
+            text = f"{_count(overview.unreleased, 'gold document')} in no release yet: freeze one."
         steps.append(
             Step(
                 "lead or organiser", text, standing.may_manage, *_page("Release", standing.campaign)
@@ -165,10 +168,15 @@ def _waits_for(stage: str, standing: Standing, overview: Overview) -> tuple[str,
         "annotation": ("annotators to submit", "assignments", standing.may_manage),
         "validation": ("a lead to look at faults", "validation", standing.is_lead),
         "adjudication": (f"a lead to decide {cases}", "adjudication", standing.is_lead),
-        "gold": ("a release", "release", standing.may_manage),
+        "gold": (_gold_waits_for(overview), "release", standing.may_manage),
         "excluded": ("nothing: left out", "screening", True),
     }[stage]
     if stage == "annotation" and overview.unassigned:
         waits_for = f"annotators to submit; {overview.unassigned} to be shared out"
     url = reverse(f"annotation:{page}", args=[standing.campaign.slug]) if may else ""
     return waits_for, f"{url}?state=excluded" if stage == "excluded" else url
+
+
+def _gold_waits_for(overview: Overview) -> str:
+    is_released = overview.stages.gold and not overview.unreleased
+    return "nothing: released" if is_released else "a release"

@@ -2,10 +2,11 @@
 
 from collections import defaultdict
 from dataclasses import dataclass
-from typing import Any
 
 from annotation.models import Assignment, Campaign, CampaignDocument, Span
 from portal.accounts.models import display_name
+
+from .doubts import Doubt, Mark, doubts
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,8 @@ class FaultyWork:
     annotator: str
     faults: tuple[Fault, ...]
     """None: this one's work is sound."""
+    doubts: tuple[Doubt, ...]
+    """Marks with a warning, which alone hold nothing up."""
 
 
 @dataclass(frozen=True)
@@ -39,10 +42,10 @@ class FaultyDocument:
 
 
 def faulty_documents(campaign: Campaign) -> list[FaultyDocument]:
-    """Documents in validation in the order of their names. Three queries."""
+    """Documents in validation in the order of their names. Few queries."""
     rows = list(
         CampaignDocument.objects.filter(campaign=campaign, stage=CampaignDocument.Stage.VALIDATION)
-        .select_related("document")
+        .select_related("document__content")
         .order_by("document__name")
     )
     works: dict[int, list[Assignment]] = defaultdict(list)
@@ -50,6 +53,7 @@ def faulty_documents(campaign: Campaign) -> list[FaultyDocument]:
         Assignment.objects.standing()
         .filter(campaign_document__in=rows)
         .select_related("annotator")
+        .prefetch_related("spans")
         .order_by("id")
     ):
         works[work.campaign_document_id].append(work)
@@ -58,7 +62,7 @@ def faulty_documents(campaign: Campaign) -> list[FaultyDocument]:
         FaultyDocument(
             row=row,
             name=row.document.name,
-            works=tuple(_work(work, row.faults, quotes) for work in works[row.pk]),
+            works=tuple(_work(work, row, quotes) for work in works[row.pk]),
         )
         for row in rows
     ]
@@ -75,14 +79,16 @@ def _quotes(rows: list[CampaignDocument]) -> dict[tuple[int, str], str]:
 
 
 def _work(
-    work: Assignment, faults: list[dict[str, Any]], quotes: dict[tuple[int, str], str]
+    work: Assignment, row: CampaignDocument, quotes: dict[tuple[int, str], str]
 ) -> FaultyWork:
+    marks = [Mark(span.start, span.end, span.label, span.value) for span in work.spans.all()]
     return FaultyWork(
         assignment=work.pk,
         annotator=display_name(work.annotator),
         faults=tuple(
             Fault(fault["code"], fault["message"], quotes.get((work.pk, fault["key"]), ""))
-            for fault in faults
+            for fault in row.faults
             if fault["assignment"] == work.pk
         ),
+        doubts=tuple(doubts(row.document, marks)),
     )

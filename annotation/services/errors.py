@@ -26,6 +26,20 @@ class Unfinished(Refused):
         self.names = list(names)
 
 
+class DoubtfulGold(Refused):
+    """Facts with warnings would be released; `facts` lists them, `count` is to be accepted."""
+
+    code = "doubtful"
+
+    def __init__(self, facts: Sequence[Any]) -> None:
+        plural = "s have" if len(facts) != 1 else " has"
+        super().__init__(
+            f"{len(facts)} fact{plural} a warning. Correct the facts, or accept them by their "
+            f"number: accept_warnings {len(facts)}."
+        )
+        self.facts = list(facts)
+
+
 class InvalidSpans(Refused):
     """Spans that cannot be taken. `errors`: [{index, key?, code, message}, …], one per fault."""
 
@@ -58,6 +72,16 @@ class AlreadySubmitted(Refused):
 
     def __init__(self) -> None:
         super().__init__("This page was submitted; its labels are final.")
+
+
+class NothingLabelled(Refused):
+    code = "empty"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "This page has no label. Label its facts, or confirm that it has none: tick “This page "
+            "has no facts”, in the API send no_facts: true."
+        )
 
 
 class CampaignNotOpen(Refused):

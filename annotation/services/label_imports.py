@@ -209,7 +209,8 @@ def _keep_work(
     )
     assignment.revision = 1
     assignment.save(update_fields=["revision"])
-    submit_assignment(assignment=assignment, base_revision=1, actor=annotator)
+    # A page that the file names without labels is one on which its annotator found none.
+    submit_assignment(assignment=assignment, base_revision=1, actor=annotator, no_facts=True)
 
 
 def _place_of(annotator: User, row: CampaignDocument) -> Assignment:

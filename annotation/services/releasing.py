@@ -7,6 +7,7 @@ from typing import Any
 from django.db import transaction
 
 from annotation.models import Campaign, CampaignDocument, GoldSpan
+from annotation.selectors.doubts import doubt_counts, doubtful_facts
 from annotation.selectors.releases import gold_documents, unfinished_documents
 from annotation.selectors.review import review_blocks_release
 from portal.accounts.models import User
@@ -17,7 +18,7 @@ from portal.datasets.services.release_rows import GoldItem, page_rows
 from portal.datasets.services.releases import SplitDraw, freeze_release
 from portal.facts import Span as TextSpan
 
-from .errors import Refused, Unfinished
+from .errors import DoubtfulGold, Refused, Unfinished
 
 
 @transaction.atomic
@@ -33,6 +34,7 @@ def release_gold(
     citation: Mapping[str, Any] | None = None,
     draw: SplitDraw | None = None,
     split_is_told: bool = False,
+    accept_warnings: int = 0,
 ) -> Release:
     """Freezes the gold of the campaign's finished documents.
 
@@ -41,7 +43,8 @@ def release_gold(
 
     Documents of the dataset that are not gold, or whose review is not done, stand in the way unless
     `leave_out_unfinished`; then the notes say how many were left out. Raises Unfinished with their
-    names, Refused when nothing is finished, and what `freeze_release` raises.
+    names, DoubtfulGold unless `accept_warnings` is the number of facts with a warning, Refused when
+    nothing is finished, and what `freeze_release` raises. Notes and event count what was accepted.
     """
     unfinished = unfinished_documents(campaign)
     if unfinished and not leave_out_unfinished:
@@ -50,12 +53,15 @@ def release_gold(
         names = [document.name for document in unfinished]
         raise Unfinished(f"{message} {review}" if review else message, names)
     documents = _finished(campaign)
+    doubtful = doubtful_facts(gold_documents(campaign))
+    if len(doubtful) != accept_warnings:
+        raise DoubtfulGold(doubtful)
     release = freeze_release(
         dataset=campaign.dataset,
         version=version,
         items=_items(campaign, documents),
         labels=campaign.labels,
-        notes=_notes(notes, len(unfinished)),
+        notes=_notes(notes, len(unfinished), len(doubtful)),
         visibility=visibility,
         licence=licence,
         citation=citation,
@@ -64,7 +70,8 @@ def release_gold(
     )
     record_event(
         verb="release_gold", subject=campaign, actor=actor, release=release.pk, version=version,
-        documents=len(documents), left_out=len(unfinished),
+        documents=len(documents), left_out=len(unfinished), accepted_warnings=len(doubtful),
+        warnings=doubt_counts(doubtful),
     )  # fmt: skip
     return release
 
@@ -111,9 +118,12 @@ def _items(campaign: Campaign, documents: list[CampaignDocument]) -> list[GoldIt
     return [GoldItem(document=item.document, spans=spans[item.pk]) for item in documents]
 
 
-def _notes(notes: str, left_out: int) -> str:
-    if not left_out:
-        return notes
-    plural = "s that were" if left_out > 1 else " that was"
-    sentence = f"Left out: {left_out} document{plural} not finished."
-    return f"{notes}\n\n{sentence}".strip()
+def _notes(notes: str, left_out: int, doubtful: int) -> str:
+    paragraphs = [notes]
+    if left_out:
+        plural = "s that were" if left_out > 1 else " that was"
+        paragraphs.append(f"Left out: {left_out} document{plural} not finished.")
+    if doubtful:
+        plural = "s that have" if doubtful > 1 else " that has"
+        paragraphs.append(f"Accepted: {doubtful} fact{plural} a warning.")
+    return "\n\n".join(paragraphs).strip() if len(paragraphs) > 1 else notes

@@ -10,7 +10,7 @@ from annotation.models import Assignment, CampaignDocument, FirstSubmission
 from portal.accounts.models import User
 from portal.audit.models import record_event
 
-from .errors import CampaignNotOpen, PageExcluded, Reassigned
+from .errors import CampaignNotOpen, NothingLabelled, PageExcluded, Reassigned
 from .qualifying import grade_qualification
 from .saving import check_active_seconds, conflict_of
 from .settling import settle_document
@@ -28,14 +28,21 @@ class Submitted:
 
 @transaction.atomic
 def submit_assignment(
-    *, assignment: Assignment, base_revision: int, actor: User, active_seconds: int = 0
+    *,
+    assignment: Assignment,
+    base_revision: int,
+    actor: User,
+    active_seconds: int = 0,
+    no_facts: bool = False,
 ) -> Submitted:
     """Makes the spans of `base_revision` final; the last submission of a document settles it.
 
     The first submission is kept for good, for agreement is computed from it. A qualification page
     is compared with its known gold instead. Submitting again from the same revision is answered as
-    the first time. A flag stays: the lead may still want to know. Raises Conflict when the
-    assignment is at another revision, Reassigned and CampaignNotOpen; nothing is changed then.
+    the first time. A flag stays: the lead may still want to know. `no_facts` confirms that the page
+    has none; where spans exist it says nothing. Raises Conflict when the assignment is at another
+    revision, NothingLabelled for an empty page that is not confirmed, Reassigned and
+    CampaignNotOpen; nothing is changed then.
     """
     check_active_seconds(active_seconds)
     # The lock makes the last two annotators of a document come one after the other, so that one
@@ -55,6 +62,8 @@ def submit_assignment(
     now.campaign_document = campaign_document
     if not now.is_workable:
         raise PageExcluded if campaign_document.stage == Stage.EXCLUDED else CampaignNotOpen
+    if not no_facts and not now.spans.exists():
+        raise NothingLabelled
     now.state = Assignment.State.SUBMITTED
     now.submitted_at = timezone.now()
     now.active_seconds += active_seconds

@@ -29,7 +29,7 @@ def send_back(
     everybody has submitted again the document is validated again. Raises Refused when the document
     is not in validation, or one of the works is not of it.
     """
-    _check_reason(reason)
+    why = check_reason(reason)
     document = _in_validation(campaign_document)
     if document.campaign.state != Campaign.State.OPEN:
         raise CampaignNotOpen
@@ -42,13 +42,13 @@ def send_back(
         raise Refused("Choose whose work goes back, among that of this page.", code="assignments")
     for work in works:
         work.state, work.submitted_at = Assignment.State.IN_PROGRESS, None
-        work.return_reason = reason.strip()
+        work.return_reason = why
         work.save(update_fields=["state", "submitted_at", "return_reason"])
     document.stage, document.faults = Stage.ANNOTATION, []
     document.save(update_fields=["stage", "faults"])
     record_event(
         verb="send_back", subject=document, actor=actor, assignments=[work.pk for work in works],
-        reason=reason.strip(),
+        reason=why,
     )  # fmt: skip
     return document
 
@@ -56,20 +56,22 @@ def send_back(
 @transaction.atomic
 def let_pass(*, campaign_document: CampaignDocument, reason: str, actor: User) -> str:
     """Accepts the faults; returns the stage the document reaches by being settled now."""
-    _check_reason(reason)
+    why = check_reason(reason)
     document = _in_validation(campaign_document)
     record_event(
         verb="let_pass", subject=document, actor=actor, faults=len(document.faults),
-        reason=reason.strip(),
+        reason=why,
     )  # fmt: skip
     return settle_document(campaign_document=document, accept_faults=True)
 
 
-def _check_reason(reason: str) -> None:
+def check_reason(reason: str) -> str:
+    """The reason without white space around it; raises Refused for none and for a long one."""
     if not reason.strip():
         raise Refused("Give a reason.", code="reason")
     if len(reason) > MAX_REASON:
         raise Refused(f"The reason is longer than {MAX_REASON} characters.", code="reason")
+    return reason.strip()
 
 
 def _in_validation(campaign_document: CampaignDocument) -> CampaignDocument:

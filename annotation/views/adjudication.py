@@ -24,6 +24,7 @@ from annotation.selectors.adjudication import (
     page_address,
 )
 from annotation.selectors.case_views import case_view, page_remarks, remarks_at
+from annotation.selectors.doubts import case_doubts, page_doubts
 from annotation.services.adjudicating import AlreadyDecided, decide_case
 from annotation.services.errors import InvalidSpans, Refused
 from annotation.services.reopening import reopen_case
@@ -85,6 +86,7 @@ def page(request: UserRequest, slug: str, name: str) -> HttpResponse:
         "document": found.document,
         "images": _images(standing, found),
         "cases": found.cases.order_by("start"),
+        "doubts": page_doubts(found),
         "page_data": {
             "user": request.user.pk,
             "document": found.document.name,
@@ -169,6 +171,7 @@ def _case_page(
             for number, proposal in enumerate(view.proposals, start=1)
         ],
         "remarks": remarks_at(page_remarks(found.campaign_document), found.start, found.end),
+        "doubts": case_doubts(found),
         "next_open": following.pk if following else None,
         "form": form,
         "reopen_form": reopen,

@@ -22,6 +22,7 @@ from annotation.selectors.assignments import (
 )
 from annotation.services.errors import Refused
 from annotation.services.reassigning import HandedOver, hand_over, hand_over_everything
+from annotation.services.returning import return_submission
 from annotation.workflow_forms import AssignmentFilterForm
 from portal.accounts.access import UserRequest
 from portal.accounts.models import User, display_name
@@ -66,12 +67,7 @@ def assignments(request: UserRequest, slug: str) -> HttpResponse:
 @require_POST
 def hand_over_(request: UserRequest, slug: str, pk: int) -> HttpResponse:
     """Gives one assignment to the `heir` sent (a primary key), or to the least loaded."""
-    standing = managed_campaign(request.user, slug)
-    work = get_object_or_404(
-        Assignment.objects.select_related("campaign_document__document", "annotator"),
-        pk=pk,
-        campaign_document__campaign=standing.campaign,
-    )
+    work = _work(request, slug, pk)
     chosen = request.POST.get("heir", "")
     heir = User.objects.filter(pk=chosen).first() if chosen.isdecimal() else None
     try:
@@ -80,6 +76,23 @@ def hand_over_(request: UserRequest, slug: str, pk: int) -> HttpResponse:
         messages.error(request, refusal.message)
     else:
         messages.success(request, _told(work, handed))
+    return redirect(_back(request, slug))
+
+
+@login_required
+@require_POST
+def return_(request: UserRequest, slug: str, pk: int) -> HttpResponse:
+    """Returns a submitted page to its annotator, with the `reason` sent."""
+    work = _work(request, slug, pk)
+    try:
+        return_submission(
+            assignment=work, reason=request.POST.get("reason", ""), actor=request.user
+        )
+    except Refused as refusal:
+        messages.error(request, f"Not returned. {refusal.message}")
+    else:
+        name = work.campaign_document.document.name
+        messages.success(request, f"{name} went back to {display_name(work.annotator)}.")
     return redirect(_back(request, slug))
 
 
@@ -101,6 +114,13 @@ def hand_over_all(request: UserRequest, slug: str, pk: int) -> HttpResponse:
         count = f"{handed} document{'' if handed == 1 else 's'}"
         messages.success(request, f"{count} of {annotators[pk]} went to the other annotators.")
     return redirect("annotation:assignments", slug)
+
+
+def _work(request: UserRequest, slug: str, pk: int) -> Assignment:
+    """An assignment of a campaign that the user manages."""
+    standing = managed_campaign(request.user, slug)
+    works = Assignment.objects.select_related("campaign_document__document", "annotator")
+    return get_object_or_404(works, pk=pk, campaign_document__campaign=standing.campaign)
 
 
 def _told(work: Assignment, handed: HandedOver) -> str:

@@ -18,8 +18,9 @@ from annotation.services.errors import Refused
 from annotation.services.inviting import Invited, invite_people
 from annotation.services.members import leave_campaign, remove_member
 from portal.accounts.access import UserRequest
-from portal.accounts.invitation_views import origin_of
-from portal.accounts.inviting import resend_invitation, revoke_invitation
+from portal.accounts.invitation_views import NO_EMAILS, never_stored, origin_of, resent
+from portal.accounts.invitations import emails_are_sent
+from portal.accounts.inviting import make_link, resend_invitation, revoke_invitation
 from portal.accounts.models import Invitation
 from portal.accounts.offers import InvitationRefused
 
@@ -63,7 +64,11 @@ def _tell(request: UserRequest, invited: Invited, role: str) -> None:
     if invited.added:
         messages.success(request, f"Now {role} of this campaign: {', '.join(invited.added)}.")
     if invited.invited:
-        messages.success(request, f"Invited by e-mail as {role}: {', '.join(invited.invited)}.")
+        by_email = emails_are_sent()
+        how = "by e-mail as" if by_email else "as"
+        messages.success(request, f"Invited {how} {role}: {', '.join(invited.invited)}.")
+        if not by_email:
+            messages.warning(request, NO_EMAILS)
     if invited.known:
         messages.info(
             request, f"{role.capitalize()} or invited before: {', '.join(invited.known)}."
@@ -97,7 +102,7 @@ def remove(request: UserRequest, slug: str, pk: int) -> HttpResponse:
 def resend(request: UserRequest, slug: str, pk: int) -> HttpResponse:
     def act(invitation: Invitation) -> str:
         resend_invitation(invitation=invitation, actor=request.user, origin=origin_of(request))
-        return f"A new letter goes to {invitation.email}."
+        return resent(invitation)
 
     return _changed(request, slug, pk, act)
 
@@ -112,20 +117,40 @@ def revoke(request: UserRequest, slug: str, pk: int) -> HttpResponse:
     return _changed(request, slug, pk, act)
 
 
+@login_required
+@require_POST
+def link(request: UserRequest, slug: str, pk: int) -> HttpResponse:
+    """Shows a link to copy, once: only its hash is kept."""
+    standing, row = _invitation(request, slug, pk)
+    form = InviteMembersForm(standing=standing)
+    try:
+        made = make_link(invitation=row.invitation, actor=request.user, origin=origin_of(request))
+    except InvitationRefused as refusal:
+        messages.error(request, refusal.message)
+        return redirect("annotation:people", slug)
+    return never_stored(_page(request, standing, form, link=made, link_for=row.invitation.email))
+
+
 def _changed(
     request: UserRequest, slug: str, pk: int, act: Callable[[Invitation], str]
 ) -> HttpResponse:
     """Carries out `act` on an invitation whose role the user may give."""
-    standing = managed_campaign(request.user, slug)
-    rows = CampaignInvitation.objects.filter(campaign=standing.campaign)
-    row = get_object_or_404(rows.select_related("invitation"), pk=pk)
-    if not standing.may_give(row.role):
-        raise PermissionDenied(NOT_YOURS_TO_GIVE)
+    _, row = _invitation(request, slug, pk)
     try:
         messages.success(request, act(row.invitation))
     except InvitationRefused as refusal:
         messages.error(request, refusal.message)
     return redirect("annotation:people", slug)
+
+
+def _invitation(request: UserRequest, slug: str, pk: int) -> tuple[Standing, CampaignInvitation]:
+    """An invitation whose role the user may give."""
+    standing = managed_campaign(request.user, slug)
+    rows = CampaignInvitation.objects.filter(campaign=standing.campaign)
+    row = get_object_or_404(rows.select_related("invitation"), pk=pk)
+    if not standing.may_give(row.role):
+        raise PermissionDenied(NOT_YOURS_TO_GIVE)
+    return standing, row
 
 
 @login_required

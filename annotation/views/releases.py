@@ -24,6 +24,7 @@ def release(request: UserRequest, slug: str) -> HttpResponse:
     state = release_state(standing.campaign)
     form = ReleaseForm(
         posted(request),
+        warned=len(state.doubtful),
         may_leave_out=standing.is_organiser and bool(state.unfinished),
         initial={"version": state.next_version},
     )
@@ -56,6 +57,7 @@ def _freeze(request: UserRequest, standing: Standing, form: ReleaseForm) -> Rele
             citation=form.citation(),
             draw=form.draw(),
             split_is_told=form.split_is_told,
+            accept_warnings=form.accepted_warnings(),
             actor=request.user,
         )
     except Refused as refusal:

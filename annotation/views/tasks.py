@@ -3,16 +3,18 @@
 from functools import cache
 from typing import Any
 
+from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
 from django.http import HttpResponse, HttpResponseBase
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import get_script_prefix, reverse
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_POST, require_safe
 
 from annotation.access import own_assignment, readable_page
 from annotation.models import Assignment
 from annotation.selectors.adjudication import label_css
+from annotation.selectors.returns import may_take_back
 from annotation.selectors.tasks import (
     my_assignments,
     next_task,
@@ -21,6 +23,8 @@ from annotation.selectors.tasks import (
     task_groups,
     work_data,
 )
+from annotation.services.errors import Refused
+from annotation.services.returning import take_back
 from portal.accounts.access import UserRequest
 from portal.datasets.rendering import image_response, sandboxed_html_response
 
@@ -55,12 +59,26 @@ def workbench(request: UserRequest, pk: int) -> HttpResponse:
         "document": document,
         "images": _images(assignment),
         "html_url": data["urls"]["html"],
+        "may_take_back": may_take_back(assignment),
         "next_url": following.get_absolute_url() if following else None,
         "position": f"{number} of {total}",
         "guidelines": campaign.guidelines,
         "workbench_data": data,
     }
     return render(request, "annotation/workbench.html", context)
+
+
+@login_required
+@require_POST
+def take_back_(request: UserRequest, pk: int) -> HttpResponse:
+    assignment = own_assignment(request.user, pk)
+    try:
+        take_back(assignment=assignment, actor=request.user)
+    except Refused as refusal:
+        messages.error(request, refusal.message)
+    else:
+        messages.success(request, "The page is yours again. Submit it when it is done.")
+    return redirect(assignment)
 
 
 def _images(assignment: Assignment) -> list[dict[str, Any]]:

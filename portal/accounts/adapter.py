@@ -6,7 +6,7 @@ from django.core.exceptions import ValidationError
 from django.http import HttpRequest
 from django.urls import Resolver404, resolve
 
-from .invitations import PENDING, find_invitation, invitation_state
+from .invitations import PENDING, find_invitation, invitation_state, was_handed_over
 from .models import Invitation
 from .models.people import DELETED_DOMAIN
 from .teams.inviting import opens_sign_up
@@ -43,8 +43,10 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth sh
         return str(super().clean_email(email))
 
     def is_email_verified(self, request: HttpRequest, email: str) -> bool:
-        """Who has the link has read the letter, so the address is theirs."""
+        """Who has the link has read the letter, so the address is theirs; not with a link that was
+        handed over by other means.
+        """
         invitation = invitation_behind(request)
         if invitation is not None and invitation.email.lower() == email.lower():
-            return True
+            return not was_handed_over(invitation)
         return bool(super().is_email_verified(request, email))

@@ -3,6 +3,7 @@
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.cache import add_never_cache_headers
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -10,18 +11,43 @@ from .access import UserRequest, organiser_required
 from .forms import InviteForm
 from .invitations import (
     PENDING,
+    emails_are_sent,
     find_invitation,
     invitation_state,
     is_addressed_to,
     site_rows,
 )
-from .inviting import accept_invitation, invite_to_site, resend_invitation, revoke_invitation
+from .inviting import (
+    accept_invitation,
+    invite_to_site,
+    make_link,
+    resend_invitation,
+    revoke_invitation,
+)
+from .models import Invitation
 from .offers import InvitationRefused, offer_of, to_the_site
 
 
 def origin_of(request: HttpRequest) -> str:
     """Scheme and host, checked against ALLOWED_HOSTS: what links in letters begin with."""
     return f"{request.scheme}://{request.get_host()}"
+
+
+NO_EMAILS = (
+    "This site sends no emails: it only prints or stores them. Make a link for each person in the "
+    "list, and hand it over yourself."
+)
+
+
+def resent(invitation: Invitation) -> str:
+    """What is said once an invitation was sent again."""
+    return f"A new email goes to {invitation.email}." if emails_are_sent() else NO_EMAILS
+
+
+def never_stored(response: HttpResponse) -> HttpResponse:
+    """For a page that shows a secret."""
+    add_never_cache_headers(response)
+    return response
 
 
 @never_cache
@@ -70,11 +96,30 @@ def invitations(request: UserRequest) -> HttpResponse:
         )
         if invited:
             messages.success(request, f"Invited: {', '.join(invited)}.")
+            if not emails_are_sent():
+                messages.warning(request, NO_EMAILS)
         if known:
             messages.info(request, f"Invited or with an account already: {', '.join(known)}.")
         return redirect("invitations:list")
+    return _page(request, form)
+
+
+def _page(request: UserRequest, form: InviteForm, **more: str) -> HttpResponse:
     context = {"form": form, "invitations": site_rows(to_the_site())}
-    return render(request, "accounts/invitations.html", context)
+    return render(request, "accounts/invitations.html", context | more)
+
+
+@organiser_required
+@require_POST
+def link(request: UserRequest, pk: int) -> HttpResponse:
+    """Shows a link to copy, once: only its hash is kept."""
+    found = get_object_or_404(to_the_site(), pk=pk)
+    try:
+        made = make_link(invitation=found, actor=request.user, origin=origin_of(request))
+    except InvitationRefused as refusal:
+        messages.error(request, refusal.message)
+        return redirect("invitations:list")
+    return never_stored(_page(request, InviteForm(), link=made, link_for=found.email))
 
 
 @organiser_required
@@ -86,7 +131,7 @@ def resend(request: UserRequest, pk: int) -> HttpResponse:
     except InvitationRefused as refusal:
         messages.error(request, refusal.message)
     else:
-        messages.success(request, f"A new letter goes to {found.email}.")
+        messages.success(request, resent(found))
     return redirect("invitations:list")
 
 

@@ -4,10 +4,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from django.conf import settings
 from django.db.models import Q, QuerySet
 from django.urls import reverse
 from django.utils import timezone
 
+from portal.audit.models import Event
 from portal.jobs.models import Job
 
 from .models import ApiToken, Invitation, User, display_name
@@ -15,8 +17,10 @@ from .models import ApiToken, Invitation, User, display_name
 LIFETIME = timedelta(days=14)
 PENDING, ACCEPTED, REVOKED, EXPIRED = "pending", "accepted", "revoked", "expired"
 STATES = (PENDING, ACCEPTED, REVOKED, EXPIRED)
-WAITING, SENT, FAILED = "waiting", "sent", "failed"
-LETTERS = (WAITING, SENT, FAILED)
+# A site without a mail server prints emails on its console: then nobody receives them.
+WAITING, SENT, FAILED, PRINTED = "waiting", "sent", "failed", "printed"
+LETTERS = (WAITING, SENT, FAILED, PRINTED)
+_UNSENT_BACKENDS = ("console", "dummy", "filebased")
 
 
 def invitation_state(invitation: Invitation) -> str:
@@ -77,6 +81,20 @@ def sent_at(invitation: Invitation) -> datetime:
     return invitation.expires_at - LIFETIME
 
 
+def emails_are_sent() -> bool:
+    """Whether emails leave the site at all, or are only printed or written to files."""
+    return settings.EMAIL_BACKEND.split(".")[-2] not in _UNSENT_BACKENDS
+
+
+def was_handed_over(invitation: Invitation) -> bool:
+    """Whether somebody made a link to copy: then its user need not have read the emails."""
+    return Event.objects.filter(
+        verb="make_invitation_link",
+        subject_type=Invitation._meta.label_lower,
+        subject_id=str(invitation.pk),
+    ).exists()
+
+
 def letter_group(invitation: Invitation) -> str:
     """The group of the jobs that send its letters."""
     return f"invitation-{invitation.pk}"
@@ -84,10 +102,11 @@ def letter_group(invitation: Invitation) -> str:
 
 def letter_states(invitations: Sequence[Invitation]) -> dict[int, str]:
     """By primary key how the newest letter fares, one of LETTERS. One query."""
+    done = SENT if emails_are_sent() else PRINTED
     groups = {letter_group(invitation): invitation.pk for invitation in invitations}
-    words = {Job.State.DONE: SENT, Job.State.FAILED: FAILED, Job.State.CANCELLED: FAILED}
+    words = {Job.State.DONE: done, Job.State.FAILED: FAILED, Job.State.CANCELLED: FAILED}
     # Jobs that are gone were done long ago.
-    found = dict.fromkeys(groups.values(), SENT)
+    found = dict.fromkeys(groups.values(), done)
     jobs = Job.objects.filter(group__in=groups).order_by("id").values_list("group", "state")
     return found | {groups[group]: words.get(Job.State(state), WAITING) for group, state in jobs}
 
@@ -109,12 +128,18 @@ class InvitationRow:
     resend_url: str = ""
     """Empty where the reader may not change it, as `revoke_url`."""
     revoke_url: str = ""
+    link_url: str = ""
+    """To make a link to copy; empty where the letter arrives as well."""
 
 
 def invitation_row(
-    invitation: Invitation, *, letter: str, role: str = "", urls: tuple[str, str] = ("", "")
+    invitation: Invitation,
+    *,
+    letter: str,
+    role: str = "",
+    urls: tuple[str, str, str] = ("", "", ""),
 ) -> InvitationRow:
-    """`urls` are those to send it again and to withdraw it."""
+    """`urls` are those to send it again, to withdraw it, and to make a link to copy."""
     inviter = invitation.invited_by
     return InvitationRow(
         pk=invitation.pk,
@@ -127,6 +152,7 @@ def invitation_row(
         invited_by=display_name(inviter) if inviter else "",
         resend_url=urls[0],
         revoke_url=urls[1],
+        link_url=urls[2] if letter in {FAILED, PRINTED} else "",
     )
 
 
@@ -141,6 +167,7 @@ def site_rows(to_the_site: "QuerySet[Invitation]") -> list[InvitationRow]:
             urls=(
                 reverse("invitations:resend", args=[each.pk]),
                 reverse("invitations:revoke", args=[each.pk]),
+                reverse("invitations:link", args=[each.pk]),
             ),
         )
         for each in waiting

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 from django.db import transaction
+from django.urls import reverse
 from django.utils import timezone
 
 from portal.audit.models import record_event
@@ -17,7 +18,9 @@ from portal.jobs.services import enqueue
 from .invitations import (
     ACCEPTED,
     EXPIRED,
+    FAILED,
     LIFETIME,
+    PRINTED,
     REVOKED,
     SENT,
     WAITING,
@@ -112,6 +115,28 @@ def resend_invitation(*, invitation: Invitation, actor: User, origin: str) -> In
     record_event(verb="resend_invitation", subject=locked, actor=actor)
     _order_letter(locked, origin)
     return locked
+
+
+@transaction.atomic
+def make_link(*, invitation: Invitation, actor: User, origin: str) -> str:
+    """A link to hand over by other means than email, good for LIFETIME; former ones end.
+
+    Only where no email arrives: the site prints emails, or sending failed. Whoever has the link
+    still needs an account with the invitation's address. Raises InvitationRefused otherwise, and
+    when it was answered or revoked.
+    """
+    locked = Invitation.objects.select_for_update().get(pk=invitation.pk)
+    letter = letter_states([locked])[locked.pk]
+    if letter not in {FAILED, PRINTED}:
+        raise InvitationRefused(
+            f"The email to {locked.email} brings the link. Send it again if it was lost.",
+            code="sent",
+        )
+    secret = mint_secret(locked)
+    locked.expires_at, locked.invited_by = timezone.now() + LIFETIME, actor
+    locked.save(update_fields=["expires_at", "invited_by"])
+    record_event(verb="make_invitation_link", subject=locked, actor=actor)
+    return origin + reverse("invitations:invitation", args=[secret])
 
 
 @transaction.atomic

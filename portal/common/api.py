@@ -12,6 +12,8 @@ from rest_framework.exceptions import APIException, ParseError
 from rest_framework.pagination import LimitOffsetPagination
 from rest_framework.parsers import JSONParser
 
+from portal.common.newlines import plain_json_newlines
+
 MOST_AT_ONCE = 1000
 
 _Row = TypeVar("_Row", bound=Model)
@@ -46,7 +48,7 @@ class PlainJSONParser(JSONParser):
         length = str(headers.get("CONTENT_LENGTH") or "0")
         if not length.isdigit() or int(length) > settings.DATA_UPLOAD_MAX_MEMORY_SIZE:
             raise BodyTooLarge
-        body: bytes = stream.read()
+        body: bytes = plain_json_newlines(stream.read())
         try:
             data = json.loads(body.decode(), parse_float=_finite, parse_constant=_refused)
         except RecursionError as error:

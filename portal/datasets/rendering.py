@@ -31,6 +31,12 @@ _STYLE = (
     "td,th{vertical-align:top;padding:1px 3px}"
     "pre{font:12px/1.35 'Liberation Mono','DejaVu Sans Mono',Consolas,monospace}"
     "img{max-width:100%}"
+    # No element may lie over the page and catch its clicks, whatever its style says.
+    "body *{transform:none!important;pointer-events:auto!important;user-select:text!important}"
+    '[style*="position" i]{position:static!important}'
+    # Bars that are always shown: a page is often wider than its pane.
+    "::-webkit-scrollbar{width:12px;height:12px;background:#e8eaed}"
+    "::-webkit-scrollbar-thumb{background:#80868b;border:2px solid #e8eaed;border-radius:6px}"
 )
 _HEAD = f'<head><meta charset="utf-8"><title>Document</title><style>{_STYLE}</style></head>'
 

@@ -20,7 +20,7 @@ from portal.facts.labelstudio_writing import LabelledBy, label_config, write_tas
 from portal.facts.offsets import codepoint_to_utf16, utf16_to_codepoint
 from portal.facts.snapping import snap
 from portal.facts.span_elements import FactPage, read_span_elements, write_span_elements
-from portal.facts.span_warnings import SpanWarning, span_warnings
+from portal.facts.span_warnings import GRAVE_WARNINGS, SpanWarning, span_warnings
 from portal.facts.spans import Span, SpanFault, check_spans, is_blank, trim_span
 from portal.facts.tag_reading import TaggedPage, read_tags
 from portal.facts.tag_writing import write_tags
@@ -29,6 +29,7 @@ from portal.facts.visible import visible_text
 from portal.facts.xbrl import XbrlFact, read_xbrl
 
 __all__ = [
+    "GRAVE_WARNINGS",
     "KNOWN_LABELS",
     "LABEL_SETS",
     "SIGNS",

@@ -8,6 +8,12 @@ _INLINE_PICTURE = re.compile(r"data:image/(?:png|jpe?g|gif|webp);base64,[A-Za-z0
 
 # What a style needs to fetch something, or to hide that it does.
 _FETCHES = re.compile(r"\\|@|url|image|src|expression|behavior|binding|/\*", re.IGNORECASE)
+# What takes text out of its place: over other text, where it catches clicks, or out of view.
+_DISPLACES = re.compile(
+    r"\s*(?:position\s*:\s*(?:-webkit-)?(?:fixed|sticky)|(?:z-index|pointer-events|(?:-\w+-)?user-select)\s*:"
+    r"|(?:margin|inset|top|left|right|bottom|text-indent|transform|translate)[\w-]*\s*:.*?-\s*\d{3})",
+    re.IGNORECASE | re.DOTALL,
+)
 _PLAIN_DECLARATION = re.compile(r"""\s*[\w-]+\s*:[^"'()\\@{}<>/]+""")
 
 
@@ -24,15 +30,17 @@ def keep_attribute(element: str, attribute: str, value: str) -> str | None:
 
 @lru_cache(maxsize=4096)
 def safe_style(style: str) -> str | None:
-    """The style without declarations that could load anything; None when nothing is left.
+    """The style without declarations that could load anything, or that lay the element over
+    others: fixed and sticky positions, layers, and moves by 100 units or more to the left or up.
+    None when nothing is left.
 
-    >>> safe_style("color:red;background:url(https://example.org/x)")
+    >>> safe_style("color:red;background:url(https://example.org/x);position:fixed")
     'color:red'
     """
-    if not _FETCHES.search(style):
-        return style
-    plain = [part for part in style.split(";") if _is_plain(part)]
-    return ";".join(plain) or None
+    parts = style.split(";")
+    if _FETCHES.search(style):
+        parts = [part for part in parts if _is_plain(part)]
+    return ";".join(part for part in parts if not _DISPLACES.match(part)) or None
 
 
 def _is_plain(declaration: str) -> bool:

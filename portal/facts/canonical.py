@@ -1,10 +1,11 @@
 """The canonical form of a document: the one HTML and text that every offset refers to."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from html import unescape
+from typing import NamedTuple
 
 import lxml.html
 import nh3
@@ -13,6 +14,7 @@ from portal.facts.attributes import keep_attribute
 from portal.facts.edgar import open_envelope
 from portal.facts.elements import KEPT_ATTRIBUTES, KEPT_ELEMENTS, VOID_ELEMENTS
 from portal.facts.errors import RefusedHtml
+from portal.facts.hidden import drop_hidden
 from portal.facts.markup import Kind, Token, tokens
 from portal.facts.nesting import check_nesting, is_surely_small
 from portal.facts.reduction import is_xhtml, reduce_markup
@@ -64,41 +66,69 @@ def canonicalise(html: str) -> Canonical:
     """Makes HTML, or a plain-text filing, canonical.
 
     Keeps structure, tables and inline style of the body's content; drops scripts, comments, event
-    handlers, links, forms and inline-XBRL wrappers (their text stays, hidden headers go). The
-    result does not change when it is made canonical again. Raises RefusedHtml: see its codes.
+    handlers, links, forms and inline-XBRL wrappers (their text stays, hidden headers go), and
+    elements whose text the page hides. The result does not change when it is made canonical again.
+    Raises RefusedHtml: see its codes.
     """
     envelope = open_envelope(html)
-    clean, found = _settled(envelope.content)
+    settled = _settled(envelope.content)
+    clean, found = settled.html, settled.found
     text = _text(clean, found)
     if is_blank(text):
         raise RefusedHtml("no text is left after cleaning", "empty")
     _check_depth(found)
     if text != _text_by_lxml(clean):
         raise RefusedHtml("two parsers read different text from the cleaned page", "unstable")
-    return Canonical(clean, text, _hash(text), _hash(clean), envelope.notes)
+    notes = (*envelope.notes, *_hidden_note(settled))
+    return Canonical(clean, text, _hash(text), _hash(clean), notes)
 
 
 def clean_html(html: str) -> str:
     """The cleaning alone, run until nothing changes."""
-    return _settled(html)[0]
+    return _settled(html).html
 
 
-def _settled(html: str) -> tuple[str, Sequence[Token]]:
-    """The cleaned HTML, and its tokens, which are had by then."""
+class _Settled(NamedTuple):
+    """The cleaned HTML with its tokens, and how many hidden elements and characters it lost."""
+
+    html: str
+    found: Sequence[Token]
+    elements: int
+    characters: int
+
+
+def _settled(html: str) -> _Settled:
     if len(html) > MAX_CHARS:
         raise RefusedHtml(f"{len(html):,} characters are more than {MAX_CHARS:,}", "too_large")
     reduced = reduce_markup(_plain_characters(html))
     if not is_surely_small(reduced):
         check_nesting(reduced, tokens(reduced))
     cleaned = _clean_once(reduced)
+    elements = characters = 0
     for _ in range(MAX_ROUNDS):
         plain = _plain_characters(cleaned)
         found = list(tokens(plain, xml=(xml := is_xhtml(plain))))
+        shown = drop_hidden(plain, found)
+        if shown.elements:
+            elements, characters = elements + shown.elements, characters + shown.characters
+            cleaned = _clean_once(reduce_markup(shown.html))
+            continue
         again = _clean_once(reduce_markup(plain, found))
         if again == cleaned:
-            return cleaned, found if plain == cleaned and not xml else list(tokens(cleaned))
+            found = found if plain == cleaned and not xml else list(tokens(cleaned))
+            return _Settled(cleaned, found, elements, characters)
         cleaned = again
     raise RefusedHtml(f"cleaning does not settle within {MAX_ROUNDS} rounds", "unstable")
+
+
+def _hidden_note(settled: _Settled) -> Iterator[str]:
+    if settled.elements:
+        elements = "element" if settled.elements == 1 else "elements"
+        characters = "character" if settled.characters == 1 else "characters"
+        yield (
+            f"left out {settled.elements:,} {elements} that the page hides, with "
+            f"{settled.characters:,} {characters} of text"
+        )
 
 
 def canonical_text(canonical_html: str) -> str:

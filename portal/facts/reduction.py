@@ -19,6 +19,7 @@ from portal.facts.elements import (
     VOID_ELEMENTS,
 )
 from portal.facts.errors import RefusedHtml
+from portal.facts.hidden import is_hidden_tag
 from portal.facts.markup import Kind, Token, tokens
 
 # Old names of an element that is kept under its present name.
@@ -36,6 +37,7 @@ _REDUCED_KINDS = frozenset({Kind.TEXT, Kind.START, Kind.END})
 _REDUCED_NAMES = (KEPT_ELEMENTS - {"input", *_RENAMED}) | {""}
 _BODY = re.compile(r"\A(</?)body", re.IGNORECASE)
 _STYLED = re.compile(r"\sstyle\s*=", re.IGNORECASE)
+_HIDDEN = re.compile(r"""<[a-z][^<>]*[\s"'/]hidden[\s=>/]""", re.IGNORECASE)
 _CHECKBOX = re.compile(r"""\stype\s*=\s*["']?(?:checkbox|radio)\b""", re.IGNORECASE)
 
 
@@ -90,7 +92,7 @@ def _is_reduced(html: str, found: Sequence[Token]) -> bool:
     names = {token.name for token in found}
     if not names <= _REDUCED_NAMES or _rowless_tables(found):
         return False
-    return "<" not in _TAG.sub("", html)
+    return _HIDDEN.search(html) is None and "<" not in _TAG.sub("", html)
 
 
 def _styled_body(html: str, found: Sequence[Token]) -> tuple[int, int]:
@@ -120,6 +122,9 @@ def _kept(html: str, token: Token, *, xml: bool) -> str | None:
     if name == "input" and not _CHECKBOX.search(source):
         return None
     attributes = source[1 + len(token.name) :]
+    if _HIDDEN.search(source) and is_hidden_tag(source):
+        # Of two attributes of one name the first counts, so that this one does.
+        attributes = f' style="display:none"{attributes}'
     if xml and source.endswith("/>") and name not in VOID_ELEMENTS:
         return f"<{name}{attributes[:-2]}></{name}>"
     return f"<{name}{attributes}"

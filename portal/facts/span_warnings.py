@@ -6,12 +6,13 @@ What not to annotate is from FinCriticalED, annotation rules B.1.2.
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from portal.facts.date_values import read_date
 from portal.facts.finding import FoundFact, find_facts, within
 from portal.facts.grammar import CURRENCY, PHONE, POSTAL_CODE, STATES, VULGAR
 from portal.facts.labels import label_kind
+from portal.facts.number_values import read_number
 from portal.facts.words import NUMBER_WORDS
 
 # How much text on either side can tell what a number is.
@@ -43,6 +44,22 @@ _LOOK_ALIKES = tuple(
 )
 
 
+# Those that make a fact doubtful as gold. The rest is advice on what not to annotate.
+GRAVE_WARNINGS = frozenset(
+    {
+        "leading_space",
+        "trailing_space",
+        "unbalanced_parenthesis",
+        "several_facts",
+        "cut_fact",
+        "wrong_type",
+        "no_value",
+        "not_a_number",
+        "not_a_date",
+    }
+)
+
+
 class SpanWarning(NamedTuple):
     """A stable word for programs, and a sentence for people."""
 
@@ -57,13 +74,14 @@ def span_warnings(
     end: int,
     label: str,
     facts: Sequence[FoundFact] | None = None,
+    value: str = "",
 ) -> list[SpanWarning]:
     """What looks wrong with the span `[start, end)` of `text`; an empty list when nothing does.
 
     `borders` are those of `text_borders`, `facts` those of `find_facts`; without facts they are
     looked for around the span. Of labels that are neither numbers nor dates only the edges are
-    checked. The time depends on the length of the span, not of the text. A span outside the text
-    has no warnings.
+    checked. `value` is the fact's value, if it has one: then none is missing. The time depends on
+    the length of the span, not of the text. A span outside the text has no warnings.
     """
     if not 0 <= start < end <= len(text):
         return []
@@ -77,10 +95,9 @@ def span_warnings(
     warnings += _against_facts(same, text, start, end)
     if not same and _cuts_figures(text, borders, start, end):
         warnings.append(SpanWarning("cut_fact", "The span cuts through a number."))
+    warnings += _about_value(quote, kind, value)
     if kind == "number":
-        warnings += [*_about_number(quote), *_look_alikes(text, borders, start, end)]
-    elif not read_date(quote):
-        warnings.append(SpanWarning("not_a_date", "This cannot be read as a date or duration."))
+        warnings += [*_about_money(quote), *_look_alikes(text, borders, start, end)]
     return warnings
 
 
@@ -102,10 +119,27 @@ def _is_balanced(quote: str) -> bool:
     return depth == 0
 
 
-def _about_number(quote: str) -> Iterator[SpanWarning]:
-    if not _NUMERIC.search(quote):
+def _about_value(quote: str, kind: Literal["number", "date"], value: str) -> Iterator[SpanWarning]:
+    """What keeps the span from having a value of its label's kind; one warning at most."""
+    reads = {"number": read_number(quote)[0], "date": read_date(quote)}
+    if reads[kind]:
+        return
+    if kind == "number" and reads["date"]:
+        yield SpanWarning("wrong_type", "This is a date or duration, but it is labelled a number.")
+    elif kind == "date" and reads["number"]:
+        yield SpanWarning("wrong_type", "This is a number, but it is labelled a date or duration.")
+    elif value:
+        return
+    elif kind == "date":
+        yield SpanWarning("not_a_date", "This cannot be read as a date or duration.")
+    elif _NUMERIC.search(quote):
+        yield SpanWarning("no_value", "This cannot be read as a number, so it has no value.")
+    else:
         yield SpanWarning("not_a_number", "There is no number in the span.")
-    elif _MONEY_AT_EDGE.match(quote):
+
+
+def _about_money(quote: str) -> Iterator[SpanWarning]:
+    if _MONEY_AT_EDGE.match(quote) and _NUMERIC.search(quote):
         yield SpanWarning("currency_mark", "A currency mark is not part of the number.")
 
 

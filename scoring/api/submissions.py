@@ -8,7 +8,6 @@ from drf_spectacular.utils import extend_schema
 from rest_framework import status
 from rest_framework.exceptions import ValidationError
 from rest_framework.generics import GenericAPIView
-from rest_framework.parsers import MultiPartParser
 from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -17,6 +16,7 @@ from rest_framework.views import APIView
 from portal.accounts.access import IsOrganiser
 from portal.accounts.models import Team
 from portal.accounts.teams.selectors import teams_of
+from portal.common.newlines import PlainMultiPartParser
 from portal.common.uploads import upload_limit_message, was_too_large
 from scoring.access import (
     board_for,
@@ -63,7 +63,7 @@ class BoardSubmissions(GenericAPIView[Submission]):
 
     queryset = Submission.objects.none()
     serializer_class = SubmissionLineSerializer
-    parser_classes = [MultiPartParser]
+    parser_classes = [PlainMultiPartParser]
 
     def get_permissions(self) -> Any:
         return [IsOrganiser() if self.request.method == "GET" else IsAuthenticated()]
@@ -171,7 +171,7 @@ class BoardCheck(APIView):
     """Looks through a file without submitting it. Uses up nothing, stores nothing."""
 
     permission_classes = [IsAuthenticated]
-    parser_classes = [MultiPartParser]
+    parser_classes = [PlainMultiPartParser]
 
     @extend_schema(
         request=CheckRequestSerializer, responses={200: CheckSerializer, 413: DetailSerializer}

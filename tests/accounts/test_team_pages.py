@@ -43,6 +43,7 @@ POSTS = {
     f"{URL}people/{{member}}/remove/": (302, 403, 302, 403, 302),
     f"{URL}step-down/": (302, 302, 403, 403, 302),
     f"{URL}invitations/{{invitation}}/resend/": (302, 403, 302, 403, 302),
+    f"{URL}invitations/{{invitation}}/link/": (302, 403, 302, 403, 302),
     f"{URL}invitations/{{invitation}}/revoke/": (302, 403, 302, 403, 302),
     f"{URL}edit/": (302, 403, 302, 403, 302),
     f"{URL}close/": (302, 403, 302, 403, 302),
@@ -60,6 +61,7 @@ ENDPOINTS = {
     ("post", f"{API}invitations/"): (201, 403, 201, 403, 401),
     ("delete", f"{API}invitations/{{invitation}}/"): (204, 403, 204, 403, 401),
     ("post", f"{API}invitations/{{invitation}}/resend/"): (409, 403, 409, 403, 401),
+    ("post", f"{API}invitations/{{invitation}}/link/"): (409, 403, 409, 403, 401),
     ("delete", API): (204, 403, 204, 403, 401),
 }
 BODY = {"name": "Readers", "about": "", "link": "", "emails": "x@example.org", "is_owner": True}

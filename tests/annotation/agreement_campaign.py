@@ -118,5 +118,8 @@ def submit_marks(assignment: Assignment, marks: Sequence[Fact]) -> None:
     )
     assignment.refresh_from_db()
     submit_assignment(
-        assignment=assignment, base_revision=assignment.revision, actor=assignment.annotator
+        assignment=assignment,
+        base_revision=assignment.revision,
+        actor=assignment.annotator,
+        no_facts=True,
     )

@@ -55,6 +55,7 @@ GET_PAGES = {
     "workbench": OWNER_ANN,
     "assignment-html": OWNER_OR_LEAD,
     "assignment-image": NO_IMAGE,
+    "assignment-take-back": ONLY_POST,
     "campaigns": ANYBODY,
     "campaign-new": ORGANISERS,
     "campaign": MEMBERS,
@@ -69,6 +70,7 @@ GET_PAGES = {
     "calibration-draw": ONLY_POST,
     "assignments": MANAGERS,
     "hand-over": ONLY_POST,
+    "assignment-return": ONLY_POST,
     "hand-over-all": ONLY_POST,
     "screening": MEMBERS,
     "screening-page": MEMBERS,
@@ -79,6 +81,7 @@ GET_PAGES = {
     "people": MANAGERS,
     "person-remove": ONLY_POST,
     "invitation-resend": ONLY_POST,
+    "invitation-link": ONLY_POST,
     "invitation-revoke": ONLY_POST,
     "leave": LEAVERS,
     "waiting": MANAGERS,
@@ -113,6 +116,8 @@ POST_PAGES = GET_PAGES | {
     "workbench": ONLY_GET,
     "assignment-html": ONLY_GET,
     "assignment-image": ONLY_GET,
+    # The page is compared already, which the workbench says.
+    "assignment-take-back": (302, 404, 302, 404, 404, 404, 404),
     "campaigns": ONLY_GET,
     "campaign": ONLY_GET,
     "campaign-open": MANAGERS_POST,
@@ -126,6 +131,8 @@ POST_PAGES = GET_PAGES | {
     "calibration-draw": MANAGERS_POST,
     "assignments": ONLY_GET,
     "hand-over": MANAGERS_POST,
+    # Without a reason the table says so.
+    "assignment-return": MANAGERS_POST,
     "hand-over-all": MANAGERS_POST,
     "screening": ONLY_GET,
     "screening-undo": (302, 404, 302, 302, 302, 302, 302),
@@ -133,6 +140,8 @@ POST_PAGES = GET_PAGES | {
     "screening-image": ONLY_GET,
     "person-remove": MANAGERS_POST,
     "invitation-resend": MANAGERS_POST,
+    # The email is on its way, so that no link is needed.
+    "invitation-link": MANAGERS_POST,
     "invitation-revoke": MANAGERS_POST,
     "leave": (302, 404, 302, 302, 302, 302, 403),
     "waiting": ONLY_GET,
@@ -184,6 +193,7 @@ API = {
     ("GET", "assignment-content"): API_OWNER,
     ("PUT", "assignment-spans"): answered(API_OWNER, 422),
     ("POST", "assignment-submit"): answered(API_OWNER, 422),
+    ("POST", "assignment-take-back"): answered(API_OWNER, 409),
     ("GET", "assignment-facts"): API_OWNER,
     ("GET", "assignment-boxes"): API_OWNER,
     ("GET", "assignment-warnings"): API_OWNER,
@@ -222,6 +232,7 @@ API = {
     ("GET", "campaign-assignments"): API_MANAGERS,
     # Ann's work is submitted, and nobody could take her other page over.
     ("POST", "assignment-hand-over"): answered(API_MANAGERS, 409),
+    ("POST", "assignment-return"): answered(API_MANAGERS, 400),
     ("POST", "annotator-hand-over"): answered(API_MANAGERS, 409),
     ("GET", "campaign-screening"): API_MEMBERS,
     ("GET", "screening-page"): API_MEMBERS,
@@ -238,6 +249,8 @@ API = {
     ("GET", "campaign-invitations"): API_MANAGERS,
     ("POST", "campaign-invitations"): answered(API_MANAGERS, 400),
     ("DELETE", "campaign-invitation"): answered(API_MANAGERS, 204),
+    # The email is on its way.
+    ("POST", "campaign-invitation-link"): answered(API_MANAGERS, 409),
     # A letter has just been sent.
     ("POST", "campaign-invitation-resend"): answered(API_MANAGERS, 409),
     # Nobody could take over from Ann and Ben, and Lea is the only lead.

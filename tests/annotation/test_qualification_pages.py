@@ -130,7 +130,7 @@ def test_submitting_leads_through_the_round_to_its_result(
 ) -> None:
     first, second = trial_of(ann, held, 1), trial_of(ann, held, 2)
     api = api_of(ann)
-    body = {"base_revision": 0}
+    body = {"base_revision": 0, "no_facts": True}
     answer = api.post(f"/api/v1/assignments/{first.pk}/submit/", body, format="json")
     assert answer.json()["next"] == f"/annotate/{second.pk}/"
     answer = api.post(f"/api/v1/assignments/{second.pk}/submit/", body, format="json")

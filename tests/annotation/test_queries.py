@@ -41,11 +41,11 @@ BUDGETS = {
     "/campaigns/spring-round/agreement/": 10,
     "/campaigns/spring-round/agreement/export/": 9,
     "/campaigns/spring-round/adjudication/": 10,
-    "/campaigns/spring-round/adjudication/pages/page-001/": 9,
+    "/campaigns/spring-round/adjudication/pages/page-001/": 12,
     "/campaigns/spring-round/qualification/": 16,
     "/campaigns/spring-round/quality/": 12,
     "/campaigns/spring-round/quality/csv/": 12,
-    "/campaigns/spring-round/release/": 13,
+    "/campaigns/spring-round/release/": 17,
 }
 API_BUDGETS = {
     "/api/v1/assignments/": 2,
@@ -65,10 +65,10 @@ API_BUDGETS = {
     "/api/v1/campaigns/spring-round/waiting/": 14,
     "/api/v1/campaigns/spring-round/agreement/": 7,
     "/api/v1/campaigns/spring-round/cases/": 6,
-    "/api/v1/campaigns/spring-round/adjudication/page-001/": 14,
+    "/api/v1/campaigns/spring-round/adjudication/page-001/": 17,
     "/api/v1/campaigns/spring-round/qualification/": 14,
     "/api/v1/campaigns/spring-round/quality/": 10,
-    "/api/v1/campaigns/spring-round/release/": 10,
+    "/api/v1/campaigns/spring-round/release/": 12,
 }
 
 

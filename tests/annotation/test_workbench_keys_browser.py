@@ -302,3 +302,29 @@ def test_a_new_annotator_labels_within_six_acts(
     wait_saved(page)
     assert work.spans.count() == 1
     assert len(acts) + 1 <= 6
+
+
+def test_the_key_that_submits_does_not_submit_an_empty_page(
+    page_of: Pages, ann: User, ben: User
+) -> None:
+    work = work_of(ann, make_campaign([ann, ben]))
+    page = page_of(ann)
+    open_task(page, work.get_absolute_url())
+    dialog = page.get_by_role("dialog", name="Submit this page?")
+    for _ in range(2):
+        page.keyboard.press("Control+Enter")
+        expect(dialog.get_by_text("You labelled nothing on this page")).to_be_visible()
+        expect(dialog.get_by_role("button", name="Submit")).to_be_disabled()
+        page.keyboard.press("Enter")
+        expect(dialog).to_be_hidden()
+    work.refresh_from_db()
+    assert not work.is_submitted
+    page.keyboard.press("Control+Enter")
+    dialog.get_by_label("This page has no facts").check()
+    dialog.get_by_role("button", name="Submit").click()
+    page.wait_for_url("**/annotate/")
+    work.refresh_from_db()
+    assert work.is_submitted
+    page.goto(page.url + f"{work.pk}/")
+    page.get_by_role("button", name="Take it back").click()
+    expect(page.get_by_role("button", name="Submit…")).to_be_visible()

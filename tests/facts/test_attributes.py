@@ -22,6 +22,13 @@ PIXEL = "data:image/png;base64,iVBORw0KGgo="
         ("-moz-binding:url(x)", None),
         ("background:url('x;color:red;y')", "color:red"),
         ("@import 'x'", None),
+        ("position:fixed;inset:0;color:red", "inset:0;color:red"),
+        ("POSITION : -webkit-sticky !important", None),
+        ("position:relative;top:-2px;z-index:99", "position:relative;top:-2px"),
+        ("margin:0 -2000px 0 0;margin-top:-10pt", "margin-top:-10pt"),
+        ("transform:translate(0,-500px);text-indent:-9999px", None),
+        ("table-layout:fixed;margin:100px", "table-layout:fixed;margin:100px"),
+        ("user-select:none;pointer-events:none;width:9pt", "width:9pt"),
     ],
 )
 def test_safe_style_drops_what_could_load_something(style: str, safe: str | None) -> None:

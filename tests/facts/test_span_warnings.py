@@ -23,30 +23,39 @@ def _codes(marked: str, label: str = "Number", borders: tuple[int, ...] = ()) ->
     [
         ("Net loss of $|(1,200)| in", "Number", []),
         ("rate |25.63%|", "Number", []),
-        ("under |Section 30(h)| of", "Number", []),
-        ("within |30| days", "Number", []),
+        ("under |Section 30(h)| of", "Number", ["no_value"]),
         ("|five| million", "Number", []),
         ("due |March 24, 2025|.", "Date", []),
         ("after |two years|", "Date", []),
         ("the |(net) loss| of", "FinancialConcept", []),
         ("Net| 1,200 |in", "Number", ["leading_space", "trailing_space"]),
         ("the| loss|", "FinancialConcept", ["leading_space"]),
-        ("Net |(1,200|) in", "Number", ["unbalanced_parenthesis", "cut_fact"]),
-        ("Net |)1,200(| in", "Number", ["unbalanced_parenthesis"]),
-        ("Net |1,200|", "Date", ["not_a_date"]),
+        ("Net |(1,200|) in", "Number", ["unbalanced_parenthesis", "cut_fact", "no_value"]),
+        ("Net |)1,200(| in", "Number", ["unbalanced_parenthesis", "no_value"]),
+        ("Net |1,200|", "Date", ["wrong_type"]),
+        ("Net |loss|", "Date", ["not_a_date"]),
+        ("on |March 31, 2025| we", "Number", ["wrong_type"]),
+        ("after |two years|", "Number", ["wrong_type"]),
+        # A year is a number as well, and four figures may be a year.
+        ("in |2024|", "Number", []),
+        ("about |2024|", "Date", []),
+        ("within |30| days", "Number", []),
+        ("a loss of –|4,2|00", "Number", ["cut_fact", "no_value"]),
+        ("|December 31, 2024 and 2023|", "Date", ["several_facts", "not_a_date"]),
+        ("the |3.4 x 5|", "Number", ["several_facts", "no_value"]),
         ("Net |loss| in", "Number", ["not_a_number"]),
         ("Net |$1,200| in", "Number", ["currency_mark"]),
-        ("Net |1,2|00 in", "Number", ["cut_fact"]),
+        ("Net |1,2|00 in", "Number", ["cut_fact", "no_value"]),
         ("Net -|1,200| in", "Number", ["cut_fact"]),
         ("rate |3.4|\u00a0% in", "Number", ["cut_fact"]),
         ("on |March 24|, 2025", "Date", ["cut_fact"]),
-        ("from |2,000 to 3,000|", "Number", ["several_facts"]),
+        ("from |2,000 to 3,000|", "Number", ["several_facts", "no_value"]),
         ("|May 1, 2025 THRU May 8, 2025|", "Date", ["several_facts"]),
-        ("call |(555) 010-4477|", "Number", ["phone_number"]),
+        ("call |(555) 010-4477|", "Number", ["no_value", "phone_number"]),
         ("call 555-0|10|-4477", "Number", ["cut_fact", "phone_number"]),
         ("Ames, IA |50010|", "Number", ["postal_code"]),
         ("see Note |12|", "Number", ["item_number"]),
-        ("on Form |10-K|", "Number", ["item_number"]),
+        ("on Form |10-K|", "Number", ["no_value", "item_number"]),
         ("see page |12|", "Number", ["page_number"]),
         ("at |400| West Main Street", "Number", ["address_number"]),
         ("in Suite |400|", "Number", ["address_number"]),
@@ -62,7 +71,7 @@ def test_span_warnings_tell_what_looks_wrong(marked: str, label: str, codes: lis
         ("1,586|1,702|3", (5, 10), []),
         ("1,586|1,702|3", (), ["cut_fact"]),
         ("|(1,200)|", (6,), []),
-        ("|(1,200|)", (6,), ["unbalanced_parenthesis", "cut_fact"]),
+        ("|(1,200|)", (6,), ["unbalanced_parenthesis", "cut_fact", "no_value"]),
         ("Total|- 44 -|", (5,), ["page_number"]),
         ("Note|12|", (4,), []),
     ],
@@ -71,6 +80,14 @@ def test_span_warnings_keep_to_the_borders(
     marked: str, borders: tuple[int, ...], codes: list[str]
 ) -> None:
     assert _codes(marked, borders=borders) == codes
+
+
+def test_span_with_a_value_of_its_own_is_not_told_that_it_has_none() -> None:
+    text = "the first quarter"
+    assert [one.code for one in span_warnings(text, (), 4, 17, "Date")] == ["not_a_date"]
+    assert span_warnings(text, (), 4, 17, "Date", value="2025-Q1") == []
+    date = span_warnings("March 31, 2025", (), 0, 14, "Number", value="31")
+    assert [one.code for one in date] == ["wrong_type"]
 
 
 def test_span_warnings_name_the_facts_on_one_line() -> None:

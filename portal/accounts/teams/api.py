@@ -13,7 +13,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from portal.accounts.invitation_views import origin_of
-from portal.accounts.inviting import resend_invitation, revoke_invitation
+from portal.accounts.inviting import make_link, resend_invitation, revoke_invitation
 from portal.accounts.models import Invitation, TeamMember, User
 from portal.accounts.offers import InvitationRefused
 
@@ -220,6 +220,24 @@ class TeamInvitationDetail(_TeamView):
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
+class TeamInvitationLink(_TeamView):
+    @extend_schema(
+        summary="Make a link to hand over by other means (owners)",
+        description="Only where no email arrives: the site prints its emails, or sending failed. "
+        "The link is good for 14 days, for the invitation's address alone; former ones end.",
+        tags=TAGS,
+        request=None,
+        responses={201: shapes.InvitationLink} | REFUSED,
+    )
+    def post(self, request: Request, slug: str, pk: int) -> Response:
+        made = make_link(
+            invitation=_invitation(request, slug, pk),
+            actor=_user(request),
+            origin=origin_of(request),
+        )
+        return Response({"link": made}, status=status.HTTP_201_CREATED)
+
+
 class TeamInvitationResend(_TeamView):
     @extend_schema(
         summary="Send an invitation again (owners)",
@@ -248,6 +266,11 @@ urlpatterns = [
         "teams/<slug:slug>/invitations/<int:pk>/",
         TeamInvitationDetail.as_view(),
         name="team-invitation",
+    ),
+    path(
+        "teams/<slug:slug>/invitations/<int:pk>/link/",
+        TeamInvitationLink.as_view(),
+        name="team-invitation-link",
     ),
     path(
         "teams/<slug:slug>/invitations/<int:pk>/resend/",

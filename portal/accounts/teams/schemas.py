@@ -86,3 +86,7 @@ class InvitedToTeamShape(serializers.Serializer[Any]):
 class TeamRefusal(serializers.Serializer[Any]):
     code = serializers.CharField()
     message = serializers.CharField()
+
+
+class InvitationLink(serializers.Serializer[Any]):
+    link = serializers.CharField(help_text="Shown once: only its hash is kept.")

@@ -117,6 +117,7 @@ def team_invitations(standing: TeamStanding) -> list[InvitationRow]:
             urls=(
                 reverse("teams:resend", args=[slug, each.pk]),
                 reverse("teams:revoke", args=[slug, each.pk]),
+                reverse("teams:link", args=[slug, each.pk]),
             ),
         )
         for each in waiting

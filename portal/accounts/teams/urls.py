@@ -14,6 +14,7 @@ urlpatterns = [
     path("<slug:slug>/people/<int:pk>/promote/", views.promote, name="promote"),
     path("<slug:slug>/step-down/", views.step_down, name="step-down"),
     path("<slug:slug>/invitations/<int:pk>/resend/", views.resend, name="resend"),
+    path("<slug:slug>/invitations/<int:pk>/link/", views.link, name="link"),
     path("<slug:slug>/invitations/<int:pk>/revoke/", views.revoke, name="revoke"),
     path("<slug:slug>/edit/", views.edit, name="edit"),
     path("<slug:slug>/leave/", views.leave, name="leave"),

@@ -11,8 +11,9 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from portal.accounts.access import UserRequest
 from portal.accounts.forms import InviteForm
-from portal.accounts.invitation_views import origin_of
-from portal.accounts.inviting import resend_invitation, revoke_invitation
+from portal.accounts.invitation_views import NO_EMAILS, never_stored, origin_of, resent
+from portal.accounts.invitations import emails_are_sent
+from portal.accounts.inviting import make_link, resend_invitation, revoke_invitation
 from portal.accounts.models import Invitation, TeamMember
 from portal.accounts.offers import InvitationRefused
 
@@ -85,21 +86,27 @@ def _invite(request: UserRequest, standing: TeamStanding) -> HttpResponse:
             form.add_error("emails", refusal.message)
         else:
             if done.invited:
-                messages.success(request, f"Invited by e-mail: {', '.join(done.invited)}.")
+                by_email = emails_are_sent()
+                how = " by e-mail" if by_email else ""
+                messages.success(request, f"Invited{how}: {', '.join(done.invited)}.")
+                if not by_email:
+                    messages.warning(request, NO_EMAILS)
             if done.known:
                 messages.info(request, f"In the team or invited: {', '.join(done.known)}.")
             return redirect("teams:people", standing.team.slug)
     return _people_page(request, standing, form)
 
 
-def _people_page(request: UserRequest, standing: TeamStanding, form: InviteForm) -> HttpResponse:
+def _people_page(
+    request: UserRequest, standing: TeamStanding, form: InviteForm, **more: str
+) -> HttpResponse:
     context = {
         "standing": standing,
         "form": form,
         "people": team_people(standing, request.user),
         "invitations": team_invitations(standing) if standing.may_manage else [],
     }
-    return render(request, "teams/people.html", context)
+    return render(request, "teams/people.html", context | more)
 
 
 @login_required
@@ -219,7 +226,7 @@ def _with_invitation(
 def resend(request: UserRequest, slug: str, pk: int) -> HttpResponse:
     def act(found: Invitation) -> str:
         resend_invitation(invitation=found, actor=request.user, origin=origin_of(request))
-        return f"A new letter goes to {found.email}."
+        return resent(found)
 
     return _with_invitation(request, slug, pk, act)
 
@@ -232,3 +239,18 @@ def revoke(request: UserRequest, slug: str, pk: int) -> HttpResponse:
         return f"The invitation of {found.email} is withdrawn."
 
     return _with_invitation(request, slug, pk, act)
+
+
+@login_required
+@require_POST
+def link(request: UserRequest, slug: str, pk: int) -> HttpResponse:
+    """Shows a link to copy, once: only its hash is kept."""
+    standing = managed_team(request.user, slug)
+    found = get_object_or_404(Invitation, pk=pk, team_invitation__team=standing.team)
+    try:
+        made = make_link(invitation=found, actor=request.user, origin=origin_of(request))
+    except InvitationRefused as refusal:
+        messages.error(request, refusal.message)
+        return redirect("teams:people", slug)
+    page = _people_page(request, standing, InviteForm(), link=made, link_for=found.email)
+    return never_stored(page)

@@ -8,12 +8,12 @@ from django.http.response import HttpResponseBase
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
-from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from portal.accounts.access import IsOrganiser
+from portal.common.newlines import PlainMultiPartParser
 from portal.common.uploads import upload_limit_message, was_too_large
 from portal.datasets.access import get_document, get_image, get_readable_document
 from portal.datasets.forms import read_picture
@@ -42,7 +42,7 @@ class DocumentImages(APIView):
     """Adds an image to a document, behind those that are there; replaces nothing."""
 
     permission_classes = [IsOrganiser]
-    parser_classes = [MultiPartParser]
+    parser_classes = [PlainMultiPartParser]
 
     @extend_schema(request=ImageUploadSerializer, responses={201: ImageSerializer})
     def post(self, request: Request, slug: str, name: str) -> Response:

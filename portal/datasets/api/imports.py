@@ -5,12 +5,12 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework import status
 from rest_framework.generics import GenericAPIView
-from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from portal.accounts.access import IsOrganiser
+from portal.common.newlines import PlainMultiPartParser
 from portal.common.uploads import upload_limit_message, was_too_large
 from portal.datasets.access import get_dataset, get_import
 from portal.datasets.models import ImportItem, ImportRun
@@ -35,7 +35,7 @@ class ImportList(GenericAPIView[ImportRun]):
     queryset = ImportRun.objects.none()
     serializer_class = ImportRunSerializer
     permission_classes = [IsOrganiser]
-    parser_classes = [MultiPartParser]
+    parser_classes = [PlainMultiPartParser]
 
     @extend_schema(responses=ImportRunSerializer(many=True))
     def get(self, request: Request, slug: str) -> Response:

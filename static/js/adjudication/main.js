@@ -8,6 +8,7 @@ import { sha256 } from "../lib/sha256.js";
 import { ImagePane } from "../workbench/image-pane.js";
 import { KeysDialog } from "../workbench/keys-dialog.js";
 import { Panes } from "../workbench/panes.js";
+import { showSideways } from "../workbench/sideways.js";
 import { CaseCard } from "./case-card.js";
 import { CaseList } from "./case-list.js";
 import { Deciding } from "./deciding.js";
@@ -199,6 +200,7 @@ async function start(root) {
   const own = JSON.parse(document.getElementById("adjudication-data").textContent);
   const asked = getInTheEnd(own.urls.data + own.urls.query);
   const page = await loadPage(root.querySelector("iframe"), own.urls.html);
+  showSideways(root, page);
   const answer = await asked;
   if (answer.status !== 200) {
     root.querySelector("[data-fault-reason]").textContent = reasonOf(answer);

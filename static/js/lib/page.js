@@ -10,6 +10,9 @@ import { MARK_STYLES } from "./mark-styles.js";
 /** WebKit delivers no event to listeners attached from outside unless scripts are allowed; the CSP forbids them. */
 const isWebKit = /AppleWebKit/.test(navigator.userAgent) && !/Chrome|Chromium/.test(navigator.userAgent);
 
+/** Empty space at the foot of a page that nobody needs to have seen, in pixels. */
+const BORDER = 16;
+
 /** Loads the address into the iframe and resolves to its page. @param {HTMLIFrameElement} frame */
 export function loadPage(frame, url) {
   frame.setAttribute("sandbox", isWebKit ? "allow-same-origin allow-scripts" : "allow-same-origin");
@@ -35,6 +38,7 @@ export class Page {
   #numberOf = new Map();
   #highlights = new Map();
   #borders = null;
+  #lowest = 0;
 
   constructor(frame) {
     this.#window = frame.contentWindow;
@@ -43,6 +47,18 @@ export class Page {
     this.#nodes.forEach((node, number) => this.#numberOf.set(node, number));
     this.index = buildIndex(this.#nodes.map((node) => node.data));
     this.addStyles(MARK_STYLES);
+    this.whenScrolled(() => this.#look());
+    this.#look();
+  }
+
+  /** Whether the end of the page was in view at some time. */
+  get isSeen() {
+    this.#look();
+    return this.#lowest + 2 * BORDER >= this.document.documentElement.scrollHeight;
+  }
+
+  #look() {
+    this.#lowest = Math.max(this.#lowest, this.#window.scrollY + this.#window.innerHeight);
   }
 
   get text() {
@@ -135,6 +151,15 @@ export class Page {
 
   whenScrolled(call) {
     for (const name of ["scroll", "resize"]) this.#window.addEventListener(name, call, { passive: true });
+  }
+
+  /** The sides on which the page goes on beyond its frame: "", "left", "right" or both. */
+  get hiddenSides() {
+    const { scrollX } = this.#window;
+    const { scrollWidth, clientWidth } = this.document.documentElement;
+    const left = scrollX > 1 ? "left" : "";
+    const right = scrollX + clientWidth < scrollWidth - 1 ? "right" : "";
+    return [left, right].filter(Boolean).join(" ");
   }
 
   scrollBy(left, top) {

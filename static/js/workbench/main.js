@@ -1,6 +1,6 @@
 // The workbench: one annotator's task. This module puts the parts together and says which act does what.
 
-import { getInTheEnd, post, reasonOf } from "../lib/http.js";
+import { getInTheEnd, reasonOf } from "../lib/http.js";
 import { equalPlaces } from "../lib/equal.js";
 import { actionOf } from "../lib/keymap.js";
 import { loadPage } from "../lib/page.js";
@@ -23,10 +23,12 @@ import { Panes } from "./panes.js";
 import { Pointer } from "./pointer.js";
 import { Progress } from "./progress.js";
 import { Saving } from "./saving.js";
+import { showSideways } from "./sideways.js";
 import { SideTabs } from "./side-tabs.js";
 import { SpanCard } from "./span-card.js";
 import { SpanListView } from "./span-list.js";
 import { StatusLine } from "./status-line.js";
+import { Submitting } from "./submitting.js";
 import { Suggestions } from "./suggestions.js";
 
 class Workbench {
@@ -57,6 +59,7 @@ class Workbench {
     this.flag = new Flag(root, desk.data);
     this.files = new Files(root, desk, this.saving);
     this.keys = new KeysDialog(root, { canEdit: desk.canEdit, user: desk.data.user });
+    this.submitting = new Submitting(root, desk, this.saving, { card: this.card });
     const history = new History(root, desk, this.saving);
     const guidelines = new Guidelines(root, desk.data);
     this.tabs.whenOpened("history", () => history.open());
@@ -131,7 +134,7 @@ class Workbench {
       flag: () => this.flag.open(),
       import: () => this.files.open(),
       keys: () => this.keys.open(),
-      submit: () => this.#askSubmit(),
+      submit: () => this.submitting.open(),
       "next-task": () => document.querySelector("[data-next-task]")?.click(),
     };
   }
@@ -155,32 +158,6 @@ class Workbench {
     desk.edit((list) => list.addAll(chosen.map(({ start, end }) => ({ key: newKey(), label, start, end, quote }))));
   }
 
-  #askSubmit() {
-    const dialog = this.#root.querySelector("[data-dialog=submit]");
-    if (!dialog) return;
-    const desk = this.#desk;
-    dialog.querySelector("[data-count]").textContent = desk.list.all.length.toLocaleString("en");
-    const warned = desk.list.all.filter((span) => desk.readingOf(span)?.warnings.length).length;
-    const untaken = this.card.refusedCount;
-    const notes = [
-      untaken ? `${untaken} with a typed value that was not taken` : "",
-      warned ? `${warned} with a warning` : "",
-      desk.openSuggestions.length ? `${desk.openSuggestions.length} suggestions not accepted, which do not count` : "",
-    ].filter(Boolean);
-    dialog.querySelector("[data-notes]").textContent = notes.length ? `Among them or beside them: ${notes.join("; ")}.` : "";
-    dialog.showModal();
-  }
-
-  async #submit() {
-    const { saver } = this.saving;
-    if (!(await saver.flush())) return;
-    const { urls } = this.#desk.data;
-    const seconds = this.saving.time.take();
-    const answer = await post(urls.submit, { base_revision: saver.revision, active_seconds: seconds });
-    if (answer.status === 200) window.location.assign(answer.body.next ?? urls.tasks);
-    else this.#desk.hint(`Not submitted: ${reasonOf(answer)} Your labels are saved.`);
-  }
-
   #listen() {
     for (const target of [document, this.#desk.page.document]) {
       target.addEventListener("keydown", (event) => this.#key(event));
@@ -189,18 +166,14 @@ class Workbench {
       const button = event.target.closest("[data-action]");
       if (button) this.acts[button.dataset.action](button.dataset.number);
     });
-    const dialog = this.#root.querySelector("[data-dialog=submit]");
-    dialog?.addEventListener("close", () => {
-      if (dialog.returnValue === "submit") this.#submit();
-      dialog.returnValue = "";
-    });
   }
 
   #key(event) {
     const isWithin = (selector) => event.target.closest?.(selector);
     if (event.defaultPrevented || isWithin("input, textarea, select, dialog[open]")) return;
     const found = actionOf(event, { characters: this.keys.hasCharacters });
-    if (!found) return;
+    // A key that is held down must not go through to what it opened.
+    if (!found || (event.repeat && found.action === "submit")) return;
     // What has the focus comes first: Enter presses a button, plain arrows scroll a frame.
     if (event.key === "Enter" && !event.ctrlKey && isWithin("button, a, summary")) return;
     if (/^Arrow/.test(event.key) && !event.shiftKey && isWithin("[data-scrolls]")) return;
@@ -212,6 +185,7 @@ class Workbench {
 async function start(root) {
   const data = JSON.parse(document.getElementById("workbench-data").textContent);
   const page = await loadPage(root.querySelector("iframe"), data.urls.html);
+  showSideways(root, page);
   const loaded = performance.now();
   if (!page.supportsMarks || sha256(page.text) !== data.text_sha256) {
     fail(root, page.supportsMarks ? "text" : "browser");

@@ -58,8 +58,20 @@ export class SpanCard {
     this.#card.querySelector("[data-derive]").hidden = span.value === undefined || !this.#desk.canEdit;
     const warnings = reading?.warnings ?? [];
     this.#card.querySelector("[data-warnings]").replaceChildren(
-      ...warnings.map(({ message }) => Object.assign(document.createElement("li"), { textContent: message })),
+      ...warnings.map((warning) => this.#warning(span, warning)),
     );
+  }
+
+  /** A warning that a label would mend has a button that gives that label. */
+  #warning({ key }, { message, label }) {
+    const item = Object.assign(document.createElement("li"), { textContent: `${message} ` });
+    if (label && this.#desk.canEdit) {
+      const button = Object.assign(document.createElement("button"), { type: "button", className: "button small" });
+      button.textContent = `Label it ${label}`;
+      button.addEventListener("click", () => this.#desk.edit((list) => list.relabel(key, label)));
+      item.append(button);
+    }
+    return item;
   }
 
   #write() {

@@ -1,0 +1,130 @@
+"""Where no email arrives, an inviter is told so and makes a link to hand over."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from allauth.account.models import EmailAddress
+from django.core import mail
+from django.test import Client
+from rest_framework.test import APIClient
+
+from annotation.models import Campaign, CampaignInvitation
+from portal.accounts.invitations import find_invitation
+from portal.accounts.inviting import make_link
+from portal.accounts.models import Invitation, User
+from portal.accounts.offers import InvitationRefused
+from portal.accounts.teams.services import make_team
+from portal.audit.models import Event
+from portal.jobs.models import Job
+from portal.jobs.worker import run_due_jobs
+from tests.accounts.invitations import ORIGIN
+from tests.conftest import PASSWORD
+
+pytestmark = pytest.mark.django_db
+ApiOf = Callable[[User | None], APIClient]
+ClientOf = Callable[[User | None], Client]
+NORA = "nora@example.org"
+PEOPLE = "/campaigns/spring-round/people/"
+API = "/api/v1/campaigns/spring-round/invitations/"
+FORM = {"emails": NORA, "role": "annotator"}
+
+
+@pytest.fixture
+def console(settings: Any) -> None:
+    """As on a site without a mail server."""
+    settings.EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
+
+
+def link_in(page: str) -> str:
+    found = re.search(r'id="invitation-link"[^>]*>http://testserver/invitations/([\w-]+)/<', page)
+    assert found is not None
+    return found[1]
+
+
+def test_console_emails_are_not_called_sent(
+    campaign: Campaign, lead: User, client_of: ClientOf, console: None
+) -> None:
+    client = client_of(lead)
+    page = client.post(PEOPLE, FORM, follow=True).content.decode()
+    assert "This site sends no emails" in page
+    assert f"Invited as annotator: {NORA}." in page
+    run_due_jobs()
+    page = client.get(PEOPLE).content.decode()
+    assert "not emailed" in page
+    row = CampaignInvitation.objects.get()
+    answer = client.post(f"/campaigns/spring-round/invitations/{row.pk}/link/")
+    secret = link_in(answer.content.decode())
+    assert find_invitation(secret) == row.invitation
+    assert "no-store" in answer["Cache-Control"]
+    assert secret not in client.get(PEOPLE).content.decode()
+    assert Event.objects.filter(verb="make_invitation_link", actor=lead).count() == 1
+
+
+def test_link_is_made_where_sending_failed(campaign: Campaign, lead: User, api_of: ApiOf) -> None:
+    api_of(lead).post(API, {"emails": [NORA], "role": "annotator"}, format="json")
+    Job.objects.filter(kind="send_invitation").update(state=Job.State.FAILED)
+    (row,) = api_of(lead).get(API).json()
+    assert row["letter"] == "failed"
+    made = api_of(lead).post(f"{API}{row['id']}/link/")
+    assert made.status_code == 201
+    assert made.json()["link"].startswith("http://testserver/invitations/")
+
+
+def test_no_link_is_made_while_the_email_brings_it(
+    campaign: Campaign, lead: User, client_of: ClientOf
+) -> None:
+    client = client_of(lead)
+    client.post(PEOPLE, FORM)
+    invitation = Invitation.objects.get()
+    for _ in range(2):
+        with pytest.raises(InvitationRefused, match="brings the link"):
+            make_link(invitation=invitation, actor=lead, origin=ORIGIN)
+        run_due_jobs()
+    assert len(mail.outbox) == 1
+    assert "Make a link" not in client.get(PEOPLE).content.decode()
+
+
+def test_organisers_make_links_to_the_site(
+    organiser: User, client_of: ClientOf, console: None
+) -> None:
+    client = client_of(organiser)
+    page = client.post("/invitations/", {"emails": NORA}, follow=True).content.decode()
+    assert "This site sends no emails" in page
+    run_due_jobs()
+    invitation = Invitation.objects.get()
+    page = client.post(f"/invitations/{invitation.pk}/link/").content.decode()
+    assert find_invitation(link_in(page)) == invitation
+
+
+def test_account_made_through_a_handed_over_link_has_no_confirmed_address(
+    organiser: User, client_of: ClientOf, console: None
+) -> None:
+    owner = client_of(organiser)
+    owner.post("/invitations/", {"emails": NORA})
+    run_due_jobs()
+    invitation = Invitation.objects.get()
+    secret = link_in(owner.post(f"/invitations/{invitation.pk}/link/").content.decode())
+    body = {"email": NORA, "name": "Nora", "password1": PASSWORD, "password2": PASSWORD}
+    visitor = Client()
+    visitor.post("/accounts/signup/", body | {"next": f"/invitations/{secret}/"})
+    assert not EmailAddress.objects.get(email=NORA).verified
+    # The invitation itself is for the account with the address, and works.
+    visitor.post(f"/invitations/{secret}/accept/")
+    invitation.refresh_from_db()
+    assert invitation.accepted_by == User.objects.get(email=NORA)
+
+
+def test_owner_of_a_team_makes_a_link(
+    ann: User, client_of: ClientOf, api_of: ApiOf, console: None
+) -> None:
+    team = make_team(name="Readers", actor=ann)
+    client = client_of(ann)
+    page = client.post(f"/teams/{team.slug}/people/", {"emails": NORA}, follow=True)
+    assert "This site sends no emails" in page.content.decode()
+    run_due_jobs()
+    invitation = Invitation.objects.get()
+    place = f"teams/{team.slug}/invitations/{invitation.pk}/link/"
+    assert link_in(client.post(f"/{place}").content.decode())
+    assert api_of(ann).post(f"/api/v1/{place}").status_code == 201
