@@ -22,7 +22,8 @@ from scoring.models import Board, Entry, Grading, Phase
 from .boards import PhaseWindow, choose_phase
 from .chart_shapes import MOST_ROWS, ChartSource, chart_shape
 from .leaderboard_page import Tab, part_for
-from .leaderboards import Leaderboard, Section, leaderboard
+from .leaderboard_rows import Row
+from .leaderboards import Leaderboard, Section, best_first, leaderboard
 from .telling import as_told, part_words
 
 _TOO_LITTLE = {
@@ -166,20 +167,22 @@ def _title(section: Section) -> str:
 def _source(
     user: Viewer, table: Leaderboard, section: Section | None, charts: Sequence[Chart]
 ) -> ChartSource:
-    entries = _in_order(table, section) if section else []
+    rows = _in_order(table, section) if section else []
+    entries = [row.entry for row in rows]
     # Parts are of all items, which a phase in public and private ones does not tell.
     has_parts = any(chart.kind == "parts" for chart in charts) and not table.part
     parts = _told_parts(user, table.phase, entries[0]) if has_parts and entries else {}
-    return ChartSource(entries, table.board.spec.figures_for(_options(table)), parts)
+    ranks = {
+        column.basis: [row.ranks[column.key] for row in rows]
+        for column in table.columns
+        if column.is_rank
+    }
+    return ChartSource(entries, ranks, table.board.spec.figures_for(_options(table)), parts)
 
 
-def _in_order(table: Leaderboard, section: Section) -> list[Entry]:
-    """Best first by the rank that decides, whatever the page is sorted by."""
-    key = next(column.key for column in table.columns if column.decides)
-    rows = [row for row in section.rows if not row.is_disqualified]
-    last = len(rows) + 1
-    rows.sort(key=lambda row: (row.ranks[key] or last, row.entry.name.casefold(), row.entry.pk))
-    return [row.entry for row in rows]
+def _in_order(table: Leaderboard, section: Section) -> list[Row]:
+    """Best first as on the leaderboard, whatever the page is sorted by."""
+    return best_first((row for row in section.rows if not row.is_disqualified), table.columns)
 
 
 def _told_parts(user: Viewer, phase: Phase | None, entry: Entry) -> Mapping[str, Any]:
