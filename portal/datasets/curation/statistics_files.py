@@ -1,10 +1,9 @@
-"""Statistics of a dataset as CSV, with unrounded figures, and as a LaTeX table for a paper."""
+"""Statistics of a dataset as CSV, with six decimals, and as a LaTeX table for a paper."""
 
-import csv
-import io
 from collections.abc import Iterator
 
 from portal.common.latex import escaped
+from portal.common.spreadsheets import csv_text
 from portal.facts import label_kind
 
 from .statistics import DatasetStatistics, FactRow, fact_title
@@ -20,11 +19,7 @@ def statistics_csv(statistics: DatasetStatistics) -> str:
 
     Sections: size, facts, facts_per_document (the name is `low-high`), type, year.
     """
-    text = io.StringIO(newline="")
-    writer = csv.writer(text)
-    writer.writerow(CSV_COLUMNS)
-    writer.writerows(_lines(statistics))
-    return text.getvalue()
+    return csv_text([CSV_COLUMNS, *_lines(statistics)])
 
 
 def statistics_latex(statistics: DatasetStatistics, title: str) -> str:
