@@ -20,7 +20,9 @@ from scoring.charts.shapes import (
 from scoring.models import Architecture, Entry
 
 from .leaderboards import CATEGORY_HEADINGS
-from .ranking import is_score, parameters
+from .model_sizes import parameters
+from .output_tokens import tokens_of
+from .ranking import is_score
 
 # More rows could not be read; the table of the leaderboard has all.
 MOST_ROWS = 20
@@ -66,8 +68,12 @@ def _size(chart: Chart, source: ChartSource) -> Shape | None:
 
 
 def _tokens(chart: Chart, source: ChartSource) -> Shape | None:
-    axis = Axis("Output tokens", decimals=0, scale="log")
-    return _against(chart, source, axis, lambda entry: entry.output_tokens or None, has_front=True)
+    def per_item(entry: Entry) -> float | None:
+        tokens = tokens_of(entry)
+        return tokens.per_item or None if tokens else None
+
+    axis = Axis("Output tokens per item", decimals=0, scale="log")
+    return _against(chart, source, axis, per_item, has_front=True)
 
 
 def _cost(chart: Chart, source: ChartSource) -> Shape | None:

@@ -24,6 +24,7 @@ from .chart_shapes import MOST_ROWS, ChartSource, chart_shape
 from .leaderboard_page import Tab, part_for
 from .leaderboard_rows import Row
 from .leaderboards import Leaderboard, Section, best_first, leaderboard
+from .output_tokens import tokens_of
 from .telling import as_told, part_words
 
 _TOO_LITTLE = {
@@ -36,6 +37,7 @@ _TOO_LITTLE = {
     "profile": "No row has these figures.",
     "shares": "No row has these figures.",
 }
+_NAMED_AT_MOST = 5
 _TWO_ROWS = "At least two systems must have both figures."
 
 
@@ -194,6 +196,15 @@ def _told_parts(user: Viewer, phase: Phase | None, entry: Entry) -> Mapping[str,
     return subsets
 
 
+def _line_words(source: ChartSource) -> str:
+    """Which systems' tokens are not those of their cards."""
+    found = [(entry.name, tokens_of(entry)) for entry in source.entries]
+    names = [name for name, tokens in found if tokens and tokens.source == "lines"]
+    more = len(names) - _NAMED_AT_MOST
+    listed = ", ".join(names[:_NAMED_AT_MOST]) + (f" and {more} more" if more > 0 else "")
+    return f" From the lines of the submission: {listed}." if names else ""
+
+
 def _chart(chart: Chart, source: ChartSource) -> BoardChart:
     shape = chart_shape(chart, source)
     told = chart.told
@@ -202,6 +213,7 @@ def _chart(chart: Chart, source: ChartSource) -> BoardChart:
     elif isinstance(shape, Scatter):
         are_all_named = len(shape.points) <= named(NARROW)
         told += "" if are_all_named else " Where there are many, the first ones are named."
+        told += _line_words(source) if chart.kind == "tokens" else ""
     elif shape and len(source.entries) > MOST_ROWS:
         told = f"{told} Of {len(source.entries)} systems the {MOST_ROWS} best are shown."
     return BoardChart(chart.key, chart.title, told, shape, _TOO_LITTLE.get(chart.kind, _TWO_ROWS))

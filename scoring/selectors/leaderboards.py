@@ -19,8 +19,9 @@ from scoring.models import Board, Category, Entry, Phase
 
 from .headings import BoardColumn, Sort
 from .leaderboard_rows import Row, contests_of, rows_of
+from .model_sizes import parameters
+from .output_tokens import token_annotations
 from .parts import told_part
-from .ranking import parameters
 from .row_filters import ALL_ROWS, RowFilter
 from .row_notes import row_notes
 from .table_frames import TableFrame, table_frame
@@ -128,6 +129,7 @@ def leaderboard(
             submission_id=F("grading__submission_id"),
             team_name=F("grading__submission__team__name"),
             team_slug=F("grading__submission__team__slug"),
+            **token_annotations(),
         )
         .order_by("id")
     )
