@@ -1,5 +1,7 @@
 import csv
 import io
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -21,6 +23,7 @@ from portal.datasets.curation.statistics_files import (
     statistics_csv,
     statistics_latex,
 )
+from tests.latex import complaints
 
 from .tallies import DocumentCounts, tally_of
 
@@ -126,6 +129,14 @@ def test_latex_escapes_titles_and_tells_what_is_not_labelled() -> None:
     latex = statistics_latex(dataset_statistics(tally_of(DOCUMENTS)), "R&D\n50 %")
     assert latex.startswith(r"% Statistics of R\&D 50 \%; needs")
     assert r"\caption{Statistics of R\&D 50 \%: 4 documents, 3 of which are labelled.}" in latex
+
+
+@pytest.mark.tex
+def test_latex_fits_the_page(tmp_path: Path) -> None:
+    statistics = dataset_statistics(tally_of(DOCUMENTS))
+    rows = tuple(row._replace(label="MonetaryUnit" * 5, total=10**9) for row in statistics.rows)
+    statistics = replace(statistics, rows=rows)
+    assert complaints(statistics_latex(statistics, "Title" * 30), tmp_path) == []
 
 
 def test_hidden_facts_leave_the_totals_alone() -> None:
