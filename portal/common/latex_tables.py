@@ -115,11 +115,10 @@ class Table:
 
     @cached_property
     def _widths(self) -> list[float]:
-        """Of the columns, with marks beside the labels if all fit so, else with marks below them
-        where they need more room."""
-        roomy = self._column_widths(with_marks=True)
-        is_one = len(self._blocks_of(roomy)) == 1
-        return roomy if is_one else self._column_widths(with_marks=False)
+        """Of the columns, with marks beside the labels, or below them where that saves a block."""
+        roomy, tight = (self._column_widths(with_marks=each) for each in (True, False))
+        saves = len(self._blocks_of(tight)) < len(self._blocks_of(roomy))
+        return tight if saves else roomy
 
     def _column_widths(self, *, with_marks: bool) -> list[float]:
         return [
@@ -138,7 +137,8 @@ class Table:
         ends = [0]
         for first, end in self._groups():
             wanted = max(sum(widths[first:end]), self._group_width(first))
-            if ends[-1] < first and sum(widths[ends[-1] : first]) + wanted > room:
+            used = sum(widths[ends[-1] : first])
+            if ends[-1] < first and wanted <= room < used + wanted:
                 ends.append(first)
             for place in range(first, end):
                 if ends[-1] < place and sum(widths[ends[-1] : place + 1]) > room:
