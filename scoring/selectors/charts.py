@@ -201,7 +201,7 @@ def _line_words(source: ChartSource) -> str:
     found = [(entry.name, tokens_of(entry)) for entry in source.entries]
     names = [name for name, tokens in found if tokens and tokens.source == "lines"]
     more = len(names) - _NAMED_AT_MOST
-    listed = ", ".join(names[:_NAMED_AT_MOST]) + (f" and {more} more" if more > 0 else "")
+    listed = "; ".join(names[:_NAMED_AT_MOST]) + (f" and {more} more" if more > 0 else "")
     return f" From the lines of the submission: {listed}." if names else ""
 
 
