@@ -54,7 +54,7 @@ dev: $(VENV)/.dev ## The same with DEBUG on and reloading
 
 # --- test and check --------------------------------------------------------------------------
 .PHONY: test
-test: $(VENV)/.dev test-js ## Run the whole test suite (REQUIRE_BROWSER=1, REQUIRE_SERVICES=1: no skips)
+test: $(VENV)/.dev test-js ## Run the whole test suite (REQUIRE_BROWSER=1, REQUIRE_SERVICES=1, REQUIRE_TEX=1: no skips)
 	$(BIN)/python -m pytest -q -n 2 --dist loadgroup $(ARGS)
 
 .PHONY: test-js

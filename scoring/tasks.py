@@ -18,6 +18,7 @@ from .services.gradings import (
     AGGREGATE_KIND,
     CHUNK_KIND,
     REGRADE_KIND,
+    advance_batch_of,
     fail_grading,
     finish_grading,
     lock_grading,
@@ -186,12 +187,17 @@ def deliver_webhook(claim: Claim) -> None:
         end_delivery(delivery, status=status)
 
 
-@handler(RESAMPLE_KIND)
+def _resampling_ended(payload: dict[str, Any], _error: str = "") -> None:
+    advance_batch_of(payload["grading"])
+
+
+@handler(RESAMPLE_KIND, on_failed=_resampling_ended, on_cancelled=_resampling_ended)
 def resample_grading(claim: Claim) -> None:
     """Run again it writes the same: the draws are seeded by the release."""
     found = resample(claim.payload["grading"])
     with claim.finish():
         store_replicates(claim.payload["grading"], found)
+        advance_batch_of(claim.payload["grading"])
 
 
 @handler(RANKING_KIND)

@@ -40,14 +40,19 @@ def _required(name: str) -> bool:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Marks the tests that ask a database, so that another one can be tried with them alone.
 
-    Browser tests need a Chromium; without one they are skipped in a way nobody overlooks.
+    Browser tests need a Chromium, tests of tables for papers a pdflatex; without them they are
+    skipped in a way nobody overlooks.
     """
+    has_tex = shutil.which("pdflatex") or _required("REQUIRE_TEX")
     has_browser = shutil.which("chromium") or _required("REQUIRE_BROWSER")
     for item in items:
         if item.get_closest_marker("django_db") or "db" in _fixtures(item):
             item.add_marker(pytest.mark.database)
         if not has_browser and item.get_closest_marker("browser"):
             item.add_marker(pytest.mark.skip(reason="NO BROWSER: install chromium to run this"))
+        if not has_tex and item.get_closest_marker("tex"):
+            reason = "NO TEX: install texlive-latex-recommended to run this"
+            item.add_marker(pytest.mark.skip(reason=reason))
 
 
 def _fixtures(item: pytest.Item) -> Collection[str]:
@@ -62,7 +67,7 @@ def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Says loudly what was skipped for want of a browser, services or data."""
+    """Says loudly what was skipped for want of a browser, services, TeX or data."""
     skipped = terminalreporter.stats.get("skipped", [])
     if skipped:
         reasons: dict[str, int] = {}

@@ -1,13 +1,12 @@
 """Agreement as a file: all figures as CSV, tables as LaTeX, charts as SVG."""
 
-import csv
-import io
 from dataclasses import dataclass
 from typing import Literal, get_args
 
 from django.template.loader import render_to_string
 
 from annotation.models import Campaign
+from portal.common.spreadsheets import csv_text
 
 from .agreement_charts import heat_map, trend_chart
 from .agreement_latex import agreement_latex
@@ -37,7 +36,9 @@ def agreement_file(
     """`level` is that of the matrix. Raises NothingToShow for charts without figures."""
     stem = f"agreement-{campaign.slug}"
     if form == "csv":
-        return AgreementFile(f"{stem}.csv", "text/csv", _csv(agreement))
+        return AgreementFile(
+            f"{stem}.csv", "text/csv", csv_text([COLUMNS, *agreement_rows(agreement)])
+        )
     if form == "latex":
         text = agreement_latex(agreement, campaign.title)
         return AgreementFile(f"{stem}.tex", "application/x-tex", text)
@@ -50,11 +51,3 @@ def agreement_file(
         return AgreementFile(f"{stem}-{level}-matrix.svg", SVG, chart)
     chart = render_to_string("charts/lines.svg", {"chart": trend_chart(agreement)})
     return AgreementFile(f"{stem}-trend.svg", SVG, chart)
-
-
-def _csv(agreement: Agreement) -> str:
-    text = io.StringIO(newline="")
-    writer = csv.writer(text)
-    writer.writerow(COLUMNS)
-    writer.writerows(agreement_rows(agreement))
-    return text.getvalue()

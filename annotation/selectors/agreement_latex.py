@@ -6,15 +6,33 @@ Annotators are numbers, as papers name them.
 from collections.abc import Iterator, Sequence
 
 from portal.common.latex import escaped
+from portal.common.latex_tables import (
+    PACKAGES,
+    Cell,
+    Head,
+    Heading,
+    Line,
+    Overall,
+    Row,
+    Table,
+)
 
 from .agreement_shapes import Agreement, Figure, LevelAgreement, Part
 
-_NOTHING = "---"
+_EMPTY = Cell("---", "---")
+_ALPHA, _SPANS = "Krippendorff's alpha", "Span F1"
+_PART_HEADS = (
+    Head("Documents"),
+    Head("Entities", group=_ALPHA),
+    Head("Tokens", group=_ALPHA),
+    Head("Exact", group=_SPANS),
+    Head("Overlap", group=_SPANS),
+)
 
 
 def agreement_latex(agreement: Agreement, title: str) -> str:
     """The κ matrix of each level with the overall κ beneath, and the figures of every part."""
-    lines = [f"% Agreement in {escaped(title)}; needs \\usepackage{{booktabs}}."]
+    lines = [f"% Agreement in {escaped(title)}; needs {PACKAGES}."]
     for level in agreement.levels:
         lines += ["", *_matrix(level)]
     if agreement.overall:
@@ -23,67 +41,58 @@ def agreement_latex(agreement: Agreement, title: str) -> str:
 
 
 def _matrix(level: LevelAgreement) -> Iterator[str]:
-    size = len(level.matrix)
-    numbers = " & ".join(str(row.number) for row in level.matrix)
-    yield from _begin("l" + "c" * size)
-    yield rf"Annotator & {numbers} \\"
-    yield r"\midrule"
-    for row in level.matrix:
-        cells = " & ".join(_value(cell) if cell else _NOTHING for cell in row.cells)
-        yield rf"{row.number} & {cells} \\"
-    yield r"\midrule"
+    heads = [Head(str(row.number)) for row in level.matrix]
+    lines: list[Line] = [
+        Row(str(row.number), (), tuple(_cell(cell) if cell else _EMPTY for cell in row.cells))
+        for row in level.matrix
+    ]
+    lines.append(Heading())
     several = len(level.overall.fleiss) > 1
     for overall in level.overall.fleiss:
         each = f", {overall.annotators} per document" if several else ""
-        value = rf"\multicolumn{{{size}}}{{c}}{{{_with_interval(overall.figure)}}}"
-        yield rf"Overall (Fleiss' $\kappa${each}) & {value} \\"
+        name = rf"Overall (Fleiss' $\kappa${each})"
+        lines.append(Overall(name, _with_interval(overall.figure)))
     alpha = level.overall.alpha
     caption = (
         rf"Pairwise Cohen's $\kappa$ of annotators and overall Fleiss' $\kappa$, {level.level} "
         rf"level ($n = {alpha.n}$ items in {alpha.documents} documents; Krippendorff's $\alpha$: "
         rf"{_with_interval(alpha)}; 95\,\% bootstrap intervals over documents)."
     )
-    yield from _end(caption, f"agreement-{level.level}")
+    table = Table(("Annotator",), heads, lines)
+    yield from table.lines_of_latex(caption, f"agreement-{level.level}")
 
 
 def _parts(agreement: Agreement) -> Iterator[str]:
-    yield from _begin("lrcccc")
-    yield (
-        r" & Documents & $\alpha$, entities & $\alpha$, tokens & Span $F_1$, exact "
-        r"& Span $F_1$, overlap \\"
-    )
+    lines: list[Line] = []
     groups: list[Sequence[Part]] = [agreement.labels, agreement.doc_types]
     for parts in groups:
-        yield r"\midrule"
-        yield from (_part(part.name, part) for part in parts)
-    yield r"\midrule"
+        lines += [_part(part.name, part) for part in parts]
+        lines.append(Heading())
     if agreement.overall:
-        yield _part("All", agreement.overall)
+        lines.append(_part("All", agreement.overall))
     caption = (
         r"Krippendorff's $\alpha$ and span $F_1$ between annotators by label (against the rest) "
-        r"and by document type, with 95\,\% bootstrap intervals over documents."
+        r"and by document type, with 95\,\% bootstrap intervals over documents below."
     )
-    yield from _end(caption, "agreement-parts")
+    table = Table(("Part",), _PART_HEADS, lines)
+    yield from table.lines_of_latex(caption, "agreement-parts")
 
 
-def _part(name: str, part: Part) -> str:
+def _part(name: str, part: Part) -> Row:
     figures = (part.entity.alpha, part.token.alpha, part.spans.exact, part.spans.overlap)
-    cells = " & ".join(_with_interval(figure) for figure in figures)
-    return rf"{escaped(name)} & {part.documents} & {cells} \\"
+    documents = Cell(str(part.documents), str(part.documents))
+    return Row(name, (), (documents, *(_cell(figure, has_interval=True) for figure in figures)))
 
 
-def _begin(columns: str) -> list[str]:
-    return [r"\begin{table}", r"\centering", rf"\begin{{tabular}}{{{columns}}}", r"\toprule"]
+def _cell(figure: Figure, *, has_interval: bool = False) -> Cell:
+    under = _ends(figure) if has_interval else ""
+    return Cell(_value(figure), _value(figure), under)
 
 
-def _end(caption: str, label: str) -> list[str]:
-    return [
-        r"\bottomrule",
-        r"\end{tabular}",
-        rf"\caption{{{caption}}}",
-        rf"\label{{tab:{label}}}",
-        r"\end{table}",
-    ]
+def _ends(figure: Figure) -> str:
+    if figure.low is None or figure.high is None:
+        return ""
+    return f"[${figure.low:.2f}$, ${figure.high:.2f}$]"
 
 
 def _value(figure: Figure) -> str:
@@ -91,6 +100,4 @@ def _value(figure: Figure) -> str:
 
 
 def _with_interval(figure: Figure) -> str:
-    if figure.low is None or figure.high is None:
-        return _value(figure)
-    return f"{_value(figure)} [${figure.low:.2f}$, ${figure.high:.2f}$]"
+    return f"{_value(figure)} {_ends(figure)}".rstrip()

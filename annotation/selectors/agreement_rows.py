@@ -102,7 +102,7 @@ def _confusions(level: LevelAgreement) -> Iterator[list[Cell]]:
     for place, answer in enumerate(answers):
         for other in range(place, len(answers)):
             count = level.confusion.rows[place][other]
-            start = [level.level, "confusion", _plain(answer), _plain(answers[other]), "pairs"]
+            start = [level.level, "confusion", answer, answers[other], "pairs"]
             yield [*start, 2, count, "", "", "", "", ""]
 
 
@@ -113,16 +113,11 @@ def _row(
     return [
         level,
         scope,
-        _plain(subject),
-        _plain(other),
+        subject,
+        other,
         measure,
         size,
         *("" if number is None else number for number in numbers),
         figure.n,
         figure.documents,
     ]
-
-
-def _plain(text: str) -> str:
-    """A name that a spreadsheet would take for a formula is made a text."""
-    return f"'{text}" if text[:1] in {"=", "+", "-", "@", "\t", "\r"} else text

@@ -48,7 +48,7 @@ def quality_rows(quality: CampaignQuality) -> Iterator[list[Cell]]:
 def _row(each: AnnotatorQuality, scope: str, subject: str, pages: int, tally: Tally) -> list[Cell]:
     rates = ("" if rate is None else rate for rate in (tally.precision, tally.recall, tally.f1))
     return [
-        _plain(each.name), scope if not scope.isdigit() else f"{scope} pages", _plain(subject),
+        each.name, scope if not scope.isdigit() else f"{scope} pages", subject,
         pages, tally.expected, tally.marked, tally.matched, *rates,
         tally.missed, tally.extra, tally.boundary, tally.label,
     ]  # fmt: skip
@@ -57,8 +57,3 @@ def _row(each: AnnotatorQuality, scope: str, subject: str, pages: int, tally: Ta
 def _person(each: AnnotatorQuality) -> list[Cell]:
     minutes = "" if each.minutes is None else each.minutes
     return [each.submitted, minutes, each.timed, each.flagged, each.skipped]
-
-
-def _plain(text: str) -> str:
-    """A name that a spreadsheet would take for a formula is made a text."""
-    return f"'{text}" if text[:1] in {"=", "+", "-", "@", "\t", "\r"} else text

@@ -1,7 +1,5 @@
 """How well each annotator works, over time. For the campaign's leads alone."""
 
-import csv
-
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import render
@@ -11,6 +9,7 @@ from annotation.access import led_campaign
 from annotation.selectors.annotator_quality import PERIODS, campaign_quality, chosen_period
 from annotation.selectors.annotator_quality_rows import COLUMNS, quality_rows
 from portal.accounts.access import UserRequest
+from portal.common.spreadsheets import csv_text
 
 
 @login_required
@@ -34,9 +33,7 @@ def annotator_quality_csv(request: UserRequest, slug: str) -> HttpResponse:
     """Every figure of the page, a row for each annotator, label and period."""
     standing = led_campaign(request.user, slug)
     every = chosen_period(request.GET.get("every", ""))
-    response = HttpResponse(content_type="text/csv; charset=utf-8")
+    rows = quality_rows(campaign_quality(standing.campaign, every))
+    response = HttpResponse(csv_text([COLUMNS, *rows]), content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="annotators-{slug}.csv"'
-    writer = csv.writer(response)
-    writer.writerow(COLUMNS)
-    writer.writerows(quality_rows(campaign_quality(standing.campaign, every)))
     return response

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery
@@ -21,11 +22,13 @@ from annotation.models import (
 )
 from portal.accounts.models import User
 from portal.common.prepared import Parameter, Prepared
-from scoring.models import Board, Entry, ExpertReview, Grading, Submission
-from scoring.selectors.headings import BoardColumn, board_columns
+from scoring.models import Board, Entry, ExpertReview, Grading, Phase, Submission
+from scoring.selectors.headings import GROUPED, BoardColumn
 from scoring.selectors.judge_cases import for_expert
-from scoring.selectors.ranking import competition_ranks, is_score
-from scoring.selectors.telling import entry_as_told
+from scoring.selectors.leaderboard_rows import Row
+from scoring.selectors.leaderboards import best_first, ranked_sections, rows_of_table
+from scoring.selectors.table_frames import TableFrame, table_frame
+from scoring.selectors.telling import entry_as_told, told_columns
 
 PLACES_SHOWN = 3
 NEWEST_SHOWN = 6
@@ -38,6 +41,8 @@ class Place:
     name: str
     organisation: str
     score: str
+    is_best: bool = False
+    """Whether no row has a better score; several rows may share the first rank."""
 
 
 @dataclass(frozen=True)
@@ -71,54 +76,59 @@ def boards_at_a_glance() -> tuple[BoardAtAGlance, ...]:
 
 
 def _glance(board: Board, entries: Sequence[Entry]) -> BoardAtAGlance:
-    columns = board_columns(board.spec.columns)
     graded = [
         entry for entry in entries if entry.kind == Entry.Kind.GRADED and not entry.is_disqualified
     ]
-    reported = [entry for entry in entries if entry.kind == Entry.Kind.REPORTED]
+    phase = max((entry.phase for entry in graded if entry.phase), key=_number, default=None)
+    if phase:
+        phase.board = board
+    frame = table_frame(board, phase, GROUPED)
+    column = _decisive(frame.columns)
     return BoardAtAGlance(
         board=board,
-        column=_decisive(columns),
-        places=_best_places(_comparable(graded or _complete(reported, columns)), columns),
+        column=column,
+        places=_best_places(_comparable(frame, phase, entries), frame, column),
         graded=len(graded),
-        reported=len(reported),
+        reported=sum(entry.kind == Entry.Kind.REPORTED for entry in entries),
     )
 
 
-def _comparable(entries: Sequence[Entry]) -> Sequence[Entry]:
-    """Of many rows those that were measured alike, for only they may meet in one ranking.
+def _number(phase: Phase) -> int:
+    return phase.pk
 
-    Of graded rows those of the newest phase under the signature used last; of reported ones those
-    of the source that reports the most.
+
+def _comparable(frame: TableFrame, phase: Phase | None, entries: Sequence[Entry]) -> list[Row]:
+    """The section of the leaderboard whose best are shown: only rows that were measured alike meet
+    in one ranking.
+
+    Of graded rows those of the newest phase under the signature used last; without such, those of
+    the source that reports the most.
     """
-    groups: dict[tuple[int, str, str], list[Entry]] = defaultdict(list)
-    for entry in entries:
-        groups[entry.phase_id or 0, entry.signature, entry.provenance].append(entry)
-    return max(groups.values(), key=_weight, default=[])
-
-
-def _weight(rows: Sequence[Entry]) -> tuple[int, int]:
-    phase = rows[0].phase_id
-    return (0, len(rows)) if phase is None else (phase, rows[-1].pk)
-
-
-def _best_places(entries: Sequence[Entry], columns: Sequence[BoardColumn]) -> tuple[Place, ...]:
-    column = _decisive(columns)
-    scored = _complete(entries, columns)
-    values = [entry.scores[column.basis] for entry in scored]
-    ranks = competition_ranks(values, higher_is_better=column.higher_is_better)
-    places = [
-        Place(rank, entry.name, entry.organisation, column.show(value))
-        for rank, entry, value in zip(ranks, scored, values, strict=True)
-        if rank is not None
+    kind = Entry.Kind.REPORTED if phase is None else Entry.Kind.GRADED
+    shown = [
+        entry
+        for entry in rows_of_table(frame, entries)
+        if entry.kind == kind and (phase is None or entry.phase_id == phase.pk)
     ]
-    return tuple(sorted(places, key=lambda place: (place.rank, place.name))[:PLACES_SHOWN])
+    sections = [section.rows for section in ranked_sections(frame, phase, shown)]
+    return max(sections, key=len if phase is None else _newest, default=[])
 
 
-def _complete(entries: Sequence[Entry], columns: Sequence[BoardColumn]) -> list[Entry]:
-    """The entries with every figure that ranks, as they must have on the leaderboard itself."""
-    bases = {column.basis for column in columns if column.is_rank}
-    return [entry for entry in entries if all(is_score(entry.scores.get(basis)) for basis in bases)]
+def _newest(rows: Sequence[Row]) -> int:
+    """The last of its entries that takes part."""
+    return max((row.entry.pk for row in rows if not row.is_disqualified), default=0)
+
+
+def _best_places(rows: Sequence[Row], frame: TableFrame, column: BoardColumn) -> tuple[Place, ...]:
+    """As the leaderboard ranks, orders and rounds them."""
+    rank = next(each.key for each in frame.columns if each.decides)
+    at = frame.columns.index(column)
+    places = (
+        Place(place, row.entry.name, row.entry.organisation, cell.text, is_best=cell.is_best)
+        for row in best_first(rows, frame.columns)
+        if (place := row.ranks[rank]) is not None and (cell := row.cells[at])
+    )
+    return tuple(islice(places, PLACES_SHOWN))
 
 
 def _decisive(columns: Sequence[BoardColumn]) -> BoardColumn:
@@ -143,7 +153,10 @@ def newest_entries() -> tuple[NewEntry, ...]:
 
 
 def _new_entry(entry: Entry, submission_id: int) -> NewEntry:
-    column = _decisive(board_columns(entry.board.spec.columns))
+    phase = entry.phase
+    assert phase is not None
+    phase.board = entry.board
+    column = _decisive(told_columns(phase, table_frame(entry.board, phase).columns))
     return NewEntry(entry, submission_id, column, column.show(entry.scores.get(column.basis)))
 
 

@@ -10,6 +10,7 @@ from scoring.forms import CARD_FIELDS, RowFilterForm
 from scoring.forms.boards import group_names, sort_columns
 from scoring.models import Board, Category, Entry, Phase, Window
 from scoring.selectors.boards import phase_windows
+from scoring.selectors.output_tokens import tokens_of
 from scoring.selectors.protection import PROTECTED, all_warnings, warnings
 from scoring.selectors.row_filters import CLOSED, OPEN
 from scoring.services.boards import NewPhase, phase_faults, phase_slug
@@ -249,6 +250,14 @@ class RowSerializer(serializers.ModelSerializer[Entry]):
         "missing where there is none.",
     )
     ranks = serializers.DictField(child=serializers.IntegerField(allow_null=True))
+    output_tokens_per_item = serializers.FloatField(
+        allow_null=True, help_text="Null where nothing is stated."
+    )
+    output_tokens_from = serializers.ChoiceField(
+        choices=[("card", "the model card"), ("lines", "the lines of the submission")],
+        allow_null=True,
+        help_text="What states them; the lines where the card says nothing.",
+    )
 
     class Meta:
         model = Entry
@@ -263,11 +272,16 @@ class RowSerializer(serializers.ModelSerializer[Entry]):
             "values",
             "intervals",
             "ranks",
+            "output_tokens_per_item",
+            "output_tokens_from",
         ]
 
     def to_representation(self, instance: Any) -> dict[str, Any]:
         """Of a leaderboard's Row."""
         entry = instance.entry
+        tokens = tokens_of(entry)
+        entry.output_tokens_per_item = tokens and tokens.per_item
+        entry.output_tokens_from = tokens and tokens.source
         entry.submission, entry.team = instance.submission_id, instance.team
         entry.values, entry.ranks = instance.values, instance.ranks
         return super().to_representation(entry)

@@ -39,8 +39,9 @@ def common_charts(deciding: str) -> tuple[Chart, ...]:
             "tokens",
             "tokens",
             "Output tokens and score",
-            "The score against the tokens written for all items; on the line stand the systems "
-            "that no other beats with as few.",
+            "The score against the tokens written per item, as the card states them or else as "
+            "the lines of the submission do; on the line are the systems that no other beats with "
+            "as few.",
             (deciding,),
         ),
         Chart(

@@ -5,6 +5,7 @@ any documents, drawn any number of times. Source of the procedure: METRICS §9 o
 the percentile bootstrap of `scoring.metrics.intervals`.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 
 # Where a value stands in a mean of means, from the outside in, such as ("KIE", "KIE_zh").
 Part = tuple[str, ...]
+# No stratum is called so: its name has a line break at its end.
+_POOL = "several\n"
 
 
 class Contribution(NamedTuple):
@@ -48,6 +51,7 @@ def resampled_documents(
     seed: str,
 ) -> "Resampling":
     """The weights of the documents, each drawn within its stratum: the strata of all its items.
+    Documents of several strata that no other document has together are drawn with each other.
 
     Raises ValueError without observations.
     """
@@ -57,8 +61,24 @@ def resampled_documents(
     for document, result in observations:
         strata.setdefault(document, set()).add(stratum(result))
     documents = sorted(strata)
-    named = ["\n".join(sorted(strata[document])) for document in documents]
-    return resampling(documents, seed=seed, strata=named)
+    names = _stratum_names(strata)
+    return resampling(documents, seed=seed, strata=[names[document] for document in documents])
+
+
+def _stratum_names(strata: Mapping[str, set[str]]) -> dict[str, str]:
+    """By document. Alone in its stratum a document would always be drawn once, as if it could not
+    vary: those of several strata that nobody shares are a stratum together, and a single one of
+    them goes to the largest stratum with which it shares a part."""
+    names = {document: "\n".join(sorted(parts)) for document, parts in strata.items()}
+    sizes = Counter(names.values())
+    alone = [name for name, parts in strata.items() if len(parts) > 1 and sizes[names[name]] == 1]
+    if len(alone) > 1:
+        return names | dict.fromkeys(alone, _POOL)
+    for only in alone:
+        near = [name for name in strata if name != only and strata[name] & strata[only]]
+        shared = [names[name] for name in near]
+        names[only] = max(shared, key=lambda name: (sizes[name], name), default=names[only])
+    return names
 
 
 def replicated(

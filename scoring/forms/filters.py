@@ -6,7 +6,7 @@ from typing import Any
 from django import forms
 
 from scoring.models import Category, Entry
-from scoring.selectors.ranking import parameters
+from scoring.selectors.model_sizes import parameters
 from scoring.selectors.row_filters import CLOSED, OPEN, RowFilter
 
 _SIZE = re.compile(r"\d+(\.\d+)?\s*[kmbt]", re.IGNORECASE)

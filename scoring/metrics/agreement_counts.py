@@ -25,6 +25,7 @@ Counts = NDArray[np.int64]
 
 # Weights that are kept in the form in which they are multiplied, so that memory stays bounded.
 _KEPT = 4_000_000
+_NOISE = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,7 +215,8 @@ def _divided(part: Floats, whole: Floats) -> Floats:
 class Estimate:
     """A figure with its 95 % bootstrap interval over documents.
 
-    `value` is None where the figure is undefined, `interval` there and with a single document.
+    `value` is None where the figure is undefined, `interval` there and with a single document, also
+    where only one of many documents has what the figure is about.
     """
 
     value: float | None
@@ -252,4 +254,13 @@ class Draws:
 def estimate(values: Floats) -> Estimate:
     """The figure of `Draws.sums`: its value first, then one of every resample."""
     value = float(values[0]) if np.isfinite(values[0]) else None
+    if _rests_on_few(values[1:]):
+        return Estimate(value, None)
     return Estimate(value, Replicates(value, values[1:], "").interval())
+
+
+def _rests_on_few(resampled: Floats) -> bool:
+    """Whether the figure goes away with some draws and is the same in all others: it rests on so
+    few documents that nothing is known of how much it varies."""
+    known = resampled[np.isfinite(resampled)]
+    return 0 < known.size < resampled.size and float(np.ptp(known)) < _NOISE

@@ -4,15 +4,15 @@ A figure is a ratio of sums, or a mean of such ratios over groups, or a mean of 
 `Tallies`. Whole documents are resampled, since what stands on one page is not independent. All
 systems of a board are resampled with the same weights, so that they are compared replicate by
 replicate. Sources: B. Efron and R. Tibshirani, An Introduction to the Bootstrap, 1993 (percentile
-interval); P. Koehn, EMNLP 2004 (paired bootstrap); E. Noreen, Computer-Intensive Methods for
-Testing Hypotheses, 1989, and S. Riezler and J. Maxwell, ACL 2005 workshop (approximate
-randomisation).
+interval, and the test that follows from it); P. Koehn, EMNLP 2004 (paired bootstrap); E. Noreen,
+Computer-Intensive Methods for Testing Hypotheses, 1989, and S. Riezler and J. Maxwell, ACL 2005
+workshop (approximate randomisation).
 """
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,6 +46,12 @@ class Tallies:
     counts: Floats
 
     @property
+    def rests_on_one(self) -> bool:
+        """Whether a single document has all counts of some group. However often documents are
+        drawn, that group's figure stays as it is: nothing is known of how much it varies."""
+        return bool(((self.counts > 0).sum(axis=0) == 1).any())
+
+    @property
     def value(self) -> float | None:
         """The figure itself, None where nothing was counted."""
         sums, counts = (part.sum(axis=0, keepdims=True) for part in (self.sums, self.counts))
@@ -71,8 +77,13 @@ class Replicates:
     values: Floats
     key: str
 
+    @property
+    def can_be_compared(self) -> bool:
+        """Whether there is any replicate: none if a part of the figure rests on one document."""
+        return self.value is not None and bool(np.isfinite(self.values).any())
+
     def interval(self, level: float = LEVEL) -> Interval | None:
-        """The percentile interval; None where the figure is undefined."""
+        """The percentile interval; None where the figure is undefined or has no replicates."""
         finite = self.values[np.isfinite(self.values)]
         if self.value is None or not finite.size:
             return None
@@ -85,7 +96,7 @@ class PairedTest:
     """The difference first - second and how likely one as large is by chance.
 
     `p_value` is two-sided, in (0, 1]; `interval` is that of the difference, where the test gives
-    one.
+    one. It leaves 0 out exactly if `p_value` is below 5 %.
     """
 
     difference: float
@@ -94,7 +105,10 @@ class PairedTest:
 
     @property
     def is_significant(self) -> bool:
-        return self.p_value < SIGNIFICANT
+        """Below 5 %, with the interval on the side of the difference."""
+        if self.p_value >= SIGNIFICANT:
+            return False
+        return self.interval is None or self.interval.low * self.difference > 0
 
 
 def tally(
@@ -137,6 +151,9 @@ def tally(
 def bootstrap(tallies: Tallies, weights: Resampling) -> Replicates:
     """The replicates of a figure. Documents of `weights` without tallies add nothing to it.
 
+    All are nan where drawing cannot vary a part of the figure: where a group rests on one document,
+    and where a document that counts is alone in its stratum, so that it is always drawn once.
+
     Raises ValueError for a document of `tallies` that `weights` does not have.
     """
     missing = set(tallies.documents).difference(weights.documents)
@@ -144,6 +161,8 @@ def bootstrap(tallies: Tallies, weights: Resampling) -> Replicates:
         raise ValueError(f"document {min(missing)!r} is not among those resampled")
     position = {name: i for i, name in enumerate(weights.documents)}
     rows = [position[name] for name in tallies.documents]
+    if tallies.rests_on_one or _has_fixed(tallies, weights.sizes[rows]):
+        return Replicates(tallies.value, np.full(weights.resamples, np.nan), weights.key)
     both = np.zeros((len(position), 2 * len(tallies.groups)))
     both[rows] = np.hstack([tallies.sums, tallies.counts])
     # Most documents are in one group of many: the matrix is nearly empty.
@@ -165,21 +184,25 @@ def combine(function: Callable[..., Floats], *parts: Replicates) -> Replicates:
 
 
 def paired_bootstrap(first: Replicates, second: Replicates) -> PairedTest | None:
-    """Whether two systems differ: p = (1 + #{|d* - mean d*| >= |d|}) / (1 + resamples).
+    """Whether two systems differ: p = 2 (1 + min(#{d* <= 0}, #{d* >= 0})) / (1 + resamples).
 
-    d is the difference of the figures, d* that of the replicates, which are centred so that they
-    show what chance alone would give. None where either figure is undefined. Raises ValueError for
-    replicates of different resamplings.
+    d* is the difference of the replicates. The interval of the difference is cut from the same
+    replicates at the same count, so that it leaves 0 out exactly if p is below 5 %. None where
+    either figure is undefined, and where there are too few replicates for any interval. Raises
+    ValueError for replicates of different resamplings.
     """
     _check_shared((first, second))
     if first.value is None or second.value is None:
         return None
-    difference = first.value - second.value
-    values = first.values - second.values
-    interval = Replicates(difference, values, first.key).interval()
-    values = values[np.isfinite(values)]
-    extreme = np.abs(values - values.mean()) >= abs(difference) - _NOISE if values.size else values
-    return PairedTest(difference, _p_value(extreme), interval)
+    values = _differences(first.values, second.values)
+    values = np.sort(values[np.isfinite(values)])
+    outside = _outside(values.size)
+    if outside is None:
+        return None
+    fewer = min(np.count_nonzero(values <= 0), np.count_nonzero(values >= 0))
+    p_value = min(1.0, float(_one_sided(fewer, values.size)) * 2)
+    interval = Interval(float(values[outside]), float(values[values.size - 1 - outside]))
+    return PairedTest(first.value - second.value, p_value, interval)
 
 
 def approximate_randomisation(
@@ -216,21 +239,21 @@ def significance_ranks(
     """Each entry's rank: 1 + the number of entries that are significantly better than it.
 
     Better is higher, or lower with direction `down`; significant is a paired bootstrap at 5 %.
-    None and entries without a figure have no rank and count for no other.
+    None and entries without a figure have no rank and count for no other. Nobody has a rank where
+    an entry has a figure and no replicates: whether others are better than it cannot be tested.
     """
     known = [(place, entry) for place, entry in enumerate(entries) if _has_figure(entry)]
     ranks: list[int | None] = [None] * len(entries)
-    if not known:
-        return ranks
     listed = [entry for _, entry in known if entry is not None]
+    if not listed or not all(entry.can_be_compared for entry in listed):
+        return ranks
     _check_shared(listed)
     sign = 1 if direction == "up" else -1
     figures = sign * np.array([entry.value for entry in listed], dtype=np.float64)
     values = sign * np.stack([entry.values for entry in listed])
     for row, (place, _) in enumerate(known):
         better = np.flatnonzero(figures > figures[row])
-        p_values = _paired_p_values(figures[better] - figures[row], values[better] - values[row])
-        ranks[place] = 1 + int(np.count_nonzero(p_values < SIGNIFICANT))
+        ranks[place] = 1 + int(np.count_nonzero(_are_above(values[better], values[row])))
     return ranks
 
 
@@ -238,17 +261,39 @@ def _has_figure(entry: Replicates | None) -> bool:
     return entry is not None and entry.value is not None
 
 
-def _paired_p_values(differences: Floats, replicates: Floats) -> Floats:
-    """What `paired_bootstrap` gives for each row of replicates, of shape (pairs, resamples)."""
-    finite = np.isfinite(replicates)
-    sizes = finite.sum(axis=1)
-    sums = np.where(finite, replicates, 0.0).sum(axis=1)
-    centred = replicates - (sums / np.maximum(sizes, 1))[:, None]
-    # What is not finite is no replicate of the pair; compared, it is never as extreme.
-    with np.errstate(invalid="ignore"):
-        extreme = finite & (np.abs(centred) >= np.abs(differences)[:, None] - _NOISE)
-    p_values: Floats = (1 + extreme.sum(axis=1)) / (1 + sizes)
-    return p_values
+def _has_fixed(tallies: Tallies, sizes: NDArray[np.uint64]) -> bool:
+    """Whether a document that counts is alone in its stratum; `sizes` are those of the strata."""
+    counts = (tallies.counts > 0).any(axis=1)
+    return bool((counts & (sizes == 1)).any())
+
+
+def _differences(first: Floats, second: Floats) -> Floats:
+    """Replicate by replicate, without the noise of the summation."""
+    values: Floats = first - second
+    return np.where(np.abs(values) < _NOISE, 0.0, values)
+
+
+def _one_sided(count: Any, replicates: Any) -> Any:
+    """The share of replicates on the other side of 0, counting the system as it is among them."""
+    return (1 + count) / (1 + replicates)
+
+
+def _outside(replicates: int) -> int | None:
+    """How many replicates lie beyond each end of an interval: as many as may be on the other side
+    of 0 in a significant difference. None where there are too few of them for any."""
+    counts = np.arange(replicates)
+    allowed = int(np.count_nonzero(_one_sided(counts, replicates) * 2 < SIGNIFICANT))
+    return allowed - 1 if allowed else None
+
+
+def _are_above(better: Floats, other: Floats) -> NDArray[np.bool_]:
+    """For each row of replicates, of shape (systems, resamples), whether `paired_bootstrap` finds
+    it significantly above the other system, which has fewer."""
+    values = _differences(better, other)
+    below = np.count_nonzero(values <= 0, axis=1)
+    p_values = _one_sided(below, np.isfinite(values).sum(axis=1)) * 2
+    above: NDArray[np.bool_] = p_values < SIGNIFICANT
+    return above
 
 
 def _added(cells: NDArray[np.int64], values: Floats, shape: tuple[int, int]) -> Floats:

@@ -1,5 +1,6 @@
 """The change log of a board: which ranks moved when it was graded again, and why."""
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -61,7 +62,7 @@ class PhaseChange:
     links_diff: bool
     """Whether the reader can see what differs between the releases."""
     lines: Sequence[MoveLine]
-    """Every row that is still public, by its rank."""
+    """Every row that is still public, in the order of the leaderboard."""
     left_out: int
     """Rows that are not public any more."""
 
@@ -140,7 +141,10 @@ def _phase_change(user: Viewer, part: RegradedPhase, moves: Sequence[RankMove]) 
     column = deciding_column(part.phase.columns)
     public = [move for move in moves if _is_public(move)]
     lines = [_line(column, move) for move in public]
-    lines.sort(key=lambda line: (line.rank_after is None, line.rank_after or 0))
+    sign = -1 if column.direction == "up" else 1
+    lines.sort(
+        key=lambda line: (line.rank_after or math.inf, sign * (line.score_after or 0.0)),
+    )
     return PhaseChange(
         part=part,
         column=column,

@@ -1,16 +1,14 @@
 """Charts as pictures, which are drawn once for what the leaderboard says, as tables, and as
 Vega-Lite for whoever wants to look at them in a browser or to draw them in another way."""
 
-import csv
-import io
 import json
 import re
 from typing import Literal, NamedTuple, get_args
 
-from portal.common.spreadsheets import spreadsheet_text
+from portal.common.spreadsheets import csv_text
 from scoring.access import Viewer
 from scoring.charts.look import NARROW, WIDE, Room, Words
-from scoring.charts.shapes import Cell, Shape
+from scoring.charts.shapes import Shape
 from scoring.charts.specs import specification
 
 from .charts import BoardChart, BoardCharts
@@ -39,18 +37,11 @@ def file_name(shown: BoardCharts, chart: BoardChart) -> str:
 
 
 def chart_csv(chart: BoardChart) -> str:
-    """The rows that are drawn, unrounded: rates in [0, 1]. Empty of a chart without rows."""
+    """The rows that are drawn, rates in [0, 1], with six decimals at most. Empty of a chart without
+    rows."""
     if chart.table is None:
         return ""
-    text = io.StringIO(newline="")
-    writer = csv.writer(text)
-    writer.writerow(map(_cell, chart.table.heads))
-    writer.writerows(map(_cell, line) for line in chart.table.lines)
-    return text.getvalue()
-
-
-def _cell(value: Cell) -> Cell:
-    return spreadsheet_text(value) if isinstance(value, str) else "" if value is None else value
+    return csv_text([chart.table.heads, *chart.table.lines])
 
 
 def chart_stamp(user: Viewer, stamped: StampedBoard, shown: BoardCharts) -> str:

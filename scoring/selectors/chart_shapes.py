@@ -20,7 +20,9 @@ from scoring.charts.shapes import (
 from scoring.models import Architecture, Entry
 
 from .leaderboards import CATEGORY_HEADINGS
-from .ranking import competition_ranks, is_score, parameters
+from .model_sizes import parameters
+from .output_tokens import tokens_of
+from .ranking import is_score
 
 # More rows could not be read; the table of the leaderboard has all.
 MOST_ROWS = 20
@@ -29,10 +31,12 @@ _NOT_STATED = "Not stated"
 
 @dataclass(frozen=True)
 class ChartSource:
-    """What the charts are made of: rows that may be compared, in the order of the leaderboard,
-    each with the scores that are told; the figures by key; and of the best row its parts."""
+    """What the charts are made of: rows that may be compared, best first, each with the scores that
+    are told, and their ranks on the leaderboard by figure; the figures by key; and of the best row
+    its parts."""
 
     entries: Sequence[Entry]
+    ranks: Mapping[str, Sequence[int | None]]
     figures: Mapping[str, Column]
     parts: Mapping[str, Mapping[str, Any]]
 
@@ -64,8 +68,12 @@ def _size(chart: Chart, source: ChartSource) -> Shape | None:
 
 
 def _tokens(chart: Chart, source: ChartSource) -> Shape | None:
-    axis = Axis("Output tokens", decimals=0, scale="log")
-    return _against(chart, source, axis, lambda entry: entry.output_tokens or None, has_front=True)
+    def per_item(entry: Entry) -> float | None:
+        tokens = tokens_of(entry)
+        return tokens.per_item or None if tokens else None
+
+    axis = Axis("Output tokens per item", decimals=0, scale="log")
+    return _against(chart, source, axis, per_item, has_front=True)
 
 
 def _cost(chart: Chart, source: ChartSource) -> Shape | None:
@@ -125,32 +133,21 @@ def _history(chart: Chart, source: ChartSource) -> Shape | None:
 
 
 def _ranks(chart: Chart, source: ChartSource) -> Shape | None:
-    """Ranks among the rows that have both figures."""
-    columns = _columns(chart, source)
-    if len(columns) < 2:
+    """The ranks of the leaderboard by both figures, of the rows that have them."""
+    ranks = [source.ranks[column.key] for column in _columns(chart, source) if column.rank]
+    if len(ranks) < 2:
         return None
-    left, right = columns
-    ranked = [
-        entry
-        for entry in source.entries
-        if _score(entry, left) is not None and _score(entry, right) is not None
-    ]
     slopes = [
         Slope(entry.name, before, after)
-        for entry, before, after in zip(
-            ranked, _ranks_by(ranked, left), _ranks_by(ranked, right), strict=True
-        )
+        for entry, before, after in zip(source.entries, *ranks, strict=True)
         if before is not None and after is not None
     ]
-    slopes.sort(key=lambda slope: (slope.right, slope.name.casefold()))
+    # Where several share a rank, they stay in the order of the leaderboard.
+    slopes.sort(key=lambda slope: slope.right)
     if len(slopes) < 2:
         return None
-    return Slopes(f"by {_axis(left).label}", f"by {_axis(right).label}", tuple(slopes[:MOST_ROWS]))
-
-
-def _ranks_by(entries: Sequence[Entry], column: Column) -> list[int | None]:
-    values = [_score(entry, column) for entry in entries]
-    return competition_ranks(values, higher_is_better=column.direction == "up")
+    left, right = (f"by {_axis(column).label}" for column in _columns(chart, source))
+    return Slopes(left, right, tuple(slopes[:MOST_ROWS]))
 
 
 def _profile(chart: Chart, source: ChartSource) -> Shape | None:

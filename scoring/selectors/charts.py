@@ -22,7 +22,9 @@ from scoring.models import Board, Entry, Grading, Phase
 from .boards import PhaseWindow, choose_phase
 from .chart_shapes import MOST_ROWS, ChartSource, chart_shape
 from .leaderboard_page import Tab, part_for
-from .leaderboards import Leaderboard, Section, leaderboard
+from .leaderboard_rows import Row
+from .leaderboards import Leaderboard, Section, best_first, leaderboard
+from .output_tokens import tokens_of
 from .telling import as_told, part_words
 
 _TOO_LITTLE = {
@@ -35,6 +37,7 @@ _TOO_LITTLE = {
     "profile": "No row has these figures.",
     "shares": "No row has these figures.",
 }
+_NAMED_AT_MOST = 5
 _TWO_ROWS = "At least two systems must have both figures."
 
 
@@ -166,20 +169,22 @@ def _title(section: Section) -> str:
 def _source(
     user: Viewer, table: Leaderboard, section: Section | None, charts: Sequence[Chart]
 ) -> ChartSource:
-    entries = _in_order(table, section) if section else []
+    rows = _in_order(table, section) if section else []
+    entries = [row.entry for row in rows]
     # Parts are of all items, which a phase in public and private ones does not tell.
     has_parts = any(chart.kind == "parts" for chart in charts) and not table.part
     parts = _told_parts(user, table.phase, entries[0]) if has_parts and entries else {}
-    return ChartSource(entries, table.board.spec.figures_for(_options(table)), parts)
+    ranks = {
+        column.basis: [row.ranks[column.key] for row in rows]
+        for column in table.columns
+        if column.is_rank
+    }
+    return ChartSource(entries, ranks, table.board.spec.figures_for(_options(table)), parts)
 
 
-def _in_order(table: Leaderboard, section: Section) -> list[Entry]:
-    """Best first by the rank that decides, whatever the page is sorted by."""
-    key = next(column.key for column in table.columns if column.decides)
-    rows = [row for row in section.rows if not row.is_disqualified]
-    last = len(rows) + 1
-    rows.sort(key=lambda row: (row.ranks[key] or last, row.entry.name.casefold(), row.entry.pk))
-    return [row.entry for row in rows]
+def _in_order(table: Leaderboard, section: Section) -> list[Row]:
+    """Best first as on the leaderboard, whatever the page is sorted by."""
+    return best_first((row for row in section.rows if not row.is_disqualified), table.columns)
 
 
 def _told_parts(user: Viewer, phase: Phase | None, entry: Entry) -> Mapping[str, Any]:
@@ -191,6 +196,15 @@ def _told_parts(user: Viewer, phase: Phase | None, entry: Entry) -> Mapping[str,
     return subsets
 
 
+def _line_words(source: ChartSource) -> str:
+    """Which systems' tokens are not those of their cards."""
+    found = [(entry.name, tokens_of(entry)) for entry in source.entries]
+    names = [name for name, tokens in found if tokens and tokens.source == "lines"]
+    more = len(names) - _NAMED_AT_MOST
+    listed = "; ".join(names[:_NAMED_AT_MOST]) + (f" and {more} more" if more > 0 else "")
+    return f" From the lines of the submission: {listed}." if names else ""
+
+
 def _chart(chart: Chart, source: ChartSource) -> BoardChart:
     shape = chart_shape(chart, source)
     told = chart.told
@@ -199,6 +213,7 @@ def _chart(chart: Chart, source: ChartSource) -> BoardChart:
     elif isinstance(shape, Scatter):
         are_all_named = len(shape.points) <= named(NARROW)
         told += "" if are_all_named else " Where there are many, the first ones are named."
+        told += _line_words(source) if chart.kind == "tokens" else ""
     elif shape and len(source.entries) > MOST_ROWS:
         told = f"{told} Of {len(source.entries)} systems the {MOST_ROWS} best are shown."
     return BoardChart(chart.key, chart.title, told, shape, _TOO_LITTLE.get(chart.kind, _TWO_ROWS))

@@ -4,15 +4,20 @@ import re
 from datetime import date
 from urllib.parse import quote
 
+from portal.common.latex import LONG_IN_TYPEWRITER, breakable
 from portal.datasets.file_responses import TextFile
 from portal.datasets.publishing.citation import escape
-from scoring.models import Submission
+from scoring.models import Grading, Submission
 
 
-def submission_bibtex(submission: Submission, *, url: str, accessed: date) -> TextFile:
-    """An entry `@misc` with the system, the board, the version and where it was read.
+def submission_bibtex(
+    submission: Submission, grading: Grading | None, *, url: str, accessed: date
+) -> TextFile:
+    """An entry `@misc` with the system, the board, the version, what the result was computed by,
+    and where it was read.
 
-    `url` is the address of the submission's page.
+    `grading` is the result that the reader is shown, if there is one; `url` is that of the
+    submission's page.
     """
     board = submission.phase.board
     title = f"{submission.name} on {board.title}"
@@ -24,7 +29,7 @@ def submission_bibtex(submission: Submission, *, url: str, accessed: date) -> Te
         "howpublished": escape(published),
         "version": str(submission.version),
         "note": f"Submission {submission.pk}, version {submission.version}. "
-        f"Accessed {accessed.isoformat()}",
+        f"{_graded(grading)}Accessed {accessed.isoformat()}",
         "urldate": accessed.isoformat(),
         "url": quote(url, safe="/:;?&=#%+,.@!~*'()[]_-$"),
     }
@@ -32,6 +37,15 @@ def submission_bibtex(submission: Submission, *, url: str, accessed: date) -> Te
     key = f"{_letters(board.slug)}-{_letters(submission.name)}-{submission.pk}"
     text = f"@misc{{{key},\n" + ",\n".join(lines) + "\n}\n"
     return TextFile(f"{key}.bib", "application/x-bibtex", text)
+
+
+def _graded(grading: Grading | None) -> str:
+    """The release of the gold and the signature: without them a figure cannot be computed again."""
+    if grading is None:
+        return ""
+    release = f"{grading.release.dataset.title} {grading.release.version}"
+    signature = breakable(grading.signature, escape, longest=LONG_IN_TYPEWRITER)
+    return rf"Gold: {escape(release)}. Signature: \texttt{{{signature}}}. "
 
 
 def _letters(text: str) -> str:

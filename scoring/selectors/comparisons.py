@@ -28,6 +28,11 @@ if TYPE_CHECKING:
     from scoring.metrics.intervals import PairedTest, Replicates
 
 
+NOT_TESTABLE = "n/a"
+# The same as that of the tests, which come with scipy.
+_LEVEL = 0.05
+
+
 @dataclass(frozen=True)
 class Contestant:
     """An entry that is compared."""
@@ -44,12 +49,14 @@ class Contestant:
 class Difference:
     """The first figure less the second, what a paired test says of it, and both as they are shown.
 
-    The test is None where there is none for this reader or this figure, or none yet.
+    The test is None where there is none for this reader or this figure, or none yet. There can be
+    none (`is_untestable`) where a part of the figure rests on a single document.
     """
 
     value: float | None
     test: "PairedTest | None"
     column: Column
+    is_untestable: bool = False
 
     @property
     def text(self) -> str:
@@ -57,15 +64,18 @@ class Difference:
 
     @property
     def interval_text(self) -> str:
-        """`−1.20 to +0.35`; empty without one."""
+        """`−1.20 to +0.35`; n/a where there can be none, empty without one. An end beside 0 keeps
+        its sign, so that the text leaves 0 out if the interval does."""
         if self.test is None or self.test.interval is None:
-            return ""
-        interval = self.test.interval
-        return f"{signed(interval.low, self.column)} to {signed(interval.high, self.column)}"
+            return NOT_TESTABLE if self.is_untestable else ""
+        ends = self.test.interval.low, self.test.interval.high
+        return " to ".join(signed(end, self.column, keeps_sign=True) for end in ends)
 
     @property
     def p_text(self) -> str:
-        return "" if self.test is None else f"{self.test.p_value:.3f}"
+        if self.test is None:
+            return NOT_TESTABLE if self.is_untestable else ""
+        return p_words(self.test.p_value)
 
     @property
     def is_significant(self) -> bool:
@@ -136,6 +146,14 @@ class Comparison:
         return self.ready == len(self.contestants)
 
     @property
+    def has_untestable(self) -> bool:
+        """Whether a difference can have neither interval nor p-value."""
+        shown = [cell.difference for row in self.figures for cell in row.cells if cell.difference]
+        return any(
+            each.is_untestable for each in (*shown, *(pair.difference for pair in self.pairs))
+        )
+
+    @property
     def error_rows(self) -> list[ErrorRow]:
         return self.items.errors if self.items else []
 
@@ -163,15 +181,26 @@ class Comparison:
         return "entries=" + ",".join(str(each.entry.pk) for each in self.contestants)
 
 
-def signed(value: float, column: Column) -> str:
-    """A difference as text, with its sign.
+def signed(value: float, column: Column, *, keeps_sign: bool = False) -> str:
+    """A difference as text, with its sign; what is rounded to zero has one if it is kept.
 
-    >>> signed(-0.0123, Column("ffa", "FFA", "", ""))
-    '−1.23'
+    >>> column = Column("ffa", "FFA", "", "")
+    >>> signed(-0.0123, column), signed(-0.00001, column), signed(-0.00001, column, keeps_sign=True)
+    ('−1.23', '0.00', '−0.00')
     """
     text = show(abs(value), unit=column.unit, decimals=column.decimals)
-    is_zero = not text.strip("0.")
+    is_zero = not value if keeps_sign else not text.strip("0.")
     return text if is_zero else f"{'+' if value > 0 else '−'}{text}"
+
+
+def p_words(p_value: float) -> str:
+    """Three decimals, never rounded up to the level below which it is.
+
+    >>> p_words(0.0719), p_words(50 / 1001)
+    ('0.072', '<0.050')
+    """
+    text, level = f"{p_value:.3f}", f"{_LEVEL:.3f}"
+    return f"<{level}" if p_value < _LEVEL and text == level else text
 
 
 def comparison(user: Viewer, board: Board, numbers: Sequence[int]) -> Comparison:
@@ -254,7 +283,9 @@ def _difference(
     ours, theirs = told[first].get(column.key), told[second].get(column.key)
     value = None if ours is None or theirs is None else ours - theirs
     drawn = replicates[first].get(column.key), replicates[second].get(column.key)
-    return Difference(value, _test(*drawn), column)
+    test = _test(*drawn)
+    untestable = value is not None and None not in drawn and test is None
+    return Difference(value, test, column, is_untestable=untestable)
 
 
 def _test(first: "Replicates | None", second: "Replicates | None") -> "PairedTest | None":

@@ -1,15 +1,14 @@
-"""A leaderboard's table as CSV: what the page shows, unrounded."""
+"""A leaderboard's table as CSV: what the page shows, with six decimals."""
 
-import csv
-import io
 from typing import Any
 
-from portal.common.spreadsheets import spreadsheet_text
+from portal.common.spreadsheets import csv_text
 from portal.datasets.file_responses import TextFile
 
 from .headings import BoardColumn
 from .leaderboard_rows import Row
 from .leaderboards import Leaderboard, Section
+from .output_tokens import tokens_of
 
 # The same in every table and version; the figures follow under the keys of their columns.
 CARD_COLUMNS = (
@@ -35,6 +34,8 @@ COLUMNS = (
     "is_pinned",
     "is_sample",
     "submission",
+    "output_tokens_per_item",
+    "output_tokens_from",
 )
 
 
@@ -53,17 +54,14 @@ def file_stem(table: Leaderboard) -> str:
 def leaderboard_csv(table: Leaderboard) -> str:
     """One line per row in the table's order; `source` is its signature or publication.
 
-    Figures are rates in [0, 1], or numbers, as they are stored, and so are the ends of their 95 %
-    intervals, which follow after all figures; what is not known is empty. A text that a spreadsheet
-    would calculate has an apostrophe before it.
+    Figures are rates in [0, 1], or numbers, with six decimals at most, and so are the ends of their
+    95 % intervals, which follow after all figures; what is not known is empty. A text that a
+    spreadsheet would calculate has an apostrophe before it.
     """
-    text = io.StringIO(newline="")
-    writer = csv.writer(text)
     ends = [f"{column.key}_{end}" for column in _measured(table) for end in ("low", "high")]
-    writer.writerow([*COLUMNS, *(column.key for column in table.columns), *ends])
-    for section in table.sections:
-        writer.writerows(_line(table, section, row) for row in section.rows)
-    return text.getvalue()
+    heads = [*COLUMNS, *(column.key for column in table.columns), *ends]
+    lines = (_line(table, section, row) for section in table.sections for row in section.rows)
+    return csv_text([heads, *lines])
 
 
 def _measured(table: Leaderboard) -> list[BoardColumn]:
@@ -73,20 +71,19 @@ def _measured(table: Leaderboard) -> list[BoardColumn]:
 
 def _line(table: Leaderboard, section: Section, row: Row) -> list[Any]:
     entry = row.entry
-    known = {"kind": section.kind, "source": section.key, "submission": row.submission_id}
-    words = [_cell(known[name] if name in known else getattr(entry, name)) for name in COLUMNS]
+    tokens = tokens_of(entry)
+    known = {
+        "kind": section.kind,
+        "source": section.key,
+        "submission": row.submission_id,
+        "output_tokens_per_item": tokens and tokens.per_item,
+        "output_tokens_from": tokens and tokens.source,
+    }
+    words = [known[name] if name in known else getattr(entry, name) for name in COLUMNS]
     figures: list[float | None] = [
         row.ranks[column.key] if column.is_rank else row.values[column.basis]
         for column in table.columns
     ]
     for column in _measured(table):
         figures += entry.intervals.get(column.basis) or (None, None)
-    return words + ["" if value is None else value for value in figures]
-
-
-def _cell(value: Any) -> Any:
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return spreadsheet_text(str(value))
+    return words + figures

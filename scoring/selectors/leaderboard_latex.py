@@ -2,23 +2,25 @@ r"""A leaderboard's tables as LaTeX in the manner of booktabs, ready for a paper
 
 One table for each section, since rows of different sections are not comparable. The best of each
 column is bold, the next one underlined; what was disqualified is left out and counted. Intervals
-can stand beside their figures as subscripts; they are not symmetric, so that ± would be wrong.
+can stand below their figures; they are not symmetric, so that ± would be wrong.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
-from portal.common.latex import escaped
+from portal.common.latex import LONG_IN_TYPEWRITER, breakable, escaped
+from portal.common.latex_tables import PACKAGES, Cell, Head, Heading, Line, Table
+from portal.common.latex_tables import Row as TableRow
 from portal.datasets.file_responses import TextFile
 from scoring.models import Entry
 
 from .headings import BoardColumn, head_groups
 from .leaderboard_files import file_stem
+from .leaderboard_rows import Cell as BoardCell
 from .leaderboard_rows import Row
 from .leaderboards import Leaderboard, Section
 
 _NOTHING = "--"
-_LEADING = 2
-"""Columns before the figures: model and size."""
+_STUBS = ("Model", "Size")
 
 
 def leaderboard_latex_file(table: Leaderboard, *, with_intervals: bool = False) -> TextFile:
@@ -30,7 +32,7 @@ def leaderboard_latex_file(table: Leaderboard, *, with_intervals: bool = False) 
 def leaderboard_latex(table: Leaderboard, *, with_intervals: bool = False) -> str:
     """Figures and intervals are rounded as on the page; a board without rows gives a comment
     alone."""
-    lines = [f"% {escaped(table.board.title)}; needs \\usepackage{{booktabs}}."]
+    lines = [f"% {escaped(table.board.title)}; needs {PACKAGES}."]
     sections = [section for section in table.sections if _shown(section)]
     for number, section in enumerate(sections, start=1):
         lines += ["", *_table(table, section, number, with_intervals=with_intervals)]
@@ -46,84 +48,61 @@ def _shown(section: Section) -> list[Row]:
 def _table(
     table: Leaderboard, section: Section, number: int, *, with_intervals: bool
 ) -> Iterator[str]:
-    columns, rows = table.columns, _shown(section)
     with_intervals = with_intervals and section.has_intervals
-    if left_out := len(section.rows) - len(rows):
+    if left_out := len(section.rows) - len(_shown(section)):
         yield f"% Left out: {left_out} disqualified."
-    yield r"\begin{table}"
-    yield r"\centering"
-    yield rf"\begin{{tabular}}{{ll{'r' * len(columns)}}}"
-    yield r"\toprule"
-    yield from _heads(columns)
-    yield r"\midrule"
-    yield from _body(table, section, with_intervals=with_intervals)
-    yield r"\bottomrule"
-    yield r"\end{tabular}"
-    yield rf"\caption{{{_caption(table, section, with_intervals=with_intervals)}}}"
-    yield rf"\label{{tab:{file_stem(table)}-{number}}}"
-    yield r"\end{table}"
+    groups = [group.label for group in head_groups(table.columns) for _ in range(group.span)]
+    heads = [_head(*pair) for pair in zip(table.columns, groups, strict=True)]
+    lines = list(_lines(table, section, with_intervals=with_intervals))
+    caption = _caption(table, section, with_intervals=with_intervals)
+    label = f"{file_stem(table)}-{number}"
+    yield from Table(_STUBS, heads, lines).lines_of_latex(caption, label)
 
 
-def _heads(columns: Sequence[BoardColumn]) -> Iterator[str]:
-    """The groups with a rule below each, then the columns with the way that is better."""
-    groups, first, rules = ["", ""], _LEADING + 1, []
-    for group in head_groups(columns):
-        groups.append(rf"\multicolumn{{{group.span}}}{{c}}{{{escaped(group.label)}}}")
-        rules.append(rf"\cmidrule(lr){{{first}-{first + group.span - 1}}}")
-        first += group.span
-    yield " & ".join(groups) + r" \\"
-    yield " ".join(rules)
-    yield " & ".join(["Model", "Size", *map(_head, columns)]) + r" \\"
-
-
-def _head(column: BoardColumn) -> str:
-    if column.is_rank:
-        return escaped(column.label)
+def _head(column: BoardColumn, group: str) -> Head:
+    """The column with the way that is better."""
     arrow = r"$\uparrow$" if column.higher_is_better else r"$\downarrow$"
-    return f"{escaped(column.label)} {arrow}"
+    return Head(column.label, "" if column.is_rank else arrow, group)
 
 
-def _body(table: Leaderboard, section: Section, *, with_intervals: bool) -> Iterator[str]:
-    columns = table.columns
+def _lines(table: Leaderboard, section: Section, *, with_intervals: bool) -> Iterator[Line]:
     is_first = True
     for group in section.groups:
         rows = [row for row in group.rows if not row.is_disqualified]
-        if not rows:
-            continue
-        if group.heading:
-            if not is_first:
-                yield r"\midrule"
-            width = _LEADING + len(columns)
-            yield rf"\multicolumn{{{width}}}{{l}}{{\textit{{{escaped(group.heading)}}}}} \\"
-        is_first = False
-        yield from (_line(row, columns, with_intervals=with_intervals) for row in rows)
+        if rows and group.heading:
+            yield Heading(group.heading, has_rule=not is_first)
+        for row in rows:
+            is_first = False
+            yield _line(row, table, with_intervals=with_intervals)
 
 
-def _line(row: Row, columns: Sequence[BoardColumn], *, with_intervals: bool) -> str:
-    cells = []
-    for column, cell in zip(columns, row.cells, strict=True):
-        value = row.values[column.basis]
-        text = _NOTHING if value is None or cell.text == "–" else escaped(cell.text)
-        if cell.is_best:
-            text = rf"\textbf{{{text}}}"
-        elif cell.is_second:
-            text = rf"\underline{{{text}}}"
-        if with_intervals and cell.interval:
-            text += rf"\textsubscript{{{cell.interval.replace('–', '--')}}}"
-        cells.append(text)
-    return (
-        " & ".join([escaped(row.entry.name), escaped(row.entry.size) or _NOTHING, *cells]) + r" \\"
+def _line(row: Row, table: Leaderboard, *, with_intervals: bool) -> TableRow:
+    cells = tuple(
+        _cell(cell, row.values[column.basis], with_interval=with_intervals)
+        for column, cell in zip(table.columns, row.cells, strict=True)
     )
+    return TableRow(row.entry.name, (row.entry.size or _NOTHING,), cells)
+
+
+def _cell(cell: BoardCell, value: float | None, *, with_interval: bool) -> Cell:
+    text = _NOTHING if value is None or cell.text == "–" else escaped(cell.text)
+    plain = text
+    if cell.is_best:
+        text = rf"\textbf{{{text}}}"
+    elif cell.is_second:
+        text = rf"\underline{{{text}}}"
+    under = cell.interval.replace("–", "--") if with_interval else ""
+    return Cell(text, plain, under, is_bold=cell.is_best)
 
 
 def _caption(table: Leaderboard, section: Section, *, with_intervals: bool) -> str:
-    parts = [escaped(table.board.title)]
+    parts = [breakable(table.board.title)]
     if table.view:
-        parts.append(escaped(table.view.title))
+        parts.append(breakable(table.view.title))
     if section.kind == Entry.Kind.GRADED and table.phase:
-        parts.append(f"phase {escaped(table.phase.title)}")
-        origin = rf"Signature: \texttt{{{escaped(section.key)}}}"
+        parts.append(f"phase {breakable(table.phase.title)}")
+        origin = rf"Signature: \texttt{{{breakable(section.key, longest=LONG_IN_TYPEWRITER)}}}"
     else:
-        origin = f"As reported: {escaped(section.key)}"
-    subscripts = r" Subscripts: 95\,\% intervals over documents." if with_intervals else ""
-    return f"{', '.join(parts)}. {origin}.{subscripts}"
+        origin = f"As reported: {breakable(section.key)}"
+    below = r" Below: 95\,\% intervals over documents." if with_intervals else ""
+    return f"{', '.join(parts)}. {origin}.{below}"

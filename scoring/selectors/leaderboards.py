@@ -19,11 +19,12 @@ from scoring.models import Board, Category, Entry, Phase
 
 from .headings import BoardColumn, Sort
 from .leaderboard_rows import Row, contests_of, rows_of
+from .model_sizes import parameters
+from .output_tokens import token_annotations
 from .parts import told_part
-from .ranking import parameters
 from .row_filters import ALL_ROWS, RowFilter
 from .row_notes import row_notes
-from .table_frames import table_frame
+from .table_frames import TableFrame, table_frame
 from .telling import entry_as_told, is_withheld, told_columns
 
 CATEGORY_HEADINGS = {
@@ -128,24 +129,18 @@ def leaderboard(
             submission_id=F("grading__submission_id"),
             team_name=F("grading__submission__team__name"),
             team_slug=F("grading__submission__team__slug"),
+            **token_annotations(),
         )
         .order_by("id")
     )
     now = timezone.now()
-    shown = [
-        entry_as_told(entry, phase, now, part=part)
-        for entry in entries
-        if _belongs(entry, frame.views, frame.view)
-    ]
+    told = (entry_as_told(entry, phase, now, part=part) for entry in entries)
+    shown = rows_of_table(frame, told)
     has_graded = any(entry.kind == Entry.Kind.GRADED for entry in shown)
     withheld = phase is not None and is_withheld(phase, frame.view)
     if withheld:
         shown = [entry for entry in shown if entry.kind != Entry.Kind.GRADED]
-    sections = [
-        _section(origin, rows, _told(origin, phase, frame.columns), frame.sort, frame.ranking)
-        for origin, rows in _by_origin(shown).items()
-    ]
-    sections.sort(key=_section_order)
+    sections = ranked_sections(frame, phase, shown)
     return Leaderboard(
         board=board,
         phase=phase,
@@ -159,6 +154,23 @@ def leaderboard(
         is_withheld=withheld,
         total=len(shown),
     )
+
+
+def rows_of_table(frame: TableFrame, entries: Iterable[Entry]) -> list[Entry]:
+    """The entries that stand in the table."""
+    return [entry for entry in entries if _belongs(entry, frame.views, frame.view)]
+
+
+def ranked_sections(
+    frame: TableFrame, phase: Phase | None, entries: Iterable[Entry]
+) -> list[Section]:
+    """Entries of a table, with the scores that are told, in sections that are ranked each for
+    itself. Whatever shows a rank takes it from here, so that there is one. No query."""
+    sections = [
+        _section(origin, rows, _told(origin, phase, frame.columns), frame.sort, frame.ranking)
+        for origin, rows in _by_origin(entries).items()
+    ]
+    return sorted(sections, key=_section_order)
 
 
 def _kept(sections: Iterable[Section], wanted: RowFilter) -> Iterator[Section]:
@@ -224,7 +236,7 @@ def _section(
     if sort.key:
         rows = _sorted(rows, columns, sort)
     elif kind == Entry.Kind.GRADED:
-        rows = _ranked(rows, next(column for column in columns if column.decides))
+        rows = best_first(rows, columns)
     ranked = [contests[column.key] for column in columns if column.is_rank]
     return Section(
         kind,
@@ -248,9 +260,10 @@ def _groups(rows: Iterable[Row], sort: Sort) -> list[RowGroup]:
     return [group for group in groups if group.rows]
 
 
-def _ranked(rows: Iterable[Row], rank: BoardColumn) -> list[Row]:
-    """Best first by the rank that decides, and by its figure where several share a rank; reported
+def best_first(rows: Iterable[Row], columns: Sequence[BoardColumn]) -> list[Row]:
+    """By the rank that decides, and by its figure where several share a rank. On the page reported
     rows keep the order of their source instead."""
+    rank = next(column for column in columns if column.decides)
     sign = -1 if rank.higher_is_better else 1
     return sorted(
         rows,

@@ -2,7 +2,6 @@
 
 import hashlib
 import math
-import re
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
@@ -76,16 +75,3 @@ def best_values(
     ordered = sorted({value for value in values if value is not None}, reverse=higher_is_better)
     best, second = [*ordered[:2], None, None][:2]
     return best, second
-
-
-_UNITS = {"": 1.0, "k": 1e3, "m": 1e6, "b": 1e9, "t": 1e12}
-
-
-def parameters(size: str) -> float | None:
-    """The number of parameters that a size such as 7B, 0.9 b or 350M says; None if it says none.
-
-    >>> parameters("1.2B"), parameters("-")
-    (1200000000.0, None)
-    """
-    match = re.match(r"\s*(\d+(?:\.\d+)?)\s*([kmbt]?)\b", size.lower())
-    return float(match[1]) * _UNITS[match[2]] if match else None

@@ -6,7 +6,7 @@ from datetime import UTC, date
 
 from scoring.models import Category, Entry
 
-from .ranking import parameters
+from .model_sizes import parameters
 
 OPEN, CLOSED = "open", "closed"
 # What the kind of system says of the weights where its card says nothing, as of reported rows.

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from scoring.models import Board, Entry, Phase
 
 from .leaderboards import leaderboard
-from .ranking import competition_ranks
 
 
 @dataclass(frozen=True)
@@ -17,23 +16,13 @@ class Standing:
 
 
 def standings(board: Board, phase: Phase) -> dict[int, Standing]:
-    """The graded rows of a phase by the entry's key: their places by the figure that decides, among
-    those that are ranked. One query.
-
-    Places, for ranks by significance are found later, by a job.
-    """
+    """The graded rows of a phase by the entry's key: their ranks on the board by the figure that
+    decides, and their scores. One query."""
     table = leaderboard(board, phase)
     column = next(each for each in table.columns if each.decides)
-    found: dict[int, Standing] = {}
-    for section in table.sections:
-        if section.kind != Entry.Kind.GRADED:
-            continue
-        scores = [row.values[column.basis] for row in section.rows]
-        competing = [
-            score if row.ranks[column.key] is not None else None
-            for row, score in zip(section.rows, scores, strict=True)
-        ]
-        places = competition_ranks(competing, higher_is_better=column.higher_is_better)
-        for row, place, score in zip(section.rows, places, scores, strict=True):
-            found[row.entry.pk] = Standing(place, score)
-    return found
+    return {
+        row.entry.pk: Standing(row.ranks[column.key], row.values[column.basis])
+        for section in table.sections
+        if section.kind == Entry.Kind.GRADED
+        for row in section.rows
+    }

@@ -127,6 +127,16 @@ def finished_grading(user: Viewer, submission: Submission, wanted: str = "") -> 
     return grading
 
 
+def cited_grading(user: Viewer, submission: Submission) -> Grading | None:
+    """The result to cite: the one that is published; before that, to its keepers, the newest that
+    is done. One or two queries."""
+    related = submission.gradings.in_force().done().select_related("release__dataset")
+    published = related.filter(entry__isnull=False).first()
+    if published is None and rights_for(user, submission).is_keeper:
+        return related.order_by("-id").first()
+    return published
+
+
 @dataclass(frozen=True)
 class SubmissionPage:
     """One submission as one reader may see it."""

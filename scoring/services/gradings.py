@@ -235,6 +235,13 @@ def advance(regrade: int) -> None:
     enqueue(kind=REGRADE_KIND, payload={"regrade": regrade}, group=f"regrade:{regrade}")
 
 
+def advance_batch_of(grading_id: int) -> None:
+    """After the grading was resampled, or could not be: its re-grade waits for that."""
+    waiting = Grading.objects.filter(pk=grading_id, regrade__state=Regrade.State.RUNNING)
+    for regrade in waiting.values_list("regrade", flat=True):
+        advance(regrade)
+
+
 def cancel_grading(*, grading: Grading, actor: User | None) -> Grading:
     """Stops a grading: waiting chunks are dropped, running ones stop after the item they are at.
 

@@ -1,7 +1,8 @@
 """Re-grades: started, joined by what is scored meanwhile, ended without effect or taking over.
 
-A re-grade is advanced by jobs: one when it starts, one whenever a grading of its batch ends. Each
-looks at the whole batch, and running one twice changes nothing. What takes over is in `takeover`.
+A re-grade is advanced by jobs: one when it starts, one whenever a grading of its batch ends, and
+one whenever such a grading was resampled. Each looks at the whole batch, and running one twice
+changes nothing. What takes over is in `takeover`.
 """
 
 from django.db import transaction
@@ -25,6 +26,7 @@ from scoring.selectors.regrade_plans import (
 )
 
 from .gradings import STRANDED_AFTER, advance, lock_phase, start_grading
+from .replicates import are_being_resampled
 from .takeover import lock_unfinished, take_over
 
 __all__ = [
@@ -125,7 +127,8 @@ def advance_regrade(pk: int) -> None:
     if failed:
         _end(regrade, Regrade.State.FAILED, error=_faults(list(failed)))
         return
-    if batch.live().exists():
+    # Without its replicates the batch could not be ranked in the moment in which it takes over.
+    if batch.live().exists() or are_being_resampled(batch):
         return
     # From here on nothing is submitted to these phases, and nothing in them gets its score.
     phases = [lock_phase(part.phase_id) for part in regrade.phases.order_by("phase")]

@@ -27,7 +27,17 @@ _MISSING_AT_ONCE = 50
 
 def queue_resampling(grading_id: int) -> None:
     """In the transaction that finishes the grading. A group of its own: nobody waits for it."""
-    enqueue(kind=RESAMPLE_KIND, payload={"grading": grading_id}, group=f"resampling:{grading_id}")
+    enqueue(kind=RESAMPLE_KIND, payload={"grading": grading_id}, group=_group(grading_id))
+
+
+def _group(grading_id: int) -> str:
+    return f"resampling:{grading_id}"
+
+
+def are_being_resampled(gradings: Iterable[Grading]) -> bool:
+    """Whether the resampling of any of them waits or is under way."""
+    groups = [_group(grading.pk) for grading in gradings]
+    return Job.objects.unfinished().filter(kind=RESAMPLE_KIND, group__in=groups).exists()
 
 
 def resample(grading_id: int) -> "dict[str, Replicates]":
@@ -125,7 +135,7 @@ def ask_for_replicates(gradings: Iterable[Grading]) -> int:
 def _queue_unless_tried(gradings: Iterable[int | None]) -> int:
     queued = 0
     for grading_id in gradings:
-        if grading_id and not Job.objects.filter(group=f"resampling:{grading_id}").exists():
+        if grading_id and not Job.objects.filter(group=_group(grading_id)).exists():
             queue_resampling(grading_id)
             queued += 1
     return queued

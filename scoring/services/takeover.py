@@ -14,7 +14,7 @@ from scoring.selectors.standings import Standing, standings
 from .entry_figures import FIGURES, set_figures
 from .gradings import is_outdated, lock_phase, start_grading
 from .notices import queue_notice
-from .ranking import queue_ranking
+from .ranking import queue_ranking, rank_entries, store_ranks
 from .revisions import bump_board
 
 
@@ -62,13 +62,14 @@ def _results(regrade: Regrade) -> dict[int, Grading]:
 
 def _take_over_phase(regrade: Regrade, part: RegradedPhase) -> None:
     phase = lock_phase(part.phase_id)
-    before = standings(phase.board, phase)
+    before = _standings_by_tests(phase)
     _protect(phase, part.release_after)
     moved = _move_entries(regrade, phase)
     phase.release = part.release_after
     phase.save(update_fields=["release"])
+    after = _standings_by_tests(phase)
+    # A ranking that is under way may have read the entries as they were.
     queue_ranking(phase)
-    after = standings(phase.board, phase)
     RankMove.objects.bulk_create(
         _move(regrade, phase, each, before[each.entry.pk], after[each.entry.pk]) for each in moved
     )
@@ -87,6 +88,13 @@ def _protect(phase: Phase, release: Release) -> None:
     record_event(
         verb="protect_phase", subject=phase.board, actor=None, phase=phase.slug, before=before
     )
+
+
+def _standings_by_tests(phase: Phase) -> dict[int, Standing]:
+    """Ranked now and not by a later job: ranks by tests and ranks by figures alone must not be
+    compared with each other."""
+    store_ranks(phase.pk, rank_entries(phase.pk))
+    return standings(phase.board, phase)
 
 
 def _move_entries(regrade: Regrade, phase: Phase) -> list[_Moved]:

@@ -26,7 +26,12 @@ from scoring.selectors.item_lists import ItemQuery, item_list
 from scoring.selectors.items import item_page
 from scoring.selectors.rendered_items import rendered_item
 from scoring.selectors.score_charts import score_chart, score_frame
-from scoring.selectors.submissions import latest_grading, own_submissions, submission_page
+from scoring.selectors.submissions import (
+    cited_grading,
+    latest_grading,
+    own_submissions,
+    submission_page,
+)
 from scoring.services.gradings import GradingRefused, cancel_grading, retry_grading
 from scoring.services.publication import (
     PublicationRefused,
@@ -97,7 +102,8 @@ def citation(request: HttpRequest, pk: int) -> HttpResponse:
     """How to cite the submission, as BibTeX."""
     found = submission_for(request.user, pk)
     url = request.build_absolute_uri(found.get_absolute_url())
-    return file_response(submission_bibtex(found, url=url, accessed=timezone.now().date()))
+    shown = cited_grading(request.user, found)
+    return file_response(submission_bibtex(found, shown, url=url, accessed=timezone.now().date()))
 
 
 @require_safe

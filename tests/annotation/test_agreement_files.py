@@ -4,6 +4,7 @@ import csv
 import io
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
@@ -19,6 +20,7 @@ from annotation.selectors.agreement_shapes import Trend
 from annotation.templatetags.agreement_figures import heat, reading
 from portal.accounts.models import User
 from tests.conftest import make_user
+from tests.latex import complaints
 
 from .agreement_campaign import labelled_campaign
 
@@ -67,7 +69,8 @@ def test_csv_holds_every_figure(disputed: Campaign, lead: User, client_of: Clien
     (pair,) = [row for row in rows if (row["scope"], row["measure"]) == ("pair", "cohen")][:1]
     expected = campaign_agreement(disputed).levels[0].matrix[0].cells[1]
     assert expected is not None
-    assert float(pair["value"]) == expected.value
+    assert expected.value is not None
+    assert float(pair["value"]) == round(expected.value, 6)
     assert (pair["subject"], pair["other"], pair["n"], pair["low_95"]) == ("Ann", "Ben", "5", "")
 
 
@@ -93,22 +96,37 @@ def test_latex_has_the_layout_of_published_tables(
     lines = response.content.decode().split("\n")
     level = campaign_agreement(four).levels[0]
     cells = [f"${cell.value:.4f}$" if cell else "---" for cell in level.matrix[1].cells]
-    assert lines[2:8] == [
+    assert lines[2:10] == [
         r"\begin{table}",
         r"\centering",
-        r"\begin{tabular}{lcccc}",
+        r"\footnotesize",
+        r"\setlength{\tabcolsep}{3pt}",
+        r"\begin{tabular}{@{}>{\raggedright\arraybackslash}p{75pt}rrrr@{}}",
         r"\toprule",
         r"Annotator & 1 & 2 & 3 & 4 \\",
         r"\midrule",
     ]
-    assert lines[9] == f"2 & {' & '.join(cells)} " + r"\\"
+    assert lines[11] == f"2 & {' & '.join(cells)} " + r"\\"
     value = level.overall.fleiss[0].figure.value
-    assert lines[13].startswith(
+    assert lines[15].startswith(
         rf"Overall (Fleiss' $\kappa$) & \multicolumn{{4}}{{c}}{{${value:.4f}$"
     )
     assert lines.count(r"\begin{table}") == lines.count(r"\end{table}") == 3
     # Annotators are numbers; their names are nobody's business in print.
     assert not any(name in response.content.decode() for name in ("Ann ", "Ben", "Cleo", "Dora"))
+
+
+@pytest.mark.tex
+def test_latex_fits_the_page(four: Campaign, tmp_path: Path) -> None:
+    agreement = campaign_agreement(four)
+    # As of a dozen annotators, and with labels as long as they may be.
+    level = agreement.levels[0]
+    cell = level.matrix[1].cells[0]
+    row = replace(level.matrix[0], cells=(cell,) * 12)
+    matrix = tuple(replace(row, number=number) for number in range(1, 13))
+    labels = [replace(part, name="MonetaryUnit" * 5) for part in agreement.labels]
+    agreement = replace(agreement, levels=(replace(level, matrix=matrix),), labels=tuple(labels))
+    assert complaints(agreement_latex(agreement, "Title" * 30), tmp_path) == []
 
 
 def test_latex_escapes_what_is_not_ours(four: Campaign) -> None:

@@ -243,8 +243,8 @@ def test_csv_has_every_figure(judged: Campaign, ben: User, lead: User, client_of
         ("'=Ben", "all", ""), ("'=Ben", "label", "Number"), ("'=Ben", "label", "Date"),
         ("'=Ben", "5 pages", "1–1"),
     ]  # fmt: skip
-    assert (rows[4]["facts"], rows[4]["precision"], rows[4]["f1"]) == ("4", "1.0", "0.4")
-    assert (rows[6]["facts"], rows[6]["precision"], rows[6]["f1"]) == ("1", "", "0.0")
+    assert (rows[4]["facts"], rows[4]["precision"], rows[4]["f1"]) == ("4", "1", "0.4")
+    assert (rows[6]["facts"], rows[6]["precision"], rows[6]["f1"]) == ("1", "", "0")
     assert (rows[0]["pages_submitted"], rows[1]["pages_submitted"]) == ("1", "")
 
 

@@ -212,6 +212,24 @@ def test_single_document_has_no_interval() -> None:
     assert found.interval is None
 
 
+def test_a_label_of_one_document_among_many_has_no_interval() -> None:
+    """Matched and marked spans of a label that stands in one of five documents: 3 of 4 match."""
+    counts = np.zeros((5, 2))
+    counts[2] = (3, 4)
+    sums = Draws([f"doc{i}" for i in range(5)], seed="v1").sums(counts)
+    with np.errstate(invalid="ignore"):
+        found = estimate(sums[:, 0] / sums[:, 1])
+    assert (found.value, found.interval) == (0.75, None)
+    # With another document that has it the figure varies.
+    counts[4] = (1, 4)
+    sums = Draws([f"doc{i}" for i in range(5)], seed="v1").sums(counts)
+    with np.errstate(invalid="ignore"):
+        found = estimate(sums[:, 0] / sums[:, 1])
+    assert found.value == 0.5
+    assert found.interval is not None
+    assert found.interval.low < 0.5 < found.interval.high
+
+
 def test_draws_refuse_what_depends_on_order() -> None:
     for names in ([], ["b", "a"], ["a", "a"]):
         with pytest.raises(ValueError, match="sorted by name"):

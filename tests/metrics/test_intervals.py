@@ -134,7 +134,7 @@ def test_a_clear_difference_is_significant_and_a_small_one_is_not() -> None:
     assert clear is not None
     assert slight is not None
     assert clear.difference == pytest.approx(0.25)
-    assert clear.p_value == pytest.approx(1 / 1001)
+    assert clear.p_value == pytest.approx(2 / 1001)
     assert clear.interval is not None
     assert 0.15 < clear.interval.low < 0.25 < clear.interval.high < 0.35
     assert not slight.is_significant
@@ -160,6 +160,79 @@ def test_randomisation_swaps_sums_and_counts_together() -> None:
     assert test.p_value == 1.0
     with pytest.raises(ValueError, match="same documents"):
         approximate_randomisation(first, tally(["a"], [1]), seed="v1")
+
+
+def drawn(value: float, values: list[float]) -> Replicates:
+    return Replicates(value, np.array(values), "drawn alike")
+
+
+@pytest.mark.parametrize(
+    ("below", "p_value", "is_significant"),
+    # Of 1,000 replicates: 2 (1 + 24) / 1001 is below 5 %, 2 (1 + 25) / 1001 is not.
+    [(0, 2 / 1001, True), (24, 50 / 1001, True), (25, 52 / 1001, False), (600, 802 / 1001, False)],
+)
+def test_the_test_by_hand(below: int, p_value: float, is_significant: bool) -> None:
+    values = [-1.0] * below + [float(i) for i in range(1, 1001 - below)]
+    test = paired_bootstrap(drawn(5.0, values), drawn(0.0, [0.0] * 1000))
+    assert test is not None
+    assert test.interval is not None
+    assert test.p_value == pytest.approx(p_value)
+    assert test.is_significant is is_significant
+    # The 25th value from each end.
+    assert test.interval == Interval(sorted(values)[24], sorted(values)[-25])
+    ranks = significance_ranks([drawn(5.0, values), drawn(0.0, [0.0] * 1000)])
+    assert ranks == [1, 2 if is_significant else 1]
+
+
+@few
+@given(
+    st.lists(
+        st.one_of(st.floats(-1, 1, width=32), st.just(float("nan")), st.just(0.0)),
+        min_size=1,
+        max_size=300,
+    ),
+    st.floats(-1, 1),
+    st.floats(-1, 1),
+)
+def test_p_value_and_interval_never_disagree(
+    values: list[float], shift: float, difference: float
+) -> None:
+    first = drawn(difference, [value + shift for value in values])
+    second = drawn(0.0, [0.0] * len(values))
+    test = paired_bootstrap(first, second)
+    finite = [value for value in values if np.isfinite(value)]
+    if test is None:
+        # Of fewer no p-value is below 5 %.
+        assert len(finite) < 40
+        return
+    assert test.interval is not None
+    leaves_zero_out = test.interval.low > 0 or test.interval.high < 0
+    assert leaves_zero_out == (test.p_value < 0.05)
+    is_above = difference > 0 and test.interval.low > 0
+    is_below = difference < 0 and test.interval.high < 0
+    assert test.is_significant == (is_above or is_below)
+    assert significance_ranks([first, second]) == [2 if is_below else 1, 2 if is_above else 1]
+
+
+def test_a_document_alone_in_its_stratum_gives_no_test() -> None:
+    """It is drawn once in every resample; an interval of no width would say it is exact."""
+    documents = names(5)
+    weights = resampling(documents, seed="s", strata=["x", "x", "x", "x", "y"])
+    first, second = (bootstrap(tally(documents, row), weights) for row in ([1] * 5, [0] * 5))
+    assert (first.value, first.interval(), first.can_be_compared) == (1.0, None, False)
+    assert paired_bootstrap(first, second) is None
+    # Without a test there is no rank by tests, for anybody.
+    assert significance_ranks([first, second]) == [None, None]
+    # Counted by the others alone the figure varies.
+    others = [bootstrap(tally(documents[:4], row), weights) for row in ([1, 0, 1, 1], [0] * 4)]
+    assert others[0].interval() is not None
+    assert significance_ranks(others) == [1, 2]
+
+
+def test_a_figure_that_one_document_counts_for_has_no_interval() -> None:
+    documents = names(4)
+    dates = bootstrap(tally(documents, [3, 0, 0, 0], [4, 0, 0, 0]), resampling(documents, seed="s"))
+    assert (dates.value, dates.interval()) == (0.75, None)
 
 
 def test_ranks_count_those_significantly_better() -> None:
@@ -196,6 +269,8 @@ def test_ranks_are_those_of_the_paired_tests(
         None if entry.value is None else 1 + sum(is_better(other, entry) for other in entries)
         for entry in entries
     ]
+    if not all(entry.can_be_compared for entry in entries if entry.value is not None):
+        expected = [None] * len(entries)
     assert significance_ranks(entries, direction) == expected
 
 
@@ -222,8 +297,11 @@ def test_what_cannot_be_is_refused(call: object, message: str) -> None:
 @given(SCORES)
 def test_identical_systems_never_differ(scores: list[float]) -> None:
     test = paired_bootstrap(replicates(scores), replicates(scores))
-    assert test is not None
-    assert (test.difference, test.p_value) == (0.0, 1.0)
+    if len(scores) == 1:
+        assert test is None
+    else:
+        assert test is not None
+        assert (test.difference, test.p_value) == (0.0, 1.0)
     tallies = tally(names(len(scores)), scores)
     swapped = approximate_randomisation(tallies, tallies, seed="v1")
     assert swapped is not None
@@ -242,7 +320,7 @@ def test_the_order_of_documents_changes_nothing(scores: list[float], random: obj
         figure = tally(docs, values, groups=[(part,) for part in parts])
         found.append(bootstrap(figure, resampling(docs, seed="v1", strata=parts)))
     assert found[0].value == found[1].value
-    assert (found[0].values == found[1].values).all()
+    assert np.array_equal(found[0].values, found[1].values, equal_nan=True)
 
 
 @few
@@ -262,6 +340,9 @@ def test_the_interval_holds_the_figure(scores: list[float]) -> None:
 def test_swapping_the_systems_changes_the_sign_alone(scores: list[float]) -> None:
     first, second = replicates(scores), replicates([score / 2 for score in scores])
     one, other = paired_bootstrap(first, second), paired_bootstrap(second, first)
+    if len(scores) == 1:
+        assert (one, other) == (None, None)
+        return
     assert one is not None
     assert other is not None
     assert (one.difference, one.p_value) == (-other.difference, other.p_value)

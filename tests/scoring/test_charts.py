@@ -135,9 +135,9 @@ def test_document_types_are_those_of_the_best_row(board: Board, researcher: User
 
 def test_what_the_model_card_says_against_the_score(board: Board, researcher: User) -> None:
     for name, size, tokens, cost, ffa in [
-        ("Small", "7B", 100, "1.50", 0.5),
-        ("Wasteful", "30B", 300, "9", 0.4),
-        ("Large", "72B", 400, "0", 0.9),
+        ("Small", "7B", 300, "1.50", 0.5),
+        ("Wasteful", "3B + 27B-A3B", 900, "9", 0.4),
+        ("Large", "72B", 1200, "0", 0.9),
         ("Silent", "", None, None, 0.95),
     ]:
         entry = make_entry(board, researcher, name=name, ffa=ffa)
@@ -150,9 +150,42 @@ def test_what_the_model_card_says_against_the_score(board: Board, researcher: Us
         ("Wasteful", 30e9),
         ("Large", 72e9),
     }
+    # Of three items each: a card states the tokens of all of them.
     assert list(tokens_chart.line) == [(100, 0.5), (400, 0.9)]
     # What costs nothing and is the best leaves no other on the front.
     assert list(cost_chart.line) == [(0.0, 0.9)]
+
+
+def test_lines_state_tokens_where_the_card_does_not(
+    board: Board, researcher: User, client_of: ClientOf
+) -> None:
+    for name, card, counts in [
+        ("Lines", None, {"output_tokens": 90, "with_output_tokens": 2}),
+        ("Both", 300, {"output_tokens": 90, "with_output_tokens": 2}),
+        ("Neither", None, {}),
+    ]:
+        entry = make_entry(board, researcher, name=name)
+        Entry.objects.filter(pk=entry.pk).update(output_tokens=card)
+        Grading.objects.filter(entry=entry).update(counts=counts)
+    assert {(point.name, point.x) for point in scatter(board, "tokens").points} == {
+        ("Lines", 45.0),
+        ("Both", 100.0),
+    }
+    assert (
+        charts_of(board).chart("tokens").told.endswith("From the lines of the submission: Lines.")
+    )
+    path = "/api/v1/boards/board/leaderboard/"
+    [section] = client_of(None).get(path).json()["sections"]
+    wanted = {"Lines": (45.0, "lines"), "Both": (100.0, "card"), "Neither": (None, None)}
+    keys = ("output_tokens_per_item", "output_tokens_from")
+    assert {row["name"]: tuple(row[key] for key in keys) for row in section["rows"]} == wanted
+    text = client_of(None).get(f"{path}?format=csv").content.decode()
+    rows = csv.DictReader(io.StringIO(text))
+    assert {row["name"]: tuple(row[key] for key in keys) for row in rows} == {
+        "Lines": ("45", "lines"),
+        "Both": ("100", "card"),
+        "Neither": ("", ""),
+    }
 
 
 def test_release_dates_and_the_history_of_the_best(board: Board, researcher: User) -> None:

@@ -19,6 +19,7 @@ from scoring.metrics.resampling import resampling
 from scoring.models import Board, Entry, Grading, ItemScore, Phase, Replicate
 from scoring.selectors.compared_entries import ComparisonRefused, compared_entries, entry_numbers
 from scoring.selectors.comparisons import Comparison, comparison
+from scoring.selectors.leaderboards import leaderboard
 from scoring.services.publication import publish_submission
 from scoring.services.replicates import (
     RESAMPLE_KIND,
@@ -130,6 +131,28 @@ def test_a_system_against_its_equal(board: Board, researcher: User, run_jobs: Ru
     assert (pair.difference.text, pair.difference.p_text) == ("0.00", "1.000")
     assert (pair.wins, pair.ties, pair.losses) == (0, 3, 0)
     assert found.disputed == []
+
+
+def test_one_document_says_nothing_of_how_much_a_figure_varies(
+    researcher: User, run_jobs: RunJobs, client_of: ClientOf, api_of: ApiOf
+) -> None:
+    """No interval of no width, no p-value, and no rank that comes of them."""
+    page = "page-1"
+    board = make_board(make_release({page: GOLD[page]}))
+    systems = {"Perfect": {page: PERFECT[page]}, "Flawed": {page: FLAWED[page]}}
+    entries = published(board, researcher, run_jobs, systems)
+    run_jobs()
+    [pair] = compared(None, entries, run_jobs).pairs
+    assert (pair.difference.text, pair.difference.test) == ("+33.33", None)
+    assert (pair.difference.interval_text, pair.difference.p_text) == ("n/a", "n/a")
+    text = text_of(client_of(None), address(entries))
+    assert "rests on a single document" in text
+    told = api_of(None).get(address(entries, "/api/v1/")).json()["pairs"][0]["difference"]
+    assert (told["p_value"], told["interval"]) == (None, None)
+    [section] = leaderboard(board, first_phase(board)).sections
+    assert not section.is_compared
+    assert not section.has_intervals
+    assert [row.ranks["rank_ffa"] for row in section.rows] == [1, 2]
 
 
 def test_kinds_of_errors_are_counted_by_item(entries: list[Entry], run_jobs: RunJobs) -> None:

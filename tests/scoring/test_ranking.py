@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from scoring.selectors.ranking import best_values, competition_ranks, is_score, parameters
+from scoring.selectors.ranking import best_values, competition_ranks, is_score
 
 
 @pytest.mark.parametrize(
@@ -42,11 +42,3 @@ def test_best_values_follows_the_direction() -> None:
     assert best_values(values, higher_is_better=False) == (0.3, 0.5)
     assert best_values([0.4, 0.4]) == (0.4, None)
     assert best_values([None]) == (None, None)
-
-
-@pytest.mark.parametrize(
-    ("size", "number"),
-    [("7B", 7e9), ("0.07b", 7e7), ("350 M", 3.5e8), ("1T", 1e12), ("", None), ("large", None)],
-)
-def test_sizes_are_read_as_numbers_of_parameters(size: str, number: float | None) -> None:
-    assert parameters(size) == pytest.approx(number)

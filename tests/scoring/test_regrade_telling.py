@@ -64,17 +64,32 @@ def test_the_log_tells_which_ranks_moved_and_why(
     assert [
         (line.submission.name, line.rank_before, line.rank_after, line.places_words)
         for line in change.changed
-    ] == [("Flawed", 3, 1, "up 2"), ("Slip", 2, 3, "down 1")]
+    ] == [("Flawed", 1, 1, ""), ("Slip", 1, 1, "")], "three pages tell nobody apart"
     assert [(line.text_before, line.text_after) for line in change.changed] == [
         ("66.67", "100.00"),
         ("83.33", "75.00"),
     ]
-    assert (change.moved, change.unchanged, change.left_out) == (2, 1, 0)
+    assert (change.moved, change.unchanged, change.left_out) == (0, 1, 0)
     page = words_of(client_of(None), "/boards/board/changes/")
-    assert "2 ranks moved. 1 row kept rank and score." in page
+    assert "No rank moved. 1 row kept rank and score." in page
     assert "/releases/1.0.0/diff/1.1.0/" in page
     assert "Olga" not in page, "who started it is for organisers"
     assert "All results were graded again on" in words_of(client_of(None), "/boards/board/")
+
+
+def test_ranks_that_moved_are_counted(client_of: ClientOf, researcher: User) -> None:
+    """A phase that rounds ranks by the figures alone."""
+    board = make_board(diagnostics="aggregates", score_decimals=0)
+    three_results(board, researcher)
+    start_regrade(board=board, release=next_release(release_of(board)), actor=None)
+    run_due_jobs()
+    [entry] = change_log(AnonymousUser(), board, "1").entries
+    assert [
+        (line.submission.name, line.rank_before, line.rank_after, line.places_words)
+        for line in entry.phases[0].changed
+    ] == [("Flawed", 3, 1, "up 2"), ("Slip", 2, 3, "down 1")]
+    page = words_of(client_of(None), "/boards/board/changes/")
+    assert "2 ranks moved. 1 row kept rank and score." in page
 
 
 def test_a_board_that_was_never_graded_again_says_so(

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from portal.accounts.models import User
 from portal.datasets.models import Release
-from portal.jobs.handlers import Retry
+from portal.jobs.handlers import HANDLERS, Retry
 from portal.jobs.models import Job
 from portal.jobs.worker import run_due_jobs
 from scoring.account_data import SubmissionData
@@ -40,6 +40,7 @@ from scoring.services.regrades import (
     resume_stranded,
     start_regrade,
 )
+from scoring.services.replicates import RESAMPLE_KIND
 
 from .factories import FLAWED, PERFECT, first_phase, make_board, make_release, make_submission
 from .regrading import next_release, release_of, three_results
@@ -114,9 +115,10 @@ def test_all_take_over_at_once_with_hand_computed_moves(
         for move in regrade.moves.select_related("submission")
     }
     assert moves == {
+        # Three pages tell none of them apart, before and after: every rank is 1, as on the board.
         "Perfect": (1, 1, 1.0, 1.0),
-        "Flawed": (3, 1, BEFORE["Flawed"], 1.0),
-        "Slip": (2, 3, BEFORE["Slip"], 3 / 4),
+        "Flawed": (1, 1, BEFORE["Flawed"], 1.0),
+        "Slip": (1, 1, BEFORE["Slip"], 3 / 4),
     }
     part = regrade.phases.get()
     assert (part.items_changed, part.facts_changed) == (2, 2)
@@ -250,7 +252,7 @@ def test_what_gets_its_score_meanwhile_is_taken_along(
     publish_submission(submission=late, actor=None)
     run_due_jobs()
     assert ffa(board) == AFTER | {"Late": 1.0}
-    assert regrade.moves.get(submission=late).rank_before == 3
+    assert regrade.moves.get(submission=late).score_before == pytest.approx(BEFORE["Flawed"])
 
 
 def test_what_is_being_graded_at_the_takeover_begins_again(
@@ -390,7 +392,7 @@ def test_another_version_of_the_scorer_moves_all_rows_to_one_signature(
     move = regrade.moves.get(submission=results["Slip"])
     assert move.grading_before.signature.split("|")[1] == "v2"
     assert move.grading_after.signature.split("|")[1] == "v3"
-    assert (move.rank_before, move.rank_after) == (2, 2)
+    assert (move.rank_before, move.rank_after) == (1, 1)
 
 
 def test_a_scorer_that_changes_while_it_runs_ends_it(
@@ -460,8 +462,42 @@ def test_rounded_scores_stay_rounded_and_are_ranked_so(
     three_results(board, researcher)
     regrade = start_regrade(board=board, release=next_release(release_of(board)), actor=None)
     run_due_jobs()
-    scores = set(regrade.moves.values_list("score_before", "score_after"))
-    assert scores == {(1.0, 1.0), (0.83, 0.75), (0.67, 1.0)}
+    moves = regrade.moves.values_list("rank_before", "rank_after", "score_before", "score_after")
+    assert set(moves) == {(1, 1, 1.0, 1.0), (2, 3, 0.83, 0.75), (3, 1, 0.67, 1.0)}
+
+
+def test_it_waits_until_its_results_are_resampled(
+    board: Board, results: Results, release: Release
+) -> None:
+    """So that it can rank them when it takes over. One that cannot be resampled holds up nobody."""
+    regrade = start_regrade(board=board, release=release, actor=None)
+    run_until_gradings_began(regrade)
+    while regrade.gradings.live().exists():
+        run_some(1)
+    waiting = Job.objects.unfinished().filter(kind=RESAMPLE_KIND)
+    assert waiting.exists()
+    advance_regrade(regrade.pk)
+    regrade.refresh_from_db()
+    assert regrade.state == Regrade.State.RUNNING
+    waiting.update(state=Job.State.FAILED)
+    run_due_jobs()
+    advance_regrade(regrade.pk)
+    regrade.refresh_from_db()
+    assert regrade.state == Regrade.State.DONE
+    assert ffa(board) == AFTER
+
+
+@pytest.mark.parametrize("end", ["on_failed", "on_cancelled"])
+def test_a_resampling_that_ends_otherwise_has_its_batch_go_on(
+    board: Board, results: Results, release: Release, end: str
+) -> None:
+    regrade = start_regrade(board=board, release=release, actor=None)
+    run_until_gradings_began(regrade)
+    before = Job.objects.filter(kind=REGRADE_KIND).count()
+    hook = getattr(HANDLERS[RESAMPLE_KIND], end)
+    payload = {"grading": regrade.gradings.values_list("pk", flat=True)[0]}
+    hook(payload, "error") if end == "on_failed" else hook(payload)
+    assert Job.objects.filter(kind=REGRADE_KIND).count() == before + 1
 
 
 # --- what dies on the way ---------------------------------------------------------------------

@@ -13,7 +13,6 @@ from portal.accounts.models import User
 from portal.jobs.models import Job
 from portal.jobs.worker import run_due_jobs
 from scoring.benchmarks.contributions import Observation, replicated, resampled_documents
-from scoring.metrics.intervals import Replicates
 from scoring.models import Board, Entry, Replicate, Submission
 from scoring.selectors.leaderboards import Section, leaderboard
 from scoring.selectors.replicates import stored_replicates
@@ -32,6 +31,7 @@ from .factories import (
     make_release,
     make_submission,
 )
+from .ranked import graded, published
 from .regrading import next_release, release_of, three_results
 
 pytestmark = pytest.mark.django_db
@@ -41,38 +41,12 @@ ClientOf = Callable[[User | None], Client]
 JSON = "/api/v1/boards/board/leaderboard/"
 
 
-def graded(
-    board: Board, owner: User, name: str = "Reader", predictions: Any = FLAWED
-) -> Submission:
-    submission = make_submission(board, owner, predictions, name=name)
-    run_due_jobs()
-    return submission
-
-
 def section_of(board: Board) -> Section:
     return leaderboard(board, first_phase(board)).sections[0]
 
 
 def ranks_of(board: Board, figure: str = "ffa") -> dict[str, int | None]:
     return {row.entry.name: row.ranks[f"rank_{figure}"] for row in section_of(board).rows}
-
-
-def published(board: Board, owner: User, **means: float) -> dict[str, Submission]:
-    """Graded and published submissions whose figures were resampled around these means, each by
-    draws of its own that are narrow: a hundredth up or down."""
-    made = {name: graded(board, owner, name, PERFECT) for name in means}
-    for seed, (name, mean) in enumerate(means.items()):
-        submission = made[name]
-        publish_submission(submission=submission, actor=None)
-        noise = np.random.default_rng(seed).uniform(-0.01, 0.01, 1000)
-        figures = {
-            figure: Replicates(mean, mean + noise, "drawn alike") for figure in ("ffa", "general")
-        }
-        store_replicates(latest_grading(submission).pk, figures)
-        grading = latest_grading(submission)
-        Entry.objects.filter(grading=grading).update(scores={**grading.scores, "ffa": mean})
-    run_due_jobs()
-    return made
 
 
 def test_a_grading_is_resampled_once_it_is_done(board: Board, researcher: User) -> None:

@@ -1,18 +1,24 @@
 """Tables as LaTeX and submissions as BibTeX."""
 
+import re
 from collections.abc import Callable
 from datetime import date
+from pathlib import Path
 
 import pytest
 from django.test import Client
 
 from portal.accounts.models import User
-from scoring.models import Board, Entry, Submission
+from scoring.benchmarks import BENCHMARKS
+from scoring.models import Board, Entry, Grading, Submission
 from scoring.selectors.citations import submission_bibtex
 from scoring.selectors.leaderboard_latex import leaderboard_latex
 from scoring.selectors.leaderboards import leaderboard
+from scoring.selectors.table_frames import board_views
+from scoring.services.reported import load_reported
+from tests.latex import complaints
 
-from .factories import first_phase, make_entry
+from .factories import first_phase, latest_grading, make_entry, make_submission
 
 pytestmark = pytest.mark.django_db
 
@@ -58,19 +64,20 @@ def test_the_best_is_bold_and_the_second_underlined(board: Board, researcher: Us
     assert not [line for line in lines if "Cheat" in line]
 
 
-def test_intervals_are_subscripts_where_they_are_asked_for(
+def test_intervals_stand_below_where_they_are_asked_for(
     client_of: ClientOf, board: Board, researcher: User
 ) -> None:
     make_entry(board, researcher, name="A", ffa=0.9)
     Entry.objects.update(intervals={"ffa": [0.8512, 0.9366]})
     [plain, told] = [latex(board, with_intervals=asked) for asked in (False, True)]
     assert line_of(plain, "A ")[-2] == r"\textbf{90.00}"
-    assert line_of(told, "A ")[-2] == r"\textbf{90.00}\textsubscript{85.1--93.7}"
-    # A figure without an interval stays as it is.
-    assert line_of(told, "A ")[2] == line_of(plain, "A ")[2]
+    assert line_of(told, "A ") == line_of(plain, "A ")
+    below = told[told.index(next(line for line in told if line.startswith("A "))) + 1]
+    # A figure without an interval has nothing below it.
+    assert below == r" & " * (len(line_of(told, "A ")) - 2) + r"\scriptsize 85.1--93.7 &  \\[2pt]"
     [caption] = [line for line in told if line.startswith(r"\caption")]
-    assert caption.endswith(r" Subscripts: 95\,\% intervals over documents.}")
-    assert not [line for line in plain if "Subscripts" in line]
+    assert caption.endswith(r" Below: 95\,\% intervals over documents.}")
+    assert not [line for line in plain if "Below" in line]
     page = client_of(None).get("/boards/board/?sort=-ffa").content.decode()
     address = "/boards/board/leaderboard.tex?sort=-ffa&amp;intervals=1"
     assert f'"{address}"' in page
@@ -78,10 +85,54 @@ def test_intervals_are_subscripts_where_they_are_asked_for(
     assert "85.1--93.7" in answer.content.decode()
 
 
+@pytest.mark.tex
+def test_graded_rows_fit_the_page(board: Board, researcher: User, tmp_path: Path) -> None:
+    for name in ("A", "Simulated_reader/of-the-longest@name.that-a-card takes " + "W" * 60):
+        make_entry(board, researcher, name=name)
+    ends = {"r1": [0.85, 1], "rl": [0.1, 1], "edit_distance": [0.1, 0.2], "general": [0, 1]}
+    signature = "|".join(["labels:MonetaryUnit,ReportingEntity"] * 20)
+    Entry.objects.update(
+        intervals=ends | {key: [0.9512, 1] for key in ("ffa", "n_ffa", "t_ffa")},
+        size="3B + 235B-A22B",
+        signature=signature,
+    )
+    Board.objects.update(title="Title" * 20)
+    phase = first_phase(board)
+    phase.title = "Phase " * 10
+    for asked in (False, True):
+        text = leaderboard_latex(leaderboard(board, phase), with_intervals=asked)
+        assert complaints(text, tmp_path) == []
+
+
+@pytest.mark.tex
+@pytest.mark.parametrize("benchmark", BENCHMARKS)
+def test_reported_rows_fit_the_page_in_every_view(benchmark: str, tmp_path: Path) -> None:
+    board = Board.objects.create(slug=benchmark, title="Reported", benchmark=benchmark)
+    load_reported(board=board)
+    views = ["", *(view.key for view in board_views(board, None))]
+    texts = [leaderboard_latex(leaderboard(board, None, view=view)) for view in views]
+    assert complaints("\n\\clearpage\n".join(texts), tmp_path) == []
+
+
+@pytest.mark.tex
+def test_a_citation_fits_the_page(graded: Submission, tmp_path: Path) -> None:
+    grading = latest_grading(graded)
+    grading.signature = "|".join(["labels:MonetaryUnit,ReportingEntity"] * 20)
+    accessed = date(2026, 11, 22)
+    file = submission_bibtex(graded, grading, url="https://x.org/7/", accessed=accessed)
+    note = re.search(r"  note = \{(.*)\},\n", file.content)
+    assert note
+    # As the style `plain` prints it.
+    item = rf"\bibitem{{x}} Reader. \newblock {note[1]}."
+    text = rf"\begin{{thebibliography}}{{1}}{item}\end{{thebibliography}}"
+    assert complaints(text, tmp_path) == []
+
+
 def test_groups_have_rules_over_their_columns(board: Board, researcher: User) -> None:
     make_entry(board, researcher, name="A")
     lines = latex(board)
-    assert r"\begin{tabular}{llrrrrrrrr}" in lines
+    [begin] = [line for line in lines if line.startswith(r"\begin{tabular}")]
+    assert begin == r"\begin{tabular}{@{}>{\raggedright\arraybackslash}p{26pt}lrrrrrrrr@{}}"
     assert (
         r" &  & \multicolumn{4}{c}{General (\%)} & \multicolumn{4}{c}{Fact-level (\%)} \\" in lines
     )
@@ -90,10 +141,10 @@ def test_groups_have_rules_over_their_columns(board: Board, researcher: User) ->
 
 
 def test_names_cannot_break_out(board: Board, researcher: User) -> None:
-    make_entry(board, researcher, name="\\input{x} & 50% $a_1$ #~^\n<next>")
-    [line] = [line for line in latex(board) if "input" in line]
+    make_entry(board, researcher, name="\\in{x} & 50% $a_1$ #~^\n<next>")
+    line = next(line for line in latex(board) if "in\\{x" in line)
     assert line.startswith(
-        r"\textbackslash{}input\{x\} \& 50\% \$a\_1\$ \#\textasciitilde{}\textasciicircum{} "
+        r"\textbackslash{}in\{x\} \& 50\% \$a\_1\$ \#\textasciitilde{}\textasciicircum{} "
         r"\textless{}next\textgreater{} &"
     )
 
@@ -118,7 +169,9 @@ def test_a_submission_as_bibtex(board: Board, researcher: User) -> None:
     found = Submission.objects.create(
         phase=phase, owner=researcher, name="R&D {8B}", organisation="Lab, Inc. and Sons", version=2
     )
-    file = submission_bibtex(found, url="https://x.org/submissions/7/", accessed=date(2026, 11, 22))
+    grading = Grading(release=phase.release, signature="fincriticaled|v2|labels:Number,Date|a_b:1")
+    url, accessed = "https://x.org/submissions/7/", date(2026, 11, 22)
+    file = submission_bibtex(found, grading, url=url, accessed=accessed)
     key = f"board-r-d-8b-{found.pk}"
     assert file.name == f"{key}.bib"
     assert file.content == (
@@ -128,7 +181,10 @@ def test_a_submission_as_bibtex(board: Board, researcher: User) -> None:
         f"  year = {{{found.created_at.year}}},\n"
         "  howpublished = {Leaderboard Board board, phase Test},\n"
         "  version = {2},\n"
-        f"  note = {{Submission {found.pk}, version 2. Accessed 2026-11-22}},\n"
+        f"  note = {{Submission {found.pk}, version 2. Gold: {phase.release.dataset.title} 1.0.0. "
+        "Signature: \\texttt{fincriticaled|\\allowbreak{}v2|\\allowbreak{}labels:\\allowbreak{}"
+        "Number,\\allowbreak{}Date|\\allowbreak{}a\\_\\allowbreak{}b:\\allowbreak{}1}. "
+        "Accessed 2026-11-22},\n"
         "  urldate = {2026-11-22},\n"
         "  url = {https://x.org/submissions/7/}\n"
         "}\n"
@@ -142,3 +198,16 @@ def test_the_page_of_a_submission_links_to_its_citation(
     assert address in client.get(f"/submissions/{graded.pk}/").content.decode()
     text = client.get(address).content.decode()
     assert f"url = {{http://testserver/submissions/{graded.pk}/}}" in text
+    grading = latest_grading(graded)
+    release = f"Gold: {grading.release.dataset.title} {grading.release.version}. Signature: "
+    assert release in text
+    assert grading.signature.split("|")[0] in text
+
+
+def test_a_submission_without_a_result_cites_none(
+    client_of: ClientOf, board: Board, researcher: User
+) -> None:
+    waiting = make_submission(board, researcher)
+    text = client_of(researcher).get(f"/submissions/{waiting.pk}/citation.bib").content.decode()
+    assert "Signature" not in text
+    assert "note = {Submission" in text

@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from portal.common.spreadsheets import decimal_text
+
 CSV_COLUMNS = (
     "section",
     "document",
@@ -36,7 +38,7 @@ _STATES = {
 
 
 def audit_csv(report: Mapping[str, Any]) -> str:
-    """One line per field, per wrong value and per kind of fault, with unrounded figures.
+    """One line per field, per wrong value and per kind of fault, with six decimals at most.
 
     Sections: field, overall, error, fault. Texts that a spreadsheet would calculate have an
     apostrophe before them.
@@ -133,4 +135,4 @@ def _cell(value: Any) -> Any:
         return ""
     if isinstance(value, str) and _FORMULA.match(value):
         return f"'{value}"
-    return value
+    return decimal_text(value) if isinstance(value, float) else value

@@ -1,10 +1,10 @@
-"""Statistics of a dataset as CSV, with unrounded figures, and as a LaTeX table for a paper."""
+"""Statistics of a dataset as CSV, with six decimals, and as a LaTeX table for a paper."""
 
-import csv
-import io
 from collections.abc import Iterator
 
-from portal.common.latex import escaped
+from portal.common.latex import breakable, escaped
+from portal.common.latex_tables import PACKAGES, Cell, Head, Row, Table
+from portal.common.spreadsheets import csv_text
 from portal.facts import label_kind
 
 from .statistics import DatasetStatistics, FactRow, fact_title
@@ -12,6 +12,7 @@ from .statistics import DatasetStatistics, FactRow, fact_title
 CSV_COLUMNS = ("section", "name", "documents", "facts", "average_per_document", "type_ratio")
 
 _NOTHING = "---"
+_HEADS = (Head("Total count"), Head("Average per document"), Head("Type ratio (%)"))
 _SYMBOLS = {"number": " ($F_n$)", "date": " ($F_t$)"}
 
 
@@ -20,33 +21,21 @@ def statistics_csv(statistics: DatasetStatistics) -> str:
 
     Sections: size, facts, facts_per_document (the name is `low-high`), type, year.
     """
-    text = io.StringIO(newline="")
-    writer = csv.writer(text)
-    writer.writerow(CSV_COLUMNS)
-    writer.writerows(_lines(statistics))
-    return text.getvalue()
+    return csv_text([CSV_COLUMNS, *_lines(statistics)])
 
 
 def statistics_latex(statistics: DatasetStatistics, title: str) -> str:
     """The table as papers print it, in the manner of booktabs: two decimals, ratios in percent."""
-    rows = "\n".join(_latex_row(row) for row in statistics.rows)
     some = statistics.labelled < statistics.documents
     labelled = f", {statistics.labelled:,} of which are labelled" if some else ""
-    return rf"""% Statistics of {escaped(title)}; needs \usepackage{{booktabs}}.
-\begin{{table}}
-\centering
-\begin{{tabular}}{{lrrr}}
-\toprule
-Category & Total count & Average per document & Type ratio (\%) \\
-\midrule
-Dataset size (pairs) & {statistics.pairs:,} & {_NOTHING} & {_NOTHING} \\
-{rows}
-\bottomrule
-\end{{tabular}}
-\caption{{Statistics of {escaped(title)}: {statistics.documents:,} documents{labelled}.}}
-\label{{tab:dataset-statistics}}
-\end{{table}}
-"""
+    size = _latex_row("Dataset size (pairs)", f"{statistics.pairs:,}", _NOTHING, _NOTHING)
+    table = Table(("Category",), _HEADS, [size, *map(_fact_row, statistics.rows)])
+    caption = f"Statistics of {breakable(title)}: {statistics.documents:,} documents{labelled}."
+    lines = [
+        f"% Statistics of {escaped(title)}; needs {PACKAGES}.",
+        *table.lines_of_latex(caption, "dataset-statistics"),
+    ]
+    return "\n".join(lines) + "\n"
 
 
 def _lines(statistics: DatasetStatistics) -> Iterator[tuple[object, ...]]:
@@ -65,9 +54,12 @@ def _lines(statistics: DatasetStatistics) -> Iterator[tuple[object, ...]]:
         yield "year", "unknown" if year.year is None else year.year, year.documents, "", "", ""
 
 
-def _latex_row(row: FactRow) -> str:
+def _fact_row(row: FactRow) -> Row:
     symbol = _SYMBOLS.get(label_kind(row.label) or "", "") if row.label else " ($F$)"
-    name = escaped(fact_title(row.label)) + symbol
     average = _NOTHING if row.average is None else f"{row.average:.2f}"
     ratio = _NOTHING if row.ratio is None else f"{100 * row.ratio:.1f}"
-    return rf"{name} & {row.total:,} & {average} & {ratio} \\"
+    return _latex_row(fact_title(row.label), f"{row.total:,}", average, ratio, mark=symbol)
+
+
+def _latex_row(name: str, *cells: str, mark: str = "") -> Row:
+    return Row(name, (), tuple(Cell(cell, cell) for cell in cells), mark)

@@ -7,7 +7,6 @@ from typing import Any
 from django.core.paginator import Page, Paginator
 from django.db.models import Count, QuerySet
 
-from portal.common.spreadsheets import spreadsheet_text
 from portal.datasets.curation.stratified import StratifiedSample, StratumSample
 from portal.datasets.models import Dataset, Document, DocumentType, Selection
 
@@ -90,11 +89,7 @@ def selection_lines(selection: Selection) -> Iterator[list[Any]]:
     yield columns
     rows = selection.documents.order_by("name").values_list(*columns)
     for row in rows.iterator(chunk_size=1_000):
-        yield ["" if value is None else _cell(value) for value in row]
-
-
-def _cell(value: Any) -> Any:
-    return spreadsheet_text(value) if isinstance(value, str) else value
+        yield list(row)
 
 
 def _filters(spec: Mapping[str, Any]) -> list[tuple[str, Any]]:

@@ -1,10 +1,5 @@
 """Selections: drawing one, looking at it, drawing it again, its documents as a file."""
 
-import csv
-import io
-from collections.abc import Iterable, Iterator
-from typing import Any
-
 from django.contrib import messages
 from django.core.exceptions import ValidationError
 from django.core.paginator import Paginator
@@ -12,6 +7,7 @@ from django.http import HttpResponse, QueryDict, StreamingHttpResponse
 from django.shortcuts import redirect, render
 
 from portal.accounts.access import UserRequest, organiser_required
+from portal.common.spreadsheets import csv_text
 from portal.datasets.access import get_dataset, get_selection
 from portal.datasets.curation_forms import SelectionForm
 from portal.datasets.document_forms import as_parameters
@@ -114,15 +110,9 @@ def selection(request: UserRequest, slug: str, pk: int) -> HttpResponse:
 def selection_download(_: UserRequest, slug: str, pk: int) -> StreamingHttpResponse:
     selection = get_selection(slug, pk)
     response = StreamingHttpResponse(
-        _csv(selection_lines(selection)), content_type="text/csv; charset=utf-8"
+        (csv_text([line]) for line in selection_lines(selection)),
+        content_type="text/csv; charset=utf-8",
     )
     name = f"{slug}-selection-{selection.pk}.csv"
     response["Content-Disposition"] = f'attachment; filename="{name}"'
     return response
-
-
-def _csv(lines: Iterable[list[Any]]) -> Iterator[str]:
-    for line in lines:
-        text = io.StringIO(newline="")
-        csv.writer(text).writerow(line)
-        yield text.getvalue()

@@ -1,5 +1,7 @@
 import csv
 import io
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -21,6 +23,7 @@ from portal.datasets.curation.statistics_files import (
     statistics_csv,
     statistics_latex,
 )
+from tests.latex import complaints
 
 from .tallies import DocumentCounts, tally_of
 
@@ -107,7 +110,7 @@ def test_bins_hold_every_document_once(counts: dict[int, int]) -> None:
         assert bar.documents == sum(inside)
 
 
-def test_csv_has_every_figure_unrounded() -> None:
+def test_csv_has_every_figure_with_six_decimals() -> None:
     rows = list(
         csv.DictReader(io.StringIO(statistics_csv(dataset_statistics(tally_of(DOCUMENTS)))))
     )
@@ -115,7 +118,7 @@ def test_csv_has_every_figure_unrounded() -> None:
     by_place = {(row["section"], row["name"]): row for row in rows}
     assert len(by_place) == len(rows) == 3 + 3 + 5 + 3 + 3
     assert by_place["size", "labelled"]["documents"] == "3"
-    assert by_place["facts", "all"]["average_per_document"] == str(8 / 3)
+    assert by_place["facts", "all"]["average_per_document"] == "2.666667"
     assert by_place["facts", "Date"]["type_ratio"] == "0.25"
     assert by_place["facts_per_document", "4-4"]["documents"] == "2"
     assert by_place["type", "tax_form"]["facts"] == "4"
@@ -126,6 +129,14 @@ def test_latex_escapes_titles_and_tells_what_is_not_labelled() -> None:
     latex = statistics_latex(dataset_statistics(tally_of(DOCUMENTS)), "R&D\n50 %")
     assert latex.startswith(r"% Statistics of R\&D 50 \%; needs")
     assert r"\caption{Statistics of R\&D 50 \%: 4 documents, 3 of which are labelled.}" in latex
+
+
+@pytest.mark.tex
+def test_latex_fits_the_page(tmp_path: Path) -> None:
+    statistics = dataset_statistics(tally_of(DOCUMENTS))
+    rows = tuple(row._replace(label="MonetaryUnit" * 5, total=10**9) for row in statistics.rows)
+    statistics = replace(statistics, rows=rows)
+    assert complaints(statistics_latex(statistics, "Title" * 30), tmp_path) == []
 
 
 def test_hidden_facts_leave_the_totals_alone() -> None:
