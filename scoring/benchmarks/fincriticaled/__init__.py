@@ -18,7 +18,7 @@ from .severity import SEVERITY
 from .views import views_for
 
 KEY = "fincriticaled"
-VERSION = "2"
+VERSION = "3"
 _UNUSED = ("beside", "")
 
 
@@ -26,7 +26,7 @@ def signature(options: Options) -> str:
     """Everything that can change a figure, in one line.
 
     >>> signature(check_options({}))
-    'fincriticaled|v2|labels:Number,Date|matcher:aligned|text:visible|missing:zero|severity:1'
+    'fincriticaled|v3|labels:Number,Date|matcher:aligned|text:visible|missing:zero|severity:2'
     """
     # An option of later versions, which changes nothing where it is not used.
     chosen = (f"{name}:{value}" for name, value in options.items() if (name, value) != _UNUSED)
