@@ -24,6 +24,7 @@ from portal.datasets.selectors.import_files import MEDIA_TYPES
 from portal.datasets.selectors.imports import ImportReport
 from portal.datasets.selectors.releases import ReleaseRow
 from portal.datasets.sources.forms import BENCHMARKS
+from portal.datasets.sources.left_out import LeftOut
 
 
 class DatasetSerializer(serializers.ModelSerializer[Dataset]):
@@ -233,6 +234,14 @@ class ImportRunSerializer(serializers.ModelSerializer[ImportRun]):
         ]
 
 
+class LeftOutSerializer(serializers.Serializer[LeftOut]):
+    """Files that an import did not read: their folder, how many they are, and what to do."""
+
+    folder = serializers.CharField()
+    files = serializers.IntegerField()
+    hint = serializers.CharField()
+
+
 class ImportReportSerializer(serializers.Serializer[ImportReport]):
     """An import as far as it is: `done` of `total`, and rows per outcome.
 
@@ -250,8 +259,9 @@ class ImportReportSerializer(serializers.Serializer[ImportReport]):
     ignored = serializers.DictField(
         child=serializers.IntegerField(),
         source="run.ignored",
-        help_text="Files that are no part of an import, by folder.",
+        help_text="How many files the import did not read, by folder.",
     )
+    left_out = LeftOutSerializer(many=True, help_text="The same with a hint for each folder.")
     error = serializers.CharField(source="run.error", help_text="Why the import failed.")
     trouble = serializers.CharField(help_text="Why it waits to be tried again.")
     created_at = serializers.DateTimeField(source="run.created_at")

@@ -23,7 +23,7 @@ from portal.datasets.sources.forms import check_items, left_alone, read_items, s
 from portal.datasets.sources.items import place_of
 from portal.datasets.sources.layout import Layout, Refusal, printable, read_layout
 from portal.datasets.sources.meta import MetaIndex
-from portal.datasets.sources.opening import Source
+from portal.datasets.sources.opening import Source, WatchedSource
 from portal.jobs.services import cancel_group, enqueue
 
 from .items import import_item
@@ -207,17 +207,18 @@ def _carry_out_items(
     """One item is in memory at a time; of those that have a row no picture is read."""
     limits, name = archive_limits(), run.source_name
     _begin(run, left_alone(run.form, source, name, limits))
+    watched = WatchedSource(source)
     finished = set(run.items.values_list("name", flat=True))
     benchmark = run.options.get("benchmark", "")
     done = 0
-    with closing(read_items(run.form, source, name, limits, benchmark=benchmark)) as items:
+    with closing(read_items(run.form, watched, name, limits, benchmark=benchmark)) as items:
         for done, item in enumerate(items, start=1):
             if report_name(place_of(item)) not in finished:
                 if stop():
                     return False
                 import_item(run=run, item=item)
             progress(done, 0)
-    ImportRun.objects.filter(pk=run.pk).update(total=run.items.count())
+    ImportRun.objects.filter(pk=run.pk).update(total=run.items.count(), ignored=watched.left_out())
     progress(done, done)
     return True
 
