@@ -55,6 +55,24 @@ def test_one_page_is_one_grey_image_of_300_dpi(shared_renderer: Renderer) -> Non
     assert (small.format, small.size[0]) == ("WEBP", 240)
 
 
+def test_a_page_with_colours_keeps_them(shared_renderer: Renderer) -> None:
+    html = '<p style="background:#c80000;color:#ffe000">Loss (1,200)</p><p>and more</p>'
+    rendered = draw(shared_renderer, html)
+    [image] = rendered.images
+    picture = opened(image.png)
+    assert (picture.mode, rendered.similarity) == ("RGB", 1)
+    ground = {(200, 0, 0), (255, 224, 0)}
+    assert ground <= {colour for _, colour in picture.getcolors(maxcolors=1 << 24)}
+    left, top = image.boxes[0][2:4]
+    red, green, blue = (
+        opened(image.thumbnail)
+        .convert("RGB")
+        .getpixel((left * 240 // 2550 + 2, top * 240 // 2550 + 1))
+    )
+    assert red > green + 60
+    assert red > blue + 60
+
+
 def test_boxes_hold_the_ink_of_their_text(shared_renderer: Renderer) -> None:
     html = "<table><tr><td>Total</td><td>(1,200)</td></tr></table><p>End</p>"
     text = canonicalise(html).text
