@@ -18,6 +18,7 @@ from portal.datasets.models import (
     PageImage,
     Release,
 )
+from portal.datasets.publishing.draws import read_draw
 from portal.datasets.selectors.datasets import DatasetCard
 from portal.datasets.selectors.documents import DocumentRow, document_prompt
 from portal.datasets.selectors.import_files import MEDIA_TYPES
@@ -304,6 +305,20 @@ class CitationSerializer(serializers.Serializer[Any]):
     url = serializers.CharField(required=False, max_length=500)
 
 
+class DrawSerializer(serializers.Serializer[Any]):
+    """How the splits of a release were drawn: what was wanted and what it came to."""
+
+    share = serializers.FloatField(help_text="The wanted share of the test part.")
+    seed = serializers.IntegerField(required=False)
+    group_by = serializers.CharField(help_text="What was kept together: filing, company or none.")
+    items = serializers.IntegerField(required=False)
+    test_items = serializers.IntegerField(required=False)
+    groups = serializers.IntegerField(required=False)
+    divided = serializers.IntegerField(
+        required=False, help_text="Groups that earlier releases have put into both parts."
+    )
+
+
 class ReleaseSerializer(serializers.ModelSerializer[Release]):
     """A release; its hash and the number of its facts are null unless all gold is open.
 
@@ -313,6 +328,7 @@ class ReleaseSerializer(serializers.ModelSerializer[Release]):
     sha256 = serializers.SerializerMethodField()
     fact_count = serializers.SerializerMethodField()
     citation = CitationSerializer()
+    draw = serializers.SerializerMethodField()
 
     class Meta:
         model = Release
@@ -326,9 +342,14 @@ class ReleaseSerializer(serializers.ModelSerializer[Release]):
             "fact_count",
             "licence",
             "citation",
+            "draw",
             "frozen_at",
             "sha256",
         ]
+
+    @extend_schema_field(DrawSerializer(allow_null=True))
+    def get_draw(self, release: Release) -> dict[str, Any] | None:
+        return read_draw(release.draw) or None
 
     def get_sha256(self, release: Release) -> str | None:
         user = self.context["request"].user
