@@ -12,7 +12,7 @@ from .contributions import COMBINED, contributions
 from .items import sides, summarise
 from .judged import JUDGING
 from .options import check_options
-from .readers import read_gold, read_predictions
+from .readers import as_frozen, read_gold, read_predictions
 from .scorer import score_item
 from .severity import SEVERITY
 from .views import views_for
@@ -60,4 +60,5 @@ FINCRITICALED = Benchmark(
     layouts=("a ZIP of ID.html, ID.txt or pred_ID.txt.",),
     rules=(SEVERITY.table(),),
     judging=JUDGING,
+    as_frozen=as_frozen,
 )
