@@ -25,6 +25,8 @@ from scoring.benchmarks.checking import FaultList
 from scoring.benchmarks.streaming import JoinedItems
 
 BAD_INPUT = 2
+# So many faults are printed; the rest is counted.
+FAULTS_SHOWN = 50
 
 
 class ItemsFileError(Exception):
@@ -120,9 +122,9 @@ class OfflineCommand(BaseCommand):
             raise CommandError(f"{tempfile.gettempdir()}: cannot be written: {error}") from error
 
     def _refuse_faults(self, faults: FaultList) -> None:
-        messages = [str(fault) for fault in faults.listed]
-        if faults.left_out:
-            messages.append(f"and {faults.left_out:,} more")
+        messages = [str(fault) for fault in faults.listed[:FAULTS_SHOWN]]
+        if more := len(faults.listed) + faults.left_out - len(messages):
+            messages.append(f"and {more:,} more")
         if messages:
             self.refuse(messages)
 

@@ -204,3 +204,11 @@ def test_a_gold_page_that_no_release_can_hold_is_named(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert f"{gold}:1: in 'html', " in done.stderr
     assert "no release can hold this page" in done.stderr
+
+
+def test_so_many_faults_are_printed_and_the_rest_is_counted(gold: Path, tmp_path: Path) -> None:
+    submission = tmp_path / "bad.jsonl"
+    submission.write_text("nope\n" * 1308)
+    done = grade("fincriticaled", "--gold", gold, "--submission", submission, cwd=tmp_path)
+    lines = done.stderr.splitlines()
+    assert (done.returncode, len(lines), lines[-1]) == (2, 51, "and 1,258 more")

@@ -24,6 +24,7 @@ from portal.datasets.sources.items import place_of
 from portal.datasets.sources.layout import Layout, Refusal, printable, read_layout
 from portal.datasets.sources.meta import MetaIndex
 from portal.datasets.sources.opening import Source, WatchedSource
+from portal.facts.file_kinds import kind_of_file, sentence
 from portal.jobs.services import cancel_group, enqueue
 
 from .items import import_item
@@ -53,8 +54,21 @@ def check_source(
         return
     endings = suffixes_alone(form)
     if not (isinstance(source, Path) and source.is_dir()) and not name.lower().endswith(endings):
-        raise ArchiveFault("file_format", f"this layout takes {', '.join(endings)}")
+        raise ArchiveFault("file_format", _wrong_ending(source, endings))
     check_items(form, source, name, limits, benchmark=benchmark)
+
+
+def _wrong_ending(source: Source, endings: Sequence[str]) -> str:
+    accepted = f"this layout takes {', '.join(endings)}"
+    try:
+        if isinstance(source, Path):
+            with source.open("rb") as file:
+                kind = kind_of_file(file)
+        else:
+            kind = "" if isinstance(source, WatchedSource) else kind_of_file(source)
+    except OSError:
+        kind = ""
+    return sentence(kind, accepted) if kind else accepted
 
 
 @transaction.atomic
