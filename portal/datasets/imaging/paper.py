@@ -105,9 +105,10 @@ def has_colour(picture: "Image.Image") -> bool:
     from PIL import ImageChops
 
     red, green, blue = picture.split()
-    return any(
-        ImageChops.difference(red, other).getextrema()[1] > _GREY_WITHIN for other in (green, blue)
-    )
+    apart: list[Any] = [
+        ImageChops.difference(red, other).getextrema()[1] for other in (green, blue)
+    ]
+    return bool(max(apart) > _GREY_WITHIN)
 
 
 def png(picture: "Image.Image") -> bytes:

@@ -21,7 +21,7 @@ def read_draw(value: Any) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise PublishingError("draw", "not an object")
     share, group_by = value.get("share"), value.get("group_by")
-    if type(share) not in (int, float) or not 0 < share < 1:
+    if not isinstance(share, int | float) or isinstance(share, bool) or not 0 < share < 1:
         raise PublishingError("draw.share", "not a number above 0 and below 1")
     if not isinstance(group_by, str) or len(group_by) > _LONGEST:
         raise PublishingError("draw.group_by", f"not a text of at most {_LONGEST} characters")

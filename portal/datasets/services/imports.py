@@ -23,7 +23,7 @@ from portal.datasets.sources.forms import check_items, left_alone, read_items, s
 from portal.datasets.sources.items import place_of
 from portal.datasets.sources.layout import Layout, Refusal, printable, read_layout
 from portal.datasets.sources.meta import MetaIndex
-from portal.datasets.sources.opening import Source, WatchedSource
+from portal.datasets.sources.opening import GivenSource, WatchedSource
 from portal.facts.file_kinds import kind_of_file, sentence
 from portal.jobs.services import cancel_group, enqueue
 
@@ -40,7 +40,7 @@ REFUSALS_AT_ONCE = 1_000
 
 
 def check_source(
-    source: Source, form: str = Form.PAGES, *, name: str = "", benchmark: str = ""
+    source: GivenSource, form: str = Form.PAGES, *, name: str = "", benchmark: str = ""
 ) -> None:
     """Looks through a source before it is accepted; raises ArchiveFault for an unfit one.
 
@@ -58,14 +58,14 @@ def check_source(
     check_items(form, source, name, limits, benchmark=benchmark)
 
 
-def _wrong_ending(source: Source, endings: Sequence[str]) -> str:
+def _wrong_ending(source: GivenSource, endings: Sequence[str]) -> str:
     accepted = f"this layout takes {', '.join(endings)}"
     try:
         if isinstance(source, Path):
             with source.open("rb") as file:
                 kind = kind_of_file(file)
         else:
-            kind = "" if isinstance(source, WatchedSource) else kind_of_file(source)
+            kind = kind_of_file(source)
     except OSError:
         kind = ""
     return sentence(kind, accepted) if kind else accepted
@@ -176,7 +176,7 @@ def import_path(
 def carry_out_import(
     *,
     run: ImportRun,
-    source: Source,
+    source: GivenSource,
     progress: Callable[[int, int], None],
     stop: Callable[[], bool],
 ) -> bool:
@@ -192,7 +192,7 @@ def carry_out_import(
 
 def _carry_out_pages(
     run: ImportRun,
-    source: Source,
+    source: GivenSource,
     progress: Callable[[int, int], None],
     stop: Callable[[], bool],
 ) -> bool:
@@ -214,7 +214,7 @@ def _carry_out_pages(
 
 def _carry_out_items(
     run: ImportRun,
-    source: Source,
+    source: GivenSource,
     progress: Callable[[int, int], None],
     stop: Callable[[], bool],
 ) -> bool:

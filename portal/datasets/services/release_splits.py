@@ -48,7 +48,7 @@ def kept_splits(dataset: Dataset) -> dict[str, str]:
 def _groups(dataset: Dataset, rows: Sequence[ReleaseItem], group_by: str) -> dict[str, str]:
     """What names the group of each item, by the item's name."""
     documents = dataset.documents.only("name", "company", "source_url", "metadata")
-    found = {
+    found: dict[int | None, str] = {
         document.pk: group_of(
             group_by,
             document.name,

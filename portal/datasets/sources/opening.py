@@ -19,12 +19,15 @@ from portal.common.archives import (
 
 from .layout import counted_by_folder
 
+# A path of this machine (commands), or an open binary file (uploads), which is not closed here.
+GivenSource = Path | IO[bytes]
+
 
 @dataclass
 class WatchedSource:
     """A source that remembers which of its files were read or named by something that was read."""
 
-    source: "Source"
+    source: GivenSource
     files: "SourceFiles | None" = None
 
     def left_out(self) -> dict[str, int]:
@@ -34,8 +37,8 @@ class WatchedSource:
         return counted_by_folder(self.files.unread(), among=self.files.names)
 
 
-# A path of this machine (commands), or an open binary file (uploads), which is not closed here.
-Source = Path | IO[bytes] | WatchedSource
+# What readers open: the source as it was given, or one that is watched.
+Source = GivenSource | WatchedSource
 _ZIP_MAGIC = b"PK\x03\x04", b"PK\x05\x06"
 
 

@@ -190,6 +190,7 @@ def test_a_release_is_drawn_by_its_groups_and_says_so(group_by: str, groups: int
     )
     parts: dict[str, set[str]] = {}
     for item in release.items.select_related("document"):
+        assert item.document is not None
         group = {
             "filing": item.document.metadata.get("filing") or item.name.partition("_")[0],
             "company": item.document.company,
