@@ -94,7 +94,10 @@ def test_interrupted_import_goes_on_when_run_again(
         (["bad slug", "{source}", "--create"], "slug: Enter a valid “slug”"),
         (["set", "{source}/nowhere"], "no such file or folder"),
         (["set", "{source}/pages"], "there is no page in it"),
-        (["set", "{source}/pages/a.html"], "looks like an HTML or XML page; a ZIP archive is accepted"),
+        (
+            ["set", "{source}/pages/a.html"],
+            "looks like an HTML or XML page; a ZIP archive is accepted",
+        ),
     ],
 )
 def test_import_that_cannot_begin_says_why(
