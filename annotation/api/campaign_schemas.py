@@ -15,8 +15,10 @@ from annotation.selectors.doubts import doubtful_row
 from portal.accounts.models import display_name
 from portal.common.api import NamedField
 from portal.datasets.api.serializers import CitationSerializer
+from portal.datasets.curation.filings import FILING
 from portal.datasets.models import Dataset, Release, Selection
-from portal.datasets.release_forms import LARGEST_SEED
+from portal.datasets.release_forms import GROUPS, LARGEST_SEED
+from portal.datasets.selectors.freeze_reports import freeze_remarks, freeze_warnings
 
 from .schemas import DoubtShape
 from .workflow_schemas import WorkflowSettings
@@ -221,6 +223,12 @@ class NewCampaignRelease(serializers.Serializer[Any]):
     seed = serializers.IntegerField(
         required=False, min_value=0, max_value=LARGEST_SEED, default=1, help_text="Of the draw."
     )
+    group_by = serializers.ChoiceField(
+        choices=GROUPS,
+        required=False,
+        default=FILING,
+        help_text="What a draw keeps together in one part.",
+    )
     leave_out_unfinished = serializers.BooleanField(
         default=False, help_text="Organisers only: freeze what is gold, leave the rest out."
     )
@@ -239,3 +247,11 @@ class FrozenCampaignRelease(serializers.Serializer[Any]):
     sha256 = serializers.CharField()
     item_count = serializers.IntegerField()
     fact_count = serializers.IntegerField()
+    remarks = serializers.SerializerMethodField(help_text="What the draw came to.")
+    warnings = serializers.SerializerMethodField(help_text="What should be looked at.")
+
+    def get_remarks(self, release: Release) -> list[str]:
+        return freeze_remarks(release)
+
+    def get_warnings(self, release: Release) -> list[str]:
+        return freeze_warnings(release)

@@ -44,10 +44,11 @@ class CampaignRelease(AnnotationView):
             raise PermissionDenied("Only organisers leave unfinished documents out of a release.")
         wanted = dict(body.validated_data)
         share, seed = wanted.pop("test_share", None), wanted.pop("seed")
+        group_by = wanted.pop("group_by")
         release = release_gold(
             campaign=standing.campaign,
             actor=user_of(request),
-            draw=None if share is None else SplitDraw(share, seed),
+            draw=None if share is None else SplitDraw(share, seed, group_by),
             **wanted,
         )
         return Response(shapes.FrozenCampaignRelease(release).data, status=status.HTTP_201_CREATED)

@@ -13,7 +13,9 @@ from annotation.services.errors import Refused
 from annotation.services.releasing import draft_release_notes, release_gold
 from portal.accounts.access import UserRequest
 from portal.datasets.models import Release
-from portal.datasets.selectors.dispute_notes import unsettled_disputes, unsettled_warning
+from portal.datasets.selectors.dispute_notes import unsettled_disputes
+from portal.datasets.selectors.freeze_reports import freeze_remarks, freeze_warnings
+from portal.datasets.selectors.open_gold import open_gold_of_dataset
 from portal.datasets.services.releases import ReleaseError
 
 
@@ -36,11 +38,19 @@ def release(request: UserRequest, slug: str) -> HttpResponse:
             frozen = _freeze(request, standing, form)
         if frozen is not None:
             messages.success(request, f"Release {frozen.version} is frozen.")
-            if warning := unsettled_warning(frozen.dataset):
+            for remark in freeze_remarks(frozen):
+                messages.info(request, remark)
+            for warning in freeze_warnings(frozen):
                 messages.warning(request, warning)
             return redirect("annotation:release", slug)
     disputes = unsettled_disputes(standing.campaign.dataset)
-    context = {"standing": standing, "state": state, "form": form, "accepted_disputes": disputes}
+    context = {
+        "standing": standing,
+        "state": state,
+        "form": form,
+        "accepted_disputes": disputes,
+        "open_gold": open_gold_of_dataset(standing.campaign.dataset).words(),
+    }
     return render(request, "annotation/release.html", context)
 
 

@@ -15,6 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO, Protocol
 
+from portal.facts.file_kinds import BINARY, TEXT, ZIP, kind_of_file, sentence
+
+_MAY_BE_ZIP = frozenset({ZIP, TEXT, BINARY})
 MEGABYTE = 1024 * 1024
 LONGEST_MESSAGE = 350
 
@@ -74,12 +77,31 @@ def open_archive(
     if isinstance(source, Path) and source.is_dir():
         yield FolderArchive(source, limits)
         return
+    if reason := _no_zip(source):
+        raise ArchiveFault("not_a_zip", reason)
     try:
         bundle = zipfile.ZipFile(source)
     except _UNREADABLE as error:
         raise ArchiveFault("not_a_zip", f"not a readable ZIP archive: {error}") from error
     with bundle:
         yield ZipArchive(bundle, limits)
+
+
+def _no_zip(source: Path | IO[bytes]) -> str:
+    """What a file seems to be instead of a ZIP; empty if it may be one.
+
+    What is mere bytes or text may be a ZIP behind something else, or a damaged one: its reader
+    says.
+    """
+    try:
+        if isinstance(source, Path):
+            with source.open("rb") as file:
+                kind = kind_of_file(file)
+        else:
+            kind = kind_of_file(source)
+    except OSError:
+        return ""
+    return "" if kind in _MAY_BE_ZIP else sentence(kind, "a ZIP archive is accepted")
 
 
 class FolderArchive:

@@ -30,6 +30,7 @@ from .models import Document, PageImage, Release, ReleaseItem
 from .publishing.bare_images import bare_image
 from .publishing.citation import BIBTEX, CFF, bibtex, citation_cff, read_citation
 from .publishing.croissant import CROISSANT, DistributedFile, ItemFile, croissant_bytes
+from .publishing.draws import read_draw
 from .publishing.jsonl import FACT_LINES, GOLD_LINES, fact_lines, gold_lines
 from .publishing.manifest import MANIFEST, ItemEntry, write_manifest
 from .publishing.meta_lines import LANGUAGE, META_LINES, PublishedMeta, meta_line
@@ -111,6 +112,7 @@ def published_release(
         item_count=release.item_count,
         fact_count=release.fact_count if seen is None else None,
         citation=read_citation(release.citation),
+        draw=read_draw(release.draw),
         keywords=(release.benchmark, *(("simulated captures",) if dataset.derivation else ())),
         page=page,
     )

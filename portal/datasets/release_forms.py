@@ -12,6 +12,7 @@ from django.utils.datastructures import MultiValueDict
 
 from portal.common.uploads import upload_limit_message
 
+from .curation.filings import COMPANY, FILING, NOTHING
 from .curation.splits import SplitDraw
 from .gold_formats import gold_formats
 from .models import Dataset, DocumentRecord, Release
@@ -24,6 +25,11 @@ _SPLITS = [
     (NO_SPLIT, "none: one piece"),
     (DRAW, "drawn by lot, by type of document"),
     (COLUMN, "as the field “split” of record or metadata says"),
+]
+GROUPS = [
+    (FILING, "the pages of a filing"),
+    (COMPANY, "all documents of a company"),
+    (NOTHING, "nothing: each document by itself"),
 ]
 LARGEST_SEED = 2**53
 
@@ -50,6 +56,14 @@ class ReleaseTermsForm(forms.Form):
         initial=50,
         label="Test part, per cent",
         help_text="Of a drawn split. What an earlier release had in a part stays in it.",
+    )
+    group_by = forms.ChoiceField(
+        required=False,
+        label="Keep together",
+        choices=GROUPS,
+        initial=FILING,
+        help_text="Of a drawn split: pages of one group come into the same part. A filing is known "
+        "by the metadata “filing” or by the name before the page, as in acme_p012.",
     )
     seed = forms.IntegerField(
         required=False,
@@ -113,7 +127,8 @@ class ReleaseTermsForm(forms.Form):
         """How to draw the split, if it is to be drawn."""
         if self.cleaned_data.get("split") != DRAW:
             return None
-        return SplitDraw(self.cleaned_data["test_share"] / 100, self.cleaned_data["seed"])
+        data = self.cleaned_data
+        return SplitDraw(data["test_share"] / 100, data["seed"], data["group_by"] or FILING)
 
     @property
     def split_is_told(self) -> bool:

@@ -4,23 +4,10 @@ import codecs
 import re
 
 from portal.facts.errors import RefusedHtml
+from portal.facts.file_kinds import BINARY, HEAD, HTML, TEXT, UTF_16, UTF_32, kind_of
 
-# The first bytes of files that are often handed in by mistake.
-_SIGNATURES: tuple[tuple[bytes, str], ...] = (
-    (b"\x89PNG\r\n", "a PNG picture"),
-    (b"\xff\xd8\xff", "a JPEG picture"),
-    (b"GIF87a", "a GIF picture"),
-    (b"GIF89a", "a GIF picture"),
-    (b"II*\0", "a TIFF picture"),
-    (b"MM\0*", "a TIFF picture"),
-    (b"%PDF-", "a PDF"),
-    (b"PK\x03\x04", "a ZIP archive or an Office document"),
-    (b"PK\x05\x06", "an empty ZIP archive"),
-    (b"\x1f\x8b", "a gzip file"),
-    (b"7z\xbc\xaf\x27\x1c", "a 7z archive"),
-    (b"\xd0\xcf\x11\xe0", "an old Office document"),
-    (b"{\\rtf", "an RTF document"),
-)
+# What else a page seems to be is refused at once; bytes of these say themselves what is wrong.
+_READ = frozenset({TEXT, HTML, BINARY, UTF_16, UTF_32})
 _BYTE_ORDER_MARKS: tuple[tuple[bytes, str], ...] = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -62,9 +49,8 @@ def decode_html(data: bytes) -> str:
     """
     if not data.strip():
         raise RefusedHtml("the file is empty", "empty")
-    for signature, kind in _SIGNATURES:
-        if data.startswith(signature):
-            raise RefusedHtml(f"this is {kind}, not HTML", "binary")
+    if (kind := kind_of(data[:HEAD])) not in _READ:
+        raise RefusedHtml(f"this is {kind}, not HTML", "binary")
     for mark, encoding in _BYTE_ORDER_MARKS:
         if data.startswith(mark):
             return _decoded(data, encoding).removeprefix("\ufeff")

@@ -227,6 +227,11 @@ def nothing_lacking(options: Options) -> str:  # noqa: ARG001 - all of them can 
     return ""
 
 
+def frozen_as_it_is(line: GoldLine, options: Options) -> GoldLine:  # noqa: ARG001 - see above
+    """Of a benchmark whose gold is frozen as its files have it."""
+    return line
+
+
 @dataclass(frozen=True)
 class Benchmark:
     """A benchmark. Any change of a figure bumps `version`, which stands in every signature.
@@ -234,6 +239,8 @@ class Benchmark:
     - `columns`: those of the default options; `columns_for(options)` those of others.
     - `check_options(raw)`: complete, canonical options from what a person wrote; raises
       OptionError.
+    - `as_frozen(line, options)`: a gold line of a file as a release would hold it, or why none
+      would.
     - `read_gold`, `read_predictions`: lines, and a ReadFault for each that cannot be used; they
       go on after a fault.
     - `score_item(gold, prediction, options)`: pure and deterministic; None stands for "no
@@ -290,6 +297,7 @@ class Benchmark:
     words: Callable[[Options], tuple[str, ...]] = no_words
     judging: Judging | None = None
     lacking: Callable[[Options], str] = nothing_lacking
+    as_frozen: Callable[[GoldLine, Options], GoldLine | ReadFault] = frozen_as_it_is
 
     def judge_model(self, options: Options) -> str:
         """The judge that is asked under these options; empty where none is."""

@@ -19,6 +19,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any, NoReturn
 
 from portal.common.archives import MEGABYTE, Archive, ArchiveFault, ArchiveLimits, open_archive
+from portal.facts.file_kinds import GZIP, OFFICE, TEXT, kind_of_file, mistaken, sentence
 from scoring.metrics.limits import is_deeper
 
 # A path of this machine (commands), or an open binary file (uploads), which is not closed here.
@@ -33,6 +34,10 @@ ZIP_MAGIC = b"PK"
 _GZIP_MAGIC = b"\x1f\x8b"
 # Up to this many bytes any ratio of compression is taken; repetitive text compresses well.
 _HARMLESS = 10 * MEGABYTE
+_ACCEPTED = (
+    "accepted are JSON Lines in UTF-8, gzipped or not, and a ZIP of the files of a layout of this"
+    " benchmark"
+)
 _PAGE_SUFFIXES = frozenset({".html", ".htm", ".txt"})
 _LONGEST_QUOTE = 60
 _TOO_DEEP = f"nested more than {DEEPEST} deep"
@@ -107,7 +112,9 @@ def read_records(
         with _opened(source) as file:
             magic = file.read(len(ZIP_MAGIC))
             file.seek(0)
-            if magic == ZIP_MAGIC or name.lower().endswith(".zip"):
+            if kind_of_file(file) == OFFICE:
+                yield ReadFault(name, 0, None, sentence(OFFICE, _ACCEPTED))
+            elif magic == ZIP_MAGIC or name.lower().endswith(".zip"):
                 yield from _read_archive(file, name, limits, prefix)
             else:
                 yield from _read_stream(file, name, limits)
@@ -133,7 +140,10 @@ def _opened(source: Source) -> Iterator[IO[bytes]]:
 
 
 def _read_stream(file: IO[bytes], name: str, limits: ReadLimits) -> Iterator[Record | ReadFault]:
-    """JSON Lines, gunzipped on the fly if need be."""
+    """JSON Lines, gunzipped on the fly if need be. Anything else is one fault and no more."""
+    if reason := mistaken(file, {TEXT, GZIP}, _ACCEPTED):
+        yield ReadFault(name, 0, None, reason)
+        return
     zipped = file.read(2) == _GZIP_MAGIC
     file.seek(0)
     stream = gzip.GzipFile(fileobj=file) if zipped else file

@@ -12,11 +12,21 @@ from typing import Any, NoReturn
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from scoring.benchmarks import Benchmark, Column, ItemResult, Options, Scores
+from scoring.benchmarks import (
+    Benchmark,
+    Column,
+    GoldLine,
+    ItemResult,
+    Options,
+    ReadFault,
+    Scores,
+)
 from scoring.benchmarks.checking import FaultList
 from scoring.benchmarks.streaming import JoinedItems
 
 BAD_INPUT = 2
+# So many faults are printed; the rest is counted.
+FAULTS_SHOWN = 50
 
 
 class ItemsFileError(Exception):
@@ -76,6 +86,13 @@ class OfflineCommand(BaseCommand):
             metavar="KEY=VALUE",
             help="an option of the benchmark; may be given several times",
         )
+        parser.add_argument(
+            "--raw-gold",
+            action="store_true",
+            help="grade against the gold as the files have it, as the published script does; "
+            "otherwise pages are cleaned first as an import does, so that the figures are those of "
+            "the site",
+        )
         parser.add_argument("--items", type=Path, help="write one JSON line per item to this file")
         parser.add_argument(
             "--json", action="store_true", help="print one JSON object instead of a table"
@@ -88,9 +105,16 @@ class OfflineCommand(BaseCommand):
         options: Options,
         gold: Path,
         submission: Path,
+        *,
+        raw_gold: bool = False,
     ) -> None:
+        """Fills `items` from both files; the gold as a release would hold it, unless it is to be
+        taken raw.
+        """
         try:
             lines = benchmark.read_gold(gold, options=options)
+            if not raw_gold:
+                lines = _frozen(lines, benchmark, options)
             self._refuse_faults(items.add_gold(lines, str(gold)))
             predictions = benchmark.read_predictions(submission)
             self._refuse_faults(items.add_predictions(predictions, str(submission)))
@@ -98,9 +122,9 @@ class OfflineCommand(BaseCommand):
             raise CommandError(f"{tempfile.gettempdir()}: cannot be written: {error}") from error
 
     def _refuse_faults(self, faults: FaultList) -> None:
-        messages = [str(fault) for fault in faults.listed]
-        if faults.left_out:
-            messages.append(f"and {faults.left_out:,} more")
+        messages = [str(fault) for fault in faults.listed[:FAULTS_SHOWN]]
+        if more := len(faults.listed) + faults.left_out - len(messages):
+            messages.append(f"and {more:,} more")
         if messages:
             self.refuse(messages)
 
@@ -113,6 +137,13 @@ class OfflineCommand(BaseCommand):
         for message in messages:
             self.stderr.write(message)
         sys.exit(BAD_INPUT)
+
+
+def _frozen(
+    lines: Iterable[GoldLine | ReadFault], benchmark: Benchmark, options: Options
+) -> Iterator[GoldLine | ReadFault]:
+    for line in lines:
+        yield line if isinstance(line, ReadFault) else benchmark.as_frozen(line, options)
 
 
 def key_and_value(text: str) -> tuple[str, str]:

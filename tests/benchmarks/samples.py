@@ -2,6 +2,7 @@
 
 import io
 import json
+import tarfile
 import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -36,6 +37,16 @@ def as_json(value: Any) -> bytes:
 def as_lines(lines: Sequence[Line]) -> bytes:
     """JSON Lines."""
     return b"".join(as_json(line) + b"\n" for line in lines)
+
+
+def as_tar(files: Mapping[str, bytes]) -> bytes:
+    data = io.BytesIO()
+    with tarfile.open(fileobj=data, mode="w") as bundle:
+        for name, content in files.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(content)
+            bundle.addfile(member, io.BytesIO(content))
+    return data.getvalue()
 
 
 def as_zip(files: Files, compression: int = zipfile.ZIP_DEFLATED) -> bytes:

@@ -36,7 +36,7 @@ def graded(pairs: list[tuple[dict[str, Any], dict[str, Any] | None]], **options:
 
 def test_signature_names_every_option() -> None:
     assert BENCHMARK.signature(DEFAULTS) == (
-        "fincriticaled|v2|labels:Number,Date|matcher:aligned|text:visible|missing:zero|severity:1"
+        "fincriticaled|v3|labels:Number,Date|matcher:aligned|text:visible|missing:zero|severity:2"
     )
     assert "labels:Number,Temporal,MonetaryUnit" in BENCHMARK.signature(
         BENCHMARK.check_options({"labels": "v2"})

@@ -15,7 +15,7 @@ from portal.accounts.models import User
 from scoring.benchmarks import BENCHMARKS
 from scoring.models import Submission
 from scoring.services.validation import check_upload
-from tests.benchmarks.samples import SAMPLES, as_json, as_lines, as_zip
+from tests.benchmarks.samples import SAMPLES, as_json, as_lines, as_tar, as_zip
 from tests.scoring.factories import first_phase, make_board, upload
 
 BAD_INPUT = 2
@@ -25,7 +25,17 @@ each_benchmark = pytest.mark.parametrize("key", BENCHMARKS)
 FILES: dict[str, tuple[str, bytes, str, int, str]] = {
     "truncated": ("x.jsonl", b'{"id": "a', "", 1, "not valid JSON"),
     "not UTF-8": ("x.jsonl", b'\n\n{"id": "\xe9"}', "", 3, "not valid UTF-8 (byte 0xe9)"),
-    "UTF-16": ("x.jsonl", '{"id": "a"}'.encode("utf-16"), "", 1, "not valid UTF-8"),
+    "UTF-16": ("x.jsonl", '{"id": "a"}'.encode("utf-16"), "", 0, "looks like text in UTF-16; acc"),
+    "a tar": ("x.jsonl", as_tar({"a.jsonl": b"{}"}), "", 0, "looks like a tar archive; accepted"),
+    "a PDF": ("x.zip", b"%PDF-1.7\n%", "", 0, "looks like a PDF; a ZIP archive is accepted"),
+    "a page": ("x.jsonl", b"<html>\n<p>1</p>", "", 0, "looks like an HTML or XML page; accepted"),
+    "a sheet": (
+        "x.zip",
+        as_zip({"[Content_Types].xml": b"<a/>"}),
+        "",
+        0,
+        "looks like an Office document",
+    ),
     "too deep": ("x.jsonl", b'{"id": ' + b"[" * 100_000, "", 1, "nested more than 200 deep"),
     "too many digits": ("x.jsonl", b'{"id": %s}' % (b"9" * 5000), "", 1, "too many digits"),
     "not finite": ("x.jsonl", b'\n{"id": NaN}', "", 2, "NaN is not a JSON value"),

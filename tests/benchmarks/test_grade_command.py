@@ -174,3 +174,41 @@ def test_a_real_engine_is_graded(tmp_path: Path) -> None:
     report = json.loads(done.stdout)
     assert (report["items"], report["missing"]) == (132, 0)
     assert 0.95 < report["scores"]["ffa"] < 0.978
+
+
+TITLED = (
+    "<html><head><title>Quarterly results of the company</title></head>"
+    "<body><p>Net sales <Number>1,200</Number></p></body></html>"
+)
+
+
+def test_nothing_of_the_head_of_a_gold_page_counts(tmp_path: Path) -> None:
+    for folder, html in (("gold", TITLED), ("submission", "<p>Net sales 1,200</p>")):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "p1.html").write_text(html)
+    files = ("--gold", tmp_path / "gold", "--submission", tmp_path / "submission", "--json")
+    done = grade("fincriticaled", *files, cwd=tmp_path)
+    scores = json.loads(done.stdout)["scores"]
+    assert (scores["r1"], scores["rl"], scores["edit_distance"], scores["ffa"]) == (1, 1, 0, 1)
+    # The published script's rule drops no title: 4 of 4 tokens found, of 9 (P = 1, R = 4/9).
+    done = grade("fincriticaled", *files, "--raw-gold", cwd=tmp_path)
+    assert json.loads(done.stdout)["scores"]["r1"] == pytest.approx(2 * 4 / (4 + 9))
+
+
+def test_a_gold_page_that_no_release_can_hold_is_named(tmp_path: Path) -> None:
+    gold, submission = tmp_path / "gold.jsonl", tmp_path / "submission.jsonl"
+    deep = "<b>" * 300 + "<Number>1</Number>" + "</b>" * 300
+    gold.write_text(json.dumps({"id": "p1", "html": deep}) + "\n")
+    submission.write_text(json.dumps({"id": "p1", "html": "1"}) + "\n")
+    done = grade("fincriticaled", "--gold", gold, "--submission", submission, cwd=tmp_path)
+    assert done.returncode == 2
+    assert f"{gold}:1: in 'html', " in done.stderr
+    assert "no release can hold this page" in done.stderr
+
+
+def test_so_many_faults_are_printed_and_the_rest_is_counted(gold: Path, tmp_path: Path) -> None:
+    submission = tmp_path / "bad.jsonl"
+    submission.write_text("nope\n" * 1308)
+    done = grade("fincriticaled", "--gold", gold, "--submission", submission, cwd=tmp_path)
+    lines = done.stderr.splitlines()
+    assert (done.returncode, len(lines), lines[-1]) == (2, 51, "and 1,258 more")

@@ -20,6 +20,11 @@ def test_a_lost_sign_or_shifted_decimal_weighs_more_than_a_changed_separator() -
     assert min(weights["sign"], weights["decimal"]) > weights["separator"]
 
 
+def test_a_space_weighs_least_of_all() -> None:
+    others = [weight for error, weight in SEVERITY.weights.items() if error != "spacing"]
+    assert SEVERITY.weights["spacing"] < min(others)
+
+
 @pytest.mark.parametrize(
     ("errors", "facts", "accuracy"),
     [
@@ -55,4 +60,4 @@ def test_the_version_stands_in_the_signature_and_over_the_table() -> None:
     assert FINCRITICALED.signature(OPTIONS).endswith(f"|severity:{SEVERITY.version}")
     assert table.help.startswith(f"Version {SEVERITY.version}.")
     assert table.rows[0][1] == "1"
-    assert table.rows[-1][:2] == ("separator", "0.2")
+    assert table.rows[-1][:2] == ("spacing", "0.1")

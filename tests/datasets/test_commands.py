@@ -33,8 +33,10 @@ def source(tmp_path: Path) -> Path:
 def test_import_creates_the_dataset_and_reports(source: Path) -> None:
     out = run("import_dataset", "fresh", str(source), "--create", "--title", "New set")
     assert out.splitlines() == [
-        "fresh: 1 imported, 0 unchanged, 1 refused",
-        "not part of an import: gold/ 1",
+        "fresh: 1 imported, 0 updated, 0 unchanged, 1 refused",
+        "not imported: gold/ 1. To use it as gold, choose “File of gold” when you freeze a release "
+        "(or manage.py freeze_release SLUG --gold PATH), or import it into a campaign under "
+        "“In and out”.",
         "refused pages/b.html: the file is empty [empty]",
     ]
     dataset = Dataset.objects.get()
@@ -54,7 +56,9 @@ def test_import_of_a_zip_reads_it_where_it_is(tmp_path: Path) -> None:
 def test_import_again_leaves_all_unchanged(source: Path) -> None:
     empty_dataset(slug="set")
     run("import_dataset", "set", str(source))
-    assert "0 imported, 1 unchanged, 1 refused" in run("import_dataset", "set", str(source))
+    assert "0 imported, 0 updated, 1 unchanged, 1 refused" in run(
+        "import_dataset", "set", str(source)
+    )
     assert ImportRun.objects.count() == 2
 
 
@@ -90,7 +94,10 @@ def test_interrupted_import_goes_on_when_run_again(
         (["bad slug", "{source}", "--create"], "slug: Enter a valid “slug”"),
         (["set", "{source}/nowhere"], "no such file or folder"),
         (["set", "{source}/pages"], "there is no page in it"),
-        (["set", "{source}/pages/a.html"], "not a readable ZIP archive"),
+        (
+            ["set", "{source}/pages/a.html"],
+            "looks like an HTML or XML page; a ZIP archive is accepted",
+        ),
     ],
 )
 def test_import_that_cannot_begin_says_why(

@@ -169,8 +169,8 @@ def test_results_have_the_shape_of_other_matchers(server: JudgeServer, asker_of:
     assert result["text"] == other["text"]
     assert result["types"] == other["types"]
     assert FINCRITICALED.signature(OPTIONS) == (
-        "fincriticaled|v2|labels:Number,Date|matcher:judge(scripted-1,facts-1)|text:visible"
-        "|missing:zero|override:paper|severity:1"
+        "fincriticaled|v3|labels:Number,Date|matcher:judge(scripted-1,facts-1)|text:visible"
+        "|missing:zero|override:paper|severity:2"
     )
 
 

@@ -139,12 +139,18 @@ def test_a_header_date_broken_over_two_lines_is_whole() -> None:
     assert errors(gold, prediction.replace("2022", "2021")) == ["ok", "date"]
 
 
+def test_a_loss_with_other_digits_keeps_its_sign() -> None:
+    gold = f"<p>Net loss {number('(79)')} and tax {number('(9)')} in the year</p>"
+    found = verdicts(gold, "<p>Net loss (64) and tax (6) in the year</p>")
+    assert [(v.error, v.matched_text) for v in found] == [("digit", "(64)"), ("digit", "(6)")]
+
+
 def test_a_split_number_is_one_form() -> None:
     gold = f"<p>Insurance ... {number('65,629')} {number('65,629')} and other expenses</p>"
     found = verdicts(gold, "<p>Insurance ... 65 ,629 65 , 629 and other expenses</p>")
     assert [(v.error, v.matched_text) for v in found] == [
-        ("other", "65 ,629"),
-        ("other", "65 , 629"),
+        ("spacing", "65 ,629"),
+        ("spacing", "65 , 629"),
     ]
 
 
@@ -242,7 +248,7 @@ def test_damaged_dates() -> None:
         f"and {date('December 31, 2024')}</p>"
     )
     prediction = "<p>On May 27, 202l and Q3 2023 and November22,2024 and December 31,</p>"
-    assert errors(gold, prediction) == ["date", "date", "merged", "truncated"]
+    assert errors(gold, prediction) == ["date", "date", "spacing", "truncated"]
 
 
 def test_typography_costs_nothing() -> None:

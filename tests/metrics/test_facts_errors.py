@@ -21,6 +21,19 @@ from scoring.metrics.facts.touching import FactKind
         ("46,211", "4621)", "sign"),
         ("3,627", "(3,627)", "sign"),
         ("(2,144)", "(2,1_}", "sign"),
+        # With the marks in their places no sign was lost, even if not one digit is right.
+        ("(79)", "(64)", "digit"),
+        ("(9)", "(6)", "digit"),
+        ("$(79)", "$(64)", "digit"),
+        ("(9)%", "(6)%", "digit"),
+        ("-9", "-6", "digit"),
+        ("$9", "$6", "digit"),
+        ("9%", "6%", "digit"),
+        ("(1,234)", "(9,876,541,234)", "digit"),
+        ("(9)", "6)", "sign"),
+        ("(12)", "-(12)", "sign"),
+        ("(15)", "(15%)", "unit"),
+        ("(12)", "(.12)", "decimal"),
         ("2.71", "271", "decimal"),
         ("271", "2.71", "decimal"),
         ("2.37", "2 37", "decimal"),
@@ -46,9 +59,15 @@ from scoring.metrics.facts.touching import FactKind
         ("36,659", "36 659", "separator"),
         ("36,659", "36.659", "separator"),
         ("1,234.56", "1.234.56", "separator"),
-        ("310", "3 1 0", "other"),
-        ("21,237", "21 , 237", "other"),
-        ("1.10", "1. 10", "other"),
+        ("310", "3 1 0", "spacing"),
+        ("21,237", "21 , 237", "spacing"),
+        ("1.10", "1. 10", "spacing"),
+        ("1.10", "$1. 10", "spacing"),
+        ("(1,200)", "(1,2 00)", "spacing"),
+        ("5 years", "5years", "spacing"),
+        ("1,200 million", "1,200million", "spacing"),
+        ("3 1/2", "31/2", "separator"),
+        ("10 000", "10000", "separator"),
         ("8.88", "$8_.88", "other"),
         ("64,250", "250", "truncated"),
         ("89,748", "89,7_", "truncated"),
@@ -119,15 +138,18 @@ def test_what_the_gold_has_beside_a_number_counts(
         ("November 22, 2024", "Novernber22,2024", "date"),
         ("December 31, 2024", "December 31", "truncated"),
         ("December 31, 2024", "31, 2024", "truncated"),
-        ("November 22, 2024", "November22,2024", "merged"),
-        ("November 22, 2024", "November 22,2024", "merged"),
-        ("07-01-2021", "07012021", "merged"),
+        ("November 22, 2024", "November22,2024", "spacing"),
+        ("November 22, 2024", "November 22,2024", "spacing"),
+        ("December 31, 2023", "December 31,2023", "spacing"),
+        ("Q2 2023", "Q22023", "spacing"),
+        ("07-01-2021", "07-01 -2021", "spacing"),
+        ("07-01-2021", "07012021", "other"),
         ("January 12, 2023", "onJanuary12,2023,the", "merged"),
         ("December 31, 2023", "ofDecember 31, 2023", "merged"),
         ("June 30, 2023", "June 30 2023", "other"),
         ("June 30, 2023", "June 30. 2023", "other"),
         ("July 2022", "JuLy 2022", "other"),
-        ("March 31, 2023", "March 3 1, 2023", "other"),
+        ("March 31, 2023", "March 3 1, 2023", "spacing"),
     ],
 )
 def test_error_type_of_dates(value: str, form: str, expected: str) -> None:
@@ -141,6 +163,9 @@ def test_error_type_of_dates(value: str, form: str, expected: str) -> None:
         ("Adobe Inc.", "Adobe", "truncated"),
         ("Adobe", "Adobe Inc.", ""),
         ("Adobe", "theAdobe", "merged"),
+        ("Adobe Inc.", "AdobeInc.", "spacing"),
+        ("Adobe Inc.", "Ado be Inc.", "spacing"),
+        ("Adobe Inc.", "theAdobeInc.", "merged"),
         ("Adobe", "Adohe", "other"),
     ],
 )
@@ -166,6 +191,23 @@ def test_error_type_of_text(value: str, form: str, expected: str) -> None:
 )
 def test_less_than_half_of_a_value_is_not_found(value: str, form: str, kind: FactKind) -> None:
     assert not is_found(value, form, kind)
+
+
+def _amount(parts: list[int], marks: str) -> str:
+    return marks.replace("N", ",".join(map(str, parts)))
+
+
+@given(
+    st.lists(st.integers(0, 999), min_size=1, max_size=4),
+    st.lists(st.integers(0, 999), min_size=1, max_size=4),
+    st.sampled_from(["(N)", "$(N)", "(N)%", "(N.5)"]),
+)
+def test_a_number_that_keeps_its_parentheses_never_lost_its_sign(
+    parts: list[int], other: list[int], marks: str
+) -> None:
+    value, form = _amount(parts, marks), _amount(other, marks)
+    assert explain(value, form, "number") != "sign"
+    assert bool(explain(value, form, "number")) == (value != form)
 
 
 KINDS = st.sampled_from(["number", "date", "text"])

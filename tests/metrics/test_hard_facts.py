@@ -29,8 +29,8 @@ def test_no_fact_of_an_engine_occurs_twice() -> None:
     assert len({engine for engine, _, _ in keys}) >= 5
 
 
-def test_every_label_has_at_least_twenty_facts() -> None:
-    assert {label: n for label, n in Counter(f["label"] for f in FACTS).items() if n < 20} == {}
+def test_every_label_has_at_least_ten_facts() -> None:
+    assert {label: n for label, n in Counter(f["label"] for f in FACTS).items() if n < 10} == {}
 
 
 @needs_realdata

@@ -8,10 +8,12 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from portal.accounts.models import User
+from portal.datasets.curation.filings import FILING
 from portal.datasets.curation.splits import SplitDraw
 from portal.datasets.gold_formats import gold_format
 from portal.datasets.models import Dataset, Release, ReleaseItem
-from portal.datasets.release_forms import COLUMN, DRAW, LARGEST_SEED, NO_SPLIT
+from portal.datasets.release_forms import COLUMN, DRAW, GROUPS, LARGEST_SEED, NO_SPLIT
+from portal.datasets.selectors.freeze_reports import freeze_remarks, freeze_warnings
 from portal.datasets.selectors.release_diff import KINDS, ChangedItem, DiffPage
 from portal.datasets.services.record_releases import (
     Gold,
@@ -24,7 +26,7 @@ from portal.datasets.services.record_releases import (
 from portal.datasets.services.release_rows import ReleaseError
 from portal.datasets.services.releases import suggest_version
 
-from .serializers import CitationSerializer
+from .serializers import CitationSerializer, ReleaseSerializer
 
 
 class SplitQuerySerializer(serializers.Serializer[Any]):
@@ -70,6 +72,13 @@ class NewReleaseSerializer(serializers.Serializer[Any]):
         required=False, min_value=0, max_value=LARGEST_SEED, default=1, help_text="Of the draw."
     )
 
+    group_by = serializers.ChoiceField(
+        choices=GROUPS,
+        required=False,
+        default=FILING,
+        help_text="What a draw keeps together in one part.",
+    )
+
     def validate_benchmark(self, key: str) -> str:
         if gold_format(key) is None:
             raise serializers.ValidationError(f"No benchmark is called {key!r}.")
@@ -104,7 +113,7 @@ class NewReleaseSerializer(serializers.Serializer[Any]):
         data = self.validated_data
         splits: Any = None
         if data["split_by"] == DRAW:
-            splits = SplitDraw(data["test_share"], data["seed"])
+            splits = SplitDraw(data["test_share"], data["seed"], data["group_by"])
         elif data["split_by"] == COLUMN:
             splits = told_splits(gold)
         notes = data.get("notes")
@@ -123,6 +132,24 @@ class NewReleaseSerializer(serializers.Serializer[Any]):
             splits=splits,
             actor=actor,
         )
+
+
+class FrozenReleaseSerializer(ReleaseSerializer):
+    """A release that was just frozen, with what those who froze it should know."""
+
+    remarks = serializers.SerializerMethodField(help_text="What the draw of splits came to.")
+    warnings = serializers.SerializerMethodField(
+        help_text="Disputes that stay unsettled, and hidden gold that is public elsewhere."
+    )
+
+    class Meta(ReleaseSerializer.Meta):
+        fields = [*ReleaseSerializer.Meta.fields, "remarks", "warnings"]
+
+    def get_remarks(self, release: Release) -> list[str]:
+        return freeze_remarks(release)
+
+    def get_warnings(self, release: Release) -> list[str]:
+        return freeze_warnings(release)
 
 
 class AcceptLicenceSerializer(serializers.Serializer[Any]):

@@ -25,7 +25,7 @@ from portal.datasets.selectors.releases import release_items, release_rows
 
 from .base import OrganisersChange, actor_of
 from .release_files import require_licence
-from .release_serializers import NewReleaseSerializer, SplitQuerySerializer
+from .release_serializers import FrozenReleaseSerializer, NewReleaseSerializer, SplitQuerySerializer
 from .serializers import DownloadQuerySerializer, ReleaseRowSerializer, ReleaseSerializer
 
 
@@ -42,7 +42,7 @@ class ReleaseList(GenericAPIView[Release]):
         page = self.paginate_queryset(releases)
         return self.get_paginated_response(self.get_serializer(page, many=True).data)
 
-    @extend_schema(request=NewReleaseSerializer, responses={201: ReleaseSerializer})
+    @extend_schema(request=NewReleaseSerializer, responses={201: FrozenReleaseSerializer})
     def post(self, request: Request, slug: str) -> Response:
         dataset = get_dataset(request.user, slug)
         wanted = NewReleaseSerializer(data=request.data)
@@ -52,7 +52,8 @@ class ReleaseList(GenericAPIView[Release]):
             return Response(message, status=status.HTTP_413_REQUEST_ENTITY_TOO_LARGE)
         wanted.is_valid(raise_exception=True)
         release = wanted.freeze(dataset, actor_of(request))
-        return Response(self.get_serializer(release).data, status=status.HTTP_201_CREATED)
+        frozen = FrozenReleaseSerializer(release, context=self.get_serializer_context())
+        return Response(frozen.data, status=status.HTTP_201_CREATED)
 
 
 class ReleaseDetail(APIView):

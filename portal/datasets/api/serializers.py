@@ -18,12 +18,14 @@ from portal.datasets.models import (
     PageImage,
     Release,
 )
+from portal.datasets.publishing.draws import read_draw
 from portal.datasets.selectors.datasets import DatasetCard
 from portal.datasets.selectors.documents import DocumentRow, document_prompt
 from portal.datasets.selectors.import_files import MEDIA_TYPES
 from portal.datasets.selectors.imports import ImportReport
 from portal.datasets.selectors.releases import ReleaseRow
 from portal.datasets.sources.forms import BENCHMARKS
+from portal.datasets.sources.left_out import LeftOut
 
 
 class DatasetSerializer(serializers.ModelSerializer[Dataset]):
@@ -233,6 +235,14 @@ class ImportRunSerializer(serializers.ModelSerializer[ImportRun]):
         ]
 
 
+class LeftOutSerializer(serializers.Serializer[LeftOut]):
+    """Files that an import did not read: their folder, how many they are, and what to do."""
+
+    folder = serializers.CharField()
+    files = serializers.IntegerField()
+    hint = serializers.CharField()
+
+
 class ImportReportSerializer(serializers.Serializer[ImportReport]):
     """An import as far as it is: `done` of `total`, and rows per outcome.
 
@@ -250,8 +260,9 @@ class ImportReportSerializer(serializers.Serializer[ImportReport]):
     ignored = serializers.DictField(
         child=serializers.IntegerField(),
         source="run.ignored",
-        help_text="Files that are no part of an import, by folder.",
+        help_text="How many files the import did not read, by folder.",
     )
+    left_out = LeftOutSerializer(many=True, help_text="The same with a hint for each folder.")
     error = serializers.CharField(source="run.error", help_text="Why the import failed.")
     trouble = serializers.CharField(help_text="Why it waits to be tried again.")
     created_at = serializers.DateTimeField(source="run.created_at")
@@ -294,6 +305,20 @@ class CitationSerializer(serializers.Serializer[Any]):
     url = serializers.CharField(required=False, max_length=500)
 
 
+class DrawSerializer(serializers.Serializer[Any]):
+    """How the splits of a release were drawn: what was wanted and what it came to."""
+
+    share = serializers.FloatField(help_text="The wanted share of the test part.")
+    seed = serializers.IntegerField(required=False)
+    group_by = serializers.CharField(help_text="What was kept together: filing, company or none.")
+    items = serializers.IntegerField(required=False)
+    test_items = serializers.IntegerField(required=False)
+    groups = serializers.IntegerField(required=False)
+    divided = serializers.IntegerField(
+        required=False, help_text="Groups that earlier releases have put into both parts."
+    )
+
+
 class ReleaseSerializer(serializers.ModelSerializer[Release]):
     """A release; its hash and the number of its facts are null unless all gold is open.
 
@@ -303,6 +328,7 @@ class ReleaseSerializer(serializers.ModelSerializer[Release]):
     sha256 = serializers.SerializerMethodField()
     fact_count = serializers.SerializerMethodField()
     citation = CitationSerializer()
+    draw = serializers.SerializerMethodField()
 
     class Meta:
         model = Release
@@ -316,9 +342,14 @@ class ReleaseSerializer(serializers.ModelSerializer[Release]):
             "fact_count",
             "licence",
             "citation",
+            "draw",
             "frozen_at",
             "sha256",
         ]
+
+    @extend_schema_field(DrawSerializer(allow_null=True))
+    def get_draw(self, release: Release) -> dict[str, Any] | None:
+        return read_draw(release.draw) or None
 
     def get_sha256(self, release: Release) -> str | None:
         user = self.context["request"].user

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 SCALE = DPI / POINTS_PER_INCH
 # What is lighter than this on an otherwise white sheet is nothing.
 _INK = 245
+# Red, green and blue of a grey are no further apart.
+_GREY_WITHIN = 8
 _END_OF_LINE_HYPHEN = "\x02"
 
 
@@ -29,7 +31,7 @@ class Glyph:
 
 @dataclass(frozen=True)
 class Sheet:
-    """The picture of one sheet in grey; `number` counts from 0 and blank sheets as well."""
+    """The picture of one sheet; `number` counts from 0 and blank sheets as well."""
 
     number: int
     picture: "Image.Image"
@@ -87,14 +89,26 @@ def _glyphs_of(page: Any, number: int) -> list[Glyph]:
 
 
 def draw_sheets(pdf: Any) -> list[Sheet]:
-    """The sheets as grey pictures of 300 dpi; blank ones are dropped."""
+    """The sheets as pictures of 300 dpi, in grey where they have no colour; blank ones are
+    dropped.
+    """
     sheets = []
     for number in range(len(pdf)):
-        picture = pdf[number].render(scale=SCALE, grayscale=True).to_pil().convert("L")
-        darkest, _ = picture.getextrema()
-        if darkest < _INK:
-            sheets.append(Sheet(number, picture))
+        picture = pdf[number].render(scale=SCALE).to_pil().convert("RGB")
+        if min(darkest for darkest, _ in picture.getextrema()) < _INK:
+            sheets.append(Sheet(number, picture if has_colour(picture) else picture.convert("L")))
     return sheets
+
+
+def has_colour(picture: "Image.Image") -> bool:
+    """Whether any point of an RGB picture is another colour than a grey."""
+    from PIL import ImageChops
+
+    red, green, blue = picture.split()
+    apart: list[Any] = [
+        ImageChops.difference(red, other).getextrema()[1] for other in (green, blue)
+    ]
+    return bool(max(apart) > _GREY_WITHIN)
 
 
 def png(picture: "Image.Image") -> bytes:

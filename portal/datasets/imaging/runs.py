@@ -53,12 +53,13 @@ def find_runs(
 
 
 def is_visible(run: Run, picture: "Image.Image") -> bool:
-    """Whether anything stands out in the box of the run."""
+    """Whether anything stands out in the box of the run, in grey or in any of the colours."""
     box = (int(run.left), int(run.top), _up(run.right), _up(run.bottom))
     if box[0] >= box[2] or box[1] >= box[3]:
         return False
-    extrema: Any = picture.crop(box).getextrema()
-    return bool(extrema[1] - extrema[0] >= _CONTRAST)
+    bands: Any = picture.crop(box).split()
+    extrema = [band.getextrema() for band in bands]
+    return any(lightest - darkest >= _CONTRAST for darkest, lightest in extrema)
 
 
 def _goes_on(text: str, run: Run, offset: int, glyph: Glyph) -> bool:

@@ -4,9 +4,12 @@ import json
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import CommandError
+from django.core.management.base import BaseCommand, CommandError
 
+from portal.datasets.curation.filings import FILING, GROUPINGS
 from portal.datasets.curation.splits import SplitDraw
+from portal.datasets.models import Release
+from portal.datasets.selectors.freeze_reports import freeze_remarks, freeze_warnings
 
 
 def add_terms(parser: ArgumentParser) -> None:
@@ -18,6 +21,12 @@ def add_terms(parser: ArgumentParser) -> None:
         "--test-share",
         type=float,
         help="Draws a split, by type: this share is the test part, such as 0.8.",
+    )
+    parser.add_argument(
+        "--group-by",
+        default=FILING,
+        choices=GROUPINGS,
+        help="What the draw keeps together (default: %(default)s).",
     )
     parser.add_argument("--seed", type=int, default=1, help="Of the draw (default: %(default)s).")
 
@@ -36,5 +45,13 @@ def terms(options: dict[str, Any]) -> dict[str, Any]:
     return {
         "licence": options["licence"],
         "citation": citation,
-        "splits": None if share is None else SplitDraw(share, options["seed"]),
+        "splits": None if share is None else SplitDraw(share, options["seed"], options["group_by"]),
     }
+
+
+def report_frozen(command: BaseCommand, release: Release) -> None:
+    """Writes what those who froze a release should know."""
+    for remark in freeze_remarks(release):
+        command.stdout.write(remark)
+    for warning in freeze_warnings(release):
+        command.stderr.write(warning)

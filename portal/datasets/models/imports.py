@@ -48,7 +48,7 @@ class ImportRun(models.Model):
     state = models.CharField(max_length=12, choices=State, default=State.QUEUED)
     total = models.PositiveIntegerField(default=0, help_text="Files found in pages/.")
     ignored = models.JSONField(
-        default=dict, help_text="Files that are no part of an import, counted by folder."
+        default=dict, help_text="Files that the import did not read, counted by folder."
     )
     error = models.TextField(blank=True, help_text="Why the whole import failed.")
     created_at = models.DateTimeField(auto_now_add=True)
@@ -78,7 +78,10 @@ class ImportItem(models.Model):
     """What became of one file of an import, or of one line of its metadata."""
 
     class Outcome(models.TextChoices):
+        """`updated`: the document was there, and got an image or gold that it did not have."""
+
         IMPORTED = "imported"
+        UPDATED = "updated"
         UNCHANGED = "unchanged"
         REFUSED = "refused"
 

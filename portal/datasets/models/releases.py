@@ -45,6 +45,11 @@ class Release(ImmutableModel):
     citation = models.JSONField(
         default=dict, help_text="{authors: [name, …], year, doi, url} for those who cite it."
     )
+    draw = models.JSONField(
+        default=dict,
+        help_text="Of a drawn split: {share, seed, group_by, …} and what it came to; empty if there"
+        " is none.",
+    )
     frozen_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
     )

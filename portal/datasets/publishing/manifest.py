@@ -15,7 +15,7 @@ from .rows import PublishedRelease, PublishingError
 
 MANIFEST = "manifest.json"
 _SHA256 = re.compile("[0-9a-f]{64}")
-_ABOUT = ("visibility", "notes", "licence", "must_accept", "citation", "frozen_at")
+_ABOUT = ("visibility", "notes", "licence", "must_accept", "citation", "draw", "frozen_at")
 
 
 def canonical_json(value: Any) -> str:
@@ -69,8 +69,8 @@ class Manifest:
     items: tuple[ItemEntry, ...]
     files: tuple[FileEntry, ...]
     about: Mapping[str, Any] = field(default_factory=dict)
-    """What restoring needs and no check: visibility, notes, licence, must_accept, citation and
-    frozen_at, as they stand there and unchecked."""
+    """What restoring needs and no check: visibility, notes, licence, must_accept, citation,
+    draw and frozen_at, as they stand there and unchecked."""
 
 
 def write_manifest(
@@ -88,6 +88,7 @@ def write_manifest(
         "notes": release.notes,
         "must_accept": release.must_accept,
         "citation": asdict(release.citation),
+        **({"draw": dict(release.draw)} if release.draw else {}),
         "frozen_at": release.frozen_at.isoformat(),
         "sha256": release.sha256,
         "item_count": release.item_count,

@@ -1,7 +1,7 @@
 """What is published of a release and its items, as plain values."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -32,8 +32,8 @@ class PublishedRelease:
     """A release without its items.
 
     `licence` is an SPDX identifier, an address or words; `must_accept` says that it stands before a
-    download. `page` is the absolute address of the
-    release's page. `sha256`, of the manifest, is empty where gold is hidden, as is `fact_count`.
+    download. `draw` says how its splits were drawn. `page` is the absolute address of the release's
+    page. `sha256`, of the manifest, is empty where gold is hidden, as is `fact_count`.
     """
 
     dataset: str
@@ -51,6 +51,7 @@ class PublishedRelease:
     item_count: int = 0
     fact_count: int | None = None
     citation: Citation = Citation()
+    draw: Mapping[str, Any] = field(default_factory=dict)
     keywords: tuple[str, ...] = ()
     page: str = ""
 

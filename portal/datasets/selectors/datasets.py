@@ -41,12 +41,14 @@ class TypeCount:
 
 @dataclass(frozen=True)
 class ImportRow:
-    """An import in a list, with the number of files per outcome."""
+    """An import in a list, with the number of files per outcome, and of those not read."""
 
     run: ImportRun
     imported: int
+    updated: int
     unchanged: int
     refused: int
+    left_out: int
 
 
 @dataclass(frozen=True)
@@ -114,8 +116,10 @@ def import_rows(runs: Iterable[ImportRun]) -> list[ImportRow]:
         ImportRow(
             run=run,
             imported=counts[run.pk, ImportItem.Outcome.IMPORTED],
+            updated=counts[run.pk, ImportItem.Outcome.UPDATED],
             unchanged=counts[run.pk, ImportItem.Outcome.UNCHANGED],
             refused=counts[run.pk, ImportItem.Outcome.REFUSED],
+            left_out=sum(run.ignored.values()),
         )
         for run in listed
     ]

@@ -7,6 +7,7 @@ from django.core.paginator import Page, Paginator
 from django.db.models import Count
 
 from portal.datasets.models import ImportItem, ImportRun
+from portal.datasets.sources.left_out import LeftOut, left_out
 from portal.jobs.models import Job
 
 PER_PAGE = 100
@@ -28,7 +29,8 @@ class ImportReport:
     `done` and `total` count files of pages/; of the other layouts the rows of the report, of which
     the total is 0 until all is read.
 
-    `items` is one page of what is reported; `trouble` says why a run waits to be tried again.
+    `items` is one page of what is reported; `left_out` are the files that were not read; `trouble`
+    says why a run waits to be tried again.
     """
 
     run: ImportRun
@@ -37,13 +39,18 @@ class ImportReport:
     outcomes: list[OutcomeCount]
     outcome: str
     items: Page[ImportItem]
-    ignored: list[tuple[str, int]]
+    left_out: list[LeftOut]
     trouble: str
 
     @property
     def usable(self) -> bool:
         """Whether any page of it is a document now, new or from before."""
-        return any(row.count for row in self.outcomes if row.value in {"imported", "unchanged"})
+        usable = {"imported", "updated", "unchanged"}
+        return any(row.count for row in self.outcomes if row.value in usable)
+
+    @property
+    def files_left_out(self) -> int:
+        return sum(row.files for row in self.left_out)
 
     @property
     def label(self) -> str:
@@ -74,7 +81,7 @@ def import_report(run: ImportRun, *, outcome: str = "", page: str = "1") -> Impo
         ],
         outcome=outcome,
         items=Paginator(items, PER_PAGE).get_page(page),
-        ignored=list(run.ignored.items()),
+        left_out=left_out(run.ignored, run.form),
         trouble="" if run.is_finished else _trouble(run),
     )
 

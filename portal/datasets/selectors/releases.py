@@ -13,6 +13,7 @@ from portal.datasets.access import may_see_all_gold, must_accept_licence, seen_s
 from portal.datasets.exports import published_release
 from portal.datasets.models import Dataset, PageImage, Release, ReleaseItem
 from portal.datasets.publishing.citation import bibtex, citation_cff
+from portal.datasets.publishing.draws import draw_words
 from portal.datasets.release_files import ReleaseFile, gold_files
 
 PER_PAGE = 50
@@ -56,6 +57,8 @@ class ReleasePage:
     must_accept: bool
     may_manage: bool
     splits: list[SplitRow]
+    drawn: str
+    """How the splits were drawn, in words."""
     split: str
     facts: int | None
     files: list[ReleaseFile]
@@ -153,6 +156,7 @@ def release_page(
         must_accept=must_accept_licence(user, release),
         may_manage=may_manage,
         splits=splits,
+        drawn=draw_words(release.draw),
         split=split,
         facts=told_facts(user, release),
         files=gold_files(release) if some_gold else [],

@@ -23,7 +23,8 @@ from portal.datasets.sources.forms import check_items, left_alone, read_items, s
 from portal.datasets.sources.items import place_of
 from portal.datasets.sources.layout import Layout, Refusal, printable, read_layout
 from portal.datasets.sources.meta import MetaIndex
-from portal.datasets.sources.opening import Source
+from portal.datasets.sources.opening import GivenSource, WatchedSource
+from portal.facts.file_kinds import kind_of_file, sentence
 from portal.jobs.services import cancel_group, enqueue
 
 from .items import import_item
@@ -39,7 +40,7 @@ REFUSALS_AT_ONCE = 1_000
 
 
 def check_source(
-    source: Source, form: str = Form.PAGES, *, name: str = "", benchmark: str = ""
+    source: GivenSource, form: str = Form.PAGES, *, name: str = "", benchmark: str = ""
 ) -> None:
     """Looks through a source before it is accepted; raises ArchiveFault for an unfit one.
 
@@ -53,8 +54,21 @@ def check_source(
         return
     endings = suffixes_alone(form)
     if not (isinstance(source, Path) and source.is_dir()) and not name.lower().endswith(endings):
-        raise ArchiveFault("file_format", f"this layout takes {', '.join(endings)}")
+        raise ArchiveFault("file_format", _wrong_ending(source, endings))
     check_items(form, source, name, limits, benchmark=benchmark)
+
+
+def _wrong_ending(source: GivenSource, endings: Sequence[str]) -> str:
+    accepted = f"this layout takes {', '.join(endings)}"
+    try:
+        if isinstance(source, Path):
+            with source.open("rb") as file:
+                kind = kind_of_file(file)
+        else:
+            kind = kind_of_file(source)
+    except OSError:
+        kind = ""
+    return sentence(kind, accepted) if kind else accepted
 
 
 @transaction.atomic
@@ -162,7 +176,7 @@ def import_path(
 def carry_out_import(
     *,
     run: ImportRun,
-    source: Source,
+    source: GivenSource,
     progress: Callable[[int, int], None],
     stop: Callable[[], bool],
 ) -> bool:
@@ -178,7 +192,7 @@ def carry_out_import(
 
 def _carry_out_pages(
     run: ImportRun,
-    source: Source,
+    source: GivenSource,
     progress: Callable[[int, int], None],
     stop: Callable[[], bool],
 ) -> bool:
@@ -200,24 +214,25 @@ def _carry_out_pages(
 
 def _carry_out_items(
     run: ImportRun,
-    source: Source,
+    source: GivenSource,
     progress: Callable[[int, int], None],
     stop: Callable[[], bool],
 ) -> bool:
     """One item is in memory at a time; of those that have a row no picture is read."""
     limits, name = archive_limits(), run.source_name
     _begin(run, left_alone(run.form, source, name, limits))
+    watched = WatchedSource(source)
     finished = set(run.items.values_list("name", flat=True))
     benchmark = run.options.get("benchmark", "")
     done = 0
-    with closing(read_items(run.form, source, name, limits, benchmark=benchmark)) as items:
+    with closing(read_items(run.form, watched, name, limits, benchmark=benchmark)) as items:
         for done, item in enumerate(items, start=1):
             if report_name(place_of(item)) not in finished:
                 if stop():
                     return False
                 import_item(run=run, item=item)
             progress(done, 0)
-    ImportRun.objects.filter(pk=run.pk).update(total=run.items.count())
+    ImportRun.objects.filter(pk=run.pk).update(total=run.items.count(), ignored=watched.left_out())
     progress(done, done)
     return True
 

@@ -23,6 +23,7 @@ from portal.facts import (
 )
 
 AT_ONCE = 200
+MOST_NAMED = 200
 
 
 @dataclass(frozen=True)
@@ -34,11 +35,16 @@ class GoldItem:
 
 
 class ReleaseError(Exception):
-    """Why nothing was frozen: one sentence per fault, each naming the document it concerns."""
+    """Why nothing was frozen: one sentence per fault, each naming the document it concerns.
+
+    So many faults are named, and the others counted.
+    """
 
     def __init__(self, faults: Sequence[str]) -> None:
-        super().__init__("\n".join(faults))
-        self.faults = list(faults)
+        more = len(faults) - MOST_NAMED
+        rest = [f"and {more:,} more faults"] if more > 0 else []
+        self.faults = [*faults[:MOST_NAMED], *rest]
+        super().__init__("\n".join(self.faults))
 
 
 def page_rows(

@@ -43,6 +43,7 @@ def freeze_release(
     licence: str = "",
     citation: Mapping[str, Any] | None = None,
     splits: Splits = None,
+    draw: Mapping[str, Any] | None = None,
     actor: User | None = None,
 ) -> Release:
     """Freezes the items, in the order of their documents' names, as an immutable release.
@@ -51,7 +52,8 @@ def freeze_release(
     is that of its gold line in canonical JSON, the release's that of the manifest made of them.
     `licence` has to be accepted before a download; `citation` is {authors, year, doi, url}.
     `splits` names the part of each item, "dev" or "test", or says how to draw it; with hidden gold
-    the development part is open. Raises ReleaseError with all faults; then nothing is written.
+    the development part is open. `draw` is what an archive says of the draw of its splits. Raises
+    ReleaseError with all faults; then nothing is written.
     """
     release = Release(
         dataset=dataset,
@@ -61,6 +63,7 @@ def freeze_release(
         labels=list(labels),
         licence=licence,
         citation=dict(citation or {}),
+        draw=dict(draw or {}),
         frozen_by=actor,
     )
     faults = list(_request_faults(release))
@@ -86,6 +89,7 @@ def freeze_lines(
     licence: str = "",
     citation: Mapping[str, Any] | None = None,
     splits: Splits = None,
+    draw: Mapping[str, Any] | None = None,
     actor: User | None = None,
 ) -> Release:
     """Freezes gold lines by id, as the benchmark's reader made them, as an immutable release.
@@ -102,6 +106,7 @@ def freeze_lines(
         benchmark=benchmark,
         licence=licence,
         citation=dict(citation or {}),
+        draw=dict(draw or {}),
         frozen_by=actor,
     )
     faults = list(_request_faults(release))
@@ -126,7 +131,8 @@ def freeze_rows(release: Release, rows: list[ReleaseItem], splits: Splits) -> Re
         Dataset.objects.select_for_update().get(pk=release.dataset_id)
         if late := _version_faults(release.dataset, release.version):
             raise ReleaseError(late)
-        put_in_splits(release.dataset, rows, splits, release.visibility)
+        draw = put_in_splits(release.dataset, rows, splits, release.visibility)
+        release.draw = draw or release.draw
         settled = note_disputes(release, rows)
         release.save()
         for row in rows:
@@ -134,7 +140,7 @@ def freeze_rows(release: Release, rows: list[ReleaseItem], splits: Splits) -> Re
         ReleaseItem.objects.bulk_create(rows, batch_size=AT_ONCE)
         _count_facts(rows)
         settle_disputes(settled, release)
-        _record(release, splits)
+        _record(release, draw)
     return release
 
 
@@ -154,8 +160,7 @@ def suggest_version(dataset: Dataset) -> str:
     return str(latest.next_patch()) if latest else "1.0.0"
 
 
-def _record(release: Release, splits: Splits) -> None:
-    drawn = {"share": splits.share, "seed": splits.seed} if isinstance(splits, SplitDraw) else None
+def _record(release: Release, draw: Mapping[str, Any]) -> None:
     record_event(
         verb="freeze_release",
         subject=release,
@@ -166,7 +171,7 @@ def _record(release: Release, splits: Splits) -> None:
         items=release.item_count,
         facts=release.fact_count,
         sha256=release.sha256,
-        **({"draw": drawn} if drawn else {}),
+        **({"draw": dict(draw)} if draw else {}),
     )
 
 

@@ -11,6 +11,7 @@ from portal.accounts.models import User
 from portal.audit.models import record_event
 from portal.common.archives import ArchiveFault, ArchiveLimits, open_archive
 from portal.datasets.models import Dataset, Release
+from portal.datasets.publishing.draws import read_draw
 from portal.datasets.publishing.jsonl import FACT_LINES, GOLD_LINES, read_items, read_line
 from portal.datasets.publishing.manifest import Manifest
 from portal.datasets.publishing.rows import PublishingError
@@ -103,6 +104,7 @@ def _terms(manifest: Manifest) -> dict[str, Any]:
         "licence": str(about.get("licence", "")) if about.get("must_accept") else "",
         "citation": _without_empty(citation) if isinstance(citation, Mapping) else {},
         "splits": splits or None,
+        "draw": read_draw(about.get("draw")) if splits else {},
     }
 
 

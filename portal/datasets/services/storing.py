@@ -5,7 +5,7 @@ written in one transaction with its report.
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.core.files.base import ContentFile
 from django.db import IntegrityError, transaction
@@ -77,6 +77,13 @@ class Verdict:
     notes: list[str] = field(default_factory=list)
 
 
+class _Late(NamedTuple):
+    """A remark on what came for a document that was here, and whether the document got it."""
+
+    note: str
+    is_added: bool = False
+
+
 def report_name(where: str) -> str:
     """A place in a source as the name of a report's row: a long one is cut in its middle, and
     stays unlike any other.
@@ -143,7 +150,7 @@ def _settle(run: ImportRun, draft: Draft) -> Verdict:
     by_name = {document.name: document for document in clashing}
     stored = by_name.pop(draft.name, None)
     if stored is not None and stored.html_sha256 == digest:
-        return _unchanged(stored, draft)
+        return _here_already(stored, draft)
     if stored is not None:
         what = "page" if draft.canonical else "picture"
         note = f"a document of this name with other content is here already; rename the {what}"
@@ -200,46 +207,49 @@ def _store_record(document: Document, record: Record) -> None:
     )
 
 
-def _unchanged(stored: Document, draft: Draft) -> Verdict:
+def _here_already(stored: Document, draft: Draft) -> Verdict:
     """What is here already. Only images and gold may still be added; nothing is overwritten."""
-    notes = [*_late_images(stored, draft.pictures), *_late_record(stored, draft.record)]
+    late = [*_late_images(stored, draft.pictures), *_late_record(stored, draft.record)]
+    notes = [part.note for part in late]
     if draft.meta is not None:
         differing = [
             key for key, value in draft.meta.fields().items() if getattr(stored, key) != value
         ]
         if differing:
             notes.append(f"{', '.join(differing)} differ from what is stored, which was kept")
-    return Verdict(Outcome.UNCHANGED, "", stored, notes)
+    is_updated = any(part.is_added for part in late)
+    return Verdict(Outcome.UPDATED if is_updated else Outcome.UNCHANGED, "", stored, notes)
 
 
-def _late_images(stored: Document, pictures: Sequence[Picture]) -> list[str]:
+def _late_images(stored: Document, pictures: Sequence[Picture]) -> list[_Late]:
     if not pictures:
         return []
     images = [image.sha256 for image in stored.images.order_by("number")]
     if not images:
         for number, picture in enumerate(pictures, start=1):
             store_picture(stored, picture, number)
-        return ["image added" if len(pictures) == 1 else f"{len(pictures)} images added"]
+        note = "image added" if len(pictures) == 1 else f"{len(pictures)} images added"
+        return [_Late(note, is_added=True)]
     if images == [picture.sha256 for picture in pictures]:
         return []
     its, kept = ("image differs", "one") if len(pictures) == 1 else ("images differ", "ones")
     which = "which was kept" if kept == "one" else "which were kept"
-    return [f"its {its} from the stored {kept}, {which}"]
+    return [_Late(f"its {its} from the stored {kept}, {which}")]
 
 
-def _late_record(stored: Document, record: Record | None) -> list[str]:
+def _late_record(stored: Document, record: Record | None) -> list[_Late]:
     if record is None:
         return []
     known = DocumentRecord.objects.filter(document=stored).first()
     if known is None:
         _store_record(stored, record)
-        return ["gold added"]
+        return [_Late("gold added", is_added=True)]
     if (known.benchmark, known.gold, known.prompt) != (
         record.benchmark,
         record.gold,
         record.prompt,
     ):
-        return ["its gold differs from the stored one, which was kept"]
+        return [_Late("its gold differs from the stored one, which was kept")]
     return []
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import IO
 
 from portal.common.archives import ArchiveFault, ArchiveLimits
+from portal.facts.file_kinds import BINARY, TEXT
 
 from .gold import bounded_lines
 from .layout import Refusal
@@ -43,7 +44,7 @@ def read_csv(file: IO[bytes], name: str, limits: ArchiveLimits) -> Iterator[Tabl
 
 def _texts(file: IO[bytes], name: str, limits: ArchiveLimits) -> Iterator[str]:
     """Lines as text; a byte that is no UTF-8 becomes half a character, for which the row goes."""
-    for number, line in bounded_lines(file, name, limits):
+    for number, line in bounded_lines(file, name, limits, taken=(TEXT, BINARY)):
         data = line.removeprefix(_BOM) if number == 1 else line
         yield data.decode("utf-8", "surrogateescape")
 

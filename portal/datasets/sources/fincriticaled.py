@@ -123,6 +123,8 @@ class _Gold:
             path = PurePosixPath(member)
             if "gold" in path.parent.name.lower():
                 self._members.setdefault(path.stem.removeprefix(_GOLD_PREFIX), member)
+        for member in self._members.values():
+            files.use(member)
         for member in files.named(".jsonl"):
             if "gold" in PurePosixPath(member).name.lower():
                 self._read_lines(member)

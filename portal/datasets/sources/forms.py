@@ -88,10 +88,11 @@ def check_items(
 
 
 def left_alone(form: str, source: Source, name: str, limits: ArchiveLimits) -> dict[str, int]:
-    """The files of a source that are no part of its layout, counted by folder. Raises
-    ArchiveFault.
+    """The files of a source whose endings are no part of its layout, counted by folder: what is
+    known before anything is read. Raises ArchiveFault.
     """
     suffixes = READERS[form].suffixes
     with open_source(source, name, limits) as files:
         known = set(files.named(*suffixes))
-        return counted_by_folder(file for file in files.names if file not in known)
+        others = [file for file in files.names if file not in known]
+        return counted_by_folder(others, among=files.names)

@@ -6,18 +6,20 @@ A ZIP or folder may keep the pages under `gold/` or one folder deep, as exported
 import gzip
 import json
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO
 
 from portal.common.archives import ArchiveFault, ArchiveLimits, Member, open_archive
 from portal.facts import KNOWN_LABELS, Canonical, RefusedHtml, TagError, decode_html, read_tags
+from portal.facts.file_kinds import GZIP, TEXT, mistaken
 
 from .layout import PAGE_SUFFIXES, printable
 
 # Characters shown of each side where two texts part.
 EXCERPT = 30
+_ACCEPTED = "text in UTF-8 is accepted, gzipped if the file's name ends in .gz"
 
 
 @dataclass(frozen=True)
@@ -97,14 +99,18 @@ def _read_line(where: str, line: bytes) -> GoldPage | GoldFault:
 
 
 def bounded_lines(
-    source: IO[bytes], name: str, limits: ArchiveLimits
+    source: IO[bytes], name: str, limits: ArchiveLimits, *, taken: Collection[str] = (TEXT,)
 ) -> Iterator[tuple[int, bytes]]:
-    """Lines of a file, unpacked if its name ends in `.gz`, with their numbers from 1.
+    """Lines of a file, unpacked if its name ends in `.gz`, with their numbers from 1. `taken` are
+    the kinds of files that are no mistake.
 
-    Raises ArchiveFault beyond the limits of line and file.
+    Raises ArchiveFault beyond the limits of line and file, and for a file that is no text.
     """
     total = 0
-    file = gzip.open(source) if name.lower().endswith(".gz") else source  # noqa: SIM115
+    is_packed = name.lower().endswith(".gz")
+    if reason := mistaken(source, {*taken, GZIP} if is_packed else {*taken}, _ACCEPTED):
+        raise ArchiveFault("file_kind", f"{name}: {reason}")
+    file = gzip.open(source) if is_packed else source  # noqa: SIM115
     try:
         number = 0
         while line := file.readline(limits.member + 1):

@@ -53,6 +53,7 @@ class PicturePaths:
     def file(self, name: str) -> PictureFile:
         """The picture of the source with exactly this name."""
         files = self._files
+        files.use(name)
         return PictureFile(printable(name), lambda: files.read(name))
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import IO, Any
 
 from portal.common.archives import MEGABYTE, ArchiveFault, ArchiveLimits
+from portal.facts.file_kinds import TEXT, mistaken
 
 _SPACE = " \t\r\n"
 _DECODER = json.JSONDecoder()
@@ -21,6 +22,7 @@ def json_items(file: IO[bytes], name: str, limits: ArchiveLimits) -> Iterator[An
 
 class _Reader:
     def __init__(self, file: IO[bytes], name: str, limits: ArchiveLimits) -> None:
+        self._source = file
         self._file = codecs.getreader("utf-8-sig")(file)
         self._name = name
         self._limit = limits.member
@@ -29,6 +31,8 @@ class _Reader:
         self._items = 0
 
     def items(self) -> Iterator[Any]:
+        if reason := mistaken(self._source, {TEXT}, "JSON in UTF-8 is accepted"):
+            raise ArchiveFault("file_kind", f"{self._name}: {reason}")
         first = self._next()
         if first == "{":
             yield self._item()

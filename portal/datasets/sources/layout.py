@@ -168,9 +168,17 @@ def _folder(name: str) -> str:
     return printable(head + slash)
 
 
-def counted_by_folder(names: Iterable[str]) -> dict[str, int]:
-    """Files that are no part of an import, as `ignored` of an import has them."""
-    return _summed(Counter(_folder(name) for name in names))
+def counted_by_folder(names: Iterable[str], among: Sequence[str] = ()) -> dict[str, int]:
+    """Files that are no part of an import, as `ignored` of an import has them.
+
+    `among` are all files of the source: where they lie in one folder, its folders count.
+
+    >>> counted_by_folder(["set/gold/a", "set/gold/b"], ["set/gold/a", "set/gold/b", "set/x.csv"])
+    {'set/gold/': 2}
+    """
+    roots = {name.partition("/")[0] for name in among}
+    root = f"{roots.pop()}/" if len(roots) == 1 and all("/" in name for name in among) else ""
+    return _summed(Counter(printable(root) + _folder(name[len(root) :]) for name in names))
 
 
 def _summed(counts: Counter[str]) -> dict[str, int]:

@@ -4,6 +4,7 @@ import io
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO
 
@@ -16,8 +17,28 @@ from portal.common.archives import (
     open_archive,
 )
 
+from .layout import counted_by_folder
+
 # A path of this machine (commands), or an open binary file (uploads), which is not closed here.
-Source = Path | IO[bytes]
+GivenSource = Path | IO[bytes]
+
+
+@dataclass
+class WatchedSource:
+    """A source that remembers which of its files were read or named by something that was read."""
+
+    source: GivenSource
+    files: "SourceFiles | None" = None
+
+    def left_out(self) -> dict[str, int]:
+        """The files that nothing read, counted by folder; known once all items were read."""
+        if self.files is None:
+            return {}
+        return counted_by_folder(self.files.unread(), among=self.files.names)
+
+
+# What readers open: the source as it was given, or one that is watched.
+Source = GivenSource | WatchedSource
 _ZIP_MAGIC = b"PK\x03\x04", b"PK\x05\x06"
 
 
@@ -32,6 +53,7 @@ class SourceFiles:
         self.limits = limits
         self._archive = archive
         self._sizes = {member.name: member.size for member in archive.members()}
+        self._used: set[str] = set()
 
     @property
     def names(self) -> list[str]:
@@ -46,12 +68,22 @@ class SourceFiles:
             if name.lower().endswith(suffixes) and not PurePosixPath(name).name.startswith(".")
         ]
 
+    def use(self, name: str) -> None:
+        """Notes that a file is a part of the import, whether or not it will be read."""
+        self._used.add(name)
+
+    def unread(self) -> list[str]:
+        """The files that were neither read nor noted as used so far."""
+        return [name for name in self.names if name not in self._used]
+
     def read(self, name: str) -> bytes:
+        self.use(name)
         return self._archive.read(name)
 
     @contextmanager
     def open(self, name: str) -> Iterator[IO[bytes]]:
         """A file of a folder, or the source itself, as it lies; of a ZIP, unpacked in memory."""
+        self.use(name)
         opened = getattr(self._archive, "open", None)
         if opened is None:
             yield io.BytesIO(self._archive.read(name))
@@ -111,6 +143,11 @@ def open_source(source: Source, name: str, limits: ArchiveLimits) -> Iterator[So
     """Opens a source. `name` is what it was called, which a lone file goes by; only its last part
     counts. What is a ZIP its first bytes say. Raises ArchiveFault.
     """
+    if isinstance(source, WatchedSource):
+        with open_source(source.source, name, limits) as files:
+            source.files = files
+            yield files
+        return
     if isinstance(source, Path) and source.is_dir():
         with open_archive(source, limits) as archive:
             yield SourceFiles(_Folder(source, archive), limits)

@@ -8,6 +8,7 @@ from typing import IO, TYPE_CHECKING, Any
 from uuid import UUID
 
 from portal.common.archives import MEGABYTE, ArchiveFault, ArchiveLimits
+from portal.facts.file_kinds import BINARY, PARQUET, TEXT, mistaken
 
 from .items import ItemError
 from .json_values import DEEPEST, JsonError, check_plain
@@ -37,6 +38,9 @@ def read_parquet_rows(
     """
     import pyarrow
 
+    if reason := mistaken(file, {PARQUET, TEXT, BINARY}, "a Parquet file is accepted"):
+        yield Refusal(name, "file_kind", f"{name}: {reason}")
+        return
     number = 0
     try:
         with _opened(file, limits) as table:

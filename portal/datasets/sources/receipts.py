@@ -35,6 +35,7 @@ def read_receipts(source: Source, name: str, limits: ArchiveLimits) -> SourceIte
             yield _item(files, member, paths, used)
         for picture in files.named(*PICTURE_SUFFIXES):
             if printable(picture) not in used:
+                files.use(picture)
                 reason = "there is no JSON file of this name"
                 yield Refusal(printable(picture), "image_without_record", reason)
 

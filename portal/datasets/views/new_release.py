@@ -17,7 +17,9 @@ from portal.common.uploads import archive_limits, was_too_large
 from portal.datasets.access import get_dataset
 from portal.datasets.models import Dataset, Release
 from portal.datasets.release_forms import FILE, NewReleaseForm, RestoreForm
-from portal.datasets.selectors.dispute_notes import unsettled_disputes, unsettled_warning
+from portal.datasets.selectors.dispute_notes import unsettled_disputes
+from portal.datasets.selectors.freeze_reports import freeze_remarks, freeze_warnings
+from portal.datasets.selectors.open_gold import open_gold_of_dataset
 from portal.datasets.services.record_releases import (
     Gold,
     draft_notes,
@@ -96,6 +98,7 @@ def _page(
         "form": form,
         "restoring": restoring,
         "accepted_disputes": unsettled_disputes(dataset),
+        "open_gold": open_gold_of_dataset(dataset).words(),
     }
     refused = 413 if was_too_large(request) else 400
     status = refused if form.errors or restoring.errors else 200
@@ -160,7 +163,9 @@ def _splits(form: NewReleaseForm, gold: Gold) -> Any:
 
 def _frozen(request: UserRequest, release: Release) -> HttpResponse:
     messages.success(request, f"Release {release.version} is frozen.")
-    if warning := unsettled_warning(release.dataset):
+    for remark in freeze_remarks(release):
+        messages.info(request, remark)
+    for warning in freeze_warnings(release):
         messages.warning(request, warning)
     return redirect(release)
 

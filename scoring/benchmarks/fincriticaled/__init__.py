@@ -12,13 +12,13 @@ from .contributions import COMBINED, contributions
 from .items import sides, summarise
 from .judged import JUDGING
 from .options import check_options
-from .readers import read_gold, read_predictions
+from .readers import as_frozen, read_gold, read_predictions
 from .scorer import score_item
 from .severity import SEVERITY
 from .views import views_for
 
 KEY = "fincriticaled"
-VERSION = "2"
+VERSION = "3"
 _UNUSED = ("beside", "")
 
 
@@ -26,7 +26,7 @@ def signature(options: Options) -> str:
     """Everything that can change a figure, in one line.
 
     >>> signature(check_options({}))
-    'fincriticaled|v2|labels:Number,Date|matcher:aligned|text:visible|missing:zero|severity:1'
+    'fincriticaled|v3|labels:Number,Date|matcher:aligned|text:visible|missing:zero|severity:2'
     """
     # An option of later versions, which changes nothing where it is not used.
     chosen = (f"{name}:{value}" for name, value in options.items() if (name, value) != _UNUSED)
@@ -60,4 +60,5 @@ FINCRITICALED = Benchmark(
     layouts=("a ZIP of ID.html, ID.txt or pred_ID.txt.",),
     rules=(SEVERITY.table(),),
     judging=JUDGING,
+    as_frozen=as_frozen,
 )

@@ -7,7 +7,9 @@ Gold is `{"id", "html"}` with inline fact tags, optionally with `doc_type`, or a
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 
+from portal.facts import RefusedHtml, TagError, read_tags, write_tags
 from scoring.benchmarks.base import GoldLine, Options, PredictionLine
 from scoring.benchmarks.line_checks import check_id, check_text
 from scoring.benchmarks.reading import (
@@ -59,6 +61,23 @@ def read_predictions(
         else:
             item, html = record.value["id"], record.value["html"]
             yield PredictionLine(item, {"id": item, "html": html}, record.file, record.line)
+
+
+def as_frozen(line: GoldLine, options: Options) -> GoldLine | ReadFault:
+    """The gold line with its page in canonical form, as an import and a release make it: nothing
+    of the head counts, its title neither.
+    """
+    html = line.payload["html"]
+    if "<" not in html or ">" not in html:
+        return line
+    try:
+        page = read_tags(html, labels_of(options))
+    except (TagError, RefusedHtml) as error:
+        message = f"in 'html', {error}, so no release can hold this page"
+        return ReadFault(line.file, line.line, line.id, message)
+    return replace(
+        line, payload={**line.payload, "html": write_tags(page.canonical.html, page.spans)}
+    )
 
 
 def _check(record: Record, limits: ReadLimits) -> ReadFault | None:

@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from portal.common.uploads import archive_limits
-from portal.datasets.management.release_terms import add_terms, terms
+from portal.datasets.management.release_terms import add_terms, report_frozen, terms
 from portal.datasets.models import Dataset, Release
 from portal.datasets.services.releases import ReleaseError, freeze_lines
 from scoring.benchmarks import ReadLimits, UnknownBenchmarkError, check_gold, get_benchmark
@@ -65,3 +65,4 @@ class Command(BaseCommand):
             f"{dataset.slug} {release.version}: {release.item_count} items of {spec.title}, "
             f"{release.visibility}\nsha256 {release.sha256}"
         )
+        report_frozen(self, release)

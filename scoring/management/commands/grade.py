@@ -48,7 +48,14 @@ class Command(OfflineCommand):
     def handle(self, *_args: Any, **options: Any) -> None:
         benchmark, chosen = self._benchmark(options["benchmark"], dict(options["option"]))
         with JoinedItems() as items:
-            self.read(items, benchmark, chosen, options["gold"], options["submission"])
+            self.read(
+                items,
+                benchmark,
+                chosen,
+                options["gold"],
+                options["submission"],
+                raw_gold=options["raw_gold"],
+            )
             jobs = options["jobs"] or jobs_for(items)
             scores = self._score(items, benchmark, chosen, jobs, options["items"])
         if scores.missing and benchmark.names_every_id:

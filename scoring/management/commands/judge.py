@@ -86,7 +86,14 @@ class Command(OfflineCommand):
         self.refuse_lacking(benchmark, chosen)
         budget, cache = judge_budget(options["budget"]), judge_cache(options["cache"])
         with JoinedItems() as items:
-            self.read(items, benchmark, chosen, options["gold"], options["submission"])
+            self.read(
+                items,
+                benchmark,
+                chosen,
+                options["gold"],
+                options["submission"],
+                raw_gold=options["raw_gold"],
+            )
             if options["dry_run"]:
                 self._tell_plan(
                     _plan(items, judging, chosen, cache), budget, as_json=options["json"]

@@ -8,7 +8,7 @@ from rapidfuzz.fuzz import partial_ratio_alignment
 
 from . import number_errors
 from .lookalikes import alnum_of, as_digits
-from .touching import REACH, Errors, errors_before, errors_behind
+from .touching import NO_ERRORS, REACH, Errors, errors_before, errors_behind
 
 _PART = re.compile(r"[^\W\d_]+|\d+")
 # A word of so few letters may be a number read as letters.
@@ -45,7 +45,7 @@ def date_errors(value: str, form: str, before: str, behind: str) -> Errors:
     `before` and `behind` are the gold text beside the fact, each running from it outwards.
 
     >>> sorted(date_errors("May 27, 2021", "May 27,2021", "", ""))
-    ['merged']
+    ['spacing']
     """
     start, end = _locate(value, form)
     return (
@@ -91,31 +91,15 @@ def _locate(value: str, form: str) -> tuple[int, int]:
 
 
 def _inner_errors(value: str, text: str) -> Errors:
-    errors = _space_errors(value, text)
-    parts, other = _PART.findall(value), _PART.findall(text)
-    if parts == other:
-        is_unmarked = value.replace(" ", "") != text.replace(" ", "")
-        return errors | {"other"} if is_unmarked else errors
-    if alnum_of(value) == alnum_of(text):
-        return errors | {"merged" if len(other) < len(parts) else "other"}
+    if value == text:
+        return NO_ERRORS
+    if value.replace(" ", "") == text.replace(" ", ""):
+        return frozenset({"spacing"})
     if alnum_of(value).casefold() == alnum_of(text).casefold():
-        return errors | {"other"}
+        return frozenset({"other"})
+    parts, other = _PART.findall(value), _PART.findall(text)
     is_cut_off = 0 < len(other) < len(parts) and other in (
         parts[: len(other)],
         parts[-len(other) :],
     )
-    return errors | {"truncated" if is_cut_off else "date"}
-
-
-def _space_errors(value: str, text: str) -> Errors:
-    """What lost and added inner spaces amount to, where all else is the same."""
-    if value.replace(" ", "") != text.replace(" ", ""):
-        return frozenset({"merged"} if text.count(" ") < value.count(" ") else ())
-    own, other = _spaces(value), _spaces(text)
-    errors = {"merged"} if own - other else set()
-    return frozenset(errors | {"other"} if other - own else errors)
-
-
-def _spaces(text: str) -> set[int]:
-    """The places of the spaces, by how many other characters stand before them."""
-    return {at - k for k, at in enumerate(m.start() for m in re.finditer(" ", text))}
+    return frozenset({"truncated" if is_cut_off else "date"})

@@ -4,6 +4,8 @@ Where several things happened to a value at once, the error type is the worst of
 of figures.
 """
 
+import re
+
 from rapidfuzz.distance import Levenshtein
 
 from . import date_errors, number_errors
@@ -21,6 +23,7 @@ _GRAVITY = (
     "truncated",
     "merged",
     "other",
+    "spacing",
 )
 _LEAST_TEXT_SIMILARITY = 0.6
 # What is left of a name that was cut off must have at least this many letters and digits, and
@@ -71,14 +74,23 @@ def similarity(value: str, text: str) -> float:
 
 
 def _text_error(value: str, form: str, before: str, behind: str) -> str:
-    at = form.find(value)
-    if at >= 0:
-        head, tail = form[:at][::-1], form[at + len(value) :]
+    if at := _but_for_spaces(value, form):
+        start, end = at
         return worst(
-            errors_before(head, before, value[:1], "text")
-            | errors_behind(tail, behind, value[-1:], "text")
+            frozenset(() if form[start:end] == value else {"spacing"})
+            | errors_before(form[:start][::-1], before, value[:1], "text")
+            | errors_behind(form[end:], behind, value[-1:], "text")
         )
     return "truncated" if _is_cut_off(alnum_of(value), alnum_of(form)) else "other"
+
+
+def _but_for_spaces(value: str, form: str) -> tuple[int, int] | None:
+    """Where the value stands in the form, itself or with other spaces inside; None if nowhere."""
+    at = form.find(value)
+    if at >= 0:
+        return at, at + len(value)
+    match = re.search(" ?".join(map(re.escape, value.replace(" ", ""))), form)
+    return match.span() if match else None
 
 
 def _is_cut_off(value: str, text: str) -> bool:

@@ -24,6 +24,11 @@ _PERCENT_READ_AS = re.compile(r"[^\s)]{1,3}")
 _MARK_READ_AS = re.compile(r"[^\s.,]")
 _PARTS = re.compile(r"([^\d.]*)(.*?)(\D*)", re.DOTALL)
 _MARK_REACH = 3
+# Digits in parentheses, with no mark beside them.
+_BRACKETED = re.compile(r"\(([^\W_](?:[\w.,']*[^\W_])?)\)")
+_DIGITS = re.compile(r"\d+")
+# Of a form that shares no character with a number, what may be its core.
+_CORE = re.compile(r"[^\W_](?:.*[^\W_])?", re.DOTALL)
 _UNREAD = "_"
 # Around a form these are no part of it.
 _BARE = "".join(HARMLESS - set("{}[]")) + CURRENCY + "& "
@@ -47,12 +52,16 @@ def number_errors(value: str, form: str, before: str, behind: str) -> Errors:
 
     >>> sorted(number_errors("(3,627)", "3.627)", "", ""))
     ['separator', 'sign']
+    >>> sorted(number_errors("(79)", "(64)", "", ""))
+    ['digit']
     """
-    bare = _BARE if value[-1:] == ")" else _BARE + "{}[]"
-    if _is_cut_off(value, form.strip(bare).rstrip(".,")):
+    bare = form.strip(_BARE if value[-1:] == ")" else _BARE + "{}[]")
+    if _is_cut_off(value, bare.rstrip(".,")):
         return frozenset({"truncated"})
+    if _differs_in_spaces(value, bare):
+        return frozenset({"spacing"})
     lead, core, trail = _parts(value)
-    start, end = _locate(core, form)
+    start, end = _between_parentheses(value, form) or _locate(core, form)
     head, errors_ahead = _take_marks(lead[::-1], form[:start][::-1])
     tail, errors_after = _take_marks(trail, form[end:])
     return (
@@ -74,10 +83,33 @@ def _is_cut_off(value: str, form: str) -> bool:
     return digits >= _CUT_OFF or (digits > 0 and "," in gone and len(gone) > _CUT_OFF)
 
 
+def _differs_in_spaces(value: str, form: str) -> bool:
+    """Whether nothing but spaces was lost or added, and none that kept two groups of digits
+    apart."""
+    if value == form or value.replace(" ", "") != form.replace(" ", ""):
+        return False
+    return len(_DIGITS.findall(form)) >= len(_DIGITS.findall(value))
+
+
 def _parts(value: str) -> tuple[str, str, str]:
     """The marks before the core, the core, and the marks behind it."""
     match = _PARTS.fullmatch(value)
     return (match[1], match[2], match[3]) if match else ("", value, "")
+
+
+def _between_parentheses(value: str, form: str) -> tuple[int, int] | None:
+    """The stretch of the form between its parentheses, if both have these and no other sign.
+
+    Then no sign was lost or added, however different the digits are.
+    """
+    match = _BRACKETED.search(form)
+    if match is None or not _signs(value) == _signs(form) == "()":
+        return None
+    return match.span(1)
+
+
+def _signs(text: str) -> str:
+    return "".join(char for char in text if char in _SIGNS)
 
 
 def _locate(core: str, form: str) -> tuple[int, int]:
@@ -91,7 +123,8 @@ def _locate(core: str, form: str) -> tuple[int, int]:
         return match.span()
     equal = [op for op in LCSseq.opcodes(core, read) if op.tag == "equal"]
     if not equal:
-        return 0, len(form)
+        anything = _CORE.search(form)
+        return anything.span() if anything else (0, len(form))
     start, end = equal[0].dest_start, equal[-1].dest_end
     # Where the core's first or last characters were changed, as many belong to it.
     changed, changed_behind = equal[0].src_start, len(core) - equal[-1].src_end
@@ -200,7 +233,7 @@ def _gap_errors(gap: str, other: str, keeps_groups: bool) -> Iterator[str]:
         return
     bare = other.replace(" ", "").replace("~", "")
     if bare == gap:
-        yield "other"  # only spaces or specks were added
+        yield "other" if "~" in other else "spacing"
     elif gap == ".":
         yield "decimal"
     elif "." in other:

@@ -15,6 +15,7 @@ ERROR_TYPES = (
     "truncated",
     "merged",
     "misplaced",
+    "spacing",
     "other",
 )
 

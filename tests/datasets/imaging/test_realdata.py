@@ -57,7 +57,8 @@ def place(rendered: Rendered, start: int, end: int) -> tuple[RenderedImage, list
 def read(image: RenderedImage, box: Sequence[int]) -> str:
     """What tesseract reads in the box, which stands on white for it."""
     with Image.open(io.BytesIO(image.png)) as picture:
-        crop = ImageOps.expand(picture.crop(tuple(box)), border=30, fill=255)  # type: ignore[arg-type]
+        crop = picture.convert("L").crop(tuple(box))  # type: ignore[arg-type]
+    crop = ImageOps.expand(crop, border=30, fill=255)
     stream = io.BytesIO()
     crop.save(stream, "PNG", dpi=(300, 300))
     done = subprocess.run(

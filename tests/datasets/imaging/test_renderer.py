@@ -55,6 +55,19 @@ def test_one_page_is_one_grey_image_of_300_dpi(shared_renderer: Renderer) -> Non
     assert (small.format, small.size[0]) == ("WEBP", 240)
 
 
+def test_a_page_with_colours_keeps_them(shared_renderer: Renderer) -> None:
+    html = '<p style="background:#c80000;color:#ffe000">Loss (1,200)</p><p>and more</p>'
+    rendered = draw(shared_renderer, html)
+    [image] = rendered.images
+    picture = opened(image.png)
+    assert (picture.mode, rendered.similarity) == ("RGB", 1)
+    colours: Any = picture.getcolors(maxcolors=1 << 24)
+    assert {(200, 0, 0), (255, 224, 0)} <= {colour for _, colour in colours}
+    left, top = (place * 240 // LETTER[0] for place in image.boxes[0][2:4])
+    small: Any = opened(image.thumbnail).convert("RGB").getpixel((left + 2, top + 1))
+    assert small[0] > max(small[1], small[2]) + 60
+
+
 def test_boxes_hold_the_ink_of_their_text(shared_renderer: Renderer) -> None:
     html = "<table><tr><td>Total</td><td>(1,200)</td></tr></table><p>End</p>"
     text = canonicalise(html).text

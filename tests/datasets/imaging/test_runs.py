@@ -4,7 +4,7 @@ import pytest
 from PIL import Image
 
 from portal.datasets.imaging.alignment import align
-from portal.datasets.imaging.paper import Glyph
+from portal.datasets.imaging.paper import Glyph, has_colour
 from portal.datasets.imaging.runs import Run, find_runs, is_visible
 
 
@@ -62,3 +62,22 @@ def test_what_nobody_sees_is_not_shown(ink: int, visible: bool) -> None:
     assert is_visible(Run(0, 1, 0, 0, 0, 10, 10), picture) is visible
     assert not is_visible(Run(0, 1, 0, 20, 20, 30, 30), picture)
     assert not is_visible(Run(0, 1, 0, 5, 5, 5, 9), picture)
+
+
+def test_text_that_stands_out_by_its_colour_alone_is_shown() -> None:
+    picture = Image.new("RGB", (50, 50), (255, 0, 0))
+    picture.putpixel((5, 5), (0, 130, 0))
+    assert is_visible(Run(0, 1, 0, 0, 0, 10, 10), picture)
+    assert not is_visible(Run(0, 1, 0, 20, 20, 30, 30), picture)
+
+
+@pytest.mark.parametrize(
+    ("colour", "expected"),
+    [((0, 0, 0), False), ((120, 124, 118), False), ((120, 120, 140), True), ((200, 0, 0), True)],
+)
+def test_a_picture_has_colour_where_one_point_is_no_grey(
+    colour: tuple[int, int, int], expected: bool
+) -> None:
+    picture = Image.new("RGB", (50, 50), (255, 255, 255))
+    picture.putpixel((5, 5), colour)
+    assert has_colour(picture) is expected

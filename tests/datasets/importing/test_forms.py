@@ -279,6 +279,57 @@ def test_files_that_a_layout_does_not_read_are_counted(dataset: Dataset, tmp_pat
     assert run.ignored == {"README.md": 1, "old/": 2}
 
 
+# Form → a file that has an ending of the layout, but that nothing in the source names.
+STRAYS: dict[str, str] = {
+    Form.PAGES: "gold/p1.html",
+    Form.FILING: "gold/p1.json",
+    Form.FINCRITICALED: "predictions/p1.html",
+    Form.LABEL_STUDIO: "predictions/p1.html",
+    Form.FCMBENCH: "images/unnamed.png",
+    Form.CCOCR: "data/Other/label.json",
+    Form.RECEIPTS: "gold/gold.jsonl",
+    Form.PARQUET: "images/unnamed.png",
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("root", ["", "set/"])
+def test_what_nothing_read_is_counted_in_every_layout(
+    form: str, root: str, dataset: Dataset, tmp_path: Path
+) -> None:
+    stray = STRAYS[form]
+    files = {root + name: content for name, content in {**SOURCES[form], stray: b"x"}.items()}
+    run = import_files(dataset, tmp_path, form, files)
+    folder = stray.partition("/")[0] + "/"
+    assert run.ignored == {folder if form == Form.PAGES else root + folder: 1}
+    assert sorted(dataset.documents.values_list("name", flat=True)) == NAMES[form]
+
+
+def test_an_import_taken_up_again_counts_the_same(dataset: Dataset, tmp_path: Path) -> None:
+    files = {**SOURCES[Form.RECEIPTS], "gold.jsonl": b"x"}
+    first = import_files(dataset, tmp_path / "1", Form.RECEIPTS, files)
+    again = import_files(dataset, tmp_path / "2", Form.RECEIPTS, files)
+    assert outcomes(again) == {"r1.json": ("unchanged", "")}
+    assert first.ignored == again.ignored == {"gold.jsonl": 1}
+
+
+def test_an_image_or_gold_that_comes_later_updates_its_document(
+    dataset: Dataset, tmp_path: Path
+) -> None:
+    table = {"test.csv": SOURCES[Form.FINCRITICALED]["test.csv"]}
+    import_files(dataset, tmp_path / "1", Form.FINCRITICALED, table)
+    run = import_files(dataset, tmp_path / "2", Form.FINCRITICALED, SOURCES[Form.FINCRITICALED])
+    item = run.items.get()
+    assert (item.outcome, item.reason) == ("updated", "gold added")
+    plain = {"pages/a.html": page("Other 7")}
+    import_files(dataset, tmp_path / "3", Form.PAGES, plain)
+    run = import_files(dataset, tmp_path / "4", Form.PAGES, {**plain, "images/a.png": png()})
+    item = run.items.get()
+    assert (item.outcome, item.reason) == ("updated", "image added")
+    run = import_files(dataset, tmp_path / "5", Form.PAGES, {**plain, "images/a.png": png()})
+    assert outcomes(run) == {"pages/a.html": ("unchanged", "")}
+
+
 def test_long_places_are_cut_and_stay_apart(dataset: Dataset, tmp_path: Path) -> None:
     folder = "/".join(["n" * 90] * 3)
     files = {f"{folder}/{n}{'x' * 20}.htm": page(f"{n}") for n in range(2)}

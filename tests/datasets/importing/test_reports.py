@@ -4,6 +4,7 @@ import csv
 import io
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from rest_framework.test import APIClient
 from portal.accounts.models import User
 from portal.datasets.models import Dataset, Document, ImportItem, ImportRun
 from portal.datasets.services.imports import import_path
+from portal.datasets.sources.left_out import left_out
 from tests.datasets.factories import body_of, page, png, zip_bytes
 from tests.factories import empty_dataset
 
@@ -191,3 +193,38 @@ def test_report_counts_what_is_there_while_it_runs(dataset: Dataset, client: Cli
     ImportItem.objects.create(run=run, name="r1.json", outcome="imported")
     shown = client.get(run.get_absolute_url()).content.decode()
     assert "1 items so far" in shown
+
+
+def test_page_names_above_the_list_what_was_not_read(
+    dataset: Dataset, client: Client, tmp_path: Path
+) -> None:
+    files = {**SOURCES[Form.PAGES], "gold/p1.html": b"x", "gold/p2.html": b"x", "x.docx": b"x"}
+    run = import_files(dataset, tmp_path, Form.PAGES, files)
+    shown = client.get(run.get_absolute_url()).content.decode()
+    notice, rows = shown.index('id="left-out"'), shown.index("pages/p1.html")
+    assert notice < rows
+    assert "3 files of the source were not imported" in shown
+    assert "gold/</span> (2 files). To use it as gold, choose “File of gold”" in shown
+    listed = client.get("/datasets/set/").content.decode()
+    assert "Not read" in listed
+
+
+@pytest.mark.parametrize(
+    ("folder", "form", "hint"),
+    [
+        ("gold/", Form.PAGES, "File of gold"),
+        ("set/gold/", Form.PARQUET, "File of gold"),
+        ("gold.jsonl", Form.RECEIPTS, "File of gold"),
+        ("pages/", Form.PAGES, "directly in pages/"),
+        ("pages/", Form.FCMBENCH, "choose the layout"),
+        ("images/", Form.FCMBENCH, "names these pictures"),
+        ("cover.PNG", Form.PARQUET, "names these pictures"),
+        ("predictions/", Form.PAGES, "leaderboard"),
+        ("labels/", Form.PAGES, "In and out"),
+        ("README.md", Form.PAGES, "another layout"),
+    ],
+)
+def test_every_folder_left_out_has_a_hint(folder: str, form: str, hint: str) -> None:
+    (row,) = left_out({folder: 3}, form)
+    assert (row.folder, row.files) == (folder, 3)
+    assert hint in row.hint

@@ -13,6 +13,7 @@ from portal.datasets.exports import release_archive
 from portal.datasets.models import Document, Release
 from portal.datasets.services.record_releases import freeze_gold, gold_of_records
 from portal.datasets.services.release_rows import ReleaseError
+from portal.datasets.services.releases import GoldItem, SplitDraw, freeze_release
 from portal.datasets.services.restoring import restore_release
 from tests.datasets.factories import stored_bytes
 from tests.datasets.releases.worlds import RECORDS, page_records, record_world, split_world
@@ -25,6 +26,41 @@ def export(release: Release, folder: Path, *, images: bool, seen: Any = None) ->
     path = folder / "release.zip"
     path.write_bytes(b"".join(release_archive(release, images=images, seen=seen)))
     return path
+
+
+def drawn_release() -> Release:
+    dataset = empty_dataset(slug="drawn")
+    for number in range(8):
+        make_document(dataset, f"f{number // 2}_p{number}", f"<p>{number} 1,200</p>")
+    items = [GoldItem(document, []) for document in dataset.documents.all()]
+    draw = SplitDraw(0.5, 4, "filing")
+    return freeze_release(
+        dataset=dataset, version="1.0.0", items=items, labels=["Number"], splits=draw
+    )
+
+
+def test_the_manifest_names_the_grouping_and_a_restored_release_keeps_it(tmp_path: Path) -> None:
+    release = drawn_release()
+    path = export(release, tmp_path, images=False)
+    with zipfile.ZipFile(path) as archive:
+        told = json.loads(archive.read("manifest.json"))["draw"]
+    assert told == {
+        "share": 0.5, "seed": 4, "group_by": "filing",
+        "items": 8, "test_items": 4, "groups": 4, "divided": 0,
+    }  # fmt: skip
+    splits = dict(release.items.values_list("name", "split"))
+    wipe()
+    again = restore_release(dataset=empty_dataset(slug="again"), path=path)
+    assert again.draw == told
+    assert dict(again.items.values_list("name", "split")) == splits
+
+
+def test_an_archive_without_a_draw_has_none_afterwards(tmp_path: Path) -> None:
+    path = export(split_world(), tmp_path, images=False)
+    with zipfile.ZipFile(path) as archive:
+        assert "draw" not in json.loads(archive.read("manifest.json"))
+    wipe()
+    assert restore_release(dataset=empty_dataset(slug="again"), path=path).draw == {}
 
 
 def wipe() -> None:

@@ -17,6 +17,7 @@ from portal.datasets.access import (
 from portal.datasets.curation.splits import SplitDraw, draw_splits
 from portal.datasets.curation.stratified import Unit
 from portal.datasets.models import Dataset, Document, DocumentType, Release, ReleaseItem
+from portal.datasets.selectors.freeze_reports import freeze_remarks
 from portal.datasets.selectors.releases import exposed_items
 from portal.datasets.services.releases import (
     GoldItem,
@@ -82,7 +83,13 @@ def test_a_draw_takes_its_share_of_every_type() -> None:
     )
     test = release.items.filter(split="test").values_list("document__doc_type", flat=True)
     assert sorted(test) == ["financial_legal"] * 3 + ["tax_form"] * 2
-    assert Event.objects.get(verb="freeze_release").data["draw"] == {"share": 0.5, "seed": 7}
+    told = Event.objects.get(verb="freeze_release").data["draw"]
+    assert told == release.draw
+    assert {key: told[key] for key in ("share", "seed", "group_by")} == {
+        "share": 0.5,
+        "seed": 7,
+        "group_by": "filing",
+    }
     # The next version adds documents: who was in a part stays there.
     for number in range(10, 14):
         make_document(dataset, f"d{number}", f"<p>{number} 1,200</p>")
@@ -103,6 +110,96 @@ def test_the_same_seed_draws_the_same_and_both_parts_have_something() -> None:
     assert sorted(first.values()).count("test") == 3
     assert set(draw_splits(units[:2], SplitDraw(0.01, 1)).values()) == {"dev", "test"}
     assert set(draw_splits(units[:2], SplitDraw(0.99, 1)).values()) == {"dev", "test"}
+
+
+FILINGS = {f"f{filing}_p{page:03d}": f"f{filing}" for filing in range(12) for page in (1, 2, 3)}
+
+
+def test_the_pages_of_a_filing_come_into_one_part() -> None:
+    units = [Unit(name, ("x",)) for name in FILINGS]
+    drawn = draw_splits(units, SplitDraw(0.5, 1), groups=FILINGS)
+    parts = {(FILINGS[name], split) for name, split in drawn.items()}
+    assert len(parts) == 12
+    assert list(drawn.values()).count("test") == 18
+    assert draw_splits(reversed(units), SplitDraw(0.5, 1), groups=FILINGS) == drawn
+    assert draw_splits(units, SplitDraw(0.5, 2), groups=FILINGS) != drawn
+    apart = draw_splits(units, SplitDraw(0.5, 1, "none"))
+    assert len({(FILINGS[name], split) for name, split in apart.items()}) > 12
+
+
+def test_groups_of_unlike_size_come_near_the_share_by_hand() -> None:
+    # 6 of 10 items are one group: with it the test part would be 1 off, without it up to 4 are in.
+    groups = dict.fromkeys("abcdef", "big")
+    units = [Unit(name, ()) for name in "abcdefghij"]
+    for seed in range(20):
+        drawn = draw_splits(units, SplitDraw(0.5, seed), groups=groups)
+        test = [name for name, split in drawn.items() if split == "test"]
+        assert len(test) in {4, 6, 7}
+        assert len({drawn[name] for name in "abcdef"}) == 1
+
+
+@pytest.mark.parametrize("share", [0.01, 0.99])
+def test_both_parts_get_a_group(share: float) -> None:
+    groups = {name: name[0] for name in ("a1", "a2", "a3", "b1", "b2")}
+    units = [Unit(name, ()) for name in groups]
+    drawn = draw_splits(units, SplitDraw(share, 3), groups=groups)
+    # The part that is too small gets the smaller group.
+    assert {drawn["a1"], drawn["b1"]} == {"dev", "test"}
+    assert drawn["b1"] == ("test" if share < 0.5 else "dev")
+
+
+def test_new_pages_join_the_part_of_their_filing() -> None:
+    groups = {"a1": "a", "a2": "a", "b1": "b", "b2": "b", "b3": "b", "c1": "c", "d1": "d"}
+    kept = {"a1": "test", "b1": "dev", "b2": "test"}
+    units = [Unit(name, ()) for name in groups]
+    drawn = draw_splits(units, SplitDraw(0.5, 1), kept, groups)
+    assert {name: drawn[name] for name in ("a1", "a2", "b1", "b2", "b3")} == {
+        "a1": "test", "a2": "test", "b1": "dev", "b2": "test", "b3": "dev",
+    }  # fmt: skip
+    assert {drawn["c1"], drawn["d1"]} == {"dev", "test"}
+
+
+def test_one_group_alone_is_not_divided() -> None:
+    units = [Unit("a_p1", ()), Unit("a_p2", ())]
+    with pytest.raises(ValueError, match="all items are of one filing"):
+        draw_splits(units, SplitDraw(0.5, 1), groups={"a_p1": "a", "a_p2": "a"})
+    with pytest.raises(ValueError, match="group_by is one of filing, company, none, not 'x'"):
+        draw_splits(units, SplitDraw(0.5, 1, "x"))
+
+
+def _frozen_by(group_by: str) -> Release:
+    dataset = empty_dataset()
+    for number in range(24):
+        name = f"f{number // 3}_p{number % 3}"
+        document = make_document(dataset, name, f"<p>{number} 1,200</p>")
+        document.company = f"Company {number // 6}"
+        document.metadata = {"filing": "letters"} if number < 2 else {}
+        document.save()
+    items = [GoldItem(document, []) for document in dataset.documents.all()]
+    draw = SplitDraw(0.5, 7, group_by)
+    return freeze_release(dataset=dataset, version="1.0.0", items=items, labels=LABELS, splits=draw)
+
+
+@pytest.mark.parametrize(("group_by", "groups"), [("filing", 9), ("company", 4), ("none", 24)])
+def test_a_release_is_drawn_by_its_groups_and_says_so(group_by: str, groups: int) -> None:
+    release = _frozen_by(group_by)
+    assert (release.draw["groups"], release.draw["items"], release.draw["divided"]) == (
+        groups,
+        24,
+        0,
+    )
+    parts: dict[str, set[str]] = {}
+    for item in release.items.select_related("document"):
+        assert item.document is not None
+        group = {
+            "filing": item.document.metadata.get("filing") or item.name.partition("_")[0],
+            "company": item.document.company,
+            "none": item.name,
+        }[group_by]
+        parts.setdefault(group, set()).add(item.split)
+    assert [group for group, splits in parts.items() if len(splits) > 1] == []
+    by = "" if group_by == "none" else f" by {group_by}"
+    assert freeze_remarks(release)[0].startswith(f"Drawn{by} with seed 7: ")
 
 
 def test_one_item_cannot_be_drawn_into_two_parts() -> None:

@@ -121,7 +121,7 @@ def test_rows_that_cannot_be_read_are_refused_one_by_one() -> None:
         (b'id,matched_html\na,"never closed\n', "bad_csv"),
         (b'id,matched_html\na,"x"y\n', "bad_csv"),
         (b"id,id\na,b\n", "bad_csv"),
-        (b"\xff\xfei\x00d\x00\n", "bad_csv"),
+        (b"\xff\xfei\x00d\x00\n", "file_kind"),
         (b",".join(b"%d" % n for n in range(2000)), "bad_csv"),
     ],
 )

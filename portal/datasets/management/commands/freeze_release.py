@@ -8,9 +8,8 @@ from django.core.management.base import BaseCommand, CommandError
 
 from portal.common.archives import ArchiveFault
 from portal.common.uploads import archive_limits
-from portal.datasets.management.release_terms import add_terms, terms
+from portal.datasets.management.release_terms import add_terms, report_frozen, terms
 from portal.datasets.models import Dataset, Release
-from portal.datasets.selectors.dispute_notes import unsettled_warning
 from portal.datasets.services.gold import place_gold
 from portal.datasets.services.releases import ReleaseError, freeze_release
 from portal.datasets.sources.gold import read_gold_pages
@@ -86,8 +85,7 @@ class Command(BaseCommand):
         left_out = release.dataset.documents.count() - release.item_count
         if left_out:
             self.stdout.write(f"documents of the dataset without gold, not in it: {left_out}")
-        if warning := unsettled_warning(release.dataset):
-            self.stderr.write(warning)
+        report_frozen(self, release)
 
 
 def _listed(labels: str) -> list[str]:

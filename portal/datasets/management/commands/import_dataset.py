@@ -15,6 +15,7 @@ from portal.datasets.models import Dataset, ImportItem, ImportRun
 from portal.datasets.services.datasets import create_dataset
 from portal.datasets.services.imports import check_source, import_path
 from portal.datasets.sources.forms import BENCHMARKS
+from portal.datasets.sources.left_out import left_out
 
 # So many refusals are printed; the page of the import lists them all.
 SHOWN = 50
@@ -104,9 +105,8 @@ class Command(BaseCommand):
         counts = Counter(run.items.values_list("outcome", flat=True))
         summary = ", ".join(f"{counts[outcome]} {outcome}" for outcome in ImportItem.Outcome.values)
         self.stdout.write(f"{run.dataset.slug}: {summary}")
-        if run.ignored:
-            ignored = ", ".join(f"{name} {count}" for name, count in run.ignored.items())
-            self.stdout.write(f"not part of an import: {ignored}")
+        for part in left_out(run.ignored, run.form):
+            self.stdout.write(f"not imported: {part.folder} {part.files}. {part.hint}")
         refused = run.items.filter(outcome=ImportItem.Outcome.REFUSED)
         for item in refused[:SHOWN]:
             self.stdout.write(f"refused {item.name}: {item.reason} [{item.code}]")
