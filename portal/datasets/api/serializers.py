@@ -318,6 +318,7 @@ class ReleaseSerializer(serializers.ModelSerializer[Release]):
             "citation",
             "frozen_at",
             "sha256",
+            "scheme",
         ]
 
     def get_sha256(self, release: Release) -> str | None:

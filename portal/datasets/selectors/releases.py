@@ -13,6 +13,7 @@ from portal.datasets.access import may_see_all_gold, must_accept_licence, seen_s
 from portal.datasets.exports import published_release
 from portal.datasets.models import Dataset, PageImage, Release, ReleaseItem
 from portal.datasets.publishing.citation import bibtex, citation_cff
+from portal.datasets.publishing.manifest import SCHEMES
 from portal.datasets.release_files import ReleaseFile, gold_files
 
 PER_PAGE = 50
@@ -58,6 +59,8 @@ class ReleasePage:
     splits: list[SplitRow]
     split: str
     facts: int | None
+    hash_covers: str
+    """What the scheme of the published hash covers, in words."""
     files: list[ReleaseFile]
     bibtex: str
     cff: str
@@ -155,6 +158,7 @@ def release_page(
         splits=splits,
         split=split,
         facts=told_facts(user, release),
+        hash_covers=SCHEMES[release.scheme],
         files=gold_files(release) if some_gold else [],
         bibtex=bibtex(row),
         cff=citation_cff(row),

@@ -13,10 +13,10 @@ from portal.audit.models import record_event
 from portal.datasets.curation.splits import SplitDraw
 from portal.datasets.models import Dataset, Document, Release, ReleaseItem
 from portal.datasets.publishing.citation import read_citation
-from portal.datasets.publishing.manifest import release_sha256
 from portal.datasets.versions import Version
 
 from .disputes import note_disputes, settle_disputes
+from .pinning import Restored, pin_rows, seal
 from .release_rows import AT_ONCE, GoldItem, ReleaseError, line_rows, page_rows
 from .release_splits import Splits, put_in_splits
 
@@ -44,11 +44,13 @@ def freeze_release(
     citation: Mapping[str, Any] | None = None,
     splits: Splits = None,
     actor: User | None = None,
+    restored: Restored | None = None,
 ) -> Release:
     """Freezes the items, in the order of their documents' names, as an immutable release.
 
     `version` is semantic and greater than any before; `labels` is the label set. An item's `sha256`
-    is that of its gold line in canonical JSON, the release's that of the manifest made of them.
+    is that of its gold line in canonical JSON, the release's that of its manifest, which covers all
+    that belongs to it. `restored` is what a release from an archive had pinned.
     `licence` has to be accepted before a download; `citation` is {authors, year, doi, url}.
     `splits` names the part of each item, "dev" or "test", or says how to draw it; with hidden gold
     the development part is open. Raises ReleaseError with all faults; then nothing is written.
@@ -71,7 +73,7 @@ def freeze_release(
         raise ReleaseError([*faults, *error.faults]) from error
     if faults:
         raise ReleaseError(faults)
-    return freeze_rows(release, rows, splits)
+    return freeze_rows(release, rows, splits, restored)
 
 
 def freeze_lines(
@@ -87,6 +89,7 @@ def freeze_lines(
     citation: Mapping[str, Any] | None = None,
     splits: Splits = None,
     actor: User | None = None,
+    restored: Restored | None = None,
 ) -> Release:
     """Freezes gold lines by id, as the benchmark's reader made them, as an immutable release.
 
@@ -111,23 +114,27 @@ def freeze_lines(
         raise ReleaseError([*faults, *error.faults]) from error
     if faults:
         raise ReleaseError(faults)
-    return freeze_rows(release, rows, splits)
+    return freeze_rows(release, rows, splits, restored)
 
 
-def freeze_rows(release: Release, rows: list[ReleaseItem], splits: Splits) -> Release:
+def freeze_rows(
+    release: Release,
+    rows: list[ReleaseItem],
+    splits: Splits,
+    restored: Restored | None = None,
+) -> Release:
     """Stores a release and its items. Raises ReleaseError if its version was taken meanwhile.
 
     For the services of this package; the rows are whole but for their release.
     """
-    release.sha256 = release_sha256((row.name, row.sha256) for row in rows)
-    release.item_count = len(rows)
-    release.fact_count = sum(len(row.facts) for row in rows)
     with transaction.atomic():
         Dataset.objects.select_for_update().get(pk=release.dataset_id)
         if late := _version_faults(release.dataset, release.version):
             raise ReleaseError(late)
         put_in_splits(release.dataset, rows, splits, release.visibility)
         settled = note_disputes(release, rows)
+        pin_rows(rows, restored)
+        seal(release, rows, restored)
         release.save()
         for row in rows:
             row.release = release
