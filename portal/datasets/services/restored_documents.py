@@ -25,6 +25,7 @@ from portal.facts import Canonical, RefusedHtml, TagError, read_tags
 from .gold import text_difference
 from .judging import picture_sha256
 from .release_rows import GoldItem
+from .released import is_pinned, release_reason
 from .restored_meta import RestoredMeta
 from .storing import store_picture
 
@@ -193,8 +194,10 @@ class RestoredDocuments:
         return [check_picture(self._archive.read(path)) for path in paths if path in self._here]
 
     def _add_images(self, document: Document, pictures: list[Picture]) -> None:
-        """Images that are here already stay."""
+        """Images that are here already stay, and so does what another release shows."""
         if pictures and not document.images.exists():
+            if not is_pinned(document, [picture.sha256 for picture in pictures]):
+                raise _UnfitError(f"has no images here: {release_reason(document)}")
             for number, picture in enumerate(pictures, start=1):
                 store_picture(document, picture, number)
 
