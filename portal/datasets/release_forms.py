@@ -16,10 +16,9 @@ from .curation.splits import SplitDraw
 from .gold_formats import gold_formats
 from .models import Dataset, DocumentRecord, Release
 from .publishing.citation import read_citation
+from .services.freezing import COLUMN, DRAW, FILE, NO_SPLIT, RECORDS, FreezeOrder
 from .versions import Version
 
-RECORDS, FILE = "records", "file"
-NO_SPLIT, DRAW, COLUMN = "none", "draw", "column"
 _SPLITS = [
     (NO_SPLIT, "none: one piece"),
     (DRAW, "drawn by lot, by type of document"),
@@ -169,6 +168,27 @@ class NewReleaseForm(ReleaseTermsForm):
         """Where the gold comes from, RECORDS or FILE, and the key of its benchmark."""
         kind, _, benchmark = self.cleaned_data.get("source", "").partition(":")
         return kind, benchmark
+
+    def order(self) -> FreezeOrder:
+        """What is to be frozen."""
+        data = self.cleaned_data
+        source, benchmark = self.chosen
+        split = {"split_by": data.get("split") or NO_SPLIT}
+        if split["split_by"] == DRAW:
+            split |= {"test_share": data["test_share"] / 100, "seed": data["seed"]}
+        return FreezeOrder(
+            source=source,
+            benchmark=benchmark,
+            file_name=data["file"].name if source == FILE else "",
+            labels=list(self.label_set()),
+            citation=self.citation(),
+            **{name: data[name] for name in ("version", "notes", "visibility", "licence")},
+            **split,
+        )
+
+    @property
+    def upload(self) -> "UploadedFile[bytes] | None":
+        return self.cleaned_data["file"] if self.chosen[0] == FILE else None
 
     def label_set(self) -> Sequence[str]:
         named = [label.strip() for label in self.cleaned_data["labels"].split(",")]

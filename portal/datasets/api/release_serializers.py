@@ -8,23 +8,27 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from portal.accounts.models import User
-from portal.datasets.curation.splits import SplitDraw
 from portal.datasets.gold_formats import gold_format
-from portal.datasets.models import Dataset, Release, ReleaseItem
-from portal.datasets.release_forms import COLUMN, DRAW, LARGEST_SEED, NO_SPLIT
+from portal.datasets.models import Dataset, DatasetTask, Release, ReleaseItem
+from portal.datasets.release_forms import LARGEST_SEED
 from portal.datasets.selectors.release_diff import KINDS, ChangedItem, DiffPage
-from portal.datasets.services.record_releases import (
-    Gold,
-    draft_notes,
-    freeze_gold,
-    gold_of_file,
-    gold_of_records,
-    told_splits,
+from portal.datasets.services.freezing import (
+    COLUMN,
+    DRAW,
+    FILE,
+    NO_SPLIT,
+    RECORDS,
+    FreezeOrder,
+    freeze_order,
+    is_quick,
+    start_freezing,
 )
 from portal.datasets.services.release_rows import ReleaseError
-from portal.datasets.services.releases import suggest_version
 
 from .serializers import CitationSerializer
+
+# Of a request what the order has by the same name.
+_ORDERED = ("benchmark", "visibility", "licence", "split_by", "test_share", "seed")
 
 
 class SplitQuerySerializer(serializers.Serializer[Any]):
@@ -75,54 +79,42 @@ class NewReleaseSerializer(serializers.Serializer[Any]):
             raise serializers.ValidationError(f"No benchmark is called {key!r}.")
         return key
 
-    def freeze(self, dataset: Dataset, actor: User) -> Release:
-        """Raises ValidationError with every fault of the gold."""
+    def order(self) -> FreezeOrder:
+        data = self.validated_data
+        upload = data.get("file")
+        return FreezeOrder(
+            source=RECORDS if upload is None else FILE,
+            file_name="" if upload is None else upload.name or "",
+            labels=data.get("labels") or ["Number", "Date"],
+            version=data.get("version", ""),
+            notes=data.get("notes"),
+            citation=dict(data.get("citation", {})),
+            **{name: data[name] for name in _ORDERED},
+        )
+
+    def freeze(self, dataset: Dataset, actor: User) -> Release | DatasetTask:
+        """The release, or the task of one that takes longer than a request should.
+
+        Raises ValidationError with every fault of the gold.
+        """
+        upload, order = self.validated_data.get("file"), self.order()
         try:
-            gold = self._gold(dataset)
-            return self._freeze(dataset, gold, actor)
+            if not is_quick(dataset, upload.size if upload else 0):
+                return start_freezing(dataset=dataset, order=order, upload=upload, actor=actor)
+            with TemporaryDirectory() as folder:
+                path = _stored(upload, Path(folder)) if upload else None
+                return freeze_order(dataset=dataset, order=order, path=path, actor=actor)
         except ReleaseError as error:
             raise serializers.ValidationError({"gold": error.faults}) from error
 
-    def _gold(self, dataset: Dataset) -> Gold:
-        data = self.validated_data
-        about = {
-            "dataset": dataset,
-            "benchmark": data["benchmark"],
-            "labels": data.get("labels") or ["Number", "Date"],
-        }
-        upload = data.get("file")
-        if upload is None:
-            return gold_of_records(**about)
-        with TemporaryDirectory() as folder:
-            path = Path(folder) / (PurePath(upload.name or "").name or "upload")
-            with path.open("wb") as file:
-                for chunk in upload.chunks():
-                    file.write(chunk)
-            return gold_of_file(**about, path=path)
 
-    def _freeze(self, dataset: Dataset, gold: Gold, actor: User) -> Release:
-        data = self.validated_data
-        splits: Any = None
-        if data["split_by"] == DRAW:
-            splits = SplitDraw(data["test_share"], data["seed"])
-        elif data["split_by"] == COLUMN:
-            splits = told_splits(gold)
-        notes = data.get("notes")
-        if notes is None:
-            notes = draft_notes(
-                dataset=dataset, gold=gold, visibility=data["visibility"], splits=splits
-            )
-        return freeze_gold(
-            dataset=dataset,
-            gold=gold,
-            version=data.get("version") or suggest_version(dataset),
-            notes=notes,
-            visibility=data["visibility"],
-            licence=data["licence"],
-            citation=data.get("citation", {}),
-            splits=splits,
-            actor=actor,
-        )
+def _stored(upload: Any, folder: Path) -> Path:
+    """The upload as a file of its own name, for readers that go by its ending."""
+    path = folder / (PurePath(upload.name or "").name or "upload")
+    with path.open("wb") as file:
+        for chunk in upload.chunks():
+            file.write(chunk)
+    return path
 
 
 class AcceptLicenceSerializer(serializers.Serializer[Any]):
