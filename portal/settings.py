@@ -133,6 +133,7 @@ MIDDLEWARE = [
     "django_htmx.middleware.HtmxMiddleware",
     "portal.common.plain_addresses.PlainAddressMiddleware",
     "portal.common.conditional.ApiConditionalMiddleware",
+    "portal.common.known_parameters.KnownParametersMiddleware",
 ]
 
 ROOT_URLCONF = "portal.urls"
