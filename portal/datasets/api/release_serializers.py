@@ -15,6 +15,7 @@ from portal.datasets.selectors.release_diff import KINDS, ChangedItem, DiffPage
 from portal.datasets.services.freezing import (
     COLUMN,
     DRAW,
+    EARLIER,
     FILE,
     NO_SPLIT,
     RECORDS,
@@ -43,7 +44,12 @@ class NewReleaseSerializer(serializers.Serializer[Any]):
     Without `notes` they are drafted from the comparison with the release before.
     """
 
-    benchmark = serializers.CharField(max_length=40)
+    benchmark = serializers.CharField(max_length=40, required=False, default="")
+    from_release = serializers.CharField(
+        max_length=32, required=False, default="", allow_blank=True,
+        help_text="The version whose gold is taken, with the corrections of accepted disputes; then"
+        " neither `benchmark` nor `file` is needed.",
+    )  # fmt: skip
     file = serializers.FileField(required=False)
     labels = serializers.ListField(
         child=serializers.CharField(max_length=60),
@@ -74,16 +80,26 @@ class NewReleaseSerializer(serializers.Serializer[Any]):
         required=False, min_value=0, max_value=LARGEST_SEED, default=1, help_text="Of the draw."
     )
 
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if attrs["from_release"] and (attrs["benchmark"] or attrs.get("file")):
+            message = "The gold comes from a release, or from records or a file."
+            raise serializers.ValidationError({"from_release": [message]})
+        if not attrs["from_release"] and not attrs["benchmark"]:
+            raise serializers.ValidationError({"benchmark": ["This field is required."]})
+        return attrs
+
     def validate_benchmark(self, key: str) -> str:
-        if gold_format(key) is None:
+        if key and gold_format(key) is None:
             raise serializers.ValidationError(f"No benchmark is called {key!r}.")
         return key
 
     def order(self) -> FreezeOrder:
         data = self.validated_data
         upload = data.get("file")
+        source = RECORDS if upload is None else FILE
         return FreezeOrder(
-            source=RECORDS if upload is None else FILE,
+            source=EARLIER if data["from_release"] else source,
+            base=data["from_release"],
             file_name="" if upload is None else upload.name or "",
             labels=data.get("labels") or ["Number", "Date"],
             version=data.get("version", ""),

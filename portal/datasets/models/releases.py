@@ -191,6 +191,11 @@ class Dispute(models.Model):
     raised_at = models.DateTimeField(auto_now_add=True)
     state = models.CharField(max_length=10, choices=State, default=State.OPEN)
     answer = models.TextField(blank=True)
+    correction = models.JSONField(
+        null=True,
+        help_text="Of an accepted one: {act: change, remove or add, type, value, start, end}; null "
+        "where the gold is changed by hand.",
+    )
     decided_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
     )

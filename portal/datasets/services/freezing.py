@@ -22,12 +22,13 @@ from .record_releases import (
     freeze_gold,
     gold_of_file,
     gold_of_records,
+    gold_of_release,
     told_splits,
 )
 from .release_rows import ReleaseError
 from .releases import check_terms, suggest_version
 
-RECORDS, FILE = "records", "file"
+RECORDS, FILE, EARLIER = "records", "file", "release"
 NO_SPLIT, DRAW, COLUMN = "none", "draw", "column"
 # More than this is no work for a request: a page takes some hundredths of a second.
 MOST_DOCUMENTS = 200
@@ -47,14 +48,15 @@ class StoppedError(Exception):
 class FreezeOrder:
     """A release to be frozen. Without `notes` they are drafted by comparison with the one before.
 
-    `source` says where the gold comes from: RECORDS of the benchmark, or FILE, whose name is
-    `file_name`.
+    `source` says where the gold comes from: RECORDS of the benchmark, FILE, whose name is
+    `file_name`, or an EARLIER release, `base`, with the corrections of accepted disputes.
     """
 
     benchmark: str
     version: str = ""
     source: str = RECORDS
     file_name: str = ""
+    base: str = ""
     labels: list[str] = field(default_factory=lambda: ["Number", "Date"])
     notes: str | None = ""
     visibility: str = Release.Visibility.GOLD_HIDDEN
@@ -127,6 +129,8 @@ def gold_of_order(
 ) -> Gold:
     """The gold that is to be frozen. Raises ReleaseError."""
     over = (watch or Watch()).over
+    if order.source == EARLIER:
+        return gold_of_release(release=earlier_release(dataset, order.base), over=over)
     about: dict[str, Any] = {
         "dataset": dataset,
         "benchmark": order.benchmark,
@@ -138,6 +142,14 @@ def gold_of_order(
             raise ReleaseError(["the file of gold is missing"])
         return gold_of_file(**about, path=path)
     return gold_of_records(**about)
+
+
+def earlier_release(dataset: Dataset, version: str) -> Release:
+    """The release whose gold is taken. Raises ReleaseError if there is none."""
+    release = dataset.releases.filter(version=version).first()
+    if release is None:
+        raise ReleaseError([f"there is no release {version} whose gold could be taken"])
+    return release
 
 
 def splits_of_order(order: FreezeOrder, gold: Gold) -> Any:

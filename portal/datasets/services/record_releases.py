@@ -10,7 +10,9 @@ from portal.common.archives import ArchiveFault
 from portal.common.uploads import archive_limits
 from portal.datasets.gold_formats import GoldFormat, GoldLines, gold_format
 from portal.datasets.models import Dataset, Document, Release, ReleaseItem
+from portal.datasets.selectors.corrections import corrections_for
 from portal.datasets.sources.gold import GoldPage, read_gold_pages
+from portal.facts import Span
 
 from .gold import place_gold
 from .release_rows import AT_ONCE, GoldItem, ReleaseError, line_rows, page_rows
@@ -36,6 +38,37 @@ class Gold:
     lines: Mapping[str, Mapping[str, Any]] | None = None
     documents: Mapping[str, Document] | None = None
     splits: Mapping[str, str] | None = None
+
+
+def gold_of_release(*, release: Release, over: Over = iter) -> Gold:
+    """The gold of an earlier release, with the corrections of accepted disputes applied.
+
+    Documents that are held back since are left out. Raises ReleaseError.
+    """
+    items = release.items.select_related("document").defer("document__metadata", "pinned")
+    kept = [item for item in items.order_by("position") if not _is_held(item)]
+    if not kept:
+        raise ReleaseError([f"all documents of release {release.version} are held back"])
+    splits = {item.name: item.split for item in kept}
+    if not release.has_pages:
+        lines = {item.name: item.gold for item in kept}
+        documents = {item.name: item.document for item in kept if item.document}
+        return Gold(release.benchmark, lines=lines, documents=documents, splits=splits)
+    corrected = corrections_for(release).facts
+    pages = [
+        GoldItem(item.document, _spans(corrected.get(item.name, item.facts)))
+        for item in over(kept)
+        if item.document
+    ]
+    return Gold(release.benchmark, items=pages, labels=release.labels, splits=splits)
+
+
+def _is_held(item: ReleaseItem) -> bool:
+    return item.document is not None and item.document.state == Document.State.HELD
+
+
+def _spans(facts: Iterable[Mapping[str, Any]]) -> list[Span]:
+    return sorted(Span(fact["start"], fact["end"], fact["type"]) for fact in facts)
 
 
 def gold_of_records(

@@ -142,13 +142,18 @@ def decide(request: UserRequest, slug: str, pk: int) -> HttpResponse:
     found, form = get_decidable(request.user, slug, pk), DecisionForm(request.POST)
     if not form.is_valid():
         return _show(request, found, form)
-    decided = decide_dispute(
-        dispute=found,
-        accept=form.accepts(),
-        answer=form.cleaned_data["answer"],
-        actor=request.user,
-        origin=origin_of(request),
-    )
+    try:
+        decided = decide_dispute(
+            dispute=found,
+            accept=form.accepts(),
+            answer=form.cleaned_data["answer"],
+            correction=form.correction(),
+            actor=request.user,
+            origin=origin_of(request),
+        )
+    except DisputeRefused as refusal:
+        form.add_error(refusal.field if refusal.field in form.fields else None, refusal.message)
+        return _show(request, found, form)
     wanted = Dispute.State.ACCEPTED if form.accepts() else Dispute.State.DECLINED
     if decided.decided_by_id == request.user.pk and decided.state == wanted:
         messages.success(request, f"Dispute {pk} is {decided.state}.")

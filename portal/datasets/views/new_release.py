@@ -18,7 +18,8 @@ from portal.common.uploads import archive_limits, was_too_large
 from portal.datasets.access import get_dataset
 from portal.datasets.models import Dataset, Release
 from portal.datasets.release_forms import NewReleaseForm, RestoreForm
-from portal.datasets.selectors.dispute_notes import unsettled_disputes, unsettled_warning
+from portal.datasets.selectors.corrections import planned_corrections
+from portal.datasets.selectors.dispute_notes import unsettled_warning
 from portal.datasets.services.freezing import (
     freeze_order,
     gold_of_order,
@@ -95,7 +96,7 @@ def _page(
         "dataset": dataset,
         "form": form,
         "restoring": restoring,
-        "accepted_disputes": unsettled_disputes(dataset),
+        "corrections": planned_corrections(dataset),
         "running": running_freeze(dataset),
     }
     refused = 413 if was_too_large(request) else 400
