@@ -4,8 +4,6 @@ from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any
 
-from django.db import transaction
-
 from annotation.models import Campaign, CampaignDocument, GoldSpan
 from annotation.selectors.releases import gold_documents, unfinished_documents
 from annotation.selectors.review import review_blocks_release
@@ -20,7 +18,6 @@ from portal.facts import Span as TextSpan
 from .errors import Refused, Unfinished
 
 
-@transaction.atomic
 def release_gold(
     *,
     campaign: Campaign,
@@ -50,7 +47,15 @@ def release_gold(
         names = [document.name for document in unfinished]
         raise Unfinished(f"{message} {review}" if review else message, names)
     documents = _finished(campaign)
-    release = freeze_release(
+
+    def record(release: Release) -> None:
+        record_event(
+            verb="release_gold", subject=campaign, actor=actor, release=release.pk, version=version,
+            documents=len(documents), left_out=len(unfinished),
+        )  # fmt: skip
+
+    # The lines are made before anything is locked: of many pages that takes a while.
+    return freeze_release(
         dataset=campaign.dataset,
         version=version,
         items=_items(campaign, documents),
@@ -61,12 +66,8 @@ def release_gold(
         citation=citation,
         splits=_told(documents) if split_is_told else draw,
         actor=actor,
+        then=record,
     )
-    record_event(
-        verb="release_gold", subject=campaign, actor=actor, release=release.pk, version=version,
-        documents=len(documents), left_out=len(unfinished),
-    )  # fmt: skip
-    return release
 
 
 def draft_release_notes(

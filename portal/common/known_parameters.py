@@ -85,7 +85,8 @@ def _of_lists(endpoint: type[GenericAPIView[Any]]) -> Iterator[str]:
         pages = endpoint.pagination_class()
         yield from (each["name"] for each in pages.get_schema_operation_parameters(view))
     for backend in endpoint.filter_backends:
-        filters = backend().get_filterset_class(view, view.queryset)
+        found: Any = backend()
+        filters = found.get_filterset_class(view, endpoint.queryset)
         yield from filters.base_filters if filters else ()
 
 
@@ -109,4 +110,4 @@ def _names(parameter: Any) -> Iterator[str]:
             yield parameter.name
         return
     serializer: Serializer[Any] = parameter() if isinstance(parameter, type) else parameter
-    yield from serializer.fields
+    yield from serializer.get_fields()

@@ -286,9 +286,7 @@ def _document_name(item: ReleaseItem) -> str:
 def _prompt(item: ReleaseItem) -> str:
     if item.pinned is not None:
         return str(item.pinned["prompt"])
-    if item.pk is None:
-        return ""
-    return related_prompt(item.document)
+    return related_prompt(item.document) if item.pk else ""
 
 
 def related_prompt(document: Document | None) -> str:

@@ -175,7 +175,7 @@ class NewReleaseForm(ReleaseTermsForm):
         """What is to be frozen."""
         data = self.cleaned_data
         source, benchmark = self.chosen
-        split = {"split_by": data.get("split") or NO_SPLIT}
+        split: dict[str, Any] = {"split_by": data.get("split") or NO_SPLIT}
         if split["split_by"] == DRAW:
             split |= {"test_share": data["test_share"] / 100, "seed": data["seed"]}
         return FreezeOrder(

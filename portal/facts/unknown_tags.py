@@ -21,7 +21,7 @@ class UnknownTag(NamedTuple):
     """A tag as it is spelled where it first stands, how often it opens, and that place."""
 
     name: str
-    count: int
+    times: int
     start: int
 
 
@@ -29,7 +29,7 @@ def unknown_tags(html: str, known: Collection[str]) -> list[UnknownTag]:
     """The tags that are neither elements nor any of the labels `known`, in any case.
 
     >>> unknown_tags("<p><Number>1</Number> <Currency>$</Currency></p>", ["Number"])
-    [UnknownTag(name='Currency', count=1, start=22)]
+    [UnknownTag(name='Currency', times=1, start=22)]
     """
     labels = {label.lower() for label in known}
     names = {name.lower() for name in set(_NAMES.findall(html))}
@@ -44,14 +44,14 @@ def unknown_tags(html: str, known: Collection[str]) -> list[UnknownTag]:
         elif token.kind is Kind.START and token.name in suspects and not inside:
             spelled = html[token.start + 1 : token.start + 1 + len(token.name)]
             first = found.get(token.name, UnknownTag(spelled, 0, token.start))
-            found[token.name] = first._replace(count=first.count + 1)
+            found[token.name] = first._replace(times=first.times + 1)
     return list(found.values())
 
 
 def unknown_tags_reason(unknown: Collection[UnknownTag], labels: Collection[str]) -> str:
     """What is wrong, in a sentence."""
     named = [
-        f"<{tag.name}> {'once' if tag.count == 1 else f'{tag.count:,} times'}"
+        f"<{tag.name}> {'once' if tag.times == 1 else f'{tag.times:,} times'}"
         for tag in list(unknown)[:_MOST_NAMED]
     ]
     more = len(unknown) - _MOST_NAMED

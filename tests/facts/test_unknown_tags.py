@@ -22,7 +22,7 @@ REASON = (
 
 
 def test_the_tags_are_counted_and_named_as_they_are_spelled() -> None:
-    found = [(tag.name, tag.count, tag.start) for tag in unknown_tags(MISTYPED, LABELS)]
+    found = [(tag.name, tag.times, tag.start) for tag in unknown_tags(MISTYPED, LABELS)]
     assert found == [("Currency", 2, 22), ("Dat", 1, 68)]
 
 

@@ -102,7 +102,7 @@ class DecisionSerializer(serializers.Serializer[Any]):
     )
 
 
-class CorrectionSerializer(serializers.Serializer[Any]):
+class GoldCorrectionSerializer(serializers.Serializer[Any]):
     """What is applied to the gold; `start` and `end` in code points of the text."""
 
     act = serializers.ChoiceField(choices=[(act, act) for act in ACTS])
@@ -118,6 +118,6 @@ class PlannedCorrectionSerializer(serializers.Serializer[Any]):
     dispute = serializers.IntegerField(source="dispute.pk")
     item = serializers.CharField(source="dispute.item.name")
     fact = serializers.IntegerField(source="dispute.fact", allow_null=True)
-    correction = CorrectionSerializer(source="dispute.correction", allow_null=True)
+    correction = GoldCorrectionSerializer(source="dispute.correction", allow_null=True)
     applies = serializers.BooleanField()
     reason = serializers.CharField(help_text="Why it is not applied; empty where it is.")

@@ -90,7 +90,7 @@ def resolve_correction(dispute: Dispute, wanted: WantedCorrection) -> dict[str, 
 
 
 def _label(dispute: Dispute, text: str) -> str:
-    labels = {label.lower(): label for label in dispute.item.release.labels}
+    labels: dict[str, str] = {label.lower(): label for label in dispute.item.release.labels}
     return labels.get(text.lower(), "")
 
 
