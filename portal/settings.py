@@ -134,6 +134,7 @@ MIDDLEWARE = [
     "portal.common.plain_addresses.PlainAddressMiddleware",
     "portal.common.newlines.PlainNewlinesMiddleware",
     "portal.common.conditional.ApiConditionalMiddleware",
+    "portal.common.known_parameters.KnownParametersMiddleware",
 ]
 
 ROOT_URLCONF = "portal.urls"

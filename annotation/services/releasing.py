@@ -4,8 +4,6 @@ from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any
 
-from django.db import transaction
-
 from annotation.models import Campaign, CampaignDocument, GoldSpan
 from annotation.selectors.doubts import doubt_counts, doubtful_facts
 from annotation.selectors.releases import gold_documents, unfinished_documents
@@ -21,7 +19,6 @@ from portal.facts import Span as TextSpan
 from .errors import DoubtfulGold, Refused, Unfinished
 
 
-@transaction.atomic
 def release_gold(
     *,
     campaign: Campaign,
@@ -56,7 +53,16 @@ def release_gold(
     doubtful = doubtful_facts(gold_documents(campaign))
     if len(doubtful) != accept_warnings:
         raise DoubtfulGold(doubtful)
-    release = freeze_release(
+
+    def record(release: Release) -> None:
+        record_event(
+            verb="release_gold", subject=campaign, actor=actor, release=release.pk, version=version,
+            documents=len(documents), left_out=len(unfinished), accepted_warnings=len(doubtful),
+            warnings=doubt_counts(doubtful),
+        )  # fmt: skip
+
+    # The lines are made before anything is locked: of many pages that takes a while.
+    return freeze_release(
         dataset=campaign.dataset,
         version=version,
         items=_items(campaign, documents),
@@ -67,13 +73,8 @@ def release_gold(
         citation=citation,
         splits=_told(documents) if split_is_told else draw,
         actor=actor,
+        then=record,
     )
-    record_event(
-        verb="release_gold", subject=campaign, actor=actor, release=release.pk, version=version,
-        documents=len(documents), left_out=len(unfinished), accepted_warnings=len(doubtful),
-        warnings=doubt_counts(doubtful),
-    )  # fmt: skip
-    return release
 
 
 def draft_release_notes(

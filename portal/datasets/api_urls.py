@@ -181,6 +181,11 @@ urlpatterns = [
     ),
     path("datasets/<slug:slug>/disputes/", disputes.DisputeList.as_view(), name="disputes"),
     path(
+        "datasets/<slug:slug>/corrections/",
+        disputes.CorrectionList.as_view(),
+        name="corrections",
+    ),
+    path(
         "datasets/<slug:slug>/disputes/<int:pk>/",
         disputes.DisputeDetail.as_view(),
         name="dispute",

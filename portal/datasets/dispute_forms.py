@@ -5,6 +5,8 @@ from typing import Any
 from django import forms
 
 from .models import Dispute, Release
+from .selectors.corrections import ADD, CHANGE, REMOVE
+from .services.corrections import WantedCorrection
 from .services.disputes import CLAIM_LENGTH, REASON_LENGTH
 
 
@@ -42,8 +44,36 @@ class DecisionForm(forms.Form):
         choices=[("accept", "Accept"), ("decline", "Decline")], widget=forms.HiddenInput
     )
 
+    act = forms.ChoiceField(
+        required=False,
+        label="Correction",
+        choices=[
+            ("", "as the claim says"),
+            (CHANGE, "change the fact"),
+            (REMOVE, "remove the fact"),
+            (ADD, "add a fact"),
+        ],
+        help_text="Applied when the next release is made from the gold of the newest one.",
+    )
+    type = forms.CharField(required=False, max_length=64, label="Label")
+    value = forms.CharField(
+        required=False, max_length=CLAIM_LENGTH, label="Text, as the page has it"
+    )
+    start = forms.IntegerField(
+        required=False,
+        min_value=0,
+        label="Where it starts",
+        help_text="Only if the page has the text more than once.",
+    )
+
     def accepts(self) -> bool:
         return bool(self.cleaned_data["decision"] == "accept")
+
+    def correction(self) -> WantedCorrection | None:
+        data = self.cleaned_data
+        if not data["act"]:
+            return None
+        return WantedCorrection(data["act"], data["type"], data["value"], data["start"])
 
 
 class DisputeFilterForm(forms.Form):

@@ -1,5 +1,6 @@
 """Forms of the dataset manager."""
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from django import forms
@@ -138,7 +139,9 @@ def check_upload(
 
 
 class ImageForm(forms.Form):
-    """An image of one document; `picture` is what was found in it."""
+    """An image of one document; `picture` is what was found in it, `numbers` are those of the
+    images that it may replace.
+    """
 
     picture: Picture
     file = forms.FileField(
@@ -146,9 +149,22 @@ class ImageForm(forms.Form):
         widget=forms.ClearableFileInput(attrs={"accept": "image/png,image/jpeg"}),
         help_text="PNG or JPEG.",
     )
+    replaces = forms.TypedChoiceField(
+        required=False, coerce=int, empty_value=None, label="Where it goes"
+    )
 
-    def __init__(self, *args: Any, too_large: bool = False, **kwargs: Any) -> None:
+    def __init__(
+        self, *args: Any, numbers: Sequence[int], too_large: bool = False, **kwargs: Any
+    ) -> None:
         super().__init__(*args, **kwargs)
+        replaces = self.fields["replaces"]
+        assert isinstance(replaces, forms.ChoiceField)
+        replaces.choices = [
+            ("", "behind the others"),
+            *((number, f"in place of image {number}") for number in numbers),
+        ]
+        if not numbers:
+            del self.fields["replaces"]
         if too_large:
             self.fields["file"].error_messages["required"] = upload_limit_message()
 

@@ -17,10 +17,9 @@ from .curation.splits import SplitDraw
 from .gold_formats import gold_formats
 from .models import Dataset, DocumentRecord, Release
 from .publishing.citation import read_citation
+from .services.freezing import COLUMN, DRAW, EARLIER, FILE, NO_SPLIT, RECORDS, FreezeOrder
 from .versions import Version
 
-RECORDS, FILE = "records", "file"
-NO_SPLIT, DRAW, COLUMN = "none", "draw", "column"
 _SPLITS = [
     (NO_SPLIT, "none: one piece"),
     (DRAW, "drawn by lot, by type of document"),
@@ -181,9 +180,34 @@ class NewReleaseForm(ReleaseTermsForm):
 
     @property
     def chosen(self) -> tuple[str, str]:
-        """Where the gold comes from, RECORDS or FILE, and the key of its benchmark."""
+        """Where the gold comes from, RECORDS or FILE with the key of its benchmark, or EARLIER with
+        the release's version.
+        """
         kind, _, benchmark = self.cleaned_data.get("source", "").partition(":")
         return kind, benchmark
+
+    def order(self) -> FreezeOrder:
+        """What is to be frozen."""
+        data = self.cleaned_data
+        source, benchmark = self.chosen
+        split: dict[str, Any] = {"split_by": data.get("split") or NO_SPLIT}
+        if split["split_by"] == DRAW:
+            split |= {"test_share": data["test_share"] / 100, "seed": data["seed"]}
+            split["group_by"] = data["group_by"] or FILING
+        return FreezeOrder(
+            source=source,
+            benchmark="" if source == EARLIER else benchmark,
+            base=benchmark if source == EARLIER else "",
+            file_name=data["file"].name if source == FILE else "",
+            labels=list(self.label_set()),
+            citation=self.citation(),
+            **{name: data[name] for name in ("version", "notes", "visibility", "licence")},
+            **split,
+        )
+
+    @property
+    def upload(self) -> "UploadedFile[bytes] | None":
+        return self.cleaned_data["file"] if self.chosen[0] == FILE else None
 
     def label_set(self) -> Sequence[str]:
         named = [label.strip() for label in self.cleaned_data["labels"].split(",")]
@@ -191,7 +215,7 @@ class NewReleaseForm(ReleaseTermsForm):
 
 
 def source_choices(dataset: Dataset) -> list[tuple[str, str]]:
-    """Records of benchmarks that the dataset has, then a file of each."""
+    """Records of benchmarks that the dataset has, a file of each, then the newest release."""
     kept = DocumentRecord.objects.filter(document__dataset=dataset)
     found = set(kept.order_by().values_list("benchmark", flat=True).distinct())
     formats = gold_formats()
@@ -200,7 +224,13 @@ def source_choices(dataset: Dataset) -> list[tuple[str, str]]:
         for each in formats
         if each.key in found
     ]
-    return [*records, *((f"{FILE}:{each.key}", f"a file of {each.title}") for each in formats)]
+    files = [(f"{FILE}:{each.key}", f"a file of {each.title}") for each in formats]
+    newest = dataset.releases.order_by("-pk").values_list("version", flat=True)[:1]
+    earlier = [
+        (f"{EARLIER}:{version}", f"release {version}, with the corrections of accepted disputes")
+        for version in newest
+    ]
+    return [*records, *files, *earlier]
 
 
 class RestoreForm(forms.Form):

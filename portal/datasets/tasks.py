@@ -20,6 +20,7 @@ RUNNERS: dict[str, str] = {
     "pii": "portal.datasets.services.personal_data.scan_personal_data",
     "duplicates": "portal.datasets.services.duplicates.find_duplicates",
     "content": "portal.datasets.services.content_check.check_content",
+    "freeze": "portal.datasets.services.freezing.freeze_task",
     "derive": "portal.datasets.services.deriving.derive",
 }
 
@@ -66,7 +67,7 @@ def _task_cancelled(payload: dict[str, Any]) -> None:
 @handler("dataset_task", on_failed=_task_failed, on_cancelled=_task_cancelled)
 def dataset_task(claim: Claim) -> None:
     """Does a task of a dataset: a second worker finds what the first one did before it fell."""
-    task = DatasetTask.objects.select_related("dataset").get(pk=claim.payload["task"])
+    task = DatasetTask.objects.select_related("dataset", "created_by").get(pk=claim.payload["task"])
     if task.is_finished:
         return
     run: Runner = import_string(RUNNERS[task.kind])
@@ -76,7 +77,7 @@ def dataset_task(claim: Claim) -> None:
         if report is None:
             return
     except TaskError as fault:
-        state, error = DatasetTask.State.FAILED, str(fault)
+        state, error, report = DatasetTask.State.FAILED, str(fault), fault.report
     with claim.finish():
         end_task(task=task, state=state, report=report, error=error)
 

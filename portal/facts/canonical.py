@@ -83,6 +83,12 @@ def canonicalise(html: str) -> Canonical:
     return Canonical(clean, text, _hash(text), _hash(clean), notes)
 
 
+def as_canonical(html: str) -> Canonical:
+    """The document of HTML that is canonical already, without cleaning it once more."""
+    text = canonical_text(html)
+    return Canonical(html, text, _hash(text), _hash(html))
+
+
 def clean_html(html: str) -> str:
     """The cleaning alone, run until nothing changes."""
     return _settled(html).html

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from portal.facts.canonical import Canonical, canonical_text, canonicalise, clean_html
+from portal.facts.canonical import Canonical, as_canonical, canonical_text, canonicalise, clean_html
 from portal.facts.edgar import open_envelope
 from portal.facts.errors import RefusedHtml, TagError
 from portal.facts.markup import Token
@@ -64,14 +64,17 @@ def tagged_part(
     return TaggedPart(label, identity, *tags, (texts[0].start, texts[-1].end), None)
 
 
-def locate(html: str, parts: Sequence[TaggedPart]) -> tuple[Canonical, list[LocatedFact]]:
+def locate(
+    html: str, parts: Sequence[TaggedPart], *, known: str = ""
+) -> tuple[Canonical, list[LocatedFact]]:
     """The canonical page without the tags of `parts`, and their facts in document order.
 
     Parts with the same identity are one fact; between them only white space may stand. Raises
     TagError, with the place, for facts that cannot be located or that overlap, and RefusedHtml as
-    `canonicalise` does.
+    `canonicalise` does. `known` is HTML that is canonical already.
     """
-    canonical = canonicalise(_edited(html, _removals(parts)))
+    bare = _edited(html, _removals(parts))
+    canonical = as_canonical(bare) if known and bare == known else canonicalise(bare)
     if not parts:
         return canonical, []
     places = _places(html, parts, canonical, inward=False)

@@ -11,6 +11,7 @@ from portal.facts.located_facts import TaggedPart, locate, tagged_part
 from portal.facts.markup import Kind, Token, tokens
 from portal.facts.reduction import is_xhtml
 from portal.facts.spans import Span
+from portal.facts.unknown_tags import unknown_tags, unknown_tags_reason
 
 _ID = re.compile(r"""\sid\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>"']+))""", re.IGNORECASE)
 
@@ -23,20 +24,24 @@ class TaggedPage:
     spans: list[Span]
 
 
-def read_tags(html: str, labels: Sequence[str]) -> TaggedPage:
+def read_tags(html: str, labels: Sequence[str], *, known: str = "") -> TaggedPage:
     """The canonical page without fact tags, and its facts as spans.
 
     Tags are matched to `labels` without regard to case. Tags with the same `id` are parts of one
     fact; between them only white space may stand. Raises TagError, with the place, for tags that
-    are nested, unpaired, empty, self-closed, or that cannot be located; RefusedHtml as
-    `canonicalise` does; ValueError for unusable labels.
+    are nested, unpaired, empty, self-closed, or that cannot be located, and for tags that are
+    neither elements of HTML nor labels; RefusedHtml as `canonicalise` does; ValueError for unusable
+    labels. `known` is canonical HTML: a page that is just that without its tags need not be cleaned
+    to know so.
 
     >>> page = read_tags("<p>Net <number>(1,200)</number></p>", ["Number", "Date"])
     >>> page.canonical.html, page.spans
     ('<p>Net (1,200)</p>', [Span(start=4, end=11, label='Number')])
     """
     require_labels(labels)
-    canonical, facts = locate(html, _paired_tags(html, labels))
+    if unknown := unknown_tags(html, labels):
+        raise TagError(unknown_tags_reason(unknown, labels), html, unknown[0].start)
+    canonical, facts = locate(html, _paired_tags(html, labels), known=known)
     return TaggedPage(canonical, [fact.span for fact in facts])
 
 

@@ -3,6 +3,8 @@
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 
+from portal.common.known_parameters import UnknownParameter
+
 API = "/api/"
 
 
@@ -15,8 +17,10 @@ def _page(
     return render(request, "error.html", context, status=status)
 
 
-def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:  # noqa: ARG001
-    return _page(request, 400, "That request cannot be understood", "Go back and try again.")
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """A refusal of our own says why; what Django says is not for people."""
+    reason = str(exception) if isinstance(exception, UnknownParameter) else "Go back and try again."
+    return _page(request, 400, "That request cannot be understood", reason)
 
 
 def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:

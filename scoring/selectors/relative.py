@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from django.utils import timezone
 
+from portal.datasets.models import Release
 from scoring.access import Viewer, visible_boards
 from scoring.models import Entry, Phase, Submission
 
@@ -78,14 +79,15 @@ def relative_results(user: Viewer, table: Leaderboard) -> Relative | None:
 def _normal_entries(user: Viewer, phase: Phase) -> dict[System, Entry]:
     """The newest result of each system on the release that this one was carried over from.
 
-    The same manifest hash means the same items with the same gold.
+    Its release has the same items with the same gold, whatever its images are.
     """
     release = phase.release
     entries = Entry.objects.filter(
         kind=Entry.Kind.GRADED,
         board__in=visible_boards(user),
-        phase__release__dataset=release.dataset.derived_from_id,
-        phase__release__sha256=release.sha256,
+        phase__release__in=Release.objects.with_gold_of(release).filter(
+            dataset=release.dataset.derived_from_id
+        ),
     )
     entries = entries.exclude(verdict=Submission.Verdict.DISQUALIFIED)
     related = entries.select_related("phase__release__dataset").order_by("id")

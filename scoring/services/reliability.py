@@ -64,7 +64,7 @@ def draw_sample(*, phase: Phase, percent: int, actor: User | None) -> JudgeSampl
             "There is nothing to draw from: no submission with facts stands on the leaderboard."
         )
     size = sample_size(len(pool), percent / 100, AT_LEAST)
-    seed = f"{phase.release.sha256}:{phase.judge_samples.count() + 1}"
+    seed = f"{phase.release.same_gold}:{phase.judge_samples.count() + 1}"
     sample = JudgeSample.objects.create(
         phase=phase,
         release=phase.release,

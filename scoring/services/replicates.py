@@ -51,7 +51,7 @@ def resample(grading_id: int) -> "dict[str, Replicates]":
         return {}
     spec = grading.submission.phase.board.spec
     rows = list(_observations(grading))
-    weights = resampled_documents(rows, itemgetter("stratum"), seed=grading.release.sha256)
+    weights = resampled_documents(rows, itemgetter("stratum"), seed=grading.release.same_gold)
     found = replicated(rows, itemgetter("added"), spec.combined, weights)
     wanted = {
         column.key

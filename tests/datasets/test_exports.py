@@ -77,8 +77,13 @@ def test_archive_can_be_verified_offline(release: Release) -> None:
         assert (len(data), hashlib.sha256(data).hexdigest()) == (file["bytes"], file["sha256"])
     digests = [hashlib.sha256(line).hexdigest() for line in archive.read("gold.jsonl").splitlines()]
     assert digests == [item["sha256"] for item in manifest["items"]]
-    lines = "".join(f"{item['sha256']}  {item['name']}\n" for item in manifest["items"])
-    assert manifest["sha256"] == release.sha256 == hashlib.sha256(lines.encode()).hexdigest()
+    covered = {key: manifest[key] for key in manifest if key not in ("sha256", "files")}
+    text = json.dumps(covered, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    assert manifest["scheme"] == release.scheme == "release-v2"
+    assert manifest["sha256"] == release.sha256 == hashlib.sha256(text.encode()).hexdigest()
+    images = [name for name in archive.namelist() if name.startswith("images/")]
+    named = sorted([*images, "facts.jsonl", "gold.jsonl", "items.jsonl", "meta.jsonl"])
+    assert [entry["path"] for entry in manifest["content"]] == named
 
 
 def test_archive_has_images_on_request(release: Release) -> None:
@@ -115,13 +120,14 @@ def test_download_that_breaks_off_leaves_nothing_behind(release: Release) -> Non
     gc.collect()
 
 
-def test_exported_gold_freezes_to_the_same_hash(release: Release, tmp_path: Path) -> None:
+def test_exported_gold_freezes_to_the_same_gold(release: Release, tmp_path: Path) -> None:
     path = tmp_path / "set-1.0.0.zip"
     path.write_bytes(b"".join(release_archive(release, images=True)))
     dataset = Dataset.objects.get()
     items = place_gold(dataset=dataset, pages=read_gold_pages(path, ArchiveLimits()), labels=LABELS)
     again = freeze_release(dataset=dataset, version="1.0.1", items=items, labels=LABELS)
-    assert again.sha256 == release.sha256
+    assert again.gold_sha256 == release.gold_sha256
+    assert again.sha256 != release.sha256
 
 
 def test_gold_html_without_its_tags_is_the_document(release: Release) -> None:

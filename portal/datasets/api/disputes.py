@@ -11,6 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from portal.accounts.access import IsOrganiser
 from portal.accounts.invitation_views import origin_of
 from portal.datasets.access import get_dataset, may_see_item_gold
 from portal.datasets.dispute_access import (
@@ -21,6 +22,7 @@ from portal.datasets.dispute_access import (
     visible_disputes,
 )
 from portal.datasets.models import Dispute
+from portal.datasets.selectors.corrections import planned_corrections
 from portal.datasets.selectors.disputes import dispute_page, dispute_rows
 from portal.datasets.services.disputes import (
     DisputeRefused,
@@ -36,6 +38,7 @@ from .dispute_serializers import (
     DisputeQuerySerializer,
     DisputeRowSerializer,
     NewDisputeSerializer,
+    PlannedCorrectionSerializer,
 )
 
 
@@ -84,6 +87,19 @@ class DisputeList(GenericAPIView[Any]):
         except DisputeRefused as refusal:
             raise _invalid(refusal) from refusal
         return Response(_shown(request, slug, dispute.pk), status.HTTP_201_CREATED)
+
+
+class CorrectionList(APIView):
+    """The accepted disputes that no release has settled, and what each does to the gold of the
+    newest release when the next one is made of that, for organisers.
+    """
+
+    permission_classes = [IsOrganiser]
+
+    @extend_schema(responses=PlannedCorrectionSerializer(many=True))
+    def get(self, request: Request, slug: str) -> Response:
+        planned = planned_corrections(get_dataset(request.user, slug))
+        return Response(PlannedCorrectionSerializer(planned, many=True).data)
 
 
 class DisputeDetail(APIView):

@@ -27,6 +27,11 @@ from .serializers import ImageSerializer
 
 class ImageUploadSerializer(serializers.Serializer[Any]):
     file = serializers.FileField(help_text="A PNG or JPEG image.")
+    replaces = serializers.IntegerField(
+        required=False,
+        min_value=1,
+        help_text="The number of the image in whose place it is put; without it, it is added.",
+    )
 
 
 class DocumentImageBoxesSerializer(serializers.Serializer[Any]):
@@ -39,7 +44,10 @@ class DocumentImageBoxesSerializer(serializers.Serializer[Any]):
 
 
 class DocumentImages(APIView):
-    """Adds an image to a document, behind those that are there; replaces nothing."""
+    """Adds an image to a document, behind those that are there, or replaces one of them.
+
+    400 for a document that a release holds: what it shows never changes.
+    """
 
     permission_classes = [IsOrganiser]
     parser_classes = [PlainMultiPartParser]
@@ -54,7 +62,12 @@ class DocumentImages(APIView):
         upload.is_valid(raise_exception=True)
         picture = _picture(upload.validated_data["file"])
         try:
-            image = add_image(document=document, picture=picture, actor=actor_of(request))
+            image = add_image(
+                document=document,
+                picture=picture,
+                replaces=upload.validated_data.get("replaces"),
+                actor=actor_of(request),
+            )
         except ImageRefusedError as error:
             raise serializers.ValidationError({"file": [str(error)]}) from error
         shown = ImageSerializer(image, context={"request": request})

@@ -9,24 +9,29 @@ from rest_framework import serializers
 
 from portal.accounts.models import User
 from portal.datasets.curation.filings import FILING
-from portal.datasets.curation.splits import SplitDraw
 from portal.datasets.gold_formats import gold_format
-from portal.datasets.models import Dataset, Release, ReleaseItem
-from portal.datasets.release_forms import COLUMN, DRAW, GROUPS, LARGEST_SEED, NO_SPLIT
+from portal.datasets.models import Dataset, DatasetTask, Release, ReleaseItem
+from portal.datasets.release_forms import GROUPS, LARGEST_SEED
 from portal.datasets.selectors.freeze_reports import freeze_remarks, freeze_warnings
 from portal.datasets.selectors.release_diff import KINDS, ChangedItem, DiffPage
-from portal.datasets.services.record_releases import (
-    Gold,
-    draft_notes,
-    freeze_gold,
-    gold_of_file,
-    gold_of_records,
-    told_splits,
+from portal.datasets.services.freezing import (
+    COLUMN,
+    DRAW,
+    EARLIER,
+    FILE,
+    NO_SPLIT,
+    RECORDS,
+    FreezeOrder,
+    freeze_order,
+    is_quick,
+    start_freezing,
 )
 from portal.datasets.services.release_rows import ReleaseError
-from portal.datasets.services.releases import suggest_version
 
 from .serializers import CitationSerializer, ReleaseSerializer
+
+# Of a request what the order has by the same name.
+_ORDERED = ("benchmark", "visibility", "licence", "split_by", "test_share", "seed", "group_by")
 
 
 class SplitQuerySerializer(serializers.Serializer[Any]):
@@ -41,7 +46,12 @@ class NewReleaseSerializer(serializers.Serializer[Any]):
     Without `notes` they are drafted from the comparison with the release before.
     """
 
-    benchmark = serializers.CharField(max_length=40)
+    benchmark = serializers.CharField(max_length=40, required=False, default="")
+    from_release = serializers.CharField(
+        max_length=32, required=False, default="", allow_blank=True,
+        help_text="The version whose gold is taken, with the corrections of accepted disputes; then"
+        " neither `benchmark` nor `file` is needed.",
+    )  # fmt: skip
     file = serializers.FileField(required=False)
     labels = serializers.ListField(
         child=serializers.CharField(max_length=60),
@@ -79,59 +89,57 @@ class NewReleaseSerializer(serializers.Serializer[Any]):
         help_text="What a draw keeps together in one part.",
     )
 
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if attrs["from_release"] and (attrs["benchmark"] or attrs.get("file")):
+            message = "The gold comes from a release, or from records or a file."
+            raise serializers.ValidationError({"from_release": [message]})
+        if not attrs["from_release"] and not attrs["benchmark"]:
+            raise serializers.ValidationError({"benchmark": ["This field is required."]})
+        return attrs
+
     def validate_benchmark(self, key: str) -> str:
-        if gold_format(key) is None:
+        if key and gold_format(key) is None:
             raise serializers.ValidationError(f"No benchmark is called {key!r}.")
         return key
 
-    def freeze(self, dataset: Dataset, actor: User) -> Release:
-        """Raises ValidationError with every fault of the gold."""
+    def order(self) -> FreezeOrder:
+        data = self.validated_data
+        upload = data.get("file")
+        source = RECORDS if upload is None else FILE
+        return FreezeOrder(
+            source=EARLIER if data["from_release"] else source,
+            base=data["from_release"],
+            file_name="" if upload is None else upload.name or "",
+            labels=data.get("labels") or ["Number", "Date"],
+            version=data.get("version", ""),
+            notes=data.get("notes"),
+            citation=dict(data.get("citation", {})),
+            **{name: data[name] for name in _ORDERED},
+        )
+
+    def freeze(self, dataset: Dataset, actor: User) -> Release | DatasetTask:
+        """The release, or the task of one that takes longer than a request should.
+
+        Raises ValidationError with every fault of the gold.
+        """
+        upload, order = self.validated_data.get("file"), self.order()
         try:
-            gold = self._gold(dataset)
-            return self._freeze(dataset, gold, actor)
+            if not is_quick(dataset, upload.size if upload else 0):
+                return start_freezing(dataset=dataset, order=order, upload=upload, actor=actor)
+            with TemporaryDirectory() as folder:
+                path = _stored(upload, Path(folder)) if upload else None
+                return freeze_order(dataset=dataset, order=order, path=path, actor=actor)
         except ReleaseError as error:
             raise serializers.ValidationError({"gold": error.faults}) from error
 
-    def _gold(self, dataset: Dataset) -> Gold:
-        data = self.validated_data
-        about = {
-            "dataset": dataset,
-            "benchmark": data["benchmark"],
-            "labels": data.get("labels") or ["Number", "Date"],
-        }
-        upload = data.get("file")
-        if upload is None:
-            return gold_of_records(**about)
-        with TemporaryDirectory() as folder:
-            path = Path(folder) / (PurePath(upload.name or "").name or "upload")
-            with path.open("wb") as file:
-                for chunk in upload.chunks():
-                    file.write(chunk)
-            return gold_of_file(**about, path=path)
 
-    def _freeze(self, dataset: Dataset, gold: Gold, actor: User) -> Release:
-        data = self.validated_data
-        splits: Any = None
-        if data["split_by"] == DRAW:
-            splits = SplitDraw(data["test_share"], data["seed"], data["group_by"])
-        elif data["split_by"] == COLUMN:
-            splits = told_splits(gold)
-        notes = data.get("notes")
-        if notes is None:
-            notes = draft_notes(
-                dataset=dataset, gold=gold, visibility=data["visibility"], splits=splits
-            )
-        return freeze_gold(
-            dataset=dataset,
-            gold=gold,
-            version=data.get("version") or suggest_version(dataset),
-            notes=notes,
-            visibility=data["visibility"],
-            licence=data["licence"],
-            citation=data.get("citation", {}),
-            splits=splits,
-            actor=actor,
-        )
+def _stored(upload: Any, folder: Path) -> Path:
+    """The upload as a file of its own name, for readers that go by its ending."""
+    path = folder / (PurePath(upload.name or "").name or "upload")
+    with path.open("wb") as file:
+        for chunk in upload.chunks():
+            file.write(chunk)
+    return path
 
 
 class FrozenReleaseSerializer(ReleaseSerializer):

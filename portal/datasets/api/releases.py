@@ -19,7 +19,7 @@ from portal.datasets.access import (
     seen_splits,
     visible_releases,
 )
-from portal.datasets.models import Release, ReleaseItem
+from portal.datasets.models import DatasetTask, Release, ReleaseItem
 from portal.datasets.rendering import release_response
 from portal.datasets.selectors.releases import release_items, release_rows
 
@@ -27,10 +27,15 @@ from .base import OrganisersChange, actor_of
 from .release_files import require_licence
 from .release_serializers import FrozenReleaseSerializer, NewReleaseSerializer, SplitQuerySerializer
 from .serializers import DownloadQuerySerializer, ReleaseRowSerializer, ReleaseSerializer
+from .task_serializers import TaskDetailSerializer
 
 
 class ReleaseList(GenericAPIView[Release]):
-    """The releases of a dataset, newest first; organisers freeze new ones."""
+    """The releases of a dataset, newest first; organisers freeze new ones.
+
+    A release of more than 200 documents, or of a larger file, is frozen by a worker: then the
+    answer is 202 with the task to follow, which is the one under way for the same request again.
+    """
 
     queryset = Release.objects.none()
     serializer_class = ReleaseSerializer
@@ -42,7 +47,10 @@ class ReleaseList(GenericAPIView[Release]):
         page = self.paginate_queryset(releases)
         return self.get_paginated_response(self.get_serializer(page, many=True).data)
 
-    @extend_schema(request=NewReleaseSerializer, responses={201: FrozenReleaseSerializer})
+    @extend_schema(
+        request=NewReleaseSerializer,
+        responses={201: FrozenReleaseSerializer, 202: TaskDetailSerializer},
+    )
     def post(self, request: Request, slug: str) -> Response:
         dataset = get_dataset(request.user, slug)
         wanted = NewReleaseSerializer(data=request.data)
@@ -52,6 +60,8 @@ class ReleaseList(GenericAPIView[Release]):
             return Response(message, status=status.HTTP_413_REQUEST_ENTITY_TOO_LARGE)
         wanted.is_valid(raise_exception=True)
         release = wanted.freeze(dataset, actor_of(request))
+        if isinstance(release, DatasetTask):
+            return Response(TaskDetailSerializer(release).data, status.HTTP_202_ACCEPTED)
         frozen = FrozenReleaseSerializer(release, context=self.get_serializer_context())
         return Response(frozen.data, status=status.HTTP_201_CREATED)
 

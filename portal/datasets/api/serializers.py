@@ -345,6 +345,7 @@ class ReleaseSerializer(serializers.ModelSerializer[Release]):
             "draw",
             "frozen_at",
             "sha256",
+            "scheme",
         ]
 
     @extend_schema_field(DrawSerializer(allow_null=True))

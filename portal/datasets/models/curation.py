@@ -23,6 +23,7 @@ class DatasetTask(models.Model):
         DUPLICATES = "duplicates", "look for near duplicates"
         DERIVE = "derive", "derive a stress variant"
         CONTENT = "content", "check the required content"
+        FREEZE = "freeze", "freeze a release"
 
     class State(models.TextChoices):
         QUEUED = "queued"
@@ -34,6 +35,7 @@ class DatasetTask(models.Model):
     dataset = models.ForeignKey(Dataset, on_delete=models.CASCADE, related_name="tasks")
     kind = models.CharField(max_length=10, choices=Kind)
     options = models.JSONField(default=dict)
+    upload = models.FileField(upload_to="tasks/%Y/%m/", max_length=200, blank=True)
     state = models.CharField(max_length=10, choices=State, default=State.QUEUED)
     total = models.PositiveIntegerField(default=0)
     done = models.PositiveIntegerField(default=0)

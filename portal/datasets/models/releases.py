@@ -8,6 +8,7 @@ from typing import Any
 from django.conf import settings
 from django.db import models
 from django.urls import reverse
+from django.utils import timezone
 
 from .datasets import Dataset
 from .documents import Document
@@ -18,6 +19,11 @@ class ReleaseQuerySet(ImmutableQuerySet["Release"]):
     def listed(self) -> "ReleaseQuerySet":
         """Those everybody may know of."""
         return self.exclude(visibility=Release.Visibility.PRIVATE)
+
+    def with_gold_of(self, release: "Release") -> "ReleaseQuerySet":
+        """Those of the same items with the same gold, such as the releases of stress variants."""
+        sha256 = release.same_gold
+        return self.filter(models.Q(gold_sha256=sha256) | models.Q(gold_sha256="", sha256=sha256))
 
 
 class Release(ImmutableModel):
@@ -34,8 +40,22 @@ class Release(ImmutableModel):
     visibility = models.CharField(max_length=12, choices=Visibility, default=Visibility.GOLD_HIDDEN)
     benchmark = models.CharField(max_length=40, default="fincriticaled")
     labels = models.JSONField(default=list, help_text="The label set of the gold.")
-    sha256 = models.CharField(
-        max_length=64, help_text="Of the manifest: one line “sha256  name” per item, sorted."
+    scheme = models.CharField(
+        max_length=12,
+        default="release-v1",
+        help_text="How `sha256` is made, and so what it covers; see publishing.manifest.",
+    )
+    sha256 = models.CharField(max_length=64, help_text="The published hash, by its scheme.")
+    gold_sha256 = models.CharField(
+        max_length=64,
+        blank=True,
+        help_text="Of one line “sha256  name” per item, sorted: the same for the same gold. "
+        "Empty in older releases, whose `sha256` it is.",
+    )
+    about = models.JSONField(
+        null=True,
+        help_text="{dataset, title, description, licence, keywords, notes, frozen_at} as the "
+        "release was frozen; null in older releases, which show the dataset's present words.",
     )
     item_count = models.PositiveIntegerField()
     fact_count = models.PositiveIntegerField()
@@ -53,7 +73,7 @@ class Release(ImmutableModel):
     frozen_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
     )
-    frozen_at = models.DateTimeField(auto_now_add=True)
+    frozen_at = models.DateTimeField(default=timezone.now)
 
     objects = ReleaseQuerySet.as_manager()
 
@@ -73,6 +93,11 @@ class Release(ImmutableModel):
     def has_pages(self) -> bool:
         """Whether gold is pages with fact tags, rather than lines of another benchmark."""
         return bool(self.labels)
+
+    @property
+    def same_gold(self) -> str:
+        """The hash of names and gold lines alone, whatever the scheme of the published hash."""
+        return self.gold_sha256 or self.sha256
 
     @property
     def is_gold_public(self) -> bool:
@@ -105,6 +130,12 @@ class ReleaseItem(ImmutableModel):
     )
     gold = models.JSONField(help_text="The canonical gold line of the benchmark.")
     facts = models.JSONField(default=list, help_text="[{n, type, value, start, end}, …]")
+    pinned = models.JSONField(
+        null=True,
+        help_text="{document, prompt, images: [{name, path, sha256}, …], meta: a line of "
+        "meta.jsonl, text_chars, text_sha256} as it was frozen; null in older releases, which show "
+        "the document as it is.",
+    )
     sha256 = models.CharField(max_length=64, help_text="Of the gold line's canonical JSON.")
 
     objects = ImmutableQuerySet["ReleaseItem"].as_manager()
@@ -165,6 +196,11 @@ class Dispute(models.Model):
     raised_at = models.DateTimeField(auto_now_add=True)
     state = models.CharField(max_length=10, choices=State, default=State.OPEN)
     answer = models.TextField(blank=True)
+    correction = models.JSONField(
+        null=True,
+        help_text="Of an accepted one: {act: change, remove or add, type, value, start, end}; null "
+        "where the gold is changed by hand.",
+    )
     decided_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
     )

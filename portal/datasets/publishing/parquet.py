@@ -53,8 +53,19 @@ def parquet_pieces(
     yield from sink.drain(0)
 
 
-def read_parquet(file: IO[bytes], name: str = PARQUET) -> Iterator[PublishedItem]:
-    """The items again, one group of rows at a time.
+def is_written_here(file: IO[bytes]) -> bool:
+    """Whether the file says that the version of pyarrow at hand wrote it."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    writer: str = pq.ParquetFile(file).metadata.created_by
+    return writer == f"parquet-cpp-arrow version {pa.cpp_version}"
+
+
+def read_parquet(
+    file: IO[bytes], name: str = PARQUET, *, strict: bool = False
+) -> Iterator[PublishedItem]:
+    """The items again, one group of rows at a time. `strict`: there is no other column.
 
     Raises PublishingError for what is no such file, and for a row that is not what its hash says.
     """
@@ -63,7 +74,7 @@ def read_parquet(file: IO[bytes], name: str = PARQUET) -> Iterator[PublishedItem
 
     try:
         source = pq.ParquetFile(file)
-        _check_columns(source.schema_arrow, name)
+        _check_columns(source.schema_arrow, name, strict=strict)
         for number, row in enumerate(_rows(source)):
             yield _item(f"{name}: row {number}", row)
     except (pa.ArrowException, OSError) as error:
@@ -129,10 +140,12 @@ def _groups(rows: Iterable[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
         yield group
 
 
-def _check_columns(schema: "pa.Schema", name: str) -> None:
+def _check_columns(schema: "pa.Schema", name: str, *, strict: bool = False) -> None:
     """All columns of one of the forms that are written, with their types, in any order."""
     found = set(schema.names)
     wanted = _schema(gold=bool(found & set(GOLD_COLUMNS)), images=IMAGES in found)
+    if strict and (more := sorted(found - set(wanted.names))):
+        raise PublishingError(name, f"{more[0]}: no column of a release")
     for field in wanted:
         if field.name not in found:
             raise PublishingError(name, f"the column {field.name} is missing")

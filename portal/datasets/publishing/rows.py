@@ -33,7 +33,7 @@ class PublishedRelease:
 
     `licence` is an SPDX identifier, an address or words; `must_accept` says that it stands before a
     download. `draw` says how its splits were drawn. `page` is the absolute address of the release's
-    page. `sha256`, of the manifest, is empty where gold is hidden, as is `fact_count`.
+    page. `sha256`, made as `scheme` says, is empty where gold is hidden, as is `fact_count`.
     """
 
     dataset: str
@@ -47,6 +47,7 @@ class PublishedRelease:
     labels: tuple[str, ...] = ()
     visibility: str = "public"
     notes: str = ""
+    scheme: str = "release-v1"
     sha256: str = ""
     item_count: int = 0
     fact_count: int | None = None
@@ -80,10 +81,14 @@ class ItemGold:
 
 @dataclass(frozen=True)
 class ItemImage:
-    """A page image: its file's name, such as `ID.png`, and how to get at its bytes."""
+    """A page image: its file's name, such as `ID.png`, and how to get at its bytes.
+
+    `sha256` is that of the stored file, which the release covers; empty where nobody needs it.
+    """
 
     name: str
     read: Callable[[], bytes]
+    sha256: str = ""
 
 
 @dataclass(frozen=True)

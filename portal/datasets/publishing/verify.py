@@ -1,13 +1,14 @@
 """Checks an exported release, a folder or a ZIP, against its own manifest. Offline.
 
 Every file must be there with the size and the SHA-256 that the manifest says, and no other; every
-gold line must have its item's hash, and these the release's. Whoever changes files and manifest
-together is found out by the release's hash alone: it stands on the release's page.
+gold line must have its item's hash. Whoever changes files and manifest together is found out by
+the release's hash alone, which is on the release's page. What that hash covers depends on its
+scheme (see `manifest`): by `release-v2` it is everything, as `covered` says.
 """
 
 import hashlib
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryFile
 
@@ -20,16 +21,31 @@ from portal.common.archives import (
     open_archive,
 )
 
-from .jsonl import FACT_LINES, GOLD_LINES, read_items
-from .manifest import MANIFEST, FileEntry, Manifest, read_manifest, release_sha256
+from .covered import (
+    GOLD_PAGES,
+    content_faults,
+    described_files,
+    images_left_out,
+    table_faults,
+)
+from .jsonl import FACT_LINES, GOLD_LINES, read_items, read_line
+from .manifest import (
+    MANIFEST,
+    SCHEMES,
+    WHOLE,
+    FileEntry,
+    Manifest,
+    read_manifest,
+    release_sha256,
+)
 from .parquet import PARQUET, read_parquet
 from .rows import PublishedItem, PublishingError
+from .starter_kit import ITEM_LINES
 
 # A release is one's own choice to have: only what would fill the memory is refused.
 LIMITS = ArchiveLimits(
     total=1024 * 1024 * MEGABYTE, member=256 * MEGABYTE, ratio=2000, members=5_000_000
 )
-GOLD_PAGES = "gold"
 
 Archive = FolderArchive | ZipArchive
 
@@ -58,10 +74,16 @@ class Verification:
     files: int = 0
     items: int = 0
     hidden: int = 0
+    images_left_out: int = 0
     faults: list[VerifyFault] = field(default_factory=list)
 
     def fault(self, code: str, path: str, message: str) -> None:
         self.faults.append(VerifyFault(code, path, message))
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the archive has the hash of everything: of hidden gold there is none."""
+        return bool(self.manifest and self.manifest.scheme == WHOLE and not self.hidden)
 
 
 def verify_release(
@@ -69,8 +91,8 @@ def verify_release(
 ) -> Verification:
     """Checks everything, and goes on after a fault. Never raises for what is in the files.
 
-    `expected` is the release's hash as somebody else knows it; `limits` are narrower ones for an
-    archive that a stranger sent.
+    `expected` is the release's hash as somebody else knows it, with or without its scheme before
+    it (`release-v2:…`); `limits` are narrower ones for an archive that a stranger sent.
     """
     found = Verification()
     try:
@@ -94,6 +116,8 @@ def _verify(archive: Archive, found: Verification, expected: str) -> None:
     found.manifest = manifest
     sound = _check_files(archive, found, manifest.files, sizes)
     _check_hashes(found, manifest, expected)
+    if found.is_whole:
+        _check_content(archive, found, manifest, sound)
     _check_lines(archive, found, manifest, sound)
 
 
@@ -152,15 +176,53 @@ def _check_hashes(found: Verification, manifest: Manifest, expected: str) -> Non
     if found.hidden:
         # Without all items' hashes the release's cannot be known; then the manifest gives none.
         computed = ""
+    elif manifest.scheme == WHOLE:
+        computed = manifest.computed
     else:
         computed = release_sha256((item.name, item.sha256) for item in manifest.items)
     if manifest.sha256 != computed:
         given = manifest.sha256 or "empty"
-        message = f"sha256 is {given}, that of its items {computed or 'hidden'}"
+        of = "that of the manifest" if manifest.scheme == WHOLE else "that of its items"
+        message = f"sha256 is {given}, {of} {computed or 'hidden'}"
         found.fault("release_sha256", MANIFEST, message)
-    if expected and expected != computed:
-        message = f"the release's SHA-256 is {computed or 'hidden'}, expected was {expected}"
+    _check_expected(found, manifest.scheme, computed, expected)
+
+
+def _check_expected(found: Verification, scheme: str, computed: str, expected: str) -> None:
+    named, _, sha256 = expected.rpartition(":")
+    if named and named not in SCHEMES:
+        known = ", ".join(SCHEMES)
+        message = f"a hash of the scheme {named} was expected, which is unknown here ({known})"
         found.fault("expected_sha256", MANIFEST, message)
+    elif named and named != scheme:
+        message = f"a hash of the scheme {named} was expected, the archive's is of {scheme}"
+        found.fault("expected_sha256", MANIFEST, message)
+    elif sha256 and sha256 != computed:
+        message = (
+            f"the release's SHA-256 is {computed or 'hidden'}, expected was {sha256} ({scheme}"
+            f" covers {SCHEMES[scheme]})"
+        )
+        found.fault("expected_sha256", MANIFEST, message)
+
+
+def _check_content(
+    archive: Archive, found: Verification, manifest: Manifest, sound: set[str]
+) -> None:
+    """The files are the content that the hash covers, or what is made of it."""
+    for fault in content_faults(manifest):
+        found.fault(*fault)
+    found.images_left_out = images_left_out(manifest)
+    assert manifest.release is not None
+    for path, make in described_files(manifest.release, manifest.files).items():
+        if path in sound and not _is_made_of(archive, path, make):
+            found.fault("described", path, "is not what is written for this release")
+
+
+def _is_made_of(archive: Archive, path: str, make: Callable[[], bytes]) -> bool:
+    try:
+        return archive.read(path) == make()
+    except (ArchiveFault, ValueError):
+        return False
 
 
 def _check_lines(
@@ -175,28 +237,70 @@ def _check_lines(
         found.fault("missing", name, "missing, and not in the manifest either")
     if not needed <= sound:
         return
-    facts = 0
-    pages = {path for path in listed if path.startswith(f"{GOLD_PAGES}/")}
     try:
-        for item in read_items(
-            manifest.items, archive_lines(archive, GOLD_LINES), archive_lines(archive, FACT_LINES)
-        ):
-            found.items += 1
-            facts += len(item.gold.facts) if item.gold else 0
-            pages.discard(_page_path(item))
-            _check_page(archive, found, item, sound)
+        _check_items(archive, found, manifest, sound)
     except PublishingError as error:
         found.fault("line", error.where, error.reason)
         return
     except ArchiveFault as fault:
         found.fault(fault.code, fault.member or GOLD_LINES, str(fault))
         return
+    if PARQUET in sound and found.is_whole:
+        _check_whole_parquet(archive, found, manifest, sound)
+    elif PARQUET in sound:
+        _check_parquet(archive, found, manifest)
+
+
+def _check_items(
+    archive: Archive, found: Verification, manifest: Manifest, sound: set[str]
+) -> None:
+    """Raises PublishingError for a line that is not the one of its item, and ArchiveFault."""
+    facts = 0
+    pages = {file.path for file in manifest.files if file.path.startswith(f"{GOLD_PAGES}/")}
+    for item in read_items(
+        manifest.items, archive_lines(archive, GOLD_LINES), archive_lines(archive, FACT_LINES)
+    ):
+        found.items += 1
+        facts += len(item.gold.facts) if item.gold else 0
+        pages.discard(_page_path(item))
+        _check_page(archive, found, item, sound)
     for path in sorted(pages):
         found.fault("page", path, "of no item of the release")
     if manifest.fact_count is not None and not found.hidden and facts != manifest.fact_count:
         found.fault("count", MANIFEST, f"fact_count is {manifest.fact_count}, facts are {facts}")
-    if PARQUET in sound:
-        _check_parquet(archive, found, manifest)
+
+
+def _check_whole_parquet(
+    archive: Archive, found: Verification, manifest: Manifest, sound: set[str]
+) -> None:
+    """The file is the one that is made of the release's content."""
+    if ITEM_LINES not in sound:
+        return
+
+    def items() -> Iterator[PublishedItem]:
+        return _whole_items(archive, manifest)
+
+    with TemporaryFile() as file:
+        file.writelines(archive.pieces(PARQUET))
+        file.seek(0)
+        try:
+            for message in table_faults(file, items):
+                found.fault("parquet", PARQUET, message)
+        except PublishingError as error:
+            found.fault("parquet", error.where, error.reason)
+
+
+def _whole_items(archive: Archive, manifest: Manifest) -> Iterator[PublishedItem]:
+    """The items with their gold and their prompts; raises PublishingError."""
+    lines = enumerate(archive_lines(archive, ITEM_LINES), 1)
+    gold = archive_lines(archive, GOLD_LINES), archive_lines(archive, FACT_LINES)
+    for item in read_items(manifest.items, *gold):
+        number, line = next(lines, (0, b""))
+        about = read_line(ITEM_LINES, number, line)
+        prompt = about.get("prompt")
+        if about.get("id") != item.name or not isinstance(prompt, str):
+            raise PublishingError(f"{ITEM_LINES}:{number}", f"not the line of {item.name}")
+        yield replace(item, prompt=prompt)
 
 
 def _page_path(item: PublishedItem) -> str:

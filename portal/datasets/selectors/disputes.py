@@ -24,6 +24,8 @@ from portal.datasets.models import (
 )
 from portal.facts.excerpts import Context, Excerpts
 
+from .corrections import correction_words
+
 PER_PAGE = 50
 FACTS_PER_PAGE = 100
 # Of a gold line of another benchmark so much is shown.
@@ -94,6 +96,8 @@ class DisputePage:
     may_decide: bool
     workplaces: list[Workplace]
     images: list[PageImage]
+    correction: str
+    """What the next release does to the gold, in words; for those who decide."""
 
 
 def dispute_list(
@@ -176,6 +180,7 @@ def dispute_page(user: Any, dispute: Dispute) -> DisputePage:
         may_decide=decides and not own and dispute.state == Dispute.State.OPEN,
         workplaces=deciders.workplaces(user, dataset, item.document) if decides else [],
         images=item_images(item),
+        correction=correction_words(dispute) if decides else "",
     )
 
 

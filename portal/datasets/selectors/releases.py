@@ -14,6 +14,7 @@ from portal.datasets.exports import published_release
 from portal.datasets.models import Dataset, PageImage, Release, ReleaseItem
 from portal.datasets.publishing.citation import bibtex, citation_cff
 from portal.datasets.publishing.draws import draw_words
+from portal.datasets.publishing.manifest import SCHEMES
 from portal.datasets.release_files import ReleaseFile, gold_files
 
 PER_PAGE = 50
@@ -61,6 +62,8 @@ class ReleasePage:
     """How the splits were drawn, in words."""
     split: str
     facts: int | None
+    hash_covers: str
+    """What the scheme of the published hash covers, in words."""
     files: list[ReleaseFile]
     bibtex: str
     cff: str
@@ -159,6 +162,7 @@ def release_page(
         drawn=draw_words(release.draw),
         split=split,
         facts=told_facts(user, release),
+        hash_covers=SCHEMES[release.scheme],
         files=gold_files(release) if some_gold else [],
         bibtex=bibtex(row),
         cff=citation_cff(row),

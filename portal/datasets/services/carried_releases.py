@@ -12,8 +12,9 @@ from .releases import ReleaseError, freeze_rows
 def carry_release(*, release: Release, variant: Dataset, actor: User | None) -> Release:
     """Freezes the release's items whose documents the variant has, under the same version.
 
-    Gold lines, splits, visibility, licence and citation stay; so does the release's SHA-256 where
-    all items are carried over. A second time it gives the release there is. Raises ReleaseError.
+    Gold lines, splits, visibility, licence and citation stay; so does `gold_sha256` where all items
+    are carried over. The published hash is another one, for it covers the images. A second time it
+    gives the release there is. Raises ReleaseError.
     """
     base = release.dataset
     if variant.derived_from_id != base.pk:

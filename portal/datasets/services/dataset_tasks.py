@@ -7,7 +7,9 @@ so it looks first what of its work is there already.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
+from uuid import uuid4
 
+from django.core.files.base import File
 from django.db import transaction
 from django.utils import timezone
 
@@ -25,10 +27,6 @@ ATTEMPTS = 5
 FAULTS_KEPT = 1_000
 
 
-class TaskError(Exception):
-    """Why a task cannot be done at all. The message is for people."""
-
-
 @dataclass
 class TaskReport:
     """What came of a task: `counts` by what is counted, `faults` that stopped no other document."""
@@ -36,6 +34,8 @@ class TaskReport:
     counts: dict[str, int] = field(default_factory=dict)
     faults: list[dict[str, str]] = field(default_factory=list)
     faults_left_out: int = 0
+    more: dict[str, Any] = field(default_factory=dict)
+    """What a kind keeps beside that, such as the release that it made."""
 
     def count(self, what: str, number: int = 1) -> None:
         self.counts[what] = self.counts.get(what, 0) + number
@@ -48,11 +48,19 @@ class TaskReport:
             self.faults_left_out += 1
 
     def as_json(self) -> dict[str, Any]:
-        return {
+        return self.more | {
             "counts": self.counts,
             "faults": self.faults,
             "faults_left_out": self.faults_left_out,
         }
+
+
+class TaskError(Exception):
+    """Why a task cannot be done at all. The message is for people, `report` tells the rest."""
+
+    def __init__(self, message: str, report: TaskReport | None = None) -> None:
+        super().__init__(message)
+        self.report = report
 
 
 @dataclass(frozen=True)
@@ -73,16 +81,24 @@ def start_task(
     dataset: Dataset,
     kind: DatasetTask.Kind,
     options: Mapping[str, Any] | None = None,
+    upload: "File[bytes] | None" = None,
     actor: User | None,
 ) -> DatasetTask:
-    """Queues a task, or gives the one of its kind that the dataset has under way."""
+    """Queues a task, or gives the one of its kind that the dataset has under way.
+
+    `upload` is a file that it works on, kept until it ends.
+    """
     with transaction.atomic():
         Dataset.objects.select_for_update().get(pk=dataset.pk)
         running = dataset.tasks.unfinished().filter(kind=kind).first()
         if running is not None:
             return running
         task = DatasetTask.objects.create(
-            dataset=dataset, kind=kind, options=dict(options or {}), created_by=actor
+            dataset=dataset,
+            kind=kind,
+            options=dict(options or {}),
+            upload=File(upload.file, name=f"{uuid4().hex}.upload") if upload else "",
+            created_by=actor,
         )
         enqueue(
             kind="dataset_task",
@@ -160,6 +176,9 @@ def end_task(
         stored.report = report.as_json()
     stored.save(update_fields=["state", "error", "finished_at", "report"])
     record_event(verb=f"dataset_task_{state}", subject=stored, actor=None, error=error)
+    if stored.upload:
+        storage, name = stored.upload.storage, str(stored.upload.name)
+        transaction.on_commit(lambda: storage.delete(name))
 
 
 @transaction.atomic

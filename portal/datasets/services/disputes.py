@@ -1,6 +1,7 @@
 """Disputes: raised, decided or withdrawn; the accepted ones are settled in the next release."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
@@ -17,6 +18,13 @@ from portal.datasets.selectors.dispute_notes import (
     unsettled_disputes,
 )
 from portal.jobs.services import enqueue
+
+from .corrections import (
+    CorrectionError,
+    WantedCorrection,
+    claimed_correction,
+    resolve_correction,
+)
 
 State = Dispute.State
 
@@ -75,12 +83,19 @@ def raise_dispute(
 
 @transaction.atomic
 def decide_dispute(
-    *, dispute: Dispute, accept: bool, answer: str, actor: User, origin: str
+    *,
+    dispute: Dispute,
+    accept: bool,
+    answer: str,
+    actor: User,
+    origin: str,
+    correction: WantedCorrection | None = None,
 ) -> Dispute:
     """Accepts or declines, once: of two who decide at the same time the first one holds.
 
     The dispute as it stands afterwards; `decided_by` says whose decision it is. The raiser gets a
-    letter, whose links begin with `origin`. The caller has checked that the actor may decide.
+    letter, whose links begin with `origin`. An accepted one keeps its `correction`, or what its
+    claim says, which the next release is given. The caller has checked that the actor may decide.
     Raises DisputeRefused.
     """
     answer = answer.strip()
@@ -97,7 +112,8 @@ def decide_dispute(
         return locked
     locked.state = State.ACCEPTED if accept else State.DECLINED
     locked.answer, locked.decided_by, locked.decided_at = answer, actor, timezone.now()
-    locked.save(update_fields=["state", "answer", "decided_by", "decided_at"])
+    locked.correction = _correction(locked, correction) if accept else None
+    locked.save(update_fields=["state", "answer", "decided_by", "decided_at", "correction"])
     record_event(verb=f"dispute_{locked.state}", subject=locked, actor=actor)
     if locked.raised_by_id is not None:
         enqueue(
@@ -121,6 +137,15 @@ def withdraw_dispute(*, dispute: Dispute, actor: User) -> Dispute:
     locked.save(update_fields=["state", "decided_by", "decided_at"])
     record_event(verb="withdraw_dispute", subject=locked, actor=actor)
     return locked
+
+
+def _correction(dispute: Dispute, wanted: WantedCorrection | None) -> dict[str, Any] | None:
+    if wanted is None:
+        return claimed_correction(dispute)
+    try:
+        return resolve_correction(dispute, wanted)
+    except CorrectionError as error:
+        raise DisputeRefused(str(error), field=error.field, code="correction") from error
 
 
 def note_disputes(release: Release, rows: Sequence[ReleaseItem]) -> list[Dispute]:

@@ -6,7 +6,7 @@ the task is, so that a killed one goes on behind the last document that has its 
 
 import hashlib
 import io
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -32,6 +32,7 @@ from portal.datasets.models.documents import thumbnail_path
 from portal.datasets.sources.pictures import Picture
 
 from .dataset_tasks import Steps, TaskError, TaskReport, start_task
+from .released import release_reason
 from .storing import store_picture
 from .task_options import OptionsError, refuse_others
 
@@ -63,14 +64,16 @@ def start_rendering(*, dataset: Dataset, again: bool, actor: User | None) -> Dat
 def documents_to_render(dataset: Dataset, *, again: bool) -> QuerySet[Document]:
     """Pages without an image; with `again` those, too, whose images were all rendered here.
 
-    The images of a released document are what models were shown, so they stay.
+    What a release shows of a document stays: its images, and that it has none.
     """
+    frozen = ReleaseItem.objects.filter(document=OuterRef("pk"))
+    return _without_images(dataset, again=again).filter(~Exists(frozen)).order_by("pk")
+
+
+def _without_images(dataset: Dataset, *, again: bool) -> QuerySet[Document]:
     images = PageImage.objects.filter(document=OuterRef("pk"))
-    kept: Any = Exists(images)
-    if again:
-        frozen = ReleaseItem.objects.filter(document=OuterRef("pk"))
-        kept = Exists(images.filter(is_rendered=False)) | Exists(images) & Exists(frozen)
-    return dataset.documents.filter(~kept, kind=Document.Kind.PAGE).order_by("pk")
+    kept = images.filter(is_rendered=False) if again else images
+    return dataset.documents.filter(~Exists(kept), kind=Document.Kind.PAGE)
 
 
 def render_documents(task: DatasetTask, steps: Steps) -> TaskReport | None:
@@ -80,6 +83,8 @@ def render_documents(task: DatasetTask, steps: Steps) -> TaskReport | None:
     again = bool(task.options.get("again"))
     waiting = documents_to_render(task.dataset, again=again).filter(pk__gt=after)
     done = sum(report.counts.values()) - report.counts.get("images", 0)
+    pages = _without_images(task.dataset, again=False)
+    released = pages.filter(release_items__isnull=False).distinct().count()
     total = done + waiting.count()
     steps.progress(done, total)
     try:
@@ -93,6 +98,8 @@ def render_documents(task: DatasetTask, steps: Steps) -> TaskReport | None:
                     steps.progress(done, max(total, done))
     except NoBrowserError as error:
         raise TaskError(str(error)) from error
+    if released:
+        report.count("released documents without an image, left as they are", released)
     return report
 
 
@@ -125,10 +132,10 @@ def _render_one(
 
 
 def _store(document: Document, rendered: Rendered) -> bool:
-    """Replaces rendered images; False if an image from elsewhere came meanwhile."""
+    """Replaces rendered images; False if an image from elsewhere or a release came meanwhile."""
     Document.objects.select_for_update().get(pk=document.pk)
     stored = list(document.images.all())
-    if any(not image.is_rendered for image in stored):
+    if release_reason(document) or any(not image.is_rendered for image in stored):
         return False
     document.images.all().delete()
     for number, image in enumerate(rendered.images, start=1):
@@ -190,23 +197,55 @@ def ensure_thumbnail(image: PageImage) -> bytes:
 
 
 @transaction.atomic
-def add_image(*, document: Document, picture: Picture, actor: User | None) -> PageImage:
-    """Adds an uploaded image behind those that are there; replaces nothing.
+def add_image(
+    *, document: Document, picture: Picture, replaces: int | None = None, actor: User | None
+) -> PageImage:
+    """Adds an uploaded image behind those that are there, or puts it in the place of number
+    `replaces`.
 
-    Raises ImageRefusedError for an image that the document has already, and for one beside images
-    that were rendered here: those show the whole document.
+    Raises ImageRefusedError for a released document, for an image that the document has already,
+    and for one beside images that were rendered here: those show the whole document.
     """
     Document.objects.select_for_update().get(pk=document.pk)
     images = list(document.images.all())
+    if reason := release_reason(document):
+        raise ImageRefusedError(reason)
     if any(image.sha256 == picture.sha256 for image in images):
         raise ImageRefusedError("the document has this image already")
     if any(image.is_rendered for image in images):
         raise ImageRefusedError(
             "the document has images that were rendered here and show all of it; remove them first"
         )
+    if replaces is not None:
+        return _replace_image(document, images, picture, replaces, actor)
     number = max((image.number for image in images), default=0) + 1
     stored = store_picture(document, picture, number)
     record_event(verb="add_page_image", subject=stored, actor=actor, document=document.name)
+    return stored
+
+
+def _replace_image(
+    document: Document,
+    images: Sequence[PageImage],
+    picture: Picture,
+    number: int,
+    actor: User | None,
+) -> PageImage:
+    if document.kind == Document.Kind.PICTURE:
+        raise ImageRefusedError("a picture is its images; import the other one under another name")
+    old = next((image for image in images if image.number == number), None)
+    if old is None:
+        raise ImageRefusedError(f"the document has no image {number}")
+    old.delete()
+    stored = store_picture(document, picture, number)
+    transaction.on_commit(partial(_forget_files, old))
+    record_event(
+        verb="replace_page_image",
+        subject=stored,
+        actor=actor,
+        document=document.name,
+        before=old.sha256,
+    )
     return stored
 
 
@@ -217,8 +256,8 @@ def remove_rendered_images(*, document: Document, actor: User | None) -> int:
     Raises ImageRefusedError for a released document: its images are what models were shown.
     """
     Document.objects.select_for_update().get(pk=document.pk)
-    if document.release_items.exists():
-        raise ImageRefusedError("a release holds this document with its images")
+    if reason := release_reason(document):
+        raise ImageRefusedError(reason)
     rendered = list(document.images.filter(is_rendered=True))
     document.images.filter(is_rendered=True).delete()
     for image in rendered:

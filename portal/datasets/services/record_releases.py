@@ -1,6 +1,6 @@
 """Freezing without a campaign: from the records that came with documents, or from gold files."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -8,19 +8,21 @@ from typing import Any
 from portal.accounts.models import User
 from portal.common.archives import ArchiveFault
 from portal.common.uploads import archive_limits
-from portal.datasets.exports import published_item
 from portal.datasets.gold_formats import GoldFormat, GoldLines, gold_format
 from portal.datasets.models import Dataset, Document, Release, ReleaseItem
-from portal.datasets.selectors.release_diff import drafted_notes
+from portal.datasets.selectors.corrections import corrections_for
 from portal.datasets.sources.gold import GoldPage, read_gold_pages
+from portal.facts import Span
 
 from .gold import place_gold
 from .release_rows import AT_ONCE, GoldItem, ReleaseError, line_rows, page_rows
 from .release_splits import Splits, put_in_splits
-from .releases import freeze_lines, freeze_release
+from .releases import drafted_rows, freeze_lines, freeze_release
 
 # Whose gold is pages with fact tags.
 PAGES = "fincriticaled"
+# Goes through pages one by one, and may count them on the way.
+Over = Callable[[Iterable[Any]], Iterator[Any]]
 
 
 @dataclass(frozen=True)
@@ -38,8 +40,43 @@ class Gold:
     splits: Mapping[str, str] | None = None
 
 
-def gold_of_records(*, dataset: Dataset, benchmark: str, labels: Sequence[str]) -> Gold:
+def gold_of_release(*, release: Release, over: Over = iter) -> Gold:
+    """The gold of an earlier release, with the corrections of accepted disputes applied.
+
+    Documents that are held back since are left out. Raises ReleaseError.
+    """
+    items = release.items.select_related("document").defer("document__metadata", "pinned")
+    kept = [item for item in items.order_by("position") if not _is_held(item)]
+    if not kept:
+        raise ReleaseError([f"all documents of release {release.version} are held back"])
+    splits = {item.name: item.split for item in kept}
+    if not release.has_pages:
+        lines = {item.name: item.gold for item in kept}
+        documents = {item.name: item.document for item in kept if item.document}
+        return Gold(release.benchmark, lines=lines, documents=documents, splits=splits)
+    corrected = corrections_for(release).facts
+    pages = [
+        GoldItem(item.document, _spans(corrected.get(item.name, item.facts)))
+        for item in over(kept)
+        if item.document
+    ]
+    return Gold(release.benchmark, items=pages, labels=release.labels, splits=splits)
+
+
+def _is_held(item: ReleaseItem) -> bool:
+    return item.document is not None and item.document.state == Document.State.HELD
+
+
+def _spans(facts: Iterable[Mapping[str, Any]]) -> list[Span]:
+    return sorted(Span(fact["start"], fact["end"], fact["type"]) for fact in facts)
+
+
+def gold_of_records(
+    *, dataset: Dataset, benchmark: str, labels: Sequence[str], over: Over = iter
+) -> Gold:
     """The gold in the records of a benchmark, of all documents that are not held back.
+
+    `over` iterates over the pages, and may count them.
 
     A column `split` of a record, or of its document's metadata, says in which part it belongs.
     Raises ReleaseError with every fault, each naming the document.
@@ -53,7 +90,7 @@ def gold_of_records(*, dataset: Dataset, benchmark: str, labels: Sequence[str]) 
             GoldPage(document.name, document.name, str(document.record.gold.get("html", "")))
             for document in documents
         )
-        items = place_gold(dataset=dataset, pages=pages, labels=labels)
+        items = place_gold(dataset=dataset, pages=over(pages), labels=labels)
         return Gold(benchmark, items=items, labels=labels, splits=splits)
     read = _format(benchmark).read_records(
         [(document.name, document.record.gold) for document in documents]
@@ -65,16 +102,22 @@ def gold_of_records(*, dataset: Dataset, benchmark: str, labels: Sequence[str]) 
     return Gold(benchmark, lines=read.lines, documents=by_id, splits=told)
 
 
-def gold_of_file(*, dataset: Dataset, benchmark: str, path: Path, labels: Sequence[str]) -> Gold:
+def gold_of_file(
+    *,
+    dataset: Dataset,
+    benchmark: str,
+    path: Path,
+    labels: Sequence[str],
+    over: Over = iter,
+) -> Gold:
     """The gold in a file or folder, in the benchmark's layouts. Raises ReleaseError."""
     if benchmark == PAGES:
         try:
-            pages = list(read_gold_pages(path, archive_limits()))
+            pages = over(read_gold_pages(path, archive_limits()))
+            items = place_gold(dataset=dataset, pages=pages, labels=labels)
         except ArchiveFault as fault:
             raise ReleaseError([str(fault)]) from fault
-        return Gold(
-            benchmark, items=place_gold(dataset=dataset, pages=pages, labels=labels), labels=labels
-        )
+        return Gold(benchmark, items=items, labels=labels)
     try:
         read: GoldLines = _format(benchmark).read_file(path, path.name)
     except (ArchiveFault, OSError) as fault:
@@ -90,14 +133,19 @@ def freeze_gold(
     dataset: Dataset,
     gold: Gold,
     version: str,
-    notes: str,
+    notes: str | None,
     visibility: str,
     licence: str,
     citation: Mapping[str, Any],
     splits: Splits,
     actor: User | None,
+    each: Callable[[], None] = lambda: None,
+    then: Callable[[Release], None] | None = None,
 ) -> Release:
-    """Freezes it. Raises ReleaseError with all faults; then nothing is written."""
+    """Freezes it; without `notes` they are drafted. `each` and `then` are as in `freeze_release`.
+
+    Raises ReleaseError with all faults; then nothing is written.
+    """
     terms: dict[str, Any] = {
         "dataset": dataset,
         "version": version,
@@ -107,9 +155,10 @@ def freeze_gold(
         "citation": citation,
         "splits": splits,
         "actor": actor,
+        "then": then,
     }
     if gold.lines is None:
-        return freeze_release(items=gold.items, labels=gold.labels, **terms)
+        return freeze_release(items=gold.items, labels=gold.labels, each=each, **terms)
     return freeze_lines(
         benchmark=gold.benchmark, lines=gold.lines, documents=gold.documents, **terms
     )
@@ -132,8 +181,7 @@ def notes_of_rows(
 ) -> str:
     """The same for rows that are about to be frozen."""
     put_in_splits(dataset, rows, splits, visibility)
-    coming = Release(dataset=dataset, visibility=visibility)
-    return drafted_notes(coming, [published_item(row) for row in rows])
+    return drafted_rows(Release(dataset=dataset, visibility=visibility), rows)
 
 
 def told_splits(gold: Gold) -> dict[str, str]:

@@ -1,6 +1,6 @@
 """The items of a release before it is frozen: gold lines with their facts and hashes."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,11 +48,15 @@ class ReleaseError(Exception):
 
 
 def page_rows(
-    dataset: Dataset, items: Sequence[GoldItem], labels: Sequence[str]
+    dataset: Dataset,
+    items: Sequence[GoldItem],
+    labels: Sequence[str],
+    *,
+    each: Callable[[], None] = lambda: None,
 ) -> list[ReleaseItem]:
     """The rows without their release, in the order of the documents' names.
 
-    Raises ReleaseError with the faults of all items.
+    `each` is called for each of them. Raises ReleaseError with the faults of all items.
     """
     if faults := list(_page_faults(dataset, items, labels)):
         raise ReleaseError(faults)
@@ -62,6 +66,7 @@ def page_rows(
         part = ordered[start : start + AT_ONCE]
         contents = DocumentContent.objects.in_bulk([item.document.pk for item in part])
         for item in part:
+            each()
             try:
                 rows.append(_page_row(item, contents[item.document.pk], labels, len(rows)))
             except ReleaseError as error:
@@ -169,7 +174,7 @@ def _facts(
     span's edge may have been given up, where no tag can stand between the cells of a table.
     """
     try:
-        page = read_tags(html, labels)
+        page = read_tags(html, labels, known=content.html)
     except (TagError, RefusedHtml) as error:
         raise ReleaseError([f"{name}: its gold HTML cannot be read back: {error}"]) from error
     wanted = [(span.label, content.text[span.start : span.end].strip()) for span in sorted(spans)]

@@ -3,7 +3,7 @@
 `freeze_release` takes facts of documents, `freeze_lines` the gold lines of any other benchmark.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from django.db import transaction
@@ -11,12 +11,14 @@ from django.db import transaction
 from portal.accounts.models import User
 from portal.audit.models import record_event
 from portal.datasets.curation.splits import SplitDraw
+from portal.datasets.exports import published_item
 from portal.datasets.models import Dataset, Document, Release, ReleaseItem
 from portal.datasets.publishing.citation import read_citation
-from portal.datasets.publishing.manifest import release_sha256
+from portal.datasets.selectors.release_diff import drafted_notes
 from portal.datasets.versions import Version
 
 from .disputes import note_disputes, settle_disputes
+from .pinning import Restored, pin_rows, seal
 from .release_rows import AT_ONCE, GoldItem, ReleaseError, line_rows, page_rows
 from .release_splits import Splits, put_in_splits
 
@@ -38,27 +40,32 @@ def freeze_release(
     version: str,
     items: Sequence[GoldItem],
     labels: Sequence[str],
-    notes: str = "",
+    notes: str | None = "",
     visibility: str = Release.Visibility.GOLD_HIDDEN,
     licence: str = "",
     citation: Mapping[str, Any] | None = None,
     splits: Splits = None,
     draw: Mapping[str, Any] | None = None,
     actor: User | None = None,
+    restored: Restored | None = None,
+    each: Callable[[], None] = lambda: None,
+    then: Callable[[Release], None] | None = None,
 ) -> Release:
     """Freezes the items, in the order of their documents' names, as an immutable release.
 
     `version` is semantic and greater than any before; `labels` is the label set. An item's `sha256`
-    is that of its gold line in canonical JSON, the release's that of the manifest made of them.
-    `licence` has to be accepted before a download; `citation` is {authors, year, doi, url}.
-    `splits` names the part of each item, "dev" or "test", or says how to draw it; with hidden gold
-    the development part is open. `draw` is what an archive says of the draw of its splits. Raises
-    ReleaseError with all faults; then nothing is written.
+    is that of its gold line in canonical JSON, the release's that of its manifest, which covers all
+    that belongs to it. `restored` is what a release from an archive had pinned; `each` is called
+    for each item that is written, `then` in the transaction that stores the release. `licence` has
+    to be accepted before a download; `citation` is {authors, year, doi, url}. Without `notes`
+    (None) they are drafted. `splits` names the part of each item, "dev" or "test", or says how to
+    draw it; with hidden gold the development part is open. `draw` is what an archive says of the
+    draw of its splits. Raises ReleaseError with all faults; then nothing is written.
     """
     release = Release(
         dataset=dataset,
         version=version,
-        notes=notes,
+        notes=notes or "",
         visibility=visibility,
         labels=list(labels),
         licence=licence,
@@ -69,12 +76,14 @@ def freeze_release(
     faults = list(_request_faults(release))
     try:
         # Content never changes, so the lines can be made before the database is locked for writing.
-        rows = page_rows(dataset, items, labels)
+        rows = page_rows(dataset, items, labels, each=each)
     except ReleaseError as error:
         raise ReleaseError([*faults, *error.faults]) from error
     if faults:
         raise ReleaseError(faults)
-    return freeze_rows(release, rows, splits)
+    if notes is None:
+        _draft(release, rows, splits)
+    return freeze_rows(release, rows, splits, restored, then)
 
 
 def freeze_lines(
@@ -84,13 +93,15 @@ def freeze_lines(
     benchmark: str,
     lines: Mapping[str, Mapping[str, Any]],
     documents: Mapping[str, Document] | None = None,
-    notes: str = "",
+    notes: str | None = "",
     visibility: str = Release.Visibility.GOLD_HIDDEN,
     licence: str = "",
     citation: Mapping[str, Any] | None = None,
     splits: Splits = None,
     draw: Mapping[str, Any] | None = None,
     actor: User | None = None,
+    restored: Restored | None = None,
+    then: Callable[[Release], None] | None = None,
 ) -> Release:
     """Freezes gold lines by id, as the benchmark's reader made them, as an immutable release.
 
@@ -101,7 +112,7 @@ def freeze_lines(
     release = Release(
         dataset=dataset,
         version=version,
-        notes=notes,
+        notes=notes or "",
         visibility=visibility,
         benchmark=benchmark,
         licence=licence,
@@ -116,17 +127,22 @@ def freeze_lines(
         raise ReleaseError([*faults, *error.faults]) from error
     if faults:
         raise ReleaseError(faults)
-    return freeze_rows(release, rows, splits)
+    if notes is None:
+        _draft(release, rows, splits)
+    return freeze_rows(release, rows, splits, restored, then)
 
 
-def freeze_rows(release: Release, rows: list[ReleaseItem], splits: Splits) -> Release:
+def freeze_rows(
+    release: Release,
+    rows: list[ReleaseItem],
+    splits: Splits,
+    restored: Restored | None = None,
+    then: Callable[[Release], None] | None = None,
+) -> Release:
     """Stores a release and its items. Raises ReleaseError if its version was taken meanwhile.
 
     For the services of this package; the rows are whole but for their release.
     """
-    release.sha256 = release_sha256((row.name, row.sha256) for row in rows)
-    release.item_count = len(rows)
-    release.fact_count = sum(len(row.facts) for row in rows)
     with transaction.atomic():
         Dataset.objects.select_for_update().get(pk=release.dataset_id)
         if late := _version_faults(release.dataset, release.version):
@@ -134,6 +150,8 @@ def freeze_rows(release: Release, rows: list[ReleaseItem], splits: Splits) -> Re
         draw = put_in_splits(release.dataset, rows, splits, release.visibility)
         release.draw = draw or release.draw
         settled = note_disputes(release, rows)
+        pin_rows(rows, restored)
+        seal(release, rows, restored)
         release.save()
         for row in rows:
             row.release = release
@@ -141,7 +159,20 @@ def freeze_rows(release: Release, rows: list[ReleaseItem], splits: Splits) -> Re
         _count_facts(rows)
         settle_disputes(settled, release)
         _record(release, draw)
+        if then:
+            then(release)
     return release
+
+
+def drafted_rows(release: Release, rows: Sequence[ReleaseItem]) -> str:
+    """The change notes of a coming release whose rows are in their splits."""
+    return drafted_notes(release, [published_item(row) for row in rows])
+
+
+def _draft(release: Release, rows: Sequence[ReleaseItem], splits: Splits) -> None:
+    """A draw that is repeated draws the same, as long as nothing is frozen in between."""
+    put_in_splits(release.dataset, rows, splits, release.visibility)
+    release.notes = drafted_rows(release, rows)
 
 
 def _count_facts(rows: Sequence[ReleaseItem]) -> None:
@@ -158,6 +189,16 @@ def suggest_version(dataset: Dataset) -> str:
     """The version after the latest, 1.0.0 for the first."""
     latest = _latest_version(dataset)
     return str(latest.next_patch()) if latest else "1.0.0"
+
+
+def check_terms(
+    dataset: Dataset, version: str, visibility: str, licence: str, citation: Mapping[str, Any]
+) -> None:
+    """Raises ReleaseError for what is wrong with a release before its gold is read."""
+    terms = {"version": version, "visibility": visibility, "licence": licence}
+    release = Release(dataset=dataset, citation=dict(citation), **terms)
+    if faults := list(_request_faults(release)):
+        raise ReleaseError(faults)
 
 
 def _record(release: Release, draw: Mapping[str, Any]) -> None:

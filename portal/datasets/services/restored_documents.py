@@ -4,9 +4,11 @@ holds.
 
 import hashlib
 from collections.abc import Mapping
+from pathlib import PurePosixPath
 from typing import Any
 
 from portal.common.archives import Archive, ArchiveFault
+from portal.datasets.exports import document_images
 from portal.datasets.models import (
     Dataset,
     Document,
@@ -23,6 +25,7 @@ from portal.facts import Canonical, RefusedHtml, TagError, read_tags
 from .gold import text_difference
 from .judging import picture_sha256
 from .release_rows import GoldItem
+from .released import is_pinned, release_reason
 from .restored_meta import RestoredMeta
 from .storing import store_picture
 
@@ -50,12 +53,16 @@ class RestoredDocuments:
         self.lines: dict[str, Mapping[str, Any]] = {}
         self.documents: dict[str, Document] = {}
         self.faults: list[str] = []
+        self.pinned: dict[str, dict[str, Any]] = {}
+        """What the release had pinned of each item, where its hash covers that."""
         self._dataset = dataset
         self._archive = archive
         self._manifest = manifest
         self._meta = meta
         self._known = {row.name: row for row in dataset.documents.defer("metadata")}
         self._by_html = {row.html_sha256: row.name for row in self._known.values()}
+        self._covered = {entry.path: entry.sha256 for entry in manifest.content}
+        self._here = {file.path for file in manifest.files}
 
     def add(self, item: PublishedItem, about: Mapping[str, Any]) -> None:
         """`about` is the item's line in `items.jsonl`: its document, prompt and images."""
@@ -63,13 +70,36 @@ class RestoredDocuments:
         line = item.gold.line
         try:
             if self._manifest.labels:
-                self._add_page(item.name, line, about)
+                document: Document | None = self._add_page(item.name, line, about)
             else:
-                self._add_line(item.name, line, about)
+                document = self._add_line(item.name, line, about)
+            if self._covered:
+                self.pinned[item.name] = self._pins(item, document, about)
         except (_UnfitError, ValueError, ArchiveFault, PictureError, RefusedHtml) as error:
             self.faults.append(f"{item.name}: {error}")
 
-    def _add_page(self, name: str, line: Mapping[str, Any], about: Mapping[str, Any]) -> None:
+    def _pins(
+        self, item: PublishedItem, document: Document | None, about: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """As the archive has it; an image that neither it nor the document has gets no path."""
+        images, paths = document_images(document), _image_paths(about)
+        wanted = {PurePosixPath(path).name: self._covered.get(path, "") for path in paths}
+        if images and {image["name"]: image["sha256"] for image in images} != wanted:
+            raise _UnfitError("its images here are not those of the release")
+        missing = [{"name": name, "path": "", "sha256": sha} for name, sha in wanted.items()]
+        called = str(about.get("document") or item.name)
+        assert item.gold is not None
+        has_document = document is not None or called in self._meta
+        return {
+            "document": called if has_document else "",
+            "prompt": _prompt(about),
+            "images": images or missing,
+            "meta": self._meta.get(called, RestoredMeta()).line,
+            "text_chars": item.gold.text_chars,
+            "text_sha256": item.gold.text_sha256,
+        }
+
+    def _add_page(self, name: str, line: Mapping[str, Any], about: Mapping[str, Any]) -> Document:
         if not isinstance(line.get("html"), str) or line.get("id") != name:
             raise _UnfitError("its gold line is not that of a page of this name")
         try:
@@ -92,6 +122,7 @@ class RestoredDocuments:
         if _prompt(about):
             self._add_record(document, line, _prompt(about))
         self.items.append(GoldItem(document, page.spans))
+        return document
 
     def _new_page(self, name: str, canonical: Canonical, doc_type: str) -> Document:
         if other := self._by_html.get(canonical.html_sha256):
@@ -109,7 +140,9 @@ class RestoredDocuments:
         self._keep(document)
         return document
 
-    def _add_line(self, name: str, line: Mapping[str, Any], about: Mapping[str, Any]) -> None:
+    def _add_line(
+        self, name: str, line: Mapping[str, Any], about: Mapping[str, Any]
+    ) -> Document | None:
         self.lines[name] = line
         called = str(about.get("document") or name)
         document = self._known.get(called)
@@ -120,6 +153,7 @@ class RestoredDocuments:
         if document is not None:
             self._add_images(document, pictures)
             self.documents[name] = document
+        return document
 
     def _new_picture(self, name: str, prompt: str, pictures: list[Picture]) -> Document:
         benchmark = self._manifest.benchmark
@@ -155,16 +189,24 @@ class RestoredDocuments:
         )
 
     def _pictures(self, about: Mapping[str, Any]) -> list[Picture]:
-        paths = about.get("images") or []
-        if not isinstance(paths, list) or not all(isinstance(path, str) for path in paths):
-            raise _UnfitError("images: not a list of paths")
-        return [check_picture(self._archive.read(path)) for path in paths]
+        """Those that are in the archive; a hash may cover images that were left out of it."""
+        paths = _image_paths(about)
+        return [check_picture(self._archive.read(path)) for path in paths if path in self._here]
 
     def _add_images(self, document: Document, pictures: list[Picture]) -> None:
-        """Images that are here already stay."""
+        """Images that are here already stay, and so does what another release shows."""
         if pictures and not document.images.exists():
+            if not is_pinned(document, [picture.sha256 for picture in pictures]):
+                raise _UnfitError(f"has no images here: {release_reason(document)}")
             for number, picture in enumerate(pictures, start=1):
                 store_picture(document, picture, number)
+
+
+def _image_paths(about: Mapping[str, Any]) -> list[str]:
+    paths = about.get("images") or []
+    if not isinstance(paths, list) or not all(isinstance(path, str) for path in paths):
+        raise _UnfitError("images: not a list of paths")
+    return paths
 
 
 def _prompt(about: Mapping[str, Any]) -> str:

@@ -17,6 +17,8 @@ from portal.datasets.sources.meta import DocumentMeta, check_plain, described, r
 class RestoredMeta:
     meta: DocumentMeta = field(default_factory=DocumentMeta)
     language: str = ""
+    line: str = ""
+    """As the archive has it, with its line break."""
 
     def fields(self, benchmark: str) -> dict[str, Any]:
         """As keyword arguments of Document."""
@@ -32,19 +34,20 @@ def read_meta(archive: Archive, manifest: Manifest) -> Mapping[str, RestoredMeta
     for number, line in enumerate(archive_lines(archive, META_LINES), 1):
         about = read_line(META_LINES, number, line)
         try:
-            name, restored = _read(about)
+            name, restored = _read(about, line)
         except ValueError as error:
             raise PublishingError(f"{META_LINES}:{number}", str(error)) from error
         found[name] = restored
     return found
 
 
-def _read(about: dict[str, Any]) -> tuple[str, RestoredMeta]:
+def _read(about: dict[str, Any], line: bytes) -> tuple[str, RestoredMeta]:
     check_plain(about)
     name, language = about.pop("id", None), about.pop(LANGUAGE, "")
     if not isinstance(name, str):
         raise ValueError("id: missing, or not a text")
     try:
-        return name, RestoredMeta(described(about), read_text(LANGUAGE, language))
+        written = line.decode() + "\n"
+        return name, RestoredMeta(described(about), read_text(LANGUAGE, language), written)
     except ValueError as error:
         raise ValueError(f"{name}: {error}") from error

@@ -18,6 +18,7 @@ from portal.datasets.publishing.rows import PublishingError
 from portal.datasets.publishing.starter_kit import ITEM_LINES
 from portal.datasets.publishing.verify import LIMITS, Archive, archive_lines, verify_release
 
+from .pinning import Restored
 from .release_rows import ReleaseError
 from .releases import freeze_lines, freeze_release
 from .restored_documents import RestoredDocuments
@@ -82,7 +83,13 @@ def _restore(dataset: Dataset, archive: Archive, manifest: Manifest, actor: User
         documents.add(item, about.get(item.name, {}))
     if documents.faults:
         raise ReleaseError(documents.faults)
-    terms = {**_terms(manifest), "dataset": dataset, "version": manifest.version, "actor": actor}
+    terms = {
+        **_terms(manifest),
+        "dataset": dataset,
+        "version": manifest.version,
+        "actor": actor,
+        "restored": _restored(manifest, documents),
+    }
     if manifest.labels:
         return freeze_release(items=documents.items, labels=list(manifest.labels), **terms)
     return freeze_lines(
@@ -106,6 +113,23 @@ def _terms(manifest: Manifest) -> dict[str, Any]:
         "splits": splits or None,
         "draw": read_draw(about.get("draw")) if splits else {},
     }
+
+
+def _restored(manifest: Manifest, documents: RestoredDocuments) -> Restored:
+    """What the release had pinned, which is what its hash covers."""
+    row = manifest.release
+    if row is None:
+        return Restored(manifest.scheme)
+    about = {
+        "dataset": row.dataset,
+        "title": row.title,
+        "description": row.description,
+        "licence": row.licence,
+        "keywords": list(row.keywords),
+        "notes": row.notes,
+        "frozen_at": row.frozen_at.isoformat(),
+    }
+    return Restored(manifest.scheme, about, documents.pinned)
 
 
 def _without_empty(citation: Mapping[str, Any]) -> dict[str, Any]:

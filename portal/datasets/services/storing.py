@@ -26,6 +26,8 @@ from portal.datasets.sources.meta import DocumentMeta
 from portal.datasets.sources.pictures import Picture
 from portal.facts import Canonical
 
+from .released import release_reason
+
 Outcome = ImportItem.Outcome
 
 # Of an empty text, which a picture has.
@@ -226,6 +228,10 @@ def _late_images(stored: Document, pictures: Sequence[Picture]) -> list[_Late]:
         return []
     images = [image.sha256 for image in stored.images.order_by("number")]
     if not images:
+        # Freezing locks documents, so that no release comes in between.
+        Document.objects.select_for_update().get(pk=stored.pk)
+        if reason := release_reason(stored):
+            return [f"its image was left out: {reason}"]
         for number, picture in enumerate(pictures, start=1):
             store_picture(stored, picture, number)
         note = "image added" if len(pictures) == 1 else f"{len(pictures)} images added"

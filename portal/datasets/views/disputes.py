@@ -11,6 +11,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from portal.accounts.access import UserRequest, is_organiser
 from portal.accounts.invitation_views import origin_of
+from portal.common.known_parameters import refuse_unknown
 from portal.datasets.access import get_dataset, may_see_item_gold, visible_releases
 from portal.datasets.dispute_access import (
     get_decidable,
@@ -48,6 +49,7 @@ def release_item(request: HttpRequest, slug: str, version: str, name: str) -> Ht
 @require_safe
 def disputes(request: HttpRequest, slug: str) -> HttpResponse:
     dataset = get_dataset(request.user, slug)
+    refuse_unknown(request, {*DisputeFilterForm.base_fields, "page"})
     releases = list(visible_releases(request.user, dataset))
     form = DisputeFilterForm(request.GET, releases=releases)
     form.is_valid()
@@ -140,13 +142,18 @@ def decide(request: UserRequest, slug: str, pk: int) -> HttpResponse:
     found, form = get_decidable(request.user, slug, pk), DecisionForm(request.POST)
     if not form.is_valid():
         return _show(request, found, form)
-    decided = decide_dispute(
-        dispute=found,
-        accept=form.accepts(),
-        answer=form.cleaned_data["answer"],
-        actor=request.user,
-        origin=origin_of(request),
-    )
+    try:
+        decided = decide_dispute(
+            dispute=found,
+            accept=form.accepts(),
+            answer=form.cleaned_data["answer"],
+            correction=form.correction(),
+            actor=request.user,
+            origin=origin_of(request),
+        )
+    except DisputeRefused as refusal:
+        form.add_error(refusal.field if refusal.field in form.fields else None, refusal.message)
+        return _show(request, found, form)
     wanted = Dispute.State.ACCEPTED if form.accepts() else Dispute.State.DECLINED
     if decided.decided_by_id == request.user.pk and decided.state == wanted:
         messages.success(request, f"Dispute {pk} is {decided.state}.")

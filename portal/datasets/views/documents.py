@@ -15,11 +15,12 @@ from portal.datasets.selectors.page_content import page_content
 def document(request: HttpRequest, slug: str, name: str) -> HttpResponse:
     document = get_document(request.user, slug, name)
     may_manage = is_organiser(request.user)
+    view = document_page(request.user, document)
     context = {
-        "view": document_page(request.user, document),
+        "view": view,
         "content": page_content(document) if may_manage else None,
         "may_manage": may_manage,
-        "upload": ImageForm(),
+        "upload": ImageForm(numbers=[image.number for image in view.images]),
     }
     return render(request, "datasets/document.html", context)
 

@@ -37,14 +37,18 @@ def upload(request: UserRequest, slug: str, name: str) -> HttpResponse:
     document = get_document(request.user, slug, name)
     _ = request.FILES  # reading them tells whether there were too many bytes
     too_large = was_too_large(request)
-    form = ImageForm(request.POST, request.FILES, too_large=too_large)
+    numbers = list(document.images.values_list("number", flat=True))
+    form = ImageForm(request.POST, request.FILES, numbers=numbers, too_large=too_large)
     if form.is_valid():
+        replaces = form.cleaned_data.get("replaces")
         try:
-            add_image(document=document, picture=form.picture, actor=request.user)
+            add_image(
+                document=document, picture=form.picture, replaces=replaces, actor=request.user
+            )
         except ImageRefusedError as error:
             form.add_error("file", str(error))
         else:
-            messages.success(request, "Image added.")
+            messages.success(request, f"Image {replaces} replaced." if replaces else "Image added.")
             return redirect(document)
     context = {"view": document_page(request.user, document), "may_manage": True, "upload": form}
     status = 413 if too_large else 400

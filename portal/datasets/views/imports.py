@@ -6,6 +6,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST
 
 from portal.accounts.access import UserRequest, organiser_required
+from portal.common.known_parameters import refuse_unknown
 from portal.common.uploads import was_too_large
 from portal.datasets.access import get_dataset, get_import
 from portal.datasets.forms import ImportForm
@@ -65,6 +66,7 @@ def import_report_file(
 ) -> StreamingHttpResponse:
     """What became of each file, or of those with one outcome, as CSV or JSON Lines."""
     run = get_import(slug, pk)
+    refuse_unknown(request, {"outcome"})
     return report_file_response(run, form, request.GET.get("outcome", ""))
 
 

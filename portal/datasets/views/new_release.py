@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path, PurePath
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -16,18 +17,19 @@ from portal.accounts.access import UserRequest, organiser_required
 from portal.common.uploads import archive_limits, was_too_large
 from portal.datasets.access import get_dataset
 from portal.datasets.models import Dataset, Release
-from portal.datasets.release_forms import FILE, NewReleaseForm, RestoreForm
-from portal.datasets.selectors.dispute_notes import unsettled_disputes
+from portal.datasets.release_forms import NewReleaseForm, RestoreForm
+from portal.datasets.selectors.corrections import planned_corrections
 from portal.datasets.selectors.freeze_reports import freeze_remarks, freeze_warnings
 from portal.datasets.selectors.open_gold import open_gold_of_dataset
-from portal.datasets.services.record_releases import (
-    Gold,
-    draft_notes,
-    freeze_gold,
-    gold_of_file,
-    gold_of_records,
-    told_splits,
+from portal.datasets.services.freezing import (
+    freeze_order,
+    gold_of_order,
+    is_quick,
+    running_freeze,
+    splits_of_order,
+    start_freezing,
 )
+from portal.datasets.services.record_releases import draft_notes
 from portal.datasets.services.release_rows import ReleaseError
 from portal.datasets.services.releases import suggest_version
 from portal.datasets.services.restoring import restore_release
@@ -40,11 +42,8 @@ def new_release(request: UserRequest, slug: str) -> HttpResponse:
     form = _form(request, dataset)
     if form.is_bound and form.is_valid():
         try:
-            with _gold(dataset, form) as gold:
-                if "draft" in request.POST:
-                    _draft(request, dataset, form, gold)
-                else:
-                    return _frozen(request, _freeze(request, dataset, form, gold))
+            if (answer := _answer(request, dataset, form)) is not None:
+                return answer
         except ReleaseError as error:
             form.add_error(None, error.faults)
     return _page(request, dataset, form, RestoreForm())
@@ -58,6 +57,7 @@ def restore(request: UserRequest, slug: str) -> HttpResponse:
     if form.is_valid():
         try:
             with _stored(form.upload) as path:
+                assert path is not None
                 release = restore_release(
                     dataset=dataset, path=path, limits=archive_limits(), actor=request.user
                 )
@@ -97,7 +97,8 @@ def _page(
         "dataset": dataset,
         "form": form,
         "restoring": restoring,
-        "accepted_disputes": unsettled_disputes(dataset),
+        "corrections": planned_corrections(dataset),
+        "running": running_freeze(dataset),
         "open_gold": open_gold_of_dataset(dataset).words(),
     }
     refused = 413 if was_too_large(request) else 400
@@ -105,20 +106,41 @@ def _page(
     return render(request, "datasets/new_release.html", context, status=status)
 
 
-@contextmanager
-def _gold(dataset: Dataset, form: NewReleaseForm) -> Iterator[Gold]:
-    source, benchmark = form.chosen
-    labels = form.label_set()
-    if source == FILE:
-        with _stored(form.cleaned_data["file"]) as path:
-            yield gold_of_file(dataset=dataset, benchmark=benchmark, path=path, labels=labels)
-    else:
-        yield gold_of_records(dataset=dataset, benchmark=benchmark, labels=labels)
+def _answer(request: UserRequest, dataset: Dataset, form: NewReleaseForm) -> HttpResponse | None:
+    """Freezes at once what is quick; anything else a worker does. None for a draft of the notes."""
+    order, upload = form.order(), form.upload
+    if not is_quick(dataset, (upload.size or 0) if upload else 0):
+        return _queued(request, dataset, form)
+    with _stored(upload) as path:
+        if "draft" in request.POST:
+            _draft(request, dataset, form, path)
+            return None
+        release = freeze_order(dataset=dataset, order=order, path=path, actor=request.user)
+    return _frozen(request, release)
+
+
+def _queued(request: UserRequest, dataset: Dataset, form: NewReleaseForm) -> HttpResponse | None:
+    """Notes that were left empty are drafted by the worker, for that takes as long."""
+    order = form.order()
+    if "draft" in request.POST:
+        form.add_error(
+            "notes",
+            "With so many documents the draft takes minutes. Leave the notes empty: they are"
+            " drafted when the release is frozen.",
+        )
+        return None
+    order = replace(order, notes=order.notes or None)
+    task = start_freezing(dataset=dataset, order=order, upload=form.upload, actor=request.user)
+    messages.info(request, f"Release {order.version} is being frozen.")
+    return redirect(task)
 
 
 @contextmanager
-def _stored(upload: "UploadedFile[bytes]") -> Iterator[Path]:
-    """The upload as a file of its own name, for readers that go by its ending."""
+def _stored(upload: "UploadedFile[bytes] | None") -> Iterator[Path | None]:
+    """The upload as a file of its own name, for readers that go by its ending; None for none."""
+    if upload is None:
+        yield None
+        return
     with TemporaryDirectory() as folder:
         path = Path(folder) / (PurePath(upload.name or "").name or "upload")
         with path.open("wb") as file:
@@ -127,38 +149,21 @@ def _stored(upload: "UploadedFile[bytes]") -> Iterator[Path]:
         yield path
 
 
-def _draft(request: UserRequest, dataset: Dataset, form: NewReleaseForm, gold: Gold) -> None:
+def _draft(request: UserRequest, dataset: Dataset, form: NewReleaseForm, path: Path | None) -> None:
     """Writes the change notes into the form; what the person wrote stays above them."""
+    order = form.order()
+    gold = gold_of_order(dataset=dataset, order=order, path=path)
     drafted = draft_notes(
         dataset=dataset,
         gold=gold,
-        visibility=form.cleaned_data["visibility"],
-        splits=_splits(form, gold),
+        visibility=order.visibility,
+        splits=splits_of_order(order, gold),
     )
     if drafted:
         form.show_notes(drafted)
         messages.info(request, "The notes are drafted. Read them over before you freeze.")
     else:
         messages.info(request, "This is the first release: there is nothing to compare it with.")
-
-
-def _freeze(request: UserRequest, dataset: Dataset, form: NewReleaseForm, gold: Gold) -> Release:
-    data = form.cleaned_data
-    return freeze_gold(
-        dataset=dataset,
-        gold=gold,
-        version=data["version"],
-        notes=data["notes"],
-        visibility=data["visibility"],
-        licence=data["licence"],
-        citation=form.citation(),
-        splits=_splits(form, gold),
-        actor=request.user,
-    )
-
-
-def _splits(form: NewReleaseForm, gold: Gold) -> Any:
-    return told_splits(gold) if form.split_is_told else form.draw()
 
 
 def _frozen(request: UserRequest, release: Release) -> HttpResponse:

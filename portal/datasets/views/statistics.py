@@ -4,6 +4,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
+from portal.common.known_parameters import refuse_unknown
 from portal.datasets.access import get_dataset
 from portal.datasets.curation.statistics import fact_title
 from portal.datasets.file_responses import file_response
@@ -34,6 +35,7 @@ def statistics(request: HttpRequest, slug: str) -> HttpResponse:
 @require_safe
 def statistics_export(request: HttpRequest, slug: str) -> HttpResponse:
     """Figures, the table or a chart as a file; `form` chooses which."""
+    refuse_unknown(request, {"form", "release"})
     page = _page(request, slug)
     try:
         return file_response(statistics_file(page, _form(request.GET.get("form", FORMS[0]))))

@@ -9,6 +9,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from portal.accounts.access import UserRequest, is_organiser, organiser_required
+from portal.common.known_parameters import refuse_unknown
 from portal.datasets.access import get_dataset, get_document
 from portal.datasets.document_forms import (
     BulkEditForm,
@@ -34,6 +35,7 @@ MAX_TICKED = 1_000
 
 def table(request: HttpRequest, slug: str) -> HttpResponse:
     dataset = get_dataset(request.user, slug)
+    refuse_unknown(request, {*DocumentFilterForm.base_fields, "sort", "page"})
     form = filter_form(request, dataset, request.GET)
     wanted = form.wanted()
     sort = request.GET.get("sort", "name")

@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from portal.facts import RefusedHtml, TagError, read_tags, write_tags
+from portal.facts.labels import KNOWN_LABELS
+from portal.facts.unknown_tags import unknown_tags, unknown_tags_reason
 from scoring.benchmarks.base import GoldLine, Options, PredictionLine
 from scoring.benchmarks.line_checks import check_id, check_text
 from scoring.benchmarks.reading import (
@@ -96,7 +98,12 @@ def _check_type(record: Record) -> ReadFault | None:
 
 def _check_page(record: Record, labels: tuple[str, ...]) -> ReadFault | None:
     """What is wrong with the fact tags or the length of the text, if anything; a tag's line is that
-    of a page file, else one within the HTML."""
+    of a page file, else one within the HTML. Labels of the shipped sets may be left out of
+    `labels`; any other tag that is no element is a mistake."""
+    if unknown := unknown_tags(record.value["html"], [*labels, *KNOWN_LABELS]):
+        reason = unknown_tags_reason(unknown, labels)
+        line = record.value["html"].count("\n", 0, unknown[0].start) + 1
+        return record.fault(reason, line=line) if record.is_page else record.fault(reason)
     try:
         page = read_page(record.value["html"], labels)
     except FactTagError as error:

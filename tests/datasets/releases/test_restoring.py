@@ -16,7 +16,13 @@ from portal.datasets.services.release_rows import ReleaseError
 from portal.datasets.services.releases import GoldItem, SplitDraw, freeze_release
 from portal.datasets.services.restoring import restore_release
 from tests.datasets.factories import stored_bytes
-from tests.datasets.releases.worlds import RECORDS, page_records, record_world, split_world
+from tests.datasets.releases.worlds import (
+    RECORDS,
+    freeze_split,
+    page_records,
+    record_world,
+    split_world,
+)
 from tests.factories import empty_dataset, make_document
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -140,9 +146,16 @@ ABOUT = {
 }  # fmt: skip
 
 
+def described_world(**documents: dict[str, Any]) -> Release:
+    """The release 1.0.1 of the split world, frozen with these fields of its documents."""
+    dataset = split_world().dataset
+    for name, fields in documents.items():
+        dataset.documents.filter(name=name).update(**fields)
+    return freeze_split(dataset, version="1.0.1")
+
+
 def test_what_is_known_of_the_documents_comes_back(tmp_path: Path) -> None:
-    release = split_world()
-    Document.objects.filter(name="secret").update(**ABOUT, doc_type="tax_form")
+    release = described_world(secret={**ABOUT, "doc_type": "tax_form"})
     path = export(release, tmp_path, images=False)
     wipe()
     dataset = restore_release(dataset=empty_dataset(slug="again"), path=path).dataset
@@ -152,9 +165,7 @@ def test_what_is_known_of_the_documents_comes_back(tmp_path: Path) -> None:
 
 
 def test_an_archive_tells_nothing_of_documents_whose_gold_is_hidden(tmp_path: Path) -> None:
-    release = split_world()
-    Document.objects.filter(name="secret").update(**ABOUT)
-    Document.objects.filter(name="open").update(company="Open Inc.")
+    release = described_world(secret=ABOUT, open={"company": "Open Inc."})
     path = export(release, tmp_path, images=False, seen=frozenset({"dev"}))
     with zipfile.ZipFile(path) as archive:
         (line,) = archive.read("meta.jsonl").splitlines()
@@ -165,8 +176,7 @@ def test_an_archive_tells_nothing_of_documents_whose_gold_is_hidden(tmp_path: Pa
 
 
 def test_an_unreadable_description_is_named(tmp_path: Path) -> None:
-    release = split_world()
-    Document.objects.filter(name="open").update(fiscal_year=3)
+    release = described_world(open={"fiscal_year": 3})
     path = export(release, tmp_path, images=False)
     wipe()
     assert "meta.jsonl:1: open: fiscal_year: must be a year such as 2024" in refused(path)
@@ -215,7 +225,7 @@ def test_an_archive_with_a_forged_visibility_is_refused(tmp_path: Path) -> None:
             if name == "manifest.json":
                 data = json.dumps(json.loads(data) | {"visibility": "everybody"}).encode()
             new.writestr(name, data)
-    assert "'everybody' is none of public" in refused(forged)
+    assert "manifest.json: sha256 is" in refused(forged)
 
 
 def test_other_documents_of_the_same_name_are_told(tmp_path: Path) -> None:

@@ -47,10 +47,11 @@ def test_told_splits_are_kept_with_the_items() -> None:
     assert splits_of(split_world()) == {"open": "dev", "secret": "test"}
 
 
-def test_splits_are_no_part_of_the_hash() -> None:
+def test_the_published_hash_covers_splits_and_that_of_the_gold_does_not() -> None:
     release = split_world()
     again = freeze_split(release.dataset, version="1.0.1", splits=None)
-    assert again.sha256 == release.sha256
+    assert again.gold_sha256 == release.gold_sha256
+    assert again.sha256 != release.sha256
     assert splits_of(again) == {"open": "", "secret": ""}
 
 

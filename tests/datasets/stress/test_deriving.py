@@ -243,14 +243,14 @@ def test_suggested_slug(kind: str, strength: float, slug: str) -> None:
     assert len(suggest_slug(Dataset(slug="x" * 80), spec)) <= 80
 
 
-def test_gold_carried_over_has_the_hash_of_the_original() -> None:
+def test_gold_carried_over_is_that_of_the_original() -> None:
     base = base_dataset()
     release = make_release(base)
     variant = derived(base, replace(OFF_AXIS, release=release))
     carried = variant.releases.get()
-    assert (carried.version, carried.sha256, carried.visibility) == (
+    assert (carried.version, carried.gold_sha256, carried.visibility) == (
         "1.0.0",
-        release.sha256,
+        release.gold_sha256,
         "public",
     )
     assert list(carried.items.values_list("document__dataset", flat=True)) == [variant.pk] * 3
@@ -263,7 +263,7 @@ def test_gold_of_a_part_is_carried_over_for_that_part() -> None:
     variant = derived(base, replace(OFF_AXIS, names=["p1"], release=release))
     carried = variant.releases.get()
     assert [item.name for item in carried.items.all()] == ["p1"]
-    assert carried.sha256 != release.sha256
+    assert carried.gold_sha256 != release.gold_sha256
     assert "1 of the items" in carried.notes
 
 
@@ -277,7 +277,7 @@ def test_splits_and_lines_of_other_benchmarks_are_carried_over() -> None:
     variant = derived(base, replace(OFF_AXIS, release=release))
     carried = variant.releases.get()
     assert {item.name: item.split for item in carried.items.all()} == splits
-    assert (carried.benchmark, carried.sha256) == ("findoc", release.sha256)
+    assert (carried.benchmark, carried.gold_sha256) == ("findoc", release.gold_sha256)
 
 
 def test_what_cannot_be_carried_over_is_refused() -> None:

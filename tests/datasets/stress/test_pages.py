@@ -39,7 +39,7 @@ def test_form_makes_a_private_variant_that_a_worker_fills(
     run_jobs()
     variant = Dataset.objects.get(derived_from=base)
     assert (variant.visibility, variant.created_by) == ("private", organiser)
-    assert variant.releases.get().sha256 == release.sha256
+    assert variant.releases.get().gold_sha256 == release.gold_sha256
     assert client_of(None).get("/datasets/base/variants/").context["view"].rows == []
     assert len(client.get("/datasets/base/variants/").context["view"].rows) == 1
 
@@ -159,5 +159,5 @@ def test_gold_is_carried_over_by_a_button(organiser: User, lead: User, client_of
     assert "Carry over" in client.get("/datasets/base/variants/").content.decode()
     for _ in range(2):
         assert client.post(path, {"release": release.pk}).status_code == 302
-    assert variant.releases.get().sha256 == release.sha256
+    assert variant.releases.get().gold_sha256 == release.gold_sha256
     assert "Carry over" not in client.get("/datasets/base/variants/").content.decode()

@@ -10,7 +10,10 @@ from portal.common.archives import ArchiveFault
 from portal.common.uploads import archive_limits
 from portal.datasets.management.release_terms import add_terms, report_frozen, terms
 from portal.datasets.models import Dataset, Release
+from portal.datasets.selectors.corrections import corrections_for
+from portal.datasets.services.freezing import earlier_release
 from portal.datasets.services.gold import place_gold
+from portal.datasets.services.record_releases import freeze_gold, gold_of_release
 from portal.datasets.services.releases import ReleaseError, freeze_release
 from portal.datasets.sources.gold import read_gold_pages
 from portal.facts import LABEL_SETS
@@ -26,11 +29,16 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("slug", help="The dataset.")
         parser.add_argument("version", help="Semantic, greater than the last: 1.0.0.")
-        parser.add_argument(
+        source = parser.add_mutually_exclusive_group(required=True)
+        source.add_argument(
             "--gold",
             type=Path,
-            required=True,
             help="A folder or ZIP of ID.html, or lines {id, html} as .jsonl or .jsonl.gz.",
+        )
+        source.add_argument(
+            "--from-release",
+            metavar="VERSION",
+            help="The gold of this release, with the corrections of accepted disputes.",
         )
         parser.add_argument(
             "--labels",
@@ -51,7 +59,7 @@ class Command(BaseCommand):
         dataset = Dataset.objects.filter(slug=options["slug"]).first()
         if dataset is None:
             raise CommandError(f"there is no dataset {options['slug']}")
-        if not options["gold"].exists():
+        if options["gold"] and not options["gold"].exists():
             raise CommandError(f"{options['gold']}: no such file or folder")
         try:
             release = self._freeze(dataset, options)
@@ -65,6 +73,8 @@ class Command(BaseCommand):
         self._report(release)
 
     def _freeze(self, dataset: Dataset, options: dict[str, Any]) -> Release:
+        if options["from_release"]:
+            return self._freeze_again(dataset, options)
         labels = LABEL_SETS.get(options["labels"]) or _listed(options["labels"])
         pages = read_gold_pages(options["gold"], archive_limits())
         return freeze_release(
@@ -74,6 +84,21 @@ class Command(BaseCommand):
             labels=labels,
             notes=options["notes"],
             visibility=options["visibility"],
+            **terms(options),
+        )
+
+    def _freeze_again(self, dataset: Dataset, options: dict[str, Any]) -> Release:
+        base = earlier_release(dataset, options["from_release"])
+        for row in corrections_for(base).planned:
+            told = row.words if row.applies else f"not applied: {row.reason}"
+            self.stdout.write(f"dispute {row.dispute.pk}, {row.dispute.item.name}: {told}")
+        return freeze_gold(
+            dataset=dataset,
+            gold=gold_of_release(release=base),
+            version=options["version"],
+            notes=options["notes"],
+            visibility=options["visibility"],
+            actor=None,
             **terms(options),
         )
 
