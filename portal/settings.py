@@ -404,8 +404,6 @@ SPECTACULAR_SETTINGS = {
         "SubmissionVerdictEnum": "portal.home.api_enums.SUBMISSION_VERDICT",
         "WorkStateEnum": "portal.home.api_enums.WORK_STATE",
     },
-    "SWAGGER_UI_DIST": "SIDECAR",
-    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
 }
 
 # --- the rest -------------------------------------------------------------------------------
