@@ -159,7 +159,7 @@ TEMPLATES = [
 _SQLITE = {
     "transaction_mode": "IMMEDIATE",
     "timeout": 30,
-    "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-20000;",
+    "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-4000;",
 }
 DATABASE_URL: str = env.str("DATABASE_URL", default=f"sqlite:///{VAR_DIR / 'factboard.sqlite3'}")
 if urlsplit(DATABASE_URL).scheme not in {"sqlite", "postgres", "postgresql"}:
