@@ -20,7 +20,7 @@ from playwright.sync_api import (
 )
 
 # Of each pattern: the pages of different boards and datasets do not have the same links.
-EXAMPLES = 5
+EXAMPLES = 6
 _SETTLES_WITHIN = 15
 
 # What the main region says besides the way to the page and its heading.
@@ -62,8 +62,7 @@ class Walk:
         if name is None:
             self.faults.append(f"{self._who}: {shown_at} links to {address}, which does not exist")
             return
-        self._examples[name] += 1
-        if self._examples[name] > EXAMPLES:
+        if self._has_examples(name, address):
             return
         answer = self._context.request.get(urljoin(self._base, address))
         self.met.add(name)
@@ -73,6 +72,16 @@ class Walk:
         elif _is_page(answer):
             # After a redirect it is another page that is shown.
             self._read(urldefrag(answer.url.removeprefix(self._base)).url, answer.text())
+
+    def _has_examples(self, name: str, address: str) -> bool:
+        """Whether enough pages of the pattern are known. Pages of one dataset, board or submission
+        count once: those of another are more likely to have other links."""
+        kwargs = list(resolve(_path(address)).kwargs.values())
+        whose = f"{name} {kwargs[0]}" if len(kwargs) > 1 else name
+        if self._examples[name] >= EXAMPLES or (whose != name and self._examples[whose]):
+            return True
+        self._examples.update({name, whose})
+        return False
 
     def _read(self, address: str, html: str) -> None:
         for link in _links_of(html):
@@ -139,9 +148,13 @@ class Walk:
 def pattern_of(address: str) -> str | None:
     """The name of the URL pattern of an address, None where there is none."""
     try:
-        return resolve(unquote(urlsplit(address).path)).view_name
+        return resolve(_path(address)).view_name
     except Resolver404:
         return None
+
+
+def _path(address: str) -> str:
+    return unquote(urlsplit(address).path)
 
 
 def _is_page(answer: APIResponse) -> bool:
@@ -157,7 +170,8 @@ def _is_page(answer: APIResponse) -> bool:
 def _links_of(html: str) -> list[str]:
     """Links that are shown, and the addresses of forms that ask for a page."""
     tree = lxml.html.document_fromstring(html)
-    links = [str(link) for link in tree.xpath("//a[not(ancestor-or-self::*[@hidden])]/@href")]
+    shown = "not(ancestor-or-self::*[@hidden])"
+    links = [str(link) for link in tree.xpath(f"//a[{shown}]/@href | //iframe[{shown}]/@src")]
     for form in tree.forms:
         if (form.method or "GET").upper() == "GET":
             action = (form.get("action") or "").partition("?")[0]
