@@ -155,7 +155,8 @@ TEMPLATES = [
 
 # --- database -------------------------------------------------------------------------------
 # IMMEDIATE takes SQLite's write lock when a transaction begins, so that two writers wait for each
-# other instead of failing with "database is locked" half-way.
+# other instead of failing with "database is locked" half-way. Each thread keeps a connection, and
+# each connection a cache of its own. It is small, since the system caches the file as well.
 _SQLITE = {
     "transaction_mode": "IMMEDIATE",
     "timeout": 30,
