@@ -37,16 +37,18 @@ class Keeper:
 
     def run(self) -> None:
         failures = 0
-        while not self._stopping:
+        while True:
             begun = time.monotonic()
             code = self._run_once()
             if self._stopping:
-                break
+                return
             lasted = time.monotonic() - begun
             failures = 1 if lasted >= STEADY_AFTER else failures + 1
             wait = min(FIRST_WAIT * 2 ** (failures - 1), LONGEST_WAIT)
             self._say(code, lasted, failures, wait)
-            select.select([self._woken], [], [], wait)
+            signalled, _, _ = select.select([self._woken], [], [], wait)
+            if signalled:
+                return
 
     def _run_once(self) -> int:
         self._child = subprocess.Popen(self._command, start_new_session=True)  # noqa: S603 - the Procfile's
