@@ -35,7 +35,7 @@ class SchemaView(SpectacularAPIView):
         )
 
     def _make(self, request: Request) -> _Document:
-        made: Any = super()._get_schema_response(request)
+        made: Any = super()._get_schema_response(request)  # type: ignore[no-untyped-call]
         made.accepted_renderer = request.accepted_renderer
         made.accepted_media_type = request.accepted_media_type
         made.renderer_context = self.get_renderer_context()

@@ -6,6 +6,7 @@ of each page, 390 px wide, and looks for what only a browser can see.
 
 import time
 from collections import Counter, deque
+from typing import Any
 from urllib.parse import unquote, urldefrag, urlencode, urljoin, urlsplit
 
 import lxml.html
@@ -30,7 +31,7 @@ _BODY = """() => {
   return main?.textContent.trim() ?? "";
 }"""
 _OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-_LINKS = "[...document.links].map((link) => link.href)"
+_LINKS = '[...document.links].filter((a) => !a.closest("[hidden]")).map((a) => a.href)'
 
 
 class Walk:
@@ -169,7 +170,7 @@ def _is_page(answer: APIResponse) -> bool:
 
 def _links_of(html: str) -> list[str]:
     """Links that are shown, and the addresses of forms that ask for a page."""
-    tree = lxml.html.document_fromstring(html)
+    tree: Any = lxml.html.document_fromstring(html)
     shown = "not(ancestor-or-self::*[@hidden])"
     links = [str(link) for link in tree.xpath(f"//a[{shown}]/@href | //iframe[{shown}]/@src")]
     for form in tree.forms:
