@@ -1,6 +1,8 @@
 # One image for web and worker; the command chooses. See compose.yaml.
 FROM python:3.11-slim-bookworm
 ENV PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1 PIP_NO_CACHE_DIR=1
+# Threads give memory back to the system instead of each keeping what it once needed.
+ENV MALLOC_ARENA_MAX=2 MALLOC_MMAP_THRESHOLD_=1048576 MALLOC_TRIM_THRESHOLD_=1048576 ARROW_DEFAULT_MEMORY_POOL=system
 RUN useradd --create-home --uid 10001 factboard && mkdir /data && chown factboard /data
 WORKDIR /app
 COPY requirements/base.txt requirements/base.txt

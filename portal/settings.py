@@ -157,11 +157,12 @@ TEMPLATES = [
 
 # --- database -------------------------------------------------------------------------------
 # IMMEDIATE takes SQLite's write lock when a transaction begins, so that two writers wait for each
-# other instead of failing with "database is locked" half-way.
+# other instead of failing with "database is locked" half-way. Each thread keeps a connection, and
+# each connection a cache of its own. It is small, since the system caches the file as well.
 _SQLITE = {
     "transaction_mode": "IMMEDIATE",
     "timeout": 30,
-    "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-20000;",
+    "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-4000;",
 }
 DATABASE_URL: str = env.str("DATABASE_URL", default=f"sqlite:///{VAR_DIR / 'factboard.sqlite3'}")
 if urlsplit(DATABASE_URL).scheme not in {"sqlite", "postgres", "postgresql"}:
@@ -406,8 +407,6 @@ SPECTACULAR_SETTINGS = {
         "SubmissionVerdictEnum": "portal.home.api_enums.SUBMISSION_VERDICT",
         "WorkStateEnum": "portal.home.api_enums.WORK_STATE",
     },
-    "SWAGGER_UI_DIST": "SIDECAR",
-    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
 }
 
 # --- the rest -------------------------------------------------------------------------------

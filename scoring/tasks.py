@@ -10,10 +10,14 @@ from portal.jobs.leases import describe
 from portal.jobs.upkeep import sweep
 
 from .benchmarks import BENCHMARKS, get_benchmark
-from .models import Delivery, Grading, JudgeRun
+from .models import Board, Delivery, Grading, JudgeRun
+from .selectors.chart_files import draw_ahead
+from .selectors.charts import public_charts
+from .selectors.drawings import kept_library
 from .selectors.progress import owner_words
 from .services.aggregation import aggregate_grading
 from .services.chunks import JudgeAwaited, load_chunk, score_chunk, store_scores
+from .services.drawing import DRAWING_KIND, queue_undrawn
 from .services.gradings import (
     AGGREGATE_KIND,
     CHUNK_KIND,
@@ -60,6 +64,9 @@ def _load_benchmarks(**_: object) -> None:
     pool those would take the signals that it holds back while it is idle, and the worker would
     hang in its shutdown; threads do not live on across a fork.
     """
+    # Loaded by the metrics only when they need it.
+    import scipy.optimize  # noqa: F401
+
     for key in BENCHMARKS:
         get_benchmark(key)
 
@@ -69,6 +76,7 @@ sweep(settle_stranded)
 sweep(queue_missing)
 sweep(resume_stranded)
 sweep(summarise_older)
+sweep(queue_undrawn)
 
 
 def _chunk_failed(payload: dict[str, Any], _error: str) -> None:
@@ -153,6 +161,17 @@ def advance(claim: Claim) -> None:
     with claim.finish():
         advance_regrade(pk)
     drop_jobs(pk)
+
+
+@handler(DRAWING_KIND)
+def draw_charts(claim: Claim) -> None:
+    """As the public sees them; run again, it finds them drawn. A board may be hidden by now."""
+    board = Board.objects.published().filter(pk=claim.payload["board"]).first()
+    if board is not None:
+        draw_ahead(public_charts(board.slug))
+        kept_library()
+    with claim.finish():
+        pass
 
 
 @handler(NOTICE_KIND)

@@ -22,6 +22,7 @@ from rest_framework.test import APIClient
 
 from portal.accounts.confirmation import mark_confirmed
 from portal.accounts.models import User
+from portal.jobs import upkeep
 
 PASSWORD = "correct horse"
 
@@ -96,6 +97,13 @@ def django_db_modify_db_settings(
 def _own_files(settings: Any, tmp_path: Path) -> None:
     """Uploads of a test stay in a folder of its own."""
     settings.MEDIA_ROOT = tmp_path / "media"
+
+
+@pytest.fixture(autouse=True)
+def _no_drawing_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once a minute workers have the charts of all boards drawn, in whatever test that would be."""
+    kept = [look for look in upkeep.SWEEPS if look.__name__ != "queue_undrawn"]
+    monkeypatch.setattr(upkeep, "SWEEPS", kept)
 
 
 def make_user(name: str, **extra: Any) -> User:

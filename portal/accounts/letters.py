@@ -1,10 +1,31 @@
 """Letters by e-mail, written from templates. Jobs send them: a slow mail server blocks no page."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.core.mail import send_mail
 from django.template.loader import render_to_string
+
+_BACKENDS = "django.core.mail.backends."
+
+
+class EmailRoute(NamedTuple):
+    """Whether this site sends emails and, if it keeps them, where the operator finds them."""
+
+    is_sent: bool
+    kept_in: str = ""
+
+
+_KEPT = {
+    f"{_BACKENDS}console.EmailBackend": EmailRoute(False, "the server’s log"),
+    f"{_BACKENDS}filebased.EmailBackend": EmailRoute(False, "a folder on the server"),
+    f"{_BACKENDS}dummy.EmailBackend": EmailRoute(False),
+}
+
+
+def email_route() -> EmailRoute:
+    """By EMAIL_URL. Without it emails are printed, and no one receives them."""
+    return _KEPT.get(settings.EMAIL_BACKEND, EmailRoute(True))
 
 
 def send_letter(

@@ -31,6 +31,12 @@ def legal(request: HttpRequest, name: str) -> HttpResponse:
     return render(request, "home/legal.html", {"text": legal_text(name)})
 
 
+@require_safe
+def api_docs(request: HttpRequest) -> HttpResponse:
+    """The description of the API, which a script draws from the OpenAPI document."""
+    return render(request, "home/api.html")
+
+
 @never_cache
 @require_safe
 def healthz(_request: HttpRequest) -> JsonResponse:

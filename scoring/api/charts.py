@@ -19,7 +19,6 @@ from scoring.selectors.chart_files import (
     Form,
     chart_csv,
     chart_picture,
-    chart_stamp,
     chart_vega_lite,
 )
 from scoring.selectors.charts import BoardCharts, board_charts
@@ -150,9 +149,8 @@ class ChartDetail(APIView):
             raise Http404(found.too_little)
         if form == "vl":
             return Response(chart_vega_lite(found.shape, size))
-        stamp = chart_stamp(request.user, stamped, shown)
         try:
-            return Response(chart_picture(shown, found, stamp, cast("Form", form), size))
+            return Response(chart_picture(shown, found, cast("Form", form), size))
         except DrawingError as error:
             raise NotDrawnError from error
 

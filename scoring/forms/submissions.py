@@ -8,6 +8,7 @@ from django import forms
 from django.db.models import QuerySet
 from django.forms import BoundField
 
+from portal.accounts.letters import email_route
 from portal.accounts.models import Team
 from portal.common.uploads import upload_limit_message
 from scoring.models import Phase, Submission
@@ -85,6 +86,8 @@ class SubmissionForm(forms.ModelForm):  # type: ignore[type-arg]
             phase.initial, phase.widget = self.phases[0].pk, forms.HiddenInput()
         for name in ("notes", "prompt", "decoding"):
             self.fields[name].widget.attrs["rows"] = 4
+        if not email_route().is_sent:
+            self.fields["letter"].help_text = "This site does not send email."
         if too_large:
             # The upload was stopped and is not there; to call it missing would mislead.
             self.fields["file"].error_messages["required"] = upload_limit_message()

@@ -16,7 +16,6 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from .resampling import FEWEST_RESAMPLES, Resampling, coins
 
@@ -165,6 +164,9 @@ def bootstrap(tallies: Tallies, weights: Resampling) -> Replicates:
         return Replicates(tallies.value, np.full(weights.resamples, np.nan), weights.key)
     both = np.zeros((len(position), 2 * len(tallies.groups)))
     both[rows] = np.hstack([tallies.sums, tallies.counts])
+    # Imported here because scipy takes memory that web processes need for nothing else.
+    from scipy.sparse import csr_array
+
     # Most documents are in one group of many: the matrix is nearly empty.
     sparse = csr_array(both.T)
     totals = np.concatenate([(sparse @ block.T).T for block in weights.blocks()])

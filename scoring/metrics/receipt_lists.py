@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 from rapidfuzz.distance import Indel, LCSseq, Levenshtein
 from rapidfuzz.process import cdist
-from scipy.optimize import linear_sum_assignment
 
+from .assignment import one_to_one
 from .limits import TooLargeError, check_characters
 from .receipt_text import is_empty, is_empty_amount, is_true, normal_text, parse_amount
 
@@ -168,7 +168,7 @@ def assign(similarity: Matrix, accepted: Mask) -> list[Match]:
     if accepted.shape == (1, 1):
         return [Match(0, 0, float(similarity[0, 0]))]
     forbidden = 2.0 * (min(accepted.shape) + 1)
-    rows, columns = linear_sum_assignment(np.where(accepted, 1.0 - similarity, forbidden))
+    rows, columns = one_to_one(np.where(accepted, 1.0 - similarity, forbidden))
     return [
         Match(int(row), int(column), float(similarity[row, column]))
         for row, column in zip(rows, columns, strict=True)

@@ -3,17 +3,16 @@ Vega-Lite for whoever wants to look at them in a browser or to draw them in anot
 
 import json
 import re
+from collections.abc import Iterable
 from typing import Literal, NamedTuple, get_args
 
 from portal.common.spreadsheets import csv_text
-from scoring.access import Viewer
 from scoring.charts.look import NARROW, WIDE, Room, Words
 from scoring.charts.shapes import Shape
 from scoring.charts.specs import specification
 
 from .charts import BoardChart, BoardCharts
 from .drawings import Sketch, kept_png, kept_svgs
-from .stamps import StampedBoard
 
 Form = Literal["svg", "png", "csv", "vl"]
 FORMS: tuple[Form, ...] = get_args(Form)
@@ -44,26 +43,17 @@ def chart_csv(chart: BoardChart) -> str:
     return csv_text([chart.table.heads, *chart.table.lines])
 
 
-def chart_stamp(user: Viewer, stamped: StampedBoard, shown: BoardCharts) -> str:
-    """What a chart's picture depends on: as long as it is the same, so is the picture."""
-    phase = shown.phase.pk if shown.phase else None
-    return stamped.etag(user, {"charts": [phase, shown.origin, shown.part]}).strip('"')
-
-
 def chart_vega_lite(shape: Shape, size: str = "") -> bytes:
     """What a chart is drawn from, with no more in it than its table."""
     return json.dumps(specification(shape, ROOMS[size])).encode()
 
 
-def chart_picture(
-    shown: BoardCharts, chart: BoardChart, stamp: str, form: Form, size: str = ""
-) -> bytes:
+def chart_picture(shown: BoardCharts, chart: BoardChart, form: Form, size: str = "") -> bytes:
     """Of a chart with a shape. Raises DrawingError."""
     assert chart.shape is not None
     if form == "png":
-        return kept_png(_key(stamp, chart, "png"), chart.shape)
-    svgs = kept_svgs(_sketches(shown, stamp))
-    return svgs[_key(stamp, chart, "svg", size)].encode()
+        return kept_png(chart.shape)
+    return kept_svgs(_sketches(shown))[chart.key, size].encode()
 
 
 class Size(NamedTuple):
@@ -80,14 +70,19 @@ class Picture(NamedTuple):
     narrow: Size = Size()
 
 
-def chart_pictures(shown: BoardCharts, stamp: str) -> list[Picture]:
-    """All charts with a shape, drawn if they were not. `stamp` stands for all that they are made
-    of. Raises DrawingError."""
-    svgs = kept_svgs(_sketches(shown, stamp))
+def chart_pictures(shown: BoardCharts) -> list[Picture]:
+    """All charts with a shape, drawn if they were not. Raises DrawingError."""
+    svgs = kept_svgs(_sketches(shown))
     return [
-        Picture(chart, *(_size(svgs[_key(stamp, chart, "svg", size)]) for size in ROOMS))
+        Picture(chart, *(_size(svgs[chart.key, size]) for size in ROOMS))
         for chart in shown.drawable
     ]
+
+
+def draw_ahead(shown: Iterable[BoardCharts]) -> None:
+    """The pictures of several pages, by one process, for whoever looks first. Raises
+    DrawingError."""
+    kept_svgs({(each.query, *key): made for each in shown for key, made in _sketches(each).items()})
 
 
 def _size(svg: str) -> Size:
@@ -96,15 +91,11 @@ def _size(svg: str) -> Size:
     return Size(int(found[1]), int(found[2]))
 
 
-def _sketches(shown: BoardCharts, stamp: str) -> dict[str, Sketch]:
-    """All pictures of the board's charts by the names under which they are kept."""
+def _sketches(shown: BoardCharts) -> dict[tuple[str, str], Sketch]:
+    """All pictures of the board's charts by the chart's key and the size."""
     return {
-        _key(stamp, chart, "svg", size): Sketch(chart.shape, Words(chart.title, chart.told), room)
+        (chart.key, size): Sketch(chart.shape, Words(chart.title, chart.told), room)
         for chart in shown.drawable
         if chart.shape
         for size, room in ROOMS.items()
     }
-
-
-def _key(stamp: str, chart: BoardChart, form: Form, size: str = "") -> str:
-    return f"chart:{stamp}:{chart.key}:{form}:{size}"

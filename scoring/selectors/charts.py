@@ -8,8 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import parse_qs, urlencode
 
+from django.contrib.auth.models import AnonymousUser
 from django.http import Http404
 
 from scoring.access import Viewer
@@ -25,6 +26,7 @@ from .leaderboard_page import Tab, part_for
 from .leaderboard_rows import Row
 from .leaderboards import Leaderboard, Section, best_first, leaderboard
 from .output_tokens import tokens_of
+from .stamps import stamped_board
 from .telling import as_told, part_words
 
 _TOO_LITTLE = {
@@ -146,6 +148,19 @@ def board_charts(
         part_words=part_words(shown, table.part) if shown else "",
         charts=tuple(_chart(each, source) for each in declared),
     )
+
+
+def public_charts(slug: str) -> list[BoardCharts]:
+    """What the public sees of a published board: its newest phase, over rows of each origin."""
+    public = AnonymousUser()
+    stamped = stamped_board(public, slug)
+    first = board_charts(public, stamped.board, stamped.windows)
+    keys = [parse_qs(tab.query).get("rows", [""])[0] for tab in first.origins]
+    others = [key for key in keys if key != first.origin]
+    return [
+        first,
+        *(board_charts(public, stamped.board, stamped.windows, origin=key) for key in others),
+    ]
 
 
 def _origins(table: Leaderboard) -> dict[str, Section]:

@@ -1,19 +1,21 @@
-"""What the drawing process made, kept in the cache under names that change with what it is of."""
+"""What the drawing process made, kept in the cache by what it was made of."""
 
 import gzip
 import threading
 from base64 import b64decode, b64encode
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from django.core.cache import cache
 
+from portal.common.conditional import etag_of
 from scoring.charts.drawing import DrawingError, draw_png, draw_svg, library_version, make_library
 from scoring.charts.look import WIDE, Room, Words, with_words
 from scoring.charts.shapes import Shape
 from scoring.charts.specs import specification
 
+_Key = TypeVar("_Key", bound=Hashable)
 _WEEK = 7 * 24 * 60 * 60
 # One drawing process at a time: it takes a processor and much memory.
 _one_at_a_time = threading.Lock()
@@ -38,35 +40,43 @@ class Sketch(NamedTuple):
     room: Room = WIDE
 
 
-def kept_svgs(wanted: Mapping[str, Sketch]) -> dict[str, str]:
-    """Pictures by name. All that are not kept are drawn together, since starting takes longer than
-    drawing. Raises DrawingError."""
-    found: dict[str, str] = cache.get_many(wanted)
-    if len(found) == len(wanted):
-        return found
-    with _process():
-        # Who held the lock before may have drawn these.
-        found = cache.get_many(wanted)
-        missing = {name: each for name, each in wanted.items() if name not in found}
-        if missing:
-            svgs = draw_svg([specification(each.shape, each.room) for each in missing.values()])
-            drawn = {
-                name: with_words(svg, each.words)
-                for (name, each), svg in zip(missing.items(), svgs, strict=True)
-            }
-            cache.set_many(drawn, _WEEK)
-            found |= drawn
-    return found
+def kept_svgs(wanted: Mapping[_Key, Sketch]) -> dict[_Key, str]:
+    """Pictures by key. All that are not kept are drawn together, since starting takes longer than
+    drawing. Two that say the same are one picture, for whoever asks. Raises DrawingError."""
+    specs = {key: specification(each.shape, each.room) for key, each in wanted.items()}
+    names = {key: _name("svg", specs[key], each.words) for key, each in wanted.items()}
+    found: dict[str, str] = cache.get_many(set(names.values()))
+    if len(found) < len(set(names.values())):
+        with _process():
+            # Who held the lock before may have drawn these.
+            found = cache.get_many(set(names.values()))
+            missing = {name: key for key, name in names.items() if name not in found}
+            if missing:
+                svgs = draw_svg([specs[key] for key in missing.values()])
+                drawn = {
+                    name: with_words(svg, wanted[key].words)
+                    for (name, key), svg in zip(missing.items(), svgs, strict=True)
+                }
+                cache.set_many(drawn, _WEEK)
+                found |= drawn
+    return {key: found[name] for key, name in names.items()}
 
 
-def kept_png(name: str, shape: Shape) -> bytes:
+def kept_png(shape: Shape) -> bytes:
     """In the light colours. Raises DrawingError."""
+    spec = specification(shape)
+    name = _name("png", spec)
     found = cache.get(name)
     if found is None:
         with _process():
-            found = b64encode(draw_png(specification(shape))).decode()
+            found = b64encode(draw_png(spec)).decode()
         cache.set(name, found, _WEEK)
     return b64decode(found)
+
+
+def _name(form: str, *made_of: Any) -> str:
+    """Changes with what is drawn and with what draws it."""
+    return f"chart:{form}:{etag_of(library_version(), *made_of)}"
 
 
 def kept_library() -> bytes:

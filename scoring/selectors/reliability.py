@@ -92,6 +92,11 @@ class Reliability:
     versions: list[VersionLine] = field(default_factory=list)
     decisions: list[Decision] = field(default_factory=list)
 
+    @property
+    def is_waiting(self) -> bool:
+        """Whether some page still has no review, which an open sample may get."""
+        return self.sample.is_open and self.reviewed < self.cases
+
 
 def samples_of(board: Board) -> list[JudgeSample]:
     """Newest first."""

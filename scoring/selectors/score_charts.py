@@ -7,7 +7,6 @@ their spread would undo as much.
 from django.db.models import Count, F
 from django.db.models.functions import Floor
 
-from portal.common.conditional import etag_of
 from scoring.access import Viewer, require_items
 from scoring.charts.bar_specs import HEIGHT
 from scoring.charts.look import Words
@@ -52,11 +51,10 @@ def score_chart(user: Viewer, submission: Submission, grading: Grading) -> Board
 def score_picture(chart: BoardChart, form: Form, size: str = "") -> bytes:
     """Of a chart with a shape, drawn once for what it says. Raises DrawingError."""
     assert chart.shape is not None
-    name = f"chart:{etag_of(chart.told, chart.shape.table())}:{form}:{size}"
     if form == "png":
-        return kept_png(name, chart.shape)
+        return kept_png(chart.shape)
     sketch = Sketch(chart.shape, Words(chart.title, chart.told), ROOMS[size])
-    return kept_svgs({name: sketch})[name].encode()
+    return kept_svgs({size: sketch})[size].encode()
 
 
 def score_frame(chart: BoardChart) -> Picture:

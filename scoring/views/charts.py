@@ -16,7 +16,6 @@ from scoring.selectors.chart_files import (
     Picture,
     chart_picture,
     chart_pictures,
-    chart_stamp,
     file_name,
 )
 from scoring.selectors.charts import BoardCharts, board_charts
@@ -37,7 +36,7 @@ def charts(request: HttpRequest, slug: str) -> HttpResponse:
     shown = _shown(request, stamped)
     has_pictures = True
     try:
-        pictures = chart_pictures(shown, chart_stamp(request.user, stamped, shown))
+        pictures = chart_pictures(shown)
     except DrawingError:
         pictures, has_pictures = [Picture(chart) for chart in shown.drawable], False
     return render(
@@ -77,8 +76,7 @@ def _file(request: HttpRequest, stamped: StampedBoard, key: str, form: Form) -> 
     chart = shown.chart(key)
 
     def picture() -> bytes:
-        stamp = chart_stamp(request.user, stamped, shown)
-        return chart_picture(shown, chart, stamp, form, size)
+        return chart_picture(shown, chart, form, size)
 
     return chart_response(chart, form, size, file_name(shown, chart), picture)
 

@@ -12,6 +12,7 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django import DjangoAssertNumQueries
 
+from portal.accounts.letters import email_route
 from portal.accounts.models import User
 from tests.conftest import PASSWORD
 
@@ -57,6 +58,44 @@ def test_signing_up_sends_a_link_that_confirms_the_address(client: Client) -> No
     assert "Yes, confirm it" in client.get(link[1]).content.decode()
     client.post(link[1])
     assert EmailAddress.objects.get(email="nora@example.org").verified
+
+
+CONSOLE, DUMMY, SMTP = (
+    f"django.core.mail.backends.{n}.EmailBackend" for n in ("console", "dummy", "smtp")
+)
+
+
+def _told_after_sign_up(client: Client) -> str:
+    _sign_up(client)
+    return " ".join(client.get(reverse("home:start")).content.decode().split())
+
+
+def test_signing_up_says_that_a_link_was_sent(client: Client) -> None:
+    assert "We sent a confirmation link to nora@example.org." in _told_after_sign_up(client)
+
+
+def test_no_page_claims_an_email_that_was_only_printed(client: Client, settings: Any) -> None:
+    settings.EMAIL_BACKEND = CONSOLE
+    pages = [_told_after_sign_up(client)]
+    for name in ("account_email_verification_sent", "account_reset_password_done"):
+        pages.append(" ".join(Client().get(reverse(name)).content.decode().split()))
+    for page in pages:
+        assert "This site does not send email" in page
+        assert "the server’s log" in page
+        assert "We sent" not in page
+        assert "spam" not in page
+    asked = Client().get(reverse("account_reset_password")).content.decode()
+    assert "we send" not in asked
+    assert "Send the link" not in asked
+
+
+@pytest.mark.parametrize(
+    ("backend", "expected"),
+    [(SMTP, (True, "")), (CONSOLE, (False, "the server’s log")), (DUMMY, (False, ""))],
+)
+def test_the_way_of_emails(settings: Any, backend: str, expected: tuple[bool, str]) -> None:
+    settings.EMAIL_BACKEND = backend
+    assert email_route() == expected
 
 
 @pytest.mark.parametrize(

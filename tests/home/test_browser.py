@@ -8,6 +8,8 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from portal.accounts.models import User
+from portal.accounts.tokens import issue_token
+from tests.looks import in_both_looks
 
 from .factories import assign_all, join, make_board, make_campaign, make_graded, make_phase
 
@@ -122,3 +124,51 @@ def _faults(page: Page, address: str) -> list[str]:
     if page.evaluate(f"{root}.scrollWidth > {root}.clientWidth"):
         found.append(f"{address}: wider than the window")
     return found
+
+
+def _try_out(page: Page, summary: str, body: str = "") -> None:
+    """Opens an operation on the API's page, sends it, and waits for 200."""
+    operation = page.locator(".opblock").filter(has_text=summary)
+    operation.locator(".opblock-summary-control").click()
+    if body:
+        operation.locator("textarea").first.fill(body)
+    operation.get_by_role("button", name="Execute").click()
+    status = operation.locator(".live-responses-table .response-col_status")
+    expect(status.last).to_contain_text("200")
+
+
+@in_both_looks
+def test_the_api_can_be_tried_out_with_the_session(
+    page_of: PageOf, researcher: User, width: int, scheme: str
+) -> None:
+    page = page_of(researcher, viewport={"width": width, "height": 900}, color_scheme=scheme)
+    page.goto("/api/v1/docs/")
+    page.locator("[data-tag=account]").click()
+    _try_out(page, "Who I am")
+    _try_out(page, "Change my name", '{"affiliation": "Tried out"}')
+    researcher.refresh_from_db()
+    assert researcher.affiliation == "Tried out"
+    overflow = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    assert page.evaluate(overflow) <= 0
+    paper = page.evaluate("getComputedStyle(document.documentElement).backgroundColor")
+    swagger = page.locator(".swagger-ui").first.evaluate("e => getComputedStyle(e).color")
+    assert (paper, swagger) == {
+        "light": ("rgb(253, 252, 250)", "rgb(59, 65, 81)"),
+        "dark": ("rgb(21, 24, 27)", "rgb(228, 230, 230)"),
+    }[scheme]
+
+
+def test_the_api_can_be_tried_out_with_a_token(page_of: PageOf, researcher: User) -> None:
+    _, secret = issue_token(user=researcher, name="page")
+    page = page_of(None)
+    page.goto("/api/v1/docs/")
+    page.get_by_role("button", name="Authorize").first.click()
+    dialog = page.locator(".modal-ux")
+    token = dialog.locator(".auth-container").filter(has_text="Bearer")
+    token.locator("input").fill(secret)
+    token.get_by_role("button", name="Apply credentials").or_(
+        token.get_by_role("button", name="Authorize")
+    ).click()
+    dialog.get_by_role("button", name="Close").first.click()
+    page.locator("[data-tag=account]").click()
+    _try_out(page, "Who I am")

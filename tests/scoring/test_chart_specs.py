@@ -8,7 +8,9 @@ from datetime import date
 from io import BytesIO
 from typing import Any
 
+import altair
 import pytest
+from altair.utils.schemapi import SchemaValidationError
 from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
@@ -16,7 +18,7 @@ from PIL import Image
 
 from scoring.charts import drawing
 from scoring.charts.drawing import DrawingError, draw_png, draw_svg
-from scoring.charts.look import NARROW, WIDE, Words, clean, short_names, with_words
+from scoring.charts.look import NARROW, WIDE, Room, Words, clean, short_names, with_words
 from scoring.charts.scales import place_labels, span
 from scoring.charts.shapes import (
     Axis,
@@ -322,6 +324,15 @@ def test_a_legend_is_no_wider_than_its_plot() -> None:
         assert colour["legend"]["columns"] == columns
         # Of so many letters, each with its mark.
         assert columns * (34 + 6.4 * len(names[0])) <= spec["width"]
+
+
+@pytest.mark.parametrize("room", [WIDE, NARROW])
+def test_specifications_keep_the_schema_of_vega_lite(room: Room) -> None:
+    """Vega passes over a property that does not exist, or a wrong value; the schema does not."""
+    for shape in shapes().values():
+        altair.LayerChart.from_dict(specification(shape, room))
+    with pytest.raises(SchemaValidationError):
+        altair.LayerChart.from_dict({**specification(shape, room), "widht": 3})
 
 
 def test_a_wrong_specification_is_refused_and_logged(caplog: pytest.LogCaptureFixture) -> None:

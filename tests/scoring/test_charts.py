@@ -16,6 +16,7 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from portal.accounts.models import User
+from portal.jobs.models import Job
 from scoring.benchmarks import BENCHMARKS, common_charts, deciding_column, get_benchmark
 from scoring.charts.drawing import DrawingError, library_version
 from scoring.charts.shapes import Grid, Scatter, Slopes, Table
@@ -24,6 +25,7 @@ from scoring.selectors import drawings
 from scoring.selectors.boards import phase_windows
 from scoring.selectors.charts import BoardCharts, board_charts
 from scoring.services.boards import edit_board
+from scoring.services.drawing import DRAWING_KIND, queue_undrawn
 from scoring.services.publication import judge_submission
 from scoring.services.reported import load_reported
 from scoring.services.revisions import bump_board
@@ -341,6 +343,12 @@ def test_all_pictures_are_drawn_once_for_what_the_board_says(
     client.get(f"{PAGE}?phase=no-such&rows=nor-this")
     assert client.get(f"{PAGE}ranks.svg?size=narrow").status_code == 200
     assert drawn == [count]
+    # Whatever changed: as long as the charts say the same they are the same pictures.
+    bump_board(rows.pk)
+    for reader in (None, organiser):
+        client_of(reader).get(PAGE)
+    assert drawn == [count]
+    Entry.objects.filter(name="B").update(name="New")
     bump_board(rows.pk)
     client.get(f"{PAGE}ranks.svg")
     client.get(PAGE)
@@ -354,6 +362,35 @@ def test_all_pictures_are_drawn_once_for_what_the_board_says(
         actor=organiser,
     )
     assert client.get(f"{PAGE}ranks.svg").status_code == 404
+
+
+def test_charts_are_drawn_before_somebody_asks_for_them(
+    client_of: ClientOf,
+    rows: Board,
+    drawn: list[int],
+    run_jobs: Callable[[], int],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(drawings, "make_library", lambda: "export {};")
+    load_reported(board=rows, actor=None)
+    assert queue_undrawn() == 1
+    assert queue_undrawn() == 0, "it is queued already"
+    run_jobs()
+    assert Job.objects.get(kind=DRAWING_KIND).state == Job.State.DONE
+    origins = [tab.query for tab in charts_of(rows).origins]
+    assert len(origins) > 1
+    assert len(drawn) == 1, "one process draws all of them"
+    for query in origins:
+        assert client_of(None).get(f"{PAGE}?{query}").status_code == 200
+    client_of(None).get(f"/charts/vega-{library_version()}.js")
+    assert len(drawn) == 1, "nobody waited for a picture"
+    bump_board(rows.pk)
+    assert queue_undrawn() == 1
+
+
+def test_charts_of_a_draft_are_not_drawn_ahead(rows: Board, drawn: list[int]) -> None:
+    Board.objects.update(state=Board.State.DRAFT)
+    assert queue_undrawn() == 0
 
 
 def test_a_picture_has_an_etag_and_a_policy_of_its_own(

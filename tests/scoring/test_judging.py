@@ -212,6 +212,24 @@ class TestReliability:
         with django_assert_num_queries(5):
             reliability(sample)
 
+    def test_the_page_says_that_experts_review_only_while_a_page_waits(
+        self, client_of: ClientOf, sample: JudgeSample, stranger: User
+    ) -> None:
+        def page() -> str:
+            answer = client_of(None).get(f"/boards/{sample.phase.board.slug}/judge/")
+            return " ".join(answer.content.decode().split())
+
+        review(case_of(sample, "page-1"), stranger, {0: True, 1: True, 2: True})
+        review(case_of(sample, "page-2"), stranger, {0: True, 1: True})
+        assert "<dd>2 of 3</dd>" in page()
+        assert "Experts are still reviewing pages." in page()
+        review(case_of(sample, "page-3"), stranger, {0: True})
+        assert "<dd>3 of 3</dd>" in page()
+        assert "still reviewing" not in page()
+        assert "Every page has a review." in page()
+        close_sample(sample=sample, actor=None)
+        assert "Every page has a review." not in page()
+
     def test_a_case_beside_each_other(
         self, sample: JudgeSample, published: Submission, stranger: User
     ) -> None:

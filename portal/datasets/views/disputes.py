@@ -11,6 +11,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from portal.accounts.access import UserRequest, is_organiser
 from portal.accounts.invitation_views import origin_of
+from portal.accounts.letters import email_route
 from portal.common.known_parameters import refuse_unknown
 from portal.datasets.access import get_dataset, may_see_item_gold, visible_releases
 from portal.datasets.dispute_access import (
@@ -84,7 +85,8 @@ def new_dispute(request: UserRequest, slug: str, version: str, name: str) -> Htt
     if form.is_valid():
         dispute = _raise(request, item, row.n if row else None, form)
         if dispute is not None:
-            messages.success(request, "Your dispute stands. You get a letter once it is decided.")
+            news = "You get an email once it is decided." if email_route().is_sent else ""
+            messages.success(request, f"Your dispute stands. {news}".strip())
             return redirect("datasets:dispute", item.release.dataset.slug, dispute.pk)
     context = {
         "form": form,

@@ -15,7 +15,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
+
+from scoring.metrics.assignment import one_to_one
 
 from .alignment import align
 from .columns import slid
@@ -113,7 +114,7 @@ class _Matcher:
             return []
         fit = self._fit(facts, free)
         in_place = np.where(fit >= PlaceJudge.LEAST, fit, 0.0)
-        rows, columns = linear_sum_assignment(in_place, maximize=True)
+        rows, columns = one_to_one(in_place, maximize=True)
         return [
             _Claim(facts[row], free[column], _confidence(fit[row], int(column)))
             for row, column in zip(rows, columns, strict=True)
@@ -185,7 +186,7 @@ class _Matcher:
                 fit = self._judge.fit(self._gold_span(fact), spans)
                 likeness = np.array([candidates[k][1][row] for k in alike])
                 scores[row, alike] = np.where(fit >= PlaceJudge.LEAST, fit + likeness, 0.0)
-        for row, column in zip(*linear_sum_assignment(scores, maximize=True), strict=True):
+        for row, column in zip(*one_to_one(scores, maximize=True), strict=True):
             (start, end), _ = candidates[column]
             if scores[row, column] > 0 and not self._taken[start:end].any():
                 self._explain_as(facts[row], (start, end))

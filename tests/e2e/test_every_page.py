@@ -1,0 +1,151 @@
+"""Every page of the site, walked to by links by everyone who uses it, on a small screen.
+
+The pages are those of the URL configuration: a new one that no link leads to fails here by name.
+"""
+
+import inspect
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from django.urls import URLPattern, URLResolver, get_resolver
+from playwright.sync_api import Browser
+
+from tests.jobs import processes
+
+from .site import Site
+from .test_pages import logged_in
+from .walking import Walk
+
+pytestmark = [pytest.mark.browser, pytest.mark.processes, pytest.mark.xdist_group("every-page")]
+
+# The lead and the reviewer of the sample campaign are the experts of the sample board's judge too.
+ROLES = ["", "annotator1", "annotator5", "lead", "reviewer", "researcher", "organiser"]
+_NARROW = {"width": 390, "height": 900}
+
+# What the sample has no example of, made by the services that the pages use.
+WORLD = """
+from portal.accounts.exporting import request_export
+from portal.accounts.models import User
+from portal.accounts.teams.services import make_team
+from portal.datasets.models import Dataset, DatasetTask, ReleaseItem
+from portal.datasets.services.dataset_tasks import start_task
+from portal.datasets.services.disputes import raise_dispute
+from portal.datasets.services.duplicates import store_pairs
+from portal.datasets.services.selections import DrawSpec, create_selection
+
+olga = User.objects.get(email="organiser@factboard.example")
+rae = User.objects.get(email="researcher@factboard.example")
+dataset = Dataset.objects.get(slug="sample")
+make_team(name="Readers of pages", actor=rae)
+request_export(user=rae)
+draw = DrawSpec(strata=("doc_type",), size=3, per_stratum=None)
+create_selection(dataset=dataset, title="Three pages", spec=draw, seed=1, actor=olga)
+first, second = dataset.documents.order_by("pk")[:2]
+store_pairs(dataset=dataset, pairs={(first.pk, second.pk): 0.9})
+start_task(dataset=dataset, kind=DatasetTask.Kind.PII, actor=olga)
+item = ReleaseItem.objects.filter(release__dataset=dataset).order_by("pk").first()
+raise_dispute(item=item, fact=0, claim="1,234", reason="So the image says.", actor=rae)
+print(1)
+"""
+DUE = """
+from django.utils import timezone
+from portal.jobs.models import Job
+print(Job.objects.unfinished().filter(not_before__lte=timezone.now()).count())
+"""
+COMMANDS = (
+    "derive_variant sample --kind off_axis --documents sample-fs-01",
+    "freeze_release sample 1.1.0 --gold sample/data/gold --visibility public --licence CC-BY-4.0",
+    "regrade sample-accounts",
+)
+
+_EMAIL = "its link is in an email"
+_FORM = "a form leads to it"
+_SECOND_FACTOR = "for accounts with a second factor: tests/accounts/test_two_factors.py"
+NOT_REACHED = {
+    "account_confirm_email": _EMAIL,
+    "account_reset_password_from_key": _EMAIL,
+    "invitations:invitation": _EMAIL,
+    "account_email_verification_sent": _FORM,
+    "account_reset_password_done": _FORM,
+    "account_reset_password_from_key_done": _FORM,
+    "account_inactive": "log-in leads accounts there that were switched off",
+    "account_logout": "the menu has a button for it",
+    "account_reauthenticate": "it asks for the password again before some acts",
+    "account_set_password": "for accounts without a password, which others make",
+    "account_confirm_login_code": "logging in by a code is off",
+    "mfa_authenticate": _SECOND_FACTOR,
+    "mfa_reauthenticate": _SECOND_FACTOR,
+    "mfa_deactivate_totp": _SECOND_FACTOR,
+    "mfa_view_recovery_codes": _SECOND_FACTOR,
+    "mfa_generate_recovery_codes": _SECOND_FACTOR,
+    "mfa_download_recovery_codes": _SECOND_FACTOR,
+    "home:healthz": "for programs that watch the site",
+    "scoring:submission-item-rendered": "in frames of some items: tests/e2e/test_pages.py",
+    "scoring:chart-library": "a script fetches it: tests/scoring/test_chart_browser.py",
+}
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    with Site(tmp_path_factory.mktemp("every-page")) as site:
+        site.prepare(sample=True)
+        assert site.shell(WORLD) == 1
+        for command in COMMANDS:
+            site.manage(*command.split())
+        site.start()
+        processes.wait_until(lambda: site.shell(DUE) == 0, seconds=120, what="no job is due")
+        yield site
+
+
+@pytest.fixture(scope="module")
+def walk_of(site: Site, browser: Browser) -> Callable[[str], Walk]:
+    """What the person met on the way; everyone walks once."""
+    walks: dict[str, Walk] = {}
+
+    def walk(who: str) -> Walk:
+        if who not in walks:
+            context = logged_in(browser, site, who, viewport=_NARROW)
+            starts = ["/start/", "/"] if who else ["/"]
+            walks[who] = Walk(who or "public", context, site.url).take(*starts)
+        return walks[who]
+
+    return walk
+
+
+@pytest.mark.parametrize("who", ROLES)
+def test_no_page_on_the_way_has_a_fault(walk_of: Callable[[str], Walk], who: str) -> None:
+    assert walk_of(who).faults == []
+
+
+def test_links_lead_to_every_page(walk_of: Callable[[str], Walk]) -> None:
+    met = set().union(*(walk_of(who).met for who in ROLES))
+    pages = set(_pages(get_resolver()))
+    assert pages - met - set(NOT_REACHED) == set(), "no link leads there; see NOT_REACHED"
+    assert met & set(NOT_REACHED) == set(), "links lead there: they need no reason any more"
+    assert set(NOT_REACHED) - pages == set(), "there are no such pages"
+
+
+def _pages(resolver: URLResolver, prefix: str = "") -> Iterator[str]:
+    """The names of URL patterns that answer GET, those of the API and of Django's admin apart."""
+    for each in resolver.url_patterns:
+        if isinstance(each, URLResolver):
+            if each.namespace != "admin":
+                yield from _pages(each, f"{prefix}{each.namespace}:" if each.namespace else prefix)
+        elif each.name and _answers_get(each):
+            name = prefix + each.name
+            if not name.startswith("api:") or name in {"api:docs", "api:schema"}:
+                yield name
+
+
+def _answers_get(pattern: URLPattern) -> bool:
+    """As the decorators of a view, or the methods of its class, say; GET where nothing does."""
+    view: Any = pattern.callback
+    while view is not None:
+        if hasattr(view, "view_class"):
+            return hasattr(view.view_class, "get")
+        closure = inspect.getclosurevars(view).nonlocals if inspect.isfunction(view) else {}
+        if "request_method_list" in closure:
+            return "GET" in closure["request_method_list"]
+        view = getattr(view, "__wrapped__", None)
+    return True

@@ -1,0 +1,56 @@
+"""The walk finds what it is there to find: a site of three pages with a fault of each kind."""
+
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+from playwright.sync_api import Browser
+
+from .walking import Walk
+
+pytestmark = pytest.mark.browser
+
+FIRST = """<main><h1>First</h1><p>Text</p>
+<a href="/terms/">Terms</a> <a href="/privacy/">Gone</a> <a href="/no/such/page/">Never there</a>
+<a href="/boards/" hidden>Not shown</a> <a href="https://elsewhere.example/">Elsewhere</a>
+<form action="/datasets/"><input name="q" value="a b"></form></main>"""
+TERMS = """<main><h1>Terms</h1></main><div style="width: 500px">Wide</div>
+<script>console.error("broken")</script><img src="/contact/">"""
+PAGES = {"/": FIRST, "/terms/": TERMS, "/datasets/?q=a+b": "<main><p>Found</p></main>"}
+
+
+class _Pages(BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        html = PAGES.get(self.path, "")
+        self.send_response(200 if html else 404)
+        self.send_header("Content-Type", "text/html")
+        self.end_headers()
+        self.wfile.write(f"<!doctype html><link rel=icon href=data:,>{html}".encode())
+
+    def log_message(self, *_: object) -> None:
+        """Nothing is said on standard error."""
+
+
+@pytest.fixture
+def base() -> Iterator[str]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), _Pages) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        thread.join()
+
+
+def test_faults_are_told_with_the_page_they_are_on(browser: Browser, base: str) -> None:
+    context = browser.new_context(viewport={"width": 390, "height": 900})
+    walk = Walk("public", context, base).take("/")
+    assert set(walk.faults) == {
+        "public: / links to /privacy/, which answers 404",
+        "public: / links to /no/such/page/, which does not exist",
+        f"public: /terms/: {base}/contact/ answers 404",
+        "public: /terms/: broken",
+        "public: /terms/: the main region is empty",
+        "public: /terms/: overflows by 118 px",
+    }
+    assert walk.met == {"home:home", "home:terms", "home:privacy", "home:contact", "datasets:list"}
