@@ -36,3 +36,15 @@ def test_a_failure_beside_the_migrations_stops_the_preparation(tmp_path: Path) -
     (tmp_path / "static").write_text("in the way of the folder")
     with pytest.raises(AssertionError, match=re.escape(str(tmp_path / "static"))):
         processes.manage(env, "prepare", "--no-sample")
+
+
+def test_a_database_of_an_unreleased_version_is_refused(tmp_path: Path) -> None:
+    env = processes.environment(tmp_path, DJANGO_SETTINGS_MODULE="portal.settings")
+    processes.manage(env, "prepare", "--no-sample")
+    with sqlite3.connect(tmp_path / "probe.sqlite3") as database:
+        database.execute(
+            "INSERT INTO django_migrations (app, name, applied)"
+            " VALUES ('scoring', '0002_phases_limits_cards', '2026-01-01')"
+        )
+    with pytest.raises(AssertionError, match=r"such as scoring\.0002_phases_limits_cards"):
+        processes.manage(env, "prepare", "--no-sample")
