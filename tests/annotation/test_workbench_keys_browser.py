@@ -323,8 +323,7 @@ def test_the_key_that_submits_does_not_submit_an_empty_page(
     dialog.get_by_label("This page has no facts").check()
     dialog.get_by_role("button", name="Submit").click()
     page.wait_for_url("**/annotate/")
-    work.refresh_from_db()
-    assert work.is_submitted
+    assert Assignment.objects.get(pk=work.pk).is_submitted
     page.goto(page.url + f"{work.pk}/")
     page.get_by_role("button", name="Take it back").click()
     expect(page.get_by_role("button", name="Submit…")).to_be_visible()

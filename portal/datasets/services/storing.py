@@ -231,7 +231,7 @@ def _late_images(stored: Document, pictures: Sequence[Picture]) -> list[_Late]:
         # Freezing locks documents, so that no release comes in between.
         Document.objects.select_for_update().get(pk=stored.pk)
         if reason := release_reason(stored):
-            return [f"its image was left out: {reason}"]
+            return [_Late(f"its image was left out: {reason}")]
         for number, picture in enumerate(pictures, start=1):
             store_picture(stored, picture, number)
         note = "image added" if len(pictures) == 1 else f"{len(pictures)} images added"
