@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -26,6 +27,16 @@ _WORKER = [
     "--quiet", "-A", "portal", "worker", "--beat", "--loglevel", "warning", "--without-gossip",
     "--without-mingle", "--without-heartbeat", "--concurrency",
 ]  # fmt: skip
+
+
+def _procfile_settings() -> dict[str, str]:
+    """What the Procfile sets in the environment of the web server."""
+    (line,) = (
+        line
+        for line in (ROOT / "Procfile").read_text(encoding="utf-8").splitlines()
+        if line.startswith("web:")
+    )
+    return dict(re.findall(r"\b([A-Z_]+)=(\S+)", line))
 
 
 class Server:
@@ -86,7 +97,7 @@ class BenchSite:
         foreign |= {"PYTHONDONTWRITEBYTECODE"}
         kept = {name: value for name, value in os.environ.items() if name not in foreign}
         settings = {"DJANGO_SETTINGS_MODULE": "portal.settings", "LOG_LEVEL": "WARNING"}
-        self._env = kept | settings | {"VAR_DIR": str(folder)} | extra
+        self._env = kept | _procfile_settings() | settings | {"VAR_DIR": str(folder)} | extra
         self._servers: list[Server] = []
 
     def first_page(self) -> float:
