@@ -124,7 +124,8 @@ def test_endpoints(
     ben: User,
 ) -> None:
     client = api_of(cast[role])
-    body = {**BODY, "emails": ["x@example.org"]}
+    # A GET's data would be its query, and no parameter is called so.
+    body = {} if method == "get" else {**BODY, "emails": ["x@example.org"]}
     response = getattr(client, method)(filled(path, team, ben), body)
     assert response.status_code == ENDPOINTS[method, path][ROLES.index(role)], response.content
 

@@ -71,7 +71,6 @@ NOT_REACHED = {
     "account_reset_password_from_key_done": _FORM,
     "account_inactive": "log-in leads accounts there that were switched off",
     "account_logout": "the menu has a button for it",
-    "account_reauthenticate": "it asks for the password again before some acts",
     "account_set_password": "for accounts without a password, which others make",
     "account_confirm_login_code": "logging in by a code is off",
     "mfa_authenticate": _SECOND_FACTOR,
@@ -84,6 +83,9 @@ NOT_REACHED = {
     "scoring:submission-item-rendered": "in frames of some items: tests/e2e/test_pages.py",
     "scoring:chart-library": "a script fetches it: tests/scoring/test_chart_browser.py",
 }
+
+# Links lead there only some minutes after the log-in, so that a quick walk does not meet it.
+MET_BY_SLOW_WALKS = {"account_reauthenticate"}
 
 
 @pytest.fixture(scope="module")
@@ -121,7 +123,9 @@ def test_no_page_on_the_way_has_a_fault(walk_of: Callable[[str], Walk], who: str
 def test_links_lead_to_every_page(walk_of: Callable[[str], Walk]) -> None:
     met = set().union(*(walk_of(who).met for who in ROLES))
     pages = set(_pages(get_resolver()))
-    assert pages - met - set(NOT_REACHED) == set(), "no link leads there; see NOT_REACHED"
+    assert pages - met - set(NOT_REACHED) - MET_BY_SLOW_WALKS == set(), (
+        "no link leads there; see NOT_REACHED"
+    )
     assert met & set(NOT_REACHED) == set(), "links lead there: they need no reason any more"
     assert set(NOT_REACHED) - pages == set(), "there are no such pages"
 

@@ -111,10 +111,12 @@ def figures_of(row: Locator, table: Locator) -> dict[str, str]:
     return {name: cell for name, cell in named.items() if name not in {"Model", "Size", "Rank"}}
 
 
-def shown(column: Column, value: float | None) -> str:
+def shown(column: Column, value: float | None, most_decimals: int | None) -> str:
+    """`most_decimals` are those of the phase: on hidden gold a new phase rounds."""
     if value is None:
         return "–"
-    return f"{value * (100 if column.unit == '%' else 1):.{column.decimals}f}"
+    decimals = column.decimals if most_decimals is None else min(column.decimals, most_decimals)
+    return f"{value * (100 if column.unit == '%' else 1):.{decimals}f}"
 
 
 @BENCHMARK
@@ -139,7 +141,11 @@ def test_a_benchmark_is_played_from_board_to_public_row(
     scores = graded_offline(site, played, tmp_path)
     columns = [column for column in get_benchmark(played.key).columns if column.headline]
     found = figures_of(row, public.get_by_role("table", name="Graded here"))
-    assert found == {column.label: shown(column, scores[column.key]) for column in columns}
+    (phase,) = public.request.get(f"/api/v1{board}phases/").json()["results"]
+    decimals = phase["score_decimals"]
+    assert found == {
+        column.label: shown(column, scores[column.key], decimals) for column in columns
+    }
 
 
 @BENCHMARK

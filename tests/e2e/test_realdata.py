@@ -102,7 +102,7 @@ def test_clean_engines_rank_above_the_degraded_one(site: Site) -> None:
             "release": "1.0.0",
         },
     )
-    organiser.send("PATCH", "/boards/real/", {"state": "open"})
+    organiser.send("PATCH", "/boards/real/", {"state": "open", "confirm_disclosure": True})
 
     researcher = Client(site, site.add_user("Rex"))
     submitted = {}
