@@ -171,9 +171,13 @@ def open_board(organiser: Page) -> None:
     organiser.get_by_label("Release").select_option(label="Quarterly pages 1.0.0")
     organiser.get_by_role("button", name="Create board").click()
     organiser.goto("/boards/quarterly-board/")
-    # The dataset is private: opening says what becomes public, and asks.
-    organiser.get_by_label("Make this public").check()
     organiser.get_by_role("button", name="Open the board").click()
+    # The dataset is private: opening says what becomes public, and asks.
+    expect(organiser.get_by_text("what becomes public").first).to_be_visible()
+    organiser.get_by_label("State").select_option("open")
+    organiser.get_by_label("Make this public").check()
+    organiser.get_by_role("button", name="Change").click()
+    expect(organiser.get_by_role("status")).to_contain_text("is now open")
 
 
 def submit(researcher: Page) -> None:
