@@ -10,6 +10,7 @@ from django.test import Client
 from portal.accounts.models import User
 from portal.audit.models import Event
 from portal.datasets.models import Dataset, Release
+from scoring.benchmarks.fincriticaled.severity import SEVERITY
 from scoring.models import Board, Entry, Phase, Submission
 from scoring.services.boards import NewPhase, add_phase
 from scoring.services.publication import publish_submission
@@ -152,7 +153,7 @@ def test_views_are_tabs_that_keep_phase_and_sorting_apart(
 def test_the_weights_of_errors_stand_with_the_rules(client_of: ClientOf, board: Board) -> None:
     text = text_of(client_of(None), "/boards/board/")
     assert "Severity of errors" in text
-    assert "Version 1." in text
+    assert f"Version {SEVERITY.version}." in text
     assert text.index('<th scope="row">sign</th>') < text.index('<th scope="row">separator</th>')
 
 

@@ -82,7 +82,7 @@ class TestDrawing:
     def test_few_pages_are_all_drawn_once(self, sample: JudgeSample) -> None:
         names = list(sample.cases.order_by("position").values_list("item__name", flat=True))
         assert sorted(names) == ["page-1", "page-2", "page-3"]
-        assert (sample.pool, sample.seed) == (3, f"{sample.release.sha256}:1")
+        assert (sample.pool, sample.seed) == (3, f"{sample.release.same_gold}:1")
 
     def test_one_sample_is_open_at_a_time(self, sample: JudgeSample) -> None:
         with pytest.raises(JudgingRefused, match="open sample"):

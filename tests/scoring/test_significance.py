@@ -60,7 +60,7 @@ def test_a_grading_is_resampled_once_it_is_done(board: Board, researcher: User) 
         Observation(f"document {name}", result)
         for name, result in grading.item_scores.values_list("item__document__name", "result")
     ]
-    weights = resampled_documents(results, spec.stratum, seed=grading.release.sha256)
+    weights = resampled_documents(results, spec.stratum, seed=grading.release.same_gold)
     expected = replicated(
         results, lambda result: spec.contributions(result, grading.options), spec.combined, weights
     )
