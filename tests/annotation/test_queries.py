@@ -68,7 +68,7 @@ API_BUDGETS = {
     "/api/v1/campaigns/spring-round/adjudication/page-001/": 17,
     "/api/v1/campaigns/spring-round/qualification/": 14,
     "/api/v1/campaigns/spring-round/quality/": 10,
-    "/api/v1/campaigns/spring-round/release/": 12,
+    "/api/v1/campaigns/spring-round/release/": 14,
 }
 
 
