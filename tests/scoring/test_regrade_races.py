@@ -12,6 +12,7 @@ from portal.jobs.worker import run_due_jobs
 from scoring.models import Board, Entry, RankMove, Regrade, Submission
 from scoring.services.publication import publish_submission, unpublish_submission
 from scoring.services.regrades import RegradeRefused, advance_regrade, start_regrade
+from scoring.services.replicates import are_being_resampled
 
 from .factories import FLAWED, make_board, make_submission
 from .regrading import next_release, release_of, three_results
@@ -47,12 +48,17 @@ def _postgresql() -> None:
 
 
 def ready(board: Board) -> Regrade:
-    """Its gradings are done, and nothing has taken over yet."""
+    """Its gradings are done and resampled, and nothing has taken over yet."""
     regrade = start_regrade(board=board, release=next_release(release_of(board)), actor=None)
-    while not regrade.gradings.exists() or regrade.gradings.live().exists():
+    while _is_under_way(regrade):
         run_due_jobs(should_stop=_Once().over)
     assert Regrade.objects.get().state == "running"
     return regrade
+
+
+def _is_under_way(regrade: Regrade) -> bool:
+    batch = regrade.gradings.all()
+    return not batch.exists() or batch.live().exists() or are_being_resampled(batch)
 
 
 class _Once:
