@@ -102,6 +102,8 @@ def _check_history() -> None:
     """A database of a version from before the first release has migrations that are no more: its
     tables may differ from the models without `migrate` noticing."""
     applied = MigrationRecorder(connection).applied_migrations()
+    if not applied:
+        return
     known = MigrationLoader(connection).disk_migrations
     apps = {app for app, _ in known}
     unknown = sorted(".".join(key) for key in applied if key[0] in apps and key not in known)
