@@ -14,7 +14,9 @@ FIGURES = ("r1", "rl", "edit_distance", "general", "n_ffa", "t_ffa", "ffa")
 
 def make_board(entries: int) -> str:
     """A board of FinCriticalED, six figures and two ranks, with so many graded rows; its slug."""
-    dataset = Dataset.objects.create(slug="bench", title="Bench")
+    dataset = Dataset.objects.create(
+        slug="bench", title="Bench", visibility=Dataset.Visibility.PUBLIC
+    )
     release = freeze_lines(
         dataset=dataset,
         version="1.0.0",

@@ -23,7 +23,9 @@ def make_graded(pages: int, facts: int) -> int:
     """A board of `pages` pages with `facts` facts each, and a submission with a tenth of the
     figures spoilt, whose first grading is not waited for; the submission's primary key."""
     filings = [filing(f"page-{number:05}", facts, number) for number in range(pages)]
-    dataset = Dataset.objects.create(slug="bench", title="Bench")
+    dataset = Dataset.objects.create(
+        slug="bench", title="Bench", visibility=Dataset.Visibility.PUBLIC
+    )
     release = freeze_release(
         dataset=dataset,
         version="1.0.0",

@@ -17,7 +17,9 @@ LONGEST_SECONDS = 120
 
 def make_board(items: int) -> str:
     """A board of so many items of FCMBench; the token of somebody who may submit."""
-    dataset = Dataset.objects.create(slug="bench", title="Bench")
+    dataset = Dataset.objects.create(
+        slug="bench", title="Bench", visibility=Dataset.Visibility.PUBLIC
+    )
     release = freeze_lines(
         dataset=dataset,
         version="1.0.0",
