@@ -43,7 +43,7 @@ def take_back(*, assignment: Assignment, actor: User) -> Assignment:
     if document.stage != Stage.ANNOTATION:
         if document.assignments.standing().count() > 1:
             raise Refused(
-                "Everybody has submitted this page, so that it was compared. Ask the lead to "
+                "All annotators have submitted this page, and it was compared. Ask the lead to "
                 "return it.",
                 code="stage",
             )
@@ -105,7 +105,7 @@ def _check_returnable(document: CampaignDocument, work: Assignment) -> None:
             "This page waits for validation: send it back there, with its faults.", code="stage"
         )
     if document.stage == Stage.EXCLUDED:
-        raise Refused("This page was excluded: nobody need finish it.", code="stage")
+        raise Refused("This page was excluded and needs no more work.", code="stage")
     _check_unused(document)
 
 

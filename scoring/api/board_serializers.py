@@ -110,7 +110,7 @@ class BoardChangeSerializer(serializers.ModelSerializer[Board]):
     confirm_disclosure = serializers.BooleanField(
         required=False,
         write_only=True,
-        help_text="Whether what the board tells of private releases may become public with it.",
+        help_text="Whether what the board shows of private releases may become public.",
     )
     card_fields = serializers.ListField(
         child=serializers.ChoiceField(choices=CARD_FIELDS), required=False

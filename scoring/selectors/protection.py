@@ -157,7 +157,7 @@ def leaks(phase: Settings, *, names_every_id: bool = False) -> list[Leak]:
         return []
     found = [*_item_leaks(phase), *_score_leaks(phase), *_limit_leaks(phase)]
     if phase.takes_incomplete and not names_every_id:
-        words = "A file with a single answer gets a score, which tells whether that answer is right"
+        words = "A file with a single answer gets a score, which shows whether that answer is right"
         found.append(Leak("takes_incomplete", f"{words}."))
     return found
 

@@ -63,6 +63,6 @@ class Command(BaseCommand):
             )
         if not is_compared:
             self.stdout.write(
-                "compare the hash with the release's page, or give it with --sha256: whoever"
-                " changes files and manifest together is found out by it alone"
+                "compare the hash with the release's page, or give it with --sha256: only that"
+                " shows a change of files and manifest together"
             )
