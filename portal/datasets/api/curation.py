@@ -35,13 +35,13 @@ from .curation_serializers import (
     DecidedSerializer,
     DecideDuplicateSerializer,
     DecideFindingsSerializer,
-    DrawSerializer,
     DuplicateQuerySerializer,
     DuplicateSerializer,
     FindingQuerySerializer,
     FindingSerializer,
     SelectionCheckSerializer,
     SelectionDetailSerializer,
+    SelectionDrawSerializer,
     SelectionSerializer,
     as_filter,
 )
@@ -172,10 +172,10 @@ class SelectionList(GenericAPIView[Selection]):
         page = self.paginate_queryset(rows)
         return self.get_paginated_response(self.get_serializer(page, many=True).data)
 
-    @extend_schema(request=DrawSerializer, responses={201: SelectionDetailSerializer})
+    @extend_schema(request=SelectionDrawSerializer, responses={201: SelectionDetailSerializer})
     def post(self, request: Request, slug: str) -> Response:
         dataset = get_dataset(request.user, slug)
-        wanted = DrawSerializer(data=request.data)
+        wanted = SelectionDrawSerializer(data=request.data)
         wanted.is_valid(raise_exception=True)
         values = wanted.validated_data
         filters = as_filter(values["filter"]).as_json() if "filter" in values else {}

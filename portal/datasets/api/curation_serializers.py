@@ -202,7 +202,7 @@ class DecideDuplicateSerializer(serializers.Serializer[Any]):
     decision = serializers.ChoiceField(choices=NearDuplicate.Decision.choices)
 
 
-class DrawSerializer(serializers.Serializer[Any]):
+class SelectionDrawSerializer(serializers.Serializer[Any]):
     """How a selection is drawn. Without a seed, one is chosen by chance."""
 
     title = serializers.CharField(max_length=MAX_TITLE)

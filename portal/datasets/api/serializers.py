@@ -305,7 +305,7 @@ class CitationSerializer(serializers.Serializer[Any]):
     url = serializers.CharField(required=False, max_length=500)
 
 
-class DrawSerializer(serializers.Serializer[Any]):
+class SplitDrawSerializer(serializers.Serializer[Any]):
     """How the splits of a release were drawn: what was wanted and what it came to."""
 
     share = serializers.FloatField(help_text="The wanted share of the test part.")
@@ -348,7 +348,7 @@ class ReleaseSerializer(serializers.ModelSerializer[Release]):
             "scheme",
         ]
 
-    @extend_schema_field(DrawSerializer(allow_null=True))
+    @extend_schema_field(SplitDrawSerializer(allow_null=True))
     def get_draw(self, release: Release) -> dict[str, Any] | None:
         return read_draw(release.draw) or None
 

@@ -155,10 +155,11 @@ def freeze_gold(
         "citation": citation,
         "splits": splits,
         "actor": actor,
+        "each": each,
         "then": then,
     }
     if gold.lines is None:
-        return freeze_release(items=gold.items, labels=gold.labels, each=each, **terms)
+        return freeze_release(items=gold.items, labels=gold.labels, **terms)
     return freeze_lines(
         benchmark=gold.benchmark, lines=gold.lines, documents=gold.documents, **terms
     )

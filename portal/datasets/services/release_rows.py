@@ -80,11 +80,13 @@ def line_rows(
     dataset: Dataset,
     lines: Mapping[str, Mapping[str, Any]],
     documents: Mapping[str, Document] | None = None,
+    *,
+    each: Callable[[], None] = lambda: None,
 ) -> list[ReleaseItem]:
     """The rows of gold lines without their release, in the order of their ids.
 
-    `documents` are those of the lines by id; by default those of the same names. Raises
-    ReleaseError.
+    `documents` are those of the lines by id; by default those of the same names. `each` is called
+    for each of them. Raises ReleaseError.
     """
     if not lines:
         raise ReleaseError(["a release needs at least one item"])
@@ -93,16 +95,19 @@ def line_rows(
     held = [documents[name] for name in sorted(lines) if name in documents]
     if faults := [*_foreign(dataset, held), *_held(held)]:
         raise ReleaseError(faults)
-    return [
-        ReleaseItem(
-            position=position,
-            name=name,
-            document=documents.get(name),
-            gold=dict(lines[name]),
-            sha256=gold_sha256(lines[name]),
+    rows = []
+    for position, name in enumerate(sorted(lines)):
+        each()
+        rows.append(
+            ReleaseItem(
+                position=position,
+                name=name,
+                document=documents.get(name),
+                gold=dict(lines[name]),
+                sha256=gold_sha256(lines[name]),
+            )
         )
-        for position, name in enumerate(sorted(lines))
-    ]
+    return rows
 
 
 def _named(dataset: Dataset, names: Sequence[str]) -> dict[str, Document]:

@@ -101,6 +101,7 @@ def freeze_lines(
     draw: Mapping[str, Any] | None = None,
     actor: User | None = None,
     restored: Restored | None = None,
+    each: Callable[[], None] = lambda: None,
     then: Callable[[Release], None] | None = None,
 ) -> Release:
     """Freezes gold lines by id, as the benchmark's reader made them, as an immutable release.
@@ -122,7 +123,7 @@ def freeze_lines(
     )
     faults = list(_request_faults(release))
     try:
-        rows = line_rows(dataset, lines, documents)
+        rows = line_rows(dataset, lines, documents, each=each)
     except ReleaseError as error:
         raise ReleaseError([*faults, *error.faults]) from error
     if faults:

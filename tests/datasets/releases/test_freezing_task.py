@@ -86,6 +86,15 @@ def test_the_page_answers_with_a_task_that_a_worker_does(
     assert not default_storage.exists(stored)
 
 
+def test_the_progress_of_other_gold_ends_at_its_total(run_jobs: RunJobs, organiser: User) -> None:
+    dataset = record_world("receiptbench")
+    order = FreezeOrder("receiptbench", version="1.0.0")
+    freezing.start_freezing(dataset=dataset, order=order, actor=organiser)
+    run_jobs()
+    task = DatasetTask.objects.get()
+    assert (task.state, task.done, task.total) == ("done", 2, 2)
+
+
 def test_the_api_answers_202_and_freezes_the_same(
     dataset: Dataset, api_of: Apis, organiser: User, run_jobs: RunJobs
 ) -> None:
