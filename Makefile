@@ -53,23 +53,34 @@ dev: $(VENV)/.dev ## The same with DEBUG on and reloading
 	@DEBUG=on $(BIN)/honcho --procfile Procfile.dev start --port $(PORT) || [ $$? -eq 130 ]
 
 # --- test and check --------------------------------------------------------------------------
+# Everything but browsers, real processes and long runs; of the browser tests one journey per role.
+FAST := not (browser or processes or slow) or journey
+PYTEST = $(BIN)/python -m pytest -q -n auto --dist loadscope
+SERVICES = DATABASE_URL=$${DATABASE_URL:-postgres://postgres@127.0.0.1:5432/factboard} \
+	CELERY_BROKER_URL=$${CELERY_BROKER_URL:-redis://127.0.0.1:6379/1} \
+	REDIS_URL=$${REDIS_URL:-redis://127.0.0.1:6379/2} REQUIRE_SERVICES=1
+
 .PHONY: test
-test: $(VENV)/.dev test-js ## Run the whole test suite (REQUIRE_BROWSER=1, REQUIRE_SERVICES=1, REQUIRE_TEX=1: no skips)
-	$(BIN)/python -m pytest -q -n 2 --dist loadgroup $(ARGS)
+test: $(VENV)/.dev test-js ## Run the tests for every change (REQUIRE_BROWSER=1, REQUIRE_TEX=1: no skips)
+	$(PYTEST) -m "$(FAST)" $(ARGS)
+
+.PHONY: test-all
+test-all: test test-slow test-services ## Run every test: the above, then browser, processes, long runs, PostgreSQL and Redis
+
+.PHONY: test-slow
+test-slow: $(VENV)/.dev ## Run the tests that `make test` leaves out (REQUIRE_SERVICES=1: no skips)
+	$(PYTEST) -m "not ($(FAST))" $(ARGS)
+
+.PHONY: test-services
+test-services: $(VENV)/.dev ## Run the database tests on PostgreSQL and Redis (DATABASE_URL, REDIS_URL)
+	$(SERVICES) $(PYTEST) -m "database and not (browser or processes)" $(ARGS)
 
 .PHONY: test-js
 test-js: $(VENV)/.dev ## Run the JavaScript unit tests
 	$(NODE) --test tests/js/*.test.mjs
 
-.PHONY: test-services
-test-services: $(VENV)/.dev ## Run the tests that ask a database on PostgreSQL and Redis (DATABASE_URL, REDIS_URL)
-	DATABASE_URL=$${DATABASE_URL:-postgres://postgres@127.0.0.1:5432/factboard} \
-	CELERY_BROKER_URL=$${CELERY_BROKER_URL:-redis://127.0.0.1:6379/1} \
-	REDIS_URL=$${REDIS_URL:-redis://127.0.0.1:6379/2} \
-	REQUIRE_SERVICES=1 $(BIN)/python -m pytest -q -n 2 --dist loadgroup -m "database and not browser and not processes" $(ARGS)
-
 .PHONY: check
-check: $(VENV)/.dev ## Lint, types, imports, templates, migrations
+check: $(VENV)/.dev ## Lint, types, imports, templates, migrations, OpenAPI document
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy .
@@ -77,6 +88,7 @@ check: $(VENV)/.dev ## Lint, types, imports, templates, migrations
 	$(BIN)/djlint templates --lint --quiet
 	$(BIN)/python manage.py makemigrations --check --dry-run
 	$(BIN)/python manage.py check
+	$(BIN)/python manage.py spectacular --validate --fail-on-warn --file /dev/null
 	$(BIN)/python -m bench --mark docs/benchmarks.md --check
 
 .PHONY: format

@@ -5,24 +5,32 @@ in a campaign a lead, a reviewer and the annotators Ann, Ben and Cleo; outside o
 and a stranger.
 """
 
+import hashlib
 import os
 import shutil
+import sqlite3
 import threading
 from collections.abc import Callable, Collection, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import django
 import hypothesis
 import pytest
+from allauth.account.models import EmailAddress
+from django.apps import apps
 from django.conf import settings as django_settings
-from django.db import connections
+from django.db import connection, connections
 from django.test import Client
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page
+from pytest_django import DjangoDbBlocker
 from rest_framework.test import APIClient
 
-from portal.accounts.confirmation import mark_confirmed
 from portal.accounts.models import User
 from portal.jobs import upkeep
+
+from .worlds import shared
 
 PASSWORD = "correct horse"
 
@@ -31,6 +39,10 @@ hypothesis.settings.register_profile(
     "unhurried", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
 )
 hypothesis.settings.load_profile("unhurried")
+
+
+def _is_sqlite() -> bool:
+    return bool(connections["default"].settings_dict["ENGINE"].endswith("sqlite3"))
 
 
 def _required(name: str) -> bool:
@@ -44,6 +56,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     Browser tests need a Chromium, tests of tables for papers a pdflatex; without them they are
     skipped in a way nobody overlooks.
     """
+    if _is_sqlite():
+        # It has one writer at a time.
+        config.hook.pytest_deselected(items=[item for item in items if _is_race(item)])
+        items[:] = [item for item in items if not _is_race(item)]
     has_tex = shutil.which("pdflatex") or _required("REQUIRE_TEX")
     has_browser = shutil.which("chromium") or _required("REQUIRE_BROWSER")
     for item in items:
@@ -54,6 +70,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if not has_tex and item.get_closest_marker("tex"):
             reason = "NO TEX: install texlive-latex-recommended to run this"
             item.add_marker(pytest.mark.skip(reason=reason))
+
+
+def _is_race(item: pytest.Item) -> bool:
+    return item.get_closest_marker("race") is not None
 
 
 def _fixtures(item: pytest.Item) -> Collection[str]:
@@ -80,17 +100,57 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
             terminalreporter.line(f"{count:4d}  {reason}")
 
 
+def _migrated_template(config: pytest.Config) -> Path:
+    """Where a migrated SQLite database is kept; another file after any change of a migration."""
+    digest = hashlib.sha256(django.__version__.encode())
+    for app in apps.get_app_configs():
+        for path in sorted(Path(app.path, "migrations").glob("*.py")):
+            digest.update(f"{app.label} {path.name}\n".encode() + path.read_bytes())
+    return config.cache.mkdir("database") / f"{digest.hexdigest()[:20]}.sqlite3"
+
+
 @pytest.fixture(scope="session")
 def django_db_modify_db_settings(
     django_db_modify_db_settings: None,
+    request: pytest.FixtureRequest,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
-    """SQLite in a file, as on a real site. In memory its threads share one cache of pages, where
-    who reads beside a writer does not wait but gets an error, whatever the timeout."""
-    database = connections["default"].settings_dict
-    if database["ENGINE"].endswith("sqlite3"):
-        folder = tmp_path_factory.mktemp("database")
-        database["TEST"]["NAME"] = str(folder / "tests.sqlite3")
+    """SQLite in a file, as on a real site, copied from a migrated one where there is one.
+
+    In memory, threads share one page cache: a reader next to a writer does not wait but gets an
+    error, whatever the timeout.
+    """
+    if not _is_sqlite():
+        return
+    test = connections["default"].settings_dict["TEST"]
+    test["NAME"] = str(tmp_path_factory.mktemp("database") / "tests.sqlite3")
+    template = _migrated_template(request.config)
+    if template.exists():
+        shutil.copyfile(template, test["NAME"])
+        test["MIGRATE"] = False
+
+
+@pytest.fixture(scope="session")
+def django_db_keepdb(django_db_keepdb: bool) -> bool:
+    """Django must not delete the copy. pytest removes it with its folder."""
+    return django_db_keepdb or _is_sqlite()
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(
+    request: pytest.FixtureRequest, django_db_setup: None, django_db_blocker: DjangoDbBlocker
+) -> None:
+    """Keeps the first migrated database for all later runs."""
+    if not _is_sqlite():
+        return
+    template = _migrated_template(request.config)
+    if not template.exists():
+        # Another worker may do the same: the last one wins, with an equal file.
+        unfinished = template.with_suffix(f".{os.getpid()}")
+        with django_db_blocker.unblock(), closing(sqlite3.connect(unfinished)) as copy:
+            connection.ensure_connection()
+            connection.connection.backup(copy)
+        unfinished.replace(template)
 
 
 @pytest.fixture(autouse=True)
@@ -110,46 +170,55 @@ def make_user(name: str, **extra: Any) -> User:
     user = User.objects.create_user(
         email=f"{name.lower()}@example.org", password=PASSWORD, name=name, **extra
     )
-    mark_confirmed(user)
+    # As `mark_confirmed` does it, which looks for a former row first.
+    EmailAddress.objects.create(user=user, email=user.email, verified=True, primary=True)
     return user
 
 
 @pytest.fixture
+@shared
 def organiser(db: None) -> User:
     return make_user("Olga", is_organiser=True)
 
 
 @pytest.fixture
+@shared
 def lead(db: None) -> User:
     return make_user("Lea")
 
 
 @pytest.fixture
+@shared
 def reviewer(db: None) -> User:
     return make_user("Rita")
 
 
 @pytest.fixture
+@shared
 def ann(db: None) -> User:
     return make_user("Ann")
 
 
 @pytest.fixture
+@shared
 def ben(db: None) -> User:
     return make_user("Ben")
 
 
 @pytest.fixture
+@shared
 def cleo(db: None) -> User:
     return make_user("Cleo")
 
 
 @pytest.fixture
+@shared
 def researcher(db: None) -> User:
     return make_user("Rex")
 
 
 @pytest.fixture
+@shared
 def stranger(db: None) -> User:
     return make_user("Sam")
 

@@ -1,5 +1,7 @@
 """Objects for tests: what several apps need. Each app has its own beside its tests."""
 
+from collections.abc import Mapping
+from functools import cache
 from itertools import count
 from typing import Any
 
@@ -7,6 +9,8 @@ from portal.datasets.models import Dataset, Document, DocumentContent
 from portal.facts import canonicalise
 
 _numbers = count(1)
+# Most tests are about the same few pages.
+_canonical = cache(canonicalise)
 
 
 def empty_dataset(**fields: Any) -> Dataset:
@@ -22,16 +26,28 @@ def make_document(dataset: Dataset, name: str, html: str, *, uncleaned: str = ""
 
     `uncleaned` is stored behind it as it is, as if cleaning had overlooked it.
     """
-    canonical = canonicalise(html)
-    document = Document.objects.create(
-        dataset=dataset,
-        name=name,
-        source_sha256=canonical.html_sha256,
-        html_sha256=canonical.html_sha256,
-        text_sha256=canonical.text_sha256,
-        text_chars=len(canonical.text),
-    )
-    DocumentContent.objects.create(
-        document=document, html=canonical.html + uncleaned, text=canonical.text
-    )
+    (document,) = make_documents(dataset, {name: html}, uncleaned=uncleaned)
     return document
+
+
+def make_documents(
+    dataset: Dataset, pages: Mapping[str, str], *, uncleaned: str = ""
+) -> list[Document]:
+    """Documents of HTML by name, as `make_document` makes one, in two queries."""
+    contents = [_canonical(html) for html in pages.values()]
+    documents = Document.objects.bulk_create(
+        Document(
+            dataset=dataset,
+            name=name,
+            source_sha256=canonical.html_sha256,
+            html_sha256=canonical.html_sha256,
+            text_sha256=canonical.text_sha256,
+            text_chars=len(canonical.text),
+        )
+        for name, canonical in zip(pages, contents, strict=True)
+    )
+    DocumentContent.objects.bulk_create(
+        DocumentContent(document=document, html=canonical.html + uncleaned, text=canonical.text)
+        for document, canonical in zip(documents, contents, strict=True)
+    )
+    return documents

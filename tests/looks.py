@@ -3,6 +3,43 @@
 The colours do not depend on the width, nor the layout on the colours: two looks see what four see.
 """
 
-import pytest
+from collections.abc import Iterator
 
-in_both_looks = pytest.mark.parametrize(("width", "scheme"), [(1440, "light"), (390, "dark")])
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page
+
+LOOKS = ((1440, "light"), (390, "dark"))
+GRAVE = {"serious", "critical"}
+_OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+
+in_both_looks = pytest.mark.parametrize(("width", "scheme"), LOOKS)
+
+
+def faults_in_both_looks(
+    page: Page, where: str = "", *, part: str | None = None, every: bool = False
+) -> list[str]:
+    """What is wrong with an open page: what axe finds, and whether it is wider than its window.
+
+    `part` is the region that axe looks at; of its faults only the grave ones count, unless `every`
+    one is asked for. The page is not loaded again for the second look: that pages load well in a
+    narrow window is for tests/e2e/test_every_page.py.
+    """
+    found: list[str] = []
+    for width, scheme in LOOKS:
+        page.set_viewport_size({"width": width, "height": 900})
+        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        at = f"{where or page.url} ({width} px, {scheme})"
+        found += [f"{at}: {fault}" for fault in (*_overflow(page), *_violations(page, part, every))]
+    return found
+
+
+def _overflow(page: Page) -> Iterator[str]:
+    if (pixels := page.evaluate(_OVERFLOW)) > 0:
+        yield f"wider than the window by {pixels} px"
+
+
+def _violations(page: Page, part: str | None, every: bool) -> Iterator[str]:
+    for each in Axe().run(page, context=part).response["violations"]:
+        if every or each["impact"] in GRAVE:
+            yield f"{each['id']}: {[node['html'][:200] for node in each['nodes']]}"

@@ -1,0 +1,81 @@
+"""Requests that leave no changes, so that one test can request hundreds of URLs as many roles.
+
+Each request is rolled back, so the next one finds the same rows. All wrong answers are collected:
+a failure lists every one.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+from django.db import transaction
+
+Key = TypeVar("Key")
+Wanted = int | set[int]
+
+
+@contextmanager
+def rolled_back() -> Iterator[None]:
+    """Rolls back all changes of rows inside. Files, caches and the clients' cookies are kept."""
+    with transaction.atomic():
+        yield
+        transaction.set_rollback(True)
+
+
+def status_of(response: Any) -> int:
+    """The status of a response. A stream is read to its end, so that its file is closed."""
+    if response.streaming:
+        response.getvalue()
+    return int(response.status_code)
+
+
+def check_answers(wanted: Mapping[Key, Wanted], ask: Callable[[Key], Any]) -> None:
+    """Calls `ask` for every key; fails with a list of all responses with another status.
+
+    Each request is rolled back before the next. An exception has a note with its key.
+    """
+    assert wanted
+    wrong = []
+    for key, statuses in wanted.items():
+        with _named(key), rolled_back():
+            got = status_of(ask(key))
+        if got not in (statuses if isinstance(statuses, set) else {statuses}):
+            wrong.append(f"{key}: {got}, not {statuses}")
+    # pytest shortens a long list, but not a message.
+    assert not wrong, "\n".join(wrong)
+
+
+@contextmanager
+def _named(key: object) -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:
+        error.add_note(f"asked for {key}")
+        raise
+
+
+def by_role(
+    roles: Sequence[str], table: Mapping[Key, Sequence[Wanted]]
+) -> dict[tuple[str, Key], Wanted]:
+    """The wanted status of each role and key, from a table with one status per role, in order."""
+    return {
+        (role, key): status
+        for key, statuses in table.items()
+        for role, status in zip(roles, statuses, strict=True)
+    }
+
+
+def in_turn(keys: Iterable[Key], check: Callable[[Key], object]) -> None:
+    """Runs the check for each key on the same rows. A failure lists every key that fails."""
+    failed, count = [], 0
+    for key in keys:
+        count += 1
+        with _named(key), rolled_back():
+            try:
+                check(key)
+            except AssertionError as error:
+                error.add_note(f"asked for {key}")
+                failed.append(error)
+    assert count
+    if failed:
+        raise ExceptionGroup(f"{len(failed)} of {count} failed", failed)
