@@ -4,17 +4,22 @@ import pytest
 
 from annotation.models import Campaign
 from portal.accounts.models import User
+from tests.worlds import _worlds_end, pytest_fixture_setup, shared
 
 from .factories import make_campaign, submit, work_of
 
+__all__ = ["_worlds_end", "pytest_fixture_setup"]
+
 
 @pytest.fixture
+@shared
 def campaign(ann: User, ben: User, lead: User, reviewer: User) -> Campaign:
     """Two documents, each for Ann and Ben; nothing done yet."""
     return make_campaign([ann, ben], lead=lead, reviewer=reviewer, documents=2)
 
 
 @pytest.fixture
+@shared
 def disputed(campaign: Campaign, ann: User, ben: User) -> Campaign:
     """The first document is submitted by both: one span agreed, three cases open."""
     submit(

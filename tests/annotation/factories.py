@@ -5,12 +5,11 @@ from typing import Any
 
 from annotation.models import Assignment, Campaign, CampaignDocument, Comment, Membership
 from annotation.services.campaigns import create_campaign, open_campaign
-from annotation.services.members import add_member
 from annotation.services.saving import Saved, save_spans
 from annotation.services.submitting import Submitted, submit_assignment
 from portal.accounts.models import User
 from portal.datasets.models import Dataset
-from tests.factories import empty_dataset, make_document
+from tests.factories import empty_dataset, make_documents
 
 # What annotators find in it: 1,200 · (310) · March 31, 2025 · 1,200 again.
 PAGE = (
@@ -23,8 +22,8 @@ Mark = tuple[str, str]
 
 def make_dataset(documents: int = 1, **fields: Any) -> Dataset:
     dataset: Dataset = empty_dataset(**fields)
-    for number in range(1, documents + 1):
-        make_document(dataset, f"page-{number:03}", PAGE.format(number=number))
+    numbers = range(1, documents + 1)
+    make_documents(dataset, {f"page-{n:03}": PAGE.format(number=n) for n in numbers})
     return dataset
 
 
@@ -52,13 +51,17 @@ def make_campaign(
         guidelines="Mark **every** fact.",
         actor=None,
     )
-    Campaign.objects.filter(pk=campaign.pk).update(**{"review_pages": 0} | settings)
-    campaign.refresh_from_db()
+    settings = {"review_pages": 0} | settings
+    for name, value in settings.items():
+        setattr(campaign, name, value)
+    campaign.save(update_fields=list(settings))
     roles = [(annotator, Membership.Role.ANNOTATOR) for annotator in annotators]
     roles += [(lead, Membership.Role.LEAD)] if lead else []
     roles += [(reviewer, Membership.Role.REVIEWER)] if reviewer else []
-    for user, role in roles:
-        add_member(campaign=campaign, user=user, role=role, actor=None)
+    # What `add_member` does besides has no effect in a draft without pages.
+    Membership.objects.bulk_create(
+        Membership(campaign=campaign, user=user, role=role) for user, role in roles
+    )
     return open_campaign(campaign=campaign, actor=None) if opened else campaign
 
 

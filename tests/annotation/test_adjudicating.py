@@ -11,6 +11,7 @@ from annotation.services.errors import InvalidSpans, Refused
 from annotation.services.members import add_member
 from portal.accounts.models import User
 from portal.audit.models import Event
+from tests.worlds import shared
 
 from .contested import case_of, contested_campaign
 from .factories import document_of
@@ -32,6 +33,7 @@ def gold_of(case: Case) -> list[tuple[str, str, str]]:
 
 
 @pytest.fixture
+@shared
 def contested(ann: User, ben: User, cleo: User, lead: User) -> Campaign:
     return contested_campaign(ann, ben, cleo, lead)
 

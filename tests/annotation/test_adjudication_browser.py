@@ -4,7 +4,6 @@ import re
 from collections.abc import Callable
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Frame, Page, expect
 
 from annotation.models import (
@@ -21,7 +20,7 @@ from annotation.services.campaigns import edit_guidelines
 from annotation.services.members import add_member
 from portal.accounts.models import User
 from tests.e2e.workbench import select
-from tests.looks import in_both_looks
+from tests.looks import faults_in_both_looks
 
 from .contested import case_of, contested_campaign
 from .factories import document_of
@@ -80,6 +79,7 @@ def test_ways_to_differ_are_told_apart_and_counted(
     assert frame.evaluate(PAINTED, "look-boundary") == []
 
 
+@pytest.mark.journey
 def test_six_cases_of_all_kinds_are_decided_by_key(
     page_of: Pages, contested: Campaign, lead: User
 ) -> None:
@@ -318,11 +318,9 @@ def test_case_is_decided_without_javascript(
     assert gold(contested, "boundary") == [("Number", "(310)", "-310")]
 
 
-@in_both_looks
-def test_pages_are_accessible_and_fit(
-    page_of: Pages, contested: Campaign, lead: User, scheme: str, width: int
-) -> None:
-    page = page_of(lead, color_scheme=scheme, viewport={"width": width, "height": 900})
+def test_pages_are_accessible_and_fit(page_of: Pages, contested: Campaign, lead: User) -> None:
+    page = page_of(lead)
+    faults: list[str] = []
     case = case_of(contested, "boundary")
     edit_guidelines(campaign=contested, text="## Signs\nMark **no** fact.", note="L.", actor=lead)
     flag = {"flag": "flagged", "flag_reason": "The table is cut off."}
@@ -346,17 +344,10 @@ def test_pages_are_accessible_and_fit(
         f"{root}release/",
     ):
         page.goto(address)
-        accessible(page, f"{address} ({scheme}, {width})")
+        faults += faults_in_both_looks(page, address, part="main")
     open_page(page)
     for key, state in (("", "case"), ("1", "reason"), ("Escape", "back"), ("e", "edit")):
         if key:
             page.keyboard.press(key)
-        accessible(page, f"{state} ({scheme}, {width})")
-
-
-def accessible(page: Page, where: str) -> None:
-    found = Axe().run(page, context="main").response["violations"]
-    grave = [item["id"] for item in found if item["impact"] in {"serious", "critical"}]
-    assert grave == [], where
-    overflow = page.evaluate("document.documentElement.scrollWidth - innerWidth")
-    assert overflow <= 0, where
+        faults += faults_in_both_looks(page, state, part="main")
+    assert faults == []

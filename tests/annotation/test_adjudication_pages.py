@@ -10,6 +10,7 @@ from annotation.models import Campaign, CampaignDocument, Case
 from annotation.selectors.adjudication_page import quick_reasons
 from annotation.services.adjudicating import decide_case
 from portal.accounts.models import User
+from tests.worlds import shared
 
 from .contested import case_of, contested_campaign
 from .factories import comment, document_of, work_of
@@ -44,6 +45,7 @@ def gold_of(case: Case) -> list[tuple[str, str, str]]:
 
 
 @pytest.fixture
+@shared
 def contested(ann: User, ben: User, cleo: User, lead: User) -> Campaign:
     return contested_campaign(ann, ben, cleo, lead)
 

@@ -17,6 +17,7 @@ from annotation.models import (
 )
 from portal.accounts.models import User
 from tests.conftest import make_user
+from tests.worlds import shared
 
 from .factories import comment, save, work_of
 
@@ -31,6 +32,7 @@ def staff(db: None, client_of: Callable[[User | None], Client]) -> Client:
 
 
 @pytest.fixture
+@shared
 def commented(disputed: Campaign, ann: User) -> Campaign:
     """A campaign with a row of every model."""
     work = work_of(ann, disputed)

@@ -21,6 +21,7 @@ from annotation.templatetags.agreement_figures import heat, reading
 from portal.accounts.models import User
 from tests.conftest import make_user
 from tests.latex import complaints
+from tests.worlds import shared
 
 from .agreement_campaign import labelled_campaign
 
@@ -39,6 +40,7 @@ def _nothing_remembered() -> None:
 
 
 @pytest.fixture
+@shared
 def four(ann: User, ben: User, cleo: User, lead: User) -> Campaign:
     people = [ann, ben, cleo, make_user("Dora")]
     return labelled_campaign(people, lead=lead, documents=6, days=5)

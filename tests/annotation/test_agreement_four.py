@@ -27,6 +27,7 @@ from scoring.metrics.agreement import entity_ratings, token_ratings
 from scoring.metrics.agreement_counts import document_counts
 from tests.conftest import make_user
 from tests.counting import LINEAR, growth
+from tests.worlds import shared
 
 from .agreement_campaign import labelled_campaign
 
@@ -44,11 +45,13 @@ def _nothing_remembered() -> None:
 
 
 @pytest.fixture
+@shared
 def four(ann: User, ben: User, cleo: User) -> list[User]:
     return [ann, ben, cleo, make_user("Dora")]
 
 
 @pytest.fixture
+@shared
 def campaign(four: list[User], lead: User) -> Campaign:
     """Eight documents by all four, a ninth not submitted yet."""
     return labelled_campaign(four, lead=lead, documents=9, submitted=8)

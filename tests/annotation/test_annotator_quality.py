@@ -24,6 +24,7 @@ from annotation.selectors.annotator_quality import AnnotatorQuality, campaign_qu
 from annotation.services.members import remove_member
 from annotation.sparklines import sparklines
 from portal.accounts.models import User
+from tests.worlds import shared
 
 from .factories import document_of, make_campaign, save, submit, work_of
 from .qualification_factories import RIGHT, hold_round, member_of, trial_of
@@ -54,6 +55,7 @@ def make_gold(campaign: Campaign, number: int, *places: tuple[str, int, int]) ->
 
 
 @pytest.fixture
+@shared
 def judged(campaign: Campaign, ann: User, ben: User) -> Campaign:
     """Page 1 is gold with four facts; Ann has all kinds of errors, Ben has one fact right.
 
@@ -164,6 +166,7 @@ def test_flags_are_counted(judged: Campaign, ann: User) -> None:
 
 
 @pytest.fixture
+@shared
 def long(ann: User, ben: User, lead: User) -> Campaign:
     """Seven gold pages of one fact each; Ann has those from the third on right, two a week."""
     campaign = make_campaign([ann, ben], lead=lead, documents=7)

@@ -19,6 +19,7 @@ from portal.accounts.models import User
 from portal.common.archives import ArchiveFault
 from portal.datasets.models import Document
 from tests.conftest import make_user
+from tests.worlds import shared
 
 from .campaign_files import (
     brought_in,
@@ -37,6 +38,7 @@ RunJobs = Callable[[], int]
 
 
 @pytest.fixture
+@shared
 def finished(ann: User, ben: User, lead: User, reviewer: User) -> Campaign:
     return finished_campaign(ann, ben, lead, reviewer)
 

@@ -15,6 +15,7 @@ from annotation.models import Assignment, Campaign, CampaignDocument, GoldSpan, 
 from annotation.pseudonyms import pseudonym
 from annotation.selectors.exported_labels import AT_ONCE
 from portal.accounts.models import User
+from tests.worlds import shared
 
 from .campaign_files import exported, finished_campaign, lines, unzipped
 from .factories import comment, make_campaign, save, submit, work_of
@@ -29,6 +30,7 @@ LAYERS = ["gold", "annotations"]
 
 
 @pytest.fixture
+@shared
 def finished(ann: User, ben: User, lead: User, reviewer: User) -> Campaign:
     return finished_campaign(ann, ben, lead, reviewer)
 

@@ -21,6 +21,7 @@ from annotation.models import (
 from annotation.selectors.agreement import campaign_agreement
 from portal.accounts.models import User
 from tests.factories import make_document
+from tests.worlds import shared
 
 from .campaign_files import (
     brought_in,
@@ -37,6 +38,7 @@ FORMS = ["labelstudio", "tags", "jsonl"]
 
 
 @pytest.fixture
+@shared
 def finished(ann: User, ben: User, lead: User, reviewer: User) -> Campaign:
     return finished_campaign(ann, ben, lead, reviewer)
 

@@ -171,7 +171,8 @@ def test_adding_twice_is_adding_once(campaign: Campaign, ann: User, lead: User) 
     assert Event.objects.count() == before
 
 
-def test_every_act_leaves_an_event(disputed: Campaign, lead: User) -> None:
+def test_every_act_leaves_an_event(disputed: Campaign, lead: User, cleo: User) -> None:
+    add_member(campaign=disputed, user=cleo, role="reviewer", actor=lead)
     close_campaign(campaign=disputed, actor=lead)
     verbs = set(Event.objects.values_list("verb", flat=True))
     assert verbs == {

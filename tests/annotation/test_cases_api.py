@@ -11,6 +11,7 @@ from rest_framework.test import APIClient
 from annotation.models import Campaign, Case
 from annotation.services.adjudicating import decide_case
 from portal.accounts.models import User
+from tests.worlds import shared
 
 from .contested import KINDS, case_of, contested_campaign
 from .factories import comment, document_of, work_of
@@ -23,6 +24,7 @@ PAGE = f"{ROOT}adjudication/page-001/"
 
 
 @pytest.fixture
+@shared
 def contested(ann: User, ben: User, cleo: User, lead: User) -> Campaign:
     return contested_campaign(ann, ben, cleo, lead)
 

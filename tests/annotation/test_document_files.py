@@ -12,6 +12,7 @@ from rest_framework.test import APIClient
 from annotation.models import Assignment, Campaign, Revision, Span
 from annotation.selectors.spans import current_spans
 from portal.accounts.models import User
+from tests.worlds import shared
 
 from .factories import comment, save, spans_in, submit, text_of, work_of
 
@@ -22,6 +23,7 @@ MARKS = [("Number", "1,200"), ("Number", "(310)"), ("Date", "March 31, 2025")]
 
 
 @pytest.fixture
+@shared
 def work(campaign: Campaign, ann: User) -> Assignment:
     """Three marks; of one the value is the annotator's own."""
     work = work_of(ann, campaign)

@@ -14,6 +14,7 @@ from annotation.services.releasing import release_gold
 from portal.accounts.models import User
 from portal.audit.models import Event
 from portal.datasets.models import Release
+from tests.worlds import shared
 
 from .factories import document_of, make_campaign, save, submit, work_of
 
@@ -29,6 +30,7 @@ DATE_AS_NUMBER = ("Number", "March 31, 2025")
 
 
 @pytest.fixture
+@shared
 def doubtful(ann: User, ben: User, lead: User) -> Campaign:
     """Both cut 1,200 after three characters and typed a value, so that it is gold at once."""
     campaign = make_campaign([ann, ben], lead=lead)

@@ -13,6 +13,7 @@ from annotation.selectors.guidelines import Piece, compared, seen_guidelines, sh
 from annotation.services.campaigns import edit_guidelines, mark_guidelines_seen
 from portal.accounts.models import User
 from portal.audit.models import Event
+from tests.worlds import shared
 
 from .factories import work_of
 
@@ -25,6 +26,7 @@ API = "/api/v1/campaigns/spring-round/guidelines/"
 
 
 @pytest.fixture
+@shared
 def edited(campaign: Campaign, lead: User) -> Campaign:
     """A second version in force."""
     return edit_guidelines(

@@ -11,6 +11,7 @@ from annotation.services.errors import Refused
 from annotation.services.members import add_member, leave_campaign, remove_member
 from portal.accounts.models import User
 from portal.audit.models import Event
+from tests.worlds import shared
 
 from .factories import make_campaign, save, submit, work_of
 
@@ -21,6 +22,7 @@ LEAVE = "/campaigns/spring-round/leave/"
 
 
 @pytest.fixture
+@shared
 def trio(ann: User, ben: User, cleo: User, lead: User) -> Campaign:
     """Three documents, each for two of Ann, Ben and Cleo."""
     return make_campaign([ann, ben, cleo], lead=lead, documents=3)

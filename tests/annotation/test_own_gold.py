@@ -12,6 +12,7 @@ from annotation.selectors.own_gold import own_gold
 from annotation.services.adjudicating import decide_case
 from annotation.services.reviewing import decide_item
 from portal.accounts.models import User
+from tests.worlds import shared
 
 from .factories import document_of, make_campaign, submit, work_of
 from .review_factories import drawn_by_hand
@@ -25,6 +26,7 @@ Row = tuple[str, list[str], list[str], list[str]]
 
 
 @pytest.fixture
+@shared
 def adjudicated(disputed: Campaign, lead: User) -> Campaign:
     """1,200 was agreed. Ann was right about (310), Ben about the date, and wrong to mark 1,200 a
     second time.

@@ -13,6 +13,7 @@ from annotation.services.suggestions import choose_suggestions
 from portal.accounts.models import User
 from portal.datasets.models import XbrlFacts
 from portal.facts import FoundFact, find_facts
+from tests.worlds import shared
 
 from .factories import make_campaign, save, text_of, work_of
 
@@ -22,6 +23,7 @@ ApiOf = Callable[[User | None], APIClient]
 
 
 @pytest.fixture
+@shared
 def work(campaign: Campaign, ann: User) -> Assignment:
     return work_of(ann, campaign)
 

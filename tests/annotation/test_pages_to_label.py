@@ -13,11 +13,13 @@ from annotation.services.teams import choose_calibration
 from portal.accounts.models import User
 from portal.datasets.models import Dataset, Document
 from tests.factories import empty_dataset, make_document
+from tests.worlds import shared
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
+@shared
 def dataset() -> Dataset:
     dataset = empty_dataset()
     for name in ("a", "b"):
@@ -34,6 +36,7 @@ def dataset() -> Dataset:
 
 
 @pytest.fixture
+@shared
 def campaign(dataset: Dataset, ann: User) -> Campaign:
     campaign = create_campaign(
         dataset=dataset, title="C", labels=["Number"], overlap=1, guidelines="", actor=None

@@ -4,7 +4,6 @@ As in `test_races`, these run where two transactions can be open at a time.
 """
 
 import pytest
-from django.db import connection
 
 from annotation.models import Campaign, CampaignInvitation, Membership, Reminder
 from annotation.services.errors import Refused
@@ -23,7 +22,7 @@ from .test_races import at_once, kinds
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
-    pytest.mark.skipif(connection.vendor == "sqlite", reason="races need PostgreSQL"),
+    pytest.mark.race,
 ]
 NORA = "nora@example.org"
 

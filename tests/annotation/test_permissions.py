@@ -2,11 +2,10 @@
 
 import io
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from typing import Any
 
 import pytest
 from django.core.files.base import ContentFile
-from django.db import transaction
 from django.test import Client
 from PIL import Image
 from rest_framework.test import APIClient
@@ -15,6 +14,7 @@ from annotation.models import Assignment, Campaign, Case, Membership, Screening
 from annotation.services.inviting import invite_people
 from portal.accounts.models import User
 from portal.datasets.models import PageImage
+from tests.asking import by_role, check_answers
 
 from .addresses import api_names, endpoints, page_names, pages
 from .factories import comment, document_of, make_campaign, work_of
@@ -351,54 +351,47 @@ def test_tables_name_every_address() -> None:
     assert {name for _, name in API} == set(api_names())
 
 
-@pytest.mark.parametrize("name", GET_PAGES)
-def test_reading_a_page(
-    disputed: Campaign, ann: User, cast: Cast, client_of: ClientOf, name: str
-) -> None:
-    address = row_of_ann(grouped(list(pages(disputed))), name, disputed, ann)
-    responses = {role: client_of(cast[role]).get(address) for role in ROLES}
-    statuses = {role: response.status_code for role, response in responses.items()}
-    assert statuses == dict(zip(ROLES, GET_PAGES[name], strict=True))
-    assert responses["nobody"]["Location"] == f"/accounts/login/?next={address}"
+def addresses_of(pairs: Iterator[tuple[str, str]], campaign: Campaign, ann: User) -> dict[str, str]:
+    """The URL of each name in the tables."""
+    listed = grouped(list(pairs))
+    return {name: row_of_ann(listed, name, campaign, ann) for name in listed}
 
 
-@contextmanager
-def undone() -> Iterator[None]:
-    """What happens inside is taken back, so that the next role finds the same."""
-    with transaction.atomic():
-        yield
-        transaction.set_rollback(True)
+def test_reading_pages(disputed: Campaign, ann: User, cast: Cast, client_of: ClientOf) -> None:
+    addresses = addresses_of(pages(disputed), disputed, ann)
+    clients = {role: client_of(cast[role]) for role in ROLES}
+
+    def ask(key: tuple[str, str]) -> Any:
+        role, name = key
+        response = clients[role].get(addresses[name])
+        if role == "nobody":
+            assert response["Location"] == f"/accounts/login/?next={addresses[name]}"
+        return response
+
+    check_answers(by_role(ROLES, GET_PAGES), ask)
 
 
-@pytest.mark.parametrize("name", POST_PAGES)
-def test_posting_to_a_page(
-    disputed: Campaign, ann: User, cast: Cast, client_of: ClientOf, name: str
-) -> None:
-    address = row_of_ann(grouped(list(pages(disputed))), name, disputed, ann)
-    statuses = {}
-    for role in ROLES:
-        with undone():
-            statuses[role] = client_of(cast[role]).post(address).status_code
-    assert statuses == dict(zip(ROLES, POST_PAGES[name], strict=True))
+def test_posting_to_pages(disputed: Campaign, ann: User, cast: Cast, client_of: ClientOf) -> None:
+    addresses = addresses_of(pages(disputed), disputed, ann)
+    clients = {role: client_of(cast[role]) for role in ROLES}
+    wanted = by_role(ROLES, POST_PAGES)
+    check_answers(wanted, lambda key: clients[key[0]].post(addresses[key[1]]))
 
 
-@pytest.mark.parametrize(("method", "name"), API)
-def test_calling_an_endpoint(
-    disputed: Campaign, ann: User, cast: Cast, api_of: ApiOf, method: str, name: str
-) -> None:
-    address = row_of_ann(grouped(list(endpoints(disputed))), name, disputed, ann)
-    statuses, contents = {}, {}
-    for role in ROLES:
-        with undone():
-            call = api_of(cast[role]).generic
-            response = call(method, address, "{}", content_type="application/json")
-            statuses[role], contents[role] = response.status_code, response.content
-    assert statuses == dict(zip(ROLES, API[method, name], strict=True)), contents
+def test_calling_endpoints(disputed: Campaign, ann: User, cast: Cast, api_of: ApiOf) -> None:
+    addresses = addresses_of(endpoints(disputed), disputed, ann)
+    clients = {role: api_of(cast[role]) for role in ROLES}
+
+    def ask(key: tuple[str, tuple[str, str]]) -> Any:
+        role, (method, name) = key
+        return clients[role].generic(method, addresses[name], "{}", content_type="application/json")
+
+    check_answers(by_role(ROLES, API), ask)
 
 
 def test_other_methods_are_not_allowed(disputed: Campaign, lead: User, api_of: ApiOf) -> None:
     api = api_of(lead)
-    for name, address in endpoints(disputed):
+    for name, address in dict(endpoints(disputed)).items():
         for method in ("GET", "POST", "PUT", "PATCH", "DELETE"):
             if (method, name) not in API:
                 assert api.generic(method, address, "{}").status_code == 405, (method, name)

@@ -4,14 +4,13 @@ import re
 from collections.abc import Callable
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from annotation.models import Assignment, Campaign, GoldSpan
 from annotation.services.members import add_member
 from portal.accounts.models import User
 from tests.e2e.workbench import mark, open_task, submit_task, wait_saved
-from tests.looks import in_both_looks
+from tests.looks import faults_in_both_looks
 
 from .factories import make_campaign, submit, work_of
 from .qualification_factories import RIGHT, hold_round, known_release, member_of, trial_of
@@ -31,6 +30,7 @@ def label_page(page: Page, number: int, *marks: tuple[str, str]) -> None:
     submit_task(page)
 
 
+@pytest.mark.journey
 def test_annotator_fails_tries_again_and_gets_real_pages(
     page_of: Pages, ann: User, lead: User
 ) -> None:
@@ -109,23 +109,17 @@ def shown_off(ann: User, ben: User, lead: User) -> Campaign:
     return campaign
 
 
-@in_both_looks
-def test_pages_are_accessible_and_fit(
-    page_of: Pages, ann: User, ben: User, lead: User, scheme: str, width: int
-) -> None:
+def test_pages_are_accessible_and_fit(page_of: Pages, ann: User, ben: User, lead: User) -> None:
     campaign = shown_off(ann, ben, lead)
-    looks = {"color_scheme": scheme, "viewport": {"width": width, "height": 900}}
+    faults: list[str] = []
     root = f"/campaigns/{campaign.slug}/"
     seen: dict[User, list[str]] = {
         lead: [f"{root}qualification/", f"{root}quality/", f"{root}quality/?every=5", "/annotate/"],
         ann: [f"{root}qualification/", f"/annotate/{work_of(ann, campaign, 3).pk}/"],
     }
     for user, addresses in seen.items():
-        page = page_of(user, **looks)
+        page = page_of(user)
         for address in addresses:
             page.goto(address)
-            found = Axe().run(page, context="main").response["violations"]
-            grave = [item["id"] for item in found if item["impact"] in {"serious", "critical"}]
-            assert grave == [], f"{address} ({scheme}, {width})"
-            overflow = page.evaluate("document.documentElement.scrollWidth - innerWidth")
-            assert overflow <= 0, address
+            faults += faults_in_both_looks(page, address, part="main")
+    assert faults == []

@@ -14,6 +14,7 @@ from annotation.models import Assignment, Campaign, CampaignDocument
 from annotation.services.members import add_member
 from annotation.services.qualifying import add_qualification, grant_qualification_try
 from portal.accounts.models import User
+from tests.worlds import shared
 
 from .factories import save, submit, work_of
 from .qualification_factories import RIGHT, hold_round, known_release, member_of, trial_of
@@ -35,6 +36,7 @@ def text(response: Any) -> str:
 
 
 @pytest.fixture
+@shared
 def held(campaign: Campaign) -> Campaign:
     hold_round(campaign)
     return campaign

@@ -13,6 +13,7 @@ from annotation.models import Assignment, Campaign, CampaignDocument
 from annotation.services.adjudicating import decide_case
 from annotation.services.suggestions import choose_suggestions
 from portal.accounts.models import User
+from tests.worlds import shared
 
 from .factories import comment, make_campaign, save, submit
 
@@ -98,6 +99,7 @@ def queries(get: Callable[[str], Any], address: str) -> int:
 
 
 @pytest.fixture
+@shared
 def boss(lead: User) -> User:
     """Lead, annotator and organiser in one, so that one account sees every page."""
     lead.is_organiser = True

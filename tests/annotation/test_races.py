@@ -25,7 +25,7 @@ from .factories import document_of, save, spans_in, text_of, work_of
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
-    pytest.mark.skipif(connection.vendor == "sqlite", reason="races need PostgreSQL"),
+    pytest.mark.race,
 ]
 
 

@@ -17,6 +17,7 @@ from annotation.services.members import remove_member
 from annotation.services.reassigning import hand_over, hand_over_everything
 from annotation.services.teams import choose_calibration
 from portal.accounts.models import User
+from tests.worlds import shared
 
 from .factories import comment, document_of, make_campaign, save, submit, work_of
 
@@ -29,6 +30,7 @@ ROOT = "/campaigns/spring-round/assignments/"
 
 
 @pytest.fixture
+@shared
 def trio(ann: User, ben: User, cleo: User, lead: User) -> Campaign:
     """Three documents, two annotators each: Ann has pages 1 and 2, Ben 1 and 3, Cleo 2 and 3."""
     return make_campaign([ann, ben, cleo], lead=lead, documents=3)

@@ -13,6 +13,7 @@ from annotation.services.releasing import release_gold
 from portal.accounts.models import User
 from portal.datasets.models import Release
 from tests.factories import make_document
+from tests.worlds import shared
 
 from .factories import PAGE, document_of, submit, work_of
 
@@ -25,6 +26,7 @@ FORM = {"version": "1.0.0", "visibility": "gold_hidden", "notes": "First."}
 
 
 @pytest.fixture
+@shared
 def half_done(disputed: Campaign, lead: User) -> Campaign:
     """The first document is gold, the second nobody has begun."""
     for case in document_of(disputed).cases.all():
@@ -33,6 +35,7 @@ def half_done(disputed: Campaign, lead: User) -> Campaign:
 
 
 @pytest.fixture
+@shared
 def finished(half_done: Campaign, ann: User, ben: User) -> Campaign:
     for user in (ann, ben):
         submit(work_of(user, half_done, 2), ("Number", "(310)"))

@@ -12,6 +12,7 @@ from annotation.selectors.tasks import next_task, task_groups
 from annotation.services.campaigns import close_campaign
 from portal.accounts.models import User
 from portal.audit.models import Event
+from tests.worlds import shared
 
 from .factories import comment, make_campaign, submit, work_of
 
@@ -22,6 +23,7 @@ ClientOf = Callable[[User | None], Client]
 
 
 @pytest.fixture
+@shared
 def work(campaign: Campaign, ann: User) -> Assignment:
     return work_of(ann, campaign)
 

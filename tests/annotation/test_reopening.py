@@ -12,6 +12,7 @@ from annotation.services.reopening import reopen_case, reopen_document
 from portal.accounts.models import User
 from portal.audit.models import Event
 from portal.datasets.models import ReleaseItem
+from tests.worlds import shared
 
 from .contested import case_of
 from .factories import document_of, submit, work_of
@@ -22,6 +23,7 @@ Stage = CampaignDocument.Stage
 
 
 @pytest.fixture
+@shared
 def settled(disputed: Campaign, lead: User, ann: User, ben: User) -> Campaign:
     """Both pages are gold: the first by decisions, the second by agreement."""
     for case in document_of(disputed).cases.all():

@@ -14,6 +14,7 @@ from annotation.services.campaigns import edit_guidelines
 from annotation.services.members import add_member
 from annotation.services.reviewing import decide_item
 from portal.accounts.models import User
+from tests.worlds import shared
 
 from .factories import document_of
 from .review_factories import gold_of, item_of, make_gold, reviewed_campaign, round_of
@@ -28,6 +29,7 @@ DECIDE = f"{API}1/items/1/decide/"
 
 
 @pytest.fixture
+@shared
 def campaign(ann: User, ben: User, lead: User, reviewer: User) -> Campaign:
     """Three pages, two of them gold and all of their facts drawn."""
     found = reviewed_campaign([ann, ben], lead=lead, reviewer=reviewer, review_share=1)

@@ -7,7 +7,6 @@ fail.
 from collections.abc import Callable
 
 import pytest
-from django.db import connection
 
 from annotation.models import Campaign, ReviewRound
 from annotation.services.errors import Refused
@@ -22,7 +21,7 @@ from .test_races import at_once, kinds
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
-    pytest.mark.skipif(connection.vendor == "sqlite", reason="races need PostgreSQL"),
+    pytest.mark.race,
 ]
 
 Work = Callable[[], object]

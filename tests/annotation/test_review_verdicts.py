@@ -12,6 +12,7 @@ from annotation.services.members import add_member
 from annotation.services.reviewing import AlreadyReviewed, decide_item
 from portal.accounts.models import User
 from portal.audit.models import Event
+from tests.worlds import shared
 
 from .factories import document_of, submit, work_of
 from .review_factories import (
@@ -34,6 +35,7 @@ AGREED = [
 
 
 @pytest.fixture
+@shared
 def campaign(ann: User, ben: User, lead: User, reviewer: User) -> Campaign:
     """Two gold pages, all of their facts drawn: items 1 to 4 are of the first page."""
     found = reviewed_campaign([ann, ben], lead=lead, reviewer=reviewer, documents=2, review_share=1)
@@ -215,6 +217,7 @@ def test_other_facts_of_a_page_that_went_back_can_be_reviewed(
 
 
 @pytest.fixture
+@shared
 def disputed(campaign: Campaign, ann: User, ben: User, lead: User, reviewer: User) -> Campaign:
     """A campaign whose first page came out of a case that Lea decided for `(310)`."""
     found = reviewed_campaign(

@@ -13,6 +13,7 @@ from annotation.services.reviewing import MAX_SEED, decide_item, open_due_round,
 from portal.accounts.models import User
 from portal.audit.models import Event
 from portal.common.sampling import Key, draw
+from tests.worlds import shared
 
 from .factories import document_of, submit, work_of
 from .review_factories import (
@@ -27,6 +28,7 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
+@shared
 def campaign(ann: User, ben: User, lead: User, reviewer: User) -> Campaign:
     """Five pages of four facts; a review after every two of them, of half their facts."""
     return reviewed_campaign([ann, ben], lead=lead, reviewer=reviewer, documents=5)

@@ -10,6 +10,7 @@ from rest_framework.test import APIClient
 from annotation.models import Assignment, Campaign, Revision, Span
 from annotation.services.campaigns import close_campaign, reopen_campaign
 from portal.accounts.models import User
+from tests.worlds import shared
 
 from .factories import save, spans_in, submit, text_of, work_of
 
@@ -19,6 +20,7 @@ ApiOf = Callable[[User | None], APIClient]
 
 
 @pytest.fixture
+@shared
 def work(campaign: Campaign, ann: User) -> Assignment:
     return work_of(ann, campaign)
 

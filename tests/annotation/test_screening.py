@@ -23,6 +23,7 @@ from annotation.services.screening import (
 )
 from portal.accounts.models import User
 from portal.audit.models import Event
+from tests.worlds import shared
 
 from .factories import comment, document_of, make_campaign, save, submit, work_of
 
@@ -36,6 +37,7 @@ FAULTY: dict[str, Any] = {"faults": ["ocr", "layout"], "reason": "Columns run to
 
 
 @pytest.fixture
+@shared
 def screened(ann: User, ben: User, cleo: User, lead: User, reviewer: User) -> Campaign:
     """Six pages that wait for screening, for Ann, Ben and Cleo."""
     campaign = make_campaign(

@@ -15,6 +15,7 @@ from annotation.models import (
 from annotation.services.settling import settle_document
 from portal.accounts.models import User
 from portal.audit.models import Event
+from tests.worlds import shared
 
 from .factories import document_of, make_campaign, save, submit, work_of
 
@@ -23,6 +24,7 @@ Stage = CampaignDocument.Stage
 
 
 @pytest.fixture
+@shared
 def trio(ann: User, ben: User, reviewer: User, lead: User) -> Campaign:
     """One document for three annotators; two in three are enough."""
     return make_campaign([ann, ben, reviewer], lead=lead, overlap=3, agreement_threshold=0.6)

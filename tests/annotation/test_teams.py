@@ -21,6 +21,7 @@ from annotation.services.teams import (
 from portal.accounts.models import User
 from tests.conftest import make_user
 from tests.factories import make_document
+from tests.worlds import shared
 
 from .factories import PAGE, document_of, make_campaign, save, submit, work_of
 
@@ -33,16 +34,19 @@ ROOT = "/campaigns/spring-round/documents/"
 
 
 @pytest.fixture
+@shared
 def dora(db: None) -> User:
     return make_user("Dora")
 
 
 @pytest.fixture
+@shared
 def evan(db: None) -> User:
     return make_user("Evan")
 
 
 @pytest.fixture
+@shared
 def draft(ann: User, ben: User, cleo: User, dora: User, evan: User, lead: User) -> Campaign:
     """Five documents and five annotators, two per document; not open yet."""
     people = [ann, ben, cleo, dora, evan]

@@ -14,6 +14,7 @@ from annotation.services.errors import CampaignNotOpen, Refused
 from annotation.services.validating import let_pass, send_back
 from portal.accounts.models import User
 from portal.audit.models import Event
+from tests.worlds import shared
 
 from .factories import document_of, make_campaign, save, submit, work_of
 
@@ -27,6 +28,7 @@ ADDRESS = "/campaigns/spring-round/validation/"
 
 
 @pytest.fixture
+@shared
 def faulty(campaign: Campaign, ann: User, ben: User) -> Campaign:
     """Page 1 waits in validation: Ann's span says another text than stands at its place."""
     save(work_of(ann, campaign), ("Number", "1,200"))

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Frame, Page, expect
 
 from annotation.models import Assignment, Campaign
@@ -113,6 +112,7 @@ def test_marks_are_there_again_after_a_reload(
     assert painted == ["1,200"]
 
 
+@pytest.mark.journey
 def test_submitting_ends_the_task_and_leads_to_the_next(
     page_of: Pages, campaign: Campaign, ann: User
 ) -> None:
@@ -151,26 +151,16 @@ def test_hostile_page_runs_nothing_and_calls_nobody(page_of: Pages, ann: User) -
     page = page_of(ann, ignore_console=True)
     answered: list[str] = []
     page.on("response", lambda response: answered.append(response.url))
-    for address in (f"/annotate/{work.pk}/html/", f"/annotate/{work.pk}/"):
-        page.goto(address, wait_until="networkidle")
-        assert page.evaluate("window.pwned") is None
+    # The load of a page waits for its images and frames, so that what runs has run by then.
+    page.goto(f"/annotate/{work.pk}/html/")
+    assert page.evaluate("window.pwned") is None
+    page.goto(f"/annotate/{work.pk}/")
+    # Its text differs from the stored one; the page says so once the frame has loaded.
+    expect(page.locator("[data-workbench]")).to_have_attribute("data-ready", "fault")
+    assert page.evaluate("window.pwned") is None
     assert not [url for url in answered if "tracker.invalid" in url]
     policy = page.request.get(f"/annotate/{work.pk}/html/").headers["content-security-policy"]
     assert "default-src 'none'" in policy
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_workbench_has_no_serious_accessibility_fault(
-    page_of: Pages, campaign: Campaign, ann: User, scheme: str
-) -> None:
-    page, work = page_of(ann, color_scheme=scheme), work_of(ann, campaign)
-    frame = open_workbench(page, work)
-    select(frame, "1,200")
-    page.keyboard.press("1")
-    wait_saved(page)
-    results = Axe().run(page, options={"resultTypes": ["violations"]})
-    serious = [v for v in results.response["violations"] if v["impact"] in {"serious", "critical"}]
-    assert [(v["id"], [n["html"] for n in v["nodes"]]) for v in serious] == []
 
 
 def test_workbench_fits_a_narrow_screen(page_of: Pages, campaign: Campaign, ann: User) -> None:

@@ -204,6 +204,7 @@ def test_the_list_of_keys_is_the_map_itself(page_of: Pages, work: Assignment, an
     expect(dialog).to_be_hidden()
 
 
+@pytest.mark.journey
 def test_comments_flag_and_next_task(page_of: Pages, work: Assignment, ann: User) -> None:
     page, _ = opened(page_of, work, ann)
     press(page, "j", "1", "c")
@@ -275,6 +276,7 @@ def test_suggestions_count_only_once_accepted(page_of: Pages, work: Assignment, 
     assert frame.evaluate(suggested) == 0  # what was dismissed stays so
 
 
+@pytest.mark.journey
 def test_a_new_annotator_labels_within_six_acts(
     page_of: Pages, work: Assignment, ann: User, live_server: Any
 ) -> None:

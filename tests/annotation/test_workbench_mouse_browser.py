@@ -69,6 +69,7 @@ def drag(
     session.detach()
 
 
+@pytest.mark.journey
 def test_a_double_click_labels_the_whole_fact(page_of: Pages, work: Assignment, ann: User) -> None:
     page = page_of(ann)
     frame = open_task(page, work.get_absolute_url())

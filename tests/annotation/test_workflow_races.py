@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Callable
 
 import pytest
-from django.db import connection
 
 from annotation.models import Assignment, Campaign, CampaignDocument, Screening
 from annotation.services.campaigns import open_campaign
@@ -23,7 +22,7 @@ from .test_races import at_once, kinds
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
-    pytest.mark.skipif(connection.vendor == "sqlite", reason="races need PostgreSQL"),
+    pytest.mark.race,
 ]
 
 State = Assignment.State
