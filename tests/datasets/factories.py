@@ -4,6 +4,7 @@ import io
 import json
 import zipfile
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -31,12 +32,14 @@ def page(text: str = "Net sales 1,200 at March 31, 2025") -> bytes:
     return f"<html><body><p>{text}</p></body></html>".encode()
 
 
+@cache
 def png(width: int = 40, height: int = 30, shade: int = 200) -> bytes:
     stream = io.BytesIO()
     Image.new("L", (width, height), shade).save(stream, "PNG")
     return stream.getvalue()
 
 
+@cache
 def jpeg() -> bytes:
     stream = io.BytesIO()
     Image.new("RGB", (40, 30), "white").save(stream, "JPEG")

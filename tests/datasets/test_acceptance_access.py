@@ -1,6 +1,7 @@
 """Who may see and inspect batches: organisers alone, by page and by API."""
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from django.test import Client
@@ -8,6 +9,7 @@ from rest_framework.test import APIClient
 
 from portal.accounts.models import User
 from portal.datasets.models import Batch, Inspection
+from tests.asking import Wanted, check_answers
 from tests.datasets.acceptance_factories import make_batch, receipts
 
 pytestmark = pytest.mark.django_db
@@ -17,32 +19,51 @@ Apis = Callable[[User | None], APIClient]
 
 BATCHES = "/datasets/receipts/batches/"
 API = "/api/v1/datasets/receipts/batches/"
+ANONYMOUS = "anonymous"
 
 # Of the batch 1, with the document r001 in its sample: for organisers alone, like the list.
 PAGES = ["", "close/", "put-back/", "report/", "inspect/", "inspect/r001/"]
 ENDPOINTS = ["", "close/", "put-back/", "report/", "documents/", "documents/r001/"]
 
 
-@pytest.mark.parametrize("role", ["lead", "reviewer", "ann", "researcher", "stranger", "anonymous"])
 def test_batches_are_for_organisers(
-    role: str, request: pytest.FixtureRequest, client_of: Clients, api_of: Apis
+    lead: User,
+    reviewer: User,
+    ann: User,
+    researcher: User,
+    stranger: User,
+    client_of: Clients,
+    api_of: Apis,
 ) -> None:
-    user = None if role == "anonymous" else request.getfixturevalue(role)
     batch = make_batch(receipts(1, visibility="public"), sample=1)
-    page, endpoint = client_of(user), api_of(user)
-    for method in ("get", "post"):
-        for path in PAGES:
-            answer = getattr(page, method)(f"{BATCHES}1/{path}", {"field": "total"})
-            assert answer.status_code == (302 if user is None else 403), path
-            assert user is not None or answer.url.startswith("/accounts/login/")
-        for path in [*ENDPOINTS, "documents/r001/clear/"]:
-            answer = getattr(endpoint, method)(f"{API}1/{path}")
-            assert answer.status_code == (401 if user is None else 403), path
-    said = {"name": "total", "is_right": True}
-    assert endpoint.put(f"{API}1/documents/r001/", said, format="json").status_code in (401, 403)
-    batch.refresh_from_db()
-    assert batch.state == Batch.State.OPEN
-    assert not Inspection.objects.exists()
+    people = {user.name: user for user in (lead, reviewer, ann, researcher, stranger)}
+    pages = {name: client_of(user) for name, user in people.items()} | {ANONYMOUS: client_of(None)}
+    endpoints = {name: api_of(user) for name, user in people.items()} | {ANONYMOUS: api_of(None)}
+    wanted: dict[tuple[str, str, str], Wanted] = {}
+    for name in pages:
+        for method in ("get", "post"):
+            for path in PAGES:
+                wanted[name, method, f"{BATCHES}1/{path}"] = 302 if name == ANONYMOUS else 403
+            for path in [*ENDPOINTS, "documents/r001/clear/"]:
+                wanted[name, method, f"{API}1/{path}"] = 401 if name == ANONYMOUS else 403
+        wanted[name, "put", f"{API}1/documents/r001/"] = 401 if name == ANONYMOUS else 403
+
+    def ask(key: tuple[str, str, str]) -> Any:
+        name, method, path = key
+        if not path.startswith(API):
+            response = getattr(pages[name], method)(path, {"field": "total"})
+            assert name != ANONYMOUS or response.url.startswith("/accounts/login/")
+        elif method == "put":
+            said = {"name": "total", "is_right": True}
+            response = endpoints[name].put(path, said, format="json")
+        else:
+            response = getattr(endpoints[name], method)(path)
+        batch.refresh_from_db()
+        assert batch.state == Batch.State.OPEN
+        assert not Inspection.objects.exists()
+        return response
+
+    check_answers(wanted, ask)
 
 
 def test_posts_need_the_csrf_token(organiser: User) -> None:

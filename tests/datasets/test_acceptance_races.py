@@ -5,7 +5,6 @@ fail.
 """
 
 import pytest
-from django.db import connection
 
 from portal.accounts.models import User
 from portal.datasets.models import Batch, Inspection
@@ -16,7 +15,7 @@ from tests.datasets.acceptance_factories import inspect_all, make_batch, receipt
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
-    pytest.mark.skipif(connection.vendor == "sqlite", reason="races need PostgreSQL"),
+    pytest.mark.race,
 ]
 
 

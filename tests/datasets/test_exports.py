@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from portal.common.archives import ArchiveLimits
+from portal.common.zips import ZipWriter
 from portal.datasets.exports import release_archive
 from portal.datasets.models import Dataset, Release
 from portal.datasets.services.gold import place_gold
@@ -117,7 +118,9 @@ def test_download_that_breaks_off_leaves_nothing_behind(release: Release) -> Non
         for _ in range(taken):
             next(stream, None)
         stream.close()  # type: ignore[attr-defined]
+    # A file left open is a warning when it is collected, and warnings are errors.
     gc.collect()
+    assert not [thing for thing in gc.get_objects() if type(thing) is ZipWriter]
 
 
 def test_exported_gold_freezes_to_the_same_gold(release: Release, tmp_path: Path) -> None:

@@ -23,9 +23,30 @@ from portal.datasets.sources.gold import read_gold_pages
 from portal.facts import canonicalise
 from tests.datasets.factories import LABELS
 from tests.factories import empty_dataset
+from tests.many import SOME, part_of
 from tests.shared import REALDATA, needs_realdata
 
 pytestmark = [pytest.mark.django_db, needs_realdata]
+
+
+@pytest.fixture(params=["some", pytest.param("all", marks=pytest.mark.slow)])
+def source(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """The shared set, or at every change a part of it in the same layout."""
+    if request.param == "all":
+        return REALDATA
+    return some_pages(tmp_path / "dev")
+
+
+def some_pages(folder: Path) -> Path:
+    for name in ("pages", "images", "gold"):
+        (folder / name).mkdir(parents=True)
+        for path in part_of(sorted((REALDATA / name).iterdir()), SOME):
+            shutil.copy(path, folder / name)
+    kept = {path.stem for path in (folder / "pages").iterdir()}
+    for name in ("meta.jsonl", "gold.jsonl"):
+        chosen = [line for line in lines(REALDATA / name) if line["id"] in kept]
+        (folder / name).write_text("".join(json.dumps(line) + "\n" for line in chosen))
+    return folder
 
 
 @pytest.fixture
@@ -33,16 +54,17 @@ def dataset() -> Dataset:
     return empty_dataset(slug="dev")
 
 
-def lines(name: str) -> list[dict[str, object]]:
-    return [json.loads(line) for line in (REALDATA / name).read_text().splitlines()]
+def lines(path: Path) -> list[dict[str, object]]:
+    return [json.loads(line) for line in path.read_text().splitlines()]
 
 
-def test_real_pages_import_with_nothing_refused(dataset: Dataset) -> None:
-    run = import_path(dataset=dataset, path=REALDATA)
-    assert Counter(run.items.values_list("outcome", "code")) == {("imported", ""): 132}
-    assert run.ignored == {"gold.jsonl": 1, "gold/": 132, "predictions/": 1056}
-    assert PageImage.objects.count() == 132
-    for line in lines("meta.jsonl"):
+def test_real_pages_import_with_nothing_refused(dataset: Dataset, source: Path) -> None:
+    run = import_path(dataset=dataset, path=source)
+    number, predictions = (132, {"predictions/": 1056}) if source == REALDATA else (33, {})
+    assert Counter(run.items.values_list("outcome", "code")) == {("imported", ""): number}
+    assert run.ignored == {"gold.jsonl": 1, "gold/": number, **predictions}
+    assert PageImage.objects.count() == number
+    for line in lines(source / "meta.jsonl"):
         document = dataset.documents.get(name=line["id"])
         assert document.company == line["company"]
         assert document.doc_type == line["doc_type"]
@@ -53,29 +75,40 @@ def test_real_pages_import_with_nothing_refused(dataset: Dataset) -> None:
 def test_real_pages_import_from_an_uploaded_zip(
     dataset: Dataset, tmp_path: Path, organiser: User, run_jobs: Callable[[], int]
 ) -> None:
-    for name in ("pages", "images"):
-        shutil.copytree(REALDATA / name, tmp_path / "root" / "dev" / name)
-    shutil.copy(REALDATA / "meta.jsonl", tmp_path / "root" / "dev")
+    part = some_pages(tmp_path / "root" / "dev")
+    shutil.rmtree(part / "gold")
+    (part / "gold.jsonl").unlink()
     archive = Path(shutil.make_archive(str(tmp_path / "dev"), "zip", tmp_path / "root"))
     upload = SimpleUploadedFile("dev.zip", archive.read_bytes())
     run = start_import(dataset=dataset, upload=upload, source_name="dev.zip", actor=organiser)
     run_jobs()
-    assert Counter(run.items.values_list("outcome", "code")) == {("imported", ""): 132}
+    assert Counter(run.items.values_list("outcome", "code")) == {("imported", ""): 33}
 
 
-@pytest.mark.parametrize("source", ["gold", "gold.jsonl"])
-def test_real_gold_freezes_with_every_fact(dataset: Dataset, tmp_path: Path, source: str) -> None:
-    import_path(dataset=dataset, path=REALDATA)
-    path = REALDATA / "gold"
-    if source == "gold.jsonl":
-        path = tmp_path / source
+@pytest.mark.parametrize(
+    ("source", "layout"),
+    [
+        ("some", "folder"),
+        ("some", "lines"),
+        pytest.param("all", "folder", marks=pytest.mark.slow),
+    ],
+    indirect=["source"],
+)
+def test_real_gold_freezes_with_every_fact(
+    dataset: Dataset, tmp_path: Path, source: Path, layout: str
+) -> None:
+    import_path(dataset=dataset, path=source)
+    path = source / "gold"
+    if layout == "lines":
+        path = tmp_path / "lines.jsonl"
         with path.open("w") as file:
-            for page in sorted((REALDATA / "gold").iterdir()):
+            for page in sorted((source / "gold").iterdir()):
                 file.write(json.dumps({"id": page.stem, "html": page.read_text()}) + "\n")
     pages = read_gold_pages(path, ArchiveLimits())
     items = place_gold(dataset=dataset, pages=pages, labels=LABELS)
     release = freeze_release(dataset=dataset, version="1.0.0", items=items, labels=LABELS)
-    for line in lines("gold.jsonl"):
+    assert release.items.count() == len(lines(source / "gold.jsonl"))
+    for line in lines(source / "gold.jsonl"):
         wanted = [(fact["type"], fact["value"]) for fact in line["facts"]]  # type: ignore[attr-defined]
         item = release.items.select_related("document__content").get(name=line["id"])
         assert item.document is not None

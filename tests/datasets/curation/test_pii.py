@@ -14,14 +14,15 @@ from portal.datasets.curation.check_digits import (
 from portal.datasets.curation.pii import PiiMatch, find_pii
 from portal.facts import canonicalise, text_borders
 from tests.counting import LINEAR, growth
+from tests.many import together
 
 
 def found(text: str, borders: tuple[int, ...] = ()) -> list[tuple[str, str]]:
     return [(match.rule, text[match.start : match.end]) for match in find_pii(text, borders)]
 
 
-@pytest.mark.parametrize(
-    ("text", "rule", "value"),
+@together(
+    "text rule value",
     [
         ("write to Jane.Doe+tax@mail.example.co.uk, please", "email", None),
         ("<jörg@büro.example>", "email", "jörg@büro.example"),
@@ -54,7 +55,7 @@ def test_personal_data_is_found(text: str, rule: str, value: str | None) -> None
     assert found(text) == [(rule, value or "Jane.Doe+tax@mail.example.co.uk")]
 
 
-@pytest.mark.parametrize(
+@together(
     "text",
     [
         "Commission File Number 001-36743, CIK 0000320193, EIN 94-2404110",

@@ -2,7 +2,6 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from portal.datasets.curation.records import read_amount, validate_record
@@ -14,6 +13,7 @@ from portal.datasets.curation.schemas import (
 )
 from scoring.metrics.receipts import FIELDS
 from tests.counting import LINEAR, growth
+from tests.many import drawn, together
 
 RECEIPT: dict[str, Any] = {
     "type": "hotel",
@@ -56,8 +56,8 @@ def test_receipts_have_the_fields_of_the_benchmark() -> None:
     assert len(RECEIPTS.names) == 19
 
 
-@pytest.mark.parametrize(
-    ("changes", "expected"),
+@together(
+    "changes expected",
     [
         ({"type": "hostel"}, [("type", "choice")]),
         ({"type": " "}, [("type", "empty")]),
@@ -141,8 +141,7 @@ json_values = st.recursive(
 
 
 # What a busy machine takes for one example says nothing of the records.
-@settings(max_examples=150, deadline=None)
-@given(st.dictionaries(st.sampled_from([*RECEIPTS.names, "other"]), json_values))
+@drawn(st.dictionaries(st.sampled_from([*RECEIPTS.names, "other"]), json_values), examples=150)
 def test_any_record_is_told_its_faults(record: dict[str, Any]) -> None:
     found = validate_record(record, RECEIPTS)
     known = {*RECEIPTS.names, "other"}

@@ -10,6 +10,7 @@ from rest_framework.test import APIClient
 from annotation.models import Membership
 from portal.accounts.models import User
 from portal.datasets.models import Dispute
+from tests.asking import in_turn
 from tests.datasets.factories import make_release
 from tests.datasets.stress.factories import base_dataset, derived
 
@@ -75,96 +76,104 @@ def enrol(cast: Cast) -> None:
     lead_of(cast["other_lead"], base_dataset(slug="elsewhere", pages=0), "autumn")
 
 
-@pytest.mark.parametrize("role", ROLES)
 @pytest.mark.parametrize("visibility", ["public", "gold_hidden", "private"])
 def test_reading(
-    role: str, visibility: str, cast: Cast, researcher: User, client_of: Clients, api_of: Apis
+    visibility: str, cast: Cast, researcher: User, client_of: Clients, api_of: Apis
 ) -> None:
     release = released(visibility=visibility)
     dispute = make_dispute(release, researcher, fact=None, claim=SECRET_CLAIM)
     enrol(cast)
-    organises = role == "organiser"
-    seen = 200 if organises or visibility != "private" else 404
-    reads = visibility == "public" or role in READERS
-    expected = {
-        "/datasets/world/disputes/": 200,
-        f"/datasets/world/disputes/{dispute.pk}/": seen,
-        "/datasets/world/releases/1.0.0/items/a/": seen,
-        "/api/v1/datasets/world/disputes/": 200,
-        f"/api/v1/datasets/world/disputes/{dispute.pk}/": seen,
-    }
-    for path, status in expected.items():
-        client = (api_of if path.startswith("/api") else client_of)(cast[role])
-        response = client.get(path)
-        assert response.status_code == status, path
-        text = response.content.decode()
-        if status == 404 or not reads or (visibility == "private" and not organises):
-            assert SECRET_CLAIM not in text, path
-        else:
-            assert SECRET_CLAIM in text, path
+
+    def check(role: str) -> None:
+        organises = role == "organiser"
+        seen = 200 if organises or visibility != "private" else 404
+        reads = visibility == "public" or role in READERS
+        expected = {
+            "/datasets/world/disputes/": 200,
+            f"/datasets/world/disputes/{dispute.pk}/": seen,
+            "/datasets/world/releases/1.0.0/items/a/": seen,
+            "/api/v1/datasets/world/disputes/": 200,
+            f"/api/v1/datasets/world/disputes/{dispute.pk}/": seen,
+        }
+        page, endpoint = client_of(cast[role]), api_of(cast[role])
+        for path, status in expected.items():
+            response = (endpoint if path.startswith("/api") else page).get(path)
+            assert response.status_code == status, path
+            text = response.content.decode()
+            if status == 404 or not reads or (visibility == "private" and not organises):
+                assert SECRET_CLAIM not in text, path
+            else:
+                assert SECRET_CLAIM in text, path
+
+    in_turn(ROLES, check)
 
 
-@pytest.mark.parametrize("role", ROLES)
-def test_facts_are_shown_where_the_gold_is_open(role: str, cast: Cast, client_of: Clients) -> None:
-    splits = {"a": "dev", "b": "test"}
-    released(visibility="gold_hidden", splits=splits)
+def test_facts_are_shown_where_the_gold_is_open(cast: Cast, client_of: Clients) -> None:
+    released(visibility="gold_hidden", splits={"a": "dev", "b": "test"})
     enrol(cast)
-    for name, opened in (("a", True), ("b", role == "organiser")):
+
+    def check(role: str) -> None:
         client = client_of(cast[role])
-        page = client.get(f"/datasets/world/releases/1.0.0/items/{name}/").content.decode()
-        assert ("1,200" in page) is opened
-        assert ("?fact=0" in page) is opened
-        assert f"/documents/{name}/images/1/" in page
+        for name, opened in (("a", True), ("b", role == "organiser")):
+            page = client.get(f"/datasets/world/releases/1.0.0/items/{name}/").content.decode()
+            assert ("1,200" in page) is opened, name
+            assert ("?fact=0" in page) is opened, name
+            assert f"/documents/{name}/images/1/" in page, name
+
+    in_turn(ROLES, check)
 
 
-@pytest.mark.parametrize("role", ROLES)
 @pytest.mark.parametrize("visibility", ["public", "gold_hidden"])
-def test_raising(role: str, visibility: str, cast: Cast, client_of: Clients, api_of: Apis) -> None:
+def test_raising(visibility: str, cast: Cast, client_of: Clients, api_of: Apis) -> None:
     released(visibility=visibility)
     enrol(cast)
     path = "/datasets/world/releases/1.0.0/items/a/dispute/?fact=1"
-    shown, posted = client_of(cast[role]).get(path), client_of(cast[role]).post(path, SAID)
     data = {"release": "1.0.0", "item": "a", "fact": 1, **SAID, "claim": "2"}
-    answer = api_of(cast[role]).post("/api/v1/datasets/world/disputes/", data)
-    sees = visibility == "public" or role == "organiser"
-    if role == "anonymous":
-        assert (shown.status_code, posted.status_code, answer.status_code) == (302, 302, 401)
-        assert not Dispute.objects.exists()
-        return
-    assert (shown.status_code, posted.status_code) == (200, 302)
-    assert ("March 31, 2025" in shown.content.decode()) is sees
-    # Of hidden gold nobody learns which facts there are: the dispute is about the item.
-    assert Dispute.objects.get(claim="1,300").fact == (1 if sees else None)
-    assert answer.status_code == (201 if sees else 400)
-    assert Dispute.objects.count() == (2 if sees else 1)
-    if not sees:
-        beyond = api_of(cast[role]).post("/api/v1/datasets/world/disputes/", {**data, "fact": 99})
-        assert beyond.json() == answer.json()
+
+    def check(role: str) -> None:
+        page, endpoint = client_of(cast[role]), api_of(cast[role])
+        shown, posted = page.get(path), page.post(path, SAID)
+        answer = endpoint.post("/api/v1/datasets/world/disputes/", data)
+        sees = visibility == "public" or role == "organiser"
+        if role == "anonymous":
+            assert (shown.status_code, posted.status_code, answer.status_code) == (302, 302, 401)
+            assert not Dispute.objects.exists()
+            return
+        assert (shown.status_code, posted.status_code) == (200, 302)
+        assert ("March 31, 2025" in shown.content.decode()) is sees
+        # No one may learn which facts hidden gold has: the dispute is about the item.
+        assert Dispute.objects.get(claim="1,300").fact == (1 if sees else None)
+        assert answer.status_code == (201 if sees else 400)
+        assert Dispute.objects.count() == (2 if sees else 1)
+        if not sees:
+            beyond = endpoint.post("/api/v1/datasets/world/disputes/", {**data, "fact": 99})
+            assert beyond.json() == answer.json()
+
+    in_turn(ROLES, check)
 
 
-@pytest.mark.parametrize("role", ROLES)
-def test_deciding(
-    role: str, cast: Cast, researcher: User, client_of: Clients, api_of: Apis
-) -> None:
+def test_deciding(cast: Cast, researcher: User, client_of: Clients, api_of: Apis) -> None:
     release = released()
     disputes = [make_dispute(release, researcher, claim=str(number)) for number in range(2)]
     enrol(cast)
     page = f"/datasets/world/disputes/{disputes[0].pk}/"
-    posted = client_of(cast[role]).post(f"{page}decide/", {"decision": "accept", "answer": "Yes."})
-    answer = api_of(cast[role]).post(
-        f"/api/v1/datasets/world/disputes/{disputes[1].pk}/decide/",
-        {"accept": False, "answer": "No."},
-    )
-    states = list(Dispute.objects.order_by("pk").values_list("state", flat=True))
-    if role in DECIDERS:
-        assert (posted.status_code, answer.status_code) == (302, 200)
-        assert states == ["accepted", "declined"]
-        return
-    assert states == ["open", "open"]
-    assert (posted.status_code, answer.status_code) == (
-        (302, 401) if role == "anonymous" else (403, 403)
-    )
-    assert "Decide</h2>" not in client_of(cast[role]).get(page).content.decode()
+    endpoint = f"/api/v1/datasets/world/disputes/{disputes[1].pk}/decide/"
+
+    def check(role: str) -> None:
+        client = client_of(cast[role])
+        posted = client.post(f"{page}decide/", {"decision": "accept", "answer": "Yes."})
+        answer = api_of(cast[role]).post(endpoint, {"accept": False, "answer": "No."})
+        states = list(Dispute.objects.order_by("pk").values_list("state", flat=True))
+        if role in DECIDERS:
+            assert (posted.status_code, answer.status_code) == (302, 200)
+            assert states == ["accepted", "declined"]
+            return
+        assert states == ["open", "open"]
+        refused = (302, 401) if role == "anonymous" else (403, 403)
+        assert (posted.status_code, answer.status_code) == refused
+        assert "Decide</h2>" not in client.get(page).content.decode()
+
+    in_turn(ROLES, check)
 
 
 def test_nobody_decides_their_own(
@@ -184,27 +193,29 @@ def test_nobody_decides_their_own(
     assert set(Dispute.objects.values_list("state", flat=True)) == {"open"}
 
 
-@pytest.mark.parametrize("role", ROLES)
-def test_withdrawing(
-    role: str, cast: Cast, researcher: User, client_of: Clients, api_of: Apis
-) -> None:
+def test_withdrawing(cast: Cast, researcher: User, client_of: Clients, api_of: Apis) -> None:
     release = released()
     disputes = [make_dispute(release, researcher, claim=str(number)) for number in range(2)]
     enrol(cast)
     page = f"/datasets/world/disputes/{disputes[0].pk}/"
-    offered = "/withdraw/" in client_of(cast[role]).get(page).content.decode()
-    posted = client_of(cast[role]).post(f"{page}withdraw/")
-    answer = api_of(cast[role]).post(f"/api/v1/datasets/world/disputes/{disputes[1].pk}/withdraw/")
-    states = set(Dispute.objects.values_list("state", flat=True))
-    if role == "researcher":
-        assert (offered, posted.status_code, answer.status_code) == (True, 302, 200)
-        assert states == {"withdrawn"}
-        assert answer.json()["state"] == "withdrawn"
-        return
-    assert (offered, states) == (False, {"open"})
-    assert (posted.status_code, answer.status_code) == (
-        (302, 401) if role == "anonymous" else (403, 403)
-    )
+    endpoint = f"/api/v1/datasets/world/disputes/{disputes[1].pk}/withdraw/"
+
+    def check(role: str) -> None:
+        client = client_of(cast[role])
+        offered = "/withdraw/" in client.get(page).content.decode()
+        posted = client.post(f"{page}withdraw/")
+        answer = api_of(cast[role]).post(endpoint)
+        states = set(Dispute.objects.values_list("state", flat=True))
+        if role == "researcher":
+            assert (offered, posted.status_code, answer.status_code) == (True, 302, 200)
+            assert states == {"withdrawn"}
+            assert answer.json()["state"] == "withdrawn"
+            return
+        assert (offered, states) == (False, {"open"})
+        refused = (302, 401) if role == "anonymous" else (403, 403)
+        assert (posted.status_code, answer.status_code) == refused
+
+    in_turn(ROLES, check)
 
 
 def test_lead_is_led_to_the_campaign_of_the_page(

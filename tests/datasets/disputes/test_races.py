@@ -1,7 +1,6 @@
 """Two at once: deciding one dispute twice, raising one dispute twice."""
 
 import pytest
-from django.db import connection
 
 from portal.accounts.models import User
 from portal.audit.models import Event
@@ -12,7 +11,7 @@ from .factories import decide, make_dispute, released
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
-    pytest.mark.skipif(connection.vendor == "sqlite", reason="races need PostgreSQL"),
+    pytest.mark.race,
 ]
 
 

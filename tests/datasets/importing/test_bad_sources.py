@@ -234,6 +234,17 @@ def test_labels_that_have_no_place_are_a_fault_and_the_page_comes_in(tmp_path: P
     }
 
 
+def test_skipped_annotations_are_reported_and_the_gold_is_imported(tmp_path: Path) -> None:
+    task = studio_task()
+    task["annotations"].append({"id": 2, "was_cancelled": True, "result": []})
+    run = import_files(empty_dataset(), tmp_path, Form.LABEL_STUDIO, {"a.json": json.dumps([task])})
+    assert outcomes(run) == {
+        "a.json:task 1": ("imported", ""),
+        "a.json:task 1 skipped": ("refused", "skipped"),
+    }
+    assert Document.objects.get().record
+
+
 def test_work_of_several_without_a_ground_truth_is_no_gold(tmp_path: Path) -> None:
     task = studio_task(is_gold=False)
     task["annotations"] *= 2

@@ -20,6 +20,7 @@ Pages = Callable[..., Page]
 RunJobs = Callable[[], int]
 
 
+@pytest.mark.journey
 def test_filing_is_imported_and_its_page_opened(
     page_of: Pages, organiser: User, run_jobs: RunJobs, tmp_path: Path
 ) -> None:

@@ -12,8 +12,7 @@ from tests.jobs import processes
 
 from .layouts import QUESTION, Form, json_lines
 
-# One after the other, whatever the number of test processes: each keeps both cores busy.
-pytestmark = [pytest.mark.processes, pytest.mark.xdist_group("processes")]
+pytestmark = pytest.mark.processes
 
 ITEMS = 300
 START = """

@@ -15,6 +15,7 @@ from portal.datasets.publishing.diff import FieldChange, ReleaseDiff, diff_relea
 from portal.datasets.publishing.fact_changes import compare_facts
 from portal.datasets.publishing.rows import Fact, PublishedItem
 from tests.datasets.publishing.examples import ITEMS, TEXTS, item, number, published
+from tests.many import drawn
 
 VERSIONS = ("1.0.0", "1.1.0")
 
@@ -173,7 +174,7 @@ def test_items_must_be_sorted() -> None:
         diff([item("b"), item("a")], [])
 
 
-@given(published(), published())
+@drawn(published(), published())
 def test_every_item_is_told_of_once(
     before: list[PublishedItem], after: list[PublishedItem]
 ) -> None:
@@ -243,7 +244,7 @@ def test_long_notes_are_cut_and_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
     assert note.endswith("\n- and 2 more\n")
 
 
-@given(st.text(st.sampled_from("`a *_<b>|\n[]()\\&"), max_size=20))
+@drawn(st.text(st.sampled_from("`a *_<b>|\n[]()\\&"), max_size=20))
 def test_quoted_text_is_never_markup(text: str) -> None:
     line = " ".join(text.split())
     html = MarkdownIt().renderInline(code(text))

@@ -9,7 +9,6 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
 
 from portal.datasets.publishing import parquet
 from portal.datasets.publishing.jsonl import fact_lines, gold_lines, read_items
@@ -17,6 +16,7 @@ from portal.datasets.publishing.manifest import ItemEntry, release_sha256
 from portal.datasets.publishing.parquet import GOLD_COLUMNS, parquet_pieces, read_parquet
 from portal.datasets.publishing.rows import PublishedItem, PublishingError
 from tests.datasets.publishing.examples import ITEMS, PNG, item, lines, published, release
+from tests.many import drawn
 
 
 def entries(items: Any) -> list[ItemEntry]:
@@ -44,8 +44,7 @@ def test_items_come_back_with_the_same_hash(through: Callable[[Any], list[Publis
     assert release_sha256(hashes) == release().sha256
 
 
-@settings(max_examples=60, deadline=None)
-@given(published())
+@drawn(published(), examples=60)
 def test_items_of_any_gold_come_back(items: list[PublishedItem]) -> None:
     assert told(through_lines(items)) == told(items)
     assert told(through_parquet(items)) == told(items)

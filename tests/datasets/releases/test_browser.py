@@ -33,6 +33,7 @@ def freeze(page: Page, version: str) -> None:
     page.get_by_label("Authors").fill("Doe, Jane")
 
 
+@pytest.mark.journey
 def test_a_release_from_records_to_the_reader(
     page_of: Pages, organiser: User, researcher: User, tmp_path: Path
 ) -> None:

@@ -25,6 +25,7 @@ from portal.datasets.services.page_images import (
     documents_to_render,
     remove_rendered_images,
 )
+from portal.datasets.services.released import is_pinned
 from portal.datasets.services.releases import GoldItem, freeze_release
 from portal.datasets.sources.pictures import check_picture
 from tests.datasets.factories import LABELS, jpeg, png, spans_of, stored_bytes
@@ -115,6 +116,16 @@ def test_a_released_page_without_an_image_is_not_rendered(dataset: Dataset, page
     freeze(page)
     for again in (False, True):
         assert list(documents_to_render(dataset, again=again)) == [other]
+
+
+def test_images_are_pinned_when_every_release_has_exactly_them(page: Document) -> None:
+    import_image(page)
+    image = page.images.get()
+    assert is_pinned(page, [image.sha256])
+    freeze(page)
+    assert is_pinned(page, [image.sha256])
+    assert not is_pinned(page, ["0" * 64])
+    assert not is_pinned(page, [])
 
 
 def test_an_import_leaves_a_late_image_out_and_says_so(

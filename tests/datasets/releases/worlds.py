@@ -2,6 +2,7 @@
 
 import io
 import zipfile
+from functools import cache
 from typing import Any
 
 from PIL import Image
@@ -37,6 +38,7 @@ RECORDS: dict[str, list[dict[str, Any]]] = {
 }  # fmt: skip
 
 
+@cache
 def titled_png() -> bytes:
     """A PNG that tells a secret beside its pixels."""
     stream, info = io.BytesIO(), PngInfo()

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from portal.common.archives import ArchiveFault, ArchiveLimits
 from portal.datasets.models.documents import document_name
+from portal.datasets.sources.forms import Form, left_alone
 from portal.datasets.sources.image_paths import PicturePaths, picture_from_text
 from portal.datasets.sources.items import ItemError, name_from_path
 from portal.datasets.sources.json_values import DEEPEST, JsonError, read_json, read_object
@@ -130,6 +131,7 @@ def test_picture_in_base64_is_decoded_when_it_is_read() -> None:
     assert found is not None
     assert found.read() == picture()
     assert picture_from_text("here", "images/a.png", 10_000) is None
+    assert picture_from_text("here", "images/page 1, left.png", 10_000) is None
     assert picture_from_text("here", "QUJD" * 100, 10_000) is not None
 
 
@@ -194,3 +196,11 @@ _VALUES = st.recursive(
 @given(_VALUES)
 def test_plain_json_comes_back_as_it_was(value: object) -> None:
     assert read_json(json.dumps(value).encode()) == value
+
+
+def test_files_outside_the_layout_are_counted_by_folder(tmp_path: Path) -> None:
+    for name in ("a.json", "notes.txt", "old/b.bin", "old/c.bin"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("{}")
+    found = left_alone(Form.LABEL_STUDIO, tmp_path, "set", LIMITS)
+    assert found == {"notes.txt": 1, "old/": 2}

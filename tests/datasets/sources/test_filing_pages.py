@@ -78,6 +78,17 @@ def test_blank_page_joins_the_next_one() -> None:
     ]
 
 
+def test_the_last_of_several_breaks_without_words_begins_the_page() -> None:
+    rule = '<hr style="page-break-after:always">'
+    html = f"<p>one</p>{rule}<p>&nbsp;</p>{rule}<p>two</p>"
+    assert [page.html for page in split_pages(html)][1] == "<p>two</p>"
+
+
+def test_the_first_page_is_the_source_as_it_is() -> None:
+    html = '<?xml version="1.0"?><html><body style="width:9px"><p>one</p></body></html>'
+    assert [page.html for page in split_pages(html)] == [html]
+
+
 def test_filing_without_breaks_is_one_page() -> None:
     pages = list(split_pages("<p>one</p><p>two</p>"))
     assert [(page.number, page.html, page.is_cut) for page in pages] == [
@@ -194,8 +205,8 @@ def test_splitting_grows_with_the_filing(part: str) -> None:
     [
         ("10-K_0000950153-99-001234.html", 31),
         ("8-K_0000887919-21-000012.html", 2),
-        ("aapl-10-k-2024-11-01.html", 59),
-        ("nflx-10-q-2025-07-18.html", 39),
+        pytest.param("aapl-10-k-2024-11-01.html", 59, marks=pytest.mark.slow),
+        pytest.param("nflx-10-q-2025-07-18.html", 39, marks=pytest.mark.slow),
     ],
 )
 def test_real_filing_keeps_all_its_text(name: str, pages: int) -> None:

@@ -6,12 +6,12 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
 from portal.common.archives import ArchiveFault, ArchiveLimits
 from portal.datasets.sources import json_arrays
 from portal.datasets.sources.json_arrays import json_items
+from tests.many import drawn
 
 LIMITS = ArchiveLimits()
 ITEMS = st.lists(
@@ -29,7 +29,7 @@ def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(json_arrays, "MEGABYTE", 3)
 
 
-@given(wanted=ITEMS, indent=st.sampled_from([None, 0, 3]))
+@drawn(wanted=ITEMS, indent=st.sampled_from([None, 0, 3]))
 def test_items_come_back(wanted: list[Any], indent: int | None) -> None:
     assert items(json.dumps(wanted, indent=indent, ensure_ascii=False).encode()) == wanted
 

@@ -159,6 +159,13 @@ def test_table_that_unpacks_to_too_much_is_refused() -> None:
     assert code == "bomb"
 
 
+def test_a_large_table_that_compresses_as_usual_is_read() -> None:
+    digits = "".join(map(str, range(2_000_000)))
+    assert len(digits) > 12_000_000
+    data = table([{"id": "a", "html": digits}], use_dictionary=False, compression="gzip")
+    assert names(read(data)) == ["a"]
+
+
 def test_one_value_repeated_for_nothing_is_read_row_by_row() -> None:
     rows = [{"id": str(n), "html": "x" * 100_000} for n in range(300)]
     data = table(rows)
