@@ -4,7 +4,6 @@ SQLite lets one writer in at a time and shares no database in memory, so these r
 """
 
 import pytest
-from django.db import connection
 
 from portal.accounts.account_data import AccountKept
 from portal.accounts.deleting import delete_account
@@ -32,7 +31,7 @@ from .teams import owners, place_of, team_of
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
-    pytest.mark.skipif(connection.vendor == "sqlite", reason="races need PostgreSQL"),
+    pytest.mark.race,
 ]
 
 

@@ -37,6 +37,7 @@ from scoring.services.publication import publish_submission
 from tests.annotation.factories import comment, make_campaign, save, submit, work_of
 from tests.conftest import PASSWORD
 from tests.scoring.factories import make_board, make_submission
+from tests.worlds import shared
 
 from .invitations import invite
 from .teams import owners, place_of, team_of
@@ -334,6 +335,7 @@ def test_a_team_without_anybody_else_is_closed(ann: User) -> None:
 
 
 @pytest.fixture
+@shared
 def leaving(ann: User, ben: User) -> User:
     campaign = make_campaign([ann, ben], documents=1)
     comment(work_of(ann, campaign))

@@ -27,6 +27,7 @@ from scoring.services.notices import add_webhook
 from tests.annotation.factories import comment, make_campaign, save, submit, work_of
 from tests.conftest import PASSWORD
 from tests.scoring.factories import make_board, make_submission
+from tests.worlds import shared
 
 from .invitations import invite
 from .teams import team_of
@@ -50,6 +51,7 @@ def opened(user: User) -> dict[str, Any]:
 
 
 @pytest.fixture
+@shared
 def busy(ann: User, ben: User, cleo: User, organiser: User) -> User:
     """Ann, with something of her own everywhere, beside Ben who has the like."""
     campaign = make_campaign([ann, ben], lead=cleo)

@@ -1,46 +1,53 @@
 """Fixtures of the scoring tests: one board with one page of everything."""
 
-from collections.abc import Callable
-
 import pytest
 
 from portal.accounts.models import Team, User
+from portal.jobs.worker import run_due_jobs
 from scoring.models import Board, Submission
 from scoring.selectors import drawings
 from tests.accounts.teams import team_of
+from tests.worlds import _worlds_end, pytest_fixture_setup, shared
 
 from .factories import FLAWED, make_board, make_submission
 
+__all__ = ["_worlds_end", "pytest_fixture_setup"]
+
 
 @pytest.fixture
+@shared
 def board(db: None) -> Board:
     """Open, with a public release, showing every fact."""
     return make_board()
 
 
 @pytest.fixture
+@shared
 def queued(board: Board, researcher: User) -> Submission:
     return make_submission(board, researcher, FLAWED)
 
 
 @pytest.fixture
-def graded(queued: Submission, run_jobs: Callable[[], int]) -> Submission:
+@shared
+def graded(queued: Submission) -> Submission:
     """The researcher's, private; four of its six facts are right."""
-    run_jobs()
+    run_due_jobs()
     return queued
 
 
 @pytest.fixture
+@shared
 def team(ann: User, researcher: User, ben: User) -> Team:
     """Ann owns it; the researcher and Ben are members."""
     return team_of(ann, researcher, ben)
 
 
 @pytest.fixture
-def ours(board: Board, team: Team, researcher: User, run_jobs: Callable[[], int]) -> Submission:
+@shared
+def ours(board: Board, team: Team, researcher: User) -> Submission:
     """The researcher's for the team, graded and private."""
     submission = make_submission(board, researcher, team=team)
-    run_jobs()
+    run_due_jobs()
     return submission
 
 

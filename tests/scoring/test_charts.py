@@ -29,6 +29,7 @@ from scoring.services.drawing import DRAWING_KIND, queue_undrawn
 from scoring.services.publication import judge_submission
 from scoring.services.reported import load_reported
 from scoring.services.revisions import bump_board
+from tests.worlds import shared
 
 from .factories import make_entry
 
@@ -64,6 +65,7 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 @pytest.fixture
+@shared
 def rows(board: Board, researcher: User) -> Board:
     """By text A is first, by facts B; C was disqualified, D has no facts."""
     for name, general, ffa in [("A", 0.9, 0.5), ("B", 0.8, 0.75), ("C", 0.99, 0.99)]:

@@ -80,7 +80,7 @@ def test_sort_filter_open_and_go_on(
     expect(page.get_by_role("heading", name="page-2")).to_be_visible()
 
 
-@pytest.mark.parametrize("width", [1440, 390])
+@pytest.mark.parametrize("width", [pytest.param(1440, marks=pytest.mark.journey), 390])
 def test_ticked_rows_are_compared_and_the_tests_come_by_themselves(
     page_of: Pages, flawed: Submission, researcher: User, width: int
 ) -> None:

@@ -14,6 +14,7 @@ from rest_framework.test import APIClient
 from portal.accounts.models import User
 from portal.datasets.models import Release
 from portal.jobs.models import Job
+from portal.jobs.worker import run_due_jobs
 from scoring.metrics.intervals import bootstrap, paired_bootstrap, tally
 from scoring.metrics.resampling import resampling
 from scoring.models import Board, Entry, Grading, ItemScore, Phase, Replicate
@@ -28,6 +29,7 @@ from scoring.services.replicates import (
     store_replicates,
 )
 from scoring.services.reported import load_reported
+from tests.worlds import shared
 
 from .factories import (
     FLAWED,
@@ -50,21 +52,22 @@ SYSTEMS = {"Perfect": PERFECT, "Flawed": FLAWED, "First page": {"page-1": PERFEC
 
 
 def published(
-    board: Board, owner: User, run_jobs: RunJobs, systems: dict[str, dict[str, str]] = SYSTEMS
+    board: Board, owner: User, systems: dict[str, dict[str, str]] = SYSTEMS
 ) -> list[Entry]:
     submissions = [
         make_submission(board, owner, predictions, name=name)
         for name, predictions in systems.items()
     ]
-    run_jobs()
+    run_due_jobs()
     for submission in submissions:
         publish_submission(submission=submission, actor=owner)
     return list(Entry.objects.filter(board=board).order_by("pk"))
 
 
 @pytest.fixture
-def entries(board: Board, researcher: User, run_jobs: RunJobs) -> list[Entry]:
-    return published(board, researcher, run_jobs)
+@shared
+def entries(board: Board, researcher: User) -> list[Entry]:
+    return published(board, researcher)
 
 
 def forget_replicates() -> None:
@@ -126,7 +129,7 @@ def test_the_test_is_that_of_the_metrics(entries: list[Entry], run_jobs: RunJobs
 
 def test_a_system_against_its_equal(board: Board, researcher: User, run_jobs: RunJobs) -> None:
     alike = {"One": FLAWED, "Other": FLAWED}
-    found = compared(None, published(board, researcher, run_jobs, alike), run_jobs)
+    found = compared(None, published(board, researcher, alike), run_jobs)
     [pair] = found.pairs
     assert (pair.difference.text, pair.difference.p_text) == ("0.00", "1.000")
     assert (pair.wins, pair.ties, pair.losses) == (0, 3, 0)
@@ -140,7 +143,7 @@ def test_one_document_says_nothing_of_how_much_a_figure_varies(
     page = "page-1"
     board = make_board(make_release({page: GOLD[page]}))
     systems = {"Perfect": {page: PERFECT[page]}, "Flawed": {page: FLAWED[page]}}
-    entries = published(board, researcher, run_jobs, systems)
+    entries = published(board, researcher, systems)
     run_jobs()
     [pair] = compared(None, entries, run_jobs).pairs
     assert (pair.difference.text, pair.difference.test) == ("+33.33", None)
@@ -222,7 +225,7 @@ def test_query_budget(
     gold = {f"p{n}": f"<p>Item {n} <Number>{n},000</Number></p>" for n in range(count)}
     systems = {"One": {"p1": "x"}, "Other": {"p1": "<p>1,000</p>"}}
     board = make_board(make_release(gold))
-    entries = published(board, researcher, run_jobs, systems)
+    entries = published(board, researcher, systems)
     compared(researcher, entries, run_jobs)
     client = client_of(researcher)
     with django_assert_max_num_queries(7):
@@ -309,7 +312,7 @@ def test_totals_alone_where_the_phase_shows_no_items(
     researcher: User, run_jobs: RunJobs, client_of: ClientOf
 ) -> None:
     board = make_board(diagnostics=Phase.Diagnostics.AGGREGATES)
-    entries = published(board, researcher, run_jobs)
+    entries = published(board, researcher)
     found = compared(researcher, entries, run_jobs)
     assert (found.disputed, found.pairs[0].wins) == ([], 2)
     text = text_of(client_of(researcher), address(entries))
@@ -333,7 +336,7 @@ def test_nothing_undoes_rounding_or_parts(
     api_of: ApiOf,
 ) -> None:
     board = make_board(make_release(visibility=Release.Visibility.GOLD_HIDDEN), **phase)
-    entries = published(board, researcher, run_jobs)
+    entries = published(board, researcher)
     for user in (None, researcher):
         found = comparison(user or AnonymousUser(), board, [entry.pk for entry in entries])
         assert not found.is_exact

@@ -27,6 +27,7 @@ def rows(board: Board, researcher: User) -> Board:
     return board
 
 
+@pytest.mark.journey
 def test_the_table_follows_the_filter_without_loading_the_page_again(
     page_of: Pages, rows: Board
 ) -> None:

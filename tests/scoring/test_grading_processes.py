@@ -13,7 +13,7 @@ from tests.e2e.site import Site
 from tests.jobs.processes import Env, kill_group, start_worker, wait_until
 from tests.jobs.test_processes import OwnRedis, empty_redis, services  # noqa: F401
 
-pytestmark = [pytest.mark.processes, pytest.mark.xdist_group("processes")]
+pytestmark = pytest.mark.processes
 
 EMAIL = "rex@example.org"
 SECRETS = ("1,200", "(350)", "May 27, 2021")

@@ -12,10 +12,12 @@ from rest_framework.test import APIClient
 
 from portal.accounts.models import User
 from portal.datasets.models import Release
+from portal.jobs.worker import run_due_jobs
 from scoring.models import Board, ItemScore, Phase, Submission
 from scoring.selectors.item_lists import ItemQuery, item_scores
 from scoring.services.item_summaries import summarise_older
 from scoring.services.publication import publish_submission
+from tests.worlds import shared
 
 from .factories import FLAWED, latest_grading, make_board, make_release, make_submission
 
@@ -43,9 +45,10 @@ READ = {
 
 
 @pytest.fixture
-def read(researcher: User, run_jobs: RunJobs) -> Submission:
+@shared
+def read(researcher: User) -> Submission:
     submission = make_submission(make_board(make_release(GOLD)), researcher, READ)
-    run_jobs()
+    run_due_jobs()
     return submission
 
 

@@ -11,7 +11,7 @@ from tests.judge.server import JudgeServer, serve, slow
 
 from .judges import COST, endpoint_values
 
-pytestmark = [pytest.mark.processes, pytest.mark.xdist_group("processes")]
+pytestmark = pytest.mark.processes
 
 PAGES = 24
 KEY = "sk-of-the-board"

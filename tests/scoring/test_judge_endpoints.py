@@ -15,6 +15,7 @@ from portal.accounts.account_data import sources
 from portal.accounts.models import User
 from portal.audit.models import Event
 from portal.jobs.models import Job
+from portal.jobs.worker import run_due_jobs
 from scoring.forms import EndpointForm
 from scoring.models import Board, JudgeEndpoint, JudgeRun, JudgeSpending, Submission
 from scoring.services.judge_endpoints import remove_endpoint, set_endpoint, try_judge
@@ -22,11 +23,14 @@ from scoring.services.judge_runs import start_judge_run
 from scoring.services.judging import JudgingRefused, judge_model_of, open_board_judge
 from scoring.services.publication import publish_submission
 from tests.judge.server import MODEL, JudgeServer, Reply, Script, serve, status
+from tests.worlds import shared
 
 from .factories import FLAWED, make_board, make_submission
 from .judges import COST, endpoint_values
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
+# Runs ask the judge from several threads, with connections of their own.
+in_threads = pytest.mark.django_db(transaction=True)
 
 ClientOf = Callable[[User | None], Client]
 RunJobs = Callable[[], int]
@@ -73,13 +77,15 @@ def sent(url: str, **changes: str) -> dict[str, str]:
 
 
 @pytest.fixture
-def published(board: Board, researcher: User, run_jobs: RunJobs) -> Submission:
+@shared
+def published(board: Board, researcher: User) -> Submission:
     submission = make_submission(board, researcher, FLAWED)
-    run_jobs()
+    run_due_jobs()
     publish_submission(submission=submission, actor=None)
     return submission
 
 
+@in_threads
 class TestAsking:
     def test_a_run_goes_to_the_boards_endpoint_with_its_key(
         self, server: JudgeServer, board: Board, published: Submission, run_jobs: RunJobs
@@ -354,6 +360,7 @@ class TestPage:
         assert "enter it anew" in tried
 
 
+@in_threads
 class TestTrying:
     def test_an_answer_is_told_with_its_tokens_and_counted(
         self, client_of: ClientOf, board: Board, organiser: User, server: JudgeServer

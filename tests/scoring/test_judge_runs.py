@@ -9,11 +9,13 @@ from django.test import Client
 
 from portal.accounts.models import User
 from portal.jobs.models import Job
+from portal.jobs.worker import run_due_jobs
 from scoring.models import Board, JudgeRun, Submission
 from scoring.services.judge_runs import cancel_run, start_judge_run, store_verdicts
 from scoring.services.judging import JudgingRefused
 from scoring.services.publication import publish_submission
 from tests.judge.server import MODEL, JudgeServer, in_turn, lying, perfect, serve, status
+from tests.worlds import shared
 
 from .factories import FLAWED, make_submission
 
@@ -34,9 +36,10 @@ def server(settings: Any, tmp_path: Path) -> Iterator[JudgeServer]:
 
 
 @pytest.fixture
-def published(board: Board, researcher: User, run_jobs: RunJobs) -> Submission:
+@shared
+def published(board: Board, researcher: User) -> Submission:
     submission = make_submission(board, researcher, FLAWED)
-    run_jobs()
+    run_due_jobs()
     publish_submission(submission=submission, actor=None)
     return submission
 

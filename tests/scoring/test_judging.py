@@ -10,6 +10,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from portal.accounts.models import User
+from portal.jobs.worker import run_due_jobs
 from scoring.judge.summary import page_summary
 from scoring.models import Board, ExpertReview, JudgeCase, JudgeSample, Submission
 from scoring.selectors.judge_cases import expert_cases
@@ -26,6 +27,7 @@ from scoring.services.reliability import (
     save_review,
     submit_review,
 )
+from tests.worlds import shared
 
 from .factories import FLAWED, first_phase, make_board, make_submission
 
@@ -36,15 +38,17 @@ RunJobs = Callable[[], int]
 
 
 @pytest.fixture
-def published(board: Board, researcher: User, run_jobs: RunJobs) -> Submission:
+@shared
+def published(board: Board, researcher: User) -> Submission:
     """Four of its six facts are right: on page 1 a sign, on page 2 the date is wrong."""
     submission = make_submission(board, researcher, FLAWED)
-    run_jobs()
+    run_due_jobs()
     publish_submission(submission=submission, actor=None)
     return submission
 
 
 @pytest.fixture
+@shared
 def sample(board: Board, published: Submission, stranger: User) -> JudgeSample:
     add_expert(board=board, user=stranger, actor=None)
     return draw_sample(phase=first_phase(board), percent=2, actor=None)

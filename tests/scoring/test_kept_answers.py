@@ -60,24 +60,25 @@ def fill(board: Board, owner: User, count: int) -> None:
     bump_board(board.pk)
 
 
-@pytest.mark.parametrize("address", ADDRESSES)
-@pytest.mark.parametrize("count", [5, 5_000])
+# More than the 999 parameters that Django passes to one query of SQLite.
+@pytest.mark.parametrize("count", [5, 1_200, pytest.param(5_000, marks=pytest.mark.slow)])
 def test_queries_are_as_many_for_few_rows_as_for_many(
     client_of: ClientOf,
     board: Board,
     researcher: User,
-    address: str,
     count: int,
     django_assert_num_queries: Budget,
 ) -> None:
     fill(board, researcher, count)
     client = client_of(None)
-    # The board with its phases, its rows, and on the page the last re-grade; the second time only
-    # what tells that nothing changed.
-    with django_assert_num_queries(3 if address.startswith(PAGE) else 2):
-        first = client.get(address)
-    with django_assert_num_queries(1):
-        assert client.get(address).status_code == first.status_code == 200
+    for address in ADDRESSES:
+        caches["answers"].clear()
+        # The board with its phases, its rows, and on the page the last re-grade; the second time
+        # only what tells that nothing changed.
+        with django_assert_num_queries(3 if address.startswith(PAGE) else 2, info=address):
+            first = client.get(address)
+        with django_assert_num_queries(1, info=address):
+            assert client.get(address).status_code == first.status_code == 200
 
 
 @pytest.mark.parametrize("query", ["", "?sort=ffa"])
@@ -119,13 +120,16 @@ def test_queries_are_as_many_for_one_submission_of_a_team_as_for_twenty(
         assert team.name in answer.content.decode()
 
 
-def test_the_best_entry_survives_20_000_submissions(board: Board, researcher: User) -> None:
-    fill(board, researcher, 20_000)
+@pytest.mark.parametrize("count", [2_000, pytest.param(20_000, marks=pytest.mark.slow)])
+def test_the_best_entry_survives_many_submissions(
+    board: Board, researcher: User, count: int
+) -> None:
+    fill(board, researcher, count)
     make_entry(board, researcher, name="Best", ffa=0.95)
     phase = first_phase(board)
     Entry.objects.filter(name="Reader 0").update(scores={})
     [section] = leaderboard(board, phase, "rank_ffa").sections
-    assert len(section.rows) == 20_001
+    assert len(section.rows) == count + 1
     assert [row.entry.name for row in section.rows[:2]] == ["Best", "Reader 1"]
     assert [row.ranks["rank_ffa"] for row in section.rows[:2]] == [1, 2]
     # The one without a score comes last, and has no rank.

@@ -7,7 +7,7 @@ import pytest
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from rest_framework.test import APIClient
 
@@ -23,6 +23,7 @@ from scoring.services.likeness import (
     write_digests,
 )
 from tests.accounts.teams import team_of
+from tests.worlds import shared
 
 from .factories import first_phase, make_board, make_release, make_submission
 
@@ -40,6 +41,7 @@ GOLD = {
 
 
 @pytest.fixture
+@shared
 def board(db: None) -> Board:
     return make_board(make_release(GOLD))
 
@@ -239,15 +241,37 @@ JSON: Any = st.recursive(
 )
 
 
+@settings(max_examples=20)
 @given(TEXT)
 def test_the_digest_leaves_case_tags_and_spaces_aside(text: str) -> None:
+    check_what_a_digest_leaves_aside(text)
+
+
+@pytest.mark.slow
+@given(TEXT)
+def test_the_digest_leaves_them_aside_in_many_texts(text: str) -> None:
+    check_what_a_digest_leaves_aside(text)
+
+
+def check_what_a_digest_leaves_aside(text: str) -> None:
     plain = answer_digest({"id": "1", "html": text})
     assert plain == answer_digest({"id": "2", "html": f"<b>{' '.join(text)}</b>."})
     assert plain != answer_digest({"id": "1", "html": f"{text}x"})
 
 
+@settings(max_examples=20)
 @given(st.dictionaries(st.text(), JSON))
 def test_every_answer_has_a_digest_that_no_order_of_keys_changes(payload: dict[str, Any]) -> None:
+    check_digest_of_turned(payload)
+
+
+@pytest.mark.slow
+@given(st.dictionaries(st.text(), JSON))
+def test_no_order_of_keys_changes_the_digest_of_many_answers(payload: dict[str, Any]) -> None:
+    check_digest_of_turned(payload)
+
+
+def check_digest_of_turned(payload: dict[str, Any]) -> None:
     turned = dict(reversed(payload.items()))
     assert answer_digest(payload) == answer_digest(turned)
     assert len(answer_digest(payload)) in {0, 32}

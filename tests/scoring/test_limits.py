@@ -19,6 +19,7 @@ from scoring.services.gradings import (
     retry_grading,
     start_grading,
 )
+from scoring.services.limits import hold_place
 from scoring.services.submissions import SubmissionRefused
 
 from .factories import (
@@ -101,6 +102,35 @@ def test_failed_attempts_have_a_limit_of_their_own(researcher: User) -> None:
     fail_grading(pk=latest_grading(make_submission(board, researcher)).pk, reason="broken")
     with pytest.raises(SubmissionRefused, match="1 attempt without a score"):
         make_submission(board, researcher)
+
+
+def test_only_failed_attempts_of_the_last_day_count_as_failed(researcher: User) -> None:
+    phase = first_phase(limited(failed_per_day=3))
+    attempts_before(phase, researcher, timedelta(hours=1))
+    attempts_before(phase, researcher, timedelta(hours=2), timedelta(hours=25), state="failed")
+    failed = standing(phase, researcher).failed
+    assert failed is not None
+    assert failed.used == 1
+
+
+@pytest.mark.parametrize(
+    ("charged", "ending"), [(2, "scores in “Test”."), (1, "may give its place back.")]
+)
+def test_a_spent_total_says_whether_a_place_may_come_back(
+    researcher: User, charged: int, ending: str
+) -> None:
+    board = limited(in_total=2)
+    attempts_before(first_phase(board), researcher, *[timedelta(hours=1)] * charged)
+    for _ in range(2 - charged):
+        make_submission(board, researcher)
+    assert standing(first_phase(board), researcher).refusal.endswith(ending)
+
+
+def test_a_submission_holds_one_place(researcher: User) -> None:
+    submission = make_submission(limited(in_total=1), researcher)
+    held = hold_place(submission=submission, actor=researcher)
+    assert held == Attempt.objects.get()
+    assert hold_place(submission=submission, actor=researcher) == held
 
 
 def test_going_on_with_a_failed_one_takes_a_place_again(researcher: User, organiser: User) -> None:
@@ -224,6 +254,7 @@ def test_times_are_told_in_the_phases_zone(zone: str, told: str) -> None:
     assert moment(Phase(time_zone=zone), when) == told
 
 
+@pytest.mark.race
 @pytest.mark.django_db(transaction=True)
 def test_two_tabs_cannot_both_take_the_last_place(researcher: User) -> None:
     phase = first_phase(limited(in_total=1))

@@ -10,6 +10,7 @@ from rest_framework.test import APIClient
 from portal.accounts.models import User
 from portal.audit.models import Event
 from portal.datasets.models import Dataset, Release
+from portal.jobs.worker import run_due_jobs
 from scoring.access import may_open_items
 from scoring.models import Entry, Phase, Submission
 from scoring.services.publication import (
@@ -18,6 +19,7 @@ from scoring.services.publication import (
     publish_submission,
     unpublish_submission,
 )
+from tests.worlds import shared
 
 from .factories import FLAWED, PERFECT, make_board, make_release, make_submission
 
@@ -47,6 +49,7 @@ def read_by_nobody(client_of: ClientOf, submission: Submission) -> list[int]:
 
 
 @pytest.fixture
+@shared
 def opened(graded: Submission, researcher: User) -> Submission:
     """Published, with its items."""
     publish_submission(submission=graded, actor=researcher)
@@ -113,10 +116,11 @@ def test_a_private_dataset_keeps_its_items(client_of: ClientOf, opened: Submissi
 
 
 @pytest.fixture
-def hidden(researcher: User, run_jobs: Jobs) -> Submission:
+@shared
+def hidden(researcher: User) -> Submission:
     release = make_release(visibility=Release.Visibility.GOLD_HIDDEN)
     submission = make_submission(make_board(release), researcher, FLAWED)
-    run_jobs()
+    run_due_jobs()
     publish_submission(submission=submission, actor=researcher)
     return submission
 

@@ -13,11 +13,13 @@ from rest_framework.test import APIClient
 from portal.accounts.models import User
 from portal.datasets.models import Release
 from portal.home.selectors import boards_at_a_glance, newest_entries
+from portal.jobs.worker import run_due_jobs
 from scoring.models import Board, Phase, Submission
 from scoring.selectors.parts import public_count, public_items, told_part
 from scoring.services.boards import BoardRefused, NewPhase, edit_phase, phase_faults
 from scoring.services.notices import message
 from scoring.services.publication import publish_submission
+from tests.worlds import shared
 
 from .factories import (
     FLAWED,
@@ -38,6 +40,7 @@ RIGHT = {"page-1": (2, 3), "page-2": (1, 2), "page-3": (1, 1)}
 
 
 @pytest.fixture
+@shared
 def board(db: None) -> Board:
     """A third of three items is public: one. Hidden gold, an open phase that closes tomorrow."""
     release = make_release(visibility=Release.Visibility.GOLD_HIDDEN)
@@ -50,9 +53,10 @@ def board(db: None) -> Board:
 
 
 @pytest.fixture
-def graded(board: Board, researcher: User, run_jobs: RunJobs) -> Submission:
+@shared
+def graded(board: Board, researcher: User) -> Submission:
     submission = make_submission(board, researcher, FLAWED)
-    run_jobs()
+    run_due_jobs()
     return submission
 
 

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from hypothesis import given
+import pytest
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scoring.selectors.payloads import MOST_CHARACTERS, MOST_ROWS, field_table
@@ -54,7 +55,18 @@ def test_deep_nesting_is_no_harm() -> None:
     assert list(rows(value).values()) == ["1"]
 
 
+@settings(max_examples=20)
 @given(st.dictionaries(st.text(), JSON))
 def test_any_object_has_a_row_for_each_key(value: dict[str, Any]) -> None:
+    check_rows(value)
+
+
+@pytest.mark.slow
+@given(st.dictionaries(st.text(), JSON))
+def test_each_of_many_objects_has_a_row_for_each_key(value: dict[str, Any]) -> None:
+    check_rows(value)
+
+
+def check_rows(value: dict[str, Any]) -> None:
     table = field_table("Gold", value, without=frozenset())
     assert len(table.rows) >= min(len(value), MOST_ROWS)

@@ -1,6 +1,6 @@
 """Who may ask for what: every address and method, as every role."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
@@ -13,6 +13,7 @@ from scoring import api_urls, urls
 from scoring.models import Board, Submission
 from scoring.services.boards import set_board_state
 from scoring.services.publication import publish_submission
+from tests.asking import Wanted, check_answers
 
 pytestmark = pytest.mark.django_db
 
@@ -267,15 +268,29 @@ def address(pattern: URLPattern, root: str, submission: Submission) -> str:
     return root + route
 
 
-def statuses(ask: Callable[[Any], Any], cast: Cast) -> tuple[int, ...]:
-    return tuple(status(ask(user)) for user in cast)
+Check = Callable[..., None]
 
 
-def status(response: Any) -> int:
-    if response.streaming:
-        # Read to its end, a file is closed by the client.
-        list(response.streaming_content)
-    return int(response.status_code)
+@pytest.fixture
+def check(cast: Cast, client_of: ClientOf, api_of: ApiOf) -> Check:
+    """`check({url: statuses})` asks each page or endpoint as each of the cast."""
+    pages, endpoints = [client_of(user) for user in cast], [api_of(user) for user in cast]
+
+    def asked(table: Mapping[str, tuple[int, ...]], method: str = "get", **sent: Any) -> None:
+        def ask(key: tuple[str, int]) -> Any:
+            url, place = key
+            client = (endpoints if url.startswith("/api/") else pages)[place]
+            return getattr(client, method)(url, **sent)
+
+        assert {len(statuses) for statuses in table.values()} == {len(cast)}
+        wanted: dict[tuple[str, int], Wanted] = {
+            (url, place): status
+            for url, statuses in table.items()
+            for place, status in enumerate(statuses)
+        }
+        check_answers(wanted, ask)
+
+    return asked
 
 
 PAGES = {str(pattern.name): pattern for pattern in urls.urlpatterns}
@@ -287,48 +302,46 @@ def test_every_address_is_in_the_tables() -> None:
     assert set(ENDPOINTS) == set(GET_API) == set(POST_API)
 
 
-@pytest.mark.parametrize("name", PAGES)
-def test_reading_pages(client_of: ClientOf, graded: Submission, cast: Cast, name: str) -> None:
-    url = address(PAGES[name], "/", graded)
-    assert statuses(lambda user: client_of(user).get(url), cast) == GET_PAGES[name]
+def filled(
+    table: Mapping[str, tuple[int, ...]],
+    patterns: Mapping[str, URLPattern],
+    root: str,
+    graded: Submission,
+) -> dict[str, tuple[int, ...]]:
+    """The table by address."""
+    found = {address(patterns[name], root, graded): wanted for name, wanted in table.items()}
+    assert len(found) == len(table)
+    return found
 
 
-@pytest.mark.parametrize("name", PAGES)
-def test_posting_to_pages(client_of: ClientOf, graded: Submission, cast: Cast, name: str) -> None:
-    url = address(PAGES[name], "/", graded)
-    assert statuses(lambda user: client_of(user).post(url), cast) == POST_PAGES[name]
+def test_reading_pages(check: Check, graded: Submission) -> None:
+    check(filled(GET_PAGES, PAGES, "/", graded))
 
 
-@pytest.mark.parametrize("name", ENDPOINTS)
-def test_reading_the_api(api_of: ApiOf, graded: Submission, cast: Cast, name: str) -> None:
-    url = address(ENDPOINTS[name], "/api/v1/", graded)
-    assert statuses(lambda user: api_of(user).get(url), cast) == GET_API[name]
+def test_posting_to_pages(check: Check, graded: Submission) -> None:
+    check(filled(POST_PAGES, PAGES, "/", graded), "post")
 
 
-@pytest.mark.parametrize("name", ENDPOINTS)
-def test_posting_to_the_api(api_of: ApiOf, graded: Submission, cast: Cast, name: str) -> None:
-    url = address(ENDPOINTS[name], "/api/v1/", graded)
-
-    def ask(user: User | None) -> Any:
-        return api_of(user).post(url, {}, format="multipart")
-
-    if name == "boards":
-        assert statuses(lambda user: api_of(user).post(url, {}), cast) == POST_API[name]
-    else:
-        assert statuses(ask, cast) == POST_API[name]
+def test_reading_the_api(check: Check, graded: Submission) -> None:
+    check(filled(GET_API, ENDPOINTS, "/api/v1/", graded))
 
 
-def test_changing_a_board_by_the_api(api_of: ApiOf, graded: Submission, cast: Cast) -> None:
-    url = "/api/v1/boards/board/"
-    answers = statuses(lambda user: api_of(user).patch(url, {"state": "archived"}), cast)
-    assert answers == (401, 403, 403, 200)
+def test_posting_to_the_api(check: Check, graded: Submission) -> None:
+    wanted = filled(POST_API, ENDPOINTS, "/api/v1/", graded)
+    boards = "/api/v1/boards/"
+    check({boards: wanted.pop(boards)}, "post", data={})
+    check(wanted, "post", data={}, format="multipart")
 
 
-@pytest.mark.parametrize(
-    "url",
-    [
+def test_changing_a_board_by_the_api(check: Check, graded: Submission) -> None:
+    wanted = {"/api/v1/boards/board/": (401, 403, 403, 200)}
+    check(wanted, "patch", data={"state": "archived"})
+
+
+def test_a_draft_board_exists_for_organisers_alone(check: Check, board: Board) -> None:
+    set_board_state(board=board, state=Board.State.DRAFT, actor=None)
+    hidden = [
         "/boards/board/",
-        "/boards/board/submit/",
         "/boards/board/leaderboard.csv",
         "/boards/board/leaderboard.tex",
         "/boards/board/charts/",
@@ -341,19 +354,9 @@ def test_changing_a_board_by_the_api(api_of: ApiOf, graded: Submission, cast: Ca
         "/api/v1/boards/board/charts/ranks/",
         "/api/v1/boards/board/changes/",
         "/api/v1/boards/board/judge/",
-    ],
-)
-def test_a_draft_board_exists_for_organisers_alone(
-    client_of: ClientOf, api_of: ApiOf, board: Board, cast: Cast, url: str
-) -> None:
-    set_board_state(board=board, state=Board.State.DRAFT, actor=None)
-    ask = (
-        (lambda user: api_of(user).get(url))
-        if "api" in url
-        else (lambda user: client_of(user).get(url))
-    )
-    hidden = 302 if url.endswith("submit/") else 404
-    assert statuses(ask, cast) == (hidden, 404, 404, 200)
+    ]
+    wanted = dict.fromkeys(hidden, (404, 404, 404, 200))
+    check(wanted | {"/boards/board/submit/": (302, 404, 404, 200)})
 
 
 @pytest.mark.parametrize("path", ["/boards/", "/api/v1/boards/"])
@@ -365,48 +368,35 @@ def test_a_draft_board_is_listed_for_organisers_alone(
     assert listed == [False, False, False, True]
 
 
-@pytest.mark.parametrize("root", ["/", "/api/v1/"])
-def test_the_summary_of_a_published_submission_is_public(
-    client_of: ClientOf, graded: Submission, cast: Cast, root: str
-) -> None:
+def test_the_summary_of_a_published_submission_is_public(check: Check, graded: Submission) -> None:
     publish_submission(submission=graded, actor=None)
-    url = f"{root}submissions/{graded.pk}/"
-    assert statuses(lambda user: client_of(user).get(url), cast) == ANYBODY
+    path = f"submissions/{graded.pk}/"
+    check({f"/{path}": ANYBODY, f"/api/v1/{path}": ANYBODY})
 
 
-@pytest.mark.parametrize(
-    ("path", "wanted"),
-    [
-        ("/submissions/{}/items/page-1/", (404, 404, 200, 200)),
-        ("/submissions/{}/items/page-1/gold/", (404, 404, 200, 200)),
-        ("/submissions/{}/items/page-1/prediction/", (404, 404, 200, 200)),
-        ("/submissions/{}/file/", (302, 403, 200, 200)),
-        ("/api/v1/submissions/{}/items/", (404, 404, 200, 200)),
-        ("/api/v1/submissions/{}/items/page-1/", (404, 404, 200, 200)),
-        ("/api/v1/submissions/{}/file/", (401, 403, 200, 200)),
-    ],
-)
 def test_items_and_file_of_a_published_submission_stay_private(
-    client_of: ClientOf,
-    api_of: ApiOf,
-    graded: Submission,
-    cast: Cast,
-    path: str,
-    wanted: tuple[int, ...],
+    check: Check, graded: Submission
 ) -> None:
     publish_submission(submission=graded, actor=None)
-    url = path.format(graded.pk)
-    make = api_of if "api" in url else client_of
-    assert statuses(lambda user: make(user).get(url), cast) == wanted
+    path = f"submissions/{graded.pk}"
+    wanted = {
+        f"/{path}/items/page-1/": KEEPERS,
+        f"/{path}/items/page-1/gold/": KEEPERS,
+        f"/{path}/items/page-1/prediction/": KEEPERS,
+        f"/{path}/file/": (302, 403, 200, 200),
+        f"/api/v1/{path}/items/": KEEPERS,
+        f"/api/v1/{path}/items/page-1/": KEEPERS,
+        f"/api/v1/{path}/file/": (401, 403, 200, 200),
+    }
+    check(wanted)
 
 
 def test_a_published_submission_of_a_board_made_draft_again_is_hidden(
-    client_of: ClientOf, graded: Submission, cast: Cast
+    check: Check, graded: Submission
 ) -> None:
     publish_submission(submission=graded, actor=None)
     set_board_state(board=graded.phase.board, state=Board.State.DRAFT, actor=None)
-    url = f"/submissions/{graded.pk}/"
-    assert statuses(lambda user: client_of(user).get(url), cast) == KEEPERS
+    check({f"/submissions/{graded.pk}/": KEEPERS})
 
 
 @pytest.mark.parametrize("act", ["cancel", "retry", "publish", "unpublish"])

@@ -25,6 +25,7 @@ def is_fine(page: Page) -> None:
     assert Axe().run(page).violations_count == 0, page.url
 
 
+@pytest.mark.journey
 def test_from_a_dispute_to_moved_ranks(
     page_of: Pages, board: Board, researcher: User, organiser: User
 ) -> None:

@@ -17,7 +17,7 @@ from scoring.services.replicates import are_being_resampled
 from .factories import FLAWED, make_board, make_submission
 from .regrading import next_release, release_of, three_results
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.race]
 
 
 def at_once(*acts: Callable[[], object]) -> list[BaseException]:
@@ -39,12 +39,6 @@ def at_once(*acts: Callable[[], object]) -> list[BaseException]:
     for thread in threads:
         thread.join()
     return raised
-
-
-@pytest.fixture(autouse=True)
-def _postgresql() -> None:
-    if connection.vendor != "postgresql":
-        pytest.skip("SQLite has one writer at a time: this race exists on PostgreSQL only")
 
 
 def ready(board: Board) -> Regrade:

@@ -21,6 +21,7 @@ from scoring.selectors.signatures import signature_change
 from scoring.services.gradings import fail_grading
 from scoring.services.publication import publish_submission, unpublish_submission
 from scoring.services.regrades import cancel_regrade, start_regrade
+from tests.worlds import shared
 
 from .factories import make_board, make_release
 from .regrading import next_release, release_of, three_results
@@ -33,11 +34,13 @@ Results = dict[str, Submission]
 
 
 @pytest.fixture
+@shared
 def results(board: Board, researcher: User) -> Results:
     return three_results(board, researcher)
 
 
 @pytest.fixture
+@shared
 def regraded(board: Board, results: Results, organiser: User) -> Regrade:
     regrade = start_regrade(board=board, release=next_release(release_of(board)), actor=organiser)
     run_due_jobs()

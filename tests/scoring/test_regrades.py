@@ -41,6 +41,7 @@ from scoring.services.regrades import (
     start_regrade,
 )
 from scoring.services.replicates import RESAMPLE_KIND
+from tests.worlds import shared
 
 from .factories import FLAWED, PERFECT, first_phase, make_board, make_release, make_submission
 from .regrading import next_release, release_of, three_results
@@ -51,11 +52,13 @@ Results = dict[str, Submission]
 
 
 @pytest.fixture
+@shared
 def results(board: Board, researcher: User) -> Results:
     return three_results(board, researcher)
 
 
 @pytest.fixture
+@shared
 def release(board: Board, results: Results) -> Release:
     return next_release(release_of(board))
 

@@ -3,7 +3,8 @@
 import json
 from typing import Any
 
-from hypothesis import given
+import pytest
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scoring.selectors.result_words import MOST_CHARACTERS, result_parts
@@ -97,8 +98,19 @@ def test_four_numbers_elsewhere_are_no_counts() -> None:
     assert told({"box": [1, 2, 3, 4]}) == {"": {"Box": "1, 2, 3, 4"}}
 
 
+@settings(max_examples=20)
 @given(st.dictionaries(st.text(), JSON))
 def test_any_result_can_be_told(result: dict[str, Any]) -> None:
+    check_that_it_is_told(result)
+
+
+@pytest.mark.slow
+@given(st.dictionaries(st.text(), JSON))
+def test_each_of_many_results_can_be_told(result: dict[str, Any]) -> None:
+    check_that_it_is_told(result)
+
+
+def check_that_it_is_told(result: dict[str, Any]) -> None:
     """As it comes back from a database."""
     kept = json.loads(json.dumps(result))
     parts = result_parts(kept, without=(), is_compared=True)

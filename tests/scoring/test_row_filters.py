@@ -20,6 +20,7 @@ from scoring.models import Board, Category, Entry, Submission
 from scoring.selectors.leaderboards import leaderboard
 from scoring.selectors.row_filters import RowFilter
 from scoring.services.revisions import bump_board
+from tests.worlds import shared
 
 from .factories import first_phase, make_board, make_entry, make_release
 
@@ -49,6 +50,7 @@ def human(board: Board) -> Entry:
 
 
 @pytest.fixture
+@shared
 def rows(board: Board, researcher: User) -> Board:
     """Best first: Big, Middle, Small, Old; and what people reach."""
     big = make_entry(board, researcher, name="Big", ffa=0.9)

@@ -16,6 +16,7 @@ from scoring.selectors.leaderboard_files import COLUMNS, leaderboard_csv
 from scoring.selectors.leaderboards import Leaderboard, leaderboard
 from scoring.services.publication import judge_submission, pin_submission
 from scoring.services.reported import load_reported
+from tests.worlds import shared
 
 from .factories import first_phase, make_board, make_entry
 
@@ -25,6 +26,7 @@ REASON = "Trained on the test pages."
 
 
 @pytest.fixture
+@shared
 def rows(board: Board, researcher: User) -> Board:
     """Five rows: Best is disqualified, the two behind it share a rank, Part has no full score."""
     for name, ffa, r1 in [

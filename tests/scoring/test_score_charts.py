@@ -9,8 +9,10 @@ from django.core.cache import cache
 from django.test import Client
 
 from portal.accounts.models import User
+from portal.jobs.worker import run_due_jobs
 from scoring.models import Phase, Submission
 from scoring.services.publication import publish_submission
+from tests.worlds import shared
 
 from .factories import latest_grading, make_board, make_release, make_submission
 
@@ -32,11 +34,16 @@ READ = {
 }
 
 
-@pytest.fixture
-def read(researcher: User, run_jobs: Callable[[], int]) -> Submission:
+@pytest.fixture(autouse=True)
+def _no_cache() -> None:
     cache.clear()
+
+
+@pytest.fixture
+@shared
+def read(researcher: User) -> Submission:
     submission = make_submission(make_board(make_release(GOLD)), researcher, READ)
-    run_jobs()
+    run_due_jobs()
     return submission
 
 

@@ -1,6 +1,6 @@
 """Submissions of teams: what each role may do with them, who has them in a list, what is public."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
@@ -13,8 +13,9 @@ from portal.accounts.models import Team, TeamMember, User
 from portal.accounts.teams.services import close_team, make_owner
 from scoring.models import Board, Submission
 from scoring.selectors.submissions import own_submissions
-from scoring.services.publication import publish_submission, unpublish_submission
+from scoring.services.publication import publish_submission
 from tests.accounts.teams import leave, place_of
+from tests.asking import Wanted, check_answers
 
 from .factories import make_submission
 
@@ -44,20 +45,11 @@ ROLES = {
 }
 
 
-def status(answer: Any) -> int:
-    if answer.streaming:
-        list(answer.streaming_content)
-    return int(answer.status_code)
-
-
-def reset(submission: Submission) -> None:
-    """Private again, and not withdrawn."""
-    unpublish_submission(submission=submission, actor=None)
-    Submission.objects.filter(pk=submission.pk).update(withdrawn_at=None)
+Table = Mapping[tuple[str, str], tuple[int, ...]]
 
 
 @pytest.fixture
-def ask(
+def check(
     ours: Submission,
     team: Team,
     stranger: User,
@@ -66,57 +58,55 @@ def ask(
     ann: User,
     cleo: User,
     organiser: User,
-) -> Callable[[Callable[[User], Any]], tuple[int, ...]]:
-    """The status of an answer, role by role."""
+) -> Callable[[Callable[[User], Any], Table], None]:
+    """Asks what is in a table, by method and path, as each role."""
     TeamMember.objects.create(team=team, user=cleo)
     leave(cleo, team)
 
-    def roles(request: Callable[[User], Any]) -> tuple[int, ...]:
-        def answer(user: User) -> int:
-            # As it was, whatever the one before did.
-            reset(ours)
-            return status(request(user))
+    def asked(make: Callable[[User], Any], table: Table) -> None:
+        assert {len(statuses) for statuses in table.values()} == {7}
+        clients = [make(user) for user in (stranger, ben, researcher, ann, cleo)]
+        # What the researcher may do before and after they left.
+        clients += [clients[2], make(organiser)]
 
-        before = [answer(user) for user in (stranger, ben, researcher, ann, cleo)]
+        def ask(key: tuple[int, str, str]) -> Any:
+            place, method, path = key
+            return getattr(clients[place], method)(path)
+
+        def wanted(*places: int) -> dict[tuple[int, str, str], Wanted]:
+            return {(place, *key): table[key][place] for place in places for key in table}
+
+        check_answers(wanted(0, 1, 2, 3, 4), ask)
         leave(researcher, team)
-        return (*before, answer(researcher), answer(organiser))
+        check_answers(wanted(5, 6), ask)
 
-    return roles
+    return asked
 
 
-@pytest.mark.parametrize("path", ROLES)
 def test_what_each_role_may_do(
-    client_of: ClientOf, ours: Submission, ask: Callable[..., tuple[int, ...]], path: str
+    client_of: ClientOf, ours: Submission, check: Callable[..., None]
 ) -> None:
-    method, wanted = ROLES[path]
-    url = path.format(ours.pk)
-    assert ask(lambda user: getattr(client_of(user), method)(url)) == wanted
+    table = {(method, path.format(ours.pk)): wanted for path, (method, wanted) in ROLES.items()}
+    check(client_of, table)
 
 
-@pytest.mark.parametrize(
-    ("path", "method", "wanted"),
-    [
-        ("", "get", READ),
-        ("file/", "get", READ),
-        ("items/", "get", READ),
-        ("publish/", "post", (404, 200, 200, 200, 404, 403, 200)),
-        ("unpublish/", "post", (404, 200, 200, 200, 404, 403, 200)),
-        ("withdraw/", "post", (404, 403, 200, 200, 404, 403, 200)),
-        # The grading is done: what may be asked for is refused for its state.
-        ("cancel/", "post", (404, 409, 409, 409, 404, 403, 409)),
-        ("retry/", "post", (404, 409, 409, 409, 404, 403, 409)),
-    ],
-)
 def test_what_each_role_may_do_by_the_api(
-    api_of: ApiOf,
-    ours: Submission,
-    ask: Callable[..., tuple[int, ...]],
-    path: str,
-    method: str,
-    wanted: tuple[int, ...],
+    api_of: ApiOf, ours: Submission, check: Callable[..., None]
 ) -> None:
-    url = f"/api/v1/submissions/{ours.pk}/{path}"
-    assert ask(lambda user: getattr(api_of(user), method)(url)) == wanted
+    paths = {
+        ("get", ""): READ,
+        ("get", "file/"): READ,
+        ("get", "items/"): READ,
+        ("post", "publish/"): (404, 200, 200, 200, 404, 403, 200),
+        ("post", "unpublish/"): (404, 200, 200, 200, 404, 403, 200),
+        ("post", "withdraw/"): (404, 403, 200, 200, 404, 403, 200),
+        # The grading is done: what may be asked for is refused for its state.
+        ("post", "cancel/"): (404, 409, 409, 409, 404, 403, 409),
+        ("post", "retry/"): (404, 409, 409, 409, 404, 403, 409),
+    }
+    root = f"/api/v1/submissions/{ours.pk}/"
+    table = {(method, root + path): wanted for (method, path), wanted in paths.items()}
+    check(api_of, table)
 
 
 def test_a_member_who_becomes_owner_may_withdraw(

@@ -110,6 +110,7 @@ def test_standings_of_any_number_of_teams_are_one_query(
         phase_standings(researcher, phases)
 
 
+@pytest.mark.race
 @pytest.mark.django_db(transaction=True)
 def test_members_cannot_all_take_the_last_place_of_the_team(team: Team) -> None:
     phase = first_phase(make_board(in_total=1))
@@ -117,6 +118,7 @@ def test_members_cannot_all_take_the_last_place_of_the_team(team: Team) -> None:
     assert places_taken([waiting(phase, each, team) for each in people]) == 1
 
 
+@pytest.mark.race
 @pytest.mark.django_db(transaction=True)
 def test_one_person_with_many_teams_cannot_take_the_last_place_twice(researcher: User) -> None:
     phase = first_phase(make_board(in_total=1))

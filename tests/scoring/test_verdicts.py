@@ -11,9 +11,11 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from portal.accounts.models import User
+from portal.jobs.worker import run_due_jobs
 from scoring.models import Board, Entry, Phase, Submission
 from scoring.selectors.telling import rounded_scores
 from scoring.services.publication import PublicationRefused, publish_submission
+from tests.worlds import shared
 
 from .factories import (
     FLAWED,
@@ -142,11 +144,12 @@ def test_counts_among_the_scores_are_left_out_where_scores_are_rounded() -> None
 
 
 @pytest.fixture
-def rounding(researcher: User, run_jobs: Jobs) -> Submission:
+@shared
+def rounding(researcher: User) -> Submission:
     """Four of six facts right, in a phase that tells whole percentages."""
     board = make_board(score_decimals=0, diagnostics="aggregates")
     submission = make_submission(board, researcher, FLAWED)
-    run_jobs()
+    run_due_jobs()
     return submission
 
 
@@ -176,10 +179,11 @@ def test_the_leaderboard_ranks_by_the_rounded_figures(
 
 
 @pytest.fixture
-def later(researcher: User, run_jobs: Jobs) -> Submission:
+@shared
+def later(researcher: User) -> Submission:
     board = make_board(scores_after=timezone.now() + timedelta(days=1))
     submission = make_submission(board, researcher, FLAWED)
-    run_jobs()
+    run_due_jobs()
     return submission
 
 
