@@ -10,8 +10,6 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import NamedTuple, get_args
 
-import pytest
-
 from scoring.benchmarks import (
     BENCHMARKS,
     GoldLine,
@@ -24,6 +22,7 @@ from scoring.benchmarks import (
 from scoring.benchmarks.base import Options
 from scoring.benchmarks.line_checks import holds_nul
 from tests.benchmarks.samples import SAMPLES, Side, as_lines
+from tests.many import together
 
 # What a person still reads of one message.
 LONGEST_MESSAGE = 400
@@ -31,10 +30,8 @@ LONGEST_MESSAGE = 400
 SIDES: list[tuple[str, Side]] = [(key, side) for key in BENCHMARKS for side in get_args(Side)]
 LAYOUTS = [(key, side) for key, side in SIDES if side in SAMPLES[key].files]
 # Every benchmark's gold and predictions, and those that have a published layout of files.
-each_side = pytest.mark.parametrize(("key", "side"), SIDES, ids=[f"{k}-{s}" for k, s in SIDES])
-each_layout = pytest.mark.parametrize(
-    ("key", "side"), LAYOUTS, ids=[f"{k}-{s}" for k, s in LAYOUTS]
-)
+each_side = together("key side", SIDES)
+each_layout = together("key side", LAYOUTS)
 
 Read = GoldLine | PredictionLine | ReadFault
 

@@ -20,6 +20,7 @@ from scoring.benchmarks.ccocr import CCOCR
 from scoring.benchmarks.ccocr.options import unit_rule
 from scoring.benchmarks.ccocr.subsets import GROUNDED, OPS, SUBSETS, TRACK_TITLES, find_subset
 from scoring.metrics.reading import UnitRule
+from tests.many import short_id
 from tests.shared import ORACLE, needs_oracle
 
 OPTIONS = CCOCR.check_options({})
@@ -204,6 +205,7 @@ def test_record_says_which_fields_are_wrong() -> None:
         ("table", f"<table>{'<tr><td>x</td></tr>' * 50_000}</table>", "too large"),
         ("kie", json.dumps({"a": ["x"] * 100_000}), "too large"),
     ],
+    ids=short_id,
 )
 def test_a_response_that_cannot_be_used_is_a_counted_fault(
     op: str, response: str, fault: str

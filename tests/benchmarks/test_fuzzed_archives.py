@@ -6,6 +6,7 @@ import json
 import os
 import zipfile
 from collections.abc import Callable
+from itertools import chain
 from pathlib import Path, PurePath
 
 import pytest
@@ -19,6 +20,7 @@ from tests.benchmarks.hostile import (
     fifty_megabytes,
 )
 from tests.benchmarks.samples import SAMPLES, Files, Side, as_json, as_zip
+from tests.many import together
 
 # Every cut would be more of the same; a prime, so that all kinds of places are met.
 STEP = 7
@@ -31,7 +33,7 @@ def one_of_each(files: Files) -> Files:
 
 def write_files(root: Path, files: Files) -> None:
     for name, data in files.items():
-        (root / name).parent.mkdir(exist_ok=True)
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_bytes(data)
 
 
@@ -41,8 +43,9 @@ def test_the_published_layout_has_the_same_items(key: str, side: Side, tmp_path:
     found = put_before(key, side, as_zip(files), "x.zip")
     assert found.faults == []
     assert set(found.ids) <= set(put_before(key, side, lines_of(key, side)).ids)
-    write_files(tmp_path, files)
-    assert put_before(key, side, tmp_path) == found
+    folder = tmp_path / f"{key}-{side}"
+    write_files(folder, files)
+    assert put_before(key, side, folder) == found
 
 
 @each_side
@@ -66,7 +69,7 @@ def test_a_file_in_an_archive_cut_anywhere_is_named(key: str, side: Side) -> Non
 
 
 @each_layout
-@pytest.mark.parametrize("name", ENCODINGS)
+@together("name", ENCODINGS)
 def test_files_in_a_wrong_encoding_are_faults(key: str, side: Side, name: str) -> None:
     files = SAMPLES[key].files[side]
     damaged = {member: ENCODINGS[name](data.decode()) for member, data in files.items()}
@@ -76,7 +79,7 @@ def test_files_in_a_wrong_encoding_are_faults(key: str, side: Side, name: str) -
 
 
 @each_layout
-@pytest.mark.parametrize("name", BAD_VALUES)
+@together("name", BAD_VALUES)
 def test_no_file_takes_what_is_not_strict_json(key: str, side: Side, name: str) -> None:
     files = SAMPLES[key].files[side]
     for member in one_of_each(files):
@@ -86,13 +89,19 @@ def test_no_file_takes_what_is_not_strict_json(key: str, side: Side, name: str) 
             assert any(fault.startswith(f"x.zip/{member}:") for fault in found.faults)
 
 
+@pytest.mark.parametrize(
+    "step",
+    # Of every kind of value some; all of them are put into lines at every change.
+    [pytest.param(4, id="some"), pytest.param(1, id="all", marks=pytest.mark.slow)],
+)
 @each_layout
-@pytest.mark.parametrize("number", range(len(WRONG_VALUES)))
-def test_any_part_of_a_file_may_be_of_another_kind(key: str, side: Side, number: int) -> None:
+def test_any_part_of_a_file_may_be_of_another_kind(key: str, side: Side, step: int) -> None:
     files = SAMPLES[key].files[side]
     for member, data in one_of_each(files).items():
         if member.endswith(".json"):
-            for other in changed(json.loads(data), WRONG_VALUES[number]):
+            for other in chain(
+                *(changed(json.loads(data), value) for value in WRONG_VALUES[::step])
+            ):
                 damaged = {**files, member: as_json(other)}
                 found = put_before(key, side, as_zip(damaged, zipfile.ZIP_STORED), "x.zip")
                 assert found.ids or found.faults or not other
@@ -156,7 +165,7 @@ NASTY: dict[str, Callable[[Files], bytes]] = {
 
 
 @each_layout
-@pytest.mark.parametrize("name", NASTY)
+@together("name", NASTY)
 def test_nasty_archives_are_faults(key: str, side: Side, name: str) -> None:
     found = put_before(key, side, NASTY[name](dict(SAMPLES[key].files[side])), "x.zip")
     assert found.faults
@@ -174,9 +183,10 @@ def test_a_pipe_or_a_link_in_a_folder_is_not_waited_for(
 ) -> None:
     files = SAMPLES[key].files[side]
     name = sorted(files)[-1]
-    write_files(tmp_path, files)
-    (tmp_path / name).unlink()
-    os.mkfifo(tmp_path / name)
-    (tmp_path / "link.json").symlink_to("/etc/passwd")
-    found = put_before(key, side, tmp_path)
+    folder = tmp_path / f"{key}-{side}"
+    write_files(folder, files)
+    (folder / name).unlink()
+    os.mkfifo(folder / name)
+    (folder / "link.json").symlink_to("/etc/passwd")
+    found = put_before(key, side, folder)
     assert any(fault.endswith(f"{name}: not a file") for fault in found.faults)

@@ -16,10 +16,11 @@ from scoring.benchmarks import BENCHMARKS
 from scoring.models import Submission
 from scoring.services.validation import check_upload
 from tests.benchmarks.samples import SAMPLES, as_json, as_lines, as_tar, as_zip
+from tests.many import together
 from tests.scoring.factories import first_phase, make_board, upload
 
 BAD_INPUT = 2
-each_benchmark = pytest.mark.parametrize("key", BENCHMARKS)
+each_benchmark = together("key", BENCHMARKS)
 
 # A file's name, its content, the name in the message after it, the line, and the message.
 FILES: dict[str, tuple[str, bytes, str, int, str]] = {
@@ -48,7 +49,7 @@ FILES: dict[str, tuple[str, bytes, str, int, str]] = {
     "names that climb": ("x.zip", as_zip({"../a.jsonl": b"{}"}), "", 0, "not a name we accept"),
     "a stranger": ("x.zip", as_zip({"a.exe": b"MZ"}), "/a.exe", 0, "not expected here"),
 }
-each_file = pytest.mark.parametrize("name", FILES)
+each_file = together("name", FILES)
 
 
 class Graded(NamedTuple):
@@ -92,7 +93,7 @@ def test_grade_takes_the_sample(key: str, good: SimpleNamespace) -> None:
 
 @each_benchmark
 @each_file
-@pytest.mark.parametrize("side", ["gold", "submission"])
+@together("side", ["gold", "submission"])
 def test_grade_names_file_and_line(
     key: str, name: str, side: str, good: SimpleNamespace, tmp_path: Path
 ) -> None:
@@ -108,7 +109,7 @@ def test_grade_names_file_and_line(
 
 
 @pytest.mark.django_db
-@each_benchmark
+@pytest.mark.parametrize("key", BENCHMARKS)
 def test_an_upload_is_checked_by_file_and_line(key: str) -> None:
     phase = first_phase(make_board())
     phase.board.benchmark = key  # The release has other items, but only their ids are looked at.

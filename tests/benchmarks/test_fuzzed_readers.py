@@ -5,9 +5,8 @@ A file gives lines and faults, never an exception; what lines there are can be g
 
 import gzip
 import zipfile
+from typing import Any
 
-import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scoring.benchmarks import BENCHMARKS
@@ -21,6 +20,7 @@ from tests.benchmarks.hostile import (
     fifty_megabytes,
 )
 from tests.benchmarks.samples import SAMPLES, Side, as_json, as_zip
+from tests.many import drawn, together
 
 # Every cut would be more of the same; a prime, so that all kinds of places are met.
 STEP = 7
@@ -60,7 +60,7 @@ def test_gzip_cut_anywhere_is_a_fault(key: str, side: Side) -> None:
 
 
 @each_side
-@pytest.mark.parametrize("name", ENCODINGS)
+@together("name", ENCODINGS)
 def test_lines_in_a_wrong_encoding_are_faults(key: str, side: Side, name: str) -> None:
     text = lines_of(key, side).decode()
     found = put_before(key, side, ENCODINGS[name](text))
@@ -78,7 +78,7 @@ def test_lines_in_a_wrong_encoding_are_faults(key: str, side: Side, name: str) -
 
 
 @each_side
-@pytest.mark.parametrize("data", [b"", b"\n", b" \n\t\n", b"\r\n", b"\xef\xbb\xbf"], ids=repr)
+@together("data", [b"", b"\n", b" \n\t\n", b"\r\n", b"\xef\xbb\xbf"])
 def test_files_without_anything_hold_no_items(key: str, side: Side, data: bytes) -> None:
     assert put_before(key, side, data) == ([], [])
     (fault,) = checked(key, side, data)
@@ -92,7 +92,7 @@ def test_a_byte_order_mark_is_no_part_of_the_line(key: str, side: Side) -> None:
 
 
 @each_side
-@pytest.mark.parametrize("name", BAD_VALUES)
+@together("name", BAD_VALUES)
 def test_no_key_takes_what_is_not_strict_json(key: str, side: Side, name: str) -> None:
     sample = SAMPLES[key].lines(side)[0]
     for wrong in sample:
@@ -114,10 +114,10 @@ def test_a_key_of_a_line_that_comes_twice_is_a_fault(key: str, side: Side) -> No
 
 
 @each_side
-@pytest.mark.parametrize("number", range(len(WRONG_VALUES)))
-def test_any_part_of_a_line_may_be_of_another_kind(key: str, side: Side, number: int) -> None:
+@together("wrong", WRONG_VALUES)
+def test_any_part_of_a_line_may_be_of_another_kind(key: str, side: Side, wrong: Any) -> None:
     for line in SAMPLES[key].lines(side):
-        for other in changed(line, WRONG_VALUES[number]):
+        for other in changed(line, wrong):
             found = put_before(key, side, as_json(other) + b"\n")
             assert len(found.ids) + len(found.faults) == 1
 
@@ -151,17 +151,15 @@ def test_fifty_megabytes_in_one_line_are_a_fault(key: str, side: Side) -> None:
 MAGIC = st.sampled_from([b"", b"PK", b"PK\x03\x04", b"\x1f\x8b", b"\xef\xbb\xbf", HALF])
 
 
+@drawn(magic=MAGIC, data=st.binary(max_size=300), examples=25)
 @each_side
-@settings(max_examples=25, deadline=None)
-@given(magic=MAGIC, data=st.binary(max_size=300))
 def test_any_bytes(key: str, side: Side, magic: bytes, data: bytes) -> None:
     put_before(key, side, magic + data)
     put_before(key, side, magic + data, "x.zip")
 
 
+@drawn(data=st.data(), examples=40)
 @each_side
-@settings(max_examples=40, deadline=None)
-@given(data=st.data())
 def test_any_change_of_a_good_file(key: str, side: Side, data: st.DataObject) -> None:
     files = SAMPLES[key].files.get(side, {"lines.jsonl": lines_of(key, side)})
     original, name = data.draw(

@@ -24,6 +24,7 @@ from scoring.benchmarks.receiptbench.responses import DEEPEST, UnparseableError,
 from scoring.metrics import receipt_lists
 from scoring.metrics.receipts import FIELDS, TASKS
 from tests.counting import LINEAR, growth
+from tests.many import short_id
 
 OPTIONS = RECEIPTBENCH.check_options({})
 SKIP = RECEIPTBENCH.check_options({"missing": "skip"})
@@ -162,6 +163,7 @@ def test_a_response_is_read_like_fields() -> None:
         ('{"detail": [' + "1," * 2000 + "1]}", "items"),
         ('{"' + '\\"' * 900_000 + "}", "not valid JSON"),
     ],
+    ids=short_id,
 )
 def test_what_cannot_be_read_is_counted(response: str, problem: str) -> None:
     result = score({"id": "r1", "response": response})

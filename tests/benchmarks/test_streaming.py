@@ -26,7 +26,7 @@ from scoring.benchmarks import (
 )
 from scoring.benchmarks.parallel import cores, jobs_for, score_items
 from scoring.benchmarks.streaming import JoinedItems
-from tests.benchmarks.test_grade_command import ROOT, grade
+from tests.benchmarks.test_grade_command import ROOT, grade_here
 
 ITEMS = 3000
 MANY = 200_000
@@ -199,9 +199,9 @@ def test_the_command_says_the_same_with_any_number_of_jobs(
     outputs = []
     for jobs in ("1", "2"):
         file = tmp_path / f"items{jobs}.jsonl"
-        done = grade(
+        done = grade_here(
             "fcmbench", "--gold", gold, "--submission", submission, "--json",
-            "--jobs", jobs, "--items", file, cwd=tmp_path,
+            "--jobs", jobs, "--items", file,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
         outputs.append((done.stdout, done.stderr, file.read_bytes()))
@@ -211,8 +211,8 @@ def test_the_command_says_the_same_with_any_number_of_jobs(
 
 
 @pytest.mark.parametrize("jobs", ["0", "-1", "many"])
-def test_a_wrong_number_of_jobs_is_explained(gold: Path, tmp_path: Path, jobs: str) -> None:
-    done = grade("fcmbench", "--gold", gold, "--submission", gold, f"--jobs={jobs}", cwd=tmp_path)
+def test_a_wrong_number_of_jobs_is_explained(gold: Path, jobs: str) -> None:
+    done = grade_here("fcmbench", "--gold", gold, "--submission", gold, f"--jobs={jobs}")
     assert done.returncode == 2
     assert f"'{jobs}' is not a whole number of at least 1" in done.stderr
 
@@ -228,6 +228,7 @@ print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, file=sys.stderr)
 """
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_items(tmp_path: Path) -> None:
     gold = write(tmp_path / "gold.jsonl", gold_lines(MANY))
     submission = write(tmp_path / "sub.jsonl", prediction_lines(MANY))

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import Group
 from django.test import Client, RequestFactory
-from hypothesis import given
 from hypothesis import strategies as st
 from rest_framework.exceptions import ParseError
 from rest_framework.request import Request
@@ -16,6 +15,7 @@ from rest_framework.test import APIRequestFactory
 
 from portal.common.api import MOST_AT_ONCE, BodyTooLarge, Pages, PlainJSONParser
 from portal.home import errors
+from tests.many import drawn
 
 
 def parsed(body: bytes, length: object = "") -> Any:
@@ -60,7 +60,7 @@ JSON = st.recursive(
 )
 
 
-@given(JSON, st.booleans())
+@drawn(JSON, st.booleans())
 def test_all_other_json_is_read_as_it_is(value: Any, ascii_only: bool) -> None:
     assert parsed(json.dumps(value, ensure_ascii=ascii_only).encode()) == value
 

@@ -174,6 +174,12 @@ def test_a_name_of_any_length_is_cut_short_in_the_message() -> None:
     assert caught.value.member == name
 
 
+def test_a_message_of_the_longest_length_is_whole() -> None:
+    longest = "a" * LONGEST_MESSAGE
+    assert str(ArchiveFault("x", longest)) == longest
+    assert str(ArchiveFault("x", f"{longest}b")) == f"{longest}…"
+
+
 @given(st.binary(max_size=400))
 def test_arbitrary_bytes_raise_nothing_else(data: bytes) -> None:
     try:

@@ -5,7 +5,6 @@ import json
 import pytest
 from django.http import QueryDict
 from django.test import Client
-from hypothesis import given
 from hypothesis import strategies as st
 from rest_framework.test import APIClient
 
@@ -14,12 +13,13 @@ from annotation.selectors.adjudication_page import quick_reasons
 from portal.accounts.models import User
 from portal.common.newlines import plain_form, plain_json_newlines, plain_newlines
 from tests.annotation.factories import make_campaign
+from tests.many import drawn
 
 GUIDELINES = "## Signs\r\nMark them.\r\n## Number\r\n"
 PLAIN = "## Signs\nMark them.\n## Number"
 
 
-@given(st.text(alphabet='\\rnu0Dda\r\n" ', max_size=30))
+@drawn(st.text(alphabet='\\rnu0Dda\r\n" ', max_size=30))
 def test_newlines_of_json_are_those_of_its_texts(text: str) -> None:
     body = plain_json_newlines(json.dumps([text]).encode())
     assert json.loads(body) == [plain_newlines(text)]

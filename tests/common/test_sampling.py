@@ -12,6 +12,7 @@ from statsmodels.stats.proportion import proportion_confint
 from annotation.templatetags import review_figures
 from portal.common import sampling
 from portal.common.sampling import Key, draw, sample_size, wilson
+from tests.many import drawn
 
 # random.Random(1).random(), ten times, to four places.
 SEED_1 = [0.1344, 0.8474, 0.7638, 0.2551, 0.4954, 0.4495, 0.6516, 0.7887, 0.0939, 0.0283]
@@ -77,7 +78,7 @@ def test_key_that_comes_twice_is_refused() -> None:
         draw([Key("a", 1), Key("a", 1)], 0.5, 1)
 
 
-@given(keys, shares, seeds)
+@drawn(keys, shares, seeds)
 def test_draw_is_a_sorted_part_of_the_right_size(
     population: set[Key], share: float, seed: int
 ) -> None:

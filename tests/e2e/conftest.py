@@ -1,5 +1,4 @@
-"""The sample site, loaded once for all journeys that leave its boards as they are; no page is left
-open."""
+"""A sample site for every module that uses one; every page is closed after its test."""
 
 from collections.abc import Iterator
 
@@ -17,11 +16,11 @@ def _no_page_stays_open(request: pytest.FixtureRequest) -> Iterator[None]:
             context.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def sample_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    """Tests that ask for it are of the `xdist_group` "sample-site", so that one worker has it."""
-    site = Site(tmp_path_factory.mktemp("sample-site"))
-    site.prepare(sample=True)
-    site.start()
-    yield site
-    site.stop()
+    """The sample site with its web server, for one module to read and change. No worker runs, and
+    no job is waiting for one."""
+    with Site(tmp_path_factory.mktemp("sample-site")) as site:
+        site.prepare(sample=True)
+        site.start_web()
+        yield site

@@ -1,6 +1,8 @@
 """The whole site as it runs in production: real web server, real worker, a database of its own."""
 
+import fcntl
 import json
+import os
 import shutil
 import signal
 import socket
@@ -8,8 +10,12 @@ import subprocess
 import sys
 import urllib.error
 import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
+
+from playwright.sync_api import Browser, BrowserContext
 
 from tests.jobs import processes
 
@@ -20,6 +26,20 @@ GRANIAN = [
     "--interface", "wsgi", "--host", "127.0.0.1", "--workers", "1", "--blocking-threads", "8",
     "--workers-kill-timeout", "3", "--no-ws", "--log-level", "warning", "portal.wsgi:application",
 ]  # fmt: skip
+# Some pages ask for the password again a few minutes after the log-in.
+SESSION = """
+import json, time
+from django.conf import settings
+from django.test import Client
+from portal.accounts.models import User
+client = Client()
+user = User.objects.get(email={email!r})
+client.force_login(user, backend=settings.AUTHENTICATION_BACKENDS[0])
+session = client.session
+session["account_authentication_methods"] = [{{"method": "password", "at": time.time()}}]
+session.save()
+print(json.dumps([settings.SESSION_COOKIE_NAME, session.session_key]))
+"""
 
 
 def free_port() -> int:
@@ -28,10 +48,18 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-class Site:
-    """A site in a folder: `manage` and `shell` act on it, `start` and `stop` its processes.
+@contextmanager
+def alone(lock: Path) -> Iterator[None]:
+    """Locks out the other processes of the test run; a killed process releases the lock."""
+    with lock.open("a") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
-    Who asks its `shell` has to `stop` it, or to use it in a `with`.
+
+class Site:
+    """A site in a folder: `manage`, `command` and `shell` act on it, `start` and `stop` its parts.
+
+    After `command` or `shell`, call `stop`, or use the site in a `with`.
     """
 
     def __init__(self, folder: Path, **extra: str) -> None:
@@ -51,29 +79,50 @@ class Site:
         self.stop()
 
     def prepare(self, *, sample: bool = False) -> None:
-        """What `manage.py prepare` makes; on SQLite it is made once and copied from then on."""
-        options = [] if sample else ["--no-sample"]
-        if not self.env["DATABASE_URL"].startswith("sqlite"):
-            self.manage("prepare", *options)
-            return
-        template = self.folder.parent / f"prepared-{'sample' if sample else 'empty'}"
-        if not template.exists():
-            template.mkdir()
-            try:
-                Site(template).manage("prepare", *options)
-            except BaseException:
-                shutil.rmtree(template)
-                raise
-        shutil.copytree(template, self.folder, dirs_exist_ok=True)
+        """What `manage.py prepare` makes; on SQLite a test run makes it once and copies it."""
+        if self.env["DATABASE_URL"].startswith("sqlite"):
+            shutil.copytree(self._template(sample), self.folder, dirs_exist_ok=True)
+        else:
+            self._make(sample)
+
+    def _make(self, sample: bool) -> None:
+        self.manage("prepare", *([] if sample else ["--no-sample"]))
+        if sample:
+            # Workers of a running site draw the charts of all boards; no copy has to do it again.
+            self.manage("run_jobs")
+
+    def _template(self, sample: bool) -> Path:
+        """A prepared folder that all processes of the test run share."""
+        folder = self.folder.parent
+        if "PYTEST_XDIST_WORKER" in os.environ:
+            # Each xdist worker has its own folder inside the folder of the run.
+            folder = folder.parent
+        template = folder / f"prepared-{'sample' if sample else 'empty'}"
+        with alone(template.with_suffix(".lock")):
+            if not template.exists():
+                unfinished = template.with_suffix(".unfinished")
+                shutil.rmtree(unfinished, ignore_errors=True)
+                unfinished.mkdir()
+                Site(unfinished)._make(sample)
+                unfinished.rename(template)
+        return template
 
     def manage(self, *arguments: str) -> str:
         return processes.manage(self.env, *arguments)
 
+    def command(self, name: str, *arguments: str) -> str:
+        """Like `manage`, in the process that `shell` uses: no new process is started."""
+        code = "from django.core.management import call_command\n"
+        return self._asked().run(f"{code}call_command({name!r}, *{arguments!r})")
+
     def shell(self, code: str) -> Any:
         """Runs code in the site's Django and returns the JSON it printed last."""
+        return json.loads(self._asked().run(code).splitlines()[-1])
+
+    def _asked(self) -> Interpreter:
         if self._interpreter is None:
             self._interpreter = Interpreter(self.env, self.folder / "shell.log")
-        return json.loads(self._interpreter.run(code).splitlines()[-1])
+        return self._interpreter
 
     def add_user(self, name: str, **fields: Any) -> str:
         """Makes an account with a confirmed email address, which it returns."""
@@ -87,6 +136,13 @@ class Site:
             "print(user.pk)"
         )
         return email
+
+    def log_in(self, browser: Browser, email: str, **options: Any) -> BrowserContext:
+        """A browser with a session of the person; `options` are those of the context."""
+        context = browser.new_context(base_url=self.url, **options)
+        name, value = self.shell(SESSION.format(email=email))
+        context.add_cookies([{"name": name, "value": value, "url": self.url}])
+        return context
 
     def add_users(self, *names: str) -> None:
         """Makes several accounts as `add_user` does, sooner than one by one."""
@@ -129,3 +185,10 @@ class Site:
                 return bool(answer.status == 200)
         except (urllib.error.URLError, ConnectionError, TimeoutError):
             return False
+
+
+def logged_in(browser: Browser, site: Site, who: str, **options: Any) -> BrowserContext:
+    """A browser of a person of the sample site, or of the public for an empty name."""
+    if who:
+        return site.log_in(browser, f"{who}@factboard.example", **options)
+    return browser.new_context(base_url=site.url, **options)

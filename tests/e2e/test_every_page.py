@@ -13,11 +13,10 @@ from playwright.sync_api import Browser
 
 from tests.jobs import processes
 
-from .site import Site
-from .test_pages import logged_in
-from .walking import Walk
+from .site import Site, logged_in
+from .walking import Seen, Walk
 
-pytestmark = [pytest.mark.browser, pytest.mark.processes, pytest.mark.xdist_group("every-page")]
+pytestmark = [pytest.mark.browser, pytest.mark.processes]
 
 # The lead and the reviewer of the sample campaign are the experts of the sample board's judge too.
 ROLES = ["", "annotator1", "annotator5", "lead", "reviewer", "researcher", "organiser"]
@@ -94,7 +93,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         site.prepare(sample=True)
         assert site.shell(WORLD) == 1
         for command in COMMANDS:
-            site.manage(*command.split())
+            site.command(*command.split())
         site.start()
         processes.wait_until(lambda: site.shell(DUE) == 0, seconds=120, what="no job is due")
         yield site
@@ -104,12 +103,13 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 def walk_of(site: Site, browser: Browser) -> Callable[[str], Walk]:
     """What the person met on the way; everyone walks once."""
     walks: dict[str, Walk] = {}
+    seen: Seen = set()
 
     def walk(who: str) -> Walk:
         if who not in walks:
             context = logged_in(browser, site, who, viewport=_NARROW)
             starts = ["/start/", "/"] if who else ["/"]
-            walks[who] = Walk(who or "public", context, site.url).take(*starts)
+            walks[who] = Walk(who or "public", context, site.url, seen).take(*starts)
         return walks[who]
 
     return walk

@@ -14,10 +14,9 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from scoring.benchmarks import Column, get_benchmark
 
 from .benchmark_files import PLAYED, Played, faulty
-from .site import Site
-from .test_pages import logged_in
+from .site import Site, logged_in
 
-pytestmark = [pytest.mark.browser, pytest.mark.processes, pytest.mark.xdist_group("five-boards")]
+pytestmark = [pytest.mark.browser, pytest.mark.processes]
 
 SECONDS = 30_000
 BENCHMARK = pytest.mark.parametrize("played", PLAYED, ids=lambda played: played.key)
@@ -25,11 +24,10 @@ BENCHMARK = pytest.mark.parametrize("played", PLAYED, ids=lambda played: played.
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    site = Site(tmp_path_factory.mktemp("five-boards"))
-    site.prepare(sample=True)
-    site.start()
-    yield site
-    site.stop()
+    with Site(tmp_path_factory.mktemp("five-boards")) as site:
+        site.prepare(sample=True)
+        site.start()
+        yield site
 
 
 def page_of(browser: Browser, site: Site, who: str) -> Page:
@@ -88,13 +86,13 @@ def send_good_file(researcher: Page, played: Played) -> None:
 
 def graded_offline(site: Site, played: Played, folder: Path) -> dict[str, Any]:
     """The figures of `manage.py grade` against the gold of the release, as it can be downloaded."""
-    site.manage("export_release", played.slug, "1.0.0", "--out", str(folder / "release.zip"))
+    site.command("export_release", played.slug, "1.0.0", "--out", str(folder / "release.zip"))
     with zipfile.ZipFile(folder / "release.zip") as release:
         gold = release.extract("gold.jsonl", folder)
     sent = folder / "good.jsonl"
     sent.write_text("\n".join(played.good_lines()), encoding="utf-8")
     arguments = ("--gold", gold, "--submission", str(sent), "--json")
-    report = json.loads(site.manage("grade", played.key, *arguments).splitlines()[-1])
+    report = json.loads(site.command("grade", played.key, *arguments).splitlines()[-1])
     scores: dict[str, Any] = report["scores"]
     return scores
 

@@ -150,9 +150,10 @@ def label_everything(people: People) -> None:
         if number in BY_KEY and (number, name) not in done:
             label_by_key(people[name], number, name)
             done.add((number, name))
+    tasks = {name: tasks_of(people[name]) for name in plan.NAMES}
     for number, name in plan.work():
         if (number, name) not in done:
-            label_by_api(people[name], number, name)
+            label_by_api(people[name], tasks[name][plan.name_of(number)], number, name)
 
 
 def check_agreement(lead: Page) -> None:
@@ -246,7 +247,7 @@ def check_blocked(lead: Page, *reasons: str) -> None:
 
 def draw_again(site: Site, reviewer: Page, number: int) -> list[tuple[str, int]]:
     """The facts of a review: drawn by the command, by this test, and shown on the page alike."""
-    said = site.manage("draw_review", "first-round", str(number)).splitlines()
+    said = site.command("draw_review", "first-round", str(number)).splitlines()
     header = re.fullmatch(
         rf"# seed (\d+), share {plan.SHARE} of 40 facts on 10 pages: {plan.DRAWN} drawn",
         said[0],

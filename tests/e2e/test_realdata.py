@@ -84,9 +84,9 @@ def predictions_of(engine: str) -> bytes:
 
 
 def test_clean_engines_rank_above_the_degraded_one(site: Site) -> None:
-    imported = site.manage("import_dataset", "real", str(REALDATA), "--create")
+    imported = site.command("import_dataset", "real", str(REALDATA), "--create")
     assert "132 imported, 0 updated, 0 unchanged, 0 refused" in imported
-    frozen = site.manage("freeze_release", "real", "1.0.0", "--gold", str(REALDATA / "gold"))
+    frozen = site.command("freeze_release", "real", "1.0.0", "--gold", str(REALDATA / "gold"))
     assert "132 documents, 4220 facts" in frozen
 
     organiser = Client(site, site.add_user("Olga", is_organiser=True))
@@ -134,11 +134,11 @@ def test_clean_engines_rank_above_the_degraded_one(site: Site) -> None:
     for engine in CLEAN:
         assert scores[engine]["ffa"] > scores[DEGRADED]["ffa"] + 0.3
     # The release's gold graded offline gives the same figures to the last digit.
-    site.manage("export_release", "real", "1.0.0", "--out", str(site.folder / "release.zip"))
+    site.command("export_release", "real", "1.0.0", "--out", str(site.folder / "release.zip"))
     with zipfile.ZipFile(site.folder / "release.zip") as bundle:
         bundle.extract("gold.jsonl", site.folder)
     offline = json.loads(
-        site.manage(
+        site.command(
             "grade",
             "fincriticaled",
             "--gold",

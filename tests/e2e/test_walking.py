@@ -7,7 +7,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 from playwright.sync_api import Browser
 
-from .walking import Walk
+from .walking import Walk, parts_of
 
 pytestmark = pytest.mark.browser
 
@@ -54,3 +54,11 @@ def test_faults_are_told_with_the_page_they_are_on(browser: Browser, base: str) 
         "public: /terms/: overflows by 118 px",
     }
     assert walk.met == {"home:home", "home:terms", "home:privacy", "home:contact", "datasets:list"}
+
+
+def test_a_page_is_opened_again_only_where_it_is_made_of_other_parts() -> None:
+    row = "<tr><td class='num'>{}</td></tr>"
+    page = "<html><main><table>{}</table>{}</main></html>"
+    one, two = page.format(row.format(1), ""), page.format(row.format(2) + row.format(3), "")
+    more = page.format(row.format(1), "<button type='submit'>Delete</button>")
+    assert parts_of(one) == parts_of(two) != parts_of(more)

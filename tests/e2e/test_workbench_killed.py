@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, expect
 
-from .site import PASSWORD, Site
-from .workbench import open_task, select, wait_saved
+from .site import Site
+from .workbench import open_task, select, wait_kept, wait_saved
 
 pytestmark = [pytest.mark.browser, pytest.mark.processes]
 
@@ -45,7 +45,7 @@ def make_task(site: Site, email: str) -> int:
     folder.mkdir(parents=True)
     cells = "".join(f"<tr><td>Row</td><td>{number}</td></tr>" for number in NUMBERS)
     (folder / "page.html").write_text(f"<table>{cells}</table>", encoding="utf-8")
-    site.manage("import_dataset", "pages", str(folder.parent), "--create")
+    site.command("import_dataset", "pages", str(folder.parent), "--create")
     return int(site.shell(CAMPAIGN.format(email=email)))
 
 
@@ -58,19 +58,10 @@ def spans_of(site: Site) -> list[Any]:
     return found
 
 
-def log_in(page: Page, site: Site, email: str) -> None:
-    page.goto(f"{site.url}/accounts/login/")
-    page.get_by_label("Email").fill(email)
-    page.get_by_label("Password", exact=True).fill(PASSWORD)
-    page.keyboard.press("Enter")
-    page.wait_for_url(lambda url: "login" not in url)
-
-
 def test_nothing_is_lost_when_the_server_dies(site: Site, browser: Browser) -> None:
     email = site.add_user("Ann")
     task = make_task(site, email)
-    page = browser.new_context().new_page()
-    log_in(page, site, email)
+    page = site.log_in(browser, email).new_page()
     frame = open_task(page, f"{site.url}/annotate/{task}/")
     for number in NUMBERS[:10]:
         select(frame, number)
@@ -90,7 +81,7 @@ def test_nothing_is_lost_when_the_server_dies(site: Site, browser: Browser) -> N
         select(frame, number)
         page.keyboard.press("1")
     expect(page.locator("[data-save-state]")).to_have_attribute("data-save-state", "offline")
-    page.wait_for_timeout(300)
+    wait_kept(page, len(NUMBERS))
     page.goto("about:blank")
     site.start_web()
     open_task(page, f"{site.url}/annotate/{task}/")

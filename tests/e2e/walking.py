@@ -1,7 +1,8 @@
 """Walks a site as a visitor does: from the first page along every link that is shown.
 
 Plain requests follow the links of a few examples of each URL pattern. The browser opens one example
-of each page, 390 px wide, and looks for what only a browser can see.
+of each page, 390 px wide, and looks for what only a browser can see. Visitors who share what they
+have `seen` open a page again only where it is made of other parts.
 """
 
 import time
@@ -31,13 +32,20 @@ _BODY = """() => {
   return main?.textContent.trim() ?? "";
 }"""
 _OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+_TELLING = ("class", "type", "name", "hidden", "role")
 _LINKS = '[...document.links].filter((a) => !a.closest("[hidden]")).map((a) => a.href)'
+
+Parts = frozenset[tuple[str, ...]]
+# Names of URL patterns, with what their pages were made of.
+Seen = set[tuple[str, Parts]]
 
 
 class Walk:
     """What one visitor met: the names of URL patterns, and faults in words."""
 
-    def __init__(self, who: str, context: BrowserContext, base: str) -> None:
+    def __init__(
+        self, who: str, context: BrowserContext, base: str, seen: Seen | None = None
+    ) -> None:
         self.met: set[str] = set()
         self.faults: list[str] = []
         self._who, self._base, self._context = who, base, context
@@ -45,6 +53,7 @@ class Walk:
         self._queued: set[str] = set()
         self._examples: Counter[str] = Counter()
         self._opened: set[str] = set()
+        self._seen = set() if seen is None else seen
         self._page = self._watched_page()
         self._at = ""
         self._under_way = 0
@@ -91,7 +100,10 @@ class Walk:
         if name and name not in self._opened:
             self._opened.add(name)
             self.met.add(name)
-            self._open(address)
+            made_of = (name, parts_of(html))
+            if made_of not in self._seen:
+                self._seen.add(made_of)
+                self._open(address)
 
     def _open(self, address: str) -> None:
         self._at, self._under_way = address, 0
@@ -152,6 +164,12 @@ def pattern_of(address: str) -> str | None:
         return resolve(_path(address)).view_name
     except Resolver404:
         return None
+
+
+def parts_of(html: str) -> Parts:
+    """What the main region is made of: its elements and their classes, however many of each."""
+    found: Any = lxml.html.document_fromstring(html).xpath("//main//*")
+    return frozenset((each.tag, *(each.get(name, "") for name in _TELLING)) for each in found)
 
 
 def _path(address: str) -> str:

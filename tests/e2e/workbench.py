@@ -60,6 +60,26 @@ def wait_saved(page: Page, *, seconds: float = 5) -> None:
     expect(state).to_have_attribute("data-save-state", "saved", timeout=seconds * 1000)
 
 
+# How many spans each draft holds that the browser keeps.
+DRAFTS = """() => new Promise((resolve) => {
+  const request = indexedDB.open("factboard", 1);
+  request.onsuccess = () => {
+    const all = request.result.transaction("drafts").objectStore("drafts").getAll();
+    all.onsuccess = () => {
+      request.result.close();
+      resolve(all.result.map((draft) => (draft.spans ?? draft.pending.spans).length));
+    };
+  };
+})"""
+
+
+def wait_kept(page: Page, *spans: int) -> None:
+    """Waits until the browser keeps drafts with so many spans, which is a moment after an act."""
+    page.wait_for_function(
+        f"async (spans) => String(await ({DRAFTS})()) === String(spans)", arg=list(spans)
+    )
+
+
 def submit_task(page: Page) -> None:
     """Submits and waits until the page of the next task, or the list, has come."""
     before = page.url

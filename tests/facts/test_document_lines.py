@@ -11,6 +11,7 @@ from portal.facts import (
     read_line_spans,
     write_document_line,
 )
+from tests.many import short_id
 
 TEXT = "Net \U0001f4b6 1,200"
 SPAN = FactSpan("k", "Number", 6, 11, "1,200", "1200", "plain")
@@ -36,6 +37,7 @@ def test_a_line_comes_back(annotator: str) -> None:
         ('{"spans": []}', "name: this field is missing, and text_sha256 as well"),
         ('{"name": "p"}', "spans: must be a list"),
     ],
+    ids=short_id,
 )
 def test_a_line_of_another_form_is_refused(line: str, message: str) -> None:
     with pytest.raises(ReadingError) as error:

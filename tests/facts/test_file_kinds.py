@@ -8,6 +8,7 @@ import zipfile
 import pytest
 
 from portal.facts.file_kinds import kind_of, kind_of_file, mistaken
+from tests.many import together
 
 
 def tar() -> bytes:
@@ -63,7 +64,7 @@ KINDS = {
 }
 
 
-@pytest.mark.parametrize("name", list(KINDS))
+@together("name", list(KINDS))
 def test_kind_of_a_file(name: str) -> None:
     data, expected = KINDS[name]
     file = io.BytesIO(data)

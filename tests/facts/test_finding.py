@@ -1,10 +1,10 @@
 """The grammar of numbers, dates and durations."""
 
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from portal.facts import find_facts
+from tests.many import drawn, together
 
 # Text that comes close to facts, in any order.
 _SCRAPS = (
@@ -31,7 +31,7 @@ def _cells(*cells: str) -> tuple[str, tuple[int, ...]]:
     return "".join(cells), tuple(sum(map(len, cells[:n])) for n in range(1, len(cells)))
 
 
-@pytest.mark.parametrize(
+@together(
     "number",
     "1,000,000 2.345 0.37 10 1/3 -2.3 −2.3 –2.3 (10,234) 25.63% (5.3%) (5.3)% .05 1,200CR 12½ ½ "
     "12,34,567 1.234.567,89 1.234.567 1'234'567 5-1/4% ($92) -$5 +5% 7".split(),
@@ -62,7 +62,7 @@ def test_find_facts_knows_what_belongs_to_a_number(text: str, numbers: list[str]
     assert _found(text, "number") == numbers
 
 
-@pytest.mark.parametrize(
+@together(
     "date",
     [
         "March 24, 2025",
@@ -167,8 +167,7 @@ def test_find_facts_keeps_to_the_borders(cells: tuple[str, ...], facts: list[str
     assert [text[fact.start : fact.end] for fact in find_facts(text, borders)] == facts
 
 
-@given(bordered_texts())
-@settings(max_examples=300, deadline=None)
+@drawn(bordered_texts(), examples=300)
 def test_find_facts_are_ordered_disjoint_and_within_the_text(
     bordered: tuple[str, tuple[int, ...]],
 ) -> None:

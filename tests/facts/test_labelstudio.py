@@ -4,7 +4,6 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from portal.facts import (
@@ -23,7 +22,9 @@ from portal.facts import (
     read_value,
     write_task,
 )
+from portal.facts.labelstudio_reading import Region
 from tests.facts.strategies import PAGES, spans_over
+from tests.many import drawn
 
 LABELS = ("Number", "Date", "FinancialConcept")
 HTML = "<p>\U0001f4b6 Net (1,2<b>00)</b><br>in 2025</p>"
@@ -85,8 +86,7 @@ def test_the_interface_shows_every_label_and_what_they_mean() -> None:
     assert '<HyperText name="html" value="$html"/>' in config
 
 
-@settings(max_examples=150)
-@given(html=PAGES, data=st.data())
+@drawn(html=PAGES, data=st.data(), examples=150)
 def test_spans_come_back_from_a_task(html: str, data: Any) -> None:
     """Astral and combining characters, entities, nested tables, preformatted text."""
     try:
@@ -133,6 +133,15 @@ def test_who_annotated_is_told_by_our_own_names_by_email_or_by_number() -> None:
     assert [annotation.is_cancelled for annotation in task.annotations][2]
     assert task.annotations[3].is_gold
     assert task.where == "task 5"
+
+
+def test_a_region_of_plain_text_has_offsets_only() -> None:
+    value = {"start": 4, "end": 9, "text": "1,200", "labels": ["Number"]}
+    result = {"id": "r1", "type": "labels", "value": value}
+    (task,) = tasks_of([{"data": {"text": "Net 1,200"}, "annotations": [{"result": [result]}]}])
+    assert task.annotations[0].regions == (
+        Region("r1", ("Number",), start_offset=4, end_offset=9, text="1,200"),
+    )
 
 
 def test_other_results_are_counted_by_type() -> None:

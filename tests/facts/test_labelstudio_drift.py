@@ -52,6 +52,18 @@ def test_a_region_that_drifted_is_found_nearest_to_its_offsets() -> None:
     assert [str(note) for note in placement.moved] == ["result r1 '1,200': moved by 2"]
 
 
+def test_of_two_places_the_one_is_taken_that_moved_as_the_nearest_region_did() -> None:
+    html = "<p>500 12 abcdef 12 abcdef 4,321</p>"
+    stays = region("500", 0, 3, id="stays")
+    moved = region("4,321", 20, 25, id="moved")
+    # Offset 8 is 4 away from the first 12 and 6 from the second; the nearest region did not move.
+    placement = placed(html, stays, moved, region("12", 8, 10, id="either"))
+    assert places(placement) == [(0, 3), (4, 6), (24, 29)]
+    # Offset 9 is as far from one as from the other, which shows that no shift was added.
+    placement = placed(html, stays, moved, region("12", 9, 11, id="either"))
+    assert len(placement.unplaced) == 1
+
+
 def test_what_stood_around_a_region_tells_more_than_its_offsets() -> None:
     source = ROWS.format("Net revenue of the whole year")
     first, second = ("/x/text()[1]",) * 2

@@ -8,6 +8,7 @@ from portal.facts import RefusedHtml, canonical, canonicalise
 from portal.facts.canonical import MAX_DEPTH
 from portal.facts.markup import tokens
 from portal.facts.nesting import MAX_OPEN, check_nesting
+from tests.many import short_id
 
 DEPTH = MAX_DEPTH
 FONTS = "".join(f"<font size={n}>" for n in range(200))
@@ -26,6 +27,7 @@ FONTS = "".join(f"<font size={n}>" for n in range(200))
         ("<p>" + FONTS + "x" + "<p>y" * 100_000, "too_many"),
         ("".join(f"<p><font size={n}>x" for n in range(5_000)), "too_many"),
     ],
+    ids=short_id,
 )
 def test_canonicalise_refuses_what_would_blow_up(
     html: str, code: str, monkeypatch: pytest.MonkeyPatch
@@ -54,6 +56,7 @@ def test_canonicalise_refuses_what_would_blow_up(
         "<p><table><tr><td>x</td></tr></table>" * 500,
         "</div></p></b>" * 3_000 + "x",
     ],
+    ids=short_id,
 )
 def test_canonicalise_takes_what_careless_filings_do(html: str) -> None:
     assert "x" in canonicalise(html).text

@@ -3,14 +3,17 @@
 import json
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from portal.facts import LABEL_SETS, Canonical, canonicalise, decode_html, read_tags, write_tags
+from tests.many import each_part, part_of
 from tests.shared import FILINGS, REALDATA, needs_filings, needs_realdata
 
 # A <title> inside this page's body counts as text for the gold's author; browsers do not show it.
 TITLE_IN_BODY = "buckle_ex991_p001"
+LARGE = 1_000_000
 
 
 def _page(folder: str, name: str) -> str:
@@ -18,9 +21,10 @@ def _page(folder: str, name: str) -> str:
 
 
 @needs_realdata
-def test_the_gold_of_every_real_page_is_read_exactly() -> None:
+@each_part
+def test_the_gold_of_every_real_page_is_read_exactly(part: str) -> None:
     lines = (REALDATA / "gold.jsonl").read_text("utf-8").splitlines()
-    for line in lines:
+    for line in part_of(lines, part):
         gold = json.loads(line)
         name = gold["id"]
         document = canonicalise(_page("pages", name))
@@ -36,8 +40,11 @@ def test_the_gold_of_every_real_page_is_read_exactly() -> None:
     assert len(lines) == len(list((REALDATA / "pages").iterdir()))
 
 
-def _filings() -> list[Path]:
-    return sorted(FILINGS.iterdir()) if FILINGS.is_dir() else []
+def _filings() -> list[Any]:
+    """The filings, of which the large ones are left to the long run."""
+    paths = sorted(FILINGS.iterdir()) if FILINGS.is_dir() else []
+    marks = {path: [pytest.mark.slow] if path.stat().st_size > LARGE else [] for path in paths}
+    return [pytest.param(path, marks=marks[path], id=path.name) for path in paths]
 
 
 @cache
@@ -46,7 +53,7 @@ def _document(path: Path) -> Canonical:
 
 
 @needs_filings
-@pytest.mark.parametrize("path", _filings(), ids=lambda path: str(path.name))
+@pytest.mark.parametrize("path", _filings())
 def test_whole_filings_become_documents(path: Path) -> None:
     document = _document(path)
     assert canonicalise(document.html) == document
@@ -54,6 +61,7 @@ def test_whole_filings_become_documents(path: Path) -> None:
     assert len(document.text) > 5_000
 
 
+@pytest.mark.slow
 @needs_filings
 def test_the_filing_whose_wrapper_swallows_it_is_rescued() -> None:
     document = _document(FILINGS / "camp4_424b4.htm")

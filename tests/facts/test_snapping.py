@@ -1,11 +1,11 @@
 """From a double click or sloppy selection to the fact that is meant."""
 
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from portal.facts import find_facts, snap
 from tests.facts.test_finding import bordered_texts
+from tests.many import drawn, together
 
 
 def _snapped(marked: str, *, borders: tuple[int, ...] = ()) -> str:
@@ -17,8 +17,8 @@ def _snapped(marked: str, *, borders: tuple[int, ...] = ()) -> str:
     return text[start:end]
 
 
-@pytest.mark.parametrize(
-    ("marked", "meant"),
+@together(
+    "marked meant",
     [
         # Double clicks: at the edges too, and in what is no fact.
         ("Net (1,2|00) in all", "(1,200)"),
@@ -78,8 +78,7 @@ def test_snap_moves_offsets_into_the_text() -> None:
     assert snap("a 12", (), find_facts("a 12"), 99, -5) == (0, 4)
 
 
-@given(bordered_texts(), st.data())
-@settings(max_examples=400, deadline=None)
+@drawn(bordered_texts(), st.data(), examples=400)
 def test_snap_covers_whole_facts_and_changes_nothing_twice(
     bordered: tuple[str, tuple[int, ...]], data: st.DataObject
 ) -> None:

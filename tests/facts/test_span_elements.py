@@ -18,6 +18,7 @@ from portal.facts import (
     write_span_elements,
 )
 from tests.facts.strategies import ANY_STRING, PAGES, spans_over
+from tests.many import drawn
 
 LABELS = ("Number", "Date", "FinancialConcept")
 TAG = re.compile(r'<span data-fact="[^"]*"[^>]*>([^<]*)</span>')
@@ -137,8 +138,7 @@ def test_two_spans_with_one_key_are_not_written() -> None:
         write_span_elements(html, [_fact(html, "k", "1"), _fact(html, "k", "2")])
 
 
-@given(PAGES, st.data())
-@settings(max_examples=150, deadline=None)
+@drawn(PAGES, st.data(), examples=150)
 def test_elements_come_off_without_a_trace_and_facts_come_back(
     page: str, data: st.DataObject
 ) -> None:

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from portal.facts import find_facts, span_warnings
 from tests.facts.test_finding import bordered_texts
+from tests.many import together
 
 
 def _codes(marked: str, label: str = "Number", borders: tuple[int, ...] = ()) -> list[str]:
@@ -18,8 +19,8 @@ def _codes(marked: str, label: str = "Number", borders: tuple[int, ...] = ()) ->
     return [warning.code for warning in found]
 
 
-@pytest.mark.parametrize(
-    ("marked", "label", "codes"),
+@together(
+    "marked label codes",
     [
         ("Net loss of $|(1,200)| in", "Number", []),
         ("rate |25.63%|", "Number", []),

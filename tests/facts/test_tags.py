@@ -20,6 +20,7 @@ from portal.facts import (
 )
 from tests.counting import LINEAR, growth
 from tests.facts.strategies import ANY_STRING, PAGES, spans_over
+from tests.many import drawn
 
 LABELS = LABEL_SETS["v1"]
 # Fact tags, but not those in an attribute or a comment of the pages below.
@@ -153,8 +154,7 @@ def test_read_tags_refuses_a_page_without_text() -> None:
         read_tags("<p></p>", LABELS)
 
 
-@given(PAGES, st.data())
-@settings(max_examples=150, deadline=None)
+@drawn(PAGES, st.data(), examples=150)
 def test_tags_come_off_without_a_trace_and_spans_come_back(page: str, data: st.DataObject) -> None:
     try:
         document = canonicalise(page)
@@ -188,11 +188,11 @@ def test_many_tags_are_written_and_read_in_linear_time() -> None:
         matches = re.finditer(r"\(1,\d+\)", document.text)
         return document, [Span(match.start(), match.end(), "Number") for match in matches]
 
-    pages = {size: page(size) for size in (400, 800)}
+    pages = {size: page(size) for size in (150, 300)}
 
     def write_and_read(size: int) -> None:
         document, spans = pages[size]
         assert len(spans) == size
         assert read_tags(write_tags(document.html, spans), LABELS).spans == spans
 
-    assert growth(write_and_read, 400) <= LINEAR
+    assert growth(write_and_read, 150) <= LINEAR

@@ -6,10 +6,11 @@ from hypothesis import strategies as st
 
 from portal.facts import check_value, find_facts, read_value
 from tests.facts.test_finding import TEXTS
+from tests.many import together
 
 
-@pytest.mark.parametrize(
-    ("quote", "value", "sign"),
+@together(
+    "quote value sign",
     [
         ("1,200", "1200", "plain"),
         ("(1,200)", "-1200", "parentheses"),
@@ -57,8 +58,8 @@ def test_read_value_of_a_number(quote: str, value: str, sign: str) -> None:
     assert read_value(quote, "Number") == (value, sign)
 
 
-@pytest.mark.parametrize(
-    ("quote", "value"),
+@together(
+    "quote value",
     [
         ("March 24, 2025", "2025-03-24"),
         ("MARCH\u00a024,\n  2025", "2025-03-24"),
@@ -141,8 +142,8 @@ def test_check_value_accepts(value: str, sign: str, label: str) -> None:
     assert check_value(value, sign, label) is None
 
 
-@pytest.mark.parametrize(
-    ("value", "sign", "label", "problem"),
+@together(
+    "value sign label problem",
     [
         ("1,200", "plain", "Number", "must be a decimal"),
         ("1200\n", "plain", "Number", "must be a decimal"),

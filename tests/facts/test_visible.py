@@ -11,11 +11,12 @@ from portal.facts import canonicalise, visible_text
 from portal.facts.errors import RefusedHtml
 from tests.counting import LINEAR, growth
 from tests.facts.strategies import ANY_STRING, PAGES
+from tests.many import drawn, together
 from tests.shared import ORACLE, REALDATA, needs_oracle, needs_realdata
 
 
-@pytest.mark.parametrize(
-    ("html", "text"),
+@together(
+    "html text",
     [
         ("<p>a</p><p>b</p>", "a b"),
         ("<p> a\n b&nbsp;&nbsp;c </p>", "a b c"),
@@ -67,8 +68,7 @@ def test_visible_text_of_clean_html_equals_the_text_of_its_tree(page: str) -> No
         assert visible_text(html) == _by_tree(html)
 
 
-@given(ANY_STRING)
-@settings(max_examples=150, deadline=None)
+@drawn(ANY_STRING, examples=150)
 def test_visible_text_of_any_string_is_one_trimmed_line(text: str) -> None:
     result = visible_text(text)
     assert result == " ".join(result.split())

@@ -90,6 +90,7 @@ def test_fact_where_no_text_is_kept_cannot_be_placed() -> None:
         read_xbrl(html, canonicalise(html))
 
 
+@pytest.mark.slow
 @needs_filings
 def test_facts_of_real_filings_are_numbers_and_dates() -> None:
     path = FILINGS / "nflx-10-q-2025-07-18.html"

@@ -4,19 +4,17 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from portal.accounts.models import User
 from portal.accounts.tokens import issue_token
-from tests.looks import in_both_looks
+from tests.looks import faults_in_both_looks, in_both_looks
 
 from .factories import assign_all, join, make_board, make_campaign, make_graded, make_phase
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 PageOf = Callable[..., Page]
 NARROW: dict[str, Any] = {"viewport": {"width": 390, "height": 800}}
-WIDE: dict[str, Any] = {"viewport": {"width": 1440, "height": 900}}
 
 
 @pytest.fixture
@@ -104,26 +102,13 @@ PUBLIC = ["/", "/accounts/login/", "/accounts/signup/", "/accounts/password/rese
 OWN = ["/start/", "/account/", "/accounts/email/", "/accounts/2fa/", "/accounts/logout/"]
 
 
-@pytest.mark.parametrize(
-    "options", [WIDE | {"color_scheme": "light"}, NARROW | {"color_scheme": "dark"}]
-)
-def test_pages_are_accessible_and_fit(
-    page_of: PageOf, ann: User, busy_site: None, options: dict[str, Any]
-) -> None:
-    visitor, member = page_of(None, **options), page_of(ann, **options)
-    faults = [fault for address in PUBLIC for fault in _faults(visitor, address)]
-    faults += [fault for address in OWN for fault in _faults(member, address)]
+def test_pages_are_accessible_and_fit(page_of: PageOf, ann: User, busy_site: None) -> None:
+    faults: list[str] = []
+    for page, addresses in ((page_of(None), PUBLIC), (page_of(ann), OWN)):
+        for address in addresses:
+            page.goto(address)
+            faults += faults_in_both_looks(page, address, every=True)
     assert faults == []
-
-
-def _faults(page: Page, address: str) -> list[str]:
-    page.goto(address)
-    violations = Axe().run(page).response["violations"]
-    found = [f"{address}: {each['id']}: {each['nodes'][0]['html']}" for each in violations]
-    root = "document.documentElement"
-    if page.evaluate(f"{root}.scrollWidth > {root}.clientWidth"):
-        found.append(f"{address}: wider than the window")
-    return found
 
 
 def _try_out(page: Page, summary: str, body: str = "") -> None:

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from datetime import timedelta
 from typing import Any
 
@@ -95,12 +96,15 @@ def test_an_error_inside_finish_leaves_neither() -> None:
     assert not claim.finished
 
 
-def test_a_lost_lease_leaves_no_effects() -> None:
+@pytest.mark.parametrize("write", [Claim.finish, Claim.keep], ids=["finish", "keep"])
+def test_a_lost_lease_leaves_no_effects(
+    write: Callable[[Claim], AbstractContextManager[Any]],
+) -> None:
     enqueue(kind="test", payload={})
     job = take()
     claim = Claim(job)
     lose(job)
-    with pytest.raises(LeaseLost), claim.finish():
+    with pytest.raises(LeaseLost), write(claim):
         Event.objects.create(verb="effect", subject_type="x", subject_id="1")
     assert not Event.objects.filter(verb="effect").exists()
     assert Job.objects.get().state == State.RUNNING, "the second worker still has it"
@@ -120,6 +124,31 @@ def test_a_lease_lost_at_the_last_moment_rolls_the_effects_back() -> None:
     assert not Event.objects.filter(verb="effect").exists()
     assert Job.objects.get().state == State.RUNNING
     assert not claim.finished
+
+
+def test_a_part_that_is_kept_leaves_the_job_running() -> None:
+    enqueue(kind="test", payload={})
+    claim = Claim(take())
+    with claim.keep() as job:
+        Event.objects.create(verb="effect", subject_type="x", subject_id="1")
+    assert job.pk == claim.job_id
+    assert Job.objects.get().state == State.RUNNING
+    assert Event.objects.filter(verb="effect").exists()
+    assert not claim.finished
+
+
+def test_a_job_given_back_is_queued_again_unless_it_was_to_stop() -> None:
+    enqueue(kind="test", payload={})
+    job = take()
+    leases.give_back(job.pk, job.lease_token, reason="the worker stops")
+    job.refresh_from_db()
+    assert (job.state, job.attempts, job.error) == (State.QUEUED, 0, "the worker stops")
+
+    job = take()
+    Job.objects.update(cancel_requested=True)
+    leases.give_back(job.pk, job.lease_token, reason="the worker stops")
+    job.refresh_from_db()
+    assert (job.state, job.lease_token) == (State.CANCELLED, "")
 
 
 def test_progress_and_cancelled_notice_a_lost_lease() -> None:

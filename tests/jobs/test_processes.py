@@ -31,8 +31,7 @@ from tests.jobs.processes import (
     wait_until,
 )
 
-# One after the other, whatever the number of test processes: each keeps both cores busy.
-pytestmark = [pytest.mark.processes, pytest.mark.xdist_group("processes")]
+pytestmark = pytest.mark.processes
 
 CHUNKS, ITEMS = 100, 5
 
@@ -49,12 +48,19 @@ def without_services(reason: str) -> None:
     pytest.skip(f"NO SERVICES: {reason}")
 
 
+@pytest.fixture(scope="module")
+def migrated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a site with empty tables, to be copied."""
+    folder = tmp_path_factory.mktemp("migrated")
+    manage(environment(folder), "migrate", "--run-syncdb")
+    return folder
+
+
 @pytest.fixture
-def embedded(tmp_path: Path) -> Env:
+def embedded(migrated: Path, tmp_path: Path) -> Env:
     """SQLite and messages in a folder."""
-    env = environment(tmp_path)
-    manage(env, "migrate", "--run-syncdb")
-    return env
+    shutil.copytree(migrated, tmp_path, dirs_exist_ok=True)
+    return environment(tmp_path)
 
 
 @pytest.fixture
@@ -85,15 +91,18 @@ def services(tmp_path: Path) -> Iterator[Env]:
 
 @contextmanager
 def empty_redis(host: str, port: int) -> Iterator[str]:
-    """The address of a Redis database nobody uses; it is emptied at the end."""
+    """The address of a Redis database that no one uses; it is emptied at the end.
+
+    Tests of other modules may look for one at the same time: the first to set the key has it.
+    """
+    key = "taken by a test"
     for number in range(15, 2, -1):
         with redis.Redis(host, port, number, socket_connect_timeout=3) as client:
             try:
-                used = client.dbsize()
+                if client.dbsize() or not client.set(key, 1, nx=True, ex=3600):
+                    continue
             except redis.ConnectionError as error:
                 without_services(f"Redis cannot be reached: {error}")
-            if used:
-                continue
             try:
                 yield f"redis://{host}:{port}/{number}"
             finally:

@@ -183,6 +183,7 @@ def test_a_folder_of_answers_that_cannot_be_written(run: Judge, tmp_path: Path) 
         run(cache=folder)
 
 
+@pytest.mark.slow
 def test_killed_it_goes_on_where_it_was(
     server: JudgeServer, tmp_path: Path, files: dict[str, Any]
 ) -> None:

@@ -57,21 +57,24 @@ def one_in_twenty_fails(call: Call) -> Reply | None:
     return FAULTS[n // 20 % len(FAULTS)](call) if n else slow(3.5)(call)
 
 
-def test_a_thousand_documents_with_5_percent_failures(
-    server: JudgeServer, asker_of: AskerOf, cache: FolderCache
+@pytest.mark.parametrize("number", [120, pytest.param(400, marks=pytest.mark.slow)])
+def test_many_documents_with_5_percent_failures(
+    server: JudgeServer, asker_of: AskerOf, cache: FolderCache, number: int
 ) -> None:
     server.script = one_in_twenty_fails
-    items = [document(n) for n in range(1000)]
+    items = [document(n) for n in range(number)]
     judged = list(judge_all(items, partial(judge, asker_of(timeout=3.0)), 8))
     assert [each.item for each in judged] == items
     results = [each.result for each in judged if each.result is not None]
-    assert len(results) == 1000
+    assert len(results) == number
     scores = FINCRITICALED.aggregate(results, OPTIONS).scores
-    assert scores["n_ffa"] == (1000 + 666) / 2000
+    wrong = len(range(0, number, 3))
+    assert scores["n_ffa"] == (2 * number - wrong) / (2 * number)
     assert scores["t_ffa"] == 1.0
-    # Each document once, and once more for each of the fifty failures.
-    assert len(server.calls) == 1050
-    assert plan((q for item in items for q in questions(*item, OPTIONS)), cache, MODEL).kept == 1000
+    # Each document once, and once more for each of the failures.
+    assert len(server.calls) == number + number // 20
+    kept = plan((q for item in items for q in questions(*item, OPTIONS)), cache, MODEL).kept
+    assert kept == number
 
 
 def test_documents_without_a_verdict_are_told_and_never_zero(

@@ -4,11 +4,10 @@ import doctest
 import importlib
 import pkgutil
 
-import pytest
-
 import scoring.benchmarks
 import scoring.judge
 import scoring.metrics
+from tests.many import together
 
 MODULES = [
     module.name
@@ -17,6 +16,6 @@ MODULES = [
 ]
 
 
-@pytest.mark.parametrize("name", MODULES)
+@together("name", MODULES)
 def test_docstring_examples(name: str) -> None:
     assert doctest.testmod(importlib.import_module(name)).failed == 0

@@ -9,6 +9,7 @@ from scoring.metrics.documents import document_score, formula_score, molecule_sc
 from scoring.metrics.fences import fenced, without_preamble
 from scoring.metrics.limits import TooLargeError
 from tests.counting import ScannedText
+from tests.many import short_id
 
 SCORES = (document_score, formula_score, molecule_score)
 LATEX = st.lists(
@@ -118,6 +119,7 @@ def test_a_perfect_response_scores_one(gold: str) -> None:
         "```latex" * 100_000,
         "\\geometry{" * 50_000,
     ],
+    ids=short_id,
 )
 def test_hostile_texts_are_gone_over_a_few_times_only(
     text: str, monkeypatch: pytest.MonkeyPatch

@@ -7,10 +7,11 @@ from hypothesis import strategies as st
 from scoring.metrics.facts import ERROR_TYPES
 from scoring.metrics.facts.errors import explain, is_found
 from scoring.metrics.facts.touching import FactKind
+from tests.many import together
 
 
-@pytest.mark.parametrize(
-    ("value", "form", "expected"),
+@together(
+    "value form expected",
     [
         ("(3,627)", "(3,627)", ""),
         # One damage.
@@ -124,8 +125,8 @@ def test_what_the_gold_has_beside_a_number_counts(
     assert explain(value, form, "number", before[::-1], behind) == expected
 
 
-@pytest.mark.parametrize(
-    ("value", "form", "expected"),
+@together(
+    "value form expected",
     [
         ("May 27, 2021", "May 27, 2021", ""),
         ("May 27, 2021", "May 27, 202l", "date"),

@@ -19,6 +19,7 @@ from scoring.metrics.fields import (
     set_f1,
     unwrap_answer,
 )
+from tests.many import together
 
 SCALARS = (
     st.none()
@@ -99,8 +100,8 @@ def test_unwrap_answer_takes_one_wrapping_off() -> None:
     assert unwrap_answer(["answer"]) == ["answer"]
 
 
-@pytest.mark.parametrize(
-    ("value", "expected"),
+@together(
+    "value expected",
     [
         (None, ""),
         ("", ""),

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from scoring.metrics.grounding import Matches, Word, grounding_f1, match_words, word_of
 from scoring.metrics.limits import TooLargeError
 from scoring.metrics.reading import UnitRule
+from tests.many import drawn
 
 RULE = UnitRule()
 WORDS = st.lists(
@@ -101,7 +102,7 @@ def test_what_is_no_word_is_none(entry: Any) -> None:
     assert word_of(entry) is None
 
 
-@given(ENTRIES)
+@drawn(ENTRIES)
 def test_any_entry_is_a_word_or_none(entry: Any) -> None:
     word = word_of(entry)
     assert word is None or isinstance(word, Word)
@@ -116,7 +117,7 @@ def test_a_perfect_response_in_any_order_is_all_right(
     assert match_words(gold, prediction, RULE) == Matches(len(gold), 0, 0)
 
 
-@given(WORDS, WORDS, st.randoms())
+@drawn(WORDS, WORDS, st.randoms())
 def test_order_changes_nothing(
     gold: list[Word], prediction: list[Word], shuffle: random.Random
 ) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from scoring.metrics.facts import ERROR_TYPES, Verdict, match_aligned, read_page, read_prediction
+from tests.many import each_part, part_of
 from tests.shared import REALDATA, needs_realdata
 
 LINES = (Path(__file__).parent / "data" / "hard_facts.jsonl").read_text().splitlines()
@@ -59,14 +60,23 @@ def _disagreement(fact: dict[str, Any]) -> str:
     return f"{place}: labelled {fact['label']}, got {_got(fact)} ({matched!r})"
 
 
-@needs_realdata
-def test_verdicts_agree_with_the_labels() -> None:
-    other = [f for f in FACTS if (_got(f) == "correct") != (f["label"] == "correct")]
-    assert len(other) <= 0.02 * len(FACTS), "\n".join(map(_disagreement, other))
+def _facts_of(part: str) -> list[dict[str, Any]]:
+    """The facts of a part of the pages that were read."""
+    pages = part_of(sorted({(fact["engine"], fact["id"]) for fact in FACTS}), part)
+    return [fact for fact in FACTS if (fact["engine"], fact["id"]) in pages]
 
 
 @needs_realdata
-def test_error_types_agree_with_the_labels() -> None:
-    wrong = [fact for fact in FACTS if fact["label"] != "correct"]
+@each_part
+def test_verdicts_agree_with_the_labels(part: str) -> None:
+    facts = _facts_of(part)
+    other = [f for f in facts if (_got(f) == "correct") != (f["label"] == "correct")]
+    assert len(other) <= 0.02 * len(facts), "\n".join(map(_disagreement, other))
+
+
+@needs_realdata
+@each_part
+def test_error_types_agree_with_the_labels(part: str) -> None:
+    wrong = [fact for fact in _facts_of(part) if fact["label"] != "correct"]
     other = [fact for fact in wrong if _got(fact) != fact["label"]]
     assert len(other) <= 0.1 * len(wrong), "\n".join(map(_disagreement, other))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from scoring.metrics.limits import TooLargeError
@@ -34,6 +34,7 @@ from scoring.metrics.receipts import (
     rates,
     receipt_reward,
 )
+from tests.many import drawn
 
 RULES = {rule.name: rule for rule in FIELDS}
 TP, FP, FN, TN = (1, 0, 0, 0), (0, 1, 0, 0), (0, 0, 1, 0), (0, 0, 0, 1)
@@ -398,11 +399,11 @@ def text_list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
-@given(
+@drawn(
     st.dictionaries(st.sampled_from(list(RULES)), ANYTHING),
     st.dictionaries(st.sampled_from(list(RULES)), ANYTHING),
+    examples=200,
 )
-@settings(max_examples=200)
 def test_no_value_raises(gold: dict[str, Any], prediction: dict[str, Any]) -> None:
     found = compare_receipt(gold, prediction)
     assert len(found) == 19

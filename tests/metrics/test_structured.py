@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 import zss  # type: ignore[import-untyped]
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from rapidfuzz.distance import Levenshtein
 
@@ -26,6 +26,7 @@ from scoring.metrics.structured import (
     parse_record,
     tree_accuracy,
 )
+from tests.many import drawn, short_id
 
 TEXTS = st.text("ab1 .,:净总", max_size=5)
 SCALARS = st.none() | st.booleans() | st.integers(0, 9) | st.floats() | TEXTS
@@ -164,8 +165,7 @@ def reference_distance(first: Any, second: Any) -> float:
     )
 
 
-@given(RECORDS, RECORDS)
-@settings(deadline=None)
+@drawn(RECORDS, RECORDS)
 def test_zss_agrees(gold: Any, prediction: Any) -> None:
     first, second = normalise_record(gold), normalise_record(prediction)
     from_nothing = reference_distance({}, first)
@@ -189,7 +189,7 @@ def test_the_order_of_keys_changes_nothing(gold: Any) -> None:
     assert repr(normalise_record(turned)) == repr(normalise_record(gold))
 
 
-@given(RECORDS, RECORDS, st.text())
+@drawn(RECORDS, RECORDS, st.text())
 def test_more_fields_never_find_less(gold: Any, prediction: Any, more: str) -> None:
     """With `more` under a key of its own, nothing else changes."""
     first, second = fields_of(normalise_record(gold)), fields_of(normalise_record(prediction))
@@ -238,6 +238,7 @@ def test_answers_are_read(text: str, record: Any) -> None:
         ("[" * 100_000, "deep"),
         ('{"a":' * 100_000, "deep"),
     ],
+    ids=short_id,
 )
 def test_unparseable_answers_say_why(text: str, reason: str) -> None:
     with pytest.raises(UnparseableError, match=reason):

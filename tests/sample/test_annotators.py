@@ -10,6 +10,7 @@ from portal.facts import Span, canonicalise, check_spans
 from sample.generator.annotators import LABELS, Change, candidates, drawn_slips
 from sample.generator.build import DATA
 from sample.people import PEOPLE
+from tests.many import together
 
 FILE = json.loads((DATA / "annotators.json").read_text(encoding="utf-8"))
 DOCUMENTS: list[dict[str, Any]] = FILE["documents"]
@@ -23,7 +24,7 @@ def kinds_of(document: dict[str, Any]) -> list[str]:
     return [slip["kind"] for slip in document["slips"]]
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda document: document["id"])
+@together("document", DOCUMENTS)
 def test_spans_slice_to_their_quotes_and_do_not_overlap(document: dict[str, Any]) -> None:
     page = (DATA / "pages" / f"{document['id']}.html").read_text(encoding="utf-8")
     canonical = canonicalise(page)

@@ -8,8 +8,7 @@ import re
 from collections.abc import Iterator
 from decimal import ROUND_HALF_UP, Decimal
 
-import pytest
-
+from tests.many import together
 from tests.sample.pages import Row, find, rows
 
 TERM = re.compile(r"(?:^| ([+-]) )(.+?)(?=$| [+-] )")
@@ -144,7 +143,7 @@ FORMULAS: list[tuple[str, int | None, str, tuple[int, ...] | None]] = [
 ]
 
 
-@pytest.mark.parametrize(("page_id", "table", "formula", "columns"), FORMULAS)
+@together("page_id table formula columns", FORMULAS)
 def test_total_is_the_sum_the_page_says(
     page_id: str, table: int | None, formula: str, columns: tuple[int, ...] | None
 ) -> None:

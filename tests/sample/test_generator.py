@@ -13,6 +13,7 @@ from sample.generator.build import DATA, built
 from sample.generator.images import DIGEST_KEY, GREYS, SCALE, VIEWPORT_WIDTH, page_digest
 from sample.generator.layout import NOTICE
 from sample.generator.pages import PAGES
+from tests.many import together
 
 IDS = [page.id for page in PAGES]
 DOC_TYPES = (
@@ -57,7 +58,7 @@ def test_each_document_type_has_six_pages() -> None:
     assert Counter(page.doc_type for page in PAGES) == dict.fromkeys(DOC_TYPES, 6)
 
 
-@pytest.mark.parametrize("page_id", IDS)
+@together("page_id", IDS)
 def test_gold_without_its_tags_is_the_page(page_id: str) -> None:
     gold, page = read(f"gold/{page_id}.html"), read(f"pages/{page_id}.html")
     for label in LABELS:
@@ -65,7 +66,7 @@ def test_gold_without_its_tags_is_the_page(page_id: str) -> None:
     assert gold == page
 
 
-@pytest.mark.parametrize("page_id", IDS)
+@together("page_id", IDS)
 def test_gold_reads_as_spans_of_the_page(page_id: str) -> None:
     tagged = read_tags(read(f"gold/{page_id}.html"), LABELS)
     canonical = canonicalise(read(f"pages/{page_id}.html"))
@@ -94,7 +95,7 @@ def test_metadata_names_every_page_once_and_marks_it_as_sample() -> None:
         assert line["n_date"] > 0
 
 
-@pytest.mark.parametrize("page_id", IDS)
+@together("page_id", IDS)
 def test_every_page_says_that_it_is_fictional_and_holds_no_real_looking_numbers(
     page_id: str,
 ) -> None:
@@ -105,7 +106,7 @@ def test_every_page_says_that_it_is_fictional_and_holds_no_real_looking_numbers(
     assert not re.search(r"\(\d{3}\) ?\d{3}-\d{4}|\b\d{3}-\d{3}-\d{4}\b", page)
 
 
-@pytest.mark.parametrize("page_id", IDS)
+@together("page_id", IDS)
 def test_page_image_is_grey_sharp_and_of_the_shipped_page(page_id: str) -> None:
     with Image.open(DATA / "images" / f"{page_id}.png") as image:
         assert image.width == VIEWPORT_WIDTH * SCALE

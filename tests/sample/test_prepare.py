@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.e2e.site import Site
 from tests.jobs import processes
 
 pytestmark = pytest.mark.processes
@@ -39,12 +40,12 @@ def test_a_failure_beside_the_migrations_stops_the_preparation(tmp_path: Path) -
 
 
 def test_a_database_of_an_unreleased_version_is_refused(tmp_path: Path) -> None:
-    env = processes.environment(tmp_path, DJANGO_SETTINGS_MODULE="portal.settings")
-    processes.manage(env, "prepare", "--no-sample")
+    site = Site(tmp_path)
+    site.prepare()
     with sqlite3.connect(tmp_path / "probe.sqlite3") as database:
         database.execute(
             "INSERT INTO django_migrations (app, name, applied)"
             " VALUES ('scoring', '0002_phases_limits_cards', '2026-01-01')"
         )
     with pytest.raises(AssertionError, match=r"such as scoring\.0002_phases_limits_cards"):
-        processes.manage(env, "prepare", "--no-sample")
+        site.manage("prepare", "--no-sample")

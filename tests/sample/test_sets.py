@@ -21,6 +21,7 @@ from scoring.benchmarks import ReadFault, check_predictions, get_benchmark
 from scoring.benchmarks.fcmbench.tasks import CONDITIONS, TASKS
 from scoring.benchmarks.receiptbench.views import LANGUAGES
 from scoring.metrics.receipts import FIELDS
+from tests.many import together
 
 SETS = sample_sets()
 EACH_SET = pytest.mark.parametrize("sample", SETS, ids=lambda sample: sample.benchmark)
@@ -150,7 +151,7 @@ def test_pictures_to_be_read_fill_the_four_tracks_and_ten_languages() -> None:
     }
 
 
-@pytest.mark.parametrize("receipt", content("receipts")["receipt"], ids=lambda each: each["id"])
+@together("receipt", content("receipts")["receipt"])
 def test_a_receipt_adds_up_and_is_what_validation_wants_but_for_its_slips(
     receipt: dict[str, Any],
 ) -> None:

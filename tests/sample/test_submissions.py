@@ -1,6 +1,7 @@
 """The shipped OCR output and the conversion from word boxes to HTML. Runs no OCR engine."""
 
 import json
+from functools import cache
 
 import pytest
 
@@ -85,15 +86,20 @@ def test_full_resolution_finds_far_more_facts_than_half() -> None:
     assert shares["tesseract_72dpi"] < 0.4
 
 
+@cache
+def gold_quotes(page_id: str) -> list[str]:
+    gold = (DATA / "gold" / f"{page_id}.html").read_text(encoding="utf-8")
+    page = read_tags(gold, ("Number", "Date"))
+    return [page.canonical.text[span.start : span.end] for span in page.spans]
+
+
 def share_found(key: str) -> float:
     found = total = 0
     path = DATA / "submissions" / f"{key}.jsonl"
     for line in path.read_text(encoding="utf-8").splitlines():
         prediction = json.loads(line)
         text = visible_text(prediction["html"])
-        gold = (DATA / "gold" / f"{prediction['id']}.html").read_text(encoding="utf-8")
-        page = read_tags(gold, ("Number", "Date"))
-        quotes = [page.canonical.text[span.start : span.end] for span in page.spans]
+        quotes = gold_quotes(prediction["id"])
         found += sum(quote in text for quote in quotes)
         total += len(quotes)
     return found / total
