@@ -8,12 +8,12 @@ from django import forms
 from annotation.models import Campaign, Screening
 from annotation.selectors.validation import FaultyWork
 from annotation.services.campaign_settings import (
-    MAX_OVERLAP,
     MAX_REVIEW_PAGES,
     CampaignSettings,
     fixed_settings,
 )
 from annotation.services.errors import MAX_WORKFLOW_REASON
+from annotation.services.teams import MAX_OVERLAP
 
 _DEFAULTS = CampaignSettings()
 

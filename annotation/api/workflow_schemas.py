@@ -8,17 +8,14 @@ from rest_framework import serializers
 from annotation.models import Assignment, CampaignDocument, Screening
 from annotation.selectors.assignments import FILTERS
 from annotation.services.campaign_settings import (
-    MAX_OVERLAP,
     MAX_REVIEW_PAGES,
-    CampaignSettings,
 )
 from annotation.services.errors import MAX_WORKFLOW_REASON
+from annotation.services.teams import MAX_OVERLAP
 from portal.accounts.models import display_name
 from portal.common.openapi import LARGEST_KEY
 
 from .schemas import DoubtShape
-
-_DEFAULTS = CampaignSettings()
 
 
 class WorkflowSettings(serializers.Serializer[Any]):
