@@ -3,7 +3,6 @@
 from typing import Any
 
 from django import forms
-from django.http import HttpRequest, QueryDict
 
 from annotation.models import SuggestionSource
 from annotation.services.campaigns import default_guidelines
@@ -18,11 +17,6 @@ from scoring.metrics.agreement_labels import OUTSIDE
 MAX_LABELS = 9
 MAX_GUIDELINES = 100_000
 MAX_NOTE = 300
-
-
-def posted(request: HttpRequest) -> QueryDict | None:
-    """The fields sent. A form sent without any is a form, so `request.POST or None` will not do."""
-    return request.POST if request.method == "POST" else None
 
 
 def label_problems(labels: list[str]) -> list[str]:
