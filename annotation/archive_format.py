@@ -145,7 +145,6 @@ KINDS = (
         document="campaign_document",
     ),
 )  # fmt: skip
-BY_FILE = {kind.file: kind for kind in KINDS}
 
 # Kinds that others refer to: their rows tell their number.
 NUMBERED = frozenset(target for kind in KINDS for target in kind.refs.values())

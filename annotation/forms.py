@@ -3,10 +3,10 @@
 from typing import Any
 
 from django import forms
-from django.http import HttpRequest, QueryDict
 
 from annotation.models import SuggestionSource
 from annotation.services.campaigns import default_guidelines
+from annotation.services.teams import MAX_OVERLAP
 from annotation.workflow_forms import SettingsFields
 from portal.common.uploads import upload_limit_message
 from portal.datasets.models import Dataset, Selection
@@ -15,14 +15,8 @@ from portal.facts.labels import check_labels
 from scoring.metrics.agreement_labels import OUTSIDE
 
 MAX_LABELS = 9
-MAX_OVERLAP = 4
 MAX_GUIDELINES = 100_000
 MAX_NOTE = 300
-
-
-def posted(request: HttpRequest) -> QueryDict | None:
-    """The fields sent. A form sent without any is a form, so `request.POST or None` will not do."""
-    return request.POST if request.method == "POST" else None
 
 
 def label_problems(labels: list[str]) -> list[str]:

@@ -8,12 +8,12 @@ from django import forms
 from annotation.models import Campaign, Screening
 from annotation.selectors.validation import FaultyWork
 from annotation.services.campaign_settings import (
-    MAX_OVERLAP,
     MAX_REVIEW_PAGES,
     CampaignSettings,
     fixed_settings,
 )
-from annotation.services.screening import MAX_REASON
+from annotation.services.errors import MAX_WORKFLOW_REASON
+from annotation.services.teams import MAX_OVERLAP
 
 _DEFAULTS = CampaignSettings()
 
@@ -117,7 +117,7 @@ class ScreeningForm(forms.Form):
     )
     reason = forms.CharField(
         required=False,
-        max_length=MAX_REASON,
+        max_length=MAX_WORKFLOW_REASON,
         label="Reason",
         widget=forms.Textarea(attrs={"rows": 3}),
     )
@@ -147,7 +147,7 @@ class ValidationForm(forms.Form):
         widget=forms.CheckboxSelectMultiple,
     )
     reason = forms.CharField(
-        max_length=MAX_REASON,
+        max_length=MAX_WORKFLOW_REASON,
         widget=forms.Textarea(attrs={"rows": 2}),
         help_text="Annotators read it when their work goes back.",
     )

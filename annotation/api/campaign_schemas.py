@@ -4,7 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from annotation.forms import MAX_GUIDELINES, MAX_NOTE, MAX_OVERLAP, label_problems
+from annotation.forms import MAX_GUIDELINES, MAX_NOTE, label_problems
 from annotation.models import (
     Assignment,
     Campaign,
@@ -12,6 +12,7 @@ from annotation.models import (
     Membership,
 )
 from annotation.selectors.doubts import doubtful_row
+from annotation.services.teams import MAX_OVERLAP
 from portal.accounts.models import display_name
 from portal.common.api import NamedField
 from portal.datasets.api.serializers import CitationSerializer

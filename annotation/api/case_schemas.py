@@ -45,7 +45,7 @@ class CaseVerdict(serializers.Serializer[Any]):
 
 
 class CaseShape(serializers.Serializer[Any]):
-    """A case as `annotation.selectors.case_views` shows it."""
+    """A case as a lead sees it: annotators are letters."""
 
     id = serializers.IntegerField()
     document = serializers.CharField()
@@ -120,10 +120,10 @@ class CaseDecision(serializers.Serializer[Any]):
     )  # fmt: skip
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        for field, choice in (("proposal", "proposal"), ("spans", "edit")):
-            if (field in attrs) != (attrs["choice"] == choice):
+        for name, choice in (("proposal", "proposal"), ("spans", "edit")):
+            if (name in attrs) != (attrs["choice"] == choice):
                 raise serializers.ValidationError(
-                    {field: [f"goes with the choice {choice}, and with no other"]}
+                    {name: [f"goes with the choice {choice}, and with no other"]}
                 )
         return attrs
 

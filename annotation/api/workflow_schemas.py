@@ -8,17 +8,14 @@ from rest_framework import serializers
 from annotation.models import Assignment, CampaignDocument, Screening
 from annotation.selectors.assignments import FILTERS
 from annotation.services.campaign_settings import (
-    MAX_OVERLAP,
     MAX_REVIEW_PAGES,
-    CampaignSettings,
 )
-from annotation.services.screening import MAX_REASON
+from annotation.services.errors import MAX_WORKFLOW_REASON
+from annotation.services.teams import MAX_OVERLAP
 from portal.accounts.models import display_name
 from portal.common.openapi import LARGEST_KEY
 
 from .schemas import DoubtShape
-
-_DEFAULTS = CampaignSettings()
 
 
 class WorkflowSettings(serializers.Serializer[Any]):
@@ -119,7 +116,7 @@ class NewScreening(serializers.Serializer[Any]):
         child=serializers.ChoiceField(choices=Screening.Fault.choices), required=False, default=list
     )
     reason = serializers.CharField(
-        required=False, allow_blank=True, max_length=MAX_REASON, default=""
+        required=False, allow_blank=True, max_length=MAX_WORKFLOW_REASON, default=""
     )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
@@ -133,7 +130,7 @@ class NewScreening(serializers.Serializer[Any]):
 
 
 class WorkflowReason(serializers.Serializer[Any]):
-    reason = serializers.CharField(max_length=MAX_REASON)
+    reason = serializers.CharField(max_length=MAX_WORKFLOW_REASON)
 
 
 class ScreeningGiven(serializers.Serializer[Any]):

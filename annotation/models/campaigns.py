@@ -1,7 +1,5 @@
 """Campaigns: who labels which documents with what."""
 
-from typing import Any
-
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
@@ -21,12 +19,6 @@ class SuggestionSource(models.TextChoices):
     XBRL = "xbrl", "facts of the filing's inline XBRL"
     MODEL = "model", "uploaded output of a model"
     RULES = "rules", "numbers and dates found by rules"
-
-
-class CampaignQuerySet(models.QuerySet["Campaign"]):
-    def of_member(self, user: Any) -> "CampaignQuerySet":
-        """Campaigns in which the user holds any role."""
-        return self.filter(memberships__user=user).distinct()
 
 
 class Campaign(models.Model):
@@ -82,8 +74,6 @@ class Campaign(models.Model):
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
     )
     created_at = models.DateTimeField(auto_now_add=True)
-
-    objects = CampaignQuerySet.as_manager()
 
     class Meta:
         ordering = ["title"]

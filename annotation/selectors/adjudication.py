@@ -11,9 +11,6 @@ from django.db.models.functions import Cast
 from django.urls import reverse
 
 from annotation.models import Campaign, CampaignDocument, Case
-from annotation.proposals import letter_of
-
-__all__ = ["letter_of"]
 
 ORDERS = {"text": "page by page", "score": "lowest agreement first"}
 # Where no annotator agreed or disagreed there is no score to go by: such cases come first.

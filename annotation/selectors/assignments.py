@@ -15,10 +15,10 @@ from django.db.models.functions import Coalesce, Greatest, TruncDate
 from django.utils import timezone
 
 from annotation.models import Assignment, Campaign, CampaignDocument, Revision
+from annotation.models.assignments import AssignmentQuerySet
 from portal.accounts.models import User, display_name
 
 from .annotators import active_members
-from .campaigns import counted_work
 from .returns import may_return
 
 State = Assignment.State
@@ -50,6 +50,16 @@ class AssignmentLine:
     may_hand_over: bool
     may_return: bool
     heirs: tuple[Colleague, ...]
+
+
+def counted_work(campaign: Campaign) -> AssignmentQuerySet:
+    """The assignments that tell of the campaign's progress."""
+    return (
+        Assignment.objects.standing()
+        .filter(campaign_document__campaign=campaign)
+        .exclude(campaign_document__purpose=CampaignDocument.Purpose.QUALIFICATION)
+        .exclude(campaign_document__stage=Stage.EXCLUDED)
+    )
 
 
 def assignment_rows(

@@ -9,7 +9,8 @@ from django.db.models import Count
 from annotation.models import Assignment, Campaign, CampaignDocument, CampaignImport
 from annotation.pseudonyms import pseudonym
 from portal.common.zips import DRAIN_AT, ZipSink, ZipWriter
-from portal.facts import LabelledBy, Span, write_document_line, write_tags, write_task
+from portal.facts import LabelledBy, write_document_line, write_tags, write_task
+from portal.facts import Span as TextSpan
 
 from .campaign_archive import campaign_archive
 from .exported_labels import LabelledDocument, exported_documents, labelled_documents
@@ -122,7 +123,7 @@ def _tagged_pages(_campaign: Campaign, documents: Iterable[LabelledDocument]) ->
     for item in documents:
         for labels in item.labels:
             folder = "gold" if labels.annotator is None else pseudonym(labels.annotator)
-            spans = [Span(span.start, span.end, span.label) for span in labels.spans]
+            spans = [TextSpan(span.start, span.end, span.label) for span in labels.spans]
             page = write_tags(item.document.content.html, spans)
             writer.add(f"{folder}/{item.document.name}.html", page.encode())
             yield from sink.drain(DRAIN_AT)

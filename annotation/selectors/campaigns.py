@@ -16,9 +16,10 @@ from annotation.models import (
     Membership,
     ReviewItem,
 )
-from annotation.models.assignments import AssignmentQuerySet
 from portal.accounts.models import display_name
 from portal.datasets.models import ReleaseItem
+
+from .assignments import counted_work
 
 Stage = CampaignDocument.Stage
 Purpose = CampaignDocument.Purpose
@@ -172,16 +173,6 @@ def _document_counts(documents: QuerySet[CampaignDocument]) -> dict[str, int]:
         unassigned=Count("id", filter=Q(~Exists(given), stage=Stage.ANNOTATION)),
         unreleased=Count("id", filter=Q(~Exists(released), stage=Stage.GOLD)),
         calibration=Count("id", filter=Q(purpose=Purpose.CALIBRATION) & ~Q(stage=Stage.EXCLUDED)),
-    )
-
-
-def counted_work(campaign: Campaign) -> AssignmentQuerySet:
-    """The assignments that tell of the campaign's progress."""
-    return (
-        Assignment.objects.standing()
-        .filter(campaign_document__campaign=campaign)
-        .exclude(campaign_document__purpose=Purpose.QUALIFICATION)
-        .exclude(campaign_document__stage=Stage.EXCLUDED)
     )
 
 

@@ -4,7 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Case, Count, Q, QuerySet, When
+from django.db.models import Case as SqlCase
+from django.db.models import Count, Q, QuerySet, When
 from django.urls import reverse
 
 from annotation.access import ANY_USER, own_assignments
@@ -171,8 +172,8 @@ def url_after(user: Any, assignment: Assignment) -> str | None:
     return following.get_absolute_url() if following else None
 
 
-def _last_if(condition: Q) -> Case:
-    return Case(When(condition, then=1), default=0)
+def _last_if(condition: Q) -> SqlCase:
+    return SqlCase(When(condition, then=1), default=0)
 
 
 _CAMPAIGN, _PK = Parameter("campaign"), Parameter("pk")

@@ -13,8 +13,8 @@ from portal.audit.models import record_event
 from .assigning import lock_calibration
 from .errors import Refused
 from .qualifying import qualify_who_passed
+from .teams import MAX_OVERLAP
 
-MAX_OVERLAP = 4
 MAX_REVIEW_PAGES = 100_000
 
 

@@ -4,6 +4,9 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
+# Of a screening verdict, and of work that goes back to its annotator or passes with its faults.
+MAX_WORKFLOW_REASON = 1000
+
 
 class Refused(Exception):
     """What was asked cannot be done now. The message is for people, `code` for programs."""
@@ -103,3 +106,16 @@ class Reassigned(Refused):
 
     def __init__(self) -> None:
         super().__init__("This page was given to somebody else: you can no longer change it.")
+
+
+def check_reason(reason: str) -> str:
+    """The reason without white space around it; raises Refused for none and for a long one."""
+    if not reason.strip():
+        raise Refused("Give a reason.", code="reason")
+    check_reason_length(reason)
+    return reason.strip()
+
+
+def check_reason_length(reason: str) -> None:
+    if len(reason) > MAX_WORKFLOW_REASON:
+        raise Refused(f"The reason is longer than {MAX_WORKFLOW_REASON} characters.", code="reason")

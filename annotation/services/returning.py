@@ -12,8 +12,7 @@ from portal.accounts.models import User
 from portal.audit.models import record_event
 from portal.datasets.models import ReleaseItem
 
-from .errors import CampaignNotOpen, Reassigned, Refused
-from .validating import check_reason
+from .errors import CampaignNotOpen, Reassigned, Refused, check_reason
 
 Stage = CampaignDocument.Stage
 # Nobody reads a page in less time: an empty page submitted sooner was submitted by mistake.

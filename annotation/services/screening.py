@@ -10,10 +10,9 @@ from portal.accounts.models import User, display_name
 from portal.audit.models import record_event
 
 from .assigning import share_out
-from .errors import CampaignNotOpen, Refused
+from .errors import CampaignNotOpen, Refused, check_reason_length
 from .reviewing import open_due_round
 
-MAX_REASON = 1000
 Stage = CampaignDocument.Stage
 Verdict = Screening.Verdict
 
@@ -139,8 +138,7 @@ def _check(verdict: str, faults: Sequence[str], reason: str) -> None:
     if unknown := sorted(set(faults) - set(Screening.Fault.values)):
         known = ", ".join(Screening.Fault.values)
         raise Refused(f"{unknown[0]!r} is none of {known}.", code="faults")
-    if len(reason) > MAX_REASON:
-        raise Refused(f"The reason is longer than {MAX_REASON} characters.", code="reason")
+    check_reason_length(reason)
     if verdict == Verdict.INTACT and faults:
         raise Refused("An intact page has no faults.", code="faults")
     if verdict == Verdict.FAULTY and not faults:

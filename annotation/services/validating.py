@@ -8,10 +8,9 @@ from annotation.models import Assignment, Campaign, CampaignDocument
 from portal.accounts.models import User
 from portal.audit.models import record_event
 
-from .errors import CampaignNotOpen, Refused
+from .errors import CampaignNotOpen, Refused, check_reason
 from .settling import settle_document
 
-MAX_REASON = 1000
 Stage = CampaignDocument.Stage
 
 
@@ -63,15 +62,6 @@ def let_pass(*, campaign_document: CampaignDocument, reason: str, actor: User) -
         reason=why,
     )  # fmt: skip
     return settle_document(campaign_document=document, accept_faults=True)
-
-
-def check_reason(reason: str) -> str:
-    """The reason without white space around it; raises Refused for none and for a long one."""
-    if not reason.strip():
-        raise Refused("Give a reason.", code="reason")
-    if len(reason) > MAX_REASON:
-        raise Refused(f"The reason is longer than {MAX_REASON} characters.", code="reason")
-    return reason.strip()
 
 
 def _in_validation(campaign_document: CampaignDocument) -> CampaignDocument:

@@ -1,13 +1,82 @@
-"""How annotation's pages name what they list."""
+"""How annotation's pages name what they list and write figures."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from django import template
 
-from annotation.selectors.adjudication import letter_of
+from annotation.proposals import letter_of
+from annotation.selectors import screening
+from annotation.selectors.agreement_charts import shade
+from annotation.selectors.agreement_shapes import Confusion
 
 register = template.Library()
+
+# J. R. Landis and G. G. Koch, Biometrics 33(1), 1977: the end of each band of κ, and its name.
+_BANDS = (
+    (0.0, "poor"),
+    (0.2, "slight"),
+    (0.4, "fair"),
+    (0.6, "moderate"),
+    (0.8, "substantial"),
+)
+_BEST = "almost perfect"
+_SHADES = 5
+
+
+@register.filter
+def reading(kappa: float | None) -> str:
+    """The word for a κ or α: from poor (below 0) to almost perfect (above 0.8)."""
+    if kappa is None:
+        return ""
+    return next((name for end, name in _BANDS if kappa <= end), _BEST)
+
+
+@register.filter
+def heat(kappa: float | None) -> str:
+    """The class that shades a cell of a matrix: heat-0 for chance to heat-5 for perfect."""
+    level = shade(kappa)
+    return "" if level is None else f"heat-{round(level * _SHADES)}"
+
+
+@dataclass(frozen=True)
+class ConfusionCell:
+    count: int
+    percent: str
+    css: str
+
+
+@register.filter
+def labelled_rows(confusion: Confusion) -> list[tuple[str, list[ConfusionCell]]]:
+    """The rows of a table of confusions with their answers; shares are of the row."""
+    return [
+        (answer, [_confusion_cell(count, sum(row)) for count in row])
+        for answer, row in zip(confusion.answers, confusion.rows, strict=True)
+    ]
+
+
+def _confusion_cell(count: int, total: int) -> ConfusionCell:
+    share = count / total if total else 0.0
+    return ConfusionCell(count, f"{share:.1%}" if total else "", f"heat-{round(_SHADES * share)}")
 
 
 @register.filter
 def letter(place: int) -> str:
     """A for the first annotator of a document, B for the second."""
     return letter_of(place)
+
+
+@register.filter
+def fault_names(codes: Sequence[str]) -> list[str]:
+    """Faults of screening in words."""
+    return screening.fault_names(codes)
+
+
+@register.filter
+def percent(share: float) -> str:
+    """A share of 0 to 1 with at most one decimal, such as 5 % or 97.5 %.
+
+    >>> percent(0.05), percent(0.9754)
+    ('5\\xa0%', '97.5\\xa0%')
+    """
+    return f"{100 * share:.1f}".removesuffix(".0") + "\N{NO-BREAK SPACE}%"

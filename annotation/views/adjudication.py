@@ -12,7 +12,6 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from annotation.access import Standing, adjudicated_campaign, adjudicated_page, case_for
 from annotation.decision_forms import CaseFilterForm, DecisionForm, ReasonForm
-from annotation.forms import posted
 from annotation.models import CampaignDocument, Case
 from annotation.selectors.adjudication import (
     CaseFilter,
@@ -146,7 +145,11 @@ def page_image(request: UserRequest, slug: str, name: str, number: int) -> HttpR
 @require_http_methods(["GET", "HEAD", "POST"])
 def case(request: UserRequest, slug: str, pk: int) -> HttpResponse:
     standing, found = case_for(request.user, slug, pk)
-    form = DecisionForm(posted(request), case=found, labels=standing.campaign.labels)
+    form = DecisionForm(
+        request.POST if request.method == "POST" else None,
+        case=found,
+        labels=standing.campaign.labels,
+    )
     if form.is_valid():
         decided = _decide(request, standing, found, form)
         if decided is not None:

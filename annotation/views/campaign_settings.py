@@ -7,7 +7,6 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from annotation.access import Standing, managed_campaign
-from annotation.forms import posted
 from annotation.services.campaign_settings import change_settings
 from annotation.services.errors import Refused
 from annotation.workflow_forms import CampaignSettingsForm
@@ -18,7 +17,9 @@ from portal.accounts.access import UserRequest
 @require_http_methods(["GET", "HEAD", "POST"])
 def settings(request: UserRequest, slug: str) -> HttpResponse:
     standing = managed_campaign(request.user, slug)
-    form = CampaignSettingsForm(posted(request), campaign=standing.campaign)
+    form = CampaignSettingsForm(
+        request.POST if request.method == "POST" else None, campaign=standing.campaign
+    )
     if form.is_valid() and _change(request, standing, form):
         return redirect("annotation:campaign-settings", slug)
     return render(request, "annotation/settings.html", {"standing": standing, "form": form})

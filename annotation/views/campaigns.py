@@ -9,7 +9,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.access import Standing, campaign_for, managed_campaign
-from annotation.forms import CampaignForm, posted
+from annotation.forms import CampaignForm
 from annotation.selectors.campaigns import campaign_overview, campaign_rows, flagged_work
 from annotation.selectors.steps import next_steps, stage_lines
 from annotation.services.assigning import assign_documents
@@ -36,7 +36,7 @@ def campaigns(request: UserRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def new_campaign(request: UserRequest) -> HttpResponse:
     form = CampaignForm(
-        posted(request),
+        request.POST if request.method == "POST" else None,
         initial={
             "dataset": request.GET.get("dataset"),
             "selection": request.GET.get("selection"),

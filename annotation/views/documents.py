@@ -8,7 +8,6 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
 from annotation.access import Standing, managed_campaign
-from annotation.forms import posted
 from annotation.models import CampaignDocument
 from annotation.selectors.documents import document_counts, document_line, document_rows
 from annotation.services.errors import Refused
@@ -36,7 +35,9 @@ def documents(request: UserRequest, slug: str) -> HttpResponse:
     rows = document_rows(campaign, stage=stage, purpose=purpose)
     page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
     lines = [document_line(campaign, row) for row in page.object_list]
-    form = DocumentTeamForm(posted(request), names=[line.name for line in lines])
+    form = DocumentTeamForm(
+        request.POST if request.method == "POST" else None, names=[line.name for line in lines]
+    )
     if form.is_valid() and _change(request, standing, form):
         return redirect(request.get_full_path())
     query = f"stage={stage}" if stage else "calibration" if purpose else ""
@@ -82,7 +83,7 @@ def _change(request: UserRequest, standing: Standing, form: DocumentTeamForm) ->
 def draw(request: UserRequest, slug: str) -> HttpResponse:
     """Draws a calibration set by a seed."""
     standing = managed_campaign(request.user, slug)
-    form = DrawForm(posted(request))
+    form = DrawForm(request.POST if request.method == "POST" else None)
     if not form.is_valid():
         for field, errors in form.errors.items():
             messages.error(request, f"{form.fields[field].label}: {errors[0]}")

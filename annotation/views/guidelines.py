@@ -9,7 +9,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from annotation.access import Standing, campaign_for, managed_campaign
-from annotation.forms import GuidelinesForm, posted
+from annotation.forms import GuidelinesForm
 from annotation.selectors.guidelines import changes_of, guidelines_version, guidelines_versions
 from annotation.services.campaigns import edit_guidelines, mark_guidelines_seen
 from portal.accounts.access import UserRequest
@@ -25,7 +25,10 @@ def guidelines(request: UserRequest, slug: str) -> HttpResponse:
     standing = campaign_for(request.user, slug)
     if request.method == "POST":
         standing = managed_campaign(request.user, slug)
-    form = GuidelinesForm(posted(request), initial={"guidelines": standing.campaign.guidelines})
+    form = GuidelinesForm(
+        request.POST if request.method == "POST" else None,
+        initial={"guidelines": standing.campaign.guidelines},
+    )
     if form.is_valid():
         text, note = form.cleaned_data["guidelines"], form.cleaned_data["note"]
         edit_guidelines(campaign=standing.campaign, text=text, note=note, actor=request.user)

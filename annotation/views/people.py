@@ -10,7 +10,6 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
 from annotation.access import Standing, campaign_for, managed_campaign
-from annotation.forms import posted
 from annotation.models import CampaignInvitation
 from annotation.people_forms import InviteMembersForm
 from annotation.selectors.people import campaign_invitations, campaign_people, leaving_work
@@ -31,7 +30,7 @@ NOT_YOURS_TO_GIVE = "Only organisers choose who leads a campaign."
 @require_http_methods(["GET", "HEAD", "POST"])
 def people(request: UserRequest, slug: str) -> HttpResponse:
     standing = managed_campaign(request.user, slug)
-    form = InviteMembersForm(posted(request), standing=standing)
+    form = InviteMembersForm(request.POST if request.method == "POST" else None, standing=standing)
     if form.is_valid():
         try:
             invited = invite_people(

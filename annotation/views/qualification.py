@@ -9,7 +9,6 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
 from annotation.access import Standing, managed_campaign, qualified_campaign
-from annotation.forms import posted
 from annotation.models import Membership
 from annotation.qualification_forms import MAX_REASON, QualificationForm
 from annotation.selectors.qualification import campaign_qualification, own_round
@@ -33,7 +32,9 @@ def qualification(request: UserRequest, slug: str) -> HttpResponse:
         standing = managed_campaign(request.user, slug)
     form = None
     if standing.may_manage:
-        form = QualificationForm(posted(request), user=request.user, standing=standing)
+        form = QualificationForm(
+            request.POST if request.method == "POST" else None, user=request.user, standing=standing
+        )
         if _added(request, standing, form):
             return redirect("annotation:qualification", slug)
     own = own_round(standing, request.user.pk)

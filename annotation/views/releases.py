@@ -7,7 +7,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from annotation.access import Standing, managed_campaign
-from annotation.forms import ReleaseForm, posted
+from annotation.forms import ReleaseForm
 from annotation.selectors.releases import release_state
 from annotation.services.errors import Refused
 from annotation.services.releasing import draft_release_notes, release_gold
@@ -25,7 +25,7 @@ def release(request: UserRequest, slug: str) -> HttpResponse:
     standing = managed_campaign(request.user, slug)
     state = release_state(standing.campaign)
     form = ReleaseForm(
-        posted(request),
+        request.POST if request.method == "POST" else None,
         warned=len(state.doubtful),
         may_leave_out=standing.is_organiser and bool(state.unfinished),
         initial={"version": state.next_version},

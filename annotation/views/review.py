@@ -10,7 +10,6 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.access import Standing
-from annotation.forms import posted
 from annotation.models import ReviewItem, ReviewRound
 from annotation.review_access import (
     check_may_decide,
@@ -114,7 +113,7 @@ def _forms(
     request: UserRequest, verdict: str, view: ItemView, labels: list[str]
 ) -> tuple[CorrectionForm, SendBackForm]:
     """Both, the one that was sent with its data."""
-    sent = posted(request)
+    sent = request.POST if request.method == "POST" else None
     correct = CorrectionForm(
         sent if verdict == Verdict.CORRECTED else None,
         prefix="correct",

@@ -10,7 +10,6 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.access import Standing, campaign_for
-from annotation.forms import posted
 from annotation.models import CampaignDocument, Screening
 from annotation.selectors.screening import (
     last_screened_by,
@@ -61,7 +60,7 @@ def queue(request: UserRequest, slug: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def page(request: UserRequest, slug: str, name: str) -> HttpResponse:
     standing, document = screening_page(request.user, slug, name)
-    form = ScreeningForm(posted(request))
+    form = ScreeningForm(request.POST if request.method == "POST" else None)
     if form.is_valid():
         answer = _screen(request, standing, document, form)
         if answer is not None:

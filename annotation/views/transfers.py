@@ -8,7 +8,6 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from annotation.access import Standing, managed_campaign
-from annotation.forms import posted
 from annotation.models import CampaignImport
 from annotation.selectors.campaign_export import export_state
 from annotation.selectors.campaign_imports import import_rows
@@ -26,7 +25,10 @@ def in_and_out(request: UserRequest, slug: str) -> HttpResponse:
     """The page; asked for by htmx, only the list of imports, which changes while one is read."""
     standing = managed_campaign(request.user, slug)
     # Reading the body first tells whether the upload was stopped for its size.
-    data, files = posted(request), request.FILES if request.method == "POST" else None
+    data, files = (
+        request.POST if request.method == "POST" else None,
+        request.FILES if request.method == "POST" else None,
+    )
     too_large = was_too_large(request)
     form = ImportForm(data, files, standing=standing, too_large=too_large)
     if form.is_valid() and _taken(request, standing, form):

@@ -17,7 +17,7 @@ from annotation.selectors.agreement import campaign_agreement
 from annotation.selectors.agreement_charts import shade, trend_chart
 from annotation.selectors.agreement_latex import agreement_latex
 from annotation.selectors.agreement_shapes import Trend
-from annotation.templatetags.agreement_figures import heat, reading
+from annotation.templatetags.annotation_figures import heat, reading
 from portal.accounts.models import User
 from tests.conftest import make_user
 from tests.latex import complaints

@@ -3,16 +3,16 @@
 import json
 import random
 import subprocess
-from pathlib import Path
 from typing import Any
 
 import pytest
+from django.conf import settings
 from playwright._impl._driver import compute_driver_executable
 
 from portal.facts import canonicalise, find_facts, snap, text_borders
 from tests.shared import REALDATA, needs_realdata
 
-CASES = Path(__file__).parents[1] / "js" / "snap_cases.mjs"
+CASES = settings.BASE_DIR / "tests" / "js" / "snap_cases.mjs"
 
 PAGES = [
     "<p>Net loss (1,200) in 2024 &amp; 𝟚𝟛 €5.5% of Müller\u0301s 10-K.</p>",

@@ -3,15 +3,15 @@
 import json
 import random
 import subprocess
-from pathlib import Path
 
+from django.conf import settings
 from playwright._impl._driver import compute_driver_executable
 
 from portal.facts import SIGNS, check_value
 
 Case = tuple[str, str, str]
 
-CASES = Path(__file__).parents[1] / "js" / "value_cases.mjs"
+CASES = settings.BASE_DIR / "tests" / "js" / "value_cases.mjs"
 LABELS = ["Number", "number", "Date", "Temporal", "FinancialConcept"]
 NUMBERS = [
     "0", "-0", "-0.0", "0/5", "-0/5", "7", "007", "-1200", "1,200", "25.63", "25.", ".5", "-.5",

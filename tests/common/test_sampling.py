@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from statsmodels.stats.proportion import proportion_confint
 
-from annotation.templatetags import review_figures
+from annotation.templatetags import annotation_figures
 from portal.common import sampling
 from portal.common.sampling import Key, draw, sample_size, wilson
 from tests.many import drawn
@@ -111,7 +111,7 @@ def test_no_trials_have_no_interval() -> None:
 
 
 def test_examples_in_docstrings() -> None:
-    for module in (sampling, review_figures):
+    for module in (sampling, annotation_figures):
         result = doctest.testmod(module)
         assert result.attempted > 0
         assert result.failed == 0
