@@ -9,7 +9,7 @@ from scoring.benchmarks import BENCHMARKS
 from scoring.forms import CARD_FIELDS, RowFilterForm
 from scoring.forms.boards import group_names, sort_columns
 from scoring.models import Board, Category, Entry, Phase, Window
-from scoring.selectors.boards import phase_windows
+from scoring.models.boards import phase_windows
 from scoring.selectors.output_tokens import tokens_of
 from scoring.selectors.protection import PROTECTED, all_warnings, warnings
 from scoring.selectors.row_filters import CLOSED, OPEN
