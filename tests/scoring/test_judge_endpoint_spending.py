@@ -14,8 +14,7 @@ from django.db import connection
 from portal.accounts.models import User
 from scoring.judge.budget import Budget, Prices, Usage
 from scoring.judge.faults import Stopped
-from scoring.judge.prompts import FIELDS
-from scoring.judge.questions import Question, estimated_tokens
+from scoring.judge.questions import FIELDS, Question, estimated_tokens
 from scoring.judge.schema import FieldAnswer
 from scoring.models import Board, JudgeEndpoint, JudgeSpending, Submission
 from scoring.models.judge_endpoints import month_of_now
