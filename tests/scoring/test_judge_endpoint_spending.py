@@ -51,8 +51,11 @@ def server() -> Iterator[JudgeServer]:
 @pytest.fixture
 def month(monkeypatch: pytest.MonkeyPatch) -> Callable[[date], None]:
     def turn(first: date) -> None:
-        for place in ("services.judge_spending", "selectors.judge_endpoints"):
-            monkeypatch.setattr(f"scoring.{place}.month_of_now", lambda: first)
+        for place in (
+            "scoring.services.judge_spending.month_of_now",
+            "scoring.selectors.judge_endpoints.month_of_now",
+        ):
+            monkeypatch.setattr(place, lambda: first)
 
     turn(NOVEMBER)
     return turn
