@@ -6,10 +6,11 @@ from rest_framework import serializers
 
 from portal.datasets.models import Release
 from scoring.benchmarks import BENCHMARKS
-from scoring.forms import CARD_FIELDS, RowFilterForm
 from scoring.forms.boards import group_names, sort_columns
+from scoring.forms.filters import RowFilterForm
 from scoring.models import Board, Category, Entry, Phase, Window
-from scoring.selectors.boards import phase_windows
+from scoring.models.boards import phase_windows
+from scoring.models.submissions import CARD_FIELDS
 from scoring.selectors.output_tokens import tokens_of
 from scoring.selectors.protection import PROTECTED, all_warnings, warnings
 from scoring.selectors.row_filters import CLOSED, OPEN

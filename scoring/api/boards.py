@@ -20,7 +20,8 @@ from portal.accounts.access import is_organiser
 from portal.common.conditional import conditional, kept_answer
 from scoring.access import board_for
 from scoring.models import Board
-from scoring.selectors.boards import board_lines, boards_for_list, choose_phase
+from scoring.models.boards import choose_phase
+from scoring.selectors.boards import board_lines, boards_for_list
 from scoring.selectors.leaderboard_files import leaderboard_csv
 from scoring.selectors.leaderboard_page import part_for
 from scoring.selectors.leaderboards import Leaderboard, leaderboard

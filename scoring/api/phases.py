@@ -15,7 +15,8 @@ from portal.accounts.access import IsOrganiser, is_organiser
 from portal.accounts.teams.selectors import teams_of
 from scoring.access import board_for, may_open_release
 from scoring.models import Phase
-from scoring.selectors.boards import phase_ids, phase_window
+from scoring.models.boards import phase_window
+from scoring.selectors.boards import phase_ids
 from scoring.selectors.limits import standing, team_standings
 from scoring.services.boards import add_phase, edit_phase
 

@@ -6,8 +6,8 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from portal.accounts.models import display_name
-from scoring.forms import CARD_FIELDS
 from scoring.models import Grading, Submission
+from scoring.models.submissions import CARD_FIELDS
 from scoring.selectors.submissions import SubmissionLine, SubmissionPage
 from scoring.services.validation import CheckedUpload
 

@@ -26,8 +26,8 @@ from scoring.access import (
     submission_to_replace,
 )
 from scoring.files import upload_response
-from scoring.forms import CARD_FIELDS
 from scoring.models import Board, Grading, ItemScore, Phase, Submission
+from scoring.models.submissions import CARD_FIELDS
 from scoring.selectors.boards import phases_for
 from scoring.selectors.item_lists import ItemQuery, item_line, item_scores
 from scoring.selectors.items import item_page

@@ -4,7 +4,9 @@ A benchmark is a folder with its card (README.md) and a `Benchmark`, listed here
 registers itself.
 """
 
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from difflib import get_close_matches
+from pkgutil import resolve_name
 
 from .base import (
     Benchmark,
@@ -24,8 +26,49 @@ from .base import (
 from .charts import Chart, common_charts
 from .checking import GoldCheck, PredictionCheck, check_gold, check_predictions
 from .reading import ReadFault, ReadLimits
-from .registry import Registry
 from .task_tree import TaskTree, TreeItem, TreeStage, TreeTask
+
+
+class Registry(MutableMapping[str, Benchmark]):
+    """A dict of benchmarks that is told where each stands, as "package:NAME".
+
+    Scorers import numerical libraries that take as long to load as the rest of the site. Its
+    start, `manage.py prepare` and pages that only need the keys do without them.
+    """
+
+    def __init__(self, places: Mapping[str, str]) -> None:
+        self._places: dict[str, str | Callable[[], Benchmark] | Benchmark] = dict(places)
+
+    def build_by(self, key: str, builder: Callable[[], Benchmark]) -> None:
+        """Has a known benchmark built by this function, once and only when it is asked for: so it
+        can be given what only the site's settings know. Raises KeyError."""
+        if key not in self._places:
+            raise KeyError(key)
+        self._places[key] = builder
+
+    def __getitem__(self, key: str) -> Benchmark:
+        place = self._places[key]
+        if isinstance(place, Benchmark):
+            return place
+        benchmark: Benchmark = resolve_name(place) if isinstance(place, str) else place()
+        self._places[key] = benchmark
+        return benchmark
+
+    def __setitem__(self, key: str, benchmark: Benchmark) -> None:
+        self._places[key] = benchmark
+
+    def __delitem__(self, key: str) -> None:
+        del self._places[key]
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._places
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
 
 BENCHMARKS = Registry(
     {
@@ -72,6 +115,7 @@ __all__ = [
     "PredictionLine",
     "ReadFault",
     "ReadLimits",
+    "Registry",
     "ReportedRow",
     "RuleTable",
     "Scores",

@@ -8,10 +8,9 @@ from django.core.exceptions import ValidationError
 from portal.datasets.models import Release
 from scoring.benchmarks import BENCHMARKS, Benchmark
 from scoring.models import Board, Phase
+from scoring.models.submissions import CARD_FIELDS
 from scoring.selectors.headings import column_groups
 from scoring.services.boards import NewPhase, phase_faults, phase_slug
-
-from .cards import CARD_FIELDS
 
 
 class BoardForm(forms.ModelForm):  # type: ignore[type-arg]

@@ -12,8 +12,7 @@ from portal.accounts.letters import email_route
 from portal.accounts.models import Team
 from portal.common.uploads import upload_limit_message
 from scoring.models import Phase, Submission
-
-from .cards import CARD_FIELDS, SHORT_CARD
+from scoring.models.submissions import CARD_FIELDS, SHORT_CARD
 
 
 class PhaseField(forms.ModelChoiceField):  # type: ignore[type-arg]

@@ -10,8 +10,7 @@ from scoring.metrics.facts import Fact, Page
 
 from .faults import Unscored
 from .pages import shown_page
-from .prompts import FACTS
-from .questions import Question
+from .questions import FACTS, Question
 from .schema import FactRow, FactsAnswer
 
 # Facts of one question: their rows fit into an answer of a few thousand tokens, which every model

@@ -12,8 +12,7 @@ from scoring.metrics.receipts import FIELDS as RULES
 from scoring.metrics.receipts import Protocol, compare_field
 
 from .asking import Asker
-from .prompts import FIELDS
-from .questions import Question
+from .questions import FIELDS, Question
 from .schema import FieldAnswer
 
 _MOST_OUTPUT = 200

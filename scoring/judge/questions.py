@@ -2,6 +2,10 @@
 
 What is compared stands between lines that hold a random boundary, which is drawn anew for every
 call: no text can know it, and so none can pretend that its section has ended.
+
+The prompts are versioned files in prompts/. A prompt that was used is never changed: another
+wording is another file with the next number, since the version stands in signatures and in the keys
+of kept verdicts.
 """
 
 import hashlib
@@ -9,9 +13,10 @@ import json
 import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
+from string import Template
 from typing import Generic, TypeVar
 
-from .prompts import Prompt
 from .schema import Answer
 
 A = TypeVar("A", bound=Answer)
@@ -20,6 +25,27 @@ Message = dict[str, str]
 _BYTES_A_TOKEN = 2
 # What a schema and the frame of messages add.
 _FORM_TOKENS = 400
+_PROMPTS = Path(__file__).with_name("prompts")
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """What a judge is told; `version` is the file's name, such as facts-1."""
+
+    version: str
+    template: Template
+
+    def text(self, boundary: str) -> str:
+        return self.template.substitute(boundary=boundary)
+
+
+def load_prompt(version: str) -> Prompt:
+    """The prompt of a version; raises FileNotFoundError."""
+    return Prompt(version, Template((_PROMPTS / f"{version}.md").read_text(encoding="utf-8")))
+
+
+FACTS = load_prompt("facts-1")
+FIELDS = load_prompt("fields-1")
 
 
 def _complete(_: Answer) -> str:

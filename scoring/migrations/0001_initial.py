@@ -7,9 +7,9 @@ import django.core.validators
 import django.db.models.deletion
 import django.utils.timezone
 import scoring.models.boards
-import scoring.models.judge_endpoints
 from django.conf import settings
 from django.db import migrations, models
+from scoring.models import judge_endpoints
 
 
 class Migration(migrations.Migration):
@@ -432,13 +432,13 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('board', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='judge_endpoint', to='scoring.board')),
-                ('base_url', models.CharField(max_length=300, validators=[scoring.models.judge_endpoints.check_address], verbose_name='address')),
-                ('model', models.CharField(help_text='As the endpoint names it.', max_length=100, validators=[scoring.models.judge_endpoints.check_model_name])),
+                ('base_url', models.CharField(max_length=300, validators=[judge_endpoints.check_address], verbose_name='address')),
+                ('model', models.CharField(help_text='As the endpoint names it.', max_length=100, validators=[judge_endpoints.check_model_name])),
                 ('sealed_key', models.TextField(blank=True, editable=False)),
-                ('price_input', models.FloatField(default=0, help_text='Money per million tokens.', validators=[scoring.models.judge_endpoints.check_amount])),
-                ('price_output', models.FloatField(default=0, validators=[scoring.models.judge_endpoints.check_amount])),
+                ('price_input', models.FloatField(default=0, help_text='Money per million tokens.', validators=[judge_endpoints.check_amount])),
+                ('price_output', models.FloatField(default=0, validators=[judge_endpoints.check_amount])),
                 ('calls_per_minute', models.PositiveIntegerField(default=0, help_text='0: no limit.')),
-                ('budget', models.FloatField(blank=True, help_text='Per calendar month (UTC), in the currency of the prices.', null=True, validators=[scoring.models.judge_endpoints.check_amount])),
+                ('budget', models.FloatField(blank=True, help_text='Per calendar month (UTC), in the currency of the prices.', null=True, validators=[judge_endpoints.check_amount])),
                 ('set_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('set_at', models.DateTimeField(default=django.utils.timezone.now)),
             ],

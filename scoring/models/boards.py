@@ -1,14 +1,18 @@
-"""Boards and their phases."""
+"""Boards, their phases, and where a moment lies in a phase."""
 
 import secrets
-from datetime import datetime
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import F, Q, QuerySet
 from django.urls import reverse
+from django.utils import timezone
 
 from portal.datasets.models import Release, ReleaseItem
 from scoring.benchmarks import BENCHMARKS, Benchmark, Column, OptionError, get_benchmark
@@ -234,3 +238,59 @@ class Phase(models.Model):
         if self.closes_at is not None and now >= self.closes_at:
             return Window.CLOSED
         return Window.OPEN
+
+
+def moment(phase: Phase, when: datetime | None) -> str:
+    """A time in the phase's own time zone, which it names: “21 November 2026, 14:05 UTC”."""
+    if when is None:
+        return ""
+    zone = UTC if phase.time_zone == "UTC" else ZoneInfo(phase.time_zone)
+    return f"{when.astimezone(zone):%-d %B %Y, %H:%M} {phase.time_zone}"
+
+
+@dataclass(frozen=True)
+class PhaseWindow:
+    """A phase and where this moment lies in it."""
+
+    phase: Phase
+    window: Window
+
+    @property
+    def opens_at(self) -> str:
+        """In the phase's time zone, which it names."""
+        return moment(self.phase, self.phase.opens_at)
+
+    @property
+    def closes_at(self) -> str:
+        return moment(self.phase, self.phase.closes_at)
+
+
+def phase_windows(board: Board) -> list[PhaseWindow]:
+    """The board's phases, oldest first, with their releases. One query."""
+    return windows_of(board, with_releases(board.phases.all()))
+
+
+def with_releases(phases: QuerySet[Phase]) -> QuerySet[Phase]:
+    """Oldest first, with their releases."""
+    return phases.select_related("release__dataset").order_by("id")
+
+
+def windows_of(board: Board, phases: Iterable[Phase]) -> list[PhaseWindow]:
+    """The phases of the board at this moment."""
+    now = timezone.now()
+    windows = []
+    for phase in phases:
+        phase.board = board
+        windows.append(PhaseWindow(phase, phase.window(now)))
+    return windows
+
+
+def phase_window(phase: Phase) -> PhaseWindow:
+    """A phase with where this moment lies in it."""
+    return PhaseWindow(phase, phase.window(timezone.now()))
+
+
+def choose_phase(windows: Sequence[PhaseWindow], slug: str) -> Phase | None:
+    """The phase of this slug; the newest where there is none such."""
+    phases = [each.phase for each in windows]
+    return next((phase for phase in phases if phase.slug == slug), phases[-1] if phases else None)

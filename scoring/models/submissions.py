@@ -72,6 +72,12 @@ class ModelCard(models.Model):
         return {field.name: getattr(self, field.name) for field in ModelCard._meta.local_fields}
 
 
+# The fields of a model card, in the order of the model.
+CARD_FIELDS = [field.name for field in ModelCard._meta.local_fields]
+# What everybody is asked for at first; the rest of the card is one click away.
+SHORT_CARD = ("name", "organisation", "size", "category", "link", "notes")
+
+
 class SubmissionQuerySet(models.QuerySet["Submission"]):
     def of(self, user: Any) -> "SubmissionQuerySet":
         return self.filter(owner=user)

@@ -1,4 +1,4 @@
-"""What the list of boards shows."""
+"""What the list of boards shows, and which phases take submissions."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -13,30 +13,7 @@ from django.utils import timezone
 from portal.accounts.access import is_organiser
 from scoring.access import Viewer, may_open_release, visible_boards
 from scoring.models import Board, Entry, Phase, Window
-
-from .limits import moment
-
-
-@dataclass(frozen=True)
-class PhaseWindow:
-    """A phase and where this moment lies in it."""
-
-    phase: Phase
-    window: Window
-
-    @property
-    def opens_at(self) -> str:
-        """In the phase's time zone, which it names."""
-        return moment(self.phase, self.phase.opens_at)
-
-    @property
-    def closes_at(self) -> str:
-        return moment(self.phase, self.phase.closes_at)
-
-    def is_open_to(self, user: Viewer) -> bool:
-        """Whether it takes this user's submissions now; organisers may try out a draft."""
-        states = {Board.State.OPEN} | ({Board.State.DRAFT} if is_organiser(user) else set())
-        return self.window == Window.OPEN and self.phase.board.state in states
+from scoring.models.boards import PhaseWindow, phase_windows
 
 
 @dataclass(frozen=True)
@@ -74,40 +51,15 @@ def board_lines(boards: Iterable[Board]) -> list[BoardLine]:
     return [_line(board, now) for board in boards]
 
 
-def phase_windows(board: Board) -> list[PhaseWindow]:
-    """The board's phases, oldest first, with their releases. One query."""
-    return windows_of(board, with_releases(board.phases.all()))
-
-
-def with_releases(phases: QuerySet[Phase]) -> QuerySet[Phase]:
-    """Oldest first, with their releases."""
-    return phases.select_related("release__dataset").order_by("id")
-
-
-def windows_of(board: Board, phases: Iterable[Phase]) -> list[PhaseWindow]:
-    """The phases of the board at this moment."""
-    now = timezone.now()
-    windows = []
-    for phase in phases:
-        phase.board = board
-        windows.append(PhaseWindow(phase, phase.window(now)))
-    return windows
-
-
-def phase_window(phase: Phase) -> PhaseWindow:
-    """A phase with where this moment lies in it."""
-    return PhaseWindow(phase, phase.window(timezone.now()))
-
-
-def choose_phase(windows: Sequence[PhaseWindow], slug: str) -> Phase | None:
-    """The phase of this slug; the newest where there is none such."""
-    phases = [each.phase for each in windows]
-    return next((phase for phase in phases if phase.slug == slug), phases[-1] if phases else None)
+def is_open_to(window: PhaseWindow, user: Viewer) -> bool:
+    """Whether the phase takes this user's submissions now; organisers may try out a draft."""
+    states = {Board.State.OPEN} | ({Board.State.DRAFT} if is_organiser(user) else set())
+    return window.window == Window.OPEN and window.phase.board.state in states
 
 
 def phases_for(user: Viewer, board: Board) -> list[Phase]:
     """The phases that take this user's submissions now."""
-    return [each.phase for each in phase_windows(board) if each.is_open_to(user)]
+    return [each.phase for each in phase_windows(board) if is_open_to(each, user)]
 
 
 def phase_ids(phase: Phase) -> list[str]:

@@ -19,8 +19,8 @@ from scoring.charts.look import NARROW
 from scoring.charts.scatter_specs import named
 from scoring.charts.shapes import Scatter, Shape, Table
 from scoring.models import Board, Entry, Grading, Phase
+from scoring.models.boards import PhaseWindow, choose_phase
 
-from .boards import PhaseWindow, choose_phase
 from .chart_shapes import MOST_ROWS, ChartSource, chart_shape
 from .leaderboard_page import Tab, part_for
 from .leaderboard_rows import Row

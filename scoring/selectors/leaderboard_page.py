@@ -13,8 +13,9 @@ from portal.datasets.models import Release
 from scoring.access import Viewer, may_open_release
 from scoring.benchmarks import RuleTable
 from scoring.models import Board, Phase
+from scoring.models.boards import PhaseWindow, choose_phase, phase_windows
 
-from .boards import PhaseWindow, choose_phase, phase_windows
+from .boards import is_open_to
 from .examples import ExampleFile, example_file
 from .headings import GROUPED, Head, HeadGroup, head_groups, heads
 from .leaderboards import Leaderboard, leaderboard
@@ -197,7 +198,7 @@ class LeaderboardPage:
 
     @property
     def may_submit(self) -> bool:
-        return any(each.is_open_to(self.user) for each in self.phases)
+        return any(is_open_to(each, self.user) for each in self.phases)
 
     @property
     def may_manage(self) -> bool:

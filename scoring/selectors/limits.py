@@ -6,15 +6,15 @@ neither more teams nor more members give more places.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any, NamedTuple
-from zoneinfo import ZoneInfo
 
 from django.db.models import Count, Min, Q, QuerySet
 from django.utils import timezone
 
 from portal.accounts.models import Team, User
 from scoring.models import Attempt, Phase
+from scoring.models.boards import moment
 
 # A day is the last 24 hours: it begins anew for nobody at midnight somewhere.
 DAY = timedelta(hours=24)
@@ -196,11 +196,3 @@ def _allowance(
         name = name.replace("scores", "score").replace("attempts", "attempt")
     is_spent = used + held >= limit
     return Allowance(name, limit, used, held, first + DAY if first and is_spent else None)
-
-
-def moment(phase: Phase, when: datetime | None) -> str:
-    """A time in the phase's own time zone, which it names: “21 November 2026, 14:05 UTC”."""
-    if when is None:
-        return ""
-    zone = UTC if phase.time_zone == "UTC" else ZoneInfo(phase.time_zone)
-    return f"{when.astimezone(zone):%-d %B %Y, %H:%M} {phase.time_zone}"

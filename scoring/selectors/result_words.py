@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-_WORDS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+_WORDS = tomllib.loads(Path(__file__).with_name("result_words.toml").read_text(encoding="utf-8"))
 _LABELS: dict[str, str] = _WORDS["labels"]
 _ORDER = {key: place for place, key in enumerate(_WORDS["order"]["keys"])}
 _VERBATIM = frozenset(_WORDS["verbatim"]["keys"])

@@ -12,9 +12,7 @@ from portal.common.prepared import Parameter, Prepared
 from portal.datasets.models import Dataset
 from scoring.access import Viewer, board_for, is_time_to_tell
 from scoring.models import Board, Phase
-from scoring.models.boards import BoardQuerySet
-
-from .boards import PhaseWindow, windows_of, with_releases
+from scoring.models.boards import BoardQuerySet, PhaseWindow, windows_of, with_releases
 
 
 @dataclass(frozen=True)

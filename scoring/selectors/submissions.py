@@ -26,6 +26,7 @@ from scoring.access import (
 )
 from scoring.benchmarks import deciding_column
 from scoring.models import Board, Entry, Grading, ModelCard, Phase, Submission
+from scoring.models.boards import moment
 
 from .figures import (
     Figure,
@@ -41,7 +42,6 @@ from .figures import (
 )
 from .grading_history import HistoryLine, earlier_grading, grading_history, gradings_in_force
 from .likeness import AlikeLine, alike_lines
-from .limits import moment
 from .part_figures import PartFigure, part_figures, shown_part_words
 from .progress import Progress, grading_progress, grading_stages
 from .replicates import told_intervals

@@ -14,7 +14,7 @@ from portal.audit.models import record_event
 from portal.datasets.models import Release
 from scoring.benchmarks import BENCHMARKS, Benchmark, OptionError
 from scoring.models import Board, Phase
-from scoring.selectors.boards import phase_windows
+from scoring.models.boards import phase_windows
 from scoring.selectors.protection import UNSAID, disclosure, disclosures, unsaid_settings
 
 from .entry_figures import retell_entries

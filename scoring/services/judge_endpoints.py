@@ -16,8 +16,7 @@ from scoring.judge.budget import Usage
 from scoring.judge.cache import Record
 from scoring.judge.faults import Stopped, Unscored
 from scoring.judge.pacing import Backoff
-from scoring.judge.prompts import FIELDS
-from scoring.judge.questions import Question
+from scoring.judge.questions import FIELDS, Question
 from scoring.judge.schema import FieldAnswer
 from scoring.models import Board, JudgeEndpoint
 

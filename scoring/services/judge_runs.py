@@ -21,7 +21,7 @@ from scoring.benchmarks import ItemResult, Options
 from scoring.benchmarks.judging import Judging
 from scoring.judge.asking import Asker
 from scoring.judge.budget import Budget
-from scoring.judge.prompts import FACTS
+from scoring.judge.questions import FACTS
 from scoring.judge.running import Judged, judge_all
 from scoring.models import JudgeRun, JudgeVerdict, Phase, Prediction, Submission
 

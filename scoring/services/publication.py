@@ -10,7 +10,7 @@ from portal.accounts.models import User
 from portal.audit.models import record_event
 from scoring.access import is_time_to_tell, may_open_items, may_publish
 from scoring.models import Entry, Grading, Submission
-from scoring.selectors.limits import moment
+from scoring.models.boards import moment
 
 from .entry_figures import set_figures
 from .ranking import queue_ranking

@@ -15,7 +15,8 @@ from portal.accounts.teams.selectors import team_called
 from portal.audit.models import record_event
 from scoring.benchmarks import Payload
 from scoring.models import Board, Phase, Prediction, Submission, Window
-from scoring.selectors.limits import moment, refusal_for
+from scoring.models.boards import moment
+from scoring.selectors.limits import refusal_for
 
 from .gradings import lock_phase, start_grading
 from .limits import LimitReached, hold_place, lock_team

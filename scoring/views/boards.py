@@ -14,8 +14,10 @@ from portal.common.conditional import conditional
 from portal.datasets.file_responses import TextFile, file_response
 from scoring.access import board_for
 from scoring.files import upload_response
-from scoring.forms import BoardForm, BoardStateForm, RowFilterForm
-from scoring.selectors.boards import choose_phase, list_boards, phase_windows
+from scoring.forms.boards import BoardForm, BoardStateForm
+from scoring.forms.filters import RowFilterForm
+from scoring.models.boards import choose_phase, phase_windows
+from scoring.selectors.boards import list_boards
 from scoring.selectors.examples import example_file
 from scoring.selectors.leaderboard_files import leaderboard_file
 from scoring.selectors.leaderboard_latex import leaderboard_latex_file

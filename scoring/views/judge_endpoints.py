@@ -8,7 +8,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from portal.accounts.access import UserRequest, organiser_required
 from scoring.access import board_for
-from scoring.forms import EndpointForm
+from scoring.forms.judge_endpoints import EndpointForm
 from scoring.models import JudgeEndpoint
 from scoring.selectors.judge_endpoints import endpoint_of, spent_this_month
 from scoring.services.judge_endpoints import Trial, remove_endpoint, set_endpoint, try_judge

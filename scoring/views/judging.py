@@ -12,7 +12,7 @@ from portal.accounts.access import UserRequest, organiser_required
 from portal.datasets.models import PageImage
 from portal.datasets.rendering import image_response, sandboxed_html_response
 from scoring.access import board_for
-from scoring.forms import ExpertForm, ReviewForm, RunForm, SampleForm
+from scoring.forms.judging import ExpertForm, ReviewForm, RunForm, SampleForm
 from scoring.models import Board, JudgeCase, JudgeRun, JudgeSample
 from scoring.selectors.judge_cases import (
     case_html,

@@ -10,7 +10,8 @@ from django.shortcuts import get_object_or_404, redirect, render
 
 from portal.accounts.access import UserRequest, organiser_required
 from scoring.access import board_for
-from scoring.forms import BoardSettingsForm, PhaseForm
+from scoring.forms.boards import BoardSettingsForm
+from scoring.forms.phases import PhaseForm
 from scoring.models import Board, Phase
 from scoring.selectors.protection import warnings
 from scoring.services.boards import (

@@ -7,7 +7,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from portal.accounts.access import UserRequest, organiser_required
 from scoring.access import board_for
-from scoring.forms import RegradeForm
+from scoring.forms.regrades import RegradeForm
 from scoring.selectors.change_log import change_log
 from scoring.selectors.regrade_plans import RegradeRefused, regrade_plan
 from scoring.selectors.regrades import board_regrades, regrade_page

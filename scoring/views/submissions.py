@@ -19,7 +19,7 @@ from scoring.access import (
 from scoring.charts.drawing import library_version
 from scoring.charts.look import live_style
 from scoring.files import upload_response
-from scoring.forms import VerdictForm
+from scoring.forms.submissions import VerdictForm
 from scoring.models import Submission
 from scoring.selectors.citations import submission_bibtex
 from scoring.selectors.item_lists import ItemQuery, item_list

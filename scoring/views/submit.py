@@ -12,7 +12,7 @@ from portal.accounts.invitation_views import origin_of
 from portal.accounts.teams.selectors import teams_of
 from portal.common.uploads import was_too_large
 from scoring.access import board_for, submission_to_replace
-from scoring.forms import SubmissionForm
+from scoring.forms.submissions import SubmissionForm
 from scoring.models import Board, Submission
 from scoring.selectors.boards import phases_for, precheck_data
 from scoring.selectors.examples import example_file

@@ -7,7 +7,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 
 from portal.accounts.access import UserRequest
-from scoring.forms import WebhookForm
+from scoring.forms.submissions import WebhookForm
 from scoring.models import Webhook
 from scoring.selectors.webhooks import webhook_lines
 from scoring.services.notices import SIGNATURE, WebhookRefused, add_webhook, remove_webhook

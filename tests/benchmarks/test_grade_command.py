@@ -12,6 +12,7 @@ from pathlib import Path
 from subprocess import CompletedProcess
 
 import pytest
+from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
@@ -19,7 +20,7 @@ from scoring.management.commands.grade import Command
 from tests.many import SOME, part_of
 from tests.shared import REALDATA, needs_realdata
 
-ROOT = Path(__file__).resolve().parents[2]
+MANAGE = settings.BASE_DIR / "manage.py"
 GOLD = [
     {"id": "a", "html": "<p>Net loss of <Number>(1,200)</Number> in <Date>Q2 2023</Date></p>"},
     {"id": "b", "html": "<p>Dividends of <Number>42</Number> were paid</p>"},
@@ -35,7 +36,7 @@ def grade(*arguments: str | Path, cwd: Path) -> Done:
         "DATABASE_URL": "postgres://nobody:none@127.0.0.1:1/none",
         "VAR_DIR": str(cwd / "var"),
     }
-    command = [sys.executable, str(ROOT / "manage.py"), "grade", *map(str, arguments)]
+    command = [sys.executable, str(MANAGE), "grade", *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, env=environment, cwd=cwd)
 
 

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from scoring.benchmarks import Benchmark
+from scoring.benchmarks import Benchmark, Registry
 from scoring.benchmarks.findoc import FINDOC
-from scoring.benchmarks.registry import Registry
 
 from .models import embedding_name_of, model_folder
 

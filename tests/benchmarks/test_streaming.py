@@ -14,6 +14,7 @@ from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
 import pytest
+from django.conf import settings
 
 from scoring.benchmarks import (
     Benchmark,
@@ -26,7 +27,7 @@ from scoring.benchmarks import (
 )
 from scoring.benchmarks.parallel import cores, jobs_for, score_items
 from scoring.benchmarks.streaming import JoinedItems
-from tests.benchmarks.test_grade_command import ROOT, grade_here
+from tests.benchmarks.test_grade_command import grade_here
 
 ITEMS = 3000
 MANY = 200_000
@@ -237,7 +238,7 @@ def test_memory_does_not_grow_with_the_items(tmp_path: Path) -> None:
             sys.executable, "-c", MEASURED, "grade", "fcmbench", "--gold", gold,
             "--submission", submission, "--jobs", "2", "--json",
         ],
-        capture_output=True, text=True, cwd=ROOT,
+        capture_output=True, text=True, cwd=settings.BASE_DIR,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     report = json.loads(done.stdout)

@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
 from .server import MODEL, JudgeServer, broken, perfect, slow, status
 
-ROOT = Path(__file__).resolve().parents[2]
+MANAGE = settings.BASE_DIR / "manage.py"
 GOLD = [
     {"id": "a", "html": "<p>Net loss of <Number>(1,200)</Number> in <Date>Q2 2023</Date></p>"},
     {"id": "b", "html": "<p>Dividends of <Number>42</Number> were paid</p>"},
@@ -192,7 +193,7 @@ def test_killed_it_goes_on_where_it_was(
     lines(files["submission"], [{**page, "html": f"Page {page['id'][1:]} of it"} for page in pages])
     server.script = slow(0.05)
     command = [
-        sys.executable, str(ROOT / "manage.py"), "judge", "fincriticaled", "--json",
+        sys.executable, str(MANAGE), "judge", "fincriticaled", "--json",
         "--gold", str(files["gold"]), "--submission", str(files["submission"]),
         "--concurrency", "2",
     ]  # fmt: skip

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from scoring.judge import prompts
+from scoring.judge import questions
+from scoring.judge.questions import load_prompt
 
-FOLDER = Path(prompts.__file__).parent
+FOLDER = Path(questions.__file__).with_name("prompts")
 WORDINGS = {
     "facts-1": "cfd15796df89c182",
     "fields-1": "3891619088dbc5c0",
@@ -24,7 +25,7 @@ def test_every_wording_has_a_version_of_its_own() -> None:
 
 @pytest.mark.parametrize("version", WORDINGS)
 def test_a_prompt_tells_the_boundary_and_asks_for_json(version: str) -> None:
-    text = prompts.load_prompt(version).text("0123")
+    text = load_prompt(version).text("0123")
     assert "0123" in text
     assert "$" not in text
     assert "JSON" in text

@@ -21,8 +21,8 @@ from scoring.benchmarks import BENCHMARKS, common_charts, deciding_column, get_b
 from scoring.charts.drawing import DrawingError, library_version
 from scoring.charts.shapes import Grid, Scatter, Slopes, Table
 from scoring.models import Board, Entry, Grading, Submission
+from scoring.models.boards import phase_windows
 from scoring.selectors import drawings
-from scoring.selectors.boards import phase_windows
 from scoring.selectors.charts import BoardCharts, board_charts
 from scoring.services.boards import edit_board
 from scoring.services.drawing import DRAWING_KIND, queue_undrawn

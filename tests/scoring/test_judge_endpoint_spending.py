@@ -14,8 +14,7 @@ from django.db import connection
 from portal.accounts.models import User
 from scoring.judge.budget import Budget, Prices, Usage
 from scoring.judge.faults import Stopped
-from scoring.judge.prompts import FIELDS
-from scoring.judge.questions import Question, estimated_tokens
+from scoring.judge.questions import FIELDS, Question, estimated_tokens
 from scoring.judge.schema import FieldAnswer
 from scoring.models import Board, JudgeEndpoint, JudgeSpending, Submission
 from scoring.models.judge_endpoints import month_of_now
@@ -52,8 +51,11 @@ def server() -> Iterator[JudgeServer]:
 @pytest.fixture
 def month(monkeypatch: pytest.MonkeyPatch) -> Callable[[date], None]:
     def turn(first: date) -> None:
-        for place in ("services.judge_spending", "selectors.judge_endpoints"):
-            monkeypatch.setattr(f"scoring.{place}.month_of_now", lambda: first)
+        for place in (
+            "scoring.services.judge_spending.month_of_now",
+            "scoring.selectors.judge_endpoints.month_of_now",
+        ):
+            monkeypatch.setattr(place, lambda: first)
 
     turn(NOVEMBER)
     return turn

@@ -16,7 +16,7 @@ from portal.accounts.models import User
 from portal.audit.models import Event
 from portal.jobs.models import Job
 from portal.jobs.worker import run_due_jobs
-from scoring.forms import EndpointForm
+from scoring.forms.judge_endpoints import EndpointForm
 from scoring.models import Board, JudgeEndpoint, JudgeRun, JudgeSpending, Submission
 from scoring.services.judge_endpoints import remove_endpoint, set_endpoint, try_judge
 from scoring.services.judge_runs import start_judge_run

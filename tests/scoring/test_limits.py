@@ -11,7 +11,8 @@ from rest_framework.test import APIClient
 
 from portal.accounts.models import User
 from scoring.models import Attempt, Board, Grading, Phase, Submission
-from scoring.selectors.limits import DAY, moment, phase_standings, standing
+from scoring.models.boards import moment
+from scoring.selectors.limits import DAY, phase_standings, standing
 from scoring.services.gradings import (
     GradingRefused,
     cancel_grading,

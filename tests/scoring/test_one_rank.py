@@ -14,7 +14,7 @@ from portal.accounts.models import User
 from portal.home.selectors import boards_at_a_glance
 from portal.jobs.worker import run_due_jobs
 from scoring.models import Board
-from scoring.selectors.boards import phase_windows
+from scoring.models.boards import phase_windows
 from scoring.selectors.charts import board_charts
 from scoring.selectors.comparisons import comparison
 from scoring.services.regrades import start_regrade

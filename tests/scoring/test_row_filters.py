@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from rest_framework.test import APIClient
 
 from portal.accounts.models import User
-from scoring.forms import RowFilterForm
+from scoring.forms.filters import RowFilterForm
 from scoring.models import Board, Category, Entry, Submission
 from scoring.selectors.leaderboards import leaderboard
 from scoring.selectors.row_filters import RowFilter

@@ -14,8 +14,7 @@ from scoring.benchmarks.judging import Judging
 from scoring.benchmarks.matcher_names import JUDGE
 from scoring.judge.checks import Checked, Override, check_rows
 from scoring.judge.facts import PageAnswer, merge, page_questions
-from scoring.judge.prompts import FACTS
-from scoring.judge.questions import Question
+from scoring.judge.questions import FACTS, Question
 from scoring.judge.schema import FactsAnswer
 from scoring.judge.summary import mean_summary, page_summary
 from scoring.metrics.facts import MATCHERS, MISSING, Page, read_prediction

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from scoring.benchmarks.base import OptionError
 from scoring.benchmarks.judging import read_judge
 from scoring.benchmarks.matcher_names import NAMES, short_name
-from scoring.judge.prompts import FACTS
+from scoring.judge.questions import FACTS
 from scoring.metrics.facts import MATCHERS
 
 # What a judge says of a whole page, by the names of its columns and of the page's result.

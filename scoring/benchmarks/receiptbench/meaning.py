@@ -2,7 +2,7 @@
 
 from scoring.benchmarks.base import OptionError, Options
 from scoring.benchmarks.judging import read_judge
-from scoring.judge.prompts import FIELDS
+from scoring.judge.questions import FIELDS
 from scoring.metrics.receipts import SEMANTIC_THRESHOLD
 
 LEVENSHTEIN = "levenshtein"

@@ -17,7 +17,6 @@ from .touching import NO_ERRORS, REACH, Errors, errors_before, errors_behind
 
 # So many digits must be gone at an end for a number to be cut off rather than short of a digit.
 _CUT_OFF = 2
-_LEAST_FOUND = 0.5
 _SIGNS = "(-+)"
 # What a percent sign is read as, "0/o" or "96", and what a parenthesis or currency mark.
 _PERCENT_READ_AS = re.compile(r"[^\s)]{1,3}")

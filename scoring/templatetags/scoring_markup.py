@@ -1,12 +1,21 @@
-"""Markup without the white space that templates are laid out by."""
+"""How signatures are shown, and markup without the white space that templates are laid out by."""
 
 import re
 
 from django import template
+from django.utils.html import format_html_join
+from django.utils.safestring import SafeString, mark_safe
 
 register = template.Library()
 
+BAR_AND_BREAK = mark_safe("|<wbr>")
 _AROUND_LINE_BREAKS = re.compile(r"\s*\n\s*")
+
+
+@register.filter
+def breakable(signature: str) -> SafeString:
+    """The signature with leave to break the line after each bar, and nowhere else."""
+    return format_html_join(BAR_AND_BREAK, "{}", ((part,) for part in signature.split("|")))
 
 
 @register.filter(is_safe=True)
