@@ -100,13 +100,13 @@ def test_resumed_import_does_not_touch_finished_pages(
     with pytest.raises(Killed):
         run_jobs()
     judged: list[str] = []
-    real = pages_service._judge
+    real = pages_service._judge_file
 
     def noting(archive: Any, page: Any, meta: Any) -> Any:
         judged.append(page.name)
         return real(archive, page, meta)
 
-    monkeypatch.setattr(pages_service, "_judge", noting)
+    monkeypatch.setattr(pages_service, "_judge_file", noting)
     take_up_at_once()
     run_jobs()
     assert judged == ["p4", "p5", "p6", "p7"]

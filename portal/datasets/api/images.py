@@ -3,8 +3,7 @@
 from typing import Any
 
 from django.core.exceptions import ValidationError
-from django.http import Http404
-from django.http.response import HttpResponseBase
+from django.http import Http404, HttpResponseBase
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status

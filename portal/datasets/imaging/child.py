@@ -11,10 +11,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from . import paper
 from .chromium import open_tab
 from .drawing import draw_document
 from .limits import Limits, NoBrowserError, RenderingError
+from .paper import png
 from .thumbnails import thumbnail
 
 
@@ -39,7 +39,7 @@ def _render(tab: Any, asked: dict[str, str], limits: Limits) -> dict[str, Any]:
     pictures = []
     for number, drawn in enumerate(drawing.pictures, start=1):
         file, small = folder / f"{number}.png", folder / f"{number}.webp"
-        file.write_bytes(paper.png(drawn.picture))
+        file.write_bytes(png(drawn.picture))
         small.write_bytes(thumbnail(drawn.picture))
         width, height = drawn.picture.size
         pictures.append({"file": file.name, "thumbnail": small.name, "width": width})

@@ -9,9 +9,8 @@ from django.core.paginator import Page, Paginator
 from django.db.models import Count
 
 from portal.accounts.models import display_name
-from portal.datasets import deciders
 from portal.datasets.access import may_see_item_gold, visible_releases
-from portal.datasets.deciders import Workplace
+from portal.datasets.deciders import Workplace, may_decide, workplaces
 from portal.datasets.dispute_access import may_read_dispute, visible_disputes
 from portal.datasets.models import (
     Dataset,
@@ -127,7 +126,7 @@ def dispute_list(
 
 def dispute_rows(user: Any, dataset: Dataset, disputes: Sequence[Dispute]) -> list[DisputeRow]:
     """Rows for disputes of one dataset."""
-    decides = bool(disputes) and deciders.may_decide(user, dataset)
+    decides = bool(disputes) and may_decide(user, dataset)
     rows = []
     for dispute in disputes:
         dispute.item.release.dataset = dataset
@@ -166,7 +165,7 @@ def item_page(user: Any, item: ReleaseItem, *, page: str = "1") -> ItemPage:
 def dispute_page(user: Any, dispute: Dispute) -> DisputePage:
     item = dispute.item
     dataset = item.release.dataset
-    decides = deciders.may_decide(user, dataset)
+    decides = may_decide(user, dataset)
     own, sees_gold = _is_own(user, dispute), may_see_item_gold(user, item)
     return DisputePage(
         dispute=dispute,
@@ -178,7 +177,7 @@ def dispute_page(user: Any, dispute: Dispute) -> DisputePage:
         is_own=own,
         decides=decides,
         may_decide=decides and not own and dispute.state == Dispute.State.OPEN,
-        workplaces=deciders.workplaces(user, dataset, item.document) if decides else [],
+        workplaces=workplaces(user, dataset, item.document) if decides else [],
         images=item_images(item),
         correction=correction_words(dispute) if decides else "",
     )

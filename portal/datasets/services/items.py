@@ -24,10 +24,10 @@ def import_item(*, run: ImportRun, item: SourceItem | Refusal) -> None:
     if isinstance(item, Refusal):
         write_draft(run=run, where=item.name, draft=item)
     else:
-        write_draft(run=run, where=item.where, draft=_judge(item))
+        write_draft(run=run, where=item.where, draft=_judge_item(item))
 
 
-def _judge(item: SourceItem) -> Draft | Refusal:
+def _judge_item(item: SourceItem) -> Draft | Refusal:
     """All that takes time or is refused for the item's own sake. Reads nothing of the database."""
     try:
         if item.record is not None:

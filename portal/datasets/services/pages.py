@@ -17,10 +17,10 @@ __all__ = ["import_page", "store_picture"]
 
 def import_page(*, run: ImportRun, archive: Archive, page: PageFile, meta: MetaIndex) -> None:
     """Imports one page, or refuses it by name; either way its ImportItem is written with it."""
-    write_draft(run=run, where=page.file.shown, draft=_judge(archive, page, meta))
+    write_draft(run=run, where=page.file.shown, draft=_judge_file(archive, page, meta))
 
 
-def _judge(archive: Archive, page: PageFile, meta: MetaIndex) -> Draft | Refusal:
+def _judge_file(archive: Archive, page: PageFile, meta: MetaIndex) -> Draft | Refusal:
     """All that takes time or is refused for the file's own sake. Reads nothing of the database."""
     shown = page.file.shown
     try:

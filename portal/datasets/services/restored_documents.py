@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
-from portal.common.archives import Archive, ArchiveFault
+from portal.common.archives import ArchiveFault
 from portal.datasets.exports import document_images
 from portal.datasets.models import (
     Dataset,
@@ -19,6 +19,7 @@ from portal.datasets.models import (
 from portal.datasets.models.documents import document_name
 from portal.datasets.publishing.manifest import Manifest
 from portal.datasets.publishing.rows import PublishedItem
+from portal.datasets.publishing.verify import Archive
 from portal.datasets.sources.pictures import Picture, PictureError, check_picture
 from portal.facts import Canonical, RefusedHtml, TagError, read_tags
 

@@ -10,7 +10,8 @@ from portal.datasets.publishing.manifest import Manifest
 from portal.datasets.publishing.meta_lines import LANGUAGE, META_LINES
 from portal.datasets.publishing.rows import PublishingError
 from portal.datasets.publishing.verify import Archive, archive_lines
-from portal.datasets.sources.meta import DocumentMeta, check_plain, described, read_text
+from portal.datasets.sources.json_values import check_plain
+from portal.datasets.sources.meta import DocumentMeta, described, read_text
 
 
 @dataclass(frozen=True)

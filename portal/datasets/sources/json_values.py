@@ -29,7 +29,7 @@ def read_json(data: bytes) -> Any:
         line = error.object.count(b"\n", 0, error.start) + 1
         raise JsonError(f"not UTF-8 at byte {error.start + 1}", line) from error
     try:
-        value = json.loads(text, parse_constant=_no_number, object_pairs_hook=_distinct)
+        value = json.loads(text, parse_constant=no_number, object_pairs_hook=_distinct)
     except json.JSONDecodeError as error:
         # Some of Python's messages end in the word that comes next.
         reason = f"not JSON: {error.msg.removesuffix(' at')} at column {error.colno}"
@@ -78,7 +78,7 @@ def _check_scalar(node: Any) -> None:
         raise JsonError("a number is too large")
 
 
-def _no_number(name: str) -> NoReturn:
+def no_number(name: str) -> NoReturn:
     raise JsonError(f"{name} is no JSON number")
 
 

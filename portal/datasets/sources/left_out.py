@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from portal.datasets.models.imports import ImportRun
+from portal.datasets.models import ImportRun
 
 from .image_paths import PICTURE_SUFFIXES
 

@@ -1,16 +1,16 @@
 """Reading `meta.jsonl`: one JSON object per document, named by its `id`."""
 
 import json
-import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any
 from urllib.parse import urlsplit
 
 from django.db.models import CharField
 
 from portal.datasets.models.documents import Document, DocumentType, document_name
 
+from .json_values import check_plain, no_number
 from .layout import META, Refusal
 
 # No description of one page is longer; what is, is something else.
@@ -100,7 +100,7 @@ def _parsed(number: int, line: bytes) -> dict[str, Any]:
     if len(line) > LINE_LIMIT:
         raise MetaError(number, f"longer than {LINE_LIMIT // 1024} kB")
     try:
-        value = json.loads(line.decode("utf-8"), parse_constant=_no_number)
+        value = json.loads(line.decode("utf-8"), parse_constant=no_number)
         check_plain(value)
     except UnicodeDecodeError as error:
         raise MetaError(number, f"not UTF-8 at byte {error.start + 1} of the line") from error
@@ -111,27 +111,6 @@ def _parsed(number: int, line: bytes) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise MetaError(number, "not a JSON object")
     return value
-
-
-def _no_number(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON number")
-
-
-def check_plain(value: Any) -> None:
-    """Refuses what JSON can spell and a database cannot keep: NUL, half characters, infinity."""
-    if isinstance(value, str):
-        if "\x00" in value or any("\ud800" <= c <= "\udfff" for c in value):
-            raise ValueError("a text contains a NUL or half a character")
-    elif isinstance(value, float):
-        if not math.isfinite(value):
-            raise ValueError("a number is too large")
-    elif isinstance(value, list):
-        for part in value:
-            check_plain(part)
-    elif isinstance(value, dict):
-        for key, part in value.items():
-            check_plain(key)
-            check_plain(part)
 
 
 def _id_of(fields: dict[str, Any], number: int) -> str:

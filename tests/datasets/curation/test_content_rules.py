@@ -1,6 +1,3 @@
-import doctest
-from importlib import import_module
-
 import pytest
 
 from portal.datasets.curation.content_rules import CONTENTS, find_content, missing_content
@@ -95,13 +92,3 @@ def test_missing_content_keeps_the_order_asked_for() -> None:
     html = canonicalise("<p>as of March 24, 2025</p>").html
     assert missing_content(html, CONTENTS) == ["numeric_table", "footnote"]
     assert missing_content(html, ["dated_reference"]) == []
-
-
-@pytest.mark.parametrize(
-    "name",
-    "acceptance check_digits draws duplicates masking pii records statistics stratified".split(),
-)
-def test_examples_in_docstrings(name: str) -> None:
-    result = doctest.testmod(import_module(f"portal.datasets.curation.{name}"))
-    assert result.attempted > 0
-    assert result.failed == 0
