@@ -7,7 +7,6 @@ import pytest
 from django.test import Client
 from drf_spectacular.views import SpectacularAPIView
 
-
 SCHEMA = "/api/v1/schema/"
 pytestmark = pytest.mark.django_db
 
