@@ -7,13 +7,14 @@ class AnnotationConfig(AppConfig):
 
     def ready(self) -> None:
         # Services need models, which are there only now.
-        from portal.accounts import account_data, offers
+        from portal.accounts import account_data
+        from portal.accounts.offers import register_offers
         from portal.datasets import deciders
 
         from .account_data import CampaignData
         from .deciders import CampaignLeads
         from .services.inviting import CampaignOffers
 
-        offers.register(CampaignOffers())
+        register_offers(CampaignOffers())
         account_data.register(CampaignData())
         deciders.register(CampaignLeads())

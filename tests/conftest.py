@@ -28,7 +28,7 @@ from pytest_django import DjangoDbBlocker
 from rest_framework.test import APIClient
 
 from portal.accounts.models import User
-from portal.jobs import upkeep
+from portal.jobs.upkeep import SWEEPS
 
 from .worlds import shared
 
@@ -162,8 +162,8 @@ def _own_files(settings: Any, tmp_path: Path) -> None:
 @pytest.fixture(autouse=True)
 def _no_drawing_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
     """Once a minute workers have the charts of all boards drawn, in whatever test that would be."""
-    kept = [look for look in upkeep.SWEEPS if look.__name__ != "queue_undrawn"]
-    monkeypatch.setattr(upkeep, "SWEEPS", kept)
+    kept = [look for look in SWEEPS if look.__name__ != "queue_undrawn"]
+    monkeypatch.setattr("portal.jobs.upkeep.SWEEPS", kept)
 
 
 def make_user(name: str, **extra: Any) -> User:

@@ -30,7 +30,7 @@ from django.core.cache import caches
 from django.db import transaction
 from django.test import override_settings
 
-from portal.jobs import upkeep
+from portal.jobs.upkeep import SWEEPS
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Fixture = pytest.FixtureDef[Any]
@@ -120,8 +120,8 @@ def _add(fixture: Fixture) -> None:
 @contextmanager
 def _as_in_a_test(files: Path) -> Iterator[None]:
     """The settings that fixtures of `tests.conftest` make for every test."""
-    sweeps = [look for look in upkeep.SWEEPS if look.__name__ != "queue_undrawn"]
-    with override_settings(MEDIA_ROOT=files), patch.object(upkeep, "SWEEPS", sweeps):
+    sweeps = [look for look in SWEEPS if look.__name__ != "queue_undrawn"]
+    with override_settings(MEDIA_ROOT=files), patch("portal.jobs.upkeep.SWEEPS", sweeps):
         yield
     # Emails are not rows: without this only the first test would find them.
     mail.outbox.clear()

@@ -8,9 +8,10 @@ class AccountsConfig(AppConfig):
 
     def ready(self) -> None:
         # They need models, which are there only now.
-        from . import account_data, offers
+        from . import account_data
+        from .offers import register_offers
         from .own_data import AccountsData
         from .teams.inviting import TeamOffers
 
-        offers.register(TeamOffers())
+        register_offers(TeamOffers())
         account_data.register(AccountsData())

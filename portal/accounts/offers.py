@@ -54,7 +54,7 @@ class OfferSource(Protocol):
 _sources: list[OfferSource] = []
 
 
-def register(source: OfferSource) -> None:
+def register_offers(source: OfferSource) -> None:
     """Called once by each app, from its AppConfig."""
     _sources.append(source)
 

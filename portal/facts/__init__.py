@@ -19,8 +19,8 @@ from portal.facts.labelstudio_reading import Region, Task, TaskAnnotation, read_
 from portal.facts.labelstudio_writing import LabelledBy, label_config, write_task
 from portal.facts.offsets import codepoint_to_utf16, utf16_to_codepoint
 from portal.facts.snapping import snap
+from portal.facts.span_advice import GRAVE_WARNINGS, SpanWarning, span_warnings
 from portal.facts.span_elements import FactPage, read_span_elements, write_span_elements
-from portal.facts.span_warnings import GRAVE_WARNINGS, SpanWarning, span_warnings
 from portal.facts.spans import Span, SpanFault, check_spans, is_blank, trim_span
 from portal.facts.tag_reading import TaggedPage, read_tags
 from portal.facts.tag_writing import write_tags

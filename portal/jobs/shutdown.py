@@ -28,12 +28,12 @@ class Interrupted(BaseException):
     """This process is to end now: the job at hand is broken off and its row given back."""
 
 
-def request() -> None:
+def ask_to_stop() -> None:
     """No process of this worker shall begin another job."""
     _stopping[0] = 1
 
 
-def requested() -> bool:
+def stop_is_asked() -> bool:
     """Whether this process should begin no further job."""
     return _stopping[0] != 0 or _process.told_to_end
 

@@ -9,7 +9,7 @@ from celery.platforms import set_pdeathsig
 from celery.signals import beat_embedded_init, worker_process_init, worker_shutting_down
 from django.conf import settings
 
-from portal.jobs import shutdown
+from portal.jobs.shutdown import Interrupted, ask_to_stop, heeding, hold_back, stop_is_asked
 from portal.jobs.wakeup import TASK, wake
 from portal.jobs.worker import run_due_jobs
 
@@ -17,12 +17,12 @@ from portal.jobs.worker import run_due_jobs
 def run_woken() -> None:
     """Runs what is due. Any number of these messages, lost or doubled, leads to the same rows."""
     # An interrupted job has been given back, and the worker ends this process once it is idle.
-    with suppress(shutdown.Interrupted), shutdown.heeding(signal.SIGTERM):
-        run_due_jobs(should_stop=shutdown.requested, on_more=wake)
+    with suppress(Interrupted), heeding(signal.SIGTERM):
+        run_due_jobs(should_stop=stop_is_asked, on_more=wake)
 
 
 def _stop_after_this_job(**_: object) -> None:
-    shutdown.request()
+    ask_to_stop()
 
 
 def _end_with_worker(**_: object) -> None:
@@ -31,7 +31,7 @@ def _end_with_worker(**_: object) -> None:
 
 
 def _wait_with_signals(**_: object) -> None:
-    shutdown.hold_back(signal.SIGTERM)
+    hold_back(signal.SIGTERM)
 
 
 def _bound_memory(**_: object) -> None:

@@ -11,7 +11,6 @@ from portal.accounts.exporting import request_export
 from portal.accounts.inviting import accept_invitation
 from portal.accounts.models import AccountExport, Invitation, Team, User
 from portal.accounts.offers import InvitationRefused
-from portal.accounts.teams import inviting, services
 from portal.accounts.teams.inviting import invite_to_team
 from portal.accounts.teams.services import (
     TeamRefused,
@@ -111,7 +110,7 @@ def test_the_last_place_in_a_team_is_given_once(
 ) -> None:
     team = team_of(ann)
     invite_to_team(team=team, emails=[ben.email, cleo.email], actor=ann, origin=ORIGIN)
-    monkeypatch.setattr(services, "MAX_MEMBERS", 2)
+    monkeypatch.setattr("portal.accounts.teams.services.MAX_MEMBERS", 2)
     first, second = Invitation.objects.order_by("pk")
     results = at_once(
         lambda: accept_invitation(invitation=first, user=ben),
@@ -129,7 +128,7 @@ def test_of_two_teams_with_one_name_made_at_once_one_is_refused(ann: User, ben: 
 
 
 def test_letters_are_counted_over_tabs(ann: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(inviting, "INVITATIONS_PER_DAY", 1)
+    monkeypatch.setattr("portal.accounts.teams.inviting.INVITATIONS_PER_DAY", 1)
     one, two = team_of(ann, name="One"), team_of(ann, name="Two")
     results = at_once(
         lambda: invite_to_team(team=one, emails=["a@example.org"], actor=ann, origin=ORIGIN),

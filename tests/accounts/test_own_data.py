@@ -14,8 +14,7 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from annotation.models import Membership
-from portal.accounts import exporting
-from portal.accounts.exporting import ExportRefused, request_export, write_export
+from portal.accounts.exporting import ExportRefused, request_export, store_export, write_export
 from portal.accounts.models import AccountExport, User
 from portal.accounts.session_ending import end_sessions
 from portal.accounts.tokens import issue_token
@@ -217,7 +216,7 @@ def test_a_second_click_finds_the_file_under_way(ann: User) -> None:
 
 
 def test_files_a_day_are_limited(client_of: ClientOf, ann: User, monkeypatch: Any) -> None:
-    monkeypatch.setattr(exporting, "EXPORTS_PER_DAY", 1)
+    monkeypatch.setattr("portal.accounts.exporting.EXPORTS_PER_DAY", 1)
     request_export(user=ann)
     run_due_jobs()
     with pytest.raises(ExportRefused):
@@ -230,8 +229,8 @@ def test_files_a_day_are_limited(client_of: ClientOf, ann: User, monkeypatch: An
 
 def test_a_second_run_after_a_crash_leaves_one_file(ann: User) -> None:
     export = request_export(user=ann)
-    exporting.store_export(export)
-    exporting.store_export(export)
+    store_export(export)
+    store_export(export)
     assert default_storage.listdir("account-exports")[1] == [export.path.split("/")[1]]
 
 
@@ -255,7 +254,7 @@ def test_a_file_that_could_not_be_made_is_told(
     def broken(*_: object) -> None:
         raise OSError("disk full")
 
-    monkeypatch.setattr(exporting, "write_export", broken)
+    monkeypatch.setattr("portal.accounts.exporting.write_export", broken)
     request_export(user=ann)
     Job.objects.update(max_attempts=1)
     run_due_jobs()

@@ -9,7 +9,6 @@ from django.test import Client
 from rest_framework.test import APIClient
 
 from portal.accounts.models import Invitation, Team, TeamMember, User
-from portal.accounts.teams import services
 from portal.accounts.teams.inviting import invite_to_team
 from portal.accounts.teams.services import close_team
 from portal.jobs.worker import run_due_jobs
@@ -239,7 +238,7 @@ def test_handing_over_leaving_and_closing_by_hand(
 def test_a_closed_team_still_has_a_page(
     team: Team, client_of: ClientOf, ann: User, monkeypatch: Any
 ) -> None:
-    monkeypatch.setattr(services, "is_referred_to", lambda team: True)
+    monkeypatch.setattr("portal.accounts.teams.services.is_referred_to", lambda team: True)
     close_team(team=team, actor=ann)
     page = client_of(ann).get(URL)
     assert "This team is closed." in page.content.decode()

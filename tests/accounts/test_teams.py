@@ -10,7 +10,6 @@ from pytest_django import DjangoAssertNumQueries
 from portal.accounts.inviting import accept_invitation
 from portal.accounts.models import Invitation, Team, TeamMember, User
 from portal.accounts.offers import InvitationRefused, offer_of
-from portal.accounts.teams import inviting, services
 from portal.accounts.teams.access import team_for
 from portal.accounts.teams.inviting import invite_to_team
 from portal.accounts.teams.selectors import own_teams, team_people
@@ -81,7 +80,7 @@ def test_changing_keeps_the_address(ann: User, ben: User) -> None:
 
 
 def test_nobody_owns_more_teams_than_allowed(ann: User, monkeypatch: Any) -> None:
-    monkeypatch.setattr(services, "MAX_OWN_TEAMS", 2)
+    monkeypatch.setattr("portal.accounts.teams.services.MAX_OWN_TEAMS", 2)
     first = make_team(name="1", actor=ann)
     make_team(name="2", actor=ann)
     assert refused(lambda: make_team(name="3", actor=ann)) == "too_many"
@@ -154,7 +153,7 @@ def test_closing_a_team_nothing_refers_to_leaves_nothing(ann: User, ben: User) -
 
 
 def test_a_team_that_work_refers_to_keeps_its_name(ann: User, ben: User, monkeypatch: Any) -> None:
-    monkeypatch.setattr(services, "is_referred_to", lambda team: True)
+    monkeypatch.setattr("portal.accounts.teams.services.is_referred_to", lambda team: True)
     team = team_of(ann, ben)
     close_team(team=team, actor=ann)
     close_team(team=team, actor=ann)
@@ -229,7 +228,7 @@ def test_an_invitation_ends_with_the_right_of_whoever_sent_it(
     elif end == "switched_off":
         User.objects.filter(pk=ann.pk).update(is_active=False)
     else:
-        monkeypatch.setattr(services, "is_referred_to", lambda team: True)
+        monkeypatch.setattr("portal.accounts.teams.services.is_referred_to", lambda team: True)
         close_team(team=team, actor=ben)
     with pytest.raises(InvitationRefused) as caught:
         accept_invitation(invitation=invitation, user=cleo)
@@ -240,7 +239,7 @@ def test_an_invitation_ends_with_the_right_of_whoever_sent_it(
 def test_a_full_team_takes_nobody(ann: User, ben: User, cleo: User, monkeypatch: Any) -> None:
     team = team_of(ann)
     first, second = invited(team, ben.email, ann), invited(team, cleo.email, ann)
-    monkeypatch.setattr(services, "MAX_MEMBERS", 2)
+    monkeypatch.setattr("portal.accounts.teams.services.MAX_MEMBERS", 2)
     accept_invitation(invitation=first, user=ben)
     with pytest.raises(InvitationRefused) as caught:
         accept_invitation(invitation=second, user=cleo)
@@ -248,7 +247,7 @@ def test_a_full_team_takes_nobody(ann: User, ben: User, cleo: User, monkeypatch:
 
 
 def test_those_who_are_invited_count_as_members(ann: User, monkeypatch: Any) -> None:
-    monkeypatch.setattr(inviting, "MAX_MEMBERS", 3)
+    monkeypatch.setattr("portal.accounts.teams.inviting.MAX_MEMBERS", 3)
     team = team_of(ann)
 
     def ask(*emails: str) -> object:
@@ -261,7 +260,7 @@ def test_those_who_are_invited_count_as_members(ann: User, monkeypatch: Any) -> 
 
 
 def test_letters_a_day_are_counted_by_person_over_all_teams(ann: User, monkeypatch: Any) -> None:
-    monkeypatch.setattr(inviting, "INVITATIONS_PER_DAY", 2)
+    monkeypatch.setattr("portal.accounts.teams.inviting.INVITATIONS_PER_DAY", 2)
     one, two = team_of(ann, name="One"), team_of(ann, name="Two")
     invited(one, "a@example.org", ann)
     invited(two, "b@example.org", ann)

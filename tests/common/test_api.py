@@ -14,7 +14,7 @@ from rest_framework.request import Request
 from rest_framework.test import APIRequestFactory
 
 from portal.common.api import MOST_AT_ONCE, BodyTooLarge, Pages, PlainJSONParser
-from portal.home import errors
+from portal.home.errors import server_error
 from tests.many import drawn
 
 
@@ -87,7 +87,7 @@ def test_errors_below_api_are_json(client: Client, db: None) -> None:
     missing = client.get("/api/v1/no-such-thing/")
     assert missing.status_code == 404
     assert missing.json()["detail"].startswith("The page does not exist")
-    response = errors.server_error(RequestFactory().get("/api/v1/boards/"))
+    response = server_error(RequestFactory().get("/api/v1/boards/"))
     assert (response.status_code, json.loads(response.content)["detail"]) == (
         500,
         "The fault was logged. Please try again.",

@@ -6,7 +6,7 @@ import pytest
 from django.core.exceptions import PermissionDenied
 from django.test import Client, RequestFactory
 
-from portal.home import errors
+from portal.home.errors import bad_request, forbidden, server_error
 
 pytestmark = pytest.mark.django_db
 
@@ -21,16 +21,14 @@ def test_a_page_that_is_not_there(client: Client) -> None:
 
 def test_a_refusal_gives_its_reason() -> None:
     request = RequestFactory().get("/")
-    response = errors.forbidden(request, PermissionDenied("This page is for organisers."))
+    response = forbidden(request, PermissionDenied("This page is for organisers."))
     assert response.status_code == 403
     assert "This page is for organisers." in response.content.decode()
-    assert (
-        "does not have the role" in errors.forbidden(request, PermissionDenied()).content.decode()
-    )
+    assert "does not have the role" in forbidden(request, PermissionDenied()).content.decode()
 
 
 def test_a_request_that_cannot_be_understood() -> None:
-    assert errors.bad_request(RequestFactory().get("/"), ValueError()).status_code == 400
+    assert bad_request(RequestFactory().get("/"), ValueError()).status_code == 400
 
 
 def test_a_fault_is_told_even_when_nobody_can_say_who_is_logged_in() -> None:
@@ -39,7 +37,7 @@ def test_a_fault_is_told_even_when_nobody_can_say_who_is_logged_in() -> None:
             raise AssertionError("the error page asked for the user")
 
     request_class = type("Request", (), {"user": Broken(), "path": "/"})
-    response = errors.server_error(request_class())
+    response = server_error(request_class())
     assert response.status_code == 500
     assert "Something broke on our side" in response.content.decode()
 

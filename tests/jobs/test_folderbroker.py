@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 from portal.celery import app
-from portal.jobs import wakeup
+from portal.jobs.wakeup import TASK, _Pause, wake
 
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: Any) -> Path:
     options = {"folder": str(tmp_path), "polling_interval": 0.01}
     monkeypatch.setitem(app.conf, "broker_transport_options", options)
-    monkeypatch.setattr(wakeup, "_pause", wakeup._Pause())
+    monkeypatch.setattr("portal.jobs.wakeup._pause", _Pause())
     settings.CELERY_BROKER_URL = "filesystem://"
     return tmp_path
 
@@ -30,10 +30,10 @@ def queue(folder: Path) -> Iterator[Any]:
 
 
 def test_a_wake_up_goes_through(queue: Any, folder: Path) -> None:
-    wakeup.wake()
+    wake()
     assert queue.qsize() == 1
     message = queue.get(timeout=1)
-    assert message.headers["task"] == wakeup.TASK
+    assert message.headers["task"] == TASK
     assert list(folder.iterdir()) == []
 
 

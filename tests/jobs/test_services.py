@@ -12,10 +12,10 @@ from django.db import transaction
 from portal.accounts.models import User
 from portal.audit.models import Event
 from portal.celery import app
-from portal.jobs import wakeup
 from portal.jobs.handlers import Claim, UnknownKind
 from portal.jobs.models import Job
 from portal.jobs.services import cancel_group, enqueue, enqueue_many, try_again
+from portal.jobs.wakeup import _Pause, wake
 from tests.jobs.conftest import Register
 
 pytestmark = pytest.mark.django_db
@@ -29,7 +29,7 @@ def do_nothing(claim: Claim) -> None:
 @pytest.fixture(autouse=True)
 def _kind(register: Register, monkeypatch: pytest.MonkeyPatch) -> None:
     register(do_nothing)
-    monkeypatch.setattr(wakeup, "_pause", wakeup._Pause())
+    monkeypatch.setattr("portal.jobs.wakeup._pause", _Pause())
 
 
 def test_enqueue_writes_a_due_row() -> None:
@@ -65,7 +65,7 @@ def test_many_enqueues_in_one_transaction_send_one_message(
         for _ in range(5):
             enqueue(kind="test", payload={})
         enqueue_many(kind="test", payloads=[{}, {}])
-    assert callbacks == [wakeup.wake]
+    assert callbacks == [wake]
 
 
 def test_a_rolled_back_savepoint_does_not_swallow_the_wake_up(
@@ -76,7 +76,7 @@ def test_a_rolled_back_savepoint_does_not_swallow_the_wake_up(
             enqueue(kind="test", payload={})
             transaction.set_rollback(True)
         enqueue(kind="test", payload={})
-    assert callbacks == [wakeup.wake]
+    assert callbacks == [wake]
     assert Job.objects.count() == 1
 
 
@@ -85,7 +85,7 @@ def test_a_wake_up_is_sent_when_the_transaction_commits_and_not_before(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     sent: list[int] = []
-    monkeypatch.setattr(wakeup, "_send", lambda: sent.append(Job.objects.count()))
+    monkeypatch.setattr("portal.jobs.wakeup._send", lambda: sent.append(Job.objects.count()))
     with transaction.atomic():
         enqueue(kind="test", payload={})
         assert sent == []
@@ -98,7 +98,7 @@ def test_a_broker_that_is_down_neither_fails_nor_delays(
 ) -> None:
     settings.CELERY_BROKER_URL = f"{scheme}://127.0.0.1:1/"
     start = time.monotonic()
-    wakeup.wake()
+    wake()
     assert time.monotonic() - start < 1
     assert "No wake-up sent" in caplog.text
     assert "refused" in caplog.text
@@ -111,10 +111,10 @@ def test_a_broker_that_is_silent_delays_for_a_moment_only_and_once(
     with socket.create_server(("127.0.0.1", 0)) as silent:
         settings.CELERY_BROKER_URL = f"{scheme}://127.0.0.1:{silent.getsockname()[1]}/"
         start = time.monotonic()
-        wakeup.wake()
+        wake()
         first = time.monotonic() - start
         for _ in range(10):
-            wakeup.wake()
+            wake()
         further = time.monotonic() - start - first
     assert first < 3
     assert further < 0.1
@@ -126,7 +126,7 @@ def test_a_message_reaches_the_broker(settings: Any) -> None:
     with app.connection_for_read("memory://") as connection:
         queue = connection.SimpleQueue("celery")
         queue.clear()
-        wakeup.wake()
+        wake()
         message = queue.get(timeout=1)
         message.ack()
     assert message.headers["task"] == "portal.jobs.wake"

@@ -7,18 +7,26 @@ from collections.abc import Iterator
 
 import pytest
 
-from portal.jobs import shutdown, tasks
+from portal.jobs import tasks
 from portal.jobs.handlers import Claim
 from portal.jobs.models import Job
 from portal.jobs.services import enqueue, enqueue_many
+from portal.jobs.shutdown import (
+    Interrupted,
+    _process,
+    _stopping,
+    breakable,
+    heeding,
+    stop_is_asked,
+)
 from tests.jobs.conftest import Register
 
 
 @pytest.fixture(autouse=True)
 def _running() -> Iterator[None]:
     yield
-    shutdown._stopping[0] = 0
-    shutdown._process.told_to_end = False
+    _stopping[0] = 0
+    _process.told_to_end = False
 
 
 def terminate() -> None:
@@ -27,33 +35,33 @@ def terminate() -> None:
 
 def test_a_signal_breaks_off_where_that_is_allowed() -> None:
     before = signal.getsignal(signal.SIGTERM)
-    with shutdown.heeding(signal.SIGTERM):
-        with pytest.raises(shutdown.Interrupted), shutdown.breakable():
+    with heeding(signal.SIGTERM):
+        with pytest.raises(Interrupted), breakable():
             terminate()
         terminate()  # does nothing more: the tidying up is not to be broken off
-        assert shutdown.requested()
+        assert stop_is_asked()
     assert signal.getsignal(signal.SIGTERM) is before
 
 
 def test_a_signal_before_the_block_is_not_forgotten() -> None:
-    with shutdown.heeding(signal.SIGTERM):
+    with heeding(signal.SIGTERM):
         terminate()
-        with pytest.raises(shutdown.Interrupted), shutdown.breakable():
+        with pytest.raises(Interrupted), breakable():
             raise AssertionError("the block must not be entered")
 
 
 def test_an_earlier_signal_does_not_stop_the_next_message() -> None:
-    with shutdown.heeding(signal.SIGTERM):
+    with heeding(signal.SIGTERM):
         terminate()
-    with shutdown.heeding(signal.SIGTERM):
-        assert not shutdown.requested()
+    with heeding(signal.SIGTERM):
+        assert not stop_is_asked()
 
 
 def test_a_thread_works_without_signals() -> None:
     entered = []
 
     def work() -> None:
-        with shutdown.heeding(signal.SIGTERM), shutdown.breakable():
+        with heeding(signal.SIGTERM), breakable():
             entered.append(threading.current_thread())
 
     thread = threading.Thread(target=work)

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from portal.jobs import upkeep
 from portal.jobs.models import Job, JobEvent
 from portal.jobs.services import enqueue_many
+from portal.jobs.upkeep import _Next, prune, run_when_due, sweep
 from portal.jobs.worker import run_due_jobs
 from tests.jobs.conftest import Register
 
@@ -19,8 +19,8 @@ State = Job.State
 @pytest.fixture(autouse=True)
 def _fresh(register: Register, monkeypatch: pytest.MonkeyPatch) -> None:
     register(lambda claim: None)
-    monkeypatch.setattr(upkeep, "_next", upkeep._Next())
-    monkeypatch.setattr(upkeep, "SWEEPS", [])
+    monkeypatch.setattr("portal.jobs.upkeep._next", _Next())
+    monkeypatch.setattr("portal.jobs.upkeep.SWEEPS", [])
 
 
 def ended(group: str, *days: float, state: str = State.DONE) -> None:
@@ -41,7 +41,7 @@ def test_old_jobs_go_with_their_log(state: str, settings: Any) -> None:
     ended("old", 31, 31, state=state)
     ended("", 31, state=state)
     ended("new", 29, state=state)
-    assert upkeep.prune() == 3
+    assert prune() == 3
     assert groups() == {"new"}
     assert set(JobEvent.objects.values_list("group", flat=True)) == {"new"}
 
@@ -51,7 +51,7 @@ def test_a_group_goes_as_one(settings: Any) -> None:
     ended("partly", 90, 29)
     ended("going on", 90)
     enqueue_many(kind="test", payloads=[{}], group="going on")
-    assert upkeep.prune() == 0
+    assert prune() == 0
     assert Job.objects.count() == 4
 
 
@@ -59,15 +59,15 @@ def test_unfinished_jobs_never_go() -> None:
     long_ago = timezone.now() - timedelta(days=900)
     enqueue_many(kind="test", payloads=[{}, {}], group="g", not_before=long_ago)
     Job.objects.update(created_at=long_ago, started_at=long_ago)
-    assert upkeep.prune() == 0
+    assert prune() == 0
 
 
 def test_steps_are_small_and_the_next_follows_soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(upkeep, "PRUNE_AT_ONCE", 2)
+    monkeypatch.setattr("portal.jobs.upkeep.PRUNE_AT_ONCE", 2)
     ended("old", *[99] * 5)
     left = []
     for _ in range(4):
-        upkeep.run_when_due()
+        run_when_due()
         left.append(Job.objects.count())
     assert left == [3, 1, 0, 0]
     assert not JobEvent.objects.exists()
@@ -82,9 +82,9 @@ def test_a_worker_prunes_and_says_nothing_of_it() -> None:
 def test_it_is_not_looked_at_before_a_minute_has_passed(
     django_assert_num_queries: Any,
 ) -> None:
-    upkeep.run_when_due()
+    run_when_due()
     with django_assert_num_queries(0):
-        upkeep.run_when_due()
+        run_when_due()
 
 
 def test_a_sweep_that_fails_stops_nothing(
@@ -99,7 +99,7 @@ def test_a_sweep_that_fails_stops_nothing(
         looked.append("here")
 
     for look in (fails, looks, looks):
-        upkeep.sweep(look)
-    upkeep.run_when_due()
+        sweep(look)
+    run_when_due()
     assert looked == ["here"]
     assert "upkeep" in caplog.text

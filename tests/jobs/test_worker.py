@@ -11,10 +11,10 @@ from django.core.management import call_command
 from django.utils import timezone
 
 from portal.audit.models import Event
-from portal.jobs import shutdown
 from portal.jobs.handlers import HANDLERS, Claim, Retry, handler
 from portal.jobs.models import Job
 from portal.jobs.services import cancel_group, enqueue, enqueue_many
+from portal.jobs.shutdown import Interrupted, _process
 from portal.jobs.worker import run_due_jobs
 from tests.jobs.conftest import Register
 
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture(autouse=True)
 def _not_told_to_end() -> Iterator[None]:
     yield
-    shutdown._process.told_to_end = False
+    _process.told_to_end = False
 
 
 State = Job.State
@@ -194,7 +194,7 @@ def test_a_worker_that_lost_its_lease_leaves_the_row_to_the_other(register: Regi
     assert effects("double") == 0
 
 
-@pytest.mark.parametrize("interruption", [shutdown.Interrupted, KeyboardInterrupt])
+@pytest.mark.parametrize("interruption", [Interrupted, KeyboardInterrupt])
 def test_an_interrupted_job_is_given_back(
     register: Register, interruption: type[BaseException]
 ) -> None:

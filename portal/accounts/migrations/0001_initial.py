@@ -6,7 +6,7 @@ Constraints and indexes are options of their model: SQLite remakes a table for e
 import django.db.models.deletion
 import django.db.models.functions.text
 import django.utils.timezone
-import portal.accounts.models.people
+from portal.accounts.models import UserManager
 from django.conf import settings
 from django.db import migrations, models
 
@@ -42,7 +42,7 @@ class Migration(migrations.Migration):
                 'constraints': [models.UniqueConstraint(django.db.models.functions.text.Lower('email'), name='user_email_unique_in_any_case')],
             },
             managers=[
-                ('objects', portal.accounts.models.people.UserManager()),
+                ('objects', UserManager()),
             ],
         ),
         migrations.CreateModel(

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
 
-from portal.jobs.shutdown import Interrupted, heeding, requested
+from portal.jobs.shutdown import Interrupted, heeding, stop_is_asked
 from portal.jobs.worker import run_due_jobs
 
 LOOK_AGAIN_SECONDS = 1.0
@@ -26,8 +26,8 @@ class Command(BaseCommand):
     def handle(self, *, forever: bool, **_: Any) -> None:
         count = 0
         with suppress(Interrupted), heeding(signal.SIGTERM, signal.SIGINT):
-            count = run_due_jobs(should_stop=requested)
-            while forever and not requested():
+            count = run_due_jobs(should_stop=stop_is_asked)
+            while forever and not stop_is_asked():
                 sleep(LOOK_AGAIN_SECONDS)
-                run_due_jobs(should_stop=requested)
-        self.stdout.write("Stopped." if requested() else f"Jobs run: {count}")
+                run_due_jobs(should_stop=stop_is_asked)
+        self.stdout.write("Stopped." if stop_is_asked() else f"Jobs run: {count}")
