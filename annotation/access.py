@@ -22,7 +22,7 @@ from django.urls import reverse
 from annotation.models import Assignment, Campaign, CampaignDocument, Case, Membership
 from annotation.models.assignments import AssignmentQuerySet
 from portal.accounts.access import is_organiser
-from portal.common.prepared import Parameter, Prepared
+from portal.web.prepared import Parameter, Prepared
 
 # HTML and text are large, and no page needs both.
 _CONTENT = "campaign_document__document__content"

@@ -8,7 +8,7 @@ class AnnotationConfig(AppConfig):
     def ready(self) -> None:
         # Services need models, which are there only now.
         from portal.accounts import account_data
-        from portal.accounts.offers import register_offers
+        from portal.accounts.invitations.selectors import register_offers
         from portal.datasets import deciders
 
         from .account_data import CampaignData

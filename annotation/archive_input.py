@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import IO, Any
 
-from portal.common.archives import MEGABYTE, Archive, ArchiveFault, ArchiveLimits, open_archive
+from portal.files.archives import MEGABYTE, Archive, ArchiveFault, ArchiveLimits, open_archive
 
 from .archive_format import FORMAT, HEAD, KINDS, NUMBERED, PEOPLE, SETTINGS, VERSION, Kind
 

@@ -8,10 +8,10 @@ from annotation.models import SuggestionSource
 from annotation.services.campaigns import default_guidelines
 from annotation.services.teams import MAX_OVERLAP
 from annotation.workflow_forms import SettingsFields
-from portal.common.uploads import upload_limit_message
 from portal.datasets.models import Dataset, Selection
 from portal.datasets.release_forms import ReleaseTermsForm
-from portal.facts.labels import check_labels
+from portal.facts.spans import check_labels
+from portal.files.uploads import upload_limit_message
 from scoring.metrics.agreement_labels import OUTSIDE
 
 MAX_LABELS = 9

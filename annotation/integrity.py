@@ -11,7 +11,7 @@ from typing import Protocol
 
 from portal.facts import FactValue, check_spans, check_value
 from portal.facts import Span as TextSpan
-from portal.facts.labels import label_kind
+from portal.facts.spans import label_kind
 
 
 class SubmittedSpan(Protocol):

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import IO
 
-from portal.common.archives import ArchiveFault, ArchiveLimits, open_archive
 from portal.datasets.sources.gold import bounded_lines
 from portal.datasets.sources.json_arrays import json_items
 from portal.datasets.sources.layout import PAGE_SUFFIXES, printable
@@ -23,6 +22,7 @@ from portal.facts import (
     read_document_line,
     read_tasks,
 )
+from portal.files.archives import ArchiveFault, ArchiveLimits, open_archive
 
 GOLD_FOLDER = "gold"
 # Form → the endings its files have.

@@ -6,7 +6,7 @@ from django import forms
 
 from annotation.access import Standing
 from annotation.models import Membership
-from portal.accounts.forms import AddressesField
+from portal.accounts.invitations.views import AddressesField
 
 MAX_DAYS = 365
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import IO, Any
 
-from portal.common.archives import ArchiveFault, ArchiveLimits, Member, open_archive
 from portal.datasets.sources.gold import bounded_lines
 from portal.datasets.sources.layout import PAGE_SUFFIXES, printable
 from portal.facts import RefusedHtml, Span, decode_html
+from portal.files.archives import ArchiveFault, ArchiveLimits, Member, open_archive
 
 from .span_input import MAX_SPANS
 

@@ -4,9 +4,9 @@ from typing import Any
 
 from django.urls import reverse
 
-from portal.accounts.letters import send_letter
+from portal.accounts.emails import send_letter
 from portal.accounts.models import User, display_name
-from portal.common.archives import ArchiveFault
+from portal.files.archives import ArchiveFault
 from portal.jobs.handlers import Claim, handler
 
 from .models import CampaignImport, Membership, Reminder, SuggestionUpload

@@ -8,7 +8,7 @@ from annotation.access import Standing
 from annotation.models import CampaignImport, Membership
 from annotation.selectors.campaign_export import FORM_WORDS
 from portal.accounts.models import User, display_name
-from portal.common.uploads import upload_limit_message
+from portal.files.uploads import upload_limit_message
 
 Form = CampaignImport.Form
 Layer = CampaignImport.Layer

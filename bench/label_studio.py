@@ -17,8 +17,8 @@ from bench.client import Client, rate_and_p95
 from bench.filings import Filing, spans_of
 from bench.site import Server, free_port
 from portal.facts import canonicalise
-from portal.facts.fact_spans import FactSpan
-from portal.facts.labelstudio_writing import LABELS, OBJECT, LabelledBy, write_task
+from portal.facts.labelstudio.tasks import LABELS, OBJECT, LabelledBy, write_task
+from portal.facts.spans import FactSpan
 
 VERSION = "1.23.2"
 # Seconds after which a server that has just started is idle.

@@ -131,10 +131,10 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
-    "portal.common.plain_addresses.PlainAddressMiddleware",
-    "portal.common.newlines.PlainNewlinesMiddleware",
-    "portal.common.conditional.ApiConditionalMiddleware",
-    "portal.common.known_parameters.KnownParametersMiddleware",
+    "portal.web.requests.PlainAddressMiddleware",
+    "portal.web.api.PlainNewlinesMiddleware",
+    "portal.web.conditional.ApiConditionalMiddleware",
+    "portal.web.requests.KnownParametersMiddleware",
 ]
 
 ROOT_URLCONF = "portal.urls"
@@ -267,7 +267,7 @@ ARCHIVE_MEMBERS_LIMIT = _int("ARCHIVE_MEMBERS_LIMIT", 100_000)
 DATA_UPLOAD_MAX_MEMORY_SIZE = 10 * MEGABYTE
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 5_000
 FILE_UPLOAD_HANDLERS = [
-    "portal.common.uploads.LimitedUploadHandler",
+    "portal.files.uploads.LimitedUploadHandler",
     "django.core.files.uploadhandler.MemoryFileUploadHandler",
     "django.core.files.uploadhandler.TemporaryFileUploadHandler",
 ]
@@ -291,7 +291,7 @@ ACCOUNT_LOGOUT_REDIRECT_URL = "home:home"
 ACCOUNT_USER_MODEL_USERNAME_FIELD = None
 ACCOUNT_LOGIN_METHODS = {"email"}
 ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*", "password2*"]
-ACCOUNT_FORMS = {"signup": "portal.accounts.forms.SignupForm"}
+ACCOUNT_FORMS = {"signup": "portal.accounts.adapter.SignupForm"}
 ACCOUNT_ADAPTER = "portal.accounts.adapter.AccountAdapter"
 # "invited": only who was sent an invitation may sign up, with the address it was sent to.
 SIGN_UP: str = env.str("SIGN_UP", default="open")
@@ -349,18 +349,18 @@ CONTENT_SECURITY_POLICY = {
 # --- API ------------------------------------------------------------------------------------
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
-        "portal.accounts.api.TokenAuthentication",
+        "portal.accounts.tokens.TokenAuthentication",
         "rest_framework.authentication.SessionAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticatedOrReadOnly"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "DEFAULT_PARSER_CLASSES": [
-        "portal.common.api.PlainJSONParser",
-        "portal.common.newlines.PlainFormParser",
-        "portal.common.newlines.PlainMultiPartParser",
+        "portal.web.api.PlainJSONParser",
+        "portal.web.api.PlainFormParser",
+        "portal.web.api.PlainMultiPartParser",
     ],
-    "DEFAULT_PAGINATION_CLASS": "portal.common.api.Pages",
+    "DEFAULT_PAGINATION_CLASS": "portal.web.api.Pages",
     "PAGE_SIZE": 100,
     "TEST_REQUEST_DEFAULT_FORMAT": "json",
 }
@@ -372,40 +372,40 @@ SPECTACULAR_SETTINGS = {
     "SCHEMA_PATH_PREFIX": "/api/v1",
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
-        "portal.home.api_errors.document_errors",
+        "portal.home.openapi.document_errors",
     ],
     # Choice sets whose fields share a name; without names of their own they would get hashes.
     "ENUM_NAME_OVERRIDES": {
-        "AssignmentFlagEnum": "portal.home.api_enums.ASSIGNMENT_FLAG",
-        "AssignmentStateEnum": "portal.home.api_enums.ASSIGNMENT_STATE",
-        "BatchAuditStateEnum": "portal.home.api_enums.AUDIT_STATE",
-        "BatchStateEnum": "portal.home.api_enums.BATCH_STATE",
-        "BoardStateEnum": "portal.home.api_enums.BOARD_STATE",
-        "CampaignStateEnum": "portal.home.api_enums.CAMPAIGN_STATE",
-        "CaseKindEnum": "portal.home.api_enums.CASE_KIND",
-        "CaseStateEnum": "portal.home.api_enums.CASE_STATE",
-        "DatasetTaskKindEnum": "portal.home.api_enums.DATASET_TASK_KIND",
-        "DatasetVisibilityEnum": "portal.home.api_enums.DATASET_VISIBILITY",
-        "DisputeStateEnum": "portal.home.api_enums.DISPUTE_STATE",
-        "DocumentKindEnum": "portal.home.api_enums.DOCUMENT_KIND",
-        "DocumentStateEnum": "portal.home.api_enums.DOCUMENT_STATE",
-        "FindingKindEnum": "portal.home.api_enums.FINDING_KIND",
-        "FindingDecisionEnum": "portal.home.api_enums.FINDING_DECISION",
-        "FindingGivenDecisionEnum": "portal.home.api_enums.FINDING_GIVEN_DECISION",
-        "DuplicateDecisionEnum": "portal.home.api_enums.DUPLICATE_DECISION",
-        "DocumentTypeEnum": "portal.home.api_enums.DOCUMENT_TYPE",
-        "ImportFormEnum": "portal.home.api_enums.IMPORT_FORM",
-        "LabelFileFormEnum": "portal.home.api_enums.LABEL_FILE_FORM",
-        "LabelFileStateEnum": "portal.home.api_enums.LABEL_FILE_STATE",
-        "OwnGoldOutcomeEnum": "portal.home.api_enums.OWN_GOLD_OUTCOME",
-        "RegradeStateEnum": "portal.home.api_enums.REGRADE_STATE",
-        "ReleaseVisibilityEnum": "portal.home.api_enums.RELEASE_VISIBILITY",
-        "ReviewGivenVerdictEnum": "portal.home.api_enums.REVIEW_GIVEN_VERDICT",
-        "ReviewRoundStateEnum": "portal.home.api_enums.REVIEW_ROUND_STATE",
-        "ReviewVerdictEnum": "portal.home.api_enums.REVIEW_VERDICT",
-        "ScreeningVerdictEnum": "portal.home.api_enums.SCREENING_VERDICT",
-        "SubmissionVerdictEnum": "portal.home.api_enums.SUBMISSION_VERDICT",
-        "WorkStateEnum": "portal.home.api_enums.WORK_STATE",
+        "AssignmentFlagEnum": "portal.home.openapi.ASSIGNMENT_FLAG",
+        "AssignmentStateEnum": "portal.home.openapi.ASSIGNMENT_STATE",
+        "BatchAuditStateEnum": "portal.home.openapi.AUDIT_STATE",
+        "BatchStateEnum": "portal.home.openapi.BATCH_STATE",
+        "BoardStateEnum": "portal.home.openapi.BOARD_STATE",
+        "CampaignStateEnum": "portal.home.openapi.CAMPAIGN_STATE",
+        "CaseKindEnum": "portal.home.openapi.CASE_KIND",
+        "CaseStateEnum": "portal.home.openapi.CASE_STATE",
+        "DatasetTaskKindEnum": "portal.home.openapi.DATASET_TASK_KIND",
+        "DatasetVisibilityEnum": "portal.home.openapi.DATASET_VISIBILITY",
+        "DisputeStateEnum": "portal.home.openapi.DISPUTE_STATE",
+        "DocumentKindEnum": "portal.home.openapi.DOCUMENT_KIND",
+        "DocumentStateEnum": "portal.home.openapi.DOCUMENT_STATE",
+        "FindingKindEnum": "portal.home.openapi.FINDING_KIND",
+        "FindingDecisionEnum": "portal.home.openapi.FINDING_DECISION",
+        "FindingGivenDecisionEnum": "portal.home.openapi.FINDING_GIVEN_DECISION",
+        "DuplicateDecisionEnum": "portal.home.openapi.DUPLICATE_DECISION",
+        "DocumentTypeEnum": "portal.home.openapi.DOCUMENT_TYPE",
+        "ImportFormEnum": "portal.home.openapi.IMPORT_FORM",
+        "LabelFileFormEnum": "portal.home.openapi.LABEL_FILE_FORM",
+        "LabelFileStateEnum": "portal.home.openapi.LABEL_FILE_STATE",
+        "OwnGoldOutcomeEnum": "portal.home.openapi.OWN_GOLD_OUTCOME",
+        "RegradeStateEnum": "portal.home.openapi.REGRADE_STATE",
+        "ReleaseVisibilityEnum": "portal.home.openapi.RELEASE_VISIBILITY",
+        "ReviewGivenVerdictEnum": "portal.home.openapi.REVIEW_GIVEN_VERDICT",
+        "ReviewRoundStateEnum": "portal.home.openapi.REVIEW_ROUND_STATE",
+        "ReviewVerdictEnum": "portal.home.openapi.REVIEW_VERDICT",
+        "ScreeningVerdictEnum": "portal.home.openapi.SCREENING_VERDICT",
+        "SubmissionVerdictEnum": "portal.home.openapi.SUBMISSION_VERDICT",
+        "WorkStateEnum": "portal.home.openapi.WORK_STATE",
     },
 }
 

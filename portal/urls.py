@@ -9,7 +9,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("portal.home.urls")),
     path("accounts/", include("allauth.urls")),
     path("account/", include("portal.accounts.urls")),
-    path("invitations/", include("portal.accounts.invitation_urls")),
+    path("invitations/", include("portal.accounts.invitations.urls")),
     path("teams/", include("portal.accounts.teams.urls")),
     path("datasets/", include("portal.datasets.urls")),
     path("", include("annotation.urls")),
@@ -17,7 +17,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("admin/", admin.site.urls),
 ]
 
-handler400 = "portal.home.errors.bad_request"
-handler403 = "portal.home.errors.forbidden"
-handler404 = "portal.home.errors.not_found"
-handler500 = "portal.home.errors.server_error"
+handler400 = "portal.home.views.bad_request"
+handler403 = "portal.home.views.forbidden"
+handler404 = "portal.home.views.not_found"
+handler500 = "portal.home.views.server_error"

@@ -9,14 +9,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 from annotation.models import Campaign
-from portal.accounts.confirmation import mark_confirmed
+from portal.accounts.emails import mark_confirmed
 from portal.accounts.models import User
-from portal.common.uploads import archive_limits
 from portal.datasets.models import Dataset, ImportRun, Release
 from portal.datasets.services.datasets import create_dataset
 from portal.datasets.services.gold import place_gold
 from portal.datasets.services.releases import freeze_release
 from portal.datasets.sources.gold import read_gold_pages
+from portal.files.uploads import archive_limits
 from scoring.models import Board, Entry, JudgeSample, Phase
 from scoring.services.boards import NewPhase, create_board, set_board_state
 from scoring.services.reported import load_reported

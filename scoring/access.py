@@ -18,7 +18,7 @@ from django.shortcuts import get_object_or_404
 from django.utils import timezone
 
 from portal.accounts.access import is_organiser
-from portal.accounts.confirmation import is_email_confirmed
+from portal.accounts.emails import is_email_confirmed
 from portal.accounts.models import TeamMember, User
 from portal.datasets.models import Dataset, Release
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, TYPE_CHECKING, Any
 
-from portal.common.uploads import archive_limits
 from portal.datasets.gold_formats import GoldLines, register
+from portal.files.uploads import archive_limits
 
 if TYPE_CHECKING:
     from scoring.benchmarks import Benchmark, GoldCheck

@@ -7,7 +7,7 @@ from celery.signals import worker_init
 
 from portal.jobs.handlers import Claim, Retry, handler
 from portal.jobs.leases import describe
-from portal.jobs.upkeep import sweep
+from portal.jobs.worker import sweep
 
 from .benchmarks import BENCHMARKS, get_benchmark
 from .models import Board, Delivery, Grading, JudgeRun

@@ -28,7 +28,7 @@ from pytest_django import DjangoDbBlocker
 from rest_framework.test import APIClient
 
 from portal.accounts.models import User
-from portal.jobs.upkeep import SWEEPS
+from portal.jobs.worker import SWEEPS
 
 from .worlds import shared
 
@@ -163,7 +163,7 @@ def _own_files(settings: Any, tmp_path: Path) -> None:
 def _no_drawing_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
     """Once a minute workers have the charts of all boards drawn, in whatever test that would be."""
     kept = [look for look in SWEEPS if look.__name__ != "queue_undrawn"]
-    monkeypatch.setattr("portal.jobs.upkeep.SWEEPS", kept)
+    monkeypatch.setattr("portal.jobs.worker.SWEEPS", kept)
 
 
 def make_user(name: str, **extra: Any) -> User:

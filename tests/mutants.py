@@ -46,21 +46,24 @@ SERVICES = {
 GROUPS = {
     "access": ["*/access.py", "portal/*/*access.py", "portal/accounts/teams/access.py"],
     "limits": ["scoring/*/limits.py", "portal/datasets/imaging/limits.py"],
-    "claims and leases": ["portal/jobs/claims.py", "portal/jobs/leases.py", "portal/jobs/turns.py"],
+    "claims and leases": [
+        "portal/jobs/handlers.py",
+        "portal/jobs/leases.py",
+    ],
     "readers": [
-        "portal/common/archives.py",
+        "portal/files/archives.py",
         "portal/datasets/sources/*.py",
         "scoring/benchmarks/reading.py",
         "scoring/benchmarks/line_checks.py",
-        "portal/facts/labelstudio_reading.py",
+        "portal/facts/labelstudio/tasks.py",
     ],
     "metrics": ["scoring/metrics/*.py"],
     "offsets": [
-        "portal/facts/offsets.py",
-        "portal/facts/snapping.py",
+        "portal/facts/spans.py",
+        "portal/facts/finding.py",
         "portal/facts/canonical.py",
-        "portal/facts/located_facts.py",
-        "portal/facts/labelstudio_placing.py",
+        "portal/facts/tags.py",
+        "portal/facts/labelstudio/placing.py",
     ],
     "frozen releases": [
         "portal/datasets/services/freezing.py",

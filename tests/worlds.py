@@ -30,7 +30,7 @@ from django.core.cache import caches
 from django.db import transaction
 from django.test import override_settings
 
-from portal.jobs.upkeep import SWEEPS
+from portal.jobs.worker import SWEEPS
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Fixture = pytest.FixtureDef[Any]
@@ -121,7 +121,7 @@ def _add(fixture: Fixture) -> None:
 def _as_in_a_test(files: Path) -> Iterator[None]:
     """The settings that fixtures of `tests.conftest` make for every test."""
     sweeps = [look for look in SWEEPS if look.__name__ != "queue_undrawn"]
-    with override_settings(MEDIA_ROOT=files), patch("portal.jobs.upkeep.SWEEPS", sweeps):
+    with override_settings(MEDIA_ROOT=files), patch("portal.jobs.worker.SWEEPS", sweeps):
         yield
     # Emails are not rows: without this only the first test would find them.
     mail.outbox.clear()

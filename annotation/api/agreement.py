@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from annotation.access import managed_campaign
 from annotation.selectors.agreement import campaign_agreement
 from annotation.selectors.agreement_files import SVG, NothingToShow, agreement_file
-from portal.common.openapi import file_answers
+from portal.web.api import file_answers
 
 from . import agreement_schemas as shapes
 from .base import AnnotationView

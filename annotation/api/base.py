@@ -20,8 +20,8 @@ from annotation.services.errors import (
     Unfinished,
 )
 from portal.accounts.models import User
-from portal.common.api import BodyTooLarge, PlainJSONParser
 from portal.datasets.services.releases import ReleaseError
+from portal.web.api import BodyTooLarge, PlainJSONParser
 
 # More faults would drown the reader; their number is told.
 SHOWN_FAULTS = 100

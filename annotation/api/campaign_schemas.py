@@ -14,12 +14,12 @@ from annotation.models import (
 from annotation.selectors.doubts import doubtful_row
 from annotation.services.teams import MAX_OVERLAP
 from portal.accounts.models import display_name
-from portal.common.api import NamedField
 from portal.datasets.api.serializers import CitationSerializer
 from portal.datasets.curation.filings import FILING
 from portal.datasets.models import Dataset, Release, Selection
 from portal.datasets.release_forms import GROUPS, LARGEST_SEED
 from portal.datasets.selectors.freeze_reports import freeze_remarks, freeze_warnings
+from portal.web.api import NamedField
 
 from .schemas import DoubtShape
 from .workflow_schemas import WorkflowSettings

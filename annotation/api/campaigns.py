@@ -33,8 +33,8 @@ from annotation.services.campaigns import (
 from annotation.services.inviting import invite_people
 from annotation.services.members import remove_member
 from portal.accounts.access import is_organiser
-from portal.accounts.invitation_views import origin_of
-from portal.accounts.invitations import accounts_of
+from portal.accounts.emails import origin_of
+from portal.accounts.invitations.selectors import accounts_of
 
 from . import campaign_schemas as shapes
 from .base import AnnotationView, user_of

@@ -13,9 +13,8 @@ from annotation.access import own_text, readable_assignment
 from annotation.selectors.document_files import FORMS, document_file
 from annotation.services.document_files import import_document
 from annotation.services.errors import InvalidSpans
-from portal.common.newlines import PlainMultiPartParser
-from portal.common.openapi import file_answers
-from portal.common.uploads import upload_limit_message, was_too_large
+from portal.files.uploads import upload_limit_message, was_too_large
+from portal.web.api import PlainMultiPartParser, file_answers
 
 from . import schemas
 from .base import AnnotationView, UploadTooLarge, user_of

@@ -15,11 +15,11 @@ from annotation.services.errors import Refused
 from annotation.services.inviting import invite_people
 from annotation.services.members import leave_campaign
 from annotation.services.reminding import remind_person, remind_waiting
-from portal.accounts.invitation_views import origin_of
-from portal.accounts.inviting import make_link, resend_invitation, revoke_invitation
+from portal.accounts.emails import origin_of
+from portal.accounts.invitations.api import InvitationLink
+from portal.accounts.invitations.selectors import InvitationRefused
+from portal.accounts.invitations.services import make_link, resend_invitation, revoke_invitation
 from portal.accounts.models import Invitation, User
-from portal.accounts.offers import InvitationRefused
-from portal.accounts.teams.schemas import InvitationLink
 
 from . import people_schemas as shapes
 from .base import AnnotationView, user_of

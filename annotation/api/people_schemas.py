@@ -8,8 +8,8 @@ from rest_framework import serializers
 from annotation.models import Membership
 from annotation.people_forms import MAX_DAYS
 from annotation.selectors.waiting import WORDS
-from portal.accounts.forms import read_addresses
-from portal.accounts.invitations import LETTERS
+from portal.accounts.invitations.selectors import LETTERS
+from portal.accounts.invitations.views import read_addresses
 
 
 class NewInvitations(serializers.Serializer[Any]):

@@ -10,8 +10,8 @@ from annotation.access import managed_campaign
 from annotation.models import Campaign, SuggestionUpload
 from annotation.selectors.suggestions import suggestion_state
 from annotation.services.suggestions import choose_suggestions, upload_suggestions
-from portal.common.newlines import PlainMultiPartParser
-from portal.common.uploads import upload_limit_message, was_too_large
+from portal.files.uploads import upload_limit_message, was_too_large
+from portal.web.api import PlainMultiPartParser
 
 from . import suggestion_schemas as shapes
 from .base import AnnotationView, UploadTooLarge, user_of

@@ -6,7 +6,7 @@ from rest_framework import serializers
 
 from annotation.models import CampaignImport
 from portal.accounts.models import User
-from portal.common.api import NamedField
+from portal.web.api import NamedField
 
 Form = CampaignImport.Form
 Layer = CampaignImport.Layer

@@ -13,9 +13,8 @@ from annotation.access import managed_campaign
 from annotation.models import CampaignImport
 from annotation.selectors.campaign_export import FILES, campaign_file
 from annotation.services.campaign_imports import upload_import
-from portal.common.newlines import PlainMultiPartParser
-from portal.common.openapi import file_answers
-from portal.common.uploads import upload_limit_message, was_too_large
+from portal.files.uploads import upload_limit_message, was_too_large
+from portal.web.api import PlainMultiPartParser, file_answers
 
 from . import transfer_schemas as shapes
 from .base import AnnotationView, UploadTooLarge, user_of

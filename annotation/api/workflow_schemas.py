@@ -13,7 +13,7 @@ from annotation.services.campaign_settings import (
 from annotation.services.errors import MAX_WORKFLOW_REASON
 from annotation.services.teams import MAX_OVERLAP
 from portal.accounts.models import display_name
-from portal.common.openapi import LARGEST_KEY
+from portal.web.api import LARGEST_KEY
 
 from .schemas import DoubtShape
 

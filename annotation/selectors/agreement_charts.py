@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from portal.common.line_charts import Line, LineChart, Point, Style, line_chart
+from portal.web.charts import Line, LineChart, Point, Style, line_chart
 
 from .agreement_shapes import Agreement, Figure, Level, TrendPoint
 

@@ -6,7 +6,7 @@ from typing import Literal, get_args
 from django.template.loader import render_to_string
 
 from annotation.models import Campaign
-from portal.common.spreadsheets import csv_text
+from portal.files.tables import csv_text
 
 from .agreement_charts import heat_map, trend_chart
 from .agreement_latex import agreement_latex

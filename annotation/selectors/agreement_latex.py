@@ -5,17 +5,7 @@ Annotators are numbers, as papers name them.
 
 from collections.abc import Iterator, Sequence
 
-from portal.common.latex import escaped
-from portal.common.latex_tables import (
-    PACKAGES,
-    Cell,
-    Head,
-    Heading,
-    Line,
-    Overall,
-    Row,
-    Table,
-)
+from portal.files.tables import PACKAGES, Cell, Head, Heading, Line, Overall, Row, Table, escaped
 
 from .agreement_shapes import Agreement, Figure, LevelAgreement, Part
 

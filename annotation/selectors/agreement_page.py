@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from django.urls import reverse
 
 from annotation.models import Campaign, Case
-from portal.common.line_charts import LineChart
+from portal.web.charts import LineChart
 
 from .agreement_charts import trend_chart
 from .agreement_shapes import Agreement, ConfusedText, Part

@@ -30,7 +30,7 @@ from annotation.archive_format import (
 from annotation.models import Assignment, Campaign, CampaignDocument
 from annotation.pseudonyms import pseudonym
 from portal.accounts.models import User, display_name
-from portal.common.zips import DRAIN_AT, ZipSink, ZipWriter
+from portal.files.archives import DRAIN_AT, ZipSink, ZipWriter
 
 IN_MEMORY = 4 * 1024 * 1024
 Row = dict[str, Any]

@@ -8,9 +8,9 @@ from django.db.models import Count
 
 from annotation.models import Assignment, Campaign, CampaignDocument, CampaignImport
 from annotation.pseudonyms import pseudonym
-from portal.common.zips import DRAIN_AT, ZipSink, ZipWriter
 from portal.facts import LabelledBy, write_document_line, write_tags, write_task
 from portal.facts import Span as TextSpan
+from portal.files.archives import DRAIN_AT, ZipSink, ZipWriter
 
 from .campaign_archive import campaign_archive
 from .exported_labels import LabelledDocument, exported_documents, labelled_documents

@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 from django.shortcuts import get_object_or_404
 
 from annotation.models import Campaign, GuidelinesVersion, Membership
-from portal.common.prepared import Parameter, Prepared
+from portal.web.prepared import Parameter, Prepared
 
 _WORD = re.compile(r"\s*\S+\s*|\s+")
 # What is longer is shown as removed and added whole: comparing takes quadratic time.

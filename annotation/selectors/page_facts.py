@@ -10,9 +10,9 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from portal.common.prepared import Parameter, Prepared
 from portal.datasets.models import Document, DocumentContent
 from portal.facts import FoundFact, find_facts, text_borders
+from portal.web.prepared import Parameter, Prepared
 
 # About 20 MB: some five hundred pages of one sheet, or thirty whole filings.
 NUMBERS_KEPT = 2_500_000

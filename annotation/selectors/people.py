@@ -13,7 +13,12 @@ from annotation.models import (
     CampaignInvitation,
     Membership,
 )
-from portal.accounts.invitations import InvitationRow, invitation_row, letter_states, unanswered
+from portal.accounts.invitations.selectors import (
+    InvitationRow,
+    invitation_row,
+    letter_states,
+    unanswered,
+)
 from portal.accounts.models import User, display_name
 
 

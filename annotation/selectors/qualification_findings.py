@@ -16,7 +16,7 @@ from annotation.gold_comparison import (
 )
 from annotation.models import Assignment, Campaign
 from portal.facts import Span
-from portal.facts.excerpts import Context, Excerpts
+from portal.facts.page_text import Context, Excerpts
 
 from .adjudication import label_css
 from .qualification import AnnotatorRound, PageRound

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from django.db.models import Count, Q, QuerySet
 
 from annotation.models import Campaign, CampaignDocument, ReviewItem, ReviewRound
-from portal.common.sampling import Key, Range, draw, wilson
+from portal.facts.sampling import Key, Range, draw, wilson
 
 Verdict = ReviewItem.Verdict
 Stage = CampaignDocument.Stage

@@ -9,7 +9,7 @@ from typing import Any
 from django.urls import reverse
 
 from annotation.models import Campaign, CampaignDocument, Decision, GoldSpan, ReviewItem
-from portal.facts.excerpts import Context, Excerpts
+from portal.facts.page_text import Context, Excerpts
 
 from .adjudication import label_css
 

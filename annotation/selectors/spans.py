@@ -5,9 +5,9 @@ from typing import Any
 
 from annotation.models import Assignment, Span
 from annotation.span_input import Draft, recorded_span
-from portal.common.prepared import Parameter, Prepared
 from portal.facts import SpanWarning, span_warnings
-from portal.facts.labels import label_kind
+from portal.facts.spans import label_kind
+from portal.web.prepared import Parameter, Prepared
 
 from .page_facts import page_facts
 

@@ -10,8 +10,8 @@ from django.urls import reverse
 
 from annotation.access import ANY_USER, own_assignments
 from annotation.models import Assignment, Campaign, CampaignDocument
-from portal.common.prepared import Parameter, Prepared
 from portal.datasets.models import PageImage
+from portal.web.prepared import Parameter, Prepared
 
 from .guidelines import seen_guidelines
 from .spans import current_spans

@@ -14,8 +14,8 @@ from annotation.models import Campaign, CampaignImport, Membership
 from annotation.selectors.campaign_imports import import_group
 from portal.accounts.models import User, display_name
 from portal.audit.models import record_event
-from portal.common.uploads import archive_limits
 from portal.datasets.sources.layout import printable
+from portal.files.uploads import archive_limits
 from portal.jobs.services import enqueue
 
 from .archive_imports import keep_archive, require_empty_draft

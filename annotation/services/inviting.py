@@ -8,10 +8,9 @@ from django.http import Http404
 
 from annotation.access import campaign_for
 from annotation.models import Campaign, CampaignInvitation, Membership
-from portal.accounts.invitations import accounts_of, pending
-from portal.accounts.inviting import LETTER_ATTEMPTS, make_invitation
+from portal.accounts.invitations.selectors import InvitationRefused, Offer, accounts_of, pending
+from portal.accounts.invitations.services import LETTER_ATTEMPTS, make_invitation
 from portal.accounts.models import Invitation, User
-from portal.accounts.offers import InvitationRefused, Offer
 from portal.audit.models import record_event
 from portal.jobs.services import enqueue
 

@@ -23,8 +23,8 @@ from annotation.selectors.label_matching import LabelMatcher, PlacedLabels
 from annotation.span_input import MAX_SPANS, Draft, check_drafts
 from annotation.span_values import Meaning, meaning_of, meaning_problem
 from portal.accounts.models import User, display_name
-from portal.common.uploads import archive_limits
 from portal.facts import FactSpan, RefusedHtml
+from portal.files.uploads import archive_limits
 
 from .staging import make_gold
 from .submitting import submit_assignment

@@ -6,7 +6,7 @@ from django.db import transaction
 
 from annotation.models import Campaign, Reminder
 from annotation.selectors.waiting import PersonWaiting, campaign_waiting, person_waiting
-from portal.accounts.inviting import LETTER_ATTEMPTS
+from portal.accounts.invitations.services import LETTER_ATTEMPTS
 from portal.accounts.models import User
 from portal.audit.models import record_event
 from portal.jobs.services import enqueue

@@ -21,7 +21,7 @@ from annotation.selectors.review import uncovered_pages
 from annotation.selectors.review_items import OWN_WORK, standing_gold, worked_on
 from portal.accounts.models import User
 from portal.audit.models import record_event
-from portal.common.sampling import Key, draw
+from portal.facts.sampling import Key, draw
 
 from .errors import Refused
 from .review_effects import accept_fact, correct_fact, send_back

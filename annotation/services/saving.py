@@ -14,7 +14,7 @@ from annotation.models import Assignment, Campaign, CampaignDocument, Revision, 
 from annotation.selectors.spans import current_spans, stored_spans
 from annotation.span_input import KEY, PLACED, Draft, check_drafts, read_spans
 from portal.accounts.models import User
-from portal.common.prepared import Parameter, Prepared, PreparedDelete, PreparedUpdate, insert_rows
+from portal.web.prepared import Parameter, Prepared, PreparedDelete, PreparedUpdate, insert_rows
 
 from .errors import (
     AlreadySubmitted,

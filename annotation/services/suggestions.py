@@ -18,10 +18,10 @@ from annotation.models import (
 from annotation.suggestion_input import LINES, ModelFault, ModelPage, read_model_pages
 from portal.accounts.models import User
 from portal.audit.models import record_event
-from portal.common.uploads import archive_limits
 from portal.datasets.services.gold import text_difference
 from portal.datasets.sources.layout import printable
 from portal.facts import RefusedHtml, Span, TagError, check_spans, read_tags
+from portal.files.uploads import archive_limits
 from portal.jobs.services import enqueue
 
 from .errors import Refused

@@ -29,7 +29,7 @@ from annotation.services.errors import InvalidSpans, Refused
 from annotation.services.reopening import reopen_case
 from portal.accounts.access import UserRequest
 from portal.datasets.rendering import image_response, sandboxed_html_response
-from portal.facts.excerpts import Excerpts
+from portal.facts.page_text import Excerpts
 
 PER_PAGE = 50
 

@@ -9,7 +9,7 @@ from annotation.access import led_campaign
 from annotation.selectors.annotator_quality import PERIODS, campaign_quality, chosen_period
 from annotation.selectors.annotator_quality_rows import COLUMNS, quality_rows
 from portal.accounts.access import UserRequest
-from portal.common.spreadsheets import csv_text
+from portal.files.tables import csv_text
 
 
 @login_required

@@ -17,11 +17,11 @@ from annotation.services.errors import Refused
 from annotation.services.inviting import Invited, invite_people
 from annotation.services.members import leave_campaign, remove_member
 from portal.accounts.access import UserRequest
-from portal.accounts.invitation_views import NO_EMAILS, never_stored, origin_of, resent
-from portal.accounts.invitations import emails_are_sent
-from portal.accounts.inviting import make_link, resend_invitation, revoke_invitation
+from portal.accounts.emails import origin_of
+from portal.accounts.invitations.selectors import InvitationRefused, emails_are_sent
+from portal.accounts.invitations.services import make_link, resend_invitation, revoke_invitation
+from portal.accounts.invitations.views import NO_EMAILS, never_stored, resent
 from portal.accounts.models import Invitation
-from portal.accounts.offers import InvitationRefused
 
 NOT_YOURS_TO_GIVE = "Only organisers choose who leads a campaign."
 

@@ -12,7 +12,7 @@ from annotation.selectors.suggestions import suggestion_state
 from annotation.services.errors import Refused
 from annotation.services.suggestions import choose_suggestions, upload_suggestions
 from portal.accounts.access import UserRequest
-from portal.common.uploads import was_too_large
+from portal.files.uploads import was_too_large
 
 
 @login_required

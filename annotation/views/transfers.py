@@ -15,8 +15,8 @@ from annotation.services.campaign_imports import upload_import
 from annotation.services.errors import Refused
 from annotation.transfer_forms import ExportForm, ImportForm
 from portal.accounts.access import UserRequest
-from portal.common.uploads import was_too_large
 from portal.facts import label_config
+from portal.files.uploads import was_too_large
 
 
 @login_required

@@ -12,7 +12,7 @@ from annotation.selectors.waiting import campaign_waiting
 from annotation.services.errors import Refused
 from annotation.services.reminding import Reminded, remind_person, remind_waiting
 from portal.accounts.access import UserRequest
-from portal.accounts.invitation_views import origin_of
+from portal.accounts.emails import origin_of
 from portal.accounts.models import User
 
 

@@ -1,15 +1,26 @@
 """Where our rules differ from allauth’s: who may sign up, and whose address counts as confirmed."""
 
+from typing import Any
+
 from allauth.account.adapter import DefaultAccountAdapter
+from allauth.account.forms import SignupForm as AllauthSignupForm
+from allauth.core import context
+from django import forms
 from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest
 from django.urls import Resolver404, resolve
+from django.utils import timezone
 
-from .invitations import PENDING, find_invitation, invitation_state, was_handed_over
-from .models import Invitation
-from .models.people import DELETED_DOMAIN
-from .teams.inviting import opens_sign_up
+from portal.accounts.invitations.selectors import (
+    PENDING,
+    find_invitation,
+    invitation_state,
+    was_handed_over,
+)
+from portal.accounts.teams.services import opens_sign_up
+
+from .models import DELETED_DOMAIN, Invitation
 
 
 def invitation_behind(request: HttpRequest) -> Invitation | None:
@@ -50,3 +61,31 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth sh
         if invitation is not None and invitation.email.lower() == email.lower():
             return not was_handed_over(invitation)
         return bool(super().is_email_verified(request, email))
+
+
+class SignupForm(AllauthSignupForm):  # type: ignore[misc]  # allauth ships no types
+    """Sign-up also asks for the name that others will see.
+
+    Who comes from an invitation signs up with the address it was sent to.
+    """
+
+    field_order = ["name", "email", "password1", "password2"]
+    name = forms.CharField(max_length=120, label="Name", help_text="Shown beside your work.")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        invitation = invitation_behind(context.request) if context.request else None
+        if invitation is not None:
+            # Django takes the initial value of a disabled field, whatever is sent.
+            self.initial["email"] = invitation.email
+            self.fields["email"].disabled = True
+            self.fields["email"].help_text = "Your invitation is for this address."
+
+    def save(self, request: HttpRequest) -> Any:
+        user = super().save(request)
+        if user is not None:  # None: the address has an account already, and allauth told its owner
+            user.name = self.cleaned_data["name"]
+            # The page says that signing up is accepting them.
+            user.terms_accepted_at = timezone.now()
+            user.save(update_fields=["name", "terms_accepted_at"])
+        return user

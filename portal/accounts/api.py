@@ -1,41 +1,183 @@
-"""How a program proves who it acts for: `Authorization: Bearer fb_…`."""
+"""One's own account for programs: who I am, my tokens, what the site knows about me.
 
-from drf_spectacular.extensions import OpenApiAuthenticationExtension
-from rest_framework.authentication import BaseAuthentication, get_authorization_header
-from rest_framework.exceptions import AuthenticationFailed, PermissionDenied
-from rest_framework.permissions import SAFE_METHODS
+Making tokens and deleting the account stay with the browser: a token that was stolen shall not make
+others, or do what cannot be undone.
+"""
+
+from typing import Any
+
+from django.core.files.storage import default_storage
+from django.http import FileResponse, Http404
+from django.shortcuts import get_object_or_404
+from django.urls import path
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers, status
+from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
 
-from .models import ApiToken, User
-from .tokens import TokenRefused, recognise_token
+from .emails import is_email_confirmed, send_confirmation
+from .models import AccountExport, ApiToken, User
+from .own_data import ExportRefused, request_export
+from .tokens import own_tokens, revoke_token
+
+TAGS = ["account"]
 
 
-class TokenAuthentication(BaseAuthentication):
-    def authenticate(self, request: Request) -> tuple[User, ApiToken] | None:
-        parts = get_authorization_header(request).split()
-        if not parts or parts[0].lower() != b"bearer":
-            return None
-        if len(parts) != 2:
-            raise AuthenticationFailed("The header must read: Authorization: Bearer TOKEN")
+class AccountShape(serializers.ModelSerializer[User]):
+    is_email_confirmed = serializers.SerializerMethodField(help_text="Needed to publish results.")
+
+    class Meta:
+        model = User
+        fields = ["email", "is_email_confirmed", "name", "affiliation", "is_organiser"]
+        read_only_fields = ["email", "is_organiser"]
+
+    def get_is_email_confirmed(self, user: User) -> bool:
+        return is_email_confirmed(user)
+
+
+class TokenShape(serializers.Serializer[Any]):
+    id = serializers.IntegerField(source="pk")
+    name = serializers.CharField()
+    prefix = serializers.CharField(help_text="The beginning, to recognise it by.")
+    scope = serializers.CharField(help_text="“read and change” or “read only”.")
+    created_at = serializers.DateTimeField()
+    last_used_at = serializers.DateTimeField(allow_null=True)
+    expires_at = serializers.DateTimeField(allow_null=True)
+    is_expired = serializers.BooleanField()
+    warning = serializers.CharField(help_text="What to look at; empty if nothing.")
+
+
+class ExportShape(serializers.ModelSerializer[AccountExport]):
+    state = serializers.CharField(help_text="waiting, ready or failed.")
+
+    class Meta:
+        model = AccountExport
+        fields = ["id", "state", "size", "created_at", "expires_at"]
+
+
+class AccountRefusal(serializers.Serializer[Any]):
+    code = serializers.CharField()
+    message = serializers.CharField()
+
+
+class _AccountView(APIView):
+    permission_classes = [IsAuthenticated]
+
+    @property
+    def me(self) -> User:
+        assert isinstance(self.request.user, User)
+        return self.request.user
+
+
+class Account(_AccountView):
+    @extend_schema(summary="Who I am", tags=TAGS, responses=AccountShape)
+    def get(self, request: Request) -> Response:
+        return Response(AccountShape(self.me).data)
+
+    @extend_schema(
+        summary="Change my name or affiliation", tags=TAGS, request=AccountShape,
+        responses=AccountShape,
+    )  # fmt: skip
+    def patch(self, request: Request) -> Response:
+        body = AccountShape(self.me, data=request.data, partial=True)
+        body.is_valid(raise_exception=True)
+        body.save()
+        return Response(body.data)
+
+
+class Confirmation(_AccountView):
+    @extend_schema(
+        summary="Have the email that confirms my address sent again",
+        tags=TAGS,
+        request=None,
+        responses={202: None, 409: AccountRefusal, 429: AccountRefusal},
+    )
+    def post(self, request: Request) -> Response:
+        if is_email_confirmed(self.me):
+            body = {"code": "confirmed", "message": "Your email address is confirmed already."}
+            return Response(body, status=status.HTTP_409_CONFLICT)
+        if not send_confirmation(request._request, self.me):
+            words = "An email was sent a moment ago. Wait some minutes before you ask again."
+            body = {"code": "too_soon", "message": words}
+            return Response(body, status=status.HTTP_429_TOO_MANY_REQUESTS)
+        return Response(status=status.HTTP_202_ACCEPTED)
+
+
+class Tokens(_AccountView):
+    @extend_schema(
+        operation_id="account_tokens_list",
+        summary="My API tokens",
+        description="New ones are made in the browser.",
+        tags=TAGS,
+        responses=TokenShape(many=True),
+    )
+    def get(self, request: Request) -> Response:
+        return Response(TokenShape(own_tokens(self.me), many=True).data)
+
+
+class TokenDetail(_AccountView):
+    @extend_schema(summary="Revoke a token of mine", tags=TAGS, responses={204: None})
+    def delete(self, request: Request, pk: int) -> Response:
+        token = get_object_or_404(ApiToken, pk=pk, user=self.me)
+        revoke_token(token=token, actor=self.me)
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class Exports(_AccountView):
+    @extend_schema(
+        operation_id="account_exports_list",
+        summary="Files with what the site knows about me",
+        tags=TAGS,
+        responses=ExportShape(many=True),
+    )
+    def get(self, request: Request) -> Response:
+        return Response(ExportShape(self.me.data_exports.all(), many=True).data)
+
+    @extend_schema(
+        summary="Have such a file made",
+        description="A worker makes it. While one is being made, this answers that one.",
+        tags=TAGS,
+        request=None,
+        responses={202: ExportShape, 409: AccountRefusal},
+    )
+    def post(self, request: Request) -> Response:
         try:
-            token = recognise_token(parts[1].decode("ascii", errors="replace"))
-        except TokenRefused as refusal:
-            raise AuthenticationFailed(str(refusal)) from refusal
-        if token is None:
-            raise AuthenticationFailed("This token is not known or was revoked.")
-        if token.scope == ApiToken.Scope.READ and request.method not in SAFE_METHODS:
-            raise PermissionDenied("This token may read only. Make one that may change things.")
-        return token.user, token
-
-    def authenticate_header(self, request: Request) -> str:
-        return "Bearer"
+            export = request_export(user=self.me)
+        except ExportRefused as refusal:
+            body = {"code": "too_many", "message": str(refusal)}
+            return Response(body, status=status.HTTP_409_CONFLICT)
+        return Response(ExportShape(export).data, status=status.HTTP_202_ACCEPTED)
 
 
-class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
-    """Tells the OpenAPI document of the bearer token."""
+class ExportDownload(_AccountView):
+    @extend_schema(
+        summary="Download such a file",
+        tags=TAGS,
+        responses={(200, "application/zip"): OpenApiTypes.BINARY},
+    )
+    def get(self, request: Request, pk: int) -> FileResponse:
+        found = get_object_or_404(
+            AccountExport, pk=pk, user=self.me, state=AccountExport.State.READY
+        )
+        if not default_storage.exists(found.path):
+            raise Http404("The file was deleted.")
+        return FileResponse(
+            found.file.open("rb"),
+            as_attachment=True,
+            filename=f"account-{found.created_at:%Y-%m-%d}.zip",
+            content_type="application/zip",
+            headers={"Cache-Control": "private, no-store"},
+        )
 
-    target_class = TokenAuthentication
-    name = "token"
 
-    def get_security_definition(self, auto_schema: object) -> dict[str, str]:
-        return {"type": "http", "scheme": "bearer"}
+urlpatterns = [
+    path("account/", Account.as_view(), name="account"),
+    path("account/confirmation/", Confirmation.as_view(), name="account-confirmation"),
+    path("account/tokens/", Tokens.as_view(), name="account-tokens"),
+    path("account/tokens/<int:pk>/", TokenDetail.as_view(), name="account-token"),
+    path("account/exports/", Exports.as_view(), name="account-exports"),
+    path("account/exports/<int:pk>/download/", ExportDownload.as_view(), name="account-export"),
+]

@@ -8,10 +8,11 @@ class AccountsConfig(AppConfig):
 
     def ready(self) -> None:
         # They need models, which are there only now.
+        from portal.accounts.invitations.selectors import register_offers
+        from portal.accounts.teams.services import TeamOffers
+
         from . import account_data
-        from .offers import register_offers
         from .own_data import AccountsData
-        from .teams.inviting import TeamOffers
 
         register_offers(TeamOffers())
         account_data.register(AccountsData())

@@ -1,19 +1,67 @@
-"""What accounts themselves hold about a person: profile, tokens, teams, invitations, acts."""
+"""What accounts hold about a person: taken along as a file, and let go when the account is deleted.
 
+The file is a ZIP, made by a job and deleted after some days.
+
+An account is deleted in two steps. At once, in one transaction: roles are given up, work is handed
+over, and everything that says who it was goes. What is left is a row without a name, because
+labels, gold and published results point at it. Afterwards a job deletes what may take long, and the
+row itself if nothing points at it.
+"""
+
+import json
 import re
+import tempfile
+import zipfile
 from collections.abc import Iterator
-from typing import Any
+from datetime import timedelta
+from functools import partial
+from shutil import copyfileobj
+from typing import IO, Any
+from uuid import uuid4
 
-from django.db.models import Count, Q, QuerySet
+from django.conf import settings
+from django.contrib.auth import SESSION_KEY
+from django.core.files.base import File
+from django.core.files.storage import default_storage
+from django.core.serializers.json import DjangoJSONEncoder
+from django.db import transaction
+from django.db.models import Count, ProtectedError, Q, QuerySet, RestrictedError
+from django.utils import timezone
 
-from portal.audit.models import Event
+from portal.accounts.invitations.selectors import invitation_state, unanswered
+from portal.accounts.teams.services import TeamRefused, close_team, remove_from_team
+from portal.audit.models import Event, record_event
 from portal.jobs.models import Job
+from portal.jobs.services import enqueue
 
-from .account_data import AccountKept, Fate, Table, Upload, counted
-from .invitations import invitation_state
-from .models import FORMER_MEMBER, AccountExport, Invitation, TeamMember, User
-from .session_ending import end_sessions
-from .teams.services import TeamRefused, close_team, remove_from_team
+from .account_data import AccountKept, Fate, Table, Upload, counted, fate_of, sources
+from .models import (
+    DELETED_DOMAIN,
+    FORMER_MEMBER,
+    AccountExport,
+    Invitation,
+    TeamMember,
+    User,
+    is_former,
+)
+
+_AT_ONCE = 500
+
+
+def end_sessions(user: User, *, keep: str | None = None) -> int:
+    """Logs the account out everywhere, but for the session with the key `keep`; returns how many
+    sessions that ended."""
+    # Loaded here: what runs jobs alone, without any pages, has no sessions installed.
+    from django.contrib.sessions.models import Session
+
+    mine = [
+        session.session_key
+        for session in Session.objects.filter(expire_date__gt=timezone.now()).iterator(_AT_ONCE)
+        if session.session_key != keep and session.get_decoded().get(SESSION_KEY) == str(user.pk)
+    ]
+    for start in range(0, len(mine), _AT_ONCE):
+        Session.objects.filter(session_key__in=mine[start : start + _AT_ONCE]).delete()
+    return len(mine)
 
 
 class AccountsData:
@@ -80,7 +128,7 @@ def _profile(user: User) -> dict[str, Any]:
 
 
 def _addresses(user: User) -> Iterator[dict[str, Any]]:
-    # Loaded here, as in `invitations.accounts_of`.
+    # Loaded here, as in `invitations.selectors.accounts_of`.
     from allauth.account.models import EmailAddress
 
     for row in EmailAddress.objects.filter(user=user).order_by("pk"):
@@ -171,7 +219,7 @@ def invitations_to(user: User) -> QuerySet[Invitation]:
 
 def wipe_traces(user: User, emails: set[str], placeholder: str) -> None:
     """Takes names and addresses out of rows of accounts that are kept."""
-    # Loaded here, as in `invitations.accounts_of`.
+    # Loaded here, as in `invitations.selectors.accounts_of`.
     from django.contrib.admin.models import LogEntry
 
     AccountExport.objects.filter(user=user).delete()
@@ -193,3 +241,156 @@ def without(text: str, emails: set[str], placeholder: str) -> str:
     for email in emails:
         text = re.sub(re.escape(email), placeholder, text, flags=re.IGNORECASE)
     return text
+
+
+KEPT_FOR = timedelta(days=7)
+# Enough for whoever wants the newest; each holds all uploads of the person once more.
+EXPORTS_PER_DAY = 3
+KIND, DROP_KIND = "export_account", "drop_account_export"
+_COPY = 1024 * 1024
+
+
+class ExportRefused(Exception):
+    """Why no export is made now. The message is for people."""
+
+
+@transaction.atomic
+def request_export(*, user: User) -> AccountExport:
+    """Orders one. A second click finds the one under way. Raises ExportRefused."""
+    # Two tabs wait for each other here.
+    User.objects.select_for_update(no_key=True).get(pk=user.pk)
+    waiting = user.data_exports.filter(state=AccountExport.State.WAITING).first()
+    if waiting is not None:
+        return waiting
+    today = user.data_exports.filter(created_at__gt=timezone.now() - timedelta(days=1))
+    if today.count() >= EXPORTS_PER_DAY:
+        raise ExportRefused(f"{EXPORTS_PER_DAY} exports a day are made at most. Take the newest.")
+    export = AccountExport.objects.create(user=user, file=f"account-exports/{uuid4().hex}.zip")
+    record_event(verb="request_export", subject=export, actor=user)
+    enqueue(kind=KIND, payload={"export": export.pk}, group=export.job_group)
+    return export
+
+
+def store_export(export: AccountExport) -> int:
+    """Writes the file and returns its size in bytes. A second run replaces the first's."""
+    with tempfile.TemporaryFile() as file:
+        write_export(export.user, file)
+        size = file.tell()
+        file.seek(0)
+        drop_file(export.path)
+        default_storage.save(export.path, File(file))
+    return size
+
+
+def drop_file(name: str) -> None:
+    if default_storage.exists(name):
+        default_storage.delete(name)
+
+
+def write_export(user: User, file: IO[bytes]) -> None:
+    """A ZIP with a list of contents, a file of JSON Lines for each table, and the uploads."""
+    contents: list[str] = []
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for source in sources():
+            for table in source.tables(user):
+                with archive.open(f"{table.name}.jsonl", "w", force_zip64=True) as member:
+                    count = _write_rows(table, member)
+                contents.append(f"{table.name}.jsonl: {table.about} Lines: {count}.")
+            contents += _write_uploads(archive, source.uploads(user))
+        archive.writestr("README.txt", _read_me(user, contents))
+
+
+def _write_rows(table: Table, member: IO[bytes]) -> int:
+    count = 0
+    for count, row in enumerate(table.rows, start=1):  # noqa: B007
+        line = json.dumps(row, cls=DjangoJSONEncoder, ensure_ascii=False)
+        member.write(line.encode() + b"\n")
+    return count
+
+
+def _write_uploads(archive: zipfile.ZipFile, uploads: Iterator[Upload]) -> list[str]:
+    names = []
+    for upload in uploads:
+        with upload.file as source, archive.open(upload.name, "w", force_zip64=True) as member:
+            copyfileobj(source, member, _COPY)
+        names.append(f"{upload.name}: A file you uploaded, as it came.")
+    return names
+
+
+def _read_me(user: User, contents: list[str]) -> str:
+    day = timezone.now().strftime("%Y-%m-%d")
+    lines = [
+        f"What {settings.SITE_NAME} knows about {user.email}, {day}.",
+        "",
+        "Each .jsonl file has one JSON object a line, in UTF-8. Times are UTC.",
+        "",
+        *contents,
+    ]
+    return "\n".join(lines) + "\n"
+
+
+ERASE_KIND = "erase_account"
+
+
+@transaction.atomic
+def delete_account(*, user: User) -> None:
+    """Raises AccountKept, with nothing done, where something has to be settled first."""
+    user = _locked(user)
+    prevents = fate_of(user).prevents
+    if prevents:
+        raise AccountKept(" ".join(prevents))
+    for source in sources():
+        source.let_go(user)
+    # Neither name nor address: the log is kept for ever.
+    record_event(verb="delete_account", subject=user, actor=user)
+    _make_anonymous(user)
+    enqueue(kind=ERASE_KIND, payload={"user": user.pk})
+
+
+def _locked(user: User) -> User:
+    """Of two organisers who delete their accounts at once the second sees that one is left."""
+    if user.is_organiser:
+        organisers = User.objects.select_for_update(no_key=True).filter(
+            is_organiser=True, is_active=True
+        )
+        list(organisers.order_by("pk"))
+    locked = User.objects.select_for_update(no_key=True).get(pk=user.pk)
+    if is_former(locked):
+        raise AccountKept("This account was deleted before.")
+    return locked
+
+
+def _make_anonymous(user: User) -> None:
+    # Loaded here, as in `invitations.selectors.accounts_of`.
+    from allauth.account.models import EmailAddress
+    from allauth.mfa.models import Authenticator
+
+    placeholder = f"former-member-{user.pk}@{DELETED_DOMAIN}"
+    for export in user.data_exports.all():
+        transaction.on_commit(partial(drop_file, export.path))
+    emails = addresses_of(user)
+    addressed = list(invitations_to(user).values_list("pk", flat=True))
+    unanswered().filter(pk__in=addressed).update(revoked_at=timezone.now())
+    Invitation.objects.filter(pk__in=addressed).update(email=placeholder)
+    wipe_traces(user, emails, placeholder)
+    EmailAddress.objects.filter(user=user).delete()
+    Authenticator.objects.filter(user=user).delete()
+    user.email, user.name, user.affiliation = placeholder, "", ""
+    user.is_active = user.is_staff = user.is_superuser = user.is_organiser = False
+    user.last_login = user.terms_accepted_at = None
+    user.set_unusable_password()
+    user.save()
+
+
+def erase_rest(user: User) -> None:
+    """The second step; may run again. An account that was not deleted is left alone."""
+    if not is_former(user):
+        return
+    for source in sources():
+        source.erase(user)
+    try:
+        with transaction.atomic():
+            user.delete()
+    except (ProtectedError, RestrictedError):
+        # Somebody's work still points at the row: it stays, without a name.
+        return

@@ -5,15 +5,14 @@ from typing import Any
 from django.urls import reverse
 from django.utils import timezone
 
+from portal.accounts.invitations.selectors import InvitationRefused, offer_of
+from portal.accounts.invitations.services import mint_secret
 from portal.jobs.handlers import Claim, handler
 from portal.jobs.services import enqueue
 
-from .deleting import ERASE_KIND, erase_rest
-from .exporting import DROP_KIND, KEPT_FOR, KIND, drop_file, store_export
-from .inviting import mint_secret
-from .letters import send_letter
+from .emails import send_letter
 from .models import AccountExport, Invitation, User, display_name, is_former
-from .offers import InvitationRefused, offer_of
+from .own_data import DROP_KIND, ERASE_KIND, KEPT_FOR, KIND, drop_file, erase_rest, store_export
 
 
 @handler("send_invitation")
@@ -29,7 +28,7 @@ def send_invitation(claim: Claim) -> None:
     send_letter(
         to=invitation.email,
         subject=f"{inviter} invites you to be {offer.what}",
-        template="accounts/letters/invitation.txt",
+        template="accounts/invitations/letters/invitation.txt",
         origin=origin,
         context={
             "inviter": inviter,

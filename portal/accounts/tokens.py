@@ -1,13 +1,19 @@
-"""API tokens: issue, recognise, revoke."""
+"""API tokens: made, listed, revoked, and how a program proves by one who it acts for."""
 
 import secrets
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.db import transaction
 from django.utils import timezone
+from drf_spectacular.extensions import OpenApiAuthenticationExtension
+from rest_framework.authentication import BaseAuthentication, get_authorization_header
+from rest_framework.exceptions import AuthenticationFailed, PermissionDenied
+from rest_framework.permissions import SAFE_METHODS
+from rest_framework.request import Request
 
 from portal.audit.models import record_event
-from portal.common.prepared import Parameter, Prepared
+from portal.web.prepared import Parameter, Prepared
 
 from .models import ApiToken, User
 
@@ -86,3 +92,87 @@ def recognise_token(secret: str) -> ApiToken | None:
     if token.last_used_at is None or now - token.last_used_at > _LAST_USED_STEP:
         ApiToken.objects.filter(pk=token.pk).update(last_used_at=now)
     return token
+
+
+# Unused for so long, a token is more likely forgotten than needed.
+IDLE = timedelta(days=90)
+SOON = timedelta(days=14)
+# A secret that never changes should not be older than this.
+OLD = timedelta(days=365)
+
+
+@dataclass(frozen=True)
+class TokenRow:
+    pk: int
+    name: str
+    prefix: str
+    scope: str
+    created_at: datetime
+    last_used_at: datetime | None
+    expires_at: datetime | None
+    is_expired: bool
+    warning: str
+    """What its owner should look at; empty if nothing."""
+
+
+def own_tokens(user: User) -> list[TokenRow]:
+    """The newest first. One query."""
+    now = timezone.now()
+    return [_row(token, now) for token in user.api_tokens.all()]
+
+
+def _row(token: ApiToken, now: datetime) -> TokenRow:
+    return TokenRow(
+        pk=token.pk,
+        name=token.name,
+        prefix=token.prefix,
+        scope=token.get_scope_display(),
+        created_at=token.created_at,
+        last_used_at=token.last_used_at,
+        expires_at=token.expires_at,
+        is_expired=has_expired(token, now),
+        warning=_warning(token, now),
+    )
+
+
+def _warning(token: ApiToken, now: datetime) -> str:
+    if token.expires_at is not None and token.expires_at <= now:
+        return "expired"
+    if token.expires_at is not None and token.expires_at - now <= SOON:
+        return "expires soon"
+    if now - (token.last_used_at or token.created_at) > IDLE:
+        return "not used for 90 days"
+    if token.expires_at is None and now - token.created_at > OLD:
+        return "older than a year"
+    return ""
+
+
+class TokenAuthentication(BaseAuthentication):
+    def authenticate(self, request: Request) -> tuple[User, ApiToken] | None:
+        parts = get_authorization_header(request).split()
+        if not parts or parts[0].lower() != b"bearer":
+            return None
+        if len(parts) != 2:
+            raise AuthenticationFailed("The header must read: Authorization: Bearer TOKEN")
+        try:
+            token = recognise_token(parts[1].decode("ascii", errors="replace"))
+        except TokenRefused as refusal:
+            raise AuthenticationFailed(str(refusal)) from refusal
+        if token is None:
+            raise AuthenticationFailed("This token is not known or was revoked.")
+        if token.scope == ApiToken.Scope.READ and request.method not in SAFE_METHODS:
+            raise PermissionDenied("This token may read only. Make one that may change things.")
+        return token.user, token
+
+    def authenticate_header(self, request: Request) -> str:
+        return "Bearer"
+
+
+class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
+    """Tells the OpenAPI document of the bearer token."""
+
+    target_class = TokenAuthentication
+    name = "token"
+
+    def get_security_definition(self, auto_schema: object) -> dict[str, str]:
+        return {"type": "http", "scheme": "bearer"}

@@ -1,18 +1,124 @@
-"""The account page: profile, log-in, teams and API tokens."""
+"""The account page (profile, log-in, teams, API tokens), and the pages for one's own data.
 
+On the latter people take their data along, log out everywhere and delete their account.
+"""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from allauth.core import ratelimit
+from django import forms
 from django.contrib import messages
+from django.contrib.auth import logout
 from django.contrib.auth.decorators import login_required
-from django.http import HttpResponse
+from django.core.files.storage import default_storage
+from django.http import FileResponse, Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_POST
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from portal.accounts.teams.selectors import own_teams
 
 from .access import UserRequest
-from .forms import ProfileForm, TokenForm
-from .log_in import log_in_of
-from .teams.selectors import own_teams
-from .token_list import own_tokens
-from .tokens import TokenRefused, issue_token, revoke_token
+from .account_data import AccountKept, fate_of
+from .emails import is_email_confirmed
+from .models import AccountExport, ApiToken, User
+from .own_data import ExportRefused, delete_account, end_sessions, request_export
+from .tokens import TokenRefused, issue_token, own_tokens, revoke_token
+
+
+@dataclass(frozen=True)
+class LogIn:
+    email: str
+    is_confirmed: bool
+    has_password: bool
+    has_second_factor: bool
+
+
+def log_in_of(user: User) -> LogIn:
+    """Two queries."""
+    # Loaded here, as in `invitations.selectors.accounts_of`.
+    from allauth.mfa.models import Authenticator
+
+    app = Authenticator.objects.filter(user=user, type=Authenticator.Type.TOTP)
+    return LogIn(
+        email=user.email,
+        is_confirmed=is_email_confirmed(user),
+        has_password=user.has_usable_password(),
+        has_second_factor=app.exists(),
+    )
+
+
+class ProfileForm(forms.ModelForm):  # type: ignore[type-arg]
+    class Meta:
+        model = User
+        fields = ["name", "affiliation"]
+
+
+# How long a token is good for, in days; 0 is for ever.
+LIFETIMES = {"30": "30 days", "90": "90 days", "365": "a year", "0": "for ever"}
+USUAL_LIFETIME = "365"
+
+
+class PresetField(forms.ChoiceField):
+    """A choice that is made already: what is not sent is the initial one."""
+
+    def clean(self, value: Any) -> Any:
+        return super().clean(value or self.initial)
+
+
+class TokenForm(forms.ModelForm):  # type: ignore[type-arg]
+    scope = PresetField(label="It may", choices=ApiToken.Scope.choices, initial=ApiToken.Scope.FULL)
+    lifetime = PresetField(label="Good for", choices=LIFETIMES.items(), initial=USUAL_LIFETIME)
+
+    class Meta:
+        model = ApiToken
+        fields = ["name", "scope"]
+        labels = {"name": "Used in"}
+        help_texts = {"name": "The program or machine, such as “grading script”."}
+
+    def clean_lifetime(self) -> timedelta | None:
+        days = int(self.cleaned_data["lifetime"])
+        return timedelta(days=days) if days else None
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        # The profile stands on the same page and has a field of this name too.
+        kwargs["auto_id"] = "token_%s"
+        super().__init__(*args, **kwargs)
+
+
+class DeleteAccountForm(forms.Form):
+    """Asks for what nobody else knows, and for a sign that it is meant."""
+
+    password = forms.CharField(
+        label="Your password",
+        widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}),
+        strip=False,
+    )
+    email = forms.CharField(
+        label="Your e-mail address",
+        help_text="To be sure that this is the account you mean.",
+        widget=forms.EmailInput(attrs={"autocomplete": "off"}),
+    )
+
+    def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
+        self._user = user
+        super().__init__(*args, **kwargs)
+
+    def clean_password(self) -> str:
+        password = str(self.cleaned_data["password"])
+        if not self._user.check_password(password):
+            raise forms.ValidationError("This is not your password.")
+        return password
+
+    def clean_email(self) -> str:
+        email = str(self.cleaned_data["email"])
+        if email.lower() != self._user.email.lower():
+            raise forms.ValidationError("This is not the address of this account.")
+        return email
 
 
 @login_required
@@ -70,3 +176,83 @@ def revoke(request: UserRequest, pk: int) -> HttpResponse:
     revoke_token(token=token, actor=request.user)
     messages.success(request, f"Token “{token.name}” revoked.")
     return redirect("accounts:account")
+
+
+@login_required
+@require_POST
+def end_others(request: UserRequest) -> HttpResponse:
+    ended = end_sessions(request.user, keep=request.session.session_key)
+    if ended:
+        messages.success(request, f"Logged out in {ended} other browser{'s' if ended > 1 else ''}.")
+    else:
+        messages.info(request, "You are logged in here and nowhere else.")
+    return redirect("accounts:account")
+
+
+@login_required
+@require_POST
+def order_export(request: UserRequest) -> HttpResponse:
+    try:
+        request_export(user=request.user)
+    except ExportRefused as refusal:
+        messages.error(request, str(refusal))
+    return redirect("accounts:exports")
+
+
+@never_cache
+@login_required
+@require_safe
+def exports(request: UserRequest) -> HttpResponse:
+    """The page renews its list while a file is being made."""
+    found = list(request.user.data_exports.all())
+    context = {
+        "exports": found,
+        "is_waiting": any(each.state == AccountExport.State.WAITING for each in found),
+    }
+    htmx = getattr(request, "htmx", False)
+    template = "accounts/exports.html#list" if htmx else "accounts/exports.html"
+    return render(request, template, context)
+
+
+@never_cache
+@login_required
+@require_safe
+def download_export(request: UserRequest, pk: int) -> FileResponse:
+    found = get_object_or_404(request.user.data_exports, pk=pk, state=AccountExport.State.READY)
+    if not default_storage.exists(found.path):
+        raise Http404("The file was deleted.")
+    return FileResponse(
+        found.file.open("rb"),
+        as_attachment=True,
+        filename=f"account-{found.created_at:%Y-%m-%d}.zip",
+        content_type="application/zip",
+    )
+
+
+@sensitive_post_parameters("password")
+@never_cache
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def delete(request: UserRequest) -> HttpResponse:
+    """Says what goes and what stays, and asks for the password."""
+    user = request.user
+    form = DeleteAccountForm(request.POST if request.method == "POST" else None, user=user)
+    if request.method == "POST" and user.has_usable_password():
+        # As slow to guess as the log-in is.
+        limited = ratelimit.consume_or_429(request, action="reauthenticate", user=user)
+        if limited is not None:
+            return HttpResponse(limited.content, status=limited.status_code)
+        if form.is_valid() and _deleted(request):
+            return redirect("home:home")
+    return render(request, "accounts/delete.html", {"form": form, "fate": fate_of(user)})
+
+
+def _deleted(request: UserRequest) -> bool:
+    try:
+        delete_account(user=request.user)
+    except AccountKept as kept:
+        messages.error(request, str(kept))
+        return False
+    logout(request)
+    messages.success(request, "Your account is deleted. What takes longer goes in a few minutes.")
+    return True

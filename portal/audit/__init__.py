@@ -1,0 +1,1 @@
+"""The log of what people and jobs did. It imports nothing of ours."""

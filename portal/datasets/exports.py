@@ -30,7 +30,7 @@ from zipfile import ZIP_STORED
 from django.core.files.storage import default_storage
 from django.db.models import QuerySet
 
-from portal.common.zips import DRAIN_AT, ZipSink, ZipWriter
+from portal.files.archives import DRAIN_AT, ZipSink, ZipWriter
 
 from .models import Document, Release, ReleaseItem
 from .publishing.bare_images import bare_image

@@ -8,8 +8,8 @@ from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.files.uploadedfile import UploadedFile
 
-from portal.common.archives import ArchiveFault
-from portal.common.uploads import upload_limit_message
+from portal.files.archives import ArchiveFault
+from portal.files.uploads import upload_limit_message
 
 from .models import Dataset, DocumentType, ImportRun
 from .services.imports import check_source

@@ -11,7 +11,7 @@ from importlib.metadata import version as version_of
 
 from django.core.cache import cache
 
-from portal.common.zips import DRAIN_AT, ZipSink, ZipWriter
+from portal.files.archives import DRAIN_AT, ZipSink, ZipWriter
 
 from .exports import published_items, published_release
 from .models import Release

@@ -10,7 +10,7 @@ from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
 from django.utils.datastructures import MultiValueDict
 
-from portal.common.uploads import upload_limit_message
+from portal.files.uploads import upload_limit_message
 
 from .curation.filings import COMPANY, FILING, NOTHING
 from .curation.splits import SplitDraw

@@ -5,9 +5,9 @@ from typing import Any
 from django.urls import reverse
 from django.utils.module_loading import import_string
 
-from portal.accounts.letters import send_letter
+from portal.accounts.emails import send_letter
 from portal.accounts.models import display_name
-from portal.common.archives import ArchiveFault
+from portal.files.archives import ArchiveFault
 from portal.jobs.handlers import Claim, handler
 
 from .models import DatasetTask, Dispute, ImportRun

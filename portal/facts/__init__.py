@@ -1,32 +1,49 @@
 """Canonical HTML and text, spans, fact values, inline fact tags. Pure functions; no Django."""
 
-from portal.facts.borders import text_borders
-from portal.facts.canonical import Canonical, canonical_text, canonicalise, html_page
-from portal.facts.document_json import read_document_json, write_document_json
-from portal.facts.document_lines import (
+from .canonical import Canonical, canonical_text, canonicalise, html_page
+from .document_files import (
     DocumentLine,
+    FactPage,
+    read_document_json,
     read_document_line,
     read_line_spans,
+    read_span_elements,
+    write_document_json,
     write_document_line,
+    write_span_elements,
 )
-from portal.facts.encoding import decode_html
-from portal.facts.errors import ReadingError, RefusedHtml, TagError
-from portal.facts.fact_spans import FactSpan
-from portal.facts.finding import FoundFact, find_facts
-from portal.facts.labels import KNOWN_LABELS, LABEL_SETS, check_labels, label_kind
-from portal.facts.labelstudio_placing import Page, Placement, SourcePage, place_regions
-from portal.facts.labelstudio_reading import Region, Task, TaskAnnotation, read_tasks
-from portal.facts.labelstudio_writing import LabelledBy, label_config, write_task
-from portal.facts.offsets import codepoint_to_utf16, utf16_to_codepoint
-from portal.facts.snapping import snap
-from portal.facts.span_advice import GRAVE_WARNINGS, SpanWarning, span_warnings
-from portal.facts.span_elements import FactPage, read_span_elements, write_span_elements
-from portal.facts.spans import Span, SpanFault, check_spans, is_blank, trim_span
-from portal.facts.tag_reading import TaggedPage, read_tags
-from portal.facts.tag_writing import write_tags
-from portal.facts.values import SIGNS, FactValue, check_value, read_value
-from portal.facts.visible import visible_text
-from portal.facts.xbrl import XbrlFact, read_xbrl
+from .errors import ReadingError, RefusedHtml, TagError
+from .file_reading import decode_html
+from .finding import GRAVE_WARNINGS, FoundFact, SpanWarning, find_facts, snap, span_warnings
+from .grammar import text_borders
+from .labelstudio.placing import Page, Placement, SourcePage, place_regions
+from .labelstudio.tasks import (
+    LabelledBy,
+    Region,
+    Task,
+    TaskAnnotation,
+    label_config,
+    read_tasks,
+    write_task,
+)
+from .page_text import visible_text
+from .spans import (
+    KNOWN_LABELS,
+    LABEL_SETS,
+    FactSpan,
+    Span,
+    SpanFault,
+    check_labels,
+    check_spans,
+    codepoint_to_utf16,
+    is_blank,
+    label_kind,
+    trim_span,
+    utf16_to_codepoint,
+)
+from .tags import TaggedPage, read_tags, write_tags
+from .values import SIGNS, FactValue, check_value, read_value
+from .xbrl import XbrlFact, read_xbrl
 
 __all__ = [
     "GRAVE_WARNINGS",

@@ -1,10 +1,189 @@
-"""How filings write numbers, dates and durations, as regular expressions in verbose form.
+"""How filings write numbers, dates and durations, and the borders between blocks and table cells.
 
-They match text in which CELL marks stand at the borders of blocks and table cells.
+The text of a document joins all its text nodes, so the numbers of two table cells may stand side by
+side without a space: `1,586` and `1,702` are `1,5861,702`. The borders tell them apart. The regular
+expressions match text in which CELL marks stand at them; most are in verbose form.
 """
 
-from portal.facts.borders import CELL
-from portal.facts.words import MONTH, NUMBER_WORDS, ORDINAL_WORD
+import re
+from collections.abc import Iterator, Sequence
+from html import unescape
+from itertools import pairwise
+
+from .markup import (
+    FORMATTING_ELEMENTS,
+    KEPT_ELEMENTS,
+    PHRASING_ELEMENTS,
+    TABLE_PARTS,
+    Kind,
+    Token,
+    tokens,
+)
+
+_MONTHS = (
+    ("January", "Jan"),
+    ("February", "Feb"),
+    ("March", "Mar"),
+    ("April", "Apr"),
+    ("May", "May"),
+    ("June", "Jun"),
+    ("July", "Jul"),
+    ("August", "Aug"),
+    ("September", "Sep"),
+    ("October", "Oct"),
+    ("November", "Nov"),
+    ("December", "Dec"),
+)
+_UNITS = (
+    "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
+    "sixteen seventeen eighteen nineteen"
+).split()
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
+_ORDINALS = ("first", "second", "third", "fourth")
+
+# A month as filings begin it: with a capital, or in capitals. "may" is a verb.
+MONTH = "|".join(
+    form
+    for full, short in _MONTHS
+    for name in dict.fromkeys((full, "Sept" if short == "Sep" else full, short))
+    for form in (rf"{name}\b\.?", rf"{name.upper()}\b\.?")
+)
+_UNDER_TWENTY = "|".join(sorted(_UNITS, key=len, reverse=True))
+_UNDER_HUNDRED = rf"(?:{'|'.join(_TENS)})(?:[\s-](?:{'|'.join(_UNITS[:9])}))?|{_UNDER_TWENTY}"
+# "two", "twenty-one", "one hundred and eighty"; to be matched without regard to case.
+NUMBER_WORDS = (
+    rf"(?:(?:{'|'.join(_UNITS[:9])})[\s-]hundred(?:[\s-](?:and[\s-])?(?:{_UNDER_HUNDRED}))?"
+    rf"|{_UNDER_HUNDRED})\b"
+)
+ORDINAL_WORD = "|".join(_ORDINALS)
+
+_VALUES = {word: value for value, word in enumerate(_UNITS, start=1)} | {
+    word: 10 * value for value, word in enumerate(_TENS, start=2)
+}
+
+
+def month_number(name: str) -> int:
+    """1 to 12 for a name that MONTH matches, in any case and with or without a full stop."""
+    starts = name[:3].title()
+    return next(number for number, (_, short) in enumerate(_MONTHS, start=1) if short == starts)
+
+
+def words_number(words: str) -> int:
+    """What NUMBER_WORDS say.
+
+    >>> words_number("one hundred and Eighty-five")
+    185
+    """
+    total = 0
+    for word in re.split(r"[\s-]+", words.lower()):
+        if word == "hundred":
+            total *= 100
+        elif word != "and":
+            total += _VALUES[word]
+    return total
+
+
+def ordinal_number(word: str) -> int:
+    """1 for "first", to 4 for "fourth"."""
+    return _ORDINALS.index(word.lower()) + 1
+
+
+# Marks in a text: the border of a cell, and that of a line or block inside one. Neither is ever
+# a character of a canonical text.
+CELL = "\x00"
+LINE = "\x01"
+
+_CELLS = frozenset({"table", *TABLE_PARTS})
+# A picture, a box and a line break stand within a line and still part what is beside them.
+_PARTING = frozenset({"br", "img", "input"})
+_LINES = (KEPT_ELEMENTS - FORMATTING_ELEMENTS - PHRASING_ELEMENTS - _CELLS) | _PARTING
+
+# A raised "th" belongs to its number, a raised number before a slash is half of a fraction.
+_ORDINAL = re.compile(r"\s*(?:st|nd|rd|th)\s*", re.IGNORECASE)
+_SLASH = ("/", "\N{FRACTION SLASH}")
+
+# The heads of narrow columns break their dates: "June 30,", and "2025" in the next line.
+_BROKEN_DATE = re.compile(
+    rf"(?<![A-Za-z])(?:{MONTH})[\s{LINE}]+[0-9]{{1,2}},[\s{LINE}]*(?:19|20)[0-9]{{2}}(?![0-9])"
+)
+
+
+def text_borders(canonical_html: str) -> tuple[int, ...]:
+    """The offsets into the canonical text, ascending, at which a new block or table cell begins.
+
+    A block is also what follows a line break, a picture or the end of a block, and a raised
+    footnote mark behind a number. Lines that break a date inside a cell part nothing. Time is
+    linear in the HTML.
+
+    >>> text_borders("<table><tr><td>1,586</td><td>1,702<sup>3</sup></td></tr></table>")
+    (5, 10)
+    """
+    pieces: list[str] = []
+    marks: dict[int, str] = {}
+    raised: list[tuple[int, int]] = []
+    open_sups: list[int] = []
+    position = 0
+    for token in tokens(canonical_html):
+        if token.kind is Kind.TEXT:
+            pieces.append(unescape(canonical_html[token.start : token.end]))
+            position += len(pieces[-1])
+        elif token.name in _CELLS:
+            marks[position] = CELL
+        elif token.name in _LINES:
+            marks.setdefault(position, LINE)
+        elif token.name == "sup":
+            _note_raised(token, position, open_sups, raised)
+    text = "".join(pieces)
+    for offset in _beside_raised(text, raised):
+        marks.setdefault(offset, CELL)
+    return tuple(_parting(text, marks))
+
+
+def with_borders(text: str, marks: Sequence[tuple[int, str]]) -> str:
+    """The text with a mark put in at each of the ascending offsets."""
+    cuts = [0, *(offset for offset, _ in marks), len(text)]
+    stretches = [text[start:end] for start, end in pairwise(cuts)]
+    after = [*(mark for _, mark in marks), ""]
+    return "".join(map("".join, zip(stretches, after, strict=True)))
+
+
+def _note_raised(
+    token: Token, position: int, open_sups: list[int], raised: list[tuple[int, int]]
+) -> None:
+    if token.kind is Kind.START:
+        open_sups.append(position)
+    elif open_sups:
+        raised.append((open_sups.pop(), position))
+
+
+def _beside_raised(text: str, raised: Sequence[tuple[int, int]]) -> Iterator[int]:
+    """Borders between raised text and the numbers beside it.
+
+    A mark behind a word needs none: digits that follow letters are no number anyway.
+    """
+    for start, end in raised:
+        if _ORDINAL.fullmatch(text, start, end):
+            continue
+        if start and not text[start - 1].isalpha():
+            yield start
+        if not text.startswith(_SLASH, end):
+            yield end
+
+
+def _parting(text: str, marks: dict[int, str]) -> Iterator[int]:
+    """The offsets of marks, without those at the ends of the text and those that break a date."""
+    placed = sorted((offset, mark) for offset, mark in marks.items() if 0 < offset < len(text))
+    marked = with_borders(text, placed)
+    broken = [match.span() for match in _BROKEN_DATE.finditer(marked)]
+    index = 0
+    for count, (offset, mark) in enumerate(placed):
+        place = offset + count
+        while index < len(broken) and broken[index][1] <= place:
+            index += 1
+        is_inside = index < len(broken) and broken[index][0] <= place
+        if mark == CELL or not is_inside:
+            yield offset
+
 
 # Inside a character class: dashes that stand for a minus, and marks of currencies.
 MINUS = "\\-\u2212\u2010\u2011\u2012\u2013\ufe63\uff0d"

@@ -2,15 +2,34 @@
 
 A tree moves text about (foster parenting) and has limits of depth; the questions asked here (where
 are the fact tags, what is text) need neither. Every character of the input belongs to exactly one
-token, in order, so joining the tokens gives the input back.
+token, in order, so joining the tokens gives the input back. Which elements and attributes of HTML
+mean what here is in elements.toml.
 """
 
 import re
+import tomllib
 from collections.abc import Iterator
 from enum import Enum
+from importlib.resources import files
 from typing import NamedTuple
 
-from portal.facts.elements import ESCAPABLE_RAW_ELEMENTS, RAW_ELEMENTS
+_TABLES = tomllib.loads(files("portal.facts").joinpath("elements.toml").read_text("utf-8"))
+
+KEPT_ELEMENTS = frozenset(_TABLES["kept"])
+KEPT_ATTRIBUTES: dict[str, frozenset[str]] = {
+    element: frozenset(names) for element, names in _TABLES["attributes"].items()
+}
+DROPPED_RAW = frozenset(_TABLES["dropped_raw"])
+DROPPED_NESTING = frozenset(_TABLES["dropped_nesting"])
+VOID_ELEMENTS = frozenset(_TABLES["void"])
+RAW_ELEMENTS = frozenset(_TABLES["raw"])
+ESCAPABLE_RAW_ELEMENTS = frozenset(_TABLES["escapable_raw"])
+FORMATTING_ELEMENTS = frozenset(_TABLES["formatting"])
+PHRASING_ELEMENTS = frozenset(_TABLES["phrasing"])
+TABLE_PARTS = frozenset(_TABLES["table_parts"])
+TABLE_STRUCTURE = frozenset(_TABLES["table_structure"])
+ELEMENT_NAMES = frozenset(_TABLES["names"])
+EDGAR_ELEMENTS = frozenset(_TABLES["edgar"])
 
 
 class Kind(Enum):

@@ -1,9 +1,68 @@
-"""Spans over a canonical text, and what can be wrong with them."""
+"""Spans over a canonical text: their labels, what can be wrong with them, and how browsers count.
+
+A label is also the name of an inline tag. Offsets count code points; browsers count UTF-16 units.
+"""
 
 import re
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
+
+from .markup import ELEMENT_NAMES
+
+LABEL_SETS: dict[str, tuple[str, ...]] = {
+    "v1": ("Number", "Date"),
+    "v2": ("Number", "Temporal", "MonetaryUnit", "ReportingEntity", "FinancialConcept"),
+}
+
+# Every label of every shipped set, each once, in the order of the sets.
+KNOWN_LABELS: tuple[str, ...] = tuple(
+    dict.fromkeys(label for labels in LABEL_SETS.values() for label in labels)
+)
+
+_KINDS: dict[str, Literal["number", "date"]] = {
+    "number": "number",
+    "date": "date",
+    "temporal": "date",
+}
+
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
+
+
+def check_labels(labels: Sequence[str]) -> list[str]:
+    """What is wrong with a label set, one sentence each; an empty list when it can be used.
+
+    A label is 1 to 64 ASCII letters, digits, `-` or `_`, begins with a letter, is not the name of
+    an HTML element and differs from the others in more than case.
+
+    >>> check_labels(["Number", "Table"])
+    ["label 'Table' is the name of an HTML element"]
+    """
+    problems = [] if labels else ["a label set needs at least one label"]
+    seen: set[str] = set()
+    for label in labels:
+        if not _NAME.fullmatch(label):
+            rule = "1 to 64 ASCII letters, digits, '-' or '_', a letter first"
+            problems.append(f"label {label!r} cannot be a tag name ({rule})")
+        elif label.lower() in ELEMENT_NAMES:
+            problems.append(f"label {label!r} is the name of an HTML element")
+        elif label.lower() in seen:
+            problems.append(f"label {label!r} occurs twice (case is ignored)")
+        seen.add(label.lower())
+    return problems
+
+
+def require_labels(labels: Sequence[str]) -> None:
+    """Raises ValueError when the labels cannot be used as tag names."""
+    if problems := check_labels(labels):
+        raise ValueError("; ".join(problems))
+
+
+def label_kind(label: str) -> Literal["number", "date"] | None:
+    """What kind of value the facts of a label have; None for a label that has none."""
+    return _KINDS.get(label.lower())
+
 
 # White space, and characters that print nothing: a fact needs something to read.
 _INVISIBLE = re.compile("[\\s\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u2064\ufeff]*")
@@ -86,3 +145,61 @@ def trim_span(text: str, span: Span) -> Span:
         return span
     start = span.start + len(quote) - len(quote.lstrip())
     return Span(start, start + len(quote.strip()), span.label)
+
+
+@dataclass(frozen=True)
+class FactSpan:
+    """A labelled stretch of the canonical text, `[start, end)` in code points.
+
+    `key` names the span within its document, `quote` is the text at its place; `value` and `sign`
+    are as `read_value` gives them or as the annotator corrected them.
+    """
+
+    key: str
+    label: str
+    start: int
+    end: int
+    quote: str
+    value: str
+    sign: str
+
+    @property
+    def span(self) -> Span:
+        return Span(self.start, self.end, self.label)
+
+
+_ASTRAL = re.compile("[\U00010000-\U0010ffff]")
+
+
+def utf16_to_codepoint(text: str, offsets: Sequence[int]) -> list[int]:
+    """The code-point offset of each UTF-16 offset into `text`, in the given order.
+
+    Time is linear in the text. Raises ValueError for an offset outside the text or inside a
+    surrogate pair.
+    """
+    # Where each astral character begins in UTF-16: every earlier one has pushed it by one unit.
+    astral = [match.start() + k for k, match in enumerate(_ASTRAL.finditer(text))]
+    length = len(text) + len(astral)
+    converted = []
+    for offset in offsets:
+        if not 0 <= offset <= length:
+            raise ValueError(f"UTF-16 offset {offset} is outside 0 to {length}")
+        before = bisect_left(astral, offset)
+        if before and astral[before - 1] == offset - 1:
+            raise ValueError(f"UTF-16 offset {offset} is inside a character")
+        converted.append(offset - before)
+    return converted
+
+
+def codepoint_to_utf16(text: str, offsets: Sequence[int]) -> list[int]:
+    """The UTF-16 offset of each code-point offset into `text`, in the given order.
+
+    Time is linear in the text. Raises ValueError for an offset outside the text.
+    """
+    astral = [match.start() for match in _ASTRAL.finditer(text)]
+    converted = []
+    for offset in offsets:
+        if not 0 <= offset <= len(text):
+            raise ValueError(f"offset {offset} is outside 0 to {len(text)}")
+        converted.append(offset + bisect_left(astral, offset))
+    return converted

@@ -1,21 +1,24 @@
-"""Facts that a filer tagged by inline XBRL, located in the canonical text.
+"""Facts that a filer tagged by inline XBRL, located in the canonical text, with their details.
 
-A document keeps the text of inline-XBRL elements and not the elements, so this reads the page as
-it came. Numbers are `ix:nonFraction`; of `ix:nonNumeric` only what its format calls a date or a
-duration. Elements in `ix:header` are hidden and left out. Source: Inline XBRL 1.1.
+A document keeps the text of inline-XBRL elements and not the elements, so this reads the page as it
+came. Numbers are `ix:nonFraction`; of `ix:nonNumeric` only what its format calls a date or a
+duration. Elements in `ix:header` are hidden and left out. Contexts, units and what is said of the
+whole filing are read from `ix:resources` and from `ix:nonNumeric` elements of the concepts `dei:…`,
+wherever they stand. Source: Inline XBRL 1.1, XBRL 2.1.
 """
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from html import unescape
 from typing import Literal, NamedTuple
 
-from portal.facts.canonical import Canonical
-from portal.facts.edgar import open_envelope
-from portal.facts.errors import TagError
-from portal.facts.located_facts import TaggedPart, locate, tagged_part
-from portal.facts.markup import Kind, Token, tokens
-from portal.facts.reduction import is_xhtml, ixbrl_prefixes
+from .canonical import Canonical
+from .cleaning import is_xhtml, ixbrl_prefixes
+from .errors import TagError
+from .file_reading import open_envelope
+from .markup import Kind, Token, tokens
+from .tags import TaggedPart, locate, tagged_part
 
 _CONCEPT = re.compile(r"""\sname\s*=\s*["']([^"']*)["']""", re.IGNORECASE)
 _TEMPORAL = re.compile(r"""\sformat\s*=\s*["'](?:[\w.-]+:)?(?:date|dur)""", re.IGNORECASE)
@@ -131,3 +134,208 @@ def _is_closed(html: str, opening: Token) -> bool:
 def _concept(html: str, opening: Token) -> str:
     match = _CONCEPT.search(html, opening.start, opening.end)
     return match[1] if match else ""
+
+
+_NAME = re.compile(r"""\sname\s*=\s*["'](dei:\w+)["']""")
+_ID = re.compile(r"""\sid\s*=\s*["']([^"']*)["']""")
+_DIMENSION = re.compile(r"""\sdimension\s*=\s*["']([^"']*)["']""")
+_FILED = re.compile(r":(?:header|nonnumeric|context|unit)\b", re.IGNORECASE)
+# A longer text is no name, date or unit.
+_LONGEST = 300
+_DATES = frozenset({"startdate", "enddate", "instant"})
+
+
+class Period(NamedTuple):
+    """ISO 8601 dates: of a duration both, of an instant `end` alone; empty for neither."""
+
+    start: str = ""
+    end: str = ""
+
+
+@dataclass(frozen=True)
+class Context:
+    """When, and of which part: members by dimension, both with their prefixes."""
+
+    period: Period = field(default_factory=Period)
+    members: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class XbrlResources:
+    """Contexts and units by id, and the first value of each `dei:…` concept, without the prefix.
+
+    A unit is spelled without its prefix: `USD`, `shares`, `pure`, `USD/shares`.
+    """
+
+    contexts: dict[str, Context] = field(default_factory=dict)
+    units: dict[str, str] = field(default_factory=dict)
+    entity: dict[str, str] = field(default_factory=dict)
+
+
+def read_resources(html: str) -> XbrlResources:
+    """The resources of a whole filing, or of a part that holds its header. Linear; never raises.
+
+    >>> unit = '<xbrli:unit id="u"><xbrli:measure>iso4217:USD</xbrli:measure></xbrli:unit>'
+    >>> read_resources(unit).units
+    {'u': 'USD'}
+    """
+    if not _FILED.search(html):
+        return XbrlResources()
+    reading = _Reading(html)
+    for token in tokens(html, xml=is_xhtml(html)):
+        reading.read(token)
+    return reading.resources
+
+
+class _Reading:
+    """One pass: the context, unit or `dei:` element that is open, and its text so far."""
+
+    def __init__(self, html: str) -> None:
+        self._html = html
+        self.resources = XbrlResources()
+        self._context = self._unit = self._entity = self._dimension = ""
+        self._dates: dict[str, str] = {}
+        self._members: dict[str, str] = {}
+        self._measures: list[str] = []
+        self._depth = 0
+        self._text: list[str] = []
+        self._said: list[str] = []
+
+    def read(self, token: Token) -> None:
+        if token.kind is Kind.TEXT:
+            self._text.append(self._html[token.start : token.end][:_LONGEST])
+            if self._entity:
+                self._said.append(self._text[-1])
+            return
+        local = token.name.rpartition(":")[2] if ":" in token.name else ""
+        if token.kind is Kind.START:
+            self._start(local, token)
+        elif token.kind is Kind.END:
+            self._end(local)
+        self._text.clear()
+
+    def _start(self, local: str, token: Token) -> None:
+        if self._html.endswith("/>", token.start, token.end):
+            return
+        if local == "nonnumeric":
+            self._open_entity(token)
+        elif local == "context":
+            self._context = self._attribute(_ID, token)
+            self._dates, self._members = {}, {}
+        elif local == "unit":
+            self._unit, self._measures = self._attribute(_ID, token), []
+        elif local == "unitdenominator" and self._unit:
+            self._measures.append("/")
+        elif local == "explicitmember":
+            self._dimension = self._attribute(_DIMENSION, token)
+
+    def _end(self, local: str) -> None:
+        text = unescape("".join(self._text)).strip()[:_LONGEST]
+        if local == "nonnumeric":
+            self._close_entity()
+        elif local == "context" and self._context:
+            dates = self._dates
+            end = dates.get("enddate") or dates.get("instant", "")
+            period = Period(dates.get("startdate", ""), end)
+            self.resources.contexts.setdefault(self._context, Context(period, self._members))
+            self._context = ""
+        elif local in _DATES and self._context:
+            self._dates[local] = text
+        elif local == "explicitmember" and self._context and self._dimension:
+            self._members[self._dimension] = text
+        elif local == "measure" and self._unit:
+            self._measures.append(text.rpartition(":")[2])
+        elif local == "unit" and self._unit:
+            self.resources.units.setdefault(self._unit, _spelled(self._measures))
+            self._unit = ""
+
+    def _open_entity(self, token: Token) -> None:
+        """Follows the outermost `dei:` element; of those inside it the text is part of its own."""
+        if self._entity:
+            self._depth += 1
+            return
+        self._entity = self._attribute(_NAME, token).removeprefix("dei:")
+        self._depth = 1 if self._entity else 0
+        self._said = []
+
+    def _close_entity(self) -> None:
+        if not self._entity:
+            return
+        self._depth -= 1
+        if self._depth == 0:
+            said = " ".join(unescape("".join(self._said)).split())[:_LONGEST]
+            if said:
+                self.resources.entity.setdefault(self._entity, said)
+            self._entity = ""
+
+    def _attribute(self, pattern: re.Pattern[str], token: Token) -> str:
+        match = pattern.search(self._html, token.start, token.end)
+        return match[1] if match else ""
+
+
+def _spelled(measures: list[str]) -> str:
+    """`USD/shares`; of a product `a*b`."""
+    return "*".join(measures).replace("*/*", "/")
+
+
+_ATTRIBUTE = re.compile(r"""\s([\w.:-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')""")
+_SCALE = re.compile(r"[+-]?[0-9]{1,2}")
+
+
+class XbrlDetail(NamedTuple):
+    """A fact and what stands beside its figures.
+
+    The value is what is written, times 10 to the power of `scale`, negative if `sign` is `-`: the
+    text shows a minus or a parenthesis outside of the element. `unit` is spelled as in
+    XbrlResources, `members` are the parts of the company it speaks of, by dimension, and `format`
+    says how the text is to be read, such as `ixt:num-dot-decimal`. What the filer did not say, or
+    says of an unknown context or unit, is empty.
+    """
+
+    fact: XbrlFact
+    sign: str = ""
+    scale: int = 0
+    unit: str = ""
+    period: Period = Period()
+    members: tuple[tuple[str, str], ...] = ()
+    format: str = ""
+
+
+def read_xbrl_details(
+    html: str, canonical: Canonical, resources: XbrlResources
+) -> list[XbrlDetail]:
+    """The facts that `read_xbrl` gives, in the same order, with their details.
+
+    `resources` are those of the whole filing, of which `html` may be a page. Raises TagError.
+
+    >>> from portal.facts import canonicalise
+    >>> page = '<p>Loss <ix:nonFraction name="a:Loss" sign="-" scale="6">12</ix:nonFraction></p>'
+    >>> read_xbrl_details(page, canonicalise(page), XbrlResources())[0][:3]
+    (XbrlFact(start=5, end=7, kind='number', concept='a:Loss'), '-', 6)
+    """
+    details = []
+    for found in locate_elements(html, canonical):
+        details.append(_detail(found.fact, _attributes(found.opening), resources))
+    return details
+
+
+def _detail(fact: XbrlFact, given: dict[str, str], resources: XbrlResources) -> XbrlDetail:
+    context = resources.contexts.get(given.get("contextref", ""), Context())
+    scale = given.get("scale", "")
+    return XbrlDetail(
+        fact,
+        sign="-" if given.get("sign") == "-" else "",
+        scale=int(scale) if _SCALE.fullmatch(scale) else 0,
+        unit=resources.units.get(given.get("unitref", ""), ""),
+        period=context.period,
+        members=tuple(context.members.items()),
+        format=given.get("format", ""),
+    )
+
+
+def _attributes(opening: str) -> dict[str, str]:
+    """The attributes of a start tag by their names in lower case; of doubled ones the first."""
+    found: dict[str, str] = {}
+    for match in _ATTRIBUTE.finditer(opening):
+        found.setdefault(match[1].lower(), match[2] if match[2] is not None else match[3])
+    return found

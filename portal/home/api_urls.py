@@ -3,14 +3,14 @@
 from django.urls import include, path
 
 from . import views
-from .schema import SchemaView
+from .openapi import SchemaView
 
 app_name = "api"
 urlpatterns = [
     path("schema/", SchemaView.as_view(), name="schema"),
     path("docs/", views.api_docs, name="docs"),
-    path("", include("portal.accounts.invitation_api")),
-    path("", include("portal.accounts.account_api")),
+    path("", include("portal.accounts.invitations.api")),
+    path("", include("portal.accounts.api")),
     path("", include("portal.accounts.teams.api")),
     path("", include("portal.datasets.api_urls")),
     path("", include("annotation.api_urls")),

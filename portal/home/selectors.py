@@ -21,7 +21,7 @@ from annotation.models import (
     ReviewRound,
 )
 from portal.accounts.models import User
-from portal.common.prepared import Parameter, Prepared
+from portal.web.prepared import Parameter, Prepared
 from scoring.models import Board, Entry, ExpertReview, Grading, Phase, Submission
 from scoring.selectors.headings import GROUPED, BoardColumn
 from scoring.selectors.judge_cases import for_expert

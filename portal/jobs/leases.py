@@ -1,25 +1,77 @@
-"""Every change of a job's state but its completion, which is `Claim.finish`.
+"""Whose turn it is, and every change of a job's state but its completion, which is `Claim.finish`.
 
 Each is a conditional update, or is made under the row's lock, so that of two workers at most one
 succeeds. Hosts compare leases with their own clocks: these must agree to within a fraction of
-JOB_LEASE.
+JOB_LEASE. `heartbeat` keeps a lease alive while a handler works.
 """
 
 import logging
+import threading
 import uuid
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from django.conf import settings
-from django.db import transaction
-from django.db.models import F
+from django.db import DatabaseError, connection, transaction
+from django.db.models import F, Min
 from django.utils import timezone
 
-from portal.jobs.events import note, worker_name
-from portal.jobs.handlers import HANDLERS
-from portal.jobs.models import Job, JobEvent
-from portal.jobs.turns import Turns, due_heads
+from .handlers import HANDLERS, Claim
+from .models import Job, JobEvent, note, worker_name
+
+# After so many finishing jobs without a break, other work gets one turn, so that it never stops.
+FINISHING_IN_A_ROW = 4
+
+
+@dataclass(frozen=True)
+class Head:
+    """A group's oldest due job of one kind."""
+
+    group: str
+    kind: str
+    job_id: int
+
+    @property
+    def is_finishing(self) -> bool:
+        handler = HANDLERS.get(self.kind)
+        return handler is not None and handler.is_finishing
+
+
+def due_heads(kinds: Collection[str], now: datetime) -> list[Head]:
+    """The oldest due job of each group and kind. One query, however many jobs are due."""
+    due = Job.objects.due(now).filter(kind__in=kinds).order_by()
+    firsts = due.values("group", "kind").annotate(first=Min("id"))
+    return [Head(*row) for row in firsts.values_list("group", "kind", "first")]
+
+
+@dataclass
+class Turns:
+    """A worker's memory of its turns.
+
+    Finishing jobs go first: what they put together is done but for them. Otherwise groups take
+    turns, the one served longest ago first, so that ten thousand jobs of one group do not keep
+    three jobs of another waiting.
+    """
+
+    served: dict[str, int] = field(default_factory=dict)
+    finishing: int = 0
+    """Finishing jobs taken in a row."""
+
+    def order(self, heads: Iterable[Head]) -> list[Head]:
+        is_break_due = self.finishing >= FINISHING_IN_A_ROW
+
+        def place(head: Head) -> tuple[bool, int, int]:
+            is_later = head.is_finishing is is_break_due
+            return is_later, self.served.get(head.group, -1), head.job_id
+
+        return sorted(heads, key=place)
+
+    def took(self, head: Head) -> None:
+        self.served[head.group] = max(self.served.values(), default=-1) + 1
+        self.finishing = self.finishing + 1 if head.is_finishing else 0
+
 
 logger = logging.getLogger(__name__)
 
@@ -196,3 +248,39 @@ def _call_hook(job: Job) -> None:
         handler.on_failed(job.payload, job.error)
     if job.state == Job.State.CANCELLED and handler.on_cancelled:
         handler.on_cancelled(job.payload)
+
+
+@contextmanager
+def heartbeat(claim: Claim) -> Iterator[None]:
+    """Renews the claim's lease every third of JOB_LEASE, in a thread, until the block ends.
+
+    A handler that holds the interpreter's lock for longer than two thirds of JOB_LEASE without a
+    break loses its lease; `Claim.finish` then refuses its work, and another attempt does it again.
+    """
+    stop = threading.Event()
+    thread = threading.Thread(target=_beat, args=(claim, stop), name="heartbeat", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()
+
+
+def _beat(claim: Claim, stop: threading.Event) -> None:
+    interval = settings.JOB_LEASE.total_seconds() / 3
+    try:
+        while not stop.wait(interval) and _renewed(claim):
+            pass
+    finally:
+        connection.close()  # a thread has a connection of its own, which nobody else closes
+
+
+def _renewed(claim: Claim) -> bool:
+    """False when the lease is lost; a database that is away for a moment is tried again."""
+    try:
+        return renew(claim.job_id, claim.token)
+    except DatabaseError as error:
+        logger.warning("%s: could not renew the lease: %s", claim, describe(error))
+        connection.close()
+        return True

@@ -1,28 +1,299 @@
-"""What pages show of the queue."""
+"""What pages show of the queue: a group's progress, where it stands, and its stage log."""
 
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
+from statistics import median
+from typing import Any
 
-from django.db.models import Case, Count, F, Min, PositiveBigIntegerField, Sum, When
+from django.db.models import Case, Count, F, Max, Min, PositiveBigIntegerField, Q, Sum, Value, When
 from django.db.models.functions import Least
 from django.utils import timezone
 
-from portal.jobs.models import Job
-from portal.jobs.progress import steps_of_jobs
-from portal.jobs.stagelog import StageLine, StageLog, kind_of_error, stage_log
-from portal.jobs.standing import QueueStanding, queue_standing
+from . import leases
+from .handlers import HANDLERS, Handler
+from .leases import Head, due_heads
+from .models import Job, JobEvent
 
-__all__ = [
-    "GroupProgress",
-    "QueueStanding",
-    "StageLine",
-    "StageLog",
-    "group_progress",
-    "kind_of_error",
-    "longest_wait",
-    "queue_standing",
-    "stage_log",
-]
+
+def steps_of_jobs() -> Case:
+    """An expression over jobs: a job that declared no total is one step."""
+    return Case(
+        When(progress_total=0, then=Value(1)),
+        default=F("progress_total"),
+        output_field=PositiveBigIntegerField(),
+    )
+
+
+LINES_SHOWN = 100
+
+What = JobEvent.What
+Words = Callable[[str], str]
+# What happens to every job that fares well; told once for all jobs of a kind.
+_ROUTINE = Q(what=What.DONE) | Q(what=What.CLAIMED, attempt=1)
+_TROUBLE = {What.LOST, What.ATTEMPT_FAILED, What.FAILED}
+
+
+@dataclass(frozen=True)
+class StageLine:
+    """One line: from when (to when, where several things are told at once), and what happened."""
+
+    at: datetime
+    until: datetime | None
+    text: str
+    is_trouble: bool = False
+
+
+@dataclass(frozen=True)
+class StageLog:
+    """Oldest first. Where it `is_cut`, lines older than the newest LINES_SHOWN are missing."""
+
+    lines: list[StageLine]
+    is_cut: bool
+
+
+def kind_of_error(error: str) -> str:
+    """An error without its own words, which may quote what was worked on: its type alone."""
+    if error in {leases.LOST, leases.STOPPED}:
+        return error
+    kind = error.partition(":")[0].strip()
+    return kind if kind.isidentifier() else "an error"
+
+
+def stage_log(group: str, *, words: Words = kind_of_error) -> StageLog:
+    """What became of the group's jobs. Two queries, however many jobs there are.
+
+    Beginning and completion are told for all jobs of a kind together; whatever is out of the
+    ordinary has a line of its own. `words` says of a job's error what the reader may know; without
+    it the error's type alone is named.
+    """
+    events = JobEvent.objects.filter(group=group)
+    special = list(
+        events.exclude(_ROUTINE).select_related("job").order_by("-id")[: LINES_SHOWN + 1]
+    )
+    shown = [(event.at, event.pk, _line(event, words)) for event in special[:LINES_SHOWN]]
+    lines = sorted([*shown, *_routine(events.filter(_ROUTINE))], key=lambda found: found[:2])
+    return StageLog([line for _, _, line in lines], is_cut=len(special) > LINES_SHOWN)
+
+
+def _routine(events: Any) -> Iterator[tuple[datetime, int, StageLine]]:
+    """The begun stand where the first began, the done where the last ended."""
+    found = (
+        events.order_by()
+        .values("kind", "what")
+        .annotate(
+            jobs=Sum("count"),
+            workers=Count("worker", distinct=True),
+            first=Min("at"),
+            last=Max("at"),
+            first_id=Min("id"),
+            last_id=Max("id"),
+        )
+    )
+    for row in found:
+        counted = _handler(row["kind"]).counted(row["jobs"])
+        until = row["last"] if row["jobs"] > 1 else None
+        if row["what"] == What.CLAIMED:
+            text = f"{counted} taken up by {_counted(row['workers'], 'worker')}"
+            yield row["first"], row["first_id"], StageLine(row["first"], until, text)
+        else:
+            text = f"{counted} done"
+            yield row["last"], row["last_id"], StageLine(row["first"], until, text)
+
+
+def _line(event: JobEvent, words: Words) -> StageLine:
+    handler = _handler(event.kind)
+    if event.job is None or event.what == What.QUEUED:
+        text = f"{handler.counted(event.count)} {_GROUP_TEXTS[What(event.what)]}"
+    else:
+        text = f"{handler.named(event.job.payload)}: {_job_text(event, words)}"
+    return StageLine(event.at, None, text, event.what in _TROUBLE)
+
+
+_GROUP_TEXTS = {
+    What.QUEUED: "queued",
+    What.CANCELLED: "cancelled before they began",
+    What.CANCEL_ASKED: "asked to stop",
+}
+
+
+def _job_text(event: JobEvent, words: Words) -> str:
+    """What happened to a single job."""
+    error = words(event.error).rstrip(".")
+    again = f"{event.next_at:%H:%M:%S} UTC" if event.next_at else ""
+    texts = {
+        What.CLAIMED: f"taken up again, attempt {event.attempt}",
+        What.GIVEN_BACK: f"given back ({error}), due again at {again}",
+        What.LOST: f"the worker was lost in attempt {event.attempt}",
+        What.ATTEMPT_FAILED: f"attempt {event.attempt} failed ({error}), next try at {again}",
+        What.FAILED: f"given up after {_counted(event.attempt, 'attempt')} ({error})",
+        What.CANCELLED: "stopped, as was asked",
+        What.TRIED_AGAIN: "queued again by hand",
+    }
+    return texts[What(event.what)]
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def _handler(kind: str) -> Handler:
+    """Jobs outlive the code that ran them: a kind that is gone is called a job."""
+    return HANDLERS.get(kind) or Handler(kind, lambda _: None)
+
+
+# As many of the newest finished jobs say how long jobs of their kinds take.
+RECENT = 300
+# A process that ended a job so short a while ago is taken to be still there.
+WORKER_SEEN = timedelta(minutes=1)
+_NEVER = datetime.min.replace(tzinfo=UTC)
+
+
+@dataclass(frozen=True)
+class QueueStanding:
+    """`jobs_before`: jobs of others that are served before the group's next one; None when none of
+    the group's jobs is due. `workers`: processes seen at work within the last minute.
+    `expected_wait`: until the group's next job begins, None when nothing is known. `rate`: steps
+    per second that the group's running jobs do. `time_left`: until all steps are done at that rate.
+    """
+
+    jobs_before: int | None
+    running: int
+    workers: int
+    expected_wait: timedelta | None
+    rate: float | None
+    time_left: timedelta | None
+
+
+@dataclass(frozen=True)
+class _Next:
+    """The job that is next of a group, and when a job of the group was last begun."""
+
+    head: Head
+    served: datetime
+
+
+def queue_standing(group: str) -> QueueStanding:
+    """Six queries, however many jobs and groups there are.
+
+    The order is that of `leases.Turns`: finishing jobs, then groups in turn, the one served longest
+    ago first. Each worker keeps the turns for itself, so that with several of them the place is an
+    estimate.
+    """
+    now = timezone.now()
+    before = _before(_next_jobs(now), group)
+    running = list(Job.objects.filter(state=Job.State.RUNNING))
+    seconds, workers = _recent(now)
+    workers |= {job.worker for job in running}
+    mine = [job for job in running if job.group == group]
+    rate = _rate(group, mine, now)
+    return QueueStanding(
+        jobs_before=None if before is None else len(before),
+        running=len(mine),
+        workers=len(workers),
+        expected_wait=_wait(before, running, seconds, len(workers), now),
+        rate=rate.now,
+        time_left=timedelta(seconds=rate.left / rate.now) if rate.now else None,
+    )
+
+
+def _next_jobs(now: datetime) -> list[_Next]:
+    """The next job of each group that has one due. Two queries."""
+    due = Job.objects.due(now).filter(kind__in=HANDLERS).order_by()
+    served = (
+        Job.objects.filter(group__in=due.values("group"), started_at__isnull=False)
+        .order_by()
+        .values_list("group")
+        .annotate(last=Max("started_at"))
+    )
+    last = dict(served)
+    heads = sorted(due_heads(HANDLERS, now), key=lambda head: (head.is_finishing, -head.job_id))
+    # Of a group's heads the last one stays: a finishing one, or else the oldest.
+    by_group = {head.group: head for head in heads}
+    return [_Next(head, last.get(group, _NEVER)) for group, head in by_group.items()]
+
+
+def _before(waiting: Iterable[_Next], group: str) -> list[Head] | None:
+    """Those that come before the group's own; None if it has none."""
+    order = sorted(
+        waiting, key=lambda each: (not each.head.is_finishing, each.served, each.head.job_id)
+    )
+    heads = [each.head for each in order]
+    for place, head in enumerate(heads):
+        if head.group == group:
+            return heads[:place]
+    return None
+
+
+def _recent(now: datetime) -> tuple[dict[str, float], set[str]]:
+    """By kind, the seconds that a job takes (the median); and the workers seen lately."""
+    done = Job.objects.filter(state=Job.State.DONE, finished_at__isnull=False)
+    newest = done.order_by("-finished_at").values_list(
+        "kind", "started_at", "finished_at", "worker"
+    )
+    taken: dict[str, list[float]] = {}
+    workers: set[str] = set()
+    for kind, started, finished, worker in newest[:RECENT]:
+        if started and finished:
+            taken.setdefault(kind, []).append((finished - started).total_seconds())
+        if worker and finished and finished >= now - WORKER_SEEN:
+            workers.add(worker)
+    return {kind: median(seconds) for kind, seconds in taken.items()}, workers
+
+
+def _wait(
+    before: list[Head] | None,
+    running: list[Job],
+    seconds: dict[str, float],
+    workers: int,
+    now: datetime,
+) -> timedelta | None:
+    """The work before it, shared by all workers; None when a kind was never finished before."""
+    if before is None or not workers:
+        return None
+    kinds = {head.kind for head in before}
+    busy = running if len(running) >= workers else []
+    if not (kinds | {job.kind for job in busy}) <= seconds.keys():
+        return None
+    work = sum(seconds[head.kind] for head in before)
+    rest = [max(seconds[job.kind] - _elapsed(job, now), 0) for job in busy]
+    # Each running job must be half done on average before its worker is free for the next.
+    free = min(rest) if rest else 0.0
+    return timedelta(seconds=free + work / workers)
+
+
+@dataclass(frozen=True)
+class _Rate:
+    """Steps per second now, or None when nothing runs or nothing is done; and steps left."""
+
+    now: float | None
+    left: int
+
+
+def _rate(group: str, mine: list[Job], now: datetime) -> _Rate:
+    """From the group's newest finished jobs and what the running ones have done so far. Two
+    queries."""
+    jobs = Job.objects.filter(group=group).order_by()
+    newest = jobs.filter(state=Job.State.DONE, started_at__isnull=False).order_by("-finished_at")
+    done = busy = 0.0
+    for size, started, finished in newest.values_list(
+        "progress_total", "started_at", "finished_at"
+    )[:RECENT]:
+        if started and finished:
+            done += max(size, 1)
+            busy += (finished - started).total_seconds()
+    for job in mine:
+        done += job.progress_done
+        busy += _elapsed(job, now)
+    big = PositiveBigIntegerField()
+    steps = steps_of_jobs()
+    counted = Least(F("progress_done"), steps, output_field=big)
+    left = jobs.unfinished().aggregate(left=Sum(steps - counted))["left"] or 0
+    return _Rate(done / busy * len(mine) if done and busy and mine else None, left)
+
+
+def _elapsed(job: Job, now: datetime) -> float:
+    return (now - job.started_at).total_seconds() if job.started_at else 0.0
 
 
 @dataclass(frozen=True)

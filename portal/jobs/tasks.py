@@ -9,9 +9,10 @@ from celery.platforms import set_pdeathsig
 from celery.signals import beat_embedded_init, worker_process_init, worker_shutting_down
 from django.conf import settings
 
-from portal.jobs.shutdown import Interrupted, ask_to_stop, heeding, hold_back, stop_is_asked
-from portal.jobs.wakeup import TASK, wake
 from portal.jobs.worker import run_due_jobs
+
+from .services import TASK, wake
+from .worker import Interrupted, ask_to_stop, heeding, hold_back, stop_is_asked
 
 
 def run_woken() -> None:

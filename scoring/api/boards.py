@@ -17,7 +17,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from portal.accounts.access import is_organiser
-from portal.common.conditional import conditional, kept_answer
+from portal.web.conditional import conditional, kept_answer
 from scoring.access import board_for
 from scoring.models import Board
 from scoring.models.boards import choose_phase

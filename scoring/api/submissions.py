@@ -16,8 +16,8 @@ from rest_framework.views import APIView
 from portal.accounts.access import IsOrganiser
 from portal.accounts.models import Team
 from portal.accounts.teams.selectors import teams_of
-from portal.common.newlines import PlainMultiPartParser
-from portal.common.uploads import upload_limit_message, was_too_large
+from portal.files.uploads import upload_limit_message, was_too_large
+from portal.web.api import PlainMultiPartParser
 from scoring.access import (
     board_for,
     kept_submission,

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from portal.common.archives import Archive, ArchiveFault, open_archive
+from portal.files.archives import Archive, ArchiveFault, open_archive
 from scoring.benchmarks.reading import (
     BOM,
     ZIP_MAGIC,

@@ -18,8 +18,8 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, NoReturn
 
-from portal.common.archives import MEGABYTE, Archive, ArchiveFault, ArchiveLimits, open_archive
-from portal.facts.file_kinds import GZIP, OFFICE, TEXT, kind_of_file, mistaken, sentence
+from portal.facts.file_reading import GZIP, OFFICE, TEXT, kind_of_file, mistaken, sentence
+from portal.files.archives import MEGABYTE, Archive, ArchiveFault, ArchiveLimits, open_archive
 from scoring.metrics.limits import is_deeper
 
 # A path of this machine (commands), or an open binary file (uploads), which is not closed here.

@@ -8,9 +8,9 @@ from django import forms
 from django.db.models import QuerySet
 from django.forms import BoundField
 
-from portal.accounts.letters import email_route
+from portal.accounts.emails import email_route
 from portal.accounts.models import Team
-from portal.common.uploads import upload_limit_message
+from portal.files.uploads import upload_limit_message
 from scoring.models import Phase, Submission
 from scoring.models.submissions import CARD_FIELDS, SHORT_CARD
 

@@ -7,9 +7,9 @@ judge can hide that no reader sees.
 import re
 from collections.abc import Iterator, Sequence
 
-from portal.facts.labels import KNOWN_LABELS
 from portal.facts.markup import Kind, Token, tokens
-from portal.facts.visible import HIDDEN_NESTING, HIDDEN_RAW
+from portal.facts.page_text import HIDDEN_NESTING, HIDDEN_RAW
+from portal.facts.spans import KNOWN_LABELS
 
 # Characters of one side, about 100,000 tokens of a table of digits. What a prediction has beyond
 # them is not judged, and facts that stand there are not found.

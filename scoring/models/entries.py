@@ -3,7 +3,7 @@
 from django.db import models
 from django.db.models import Q
 
-from portal.common.fields import LinkField
+from portal.web.fields import LinkField
 
 from .boards import Board, Phase
 from .gradings import MOST_SIGNATURE, Grading

@@ -9,7 +9,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
-from portal.common.sealing import SealedField, Unsealable, seal, unseal
+from portal.web.fields import SealedField, Unsealable, seal, unseal
 from scoring.benchmarks.judging import MOST_NAME, read_judge
 
 from .boards import Board
@@ -123,7 +123,7 @@ class JudgeEndpoint(models.Model):
         self.sealed_key = seal(key) if key else ""
 
     def read_key(self) -> str:
-        """For the calls alone; raises `portal.common.sealing.Unsealable`."""
+        """For the calls alone; raises `portal.web.fields.Unsealable`."""
         return unseal(self.sealed_key) if self.sealed_key else ""
 
 

@@ -9,8 +9,8 @@ from django.db.models import Q
 from django.urls import reverse
 
 from portal.accounts.models import TeamMember
-from portal.common.fields import LinkField
 from portal.datasets.models import ReleaseItem
+from portal.web.fields import LinkField
 
 from .boards import Board, Phase
 

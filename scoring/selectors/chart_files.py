@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import Literal, NamedTuple, get_args
 
-from portal.common.spreadsheets import csv_text
+from portal.files.tables import csv_text
 from scoring.charts.look import NARROW, WIDE, Room, Words
 from scoring.charts.shapes import Shape
 from scoring.charts.specs import specification

@@ -4,9 +4,9 @@ import re
 from datetime import date
 from urllib.parse import quote
 
-from portal.common.latex import LONG_IN_TYPEWRITER, breakable
 from portal.datasets.file_responses import TextFile
 from portal.datasets.publishing.citation import escape
+from portal.files.tables import LONG_IN_TYPEWRITER, breakable
 from scoring.models import Grading, Submission
 
 

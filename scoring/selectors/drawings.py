@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from django.core.cache import cache
 
-from portal.common.conditional import etag_of
+from portal.web.conditional import etag_of
 from scoring.charts.drawing import DrawingError, draw_png, draw_svg, library_version, make_library
 from scoring.charts.look import WIDE, Room, Words, with_words
 from scoring.charts.shapes import Shape

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from portal.common.spreadsheets import csv_text
 from portal.datasets.file_responses import TextFile
+from portal.files.tables import csv_text
 
 from .headings import BoardColumn
 from .leaderboard_rows import Row

@@ -7,10 +7,19 @@ can stand below their figures; they are not symmetric, so that ± would be wrong
 
 from collections.abc import Iterator
 
-from portal.common.latex import LONG_IN_TYPEWRITER, breakable, escaped
-from portal.common.latex_tables import PACKAGES, Cell, Head, Heading, Line, Table
-from portal.common.latex_tables import Row as TableRow
 from portal.datasets.file_responses import TextFile
+from portal.files.tables import (
+    LONG_IN_TYPEWRITER,
+    PACKAGES,
+    Cell,
+    Head,
+    Heading,
+    Line,
+    Table,
+    breakable,
+    escaped,
+)
+from portal.files.tables import Row as TableRow
 from scoring.models import Entry
 
 from .headings import BoardColumn, head_groups

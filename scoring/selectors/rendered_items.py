@@ -14,7 +14,7 @@ from django.http import Http404
 from portal.facts import visible_text
 from portal.facts.canonical import canonical_text, clean_html
 from portal.facts.errors import RefusedHtml
-from portal.facts.fragments import Fragment, enclose, fragments
+from portal.facts.page_text import Fragment, enclose, fragments
 from portal.facts.spans import Span
 from scoring.access import Viewer, shows_pages
 from scoring.models import Grading, ItemScore, Submission

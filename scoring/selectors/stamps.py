@@ -7,9 +7,9 @@ from typing import Any
 from django.db.models import Model, QuerySet
 
 from portal.accounts.access import is_organiser
-from portal.common.conditional import etag_of
-from portal.common.prepared import Parameter, Prepared
 from portal.datasets.models import Dataset
+from portal.web.conditional import etag_of
+from portal.web.prepared import Parameter, Prepared
 from scoring.access import Viewer, board_for, is_time_to_tell
 from scoring.models import Board, Phase
 from scoring.models.boards import BoardQuerySet, PhaseWindow, windows_of, with_releases

@@ -2,8 +2,8 @@
 
 from django.core.cache import cache
 
-from portal.common.conditional import etag_of
 from portal.jobs.services import enqueue
+from portal.web.conditional import etag_of
 from scoring.models import Board
 
 DRAWING_KIND = "draw_charts"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from django.conf import settings
 
-from portal.common.sealing import Unsealable
+from portal.web.fields import Unsealable
 from scoring.benchmarks.base import ItemResult, Options, Payload
 from scoring.benchmarks.judging import Judging
 from scoring.judge.asking import Asker

@@ -13,11 +13,11 @@ from datetime import datetime
 from django.db import transaction
 from django.utils import timezone
 
-from portal.accounts.letters import send_letter
+from portal.accounts.emails import send_letter
 from portal.accounts.models import User, display_name
 from portal.audit.models import record_event
-from portal.common.outgoing import OutgoingError, check_address, post
 from portal.jobs.services import enqueue
+from portal.web.outgoing import OutgoingError, check_address, post
 from scoring.models import Delivery, Grading, Webhook
 from scoring.selectors.telling import as_told
 

@@ -6,7 +6,7 @@ from typing import IO
 
 from django.contrib.auth.models import AnonymousUser
 
-from portal.common.uploads import archive_limits
+from portal.files.uploads import archive_limits
 from scoring.access import Viewer, may_open_release
 from scoring.benchmarks import Payload, ReadFault, ReadLimits, check_predictions
 from scoring.models import Phase

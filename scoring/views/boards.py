@@ -10,8 +10,8 @@ from django.utils.cache import patch_cache_control, patch_vary_headers
 from django.views.decorators.http import require_POST, require_safe
 
 from portal.accounts.access import UserRequest, is_organiser, organiser_required
-from portal.common.conditional import conditional
 from portal.datasets.file_responses import TextFile, file_response
+from portal.web.conditional import conditional
 from scoring.access import board_for
 from scoring.files import upload_response
 from scoring.forms.boards import BoardForm, BoardStateForm

@@ -7,7 +7,7 @@ from django.shortcuts import render
 from django.utils.cache import patch_cache_control, patch_vary_headers
 from django.views.decorators.http import require_safe
 
-from portal.common.conditional import conditional
+from portal.web.conditional import conditional
 from scoring.access import submission_for
 from scoring.charts.drawing import DrawingError, library_version
 from scoring.charts.look import live_style

@@ -8,9 +8,9 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 
 from portal.accounts.access import UserRequest, is_organiser
-from portal.accounts.invitation_views import origin_of
+from portal.accounts.emails import origin_of
 from portal.accounts.teams.selectors import teams_of
-from portal.common.uploads import was_too_large
+from portal.files.uploads import was_too_large
 from scoring.access import board_for, submission_to_replace
 from scoring.forms.submissions import SubmissionForm
 from scoring.models import Board, Submission

@@ -12,11 +12,10 @@ from playwright.sync_api import Page, expect
 
 from portal.accounts.models import User
 from portal.jobs.worker import run_due_jobs
+from tests.accounts.invitations.letters import letter_to
+from tests.accounts.teams.people import team_of
 from tests.conftest import PASSWORD
 from tests.looks import faults_in_both_looks
-
-from .invitations import letter_to
-from .teams import team_of
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 Pages = Callable[..., Page]

@@ -6,27 +6,25 @@ SQLite lets one writer in at a time and shares no database in memory, so these r
 import pytest
 
 from portal.accounts.account_data import AccountKept
-from portal.accounts.deleting import delete_account
-from portal.accounts.exporting import request_export
-from portal.accounts.inviting import accept_invitation
+from portal.accounts.invitations.selectors import InvitationRefused
+from portal.accounts.invitations.services import accept_invitation
 from portal.accounts.models import AccountExport, Invitation, Team, User
-from portal.accounts.offers import InvitationRefused
-from portal.accounts.teams.inviting import invite_to_team
+from portal.accounts.own_data import delete_account, request_export
 from portal.accounts.teams.services import (
     TeamRefused,
     add_to_team,
     close_team,
     give_up_ownership,
+    invite_to_team,
     make_owner,
     make_team,
     remove_from_team,
 )
 from portal.accounts.tokens import TokenRefused, issue_token
+from tests.accounts.invitations.letters import ORIGIN
+from tests.accounts.teams.people import owners, place_of, team_of
 from tests.annotation.test_races import at_once, kinds
 from tests.conftest import make_user
-
-from .invitations import ORIGIN
-from .teams import owners, place_of, team_of
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
@@ -128,7 +126,7 @@ def test_of_two_teams_with_one_name_made_at_once_one_is_refused(ann: User, ben: 
 
 
 def test_letters_are_counted_over_tabs(ann: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("portal.accounts.teams.inviting.INVITATIONS_PER_DAY", 1)
+    monkeypatch.setattr("portal.accounts.teams.services.INVITATIONS_PER_DAY", 1)
     one, two = team_of(ann, name="One"), team_of(ann, name="Two")
     results = at_once(
         lambda: invite_to_team(team=one, emails=["a@example.org"], actor=ann, origin=ORIGIN),

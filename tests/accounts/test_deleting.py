@@ -15,8 +15,6 @@ from django.test import Client
 
 from annotation.models import Assignment, Campaign, CampaignImport, Membership
 from portal.accounts.account_data import AccountKept, fate_of
-from portal.accounts.deleting import delete_account, erase_rest
-from portal.accounts.exporting import request_export
 from portal.accounts.models import (
     ApiToken,
     Invitation,
@@ -25,6 +23,7 @@ from portal.accounts.models import (
     display_name,
     is_former,
 )
+from portal.accounts.own_data import delete_account, erase_rest, request_export
 from portal.accounts.teams.services import make_owner
 from portal.accounts.tokens import issue_token
 from portal.audit.models import Event
@@ -34,13 +33,12 @@ from portal.jobs.worker import run_due_jobs
 from scoring.models import Attempt, Delivery, Submission, Webhook
 from scoring.services.notices import DELIVERY_KIND, add_webhook
 from scoring.services.publication import publish_submission
+from tests.accounts.invitations.letters import invite
+from tests.accounts.teams.people import owners, place_of, team_of
 from tests.annotation.factories import comment, make_campaign, save, submit, work_of
 from tests.conftest import PASSWORD
 from tests.scoring.factories import make_board, make_submission
 from tests.worlds import shared
-
-from .invitations import invite
-from .teams import owners, place_of, team_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
 ClientOf = Callable[[User | None], Client]

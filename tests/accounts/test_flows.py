@@ -12,7 +12,7 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django import DjangoAssertNumQueries
 
-from portal.accounts.letters import email_route
+from portal.accounts.emails import email_route
 from portal.accounts.models import User
 from tests.conftest import PASSWORD
 

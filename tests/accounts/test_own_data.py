@@ -14,22 +14,26 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from annotation.models import Membership
-from portal.accounts.exporting import ExportRefused, request_export, store_export, write_export
 from portal.accounts.models import AccountExport, User
-from portal.accounts.session_ending import end_sessions
+from portal.accounts.own_data import (
+    ExportRefused,
+    end_sessions,
+    request_export,
+    store_export,
+    write_export,
+)
 from portal.accounts.tokens import issue_token
 from portal.datasets.models import Dispute, ReleaseItem
 from portal.jobs.models import Job
 from portal.jobs.worker import run_due_jobs
 from scoring.models import Delivery
 from scoring.services.notices import add_webhook
+from tests.accounts.invitations.letters import invite
+from tests.accounts.teams.people import team_of
 from tests.annotation.factories import comment, make_campaign, save, submit, work_of
 from tests.conftest import PASSWORD
 from tests.scoring.factories import make_board, make_submission
 from tests.worlds import shared
-
-from .invitations import invite
-from .teams import team_of
 
 pytestmark = pytest.mark.django_db
 ClientOf = Callable[[User | None], Client]
@@ -216,7 +220,7 @@ def test_a_second_click_finds_the_file_under_way(ann: User) -> None:
 
 
 def test_files_a_day_are_limited(client_of: ClientOf, ann: User, monkeypatch: Any) -> None:
-    monkeypatch.setattr("portal.accounts.exporting.EXPORTS_PER_DAY", 1)
+    monkeypatch.setattr("portal.accounts.own_data.EXPORTS_PER_DAY", 1)
     request_export(user=ann)
     run_due_jobs()
     with pytest.raises(ExportRefused):
@@ -254,7 +258,7 @@ def test_a_file_that_could_not_be_made_is_told(
     def broken(*_: object) -> None:
         raise OSError("disk full")
 
-    monkeypatch.setattr("portal.accounts.exporting.write_export", broken)
+    monkeypatch.setattr("portal.accounts.own_data.write_export", broken)
     request_export(user=ann)
     Job.objects.update(max_attempts=1)
     run_due_jobs()

@@ -12,8 +12,13 @@ from rest_framework.test import APIClient
 
 from portal.accounts import tokens
 from portal.accounts.models import ApiToken, User
-from portal.accounts.token_list import own_tokens
-from portal.accounts.tokens import TokenRefused, has_expired, issue_token, recognise_token
+from portal.accounts.tokens import (
+    TokenRefused,
+    has_expired,
+    issue_token,
+    own_tokens,
+    recognise_token,
+)
 
 pytestmark = pytest.mark.django_db
 ClientOf = Callable[[User | None], Client]

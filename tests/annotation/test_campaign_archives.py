@@ -16,8 +16,8 @@ from annotation.pseudonyms import pseudonym
 from annotation.services.campaign_imports import read_import
 from annotation.services.errors import Refused
 from portal.accounts.models import User
-from portal.common.archives import ArchiveFault
 from portal.datasets.models import Document
+from portal.files.archives import ArchiveFault
 from tests.conftest import make_user
 from tests.worlds import shared
 

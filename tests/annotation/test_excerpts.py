@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from portal.facts import canonicalise
-from portal.facts.excerpts import Context, Excerpts
+from portal.facts.page_text import Context, Excerpts
 
 HTML = (
     "<p>Amounts in   millions</p><table><tr><td>Revenue</td><td></td><td>$</td><td>1,200</td>"

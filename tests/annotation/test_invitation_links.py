@@ -11,15 +11,14 @@ from django.test import Client
 from rest_framework.test import APIClient
 
 from annotation.models import Campaign, CampaignInvitation
-from portal.accounts.invitations import find_invitation
-from portal.accounts.inviting import make_link
+from portal.accounts.invitations.selectors import InvitationRefused, find_invitation
+from portal.accounts.invitations.services import make_link
 from portal.accounts.models import Invitation, User
-from portal.accounts.offers import InvitationRefused
 from portal.accounts.teams.services import make_team
 from portal.audit.models import Event
 from portal.jobs.models import Job
 from portal.jobs.worker import run_due_jobs
-from tests.accounts.invitations import ORIGIN
+from tests.accounts.invitations.letters import ORIGIN
 from tests.conftest import PASSWORD
 
 pytestmark = pytest.mark.django_db

@@ -11,12 +11,11 @@ from rest_framework.test import APIClient
 from annotation.models import Campaign, CampaignInvitation, Membership
 from annotation.services.errors import Refused
 from annotation.services.inviting import Invited, invite_people
-from portal.accounts.invitations import find_invitation
-from portal.accounts.inviting import accept_invitation
+from portal.accounts.invitations.selectors import InvitationRefused, find_invitation
+from portal.accounts.invitations.services import accept_invitation
 from portal.accounts.models import Invitation, User
-from portal.accounts.offers import InvitationRefused
 from portal.jobs.worker import run_due_jobs
-from tests.accounts.invitations import ORIGIN, expire, letter_to, secret_for
+from tests.accounts.invitations.letters import ORIGIN, expire, letter_to, secret_for
 from tests.conftest import make_user
 
 from .factories import make_campaign

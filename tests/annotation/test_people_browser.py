@@ -13,7 +13,7 @@ from annotation.models import Assignment, Campaign, Membership, Reminder
 from annotation.services.members import add_member
 from portal.accounts.models import User
 from portal.jobs.worker import run_due_jobs
-from tests.accounts.invitations import letter_to
+from tests.accounts.invitations.letters import letter_to
 from tests.looks import faults_in_both_looks
 
 from .factories import make_campaign

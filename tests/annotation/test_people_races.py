@@ -10,12 +10,12 @@ from annotation.services.errors import Refused
 from annotation.services.inviting import Invited, invite_people
 from annotation.services.members import add_member, leave_campaign
 from annotation.services.reminding import remind_person
-from portal.accounts.inviting import accept_invitation, revoke_invitation
+from portal.accounts.invitations.selectors import InvitationRefused
+from portal.accounts.invitations.services import accept_invitation, revoke_invitation
 from portal.accounts.models import Invitation, User
-from portal.accounts.offers import InvitationRefused
 from portal.audit.models import Event
 from portal.jobs.models import Job
-from tests.accounts.invitations import ORIGIN
+from tests.accounts.invitations.letters import ORIGIN
 from tests.conftest import make_user
 
 from .test_races import at_once, kinds

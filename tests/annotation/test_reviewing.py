@@ -12,7 +12,7 @@ from annotation.services.releasing import release_gold
 from annotation.services.reviewing import MAX_SEED, decide_item, open_due_round, open_round_now
 from portal.accounts.models import User
 from portal.audit.models import Event
-from portal.common.sampling import Key, draw
+from portal.facts.sampling import Key, draw
 from tests.worlds import shared
 
 from .factories import document_of, submit, work_of

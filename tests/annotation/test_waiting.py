@@ -25,7 +25,7 @@ from annotation.services.reminding import remind_person, remind_waiting
 from portal.accounts.models import User
 from portal.jobs.models import Job
 from portal.jobs.worker import run_due_jobs
-from tests.accounts.invitations import ORIGIN, letter_to
+from tests.accounts.invitations.letters import ORIGIN, letter_to
 
 from .factories import document_of, make_campaign, save, submit, work_of
 

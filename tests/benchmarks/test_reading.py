@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from portal.common.archives import ArchiveLimits
+from portal.files.archives import ArchiveLimits
 from scoring.benchmarks.reading import ReadFault, ReadLimits, Record, Source, read_records
 
 SMALL = ReadLimits(line=1000, archive=ArchiveLimits(total=5000, member=2000, ratio=50, members=10))

@@ -9,14 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from portal.common.archives import ArchiveLimits
-from portal.common.zips import ZipWriter
 from portal.datasets.exports import release_archive
 from portal.datasets.models import Dataset, Release
 from portal.datasets.services.gold import place_gold
 from portal.datasets.services.releases import freeze_release
 from portal.datasets.sources.gold import read_gold_pages
 from portal.facts import read_tags
+from portal.files.archives import ArchiveLimits, ZipWriter
 from tests.datasets.factories import LABELS, add_image, jpeg, make_release, png
 from tests.factories import empty_dataset, make_document
 

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from portal.common.archives import ArchiveFault, ArchiveLimits
 from portal.datasets.models import Dataset
 from portal.datasets.services.gold import place_gold
 from portal.datasets.services.releases import GoldItem, ReleaseError
 from portal.datasets.sources.gold import GoldFault, GoldPage, read_gold_pages
 from portal.facts import Span
+from portal.files.archives import ArchiveFault, ArchiveLimits
 from tests.datasets.factories import LABELS, write_folder, zip_bytes
 from tests.factories import empty_dataset, make_document
 

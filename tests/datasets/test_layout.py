@@ -2,9 +2,9 @@
 
 import pytest
 
-from portal.common.archives import ArchiveFault, Member
 from portal.datasets.models.documents import document_name
 from portal.datasets.sources.layout import Layout, read_layout
+from portal.files.archives import ArchiveFault, Member
 
 
 def layout(*names: str) -> Layout:

@@ -13,7 +13,6 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from portal.accounts.models import User
-from portal.common.archives import ArchiveLimits
 from portal.datasets.models import Dataset, PageImage
 from portal.datasets.services import pages
 from portal.datasets.services.gold import place_gold
@@ -21,6 +20,7 @@ from portal.datasets.services.imports import import_path, start_import
 from portal.datasets.services.releases import freeze_release
 from portal.datasets.sources.gold import read_gold_pages
 from portal.facts import canonicalise
+from portal.files.archives import ArchiveLimits
 from tests.datasets.factories import LABELS
 from tests.factories import empty_dataset
 from tests.many import SOME, part_of

@@ -129,7 +129,7 @@ class Site:
         email = f"{name.lower()}@example.org"
         arguments = {"email": email, "password": PASSWORD, "name": name, **fields}
         self.shell(
-            "from portal.accounts.confirmation import mark_confirmed\n"
+            "from portal.accounts.emails import mark_confirmed\n"
             "from portal.accounts.models import User\n"
             f"user = User.objects.create_user(**{arguments!r})\n"
             "mark_confirmed(user)\n"
@@ -147,7 +147,7 @@ class Site:
     def add_users(self, *names: str) -> None:
         """Makes several accounts as `add_user` does, sooner than one by one."""
         self.shell(
-            "from portal.accounts.confirmation import mark_confirmed\n"
+            "from portal.accounts.emails import mark_confirmed\n"
             "from portal.accounts.models import User\n"
             f"for name in {names!r}:\n"
             f"    email, password = f'{{name.lower()}}@example.org', {PASSWORD!r}\n"

@@ -24,7 +24,7 @@ _NARROW = {"width": 390, "height": 900}
 
 # What the sample has no example of, made by the services that the pages use.
 WORLD = """
-from portal.accounts.exporting import request_export
+from portal.accounts.own_data import request_export
 from portal.accounts.models import User
 from portal.accounts.teams.services import make_team
 from portal.datasets.models import Dataset, DatasetTask, ReleaseItem

@@ -3,7 +3,7 @@
 import pytest
 
 from portal.facts import canonicalise
-from portal.facts.attributes import safe_style
+from portal.facts.cleaning import safe_style
 
 PIXEL = "data:image/png;base64,iVBORw0KGgo="
 

@@ -3,7 +3,7 @@
 import pytest
 
 from portal.facts import RefusedHtml, canonicalise
-from portal.facts.edgar import open_envelope
+from portal.facts.file_reading import open_envelope
 
 ONE = """<SEC-DOCUMENT>0001.txt
 <SEC-HEADER>COMPANY CONFORMED NAME: ACME</SEC-HEADER>

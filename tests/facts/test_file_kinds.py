@@ -7,7 +7,7 @@ import zipfile
 
 import pytest
 
-from portal.facts.file_kinds import kind_of, kind_of_file, mistaken
+from portal.facts.file_reading import kind_of, kind_of_file, mistaken
 from tests.many import together
 
 

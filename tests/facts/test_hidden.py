@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from portal.facts import RefusedHtml, canonicalise
-from portal.facts.hidden import is_hidden_tag
+from portal.facts.cleaning import is_hidden_tag
 from tests.facts.strategies import PAGES
 
 NOTE = "left out {} that the page hides, with {} of text"

@@ -3,7 +3,7 @@
 import pytest
 
 from portal.facts import KNOWN_LABELS, LABEL_SETS, check_labels, label_kind, read_tags
-from portal.facts.labels import require_labels
+from portal.facts.spans import require_labels
 
 
 def test_the_shipped_label_sets_can_be_used() -> None:

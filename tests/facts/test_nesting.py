@@ -5,9 +5,8 @@ from unittest.mock import Mock
 import pytest
 
 from portal.facts import RefusedHtml, canonical, canonicalise
-from portal.facts.canonical import MAX_DEPTH
+from portal.facts.canonical import MAX_DEPTH, MAX_OPEN, check_nesting
 from portal.facts.markup import tokens
-from portal.facts.nesting import MAX_OPEN, check_nesting
 from tests.many import short_id
 
 DEPTH = MAX_DEPTH
@@ -65,7 +64,7 @@ def test_canonicalise_takes_what_careless_filings_do(html: str) -> None:
 def test_check_nesting_counts_reopened_formatting_elements(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("portal.facts.nesting.MAX_REOPENED", 20)
+    monkeypatch.setattr("portal.facts.canonical.MAX_REOPENED", 20)
     html = "<p><b><i>x</p>" + "<p>y</p>" * 10
     check_nesting(html, tokens(html))
     more = html + "<p>y</p>"

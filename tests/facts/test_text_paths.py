@@ -10,7 +10,7 @@ from playwright.sync_api import Page
 
 from portal.facts import RefusedHtml, canonicalise
 from portal.facts.canonical import html_page
-from portal.facts.text_paths import TextPaths
+from portal.facts.page_text import TextPaths
 from tests.facts.strategies import PAGES
 from tests.shared import REALDATA, needs_realdata
 

@@ -10,7 +10,7 @@ from portal.datasets.services.gold import place_gold
 from portal.datasets.services.release_rows import ReleaseError
 from portal.datasets.sources.gold import GoldPage, gold_difference
 from portal.facts import TagError, canonicalise, read_tags
-from portal.facts.unknown_tags import unknown_tags
+from portal.facts.tags import unknown_tags
 from tests.factories import empty_dataset, make_document
 
 LABELS = ["Number", "Date"]

@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from portal.facts import canonicalise, read_xbrl
-from portal.facts.xbrl_details import read_xbrl_details
-from portal.facts.xbrl_resources import Context, Period, XbrlResources, read_resources
+from portal.facts.xbrl import Context, Period, XbrlResources, read_resources, read_xbrl_details
 from tests.counting import LINEAR, growth
 
 INSTANT = "<x:context id='c'><x:period><x:instant>2024-03-31</x:instant></x:period></x:context>"

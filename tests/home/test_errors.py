@@ -6,7 +6,7 @@ import pytest
 from django.core.exceptions import PermissionDenied
 from django.test import Client, RequestFactory
 
-from portal.home.errors import bad_request, forbidden, server_error
+from portal.home.views import bad_request, forbidden, server_error
 
 pytestmark = pytest.mark.django_db
 

@@ -12,11 +12,10 @@ from django.utils import timezone
 
 from portal.audit.models import Event
 from portal.jobs import leases
-from portal.jobs.claims import Claim, LeaseLost
-from portal.jobs.heartbeat import heartbeat
+from portal.jobs.handlers import Claim, LeaseLost
+from portal.jobs.leases import Turns, heartbeat
 from portal.jobs.models import Job
 from portal.jobs.services import cancel_group, enqueue
-from portal.jobs.turns import Turns
 from tests.jobs.conftest import Register
 
 pytestmark = pytest.mark.django_db

@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 from portal.celery import app
-from portal.jobs.wakeup import TASK, _Pause, wake
+from portal.jobs.services import TASK, _Pause, wake
 
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: Any) -> Path:
     options = {"folder": str(tmp_path), "polling_interval": 0.01}
     monkeypatch.setitem(app.conf, "broker_transport_options", options)
-    monkeypatch.setattr("portal.jobs.wakeup._pause", _Pause())
+    monkeypatch.setattr("portal.jobs.services._pause", _Pause())
     settings.CELERY_BROKER_URL = "filesystem://"
     return tmp_path
 

@@ -14,8 +14,7 @@ from portal.audit.models import Event
 from portal.celery import app
 from portal.jobs.handlers import Claim, UnknownKind
 from portal.jobs.models import Job
-from portal.jobs.services import cancel_group, enqueue, enqueue_many, try_again
-from portal.jobs.wakeup import _Pause, wake
+from portal.jobs.services import _Pause, cancel_group, enqueue, enqueue_many, try_again, wake
 from tests.jobs.conftest import Register
 
 pytestmark = pytest.mark.django_db
@@ -29,7 +28,7 @@ def do_nothing(claim: Claim) -> None:
 @pytest.fixture(autouse=True)
 def _kind(register: Register, monkeypatch: pytest.MonkeyPatch) -> None:
     register(do_nothing)
-    monkeypatch.setattr("portal.jobs.wakeup._pause", _Pause())
+    monkeypatch.setattr("portal.jobs.services._pause", _Pause())
 
 
 def test_enqueue_writes_a_due_row() -> None:
@@ -85,7 +84,7 @@ def test_a_wake_up_is_sent_when_the_transaction_commits_and_not_before(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     sent: list[int] = []
-    monkeypatch.setattr("portal.jobs.wakeup._send", lambda: sent.append(Job.objects.count()))
+    monkeypatch.setattr("portal.jobs.services._send", lambda: sent.append(Job.objects.count()))
     with transaction.atomic():
         enqueue(kind="test", payload={})
         assert sent == []

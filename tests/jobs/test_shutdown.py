@@ -11,14 +11,7 @@ from portal.jobs import tasks
 from portal.jobs.handlers import Claim
 from portal.jobs.models import Job
 from portal.jobs.services import enqueue, enqueue_many
-from portal.jobs.shutdown import (
-    Interrupted,
-    _process,
-    _stopping,
-    breakable,
-    heeding,
-    stop_is_asked,
-)
+from portal.jobs.worker import Interrupted, _process, _stopping, breakable, heeding, stop_is_asked
 from tests.jobs.conftest import Register
 
 

@@ -10,14 +10,12 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from portal.jobs import leases
-from portal.jobs.claims import Claim
-from portal.jobs.handlers import Retry
+from portal.jobs.handlers import Claim, Retry
+from portal.jobs.leases import Turns
 from portal.jobs.models import Job, JobEvent
 from portal.jobs.selectors import kind_of_error, stage_log
 from portal.jobs.services import cancel_group, enqueue, enqueue_many, try_again
-from portal.jobs.shutdown import Interrupted
-from portal.jobs.turns import Turns
-from portal.jobs.worker import run_due_jobs
+from portal.jobs.worker import Interrupted, run_due_jobs
 from tests.jobs.conftest import Register
 
 pytestmark = pytest.mark.django_db
@@ -196,7 +194,7 @@ def test_the_log_is_as_cheap_for_many_jobs_as_for_few(
 
 
 def test_a_log_full_of_trouble_is_cut(chunks: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("portal.jobs.stagelog.LINES_SHOWN", 5)
+    monkeypatch.setattr("portal.jobs.selectors.LINES_SHOWN", 5)
     [job] = queue(1, max_attempts=9)
     for _ in range(4):
         leases.take_next(["test"], Turns())

@@ -7,10 +7,10 @@ import pytest
 from django.utils import timezone
 
 from portal.jobs import leases
+from portal.jobs.leases import Turns
 from portal.jobs.models import Job
 from portal.jobs.selectors import queue_standing
 from portal.jobs.services import enqueue_many
-from portal.jobs.turns import Turns
 from tests.jobs.conftest import Register
 
 pytestmark = pytest.mark.django_db

@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 
 from portal.jobs import leases
+from portal.jobs.leases import FINISHING_IN_A_ROW, Turns
 from portal.jobs.models import Job
 from portal.jobs.selectors import queue_standing
 from portal.jobs.services import enqueue, enqueue_many
-from portal.jobs.turns import FINISHING_IN_A_ROW, Turns
 from portal.jobs.worker import run_due_jobs
 from tests.jobs.conftest import Register
 

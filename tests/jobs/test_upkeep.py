@@ -8,8 +8,7 @@ from django.utils import timezone
 
 from portal.jobs.models import Job, JobEvent
 from portal.jobs.services import enqueue_many
-from portal.jobs.upkeep import _Next, prune, run_when_due, sweep
-from portal.jobs.worker import run_due_jobs
+from portal.jobs.worker import _Next, prune, run_due_jobs, run_upkeep_when_due, sweep
 from tests.jobs.conftest import Register
 
 pytestmark = pytest.mark.django_db
@@ -19,8 +18,8 @@ State = Job.State
 @pytest.fixture(autouse=True)
 def _fresh(register: Register, monkeypatch: pytest.MonkeyPatch) -> None:
     register(lambda claim: None)
-    monkeypatch.setattr("portal.jobs.upkeep._next", _Next())
-    monkeypatch.setattr("portal.jobs.upkeep.SWEEPS", [])
+    monkeypatch.setattr("portal.jobs.worker._next", _Next())
+    monkeypatch.setattr("portal.jobs.worker.SWEEPS", [])
 
 
 def ended(group: str, *days: float, state: str = State.DONE) -> None:
@@ -63,11 +62,11 @@ def test_unfinished_jobs_never_go() -> None:
 
 
 def test_steps_are_small_and_the_next_follows_soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("portal.jobs.upkeep.PRUNE_AT_ONCE", 2)
+    monkeypatch.setattr("portal.jobs.worker.PRUNE_AT_ONCE", 2)
     ended("old", *[99] * 5)
     left = []
     for _ in range(4):
-        run_when_due()
+        run_upkeep_when_due()
         left.append(Job.objects.count())
     assert left == [3, 1, 0, 0]
     assert not JobEvent.objects.exists()
@@ -82,9 +81,9 @@ def test_a_worker_prunes_and_says_nothing_of_it() -> None:
 def test_it_is_not_looked_at_before_a_minute_has_passed(
     django_assert_num_queries: Any,
 ) -> None:
-    run_when_due()
+    run_upkeep_when_due()
     with django_assert_num_queries(0):
-        run_when_due()
+        run_upkeep_when_due()
 
 
 def test_a_sweep_that_fails_stops_nothing(
@@ -100,6 +99,6 @@ def test_a_sweep_that_fails_stops_nothing(
 
     for look in (fails, looks, looks):
         sweep(look)
-    run_when_due()
+    run_upkeep_when_due()
     assert looked == ["here"]
     assert "upkeep" in caplog.text

@@ -14,8 +14,7 @@ from portal.audit.models import Event
 from portal.jobs.handlers import HANDLERS, Claim, Retry, handler
 from portal.jobs.models import Job
 from portal.jobs.services import cancel_group, enqueue, enqueue_many
-from portal.jobs.shutdown import Interrupted, _process
-from portal.jobs.worker import run_due_jobs
+from portal.jobs.worker import Interrupted, _process, run_due_jobs
 from tests.jobs.conftest import Register
 
 pytestmark = pytest.mark.django_db

@@ -6,7 +6,7 @@ from portal.accounts.models import Team, User
 from portal.jobs.worker import run_due_jobs
 from scoring.models import Board, Submission
 from scoring.selectors import drawings
-from tests.accounts.teams import team_of
+from tests.accounts.teams.people import team_of
 from tests.worlds import _worlds_end, pytest_fixture_setup, shared
 
 from .factories import FLAWED, make_board, make_submission

@@ -13,7 +13,7 @@ from rest_framework.test import APIClient
 from portal.accounts.models import Team, User
 from scoring.models import Board, Entry, Submission
 from scoring.services.publication import PublicationRefused, publish_submission
-from tests.accounts.teams import team_of
+from tests.accounts.teams.people import team_of
 
 from .factories import PERFECT, lines_of, make_submission, upload
 

@@ -12,9 +12,9 @@ from rest_framework.test import APIClient
 from portal.accounts.models import User
 from portal.accounts.teams.services import change_team, make_team
 from portal.accounts.tokens import issue_token
-from portal.common.conditional import etag_of
 from portal.datasets.models import Dataset
 from portal.jobs.worker import run_due_jobs
+from portal.web.conditional import etag_of
 from scoring.models import Board, Submission
 from scoring.services.boards import NewPhase, add_phase, edit_board, set_board_state
 from scoring.services.publication import (
@@ -213,7 +213,7 @@ def test_an_etag_is_of_the_values(monkeypatch: pytest.MonkeyPatch) -> None:
     assert etag_of({"a": 1, "b": [2]}) == etag_of({"b": [2], "a": 1})
     assert etag_of(1, 2) != etag_of(12)
     before = etag_of(1)
-    monkeypatch.setattr("portal.common.conditional.build", lambda: "another build")
+    monkeypatch.setattr("portal.web.conditional.build", lambda: "another build")
     assert etag_of(1) != before
 
 

@@ -22,7 +22,7 @@ from scoring.services.likeness import (
     flag_likenesses,
     write_digests,
 )
-from tests.accounts.teams import team_of
+from tests.accounts.teams.people import team_of
 from tests.worlds import shared
 
 from .factories import first_phase, make_board, make_release, make_submission

@@ -10,7 +10,7 @@ from django.test import Client
 from rest_framework.test import APIClient
 
 from portal.accounts.models import User
-from portal.common.spreadsheets import spreadsheet_text
+from portal.files.tables import spreadsheet_text
 from scoring.models import Board, Entry, Submission
 from scoring.selectors.leaderboard_files import COLUMNS, leaderboard_csv
 from scoring.selectors.leaderboards import Leaderboard, leaderboard

@@ -10,7 +10,7 @@ from playwright.sync_api import JSHandle, Page, expect
 from portal.accounts.models import User
 from portal.jobs.worker import run_due_jobs
 from scoring.models import Board, Submission
-from tests.accounts.teams import team_of
+from tests.accounts.teams.people import team_of
 from tests.looks import faults_in_both_looks
 
 from .factories import PERFECT, lines_of, make_board, make_release

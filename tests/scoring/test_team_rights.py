@@ -14,7 +14,7 @@ from portal.accounts.teams.services import close_team, make_owner
 from scoring.models import Board, Submission
 from scoring.selectors.submissions import own_submissions
 from scoring.services.publication import publish_submission
-from tests.accounts.teams import leave, place_of
+from tests.accounts.teams.people import leave, place_of
 from tests.asking import Wanted, check_answers
 
 from .factories import make_submission

@@ -13,7 +13,7 @@ from scoring.selectors.limits import phase_standings, standing, team_standing, t
 from scoring.services.gradings import GradingRefused, cancel_grading, retry_grading
 from scoring.services.limits import lock_team
 from scoring.services.submissions import SubmissionRefused
-from tests.accounts.teams import leave, team_of
+from tests.accounts.teams.people import leave, team_of
 from tests.conftest import make_user
 
 from .factories import (

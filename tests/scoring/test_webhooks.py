@@ -17,8 +17,8 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from portal.accounts.models import User
-from portal.common.outgoing import OutgoingError, check_address, post
 from portal.jobs.models import Job
+from portal.web.outgoing import OutgoingError, check_address, post
 from scoring.models import Board, Delivery, Phase, Webhook
 from scoring.services.notices import WEBHOOKS, WebhookRefused, add_webhook
 from scoring.services.submissions import create_submission

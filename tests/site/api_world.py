@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from annotation.models import Campaign, Case
 from portal.accounts.models import ApiToken, User
-from portal.accounts.teams.inviting import invite_to_team
+from portal.accounts.teams.services import invite_to_team
 from portal.accounts.tokens import issue_token
 from portal.datasets.models import Dataset, DatasetTask, ImportRun, NearDuplicate
 from portal.datasets.services.acceptance import open_batch
@@ -18,7 +18,7 @@ from scoring.models import Board, Submission, Webhook
 from scoring.services.judge_endpoints import set_endpoint
 from scoring.services.publication import publish_submission
 from scoring.services.reliability import draw_sample, save_review, submit_review
-from tests.accounts.teams import team_of
+from tests.accounts.teams.people import team_of
 from tests.annotation.factories import comment, make_campaign, submit, work_of
 from tests.datasets.acceptance_factories import SCHEMA, make_receipt
 from tests.datasets.factories import add_image

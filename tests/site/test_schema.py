@@ -21,7 +21,7 @@ def test_readers_at_the_same_time_have_it_made_once(monkeypatch: pytest.MonkeyPa
         return make(self, request)
 
     monkeypatch.setattr(SpectacularAPIView, "_get_schema_response", counted)
-    monkeypatch.setattr("portal.home.schema._kept", {})
+    monkeypatch.setattr("portal.home.openapi._kept", {})
     with ThreadPoolExecutor(4) as readers:
         answers = list(readers.map(lambda _: Client().get(f"{SCHEMA}?format=json"), range(4)))
     assert [answer.status_code for answer in answers] == [200] * 4

@@ -7,7 +7,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from annotation.models import ReviewRound
 from annotation.selectors.review import Redrawn, redraw
-from portal.common.sampling import Key
+from portal.facts.sampling import Key
 
 
 class Command(BaseCommand):

@@ -15,7 +15,7 @@ from annotation.services.campaign_imports import (
 )
 from annotation.services.errors import Refused
 from portal.accounts.models import User
-from portal.common.archives import ArchiveFault
+from portal.files.archives import ArchiveFault
 
 # So many remarks are printed; the page of the campaign lists them all.
 SHOWN = 50

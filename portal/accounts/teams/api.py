@@ -2,37 +2,118 @@
 
 from typing import Any
 
+from django.core.exceptions import ValidationError as DjangoValidationError
 from django.shortcuts import get_object_or_404
 from django.urls import path
 from drf_spectacular.utils import extend_schema
-from rest_framework import status
+from rest_framework import serializers, status
 from rest_framework.exceptions import PermissionDenied
 from rest_framework.permissions import IsAuthenticated, IsAuthenticatedOrReadOnly
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from portal.accounts.invitation_views import origin_of
-from portal.accounts.inviting import make_link, resend_invitation, revoke_invitation
-from portal.accounts.models import Invitation, TeamMember, User
-from portal.accounts.offers import InvitationRefused
+from portal.accounts.emails import origin_of
+from portal.accounts.invitations.api import InvitationLink
+from portal.accounts.invitations.selectors import LETTERS, InvitationRefused
+from portal.accounts.invitations.services import make_link, resend_invitation, revoke_invitation
+from portal.accounts.invitations.views import read_addresses
+from portal.accounts.models import Invitation, Team, TeamMember, User
 
-from . import schemas as shapes
 from .access import TeamStanding, managed_team, peopled_team, team_for
-from .inviting import invite_to_team
 from .selectors import own_teams, team_invitations, team_people
 from .services import (
     TeamRefused,
     change_team,
     close_team,
     give_up_ownership,
+    invite_to_team,
     make_owner,
     make_team,
     remove_from_team,
 )
 
+
+class TeamShape(serializers.Serializer[Any]):
+    slug = serializers.SlugField()
+    name = serializers.CharField()
+    about = serializers.CharField(help_text="Markdown.")
+    link = serializers.CharField()
+    is_open = serializers.BooleanField()
+    is_member = serializers.BooleanField(help_text="Whether I am in it.")
+    is_owner = serializers.BooleanField(help_text="Whether I am one of its owners.")
+
+
+class TeamFields(serializers.ModelSerializer[Team]):
+    class Meta:
+        model = Team
+        fields = ["name", "about", "link"]
+        extra_kwargs = {"about": {"max_length": 2000}}
+        # Whether the name is free is found out under the team's lock: 409, not 400.
+        validators: list[Any] = []
+
+    def validate_name(self, name: str) -> str:
+        """One line: it stands in tables and in the subject of letters."""
+        return " ".join(name.split())
+
+
+class OwnTeamShape(serializers.Serializer[Any]):
+    slug = serializers.SlugField()
+    name = serializers.CharField()
+    is_owner = serializers.BooleanField()
+    members = serializers.IntegerField()
+    joined_at = serializers.DateTimeField()
+
+
+class TeamPerson(serializers.Serializer[Any]):
+    id = serializers.IntegerField(source="pk", help_text="Of the membership.")
+    name = serializers.CharField()
+    affiliation = serializers.CharField()
+    is_owner = serializers.BooleanField()
+    is_me = serializers.BooleanField()
+    joined_at = serializers.DateTimeField()
+
+
+class TeamOwnership(serializers.Serializer[Any]):
+    is_owner = serializers.BooleanField(
+        help_text="True makes the member an owner; false is for giving up one’s own ownership."
+    )
+
+
+class TeamInvitationRow(serializers.Serializer[Any]):
+    id = serializers.IntegerField(source="pk")
+    email = serializers.EmailField()
+    letter = serializers.CharField(help_text=f"One of {', '.join(LETTERS)}.")
+    sent_at = serializers.DateTimeField()
+    expires_at = serializers.DateTimeField()
+    is_expired = serializers.BooleanField()
+    invited_by = serializers.CharField()
+
+
+class NewTeamInvitations(serializers.Serializer[Any]):
+    emails = serializers.ListField(child=serializers.CharField(), allow_empty=False)
+
+    def validate_emails(self, emails: list[str]) -> list[str]:
+        try:
+            return read_addresses(emails)
+        except DjangoValidationError as error:
+            raise serializers.ValidationError(error.messages) from error
+
+
+class InvitedToTeamShape(serializers.Serializer[Any]):
+    invited = serializers.ListField(child=serializers.CharField())
+    known = serializers.ListField(
+        child=serializers.CharField(), help_text="Members, or invited before: no letter went out."
+    )
+
+
+class TeamRefusal(serializers.Serializer[Any]):
+    code = serializers.CharField()
+    message = serializers.CharField()
+
+
 TAGS = ["teams"]
-REFUSED = {409: shapes.TeamRefusal}
+REFUSED = {409: TeamRefusal}
 
 
 def _user(request: Request) -> User:
@@ -61,7 +142,7 @@ def _shape(standing: TeamStanding) -> dict[str, Any]:
         "is_member": standing.membership is not None,
         "is_owner": standing.is_owner,
     }
-    return dict(shapes.TeamShape(data).data)
+    return dict(TeamShape(data).data)
 
 
 class Teams(_TeamView):
@@ -69,19 +150,19 @@ class Teams(_TeamView):
         operation_id="teams_mine",
         summary="The teams I am in",
         tags=TAGS,
-        responses=shapes.OwnTeamShape(many=True),
+        responses=OwnTeamShape(many=True),
     )
     def get(self, request: Request) -> Response:
-        return Response(shapes.OwnTeamShape(own_teams(_user(request)), many=True).data)
+        return Response(OwnTeamShape(own_teams(_user(request)), many=True).data)
 
     @extend_schema(
         summary="Make a team, and own it",
         tags=TAGS,
-        request=shapes.TeamFields,
-        responses={201: shapes.TeamShape} | REFUSED,
+        request=TeamFields,
+        responses={201: TeamShape} | REFUSED,
     )
     def post(self, request: Request) -> Response:
-        body = shapes.TeamFields(data=request.data)
+        body = TeamFields(data=request.data)
         body.is_valid(raise_exception=True)
         made = make_team(**body.validated_data, actor=_user(request))
         return Response(_shape(team_for(request.user, made.slug)), status=status.HTTP_201_CREATED)
@@ -90,19 +171,19 @@ class Teams(_TeamView):
 class TeamDetail(_TeamView):
     permission_classes = [IsAuthenticatedOrReadOnly]
 
-    @extend_schema(summary="A team", tags=TAGS, responses=shapes.TeamShape)
+    @extend_schema(summary="A team", tags=TAGS, responses=TeamShape)
     def get(self, request: Request, slug: str) -> Response:
         return Response(_shape(team_for(request.user, slug)))
 
     @extend_schema(
         summary="Change a team’s name, text or link (its owners)",
         tags=TAGS,
-        request=shapes.TeamFields,
-        responses={200: shapes.TeamShape} | REFUSED,
+        request=TeamFields,
+        responses={200: TeamShape} | REFUSED,
     )
     def patch(self, request: Request, slug: str) -> Response:
         team = managed_team(request.user, slug).team
-        body = shapes.TeamFields(team, data=request.data, partial=True)
+        body = TeamFields(team, data=request.data, partial=True)
         body.is_valid(raise_exception=True)
         now = {"name": team.name, "about": team.about, "link": team.link}
         change_team(team=team, **(now | body.validated_data), actor=_user(request))
@@ -123,11 +204,11 @@ class TeamMembers(_TeamView):
     @extend_schema(
         summary="Who is in a team (its members)",
         tags=TAGS,
-        responses=shapes.TeamPerson(many=True),
+        responses=TeamPerson(many=True),
     )
     def get(self, request: Request, slug: str) -> Response:
         people = team_people(peopled_team(request.user, slug), _user(request))
-        return Response(shapes.TeamPerson(people, many=True).data)
+        return Response(TeamPerson(people, many=True).data)
 
 
 def _member(standing: TeamStanding, pk: int) -> TeamMember:
@@ -138,12 +219,12 @@ class TeamMemberDetail(_TeamView):
     @extend_schema(
         summary="Make a member an owner, or give up one’s own ownership",
         tags=TAGS,
-        request=shapes.TeamOwnership,
+        request=TeamOwnership,
         responses={204: None} | REFUSED,
     )
     def patch(self, request: Request, slug: str, pk: int) -> Response:
         standing = managed_team(request.user, slug)
-        body = shapes.TeamOwnership(data=request.data)
+        body = TeamOwnership(data=request.data)
         body.is_valid(raise_exception=True)
         member, actor = _member(standing, pk), _user(request)
         if body.validated_data["is_owner"]:
@@ -179,23 +260,23 @@ class TeamInvitations(_TeamView):
     @extend_schema(
         summary="Invitations without an answer (owners)",
         tags=TAGS,
-        responses=shapes.TeamInvitationRow(many=True),
+        responses=TeamInvitationRow(many=True),
     )
     def get(self, request: Request, slug: str) -> Response:
         rows = team_invitations(managed_team(request.user, slug))
-        return Response(shapes.TeamInvitationRow(rows, many=True).data)
+        return Response(TeamInvitationRow(rows, many=True).data)
 
     @extend_schema(
         summary="Invite people by e-mail (owners)",
         description="Everybody has to accept, with or without an account; the link is good for "
         "14 days and once.",
         tags=TAGS,
-        request=shapes.NewTeamInvitations,
-        responses={201: shapes.InvitedToTeamShape} | REFUSED,
+        request=NewTeamInvitations,
+        responses={201: InvitedToTeamShape} | REFUSED,
     )
     def post(self, request: Request, slug: str) -> Response:
         standing = managed_team(request.user, slug)
-        body = shapes.NewTeamInvitations(data=request.data)
+        body = NewTeamInvitations(data=request.data)
         body.is_valid(raise_exception=True)
         done = invite_to_team(
             team=standing.team,
@@ -203,7 +284,7 @@ class TeamInvitations(_TeamView):
             actor=_user(request),
             origin=origin_of(request),
         )
-        return Response(shapes.InvitedToTeamShape(done).data, status=status.HTTP_201_CREATED)
+        return Response(InvitedToTeamShape(done).data, status=status.HTTP_201_CREATED)
 
 
 def _invitation(request: Request, slug: str, pk: int) -> Invitation:
@@ -227,7 +308,7 @@ class TeamInvitationLink(_TeamView):
         "The link is good for 14 days, for the invitation's address alone; former ones end.",
         tags=TAGS,
         request=None,
-        responses={201: shapes.InvitationLink} | REFUSED,
+        responses={201: InvitationLink} | REFUSED,
     )
     def post(self, request: Request, slug: str, pk: int) -> Response:
         made = make_link(

@@ -7,7 +7,7 @@ from datetime import datetime
 from django.db.models import Count, F, QuerySet
 from django.urls import reverse
 
-from portal.accounts.invitations import InvitationRow, invitation_row, letter_states
+from portal.accounts.invitations.selectors import InvitationRow, invitation_row, letter_states
 from portal.accounts.models import Invitation, Team, TeamMember, User, display_name
 
 from .access import TeamStanding

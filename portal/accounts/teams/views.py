@@ -1,7 +1,9 @@
 """The pages of teams."""
 
 from collections.abc import Callable
+from typing import Any
 
+from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
@@ -10,32 +12,44 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from portal.accounts.access import UserRequest
-from portal.accounts.forms import InviteForm
-from portal.accounts.invitation_views import NO_EMAILS, never_stored, origin_of, resent
-from portal.accounts.invitations import emails_are_sent
-from portal.accounts.inviting import make_link, resend_invitation, revoke_invitation
-from portal.accounts.models import Invitation, TeamMember
-from portal.accounts.offers import InvitationRefused
+from portal.accounts.emails import origin_of
+from portal.accounts.invitations.selectors import InvitationRefused, emails_are_sent
+from portal.accounts.invitations.services import make_link, resend_invitation, revoke_invitation
+from portal.accounts.invitations.views import NO_EMAILS, InviteForm, never_stored, resent
+from portal.accounts.models import Invitation, Team, TeamMember
 
 from .access import TeamStanding, managed_team, peopled_team, team_for
-from .forms import TeamForm
-from .inviting import invite_to_team
 from .selectors import own_teams, team_invitations, team_people
 from .services import (
     TeamRefused,
     change_team,
     close_team,
     give_up_ownership,
+    invite_to_team,
     make_owner,
     make_team,
     remove_from_team,
 )
 
 
+class TeamForm(forms.ModelForm):  # type: ignore[type-arg]
+    class Meta:
+        model = Team
+        fields = ["name", "about", "link"]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["about"].widget.attrs["rows"] = 6
+
+    def clean_name(self) -> str:
+        """One line: it stands in tables and in the subject of letters."""
+        return " ".join(str(self.cleaned_data["name"]).split())
+
+
 @login_required
 @require_safe
 def teams(request: UserRequest) -> HttpResponse:
-    return render(request, "teams/teams.html", {"teams": own_teams(request.user)})
+    return render(request, "accounts/teams/teams.html", {"teams": own_teams(request.user)})
 
 
 @login_required
@@ -50,7 +64,7 @@ def new_team(request: UserRequest) -> HttpResponse:
         else:
             messages.success(request, f"The team “{made}” is yours. Invite its people here.")
             return redirect("teams:people", made.slug)
-    return render(request, "teams/new.html", {"form": form})
+    return render(request, "accounts/teams/new.html", {"form": form})
 
 
 @require_safe
@@ -60,7 +74,7 @@ def team(request: HttpRequest, slug: str) -> HttpResponse:
     people = None
     if standing.may_see_people and request.user.is_authenticated:
         people = team_people(standing, request.user)
-    return render(request, "teams/team.html", {"standing": standing, "people": people})
+    return render(request, "accounts/teams/team.html", {"standing": standing, "people": people})
 
 
 @login_required
@@ -106,7 +120,7 @@ def _people_page(
         "people": team_people(standing, request.user),
         "invitations": team_invitations(standing) if standing.may_manage else [],
     }
-    return render(request, "teams/people.html", context | more)
+    return render(request, "accounts/teams/people.html", context | more)
 
 
 @login_required
@@ -126,7 +140,7 @@ def edit(request: UserRequest, slug: str) -> HttpResponse:
         else:
             messages.success(request, "Saved.")
             return redirect("teams:team", slug)
-    return render(request, "teams/edit.html", {"standing": standing, "form": form})
+    return render(request, "accounts/teams/edit.html", {"standing": standing, "form": form})
 
 
 @login_required
@@ -146,7 +160,7 @@ def leave(request: UserRequest, slug: str) -> HttpResponse:
         return redirect("teams:list")
     others = standing.team.members.filter(role=TeamMember.Role.OWNER).exclude(user=request.user)
     context = {"standing": standing, "is_only_owner": standing.is_owner and not others.exists()}
-    return render(request, "teams/leave.html", context)
+    return render(request, "accounts/teams/leave.html", context)
 
 
 @login_required
@@ -158,7 +172,7 @@ def close(request: UserRequest, slug: str) -> HttpResponse:
         close_team(team=standing.team, actor=request.user)
         messages.success(request, f"The team “{standing.team}” is closed.")
         return redirect("teams:list")
-    return render(request, "teams/close.html", {"standing": standing})
+    return render(request, "accounts/teams/close.html", {"standing": standing})
 
 
 def _with_member(

@@ -13,7 +13,6 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from portal.accounts.access import IsOrganiser
-from portal.common.openapi import ErrorSerializer
 from portal.datasets.access import get_batch, get_dataset, get_sampled
 from portal.datasets.curation.schemas import BUILT_IN, raw_schema
 from portal.datasets.file_responses import file_response
@@ -28,6 +27,7 @@ from portal.datasets.services.acceptance import (
     put_back_batch,
 )
 from portal.datasets.services.inspections import clear_verdict, save_verdict
+from portal.web.api import ErrorSerializer
 
 from . import acceptance_serializers as shapes
 from .base import actor_of

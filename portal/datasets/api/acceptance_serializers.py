@@ -4,12 +4,12 @@ from typing import Any
 
 from rest_framework import serializers
 
-from portal.common.api import NamedField
 from portal.datasets.curation.acceptance import THRESHOLD, smallest_telling_sample
 from portal.datasets.curation.schemas import BUILT_IN
 from portal.datasets.models import Batch, DocumentType, Selection
 from portal.datasets.services.acceptance import MAX_BATCH
 from portal.datasets.services.inspections import LONGEST_COMMENT
+from portal.web.api import NamedField
 
 
 class FieldAccuracySerializer(serializers.Serializer[Any]):

@@ -5,7 +5,6 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from portal.common.openapi import LARGEST_KEY
 from portal.datasets.document_fields import FIRST_YEAR, LAST_YEAR
 from portal.datasets.document_forms import FACT_CHOICES, MAX_FACTS, MAX_REASON, PARAMETERS
 from portal.datasets.models import Document, DocumentType, NearDuplicate, PiiFinding, Selection
@@ -13,6 +12,7 @@ from portal.datasets.selectors.document_filters import SORTS, UNKNOWN, DocumentF
 from portal.datasets.selectors.personal_data import FindingRow
 from portal.datasets.services.personal_data import MOST_AT_ONCE
 from portal.datasets.services.selections import MAX_SEED, MAX_TITLE, STRATA
+from portal.web.api import LARGEST_KEY
 
 _SORT_NAMES = [*SORTS, *(f"-{name}" for name in SORTS)]
 MOST_NAMES = 1_000

@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from portal.accounts.access import IsOrganiser
-from portal.accounts.invitation_views import origin_of
+from portal.accounts.emails import origin_of
 from portal.datasets.access import get_dataset, may_see_item_gold
 from portal.datasets.dispute_access import (
     get_decidable,

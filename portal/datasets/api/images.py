@@ -12,13 +12,13 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from portal.accounts.access import IsOrganiser
-from portal.common.newlines import PlainMultiPartParser
-from portal.common.uploads import upload_limit_message, was_too_large
 from portal.datasets.access import get_document, get_image, get_readable_document
 from portal.datasets.forms import read_picture
 from portal.datasets.rendering import thumbnail_response
 from portal.datasets.selectors.page_images import document_boxes
 from portal.datasets.services.page_images import ImageRefusedError, add_image, ensure_thumbnail
+from portal.files.uploads import upload_limit_message, was_too_large
+from portal.web.api import PlainMultiPartParser
 
 from .base import actor_of
 from .serializers import ImageSerializer

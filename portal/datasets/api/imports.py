@@ -10,13 +10,13 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from portal.accounts.access import IsOrganiser
-from portal.common.newlines import PlainMultiPartParser
-from portal.common.uploads import upload_limit_message, was_too_large
 from portal.datasets.access import get_dataset, get_import
 from portal.datasets.models import ImportItem, ImportRun
 from portal.datasets.rendering import report_file_response
 from portal.datasets.selectors.imports import import_report
 from portal.datasets.services.imports import cancel_import, start_import
+from portal.files.uploads import upload_limit_message, was_too_large
+from portal.web.api import PlainMultiPartParser
 
 from .base import actor_of
 from .serializers import (

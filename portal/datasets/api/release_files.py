@@ -9,7 +9,6 @@ from rest_framework.response import Response
 from rest_framework.reverse import reverse
 from rest_framework.views import APIView
 
-from portal.common.openapi import file_answers
 from portal.datasets.access import (
     get_downloadable_release,
     get_kit_release,
@@ -23,6 +22,7 @@ from portal.datasets.release_files import FILES, croissant_file, file_of
 from portal.datasets.rendering import release_file_response, starter_kit_response
 from portal.datasets.selectors.release_diff import diff_page
 from portal.datasets.services.licences import accept_licence
+from portal.web.api import file_answers
 
 from .base import actor_of
 from .release_serializers import (

@@ -10,8 +10,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from portal.common.openapi import file_answers
-from portal.common.uploads import upload_limit_message, was_too_large
 from portal.datasets.access import (
     get_dataset,
     get_downloadable_release,
@@ -22,6 +20,8 @@ from portal.datasets.access import (
 from portal.datasets.models import DatasetTask, Release, ReleaseItem
 from portal.datasets.rendering import release_response
 from portal.datasets.selectors.releases import release_items, release_rows
+from portal.files.uploads import upload_limit_message, was_too_large
+from portal.web.api import file_answers
 
 from .base import OrganisersChange, actor_of
 from .release_files import require_licence

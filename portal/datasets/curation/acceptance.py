@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from portal.common.sampling import Z_95, Range, wilson
+from portal.facts.sampling import Z_95, Range, wilson
 
 from .records import FieldFault
 

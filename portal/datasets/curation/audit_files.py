@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from portal.common.spreadsheets import decimal_text
+from portal.files.tables import decimal_text
 
 CSV_COLUMNS = (
     "section",

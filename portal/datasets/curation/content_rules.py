@@ -11,7 +11,7 @@ from html import unescape
 from typing import Literal, TypeAlias, get_args
 
 from portal.facts import canonical_text, find_facts, read_value, text_borders
-from portal.facts.borders import CELL, with_borders
+from portal.facts.grammar import CELL, with_borders
 from portal.facts.markup import Kind, tokens
 
 Content: TypeAlias = Literal["numeric_table", "footnote", "dated_reference"]

@@ -1,11 +1,11 @@
 """The lot behind every sample: whoever has the keys and the seed can draw again.
 
-`portal.common.sampling` says how the keys get their numbers.
+`portal.facts.sampling` says how the keys get their numbers.
 """
 
 from collections.abc import Iterable
 
-from portal.common.sampling import shuffled
+from portal.facts.sampling import shuffled
 
 __all__ = ["draw", "shuffled"]
 

@@ -11,8 +11,8 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
-from portal.facts.borders import CELL, with_borders
-from portal.facts.drift import Places
+from portal.facts.grammar import CELL, with_borders
+from portal.facts.labelstudio.drift import Places
 
 from .check_digits import iban_lengths, is_card, is_iban, is_routing_number, is_ssn
 

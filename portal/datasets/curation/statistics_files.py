@@ -2,10 +2,8 @@
 
 from collections.abc import Iterator
 
-from portal.common.latex import breakable, escaped
-from portal.common.latex_tables import PACKAGES, Cell, Head, Row, Table
-from portal.common.spreadsheets import csv_text
 from portal.facts import label_kind
+from portal.files.tables import PACKAGES, Cell, Head, Row, Table, breakable, csv_text, escaped
 
 from .statistics import DatasetStatistics, FactRow, fact_title
 

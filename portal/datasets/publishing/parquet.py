@@ -17,7 +17,7 @@ from dataclasses import asdict
 from functools import partial
 from typing import IO, TYPE_CHECKING, Any
 
-from portal.common.zips import DRAIN_AT, ZipSink
+from portal.files.archives import DRAIN_AT, ZipSink
 
 from .jsonl import read_facts
 from .manifest import canonical_json, gold_sha256

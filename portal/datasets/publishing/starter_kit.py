@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 from zipfile import ZIP_STORED
 
-from portal.common.zips import DRAIN_AT, ZipSink, ZipWriter
+from portal.files.archives import DRAIN_AT, ZipSink, ZipWriter
 
 from .rows import ItemImage, PublishedItem, PublishedRelease
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryFile
 
-from portal.common.archives import (
+from portal.files.archives import (
     MEGABYTE,
     ArchiveFault,
     ArchiveLimits,

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from portal.common.line_charts import Line, LineChart, Point, line_chart
 from portal.datasets.models import Dataset
+from portal.web.charts import Line, LineChart, Point, line_chart
 
 from .acceptance import ClosedBatch
 

@@ -21,7 +21,7 @@ from portal.datasets.models import (
     Release,
     ReleaseItem,
 )
-from portal.facts.excerpts import Context, Excerpts
+from portal.facts.page_text import Context, Excerpts
 
 from .corrections import correction_words
 

@@ -6,8 +6,8 @@ import json
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from portal.common.spreadsheets import spreadsheet_text
 from portal.datasets.models import ImportItem, ImportRun
+from portal.files.tables import spreadsheet_text
 
 COLUMNS = ("name", "outcome", "code", "reason", "document")
 MEDIA_TYPES = {"csv": "text/csv; charset=utf-8", "jsonl": "application/x-ndjson"}

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from portal.common.charts import Amount, BarChart, column_chart, row_chart
 from portal.datasets.curation.statistics import Bin, DatasetStatistics, TypeCount, YearCount
 from portal.datasets.models import DocumentType
+from portal.web.charts import Amount, BarChart, column_chart, row_chart
 
 # So many years have a column each; what is older shares one.
 MOST_YEARS = 40

@@ -6,7 +6,7 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from portal.accounts.inviting import LETTER_ATTEMPTS
+from portal.accounts.invitations.services import LETTER_ATTEMPTS
 from portal.accounts.models import User
 from portal.audit.models import record_event
 from portal.datasets.models import Dataset, Dispute, Release, ReleaseItem

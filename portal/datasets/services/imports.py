@@ -16,15 +16,15 @@ from django.utils import timezone
 
 from portal.accounts.models import User
 from portal.audit.models import record_event
-from portal.common.archives import Archive, ArchiveFault, open_archive
-from portal.common.uploads import archive_limits
 from portal.datasets.models import Dataset, ImportItem, ImportRun
 from portal.datasets.sources.forms import check_items, left_alone, read_items, suffixes_alone
 from portal.datasets.sources.items import place_of
 from portal.datasets.sources.layout import Layout, Refusal, printable, read_layout
 from portal.datasets.sources.meta import MetaIndex
 from portal.datasets.sources.opening import GivenSource, WatchedSource
-from portal.facts.file_kinds import kind_of_file, sentence
+from portal.facts.file_reading import kind_of_file, sentence
+from portal.files.archives import Archive, ArchiveFault, open_archive
+from portal.files.uploads import archive_limits
 from portal.jobs.services import cancel_group, enqueue
 
 from .items import import_item

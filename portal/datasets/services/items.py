@@ -3,7 +3,6 @@
 import hashlib
 from typing import Any
 
-from portal.common.archives import ArchiveFault
 from portal.datasets.models import ImportRun
 from portal.datasets.sources.gold import gold_difference
 from portal.datasets.sources.items import SourceItem
@@ -11,6 +10,7 @@ from portal.datasets.sources.json_values import JsonError, check_plain
 from portal.datasets.sources.layout import Refusal
 from portal.datasets.sources.pictures import Picture, PictureError, check_picture
 from portal.facts import Canonical, RefusedHtml, canonicalise
+from portal.files.archives import ArchiveFault
 
 from .judging import picture_sha256, xbrl_rows
 from .storing import Draft, Record, write_draft

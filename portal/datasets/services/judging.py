@@ -7,8 +7,7 @@ from typing import Any
 
 from portal.datasets.sources.pictures import Picture
 from portal.facts import Canonical, RefusedHtml, TagError
-from portal.facts.xbrl_details import XbrlDetail, read_xbrl_details
-from portal.facts.xbrl_resources import XbrlResources, read_resources
+from portal.facts.xbrl import XbrlDetail, XbrlResources, read_resources, read_xbrl_details
 
 
 def xbrl_rows(

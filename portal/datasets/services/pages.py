@@ -2,12 +2,12 @@
 
 import hashlib
 
-from portal.common.archives import Archive, ArchiveFault
 from portal.datasets.models import ImportRun
 from portal.datasets.sources.layout import PageFile, Refusal
 from portal.datasets.sources.meta import MetaError, MetaIndex
 from portal.datasets.sources.pictures import Picture, PictureError, check_picture
 from portal.facts import RefusedHtml, canonicalise, decode_html
+from portal.files.archives import Archive, ArchiveFault
 
 from .judging import xbrl_rows
 from .storing import Draft, store_picture, write_draft

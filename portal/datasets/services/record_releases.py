@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from portal.accounts.models import User
-from portal.common.archives import ArchiveFault
-from portal.common.uploads import archive_limits
 from portal.datasets.gold_formats import GoldFormat, GoldLines, gold_format
 from portal.datasets.models import Dataset, Document, Release, ReleaseItem
 from portal.datasets.selectors.corrections import corrections_for
 from portal.datasets.sources.gold import GoldPage, read_gold_pages
 from portal.facts import Span
+from portal.files.archives import ArchiveFault
+from portal.files.uploads import archive_limits
 
 from .gold import place_gold
 from .release_rows import AT_ONCE, GoldItem, ReleaseError, line_rows, page_rows

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
-from portal.common.archives import ArchiveFault
 from portal.datasets.exports import document_images
 from portal.datasets.models import (
     Dataset,
@@ -22,6 +21,7 @@ from portal.datasets.publishing.rows import PublishedItem
 from portal.datasets.publishing.verify import Archive
 from portal.datasets.sources.pictures import Picture, PictureError, check_picture
 from portal.facts import Canonical, RefusedHtml, TagError, read_tags
+from portal.files.archives import ArchiveFault
 
 from .gold import text_difference
 from .judging import picture_sha256

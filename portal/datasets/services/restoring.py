@@ -9,7 +9,6 @@ from django.db import IntegrityError, transaction
 
 from portal.accounts.models import User
 from portal.audit.models import record_event
-from portal.common.archives import ArchiveFault, ArchiveLimits, open_archive
 from portal.datasets.models import Dataset, Release
 from portal.datasets.publishing.draws import read_draw
 from portal.datasets.publishing.jsonl import FACT_LINES, GOLD_LINES, read_items, read_line
@@ -17,6 +16,7 @@ from portal.datasets.publishing.manifest import Manifest
 from portal.datasets.publishing.rows import PublishingError
 from portal.datasets.publishing.starter_kit import ITEM_LINES
 from portal.datasets.publishing.verify import LIMITS, Archive, archive_lines, verify_release
+from portal.files.archives import ArchiveFault, ArchiveLimits, open_archive
 
 from .pinning import Restored
 from .release_rows import ReleaseError

@@ -11,7 +11,7 @@ from io import BytesIO
 from pathlib import PurePosixPath
 from typing import Any
 
-from portal.common.archives import ArchiveFault, ArchiveLimits
+from portal.files.archives import ArchiveFault, ArchiveLimits
 
 from .gold import bounded_lines
 from .image_paths import PicturePaths

@@ -4,8 +4,8 @@ import csv
 from collections.abc import Iterator
 from typing import IO
 
-from portal.common.archives import ArchiveFault, ArchiveLimits
-from portal.facts.file_kinds import BINARY, TEXT
+from portal.facts.file_reading import BINARY, TEXT
+from portal.files.archives import ArchiveFault, ArchiveLimits
 
 from .gold import bounded_lines
 from .layout import Refusal

@@ -7,7 +7,7 @@ questions in English; the others are Chinese.
 
 from typing import Any
 
-from portal.common.archives import ArchiveFault, ArchiveLimits
+from portal.files.archives import ArchiveFault, ArchiveLimits
 
 from .gold import bounded_lines
 from .image_paths import PicturePaths

@@ -7,14 +7,14 @@ here costs a page its style, never its text.
 from collections import Counter
 from dataclasses import dataclass
 
-from portal.facts.elements import (
+from portal.facts.markup import (
     FORMATTING_ELEMENTS,
     KEPT_ELEMENTS,
     PHRASING_ELEMENTS,
     TABLE_PARTS,
     VOID_ELEMENTS,
+    Token,
 )
-from portal.facts.markup import Token
 
 # Deeper ones are not followed; no document may be nested as deep.
 _DEEPEST = 250

@@ -11,9 +11,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from portal.facts.elements import DROPPED_RAW, FORMATTING_ELEMENTS, PHRASING_ELEMENTS
-from portal.facts.markup import Kind, Token, tokens
-from portal.facts.reduction import is_xhtml, ixbrl_prefixes
+from portal.facts.cleaning import is_xhtml, ixbrl_prefixes
+from portal.facts.markup import (
+    DROPPED_RAW,
+    FORMATTING_ELEMENTS,
+    PHRASING_ELEMENTS,
+    Kind,
+    Token,
+    tokens,
+)
 
 from .filing_elements import OpenElement, OpenElements
 

@@ -12,9 +12,9 @@ from importlib.resources import files
 from pathlib import PurePosixPath
 
 from portal.datasets.models.documents import DocumentType
+from portal.facts.cleaning import ixbrl_prefixes
 from portal.facts.markup import Kind, tokens
-from portal.facts.reduction import ixbrl_prefixes
-from portal.facts.xbrl_resources import XbrlResources
+from portal.facts.xbrl import XbrlResources
 
 from .meta import FIRST_YEAR, LAST_YEAR
 

@@ -8,12 +8,12 @@ from collections import Counter
 from pathlib import PurePosixPath
 from typing import Any
 
-from portal.common.archives import ArchiveFault, ArchiveLimits
 from portal.datasets.models.documents import NAME_LENGTH
 from portal.facts import RefusedHtml, decode_html
 from portal.facts.canonical import MAX_CHARS
-from portal.facts.edgar import open_envelope
-from portal.facts.xbrl_resources import read_resources
+from portal.facts.file_reading import open_envelope
+from portal.facts.xbrl import read_resources
+from portal.files.archives import ArchiveFault, ArchiveLimits
 
 from .filing_pages import FilingPage, split_pages
 from .filing_types import FilingGuess, guess_filing

@@ -12,8 +12,8 @@ from io import BytesIO
 from pathlib import PurePosixPath
 from typing import IO, Any
 
-from portal.common.archives import ArchiveFault, ArchiveLimits
 from portal.facts import RefusedHtml, decode_html
+from portal.files.archives import ArchiveFault, ArchiveLimits
 
 from .csv_rows import read_csv
 from .gold import bounded_lines

@@ -8,8 +8,8 @@ from contextlib import closing
 from dataclasses import dataclass
 from itertools import islice
 
-from portal.common.archives import ArchiveFault, ArchiveLimits
 from portal.datasets.models.imports import ImportRun
+from portal.files.archives import ArchiveFault, ArchiveLimits
 
 from .ccocr import read_ccocr
 from .fcmbench import read_fcmbench

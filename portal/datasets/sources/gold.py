@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO
 
-from portal.common.archives import ArchiveFault, ArchiveLimits, Member, open_archive
 from portal.facts import KNOWN_LABELS, Canonical, RefusedHtml, TagError, decode_html, read_tags
-from portal.facts.file_kinds import GZIP, TEXT, mistaken
+from portal.facts.file_reading import GZIP, TEXT, mistaken
+from portal.files.archives import ArchiveFault, ArchiveLimits, Member, open_archive
 
 from .layout import PAGE_SUFFIXES, printable
 

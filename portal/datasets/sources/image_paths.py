@@ -5,7 +5,7 @@ import binascii
 import unicodedata
 from collections import defaultdict
 
-from portal.common.archives import ArchiveFault
+from portal.files.archives import ArchiveFault
 
 from .items import ItemError, PictureFile
 from .layout import printable

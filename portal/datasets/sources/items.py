@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from portal.datasets.models.documents import NAME_LENGTH, document_name
-from portal.facts.xbrl_resources import XbrlResources
+from portal.facts.xbrl import XbrlResources
 
 from .layout import Refusal, printable
 from .meta import DocumentMeta

@@ -5,8 +5,8 @@ import json
 from collections.abc import Iterator
 from typing import IO, Any
 
-from portal.common.archives import MEGABYTE, ArchiveFault, ArchiveLimits
-from portal.facts.file_kinds import TEXT, mistaken
+from portal.facts.file_reading import TEXT, mistaken
+from portal.files.archives import MEGABYTE, ArchiveFault, ArchiveLimits
 
 _SPACE = " \t\r\n"
 _DECODER = json.JSONDecoder()

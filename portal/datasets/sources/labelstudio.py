@@ -7,7 +7,6 @@ nobody has decided yet, so that none is.
 
 from typing import IO
 
-from portal.common.archives import ArchiveFault, ArchiveLimits
 from portal.facts import (
     KNOWN_LABELS,
     Page,
@@ -23,6 +22,7 @@ from portal.facts import (
     read_tasks,
     write_tags,
 )
+from portal.files.archives import ArchiveFault, ArchiveLimits
 
 from .fincriticaled import BENCHMARK
 from .items import ItemError, SourceItem, SourceItems, item_name

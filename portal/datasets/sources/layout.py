@@ -13,8 +13,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
-from portal.common.archives import ArchiveFault, Member
 from portal.datasets.models.documents import document_name
+from portal.files.archives import ArchiveFault, Member
 
 META = "meta.jsonl"
 PAGE_SUFFIXES = frozenset({".html", ".htm"})

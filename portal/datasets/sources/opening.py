@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO
 
-from portal.common.archives import (
+from portal.files.archives import (
     Archive,
     ArchiveFault,
     ArchiveLimits,

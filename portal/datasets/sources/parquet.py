@@ -9,7 +9,7 @@ named, and else its metadata.
 from collections.abc import Sequence
 from typing import Any
 
-from portal.common.archives import ArchiveFault, ArchiveLimits
+from portal.files.archives import ArchiveFault, ArchiveLimits
 
 from .image_paths import PicturePaths
 from .items import ItemError, PictureFile, SourceItem, SourceItems, item_name, name_from_path

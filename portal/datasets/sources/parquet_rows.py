@@ -7,8 +7,8 @@ from decimal import Decimal
 from typing import IO, TYPE_CHECKING, Any
 from uuid import UUID
 
-from portal.common.archives import MEGABYTE, ArchiveFault, ArchiveLimits
-from portal.facts.file_kinds import BINARY, PARQUET, TEXT, mistaken
+from portal.facts.file_reading import BINARY, PARQUET, TEXT, mistaken
+from portal.files.archives import MEGABYTE, ArchiveFault, ArchiveLimits
 
 from .items import ItemError
 from .json_values import DEEPEST, JsonError, check_plain

@@ -7,7 +7,7 @@ benchmark's own reader.
 from pathlib import PurePosixPath
 from typing import Any
 
-from portal.common.archives import ArchiveFault, ArchiveLimits
+from portal.files.archives import ArchiveFault, ArchiveLimits
 
 from .image_paths import PICTURE_SUFFIXES, PicturePaths
 from .items import ItemError, SourceItem, SourceItems, item_name

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from portal.common.archives import ArchiveLimits
+from portal.files.archives import ArchiveLimits
 
 from .image_paths import PicturePaths, embedded_picture, picture_from_text
 from .items import ItemError, PictureFile

@@ -10,9 +10,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from portal.accounts.access import UserRequest, is_organiser
-from portal.accounts.invitation_views import origin_of
-from portal.accounts.letters import email_route
-from portal.common.known_parameters import refuse_unknown
+from portal.accounts.emails import email_route, origin_of
 from portal.datasets.access import get_dataset, may_see_item_gold, visible_releases
 from portal.datasets.dispute_access import (
     get_decidable,
@@ -35,6 +33,7 @@ from portal.datasets.services.disputes import (
     raise_dispute,
     withdraw_dispute,
 )
+from portal.web.requests import refuse_unknown
 
 
 @require_safe

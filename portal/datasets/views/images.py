@@ -6,7 +6,6 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST
 
 from portal.accounts.access import UserRequest, organiser_required
-from portal.common.uploads import was_too_large
 from portal.datasets.access import get_dataset, get_document, get_image
 from portal.datasets.forms import ImageForm
 from portal.datasets.rendering import thumbnail_response
@@ -19,6 +18,7 @@ from portal.datasets.services.page_images import (
     remove_rendered_images,
     start_rendering,
 )
+from portal.files.uploads import was_too_large
 
 
 @organiser_required

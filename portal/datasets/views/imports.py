@@ -6,14 +6,14 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST
 
 from portal.accounts.access import UserRequest, organiser_required
-from portal.common.known_parameters import refuse_unknown
-from portal.common.uploads import was_too_large
 from portal.datasets.access import get_dataset, get_import
 from portal.datasets.forms import ImportForm
 from portal.datasets.models import DocumentType
 from portal.datasets.rendering import report_file_response
 from portal.datasets.selectors.imports import import_report
 from portal.datasets.services.imports import cancel_import, start_import
+from portal.files.uploads import was_too_large
+from portal.web.requests import refuse_unknown
 
 
 @organiser_required

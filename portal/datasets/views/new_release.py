@@ -14,7 +14,6 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
 from portal.accounts.access import UserRequest, organiser_required
-from portal.common.uploads import archive_limits, was_too_large
 from portal.datasets.access import get_dataset
 from portal.datasets.models import Dataset, Release
 from portal.datasets.release_forms import NewReleaseForm, RestoreForm
@@ -33,6 +32,7 @@ from portal.datasets.services.record_releases import draft_notes
 from portal.datasets.services.release_rows import ReleaseError
 from portal.datasets.services.releases import suggest_version
 from portal.datasets.services.restoring import restore_release
+from portal.files.uploads import archive_limits, was_too_large
 
 
 @organiser_required

@@ -7,7 +7,6 @@ from django.http import HttpResponse, QueryDict, StreamingHttpResponse
 from django.shortcuts import redirect, render
 
 from portal.accounts.access import UserRequest, organiser_required
-from portal.common.spreadsheets import csv_text
 from portal.datasets.access import get_dataset, get_selection
 from portal.datasets.curation_forms import SelectionForm
 from portal.datasets.document_forms import as_parameters
@@ -27,6 +26,7 @@ from portal.datasets.services.selections import (
     create_selection,
     draw,
 )
+from portal.files.tables import csv_text
 
 from .table import filter_form
 

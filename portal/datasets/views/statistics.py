@@ -4,7 +4,6 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from portal.common.known_parameters import refuse_unknown
 from portal.datasets.access import get_dataset
 from portal.datasets.curation.statistics import fact_title
 from portal.datasets.file_responses import file_response
@@ -17,6 +16,7 @@ from portal.datasets.selectors.statistics_exports import (
     NothingToDrawError,
     statistics_file,
 )
+from portal.web.requests import refuse_unknown
 
 
 @require_safe

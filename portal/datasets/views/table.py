@@ -9,7 +9,6 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from portal.accounts.access import UserRequest, is_organiser, organiser_required
-from portal.common.known_parameters import refuse_unknown
 from portal.datasets.access import get_dataset, get_document
 from portal.datasets.document_forms import (
     BulkEditForm,
@@ -22,6 +21,7 @@ from portal.datasets.selectors.document_filters import DocumentFilter, filter_do
 from portal.datasets.selectors.document_tables import filtered_table
 from portal.datasets.selectors.facets import document_facets
 from portal.datasets.services.documents import bulk_edit_documents, edit_document
+from portal.web.requests import refuse_unknown
 
 SORT_LABELS = [
     ("name", "Document"),

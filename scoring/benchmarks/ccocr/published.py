@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import PurePosixPath
 from typing import Any
 
-from portal.common.archives import Archive, ArchiveFault, open_archive
+from portal.files.archives import Archive, ArchiveFault, open_archive
 from scoring.benchmarks.json_files import (
     is_json,
     read_json_files,

@@ -1,6 +1,6 @@
 """Label sets of FinCriticalED: which fact tags count, and what the accuracy of each is called."""
 
-from portal.facts.labels import LABEL_SETS, check_labels
+from portal.facts.spans import LABEL_SETS, check_labels
 from scoring.benchmarks.base import OptionError, Options
 
 _MOST_LABELS = 20

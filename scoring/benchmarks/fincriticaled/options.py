@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from portal.facts.labels import LABEL_SETS
+from portal.facts.spans import LABEL_SETS
 from scoring.benchmarks.base import Options
 from scoring.benchmarks.options import Option, complete_options
 from scoring.judge.checks import OVERRIDES

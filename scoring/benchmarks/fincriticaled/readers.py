@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from portal.facts import RefusedHtml, TagError, read_tags, write_tags
-from portal.facts.labels import KNOWN_LABELS
-from portal.facts.unknown_tags import unknown_tags, unknown_tags_reason
+from portal.facts.spans import KNOWN_LABELS
+from portal.facts.tags import unknown_tags, unknown_tags_reason
 from scoring.benchmarks.base import GoldLine, Options, PredictionLine
 from scoring.benchmarks.line_checks import check_id, check_text
 from scoring.benchmarks.reading import (

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import PurePosixPath
 from typing import Any
 
-from portal.common.archives import Archive
+from portal.files.archives import Archive
 from scoring.benchmarks.json_files import holds_json_files, read_json_files, read_json_object
 from scoring.benchmarks.reading import ReadFault, ReadLimits, Record, Source, read_records
 from scoring.metrics.receipts import FIELDS

@@ -6,10 +6,10 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from portal.common.uploads import archive_limits
 from portal.datasets.management.release_terms import add_terms, report_frozen, terms
 from portal.datasets.models import Dataset, Release
 from portal.datasets.services.releases import ReleaseError, freeze_lines
+from portal.files.uploads import archive_limits
 from scoring.benchmarks import ReadLimits, UnknownBenchmarkError, check_gold, get_benchmark
 
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from html import unescape
 
-from portal.facts.labels import KNOWN_LABELS
 from portal.facts.markup import Kind, Token, tokens
-from portal.facts.visible import HIDDEN_NESTING, HIDDEN_RAW
+from portal.facts.page_text import HIDDEN_NESTING, HIDDEN_RAW
+from portal.facts.spans import KNOWN_LABELS
 
 from .blocks import BLOCKS
 from .cells import Cell, TableReader

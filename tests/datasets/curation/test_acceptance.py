@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from statsmodels.stats.proportion import proportion_confint
 
-from portal.common.sampling import wilson
 from portal.datasets.curation.acceptance import (
     Acceptance,
     FieldAccuracy,
@@ -17,6 +16,7 @@ from portal.datasets.curation.acceptance import (
     smallest_telling_sample,
 )
 from portal.datasets.curation.records import FieldFault
+from portal.facts.sampling import wilson
 
 DOCUMENTS = [f"r{number:03}" for number in range(100)]
 

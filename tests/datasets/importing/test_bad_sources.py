@@ -19,10 +19,10 @@ from hypothesis import strategies as st
 from rest_framework.test import APIClient
 
 from portal.accounts.models import User
-from portal.common.archives import ArchiveFault, ArchiveLimits
 from portal.datasets.models import Dataset, Document, DocumentContent, ImportItem, ImportRun
 from portal.datasets.services.imports import check_source, import_path
 from portal.datasets.sources.forms import read_items
+from portal.files.archives import ArchiveFault, ArchiveLimits
 from tests.datasets.factories import Files, outcomes, png, write_folder, zip_bytes
 from tests.datasets.test_bad_input import encrypted, zipped_link
 from tests.datasets.test_pictures import png_claiming

@@ -9,7 +9,6 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from portal.accounts.models import User
-from portal.common.archives import ArchiveFault
 from portal.datasets.models import (
     Dataset,
     Document,
@@ -25,6 +24,7 @@ from portal.datasets.services.imports import (
     import_path,
     start_import,
 )
+from portal.files.archives import ArchiveFault
 from tests.datasets.factories import jpeg, outcomes, page, png, write_folder, zip_bytes
 from tests.factories import empty_dataset
 

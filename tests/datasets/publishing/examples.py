@@ -11,7 +11,6 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from portal.common.zips import ZipSink, ZipWriter
 from portal.datasets.publishing.citation import CFF, citation_cff
 from portal.datasets.publishing.jsonl import FACT_LINES, GOLD_LINES, fact_lines, gold_lines
 from portal.datasets.publishing.manifest import (
@@ -29,6 +28,7 @@ from portal.datasets.publishing.rows import (
     PublishedItem,
     PublishedRelease,
 )
+from portal.files.archives import ZipSink, ZipWriter
 from tests.datasets.factories import png
 
 PNG = png()

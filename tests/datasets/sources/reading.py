@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 from PIL import Image
 
-from portal.common.archives import ArchiveLimits
 from portal.datasets.sources.items import SourceItem
 from portal.datasets.sources.layout import Refusal
+from portal.files.archives import ArchiveLimits
 
 LIMITS = ArchiveLimits()
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from portal.common.archives import ArchiveFault, ArchiveLimits
 from portal.datasets.sources.ccocr import read_ccocr
 from portal.datasets.sources.fcmbench import read_fcmbench
 from portal.datasets.sources.items import SourceItem, SourceItems
 from portal.datasets.sources.receipts import read_receipts
+from portal.files.archives import ArchiveFault, ArchiveLimits
 from scoring.benchmarks.base import GoldLine
 from scoring.benchmarks.ccocr.readers import read_gold as read_ccocr_gold
 from scoring.benchmarks.fcmbench.readers import read_gold as read_fcmbench_gold

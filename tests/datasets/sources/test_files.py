@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from portal.common.archives import ArchiveFault, ArchiveLimits
 from portal.datasets.models.documents import document_name
 from portal.datasets.sources.forms import Form, left_alone
 from portal.datasets.sources.image_paths import PicturePaths, picture_from_text
 from portal.datasets.sources.items import ItemError, name_from_path
 from portal.datasets.sources.json_values import DEEPEST, JsonError, read_json, read_object
 from portal.datasets.sources.opening import open_source
+from portal.files.archives import ArchiveFault, ArchiveLimits
 from tests.counting import LINEAR, growth
 from tests.datasets.sources.reading import LIMITS, picture, zipped
 

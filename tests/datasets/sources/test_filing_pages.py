@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from portal.datasets.sources.filing_pages import LONGEST, split_pages
 from portal.facts import RefusedHtml, canonicalise, decode_html
-from portal.facts.edgar import open_envelope
+from portal.facts.file_reading import open_envelope
 from tests.counting import LINEAR, growth
 from tests.shared import FILINGS, needs_filings
 

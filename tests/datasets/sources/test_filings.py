@@ -4,12 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from portal.common.archives import ArchiveFault, ArchiveLimits
 from portal.datasets.sources.filing_types import guess_filing, type_of_form
 from portal.datasets.sources.filings import read_filings
 from portal.facts import canonicalise
-from portal.facts.xbrl_details import read_xbrl_details
-from portal.facts.xbrl_resources import XbrlResources
+from portal.facts.xbrl import XbrlResources, read_xbrl_details
+from portal.files.archives import ArchiveFault, ArchiveLimits
 from tests.datasets.sources.reading import LIMITS, items, names, refusals, zipped
 from tests.shared import FILINGS, needs_filings
 

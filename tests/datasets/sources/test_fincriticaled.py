@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from portal.common.archives import ArchiveFault, ArchiveLimits
 from portal.datasets.sources.csv_rows import read_csv
 from portal.datasets.sources.fincriticaled import read_fincriticaled
 from portal.datasets.sources.items import SourceItem
 from portal.datasets.sources.layout import Refusal
 from portal.datasets.sources.table_rows import TableRow
+from portal.files.archives import ArchiveFault, ArchiveLimits
 from scoring.benchmarks.fincriticaled.readers import read_gold
 from tests.counting import LINEAR, growth
 from tests.datasets.sources.reading import LIMITS, items, names, picture, pictures, refusals, zipped

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from hypothesis import strategies as st
 
-from portal.common.archives import ArchiveFault, ArchiveLimits
 from portal.datasets.sources import json_arrays
 from portal.datasets.sources.json_arrays import json_items
+from portal.files.archives import ArchiveFault, ArchiveLimits
 from tests.many import drawn
 
 LIMITS = ArchiveLimits()

@@ -11,10 +11,10 @@ import pyarrow
 import pytest
 from pyarrow import parquet
 
-from portal.common.archives import ArchiveFault, ArchiveLimits
 from portal.datasets.sources.fincriticaled import read_fincriticaled
 from portal.datasets.sources.items import SourceItem, SourceItems
 from portal.datasets.sources.parquet import read_parquet
+from portal.files.archives import ArchiveFault, ArchiveLimits
 from tests.counting import LINEAR, growth
 from tests.datasets.sources.reading import LIMITS, items, names, picture, pictures, refusals, zipped
 

@@ -6,8 +6,6 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from portal.common.archives import ArchiveFault
-from portal.common.uploads import archive_limits
 from portal.datasets.management.release_terms import add_terms, report_frozen, terms
 from portal.datasets.models import Dataset, Release
 from portal.datasets.selectors.corrections import corrections_for
@@ -17,6 +15,8 @@ from portal.datasets.services.record_releases import freeze_gold, gold_of_releas
 from portal.datasets.services.releases import ReleaseError, freeze_release
 from portal.datasets.sources.gold import read_gold_pages
 from portal.facts import LABEL_SETS
+from portal.files.archives import ArchiveFault
+from portal.files.uploads import archive_limits
 
 
 class Command(BaseCommand):

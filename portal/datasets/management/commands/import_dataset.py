@@ -10,12 +10,12 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 from tqdm import tqdm
 
-from portal.common.archives import ArchiveFault
 from portal.datasets.models import Dataset, ImportItem, ImportRun
 from portal.datasets.services.datasets import create_dataset
 from portal.datasets.services.imports import check_source, import_path
 from portal.datasets.sources.forms import BENCHMARKS
 from portal.datasets.sources.left_out import left_out
+from portal.files.archives import ArchiveFault
 
 # So many refusals are printed; the page of the import lists them all.
 SHOWN = 50

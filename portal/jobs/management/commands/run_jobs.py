@@ -7,8 +7,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
 
-from portal.jobs.shutdown import Interrupted, heeding, stop_is_asked
-from portal.jobs.worker import run_due_jobs
+from portal.jobs.worker import Interrupted, heeding, run_due_jobs, stop_is_asked
 
 LOOK_AGAIN_SECONDS = 1.0
 

@@ -1,0 +1,105 @@
+"""An invitation as its receiver sees it, for programs. Addresses below /api/v1/invitations/."""
+
+from typing import Any
+
+from django.http import Http404
+from django.urls import path
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers, status
+from rest_framework.permissions import IsAuthenticated
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from portal.accounts.models import Invitation, User, display_name
+
+from .selectors import (
+    STATES,
+    InvitationRefused,
+    find_invitation,
+    invitation_state,
+    is_addressed_to,
+    offer_of,
+)
+from .services import accept_invitation
+
+
+class InvitationShape(serializers.Serializer[Any]):
+    email = serializers.EmailField()
+    state = serializers.CharField(help_text=f"One of {', '.join(STATES)}.")
+    what = serializers.CharField(help_text="What the invited person gets, in words.")
+    about = serializers.CharField()
+    invited_by = serializers.CharField()
+    expires_at = serializers.DateTimeField()
+    is_mine = serializers.BooleanField(help_text="Whether my account has the invited address.")
+
+
+class InvitationRefusal(serializers.Serializer[Any]):
+    code = serializers.CharField()
+    message = serializers.CharField()
+
+
+def _shape(invitation: Invitation, user: User) -> dict[str, Any]:
+    offer, inviter = offer_of(invitation), invitation.invited_by
+    data = {
+        "email": invitation.email,
+        "state": invitation_state(invitation),
+        "what": offer.what,
+        "about": offer.about,
+        "invited_by": display_name(inviter) if inviter else "",
+        "expires_at": invitation.expires_at,
+        "is_mine": is_addressed_to(invitation, user),
+    }
+    return dict(InvitationShape(data).data)
+
+
+class _InvitationView(APIView):
+    permission_classes = [IsAuthenticated]
+
+    def found(self, secret: str) -> Invitation:
+        invitation = find_invitation(secret)
+        if invitation is None:
+            raise Http404("No such invitation: a newer letter may have replaced it.")
+        return invitation
+
+    def user(self, request: Request) -> User:
+        assert isinstance(request.user, User)
+        return request.user
+
+
+class InvitationDetail(_InvitationView):
+    @extend_schema(
+        summary="An invitation, by the secret of its link",
+        tags=["people"],
+        responses=InvitationShape,
+    )
+    def get(self, request: Request, secret: str) -> Response:
+        return Response(_shape(self.found(secret), self.user(request)))
+
+
+class InvitationAccept(_InvitationView):
+    @extend_schema(
+        summary="Accept an invitation",
+        description="For the account with the invited address; once.",
+        tags=["people"],
+        request=None,
+        responses={200: InvitationShape, 409: InvitationRefusal},
+    )
+    def post(self, request: Request, secret: str) -> Response:
+        invitation = self.found(secret)
+        try:
+            accept_invitation(invitation=invitation, user=self.user(request))
+        except InvitationRefused as refusal:
+            body = {"code": refusal.code, "message": refusal.message}
+            return Response(body, status=status.HTTP_409_CONFLICT)
+        return Response(_shape(invitation, self.user(request)))
+
+
+urlpatterns = [
+    path("invitations/<slug:secret>/", InvitationDetail.as_view(), name="invitation"),
+    path("invitations/<slug:secret>/accept/", InvitationAccept.as_view(), name="invitation-accept"),
+]
+
+
+class InvitationLink(serializers.Serializer[Any]):
+    link = serializers.CharField(help_text="Shown once: only its hash is kept.")

@@ -1,0 +1,378 @@
+"""What a document keeps of a page's tags, attributes and hidden text: before there is a tree.
+
+`reduce_markup` works on tags. Wrappers such as inline XBRL's, links, forms and EDGAR's own marks go
+here and leave their text where it stands; a tree builder would move some of them out of tables, let
+a self-closed one swallow the page, or (nh3) drop an unknown element that has the name of a drawing
+element, such as EDGAR's <TEXT>, with all that is in it.
+
+`drop_hidden` leaves out text that a page holds and does not show, so that it joins no text beside
+it: `<span style="display:none">12</span>14` shows 14. As one text it would read 1214, which nobody
+has seen, and which an annotator could not mark.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from html import escape, unescape
+from itertools import accumulate
+from typing import NamedTuple
+
+from .errors import RefusedHtml
+from .markup import (
+    DROPPED_NESTING,
+    DROPPED_RAW,
+    ESCAPABLE_RAW_ELEMENTS,
+    KEPT_ELEMENTS,
+    VOID_ELEMENTS,
+    Kind,
+    Token,
+    tokens,
+)
+from .spans import is_blank
+
+# The only pictures that need no address; a document's own files do not travel with its HTML.
+_INLINE_PICTURE = re.compile(r"data:image/(?:png|jpe?g|gif|webp);base64,[A-Za-z0-9+/=\s]+")
+
+# What a style needs to fetch something, or to hide that it does.
+_FETCHES = re.compile(r"\\|@|url|image|src|expression|behavior|binding|/\*", re.IGNORECASE)
+# What takes text out of its place: over other text, where it catches clicks, or out of view.
+_DISPLACES = re.compile(
+    r"\s*(?:position\s*:\s*(?:-webkit-)?(?:fixed|sticky)|(?:z-index|pointer-events|(?:-\w+-)?user-select)\s*:"
+    r"|(?:margin|inset|top|left|right|bottom|text-indent|transform|translate)[\w-]*\s*:.*?-\s*\d{3})",
+    re.IGNORECASE | re.DOTALL,
+)
+_PLAIN_DECLARATION = re.compile(r"""\s*[\w-]+\s*:[^"'()\\@{}<>/]+""")
+
+
+def keep_attribute(element: str, attribute: str, value: str) -> str | None:
+    """nh3's filter: the value to keep, or None to drop the attribute."""
+    if attribute == "style":
+        return safe_style(value)
+    if element == "img" and attribute == "src":
+        return value if _INLINE_PICTURE.fullmatch(value) else None
+    if element == "input" and attribute == "type":
+        return value if value.strip().lower() in ("checkbox", "radio") else "checkbox"
+    return value
+
+
+@lru_cache(maxsize=4096)
+def safe_style(style: str) -> str | None:
+    """The style without declarations that could load anything, or that lay the element over
+    others: fixed and sticky positions, layers, and moves by 100 units or more to the left or up.
+    None when nothing is left.
+
+    >>> safe_style("color:red;background:url(https://example.org/x);position:fixed")
+    'color:red'
+    """
+    parts = style.split(";")
+    if _FETCHES.search(style):
+        parts = [part for part in parts if _is_plain(part)]
+    return ";".join(part for part in parts if not _DISPLACES.match(part)) or None
+
+
+def _is_plain(declaration: str) -> bool:
+    return bool(_PLAIN_DECLARATION.fullmatch(declaration)) and not _FETCHES.search(declaration)
+
+
+_MAY_HIDE = re.compile(r"none|hidden|collapse|font-size\s*:\s*\+?[0.]", re.IGNORECASE)
+_STYLE = re.compile(r"""\sstyle\s*=\s*(?:"([^"]*)"|'([^']*)')""", re.IGNORECASE)
+_DECLARATION = re.compile(r"\s*([\w-]+)\s*:\s*(.*?)\s*(!\s*important)?\s*", re.DOTALL)
+_ZERO = re.compile(r"\+?(?:0+\.?0*|\.0+)(?:[a-z]+|%)?")
+
+_ATTRIBUTE = re.compile(r"""([^\s=>"'/]+)(?:\s*=\s*(?:"[^"]*"|'[^']*'|[^\s>]+))?""")
+
+
+class Shown(NamedTuple):
+    """Cleaned HTML without its hidden text, and how much of it went."""
+
+    html: str
+    elements: int
+    characters: int
+
+
+class _Element(NamedTuple):
+    """An element that hides its content: its tags' places in the list, and the property."""
+
+    first: int
+    last: int
+    hides: str
+
+
+def drop_hidden(html: str, found: Sequence[Token]) -> Shown:
+    """Drops elements that are not shown and hold something to read. `found` are the tokens of
+    `html`, in which every element is closed.
+
+    Those with `display:none`, and those with `visibility:hidden` or a font size of zero inside
+    which no element sets that property anew. What holds nothing to read stays: it joins nothing.
+    """
+    if not _MAY_HIDE.search(html):
+        return Shown(html, 0, 0)
+    pieces: list[str] = []
+    position = elements = characters = 0
+    for element in _outermost(_hiding(html, found)):
+        inside = found[element.first : element.last + 1]
+        text = "".join(unescape(html[t.start : t.end]) for t in inside if t.kind is Kind.TEXT)
+        if is_blank(text) or _shows_again(html, inside[1:], element.hides):
+            continue
+        pieces.append(html[position : inside[0].start])
+        position = inside[-1].end
+        elements, characters = elements + 1, characters + len(text.strip())
+    return Shown("".join([*pieces, html[position:]]), elements, characters)
+
+
+def is_hidden_tag(tag: str) -> bool:
+    """Whether a start tag has the attribute `hidden`.
+
+    >>> is_hidden_tag('<p class="a" hidden>'), is_hidden_tag('<p title="a hidden p">')
+    (True, False)
+    """
+    names = (match[1].lower() for match in _ATTRIBUTE.finditer(tag, 1))
+    next(names, None)
+    return "hidden" in names
+
+
+def _hiding(html: str, found: Sequence[Token]) -> Iterator[_Element]:
+    """The elements that hide their content, inner ones before outer ones."""
+    open_elements: list[int] = []
+    for index, token in enumerate(found):
+        if token.kind is Kind.START and token.name not in VOID_ELEMENTS:
+            open_elements.append(index)
+        elif token.kind is Kind.END and open_elements:
+            first = open_elements.pop()
+            if hides := _hides(html[found[first].start : found[first].end]):
+                yield _Element(first, index, hides)
+
+
+def _outermost(elements: Iterator[_Element]) -> list[_Element]:
+    """In the order of the page; what lies inside another is left to that one."""
+    outer: list[_Element] = []
+    for element in sorted(elements):
+        if not outer or element.first > outer[-1].last:
+            outer.append(element)
+    return outer
+
+
+def _hides(tag: str) -> str:
+    """The property by which the element is not shown; empty when it is."""
+    style = _declarations(tag)
+    if style.get("display") == "none":
+        return "display"
+    if style.get("visibility") in {"hidden", "collapse"}:
+        return "visibility"
+    return "font-size" if _ZERO.fullmatch(style.get("font-size", "")) else ""
+
+
+def _shows_again(html: str, inside: Sequence[Token], hides: str) -> bool:
+    """Whether an element inside sets the property, so that its own text may be shown."""
+    if hides == "display":
+        return False
+    set_by = {hides, "font"} if hides == "font-size" else {hides}
+    return any(
+        token.kind is Kind.START
+        and (
+            token.name == "font"
+            or not set_by.isdisjoint(_declarations(html[token.start : token.end]))
+        )
+        for token in inside
+    )
+
+
+def _declarations(tag: str) -> dict[str, str]:
+    """Property and value of each declaration in small letters; the last one counts, unless an
+    earlier one is important.
+    """
+    style = _STYLE.search(tag)
+    if style is None:
+        return {}
+    found: dict[str, str] = {}
+    important: set[str] = set()
+    for part in unescape(style[1] if style[1] is not None else style[2]).split(";"):
+        if (match := _DECLARATION.fullmatch(part)) is None:
+            continue
+        name, value = match[1].lower(), match[2].lower()
+        if match[3]:
+            important.add(name)
+        elif name in important:
+            continue
+        found[name] = value
+    return found
+
+
+# Old names of an element that is kept under its present name.
+_RENAMED = {"listing": "pre", "xmp": "pre", "plaintext": "pre"}
+
+_XHTML = re.compile(r"""<\?xml[\s?]|xmlns\s*=\s*["']http://www\.w3\.org/1999/xhtml["']""")
+_XML_BEGINS = re.compile(r"\s*<\?xml[\s?]")
+_PAGE_ELEMENTS = KEPT_ELEMENTS | {"html", "body"}
+_IXBRL_PREFIX = re.compile(
+    r"""xmlns:([\w.-]+)\s*=\s*["']http://www\.xbrl\.org/\d{4}/inlineXBRL["']"""
+)
+# Tags as they are written after cleaning; any other `<` is one that has to be looked at.
+_TAG = re.compile(r"</[a-z][a-z0-9]*>|<[a-z][a-z0-9]*(?:>|(?=[ \n]))")
+_REDUCED_KINDS = frozenset({Kind.TEXT, Kind.START, Kind.END})
+_REDUCED_NAMES = (KEPT_ELEMENTS - {"input", *_RENAMED}) | {""}
+_BODY = re.compile(r"\A(</?)body", re.IGNORECASE)
+_STYLED = re.compile(r"\sstyle\s*=", re.IGNORECASE)
+_HIDDEN = re.compile(r"""<[a-z][^<>]*[\s"'/]hidden[\s=>/]""", re.IGNORECASE)
+_CHECKBOX = re.compile(r"""\stype\s*=\s*["']?(?:checkbox|radio)\b""", re.IGNORECASE)
+
+
+def is_xhtml(html: str) -> bool:
+    """Whether the page says that it is XHTML, where `<td/>` is an element and not its beginning."""
+    return _XHTML.search(html) is not None
+
+
+def ixbrl_prefixes(html: str) -> frozenset[str]:
+    """The prefixes of inline-XBRL elements in lower case: those declared, and the usual one."""
+    return frozenset({prefix.lower() for prefix in _IXBRL_PREFIX.findall(html)} | {"ix"})
+
+
+def reduce_markup(html: str, found: Sequence[Token] | None = None) -> str:
+    """`html` with nothing but text and tags of KEPT_ELEMENTS, attributes untouched. `found` are its
+    tokens, if they are known.
+
+    Raises RefusedHtml when something left open swallows the rest of the page, or when the input
+    is XML that is not HTML.
+    """
+    xml = is_xhtml(html)
+    if found is None:
+        found = list(tokens(html, xml=xml))
+    if _XML_BEGINS.match(html) and not any(token.name in _PAGE_ELEMENTS for token in found):
+        raise RefusedHtml("this is an XML document without any HTML in it", "not_html")
+    if not xml and _is_reduced(html, found):
+        return html
+    dropped = _dropped(html, found)
+    rowless = _rowless_tables(found)
+    pieces: list[str] = []
+    text = Kind.TEXT
+    body = _styled_body(html, found)
+    for index, token in enumerate(found):
+        if dropped[index]:
+            continue
+        if index in body:
+            pieces.append(_BODY.sub(r"\1div", html[token.start : token.end], count=1))
+        elif token.kind is text:
+            pieces.append(html[token.start : token.end].replace("<", "&lt;"))
+        elif (piece := _kept(html, token, xml=xml)) is not None and index not in rowless:
+            pieces.append(piece)
+    return "".join(pieces)
+
+
+def _is_reduced(html: str, found: Sequence[Token]) -> bool:
+    """Whether nothing is to be done, as with what was reduced and cleaned before.
+
+    Says no where it is not sure: a checkbox, a table without rows, a name in capitals.
+    """
+    if not {token.kind for token in found} <= _REDUCED_KINDS:
+        return False
+    names = {token.name for token in found}
+    if not names <= _REDUCED_NAMES or _rowless_tables(found):
+        return False
+    return _HIDDEN.search(html) is None and "<" not in _TAG.sub("", html)
+
+
+def _styled_body(html: str, found: Sequence[Token]) -> tuple[int, int]:
+    """Indices of the tags of a body that has a style, else -1.
+
+    They become a div's: of the body only the content is kept, and its font and width belong to it.
+    """
+    bodies = [index for index, token in enumerate(found) if token.name == "body"]
+    start = next((i for i in bodies if found[i].kind is Kind.START), -1)
+    if start < 0 or not _STYLED.search(html, found[start].start, found[start].end):
+        return -1, -1
+    return start, next((i for i in reversed(bodies) if found[i].kind is Kind.END), -1)
+
+
+def _kept(html: str, token: Token, *, xml: bool) -> str | None:
+    """What stays of a token that is no text; None for a tag or comment that goes."""
+    source = html[token.start : token.end]
+    if token.kind is Kind.RAW:
+        return _raw_as_text(source, token.name)
+    if token.kind is Kind.UNCLOSED:
+        return _unclosed(html, token)
+    name = _RENAMED.get(token.name, token.name)
+    if token.kind is Kind.COMMENT or name not in KEPT_ELEMENTS:
+        return None
+    if token.kind is Kind.END:
+        return f"</{name}>"
+    if name == "input" and not _CHECKBOX.search(source):
+        return None
+    attributes = source[1 + len(token.name) :]
+    if _HIDDEN.search(source) and is_hidden_tag(source):
+        # Of two attributes of one name the first counts, so that this one does.
+        attributes = f' style="display:none"{attributes}'
+    if xml and source.endswith("/>") and name not in VOID_ELEMENTS:
+        return f"<{name}{attributes[:-2]}></{name}>"
+    return f"<{name}{attributes}"
+
+
+def _raw_as_text(source: str, name: str) -> str:
+    if name in ESCAPABLE_RAW_ELEMENTS:
+        return source.replace("<", "&lt;")
+    return escape(source, quote=False)
+
+
+def _unclosed(html: str, token: Token) -> str:
+    """A tag cut off by the end of the file is dropped; what swallows more refuses the page."""
+    source = html[token.start : token.end]
+    if token.name and token.name not in DROPPED_RAW:
+        return _raw_as_text(source, token.name)
+    if token.name:
+        what = f"a <{token.name}> element"
+    elif source.startswith("<!--"):
+        what = "a comment"
+    elif "<" in source[1:]:
+        what = "a tag or a quoted attribute"
+    else:
+        return ""
+    line = html.count("\n", 0, token.start) + 1
+    reason = f"{what} opened on line {line} is never closed and hides the rest"
+    raise RefusedHtml(reason, "unclosed")
+
+
+def _dropped(html: str, found: Sequence[Token]) -> list[bool]:
+    """For each token whether it lies inside a dropped element, whose own tags count as inside."""
+    headers = {f"{prefix}:header" for prefix in ixbrl_prefixes(html)}
+    starts: dict[str, list[int]] = {name: [] for name in DROPPED_NESTING | headers}
+    changes = [0] * (len(found) + 1)
+    for index, token in enumerate(found):
+        if token.name not in starts:
+            continue
+        if token.kind is Kind.START and not html.endswith("/>", token.start, token.end):
+            starts[token.name].append(index)
+        elif token.kind is Kind.END and starts[token.name]:
+            changes[starts[token.name].pop()] += 1
+            changes[index + 1] -= 1
+    for name in headers:
+        if starts[name]:
+            line = html.count("\n", 0, found[starts[name][0]].start) + 1
+            reason = f"the <{name}> element opened on line {line} is never closed"
+            raise RefusedHtml(reason, "unclosed")
+    return [
+        depth > 0 or (token.kind is Kind.RAW and token.name in DROPPED_RAW)
+        for depth, token in zip(accumulate(changes), found, strict=False)
+    ]
+
+
+def _rowless_tables(found: Sequence[Token]) -> frozenset[int]:
+    """Indices of EDGAR's <TABLE>, <CAPTION>, <S> marks in text whose columns are made of spaces.
+
+    A browser would move the text of such a "table", which has no rows, out of it.
+    """
+    rowless: set[int] = set()
+    pending: list[int] | None = None
+    for index, token in enumerate(found):
+        if token.name == "table" and token.kind is Kind.START:
+            rowless.update(pending or ())
+            pending = [index]
+        elif pending is None:
+            continue
+        elif token.name == "table":
+            rowless.update((*pending, index))
+            pending = None
+        elif token.name in ("tr", "td", "th"):
+            pending = None
+        elif token.name in ("caption", "s"):
+            pending.append(index)
+    rowless.update(pending or ())
+    return frozenset(rowless)

@@ -1,0 +1,348 @@
+"""Facts marked by tags inside HTML: located in the canonical text, read, and written.
+
+Inline fact tags such as `<Number>` are gold of our own and raw gold of others. A tag that is
+neither an element of HTML nor one of the labels is refused: cleaning would drop it without a word,
+and the facts that a mistyped tag marks with it.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from .canonical import Canonical, as_canonical, canonical_text, canonicalise, clean_html
+from .cleaning import is_xhtml
+from .errors import RefusedHtml, TagError
+from .file_reading import open_envelope
+from .markup import EDGAR_ELEMENTS, ELEMENT_NAMES, Kind, Token, tokens
+from .page_text import Fragment, enclose, fragments
+from .spans import Span, check_spans, is_blank, require_labels
+
+_VISIBLE = re.compile(r"\S(?:.*\S)?", re.DOTALL)
+# Private-use characters of the last plane; a page is marked with one that it does not hold itself.
+_MARKS = range(0x10FFFD, 0x10F000, -1)
+
+
+class TaggedPart(NamedTuple):
+    """One pair of tags of a fact, and two stretches of the HTML between them.
+
+    `nodes` reaches from the first text node with something to read to the end of the last,
+    `visible` from the first visible character to the last. A fact without any is a part of one,
+    white space between two elements, and its `nodes` are of white space.
+    """
+
+    label: str
+    identity: str
+    opening: Token
+    closing: Token
+    nodes: tuple[int, int]
+    visible: tuple[int, int] | None
+
+
+class _Edit(NamedTuple):
+    """A stretch of the HTML and what takes its place."""
+
+    start: int
+    end: int
+    replacement: str
+
+
+class LocatedFact(NamedTuple):
+    """The span of a fact, and what its parts have in common."""
+
+    span: Span
+    identity: str
+
+
+def tagged_part(
+    html: str, label: str, identity: str, tags: tuple[Token, Token], texts: Sequence[Token]
+) -> TaggedPart:
+    """The part between two tags with the text nodes `texts`.
+
+    Only a fact with an `identity` may have a part with nothing to read; otherwise raises TagError.
+    """
+    matches = (_VISIBLE.search(html, text.start, text.end) for text in texts)
+    found = [(text, match) for text, match in zip(texts, matches, strict=True) if match]
+    if found:
+        nodes = found[0][0].start, found[-1][0].end
+        visible = found[0][1].start(), found[-1][1].end()
+        return TaggedPart(label, identity, *tags, nodes, visible)
+    if not identity or not texts:
+        raise _nothing_to_read(html, tags[0])
+    return TaggedPart(label, identity, *tags, (texts[0].start, texts[-1].end), None)
+
+
+def locate(
+    html: str, parts: Sequence[TaggedPart], *, known: str = ""
+) -> tuple[Canonical, list[LocatedFact]]:
+    """The canonical page without the tags of `parts`, and their facts in document order.
+
+    Parts with the same identity are one fact; between them only white space may stand. Raises
+    TagError, with the place, for facts that cannot be located or that overlap, and RefusedHtml as
+    `canonicalise` does. `known` is HTML that is canonical already.
+    """
+    bare = _edited(html, _removals(parts))
+    canonical = as_canonical(bare) if known and bare == known else canonicalise(bare)
+    if not parts:
+        return canonical, []
+    places = _places(html, parts, canonical, inward=False)
+    if places is None:
+        places = _places(html, parts, canonical, inward=True)
+    if places is None:
+        reason = "fact tags from here on change how the rest of the page is read"
+        raise TagError(reason, html, parts[0].opening.start)
+    facts = _joined(html, parts, places, canonical.text)
+    labels = sorted({part.label for part in parts})
+    if faults := check_spans(canonical.text, [fact.span for fact in facts], labels):
+        raise TagError(f"the facts collide: {faults[0].message}", html, parts[0].opening.start)
+    return canonical, sorted(facts)
+
+
+def _nothing_to_read(html: str, opening: Token) -> TagError:
+    return TagError(f"<{opening.name}> holds nothing to read", html, opening.start)
+
+
+def _removals(parts: Sequence[TaggedPart]) -> Iterator[_Edit]:
+    for part in parts:
+        yield _Edit(part.opening.start, part.opening.end, "")
+        yield _Edit(part.closing.start, part.closing.end, "")
+
+
+def _marks(parts: Sequence[TaggedPart], mark: str, *, inward: bool) -> Iterator[_Edit]:
+    """Removes the tags and puts numbered marks at both ends of the text between them."""
+    for number, part in enumerate(parts):
+        yield _Edit(part.opening.start, part.opening.end, "")
+        if stretch := (part.visible if inward else part.nodes):
+            for offset, place in enumerate(stretch):
+                yield _Edit(place, place, f"{mark}{2 * number + offset}{mark}")
+        yield _Edit(part.closing.start, part.closing.end, "")
+
+
+def _edited(html: str, edits: Iterable[_Edit]) -> str:
+    pieces: list[str] = []
+    position = 0
+    for edit in edits:
+        pieces += [html[position : edit.start], edit.replacement]
+        position = edit.end
+    return "".join([*pieces, html[position:]])
+
+
+def _places(
+    html: str, parts: Sequence[TaggedPart], canonical: Canonical, *, inward: bool
+) -> dict[int, int] | None:
+    """Offsets in the canonical text by number of mark; None when marks would change the page.
+
+    The page is cleaned once more with marks in it. A mark stands in a text node and beside its
+    text, never at the tag, which a parser would move from between the cells of a table. Inward it
+    stands beside a visible character: white space may be moved or dropped once it is marked.
+    """
+    mark = next((c for c in map(chr, _MARKS) if c not in html and c not in canonical.html), None)
+    if mark is None:
+        raise TagError("the page uses every private-use character", html, 0)
+    edited = _edited(html, _marks(parts, mark, inward=inward))
+    try:
+        marked = clean_html(open_envelope(edited).content)
+    except RefusedHtml:
+        return None
+    numbered = re.compile(f"{mark}([0-9]+){mark}")
+    if numbered.sub("", marked) != canonical.html:
+        return None
+    places: dict[int, int] = {}
+    width = 0
+    for match in numbered.finditer(canonical_text(marked)):
+        places[int(match[1])] = match.start() - width
+        width += len(match[0])
+    return places
+
+
+def _joined(
+    html: str, parts: Sequence[TaggedPart], places: dict[int, int], text: str
+) -> list[LocatedFact]:
+    """One fact for each identity, and for each part without one."""
+    groups: dict[str, list[tuple[TaggedPart, Span | None]]] = {}
+    for number, part in enumerate(parts):
+        start, end = places.get(2 * number), places.get(2 * number + 1)
+        span = None
+        if start is not None and end is not None:
+            span = Span(start, end, part.label)
+        elif part.visible:
+            reason = f"<{part.opening.name}> stands in content that a document does not keep"
+            raise TagError(reason, html, part.opening.start)
+        groups.setdefault(part.identity or f"\0{number}", []).append((part, span))
+    return [
+        LocatedFact(_span_of(html, group, text), group[0][0].identity) for group in groups.values()
+    ]
+
+
+def _span_of(html: str, parts: Sequence[tuple[TaggedPart, Span | None]], text: str) -> Span:
+    """The span of one fact from those of its parts; a part without one is white space."""
+    first = parts[0][0]
+    whole: Span | None = None
+    for part, span in parts:
+        if part.label != first.label:
+            reason = f"id {part.identity!r} is used for two labels"
+            raise TagError(reason, html, part.opening.start)
+        if span is None:
+            continue
+        if whole and (span.start < whole.end or text[whole.end : span.start].strip()):
+            reason = f"the parts with id {part.identity!r} do not adjoin"
+            raise TagError(reason, html, part.opening.start)
+        whole = Span(whole.start if whole else span.start, span.end, span.label)
+    if whole is None or is_blank(text[whole.start : whole.end]):
+        raise _nothing_to_read(html, first.opening)
+    return whole
+
+
+# Only what could be a label: inline XBRL and other vocabularies have a colon in their names.
+_NAMES = re.compile(r"<([A-Za-z][A-Za-z0-9_-]*)(?=[\s/>])")
+# Drawings and formulas have elements of their own.
+_FOREIGN = frozenset({"svg", "math"})
+_MOST_NAMED = 5
+
+
+class UnknownTag(NamedTuple):
+    """A tag as it is spelled where it first stands, how often it opens, and that place."""
+
+    name: str
+    times: int
+    start: int
+
+
+def unknown_tags(html: str, known: Collection[str]) -> list[UnknownTag]:
+    """The tags that are neither elements nor any of the labels `known`, in any case.
+
+    >>> unknown_tags("<p><Number>1</Number> <Currency>$</Currency></p>", ["Number"])
+    [UnknownTag(name='Currency', times=1, start=22)]
+    """
+    labels = {label.lower() for label in known}
+    names = {name.lower() for name in set(_NAMES.findall(html))}
+    suspects = names - labels - ELEMENT_NAMES - EDGAR_ELEMENTS
+    if not suspects:
+        return []
+    found: dict[str, UnknownTag] = {}
+    inside = 0
+    for token in tokens(html, xml=is_xhtml(html)):
+        if token.name in _FOREIGN and token.kind in (Kind.START, Kind.END):
+            inside = max(0, inside + (1 if token.kind is Kind.START else -1))
+        elif token.kind is Kind.START and token.name in suspects and not inside:
+            spelled = html[token.start + 1 : token.start + 1 + len(token.name)]
+            first = found.get(token.name, UnknownTag(spelled, 0, token.start))
+            found[token.name] = first._replace(times=first.times + 1)
+    return list(found.values())
+
+
+def unknown_tags_reason(unknown: Collection[UnknownTag], labels: Collection[str]) -> str:
+    """What is wrong, in a sentence."""
+    named = [
+        f"<{tag.name}> {'once' if tag.times == 1 else f'{tag.times:,} times'}"
+        for tag in list(unknown)[:_MOST_NAMED]
+    ]
+    more = len(unknown) - _MOST_NAMED
+    listed = ", ".join([*named, *([f"and {more:,} more"] if more > 0 else [])])
+    return (
+        f"{listed}: neither an element of HTML nor one of the labels {', '.join(labels)}; correct"
+        " or remove the tags"
+    )
+
+
+_ID = re.compile(r"""\sid\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>"']+))""", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class TaggedPage:
+    """A page without its fact tags, and the spans that they marked, in document order."""
+
+    canonical: Canonical
+    spans: list[Span]
+
+
+def read_tags(html: str, labels: Sequence[str], *, known: str = "") -> TaggedPage:
+    """The canonical page without fact tags, and its facts as spans.
+
+    Tags are matched to `labels` without regard to case. Tags with the same `id` are parts of one
+    fact; between them only white space may stand. Raises TagError, with the place, for tags that
+    are nested, unpaired, empty, self-closed, or that cannot be located, and for tags that are
+    neither elements of HTML nor labels; RefusedHtml as `canonicalise` does; ValueError for unusable
+    labels. `known` is canonical HTML: a page that is just that without its tags need not be cleaned
+    to know so.
+
+    >>> page = read_tags("<p>Net <number>(1,200)</number></p>", ["Number", "Date"])
+    >>> page.canonical.html, page.spans
+    ('<p>Net (1,200)</p>', [Span(start=4, end=11, label='Number')])
+    """
+    require_labels(labels)
+    if unknown := unknown_tags(html, labels):
+        raise TagError(unknown_tags_reason(unknown, labels), html, unknown[0].start)
+    canonical, facts = locate(html, _paired_tags(html, labels), known=known)
+    return TaggedPage(canonical, [fact.span for fact in facts])
+
+
+def _paired_tags(html: str, labels: Sequence[str]) -> list[TaggedPart]:
+    names = {label.lower(): label for label in labels}
+    parts: list[TaggedPart] = []
+    opening: Token | None = None
+    texts: list[Token] = []
+    for token in tokens(html, xml=is_xhtml(html)):
+        if token.kind is Kind.TEXT and opening:
+            texts.append(token)
+        elif token.name not in names or token.kind not in (Kind.START, Kind.END):
+            continue
+        elif token.kind is Kind.START:
+            _check_opening(html, token, opening)
+            opening, texts = token, []
+        else:
+            opening = _matching(html, token, opening)
+            identity = _identity(html, opening)
+            parts.append(tagged_part(html, names[token.name], identity, (opening, token), texts))
+            opening = None
+    if opening:
+        raise TagError(f"<{opening.name}> is never closed", html, opening.start)
+    return parts
+
+
+def _check_opening(html: str, token: Token, opening: Token | None) -> None:
+    if opening:
+        raise TagError(f"<{token.name}> inside <{opening.name}>", html, token.start)
+    if html.endswith("/>", token.start, token.end):
+        raise TagError(f"<{token.name}/> is closed at once and holds nothing", html, token.start)
+
+
+def _matching(html: str, closing: Token, opening: Token | None) -> Token:
+    if opening is None:
+        raise TagError(f"</{closing.name}> closes nothing", html, closing.start)
+    if opening.name != closing.name:
+        raise TagError(f"</{closing.name}> where </{opening.name}> is due", html, closing.start)
+    return opening
+
+
+def _identity(html: str, opening: Token) -> str:
+    match = _ID.search(html, opening.start, opening.end)
+    return next((value for value in match.groups() if value), "") if match else ""
+
+
+def write_tags(canonical_html: str, spans: Sequence[Span]) -> str:
+    """Canonical HTML with every span inside a tag named by its label: `<Number>1,200</Number>`.
+
+    A span over several text nodes becomes one tag in each, all with the same `id`; nodes of mere
+    white space in its middle, or between the cells of a table, get none. Without the tags the
+    result is `canonical_html`, character for character. `read_tags` gives the spans back; only an
+    edge in white space between table cells moves in to the nearest text. Raises ValueError when
+    the spans fail `check_spans` or a label cannot be a tag.
+    """
+    ordered = sorted(spans)
+    labels = sorted({span.label for span in ordered})
+    if not ordered:
+        return canonical_html
+    require_labels(labels)
+    if faults := check_spans(canonical_text(canonical_html), ordered, labels):
+        raise ValueError("; ".join(fault.message for fault in faults))
+    found = list(fragments(canonical_html, ordered))
+    counts = Counter(fragment.span for fragment in found)
+
+    def tags(fragment: Fragment) -> tuple[str, str]:
+        label = ordered[fragment.span].label
+        identity = f' id="f{fragment.span}"' if counts[fragment.span] > 1 else ""
+        return f"<{label}{identity}>", f"</{label}>"
+
+    return enclose(canonical_html, found, tags)

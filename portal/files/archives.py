@@ -1,0 +1,336 @@
+"""ZIP archives: those that come from outside are read under limits, our own are written while sent.
+
+One interface over a ZIP and a folder. Nothing is ever extracted to disk: members are read into
+memory one by one under limits, so that no name in an archive can become a path of ours. What is
+written takes bounded memory and has the same bytes every time.
+"""
+
+import hashlib
+import lzma
+import os
+import stat
+import zipfile
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import IO, Any, Protocol
+from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
+
+from portal.facts.file_reading import BINARY, TEXT, ZIP, kind_of_file, sentence
+
+_MAY_BE_ZIP = frozenset({ZIP, TEXT, BINARY})
+MEGABYTE = 1024 * 1024
+LONGEST_MESSAGE = 350
+
+# What the standard library raises at archives that are damaged, or of a kind it does not know.
+_UNREADABLE = (
+    *(zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, lzma.LZMAError),
+    *(NotImplementedError, ValueError, EOFError, OSError),
+)
+
+
+class ArchiveFault(Exception):
+    """An archive, or a member of one, that cannot be taken. The message names it and says why.
+
+    Names come from the archive, and reasons from libraries that quote it: both are cut short.
+    """
+
+    def __init__(self, code: str, message: str, member: str = "") -> None:
+        is_short = len(message) <= LONGEST_MESSAGE
+        super().__init__(message if is_short else f"{message[:LONGEST_MESSAGE]}…")
+        self.code = code
+        self.member = member
+
+
+@dataclass(frozen=True)
+class ArchiveLimits:
+    """Bounds on what an archive may unpack to; bytes but for `ratio` and `members`."""
+
+    total: int = 2048 * MEGABYTE
+    member: int = 50 * MEGABYTE
+    ratio: int = 200
+    members: int = 100_000
+
+
+@dataclass(frozen=True)
+class Member:
+    """A file in the archive: its name with forward slashes, and its size in bytes."""
+
+    name: str
+    size: int
+
+
+class Archive(Protocol):
+    """What readers see of a ZIP or a folder."""
+
+    def members(self) -> list[Member]: ...
+
+    def read(self, name: str) -> bytes: ...
+
+
+@contextmanager
+def open_archive(
+    source: Path | IO[bytes], limits: ArchiveLimits
+) -> Iterator["FolderArchive | ZipArchive"]:
+    """Opens a folder, a ZIP file or a ZIP stream; raises ArchiveFault if it is none or breaks a
+    limit.
+    """
+    if isinstance(source, Path) and source.is_dir():
+        yield FolderArchive(source, limits)
+        return
+    if reason := _no_zip(source):
+        raise ArchiveFault("not_a_zip", reason)
+    try:
+        bundle = zipfile.ZipFile(source)
+    except _UNREADABLE as error:
+        raise ArchiveFault("not_a_zip", f"not a readable ZIP archive: {error}") from error
+    with bundle:
+        yield ZipArchive(bundle, limits)
+
+
+def _no_zip(source: Path | IO[bytes]) -> str:
+    """What a file seems to be instead of a ZIP; empty if it may be one.
+
+    What is mere bytes or text may be a ZIP behind something else, or a damaged one: its reader
+    says.
+    """
+    try:
+        if isinstance(source, Path):
+            with source.open("rb") as file:
+                kind = kind_of_file(file)
+        else:
+            kind = kind_of_file(source)
+    except OSError:
+        return ""
+    return "" if kind in _MAY_BE_ZIP else sentence(kind, "a ZIP archive is accepted")
+
+
+class FolderArchive:
+    """A folder of the server's own machine, read by a command. Links out of it are refused."""
+
+    def __init__(self, root: Path, limits: ArchiveLimits) -> None:
+        self._root = root.resolve()
+        self._limits = limits
+
+    def members(self) -> list[Member]:
+        found = []
+        for folder, subfolders, files in os.walk(self._root):
+            subfolders.sort()
+            for file in sorted(files):
+                path = Path(folder) / file
+                if not path.is_symlink():
+                    name = path.relative_to(self._root).as_posix()
+                    found.append(Member(name, path.stat().st_size))
+        return found
+
+    def read(self, name: str) -> bytes:
+        path = (self._root / name).resolve()
+        if not path.is_relative_to(self._root):
+            raise ArchiveFault("traversal", f"{name}: leads out of the folder", name)
+        try:
+            # A pipe or a device would never end.
+            if not path.is_file():
+                raise ArchiveFault("not_a_file", f"{name}: not a file", name)
+            if path.stat().st_size > self._limits.member:
+                raise _too_large(name, self._limits)
+            return path.read_bytes()
+        except OSError as error:
+            reason = error.strerror or error
+            raise ArchiveFault("unreadable", f"{name}: cannot be read: {reason}", name) from error
+
+    def pieces(self, name: str) -> Iterator[bytes]:
+        """The file a megabyte at a time, whatever its size: for what is larger than memory."""
+        path = (self._root / name).resolve()
+        if not path.is_relative_to(self._root) or not path.is_file():
+            raise ArchiveFault("not_a_file", f"{name}: not a file of the folder", name)
+        try:
+            with path.open("rb") as file:
+                yield from iter(lambda: file.read(MEGABYTE), b"")
+        except OSError as error:
+            reason = error.strerror or error
+            raise ArchiveFault("unreadable", f"{name}: cannot be read: {reason}", name) from error
+
+
+class ZipArchive:
+    """A ZIP whose directory was checked as a whole before anything is read."""
+
+    def __init__(self, bundle: zipfile.ZipFile, limits: ArchiveLimits) -> None:
+        self._bundle = bundle
+        self._limits = limits
+        self._infos = _checked_directory(bundle, limits)
+        self._unpacked = 0
+
+    def members(self) -> list[Member]:
+        return [Member(name, info.file_size) for name, info in self._infos.items()]
+
+    def read(self, name: str) -> bytes:
+        info = self._infos[name]
+        if info.file_size > self._limits.member:
+            raise _too_large(name, self._limits)
+        try:
+            with self._bundle.open(info) as file:
+                # The directory's sizes are claims; what is unpacked is bounded all the same.
+                data = file.read(self._limits.member + 1)
+        except _UNREADABLE as error:
+            raise ArchiveFault("damaged", f"{name}: cannot be unpacked: {error}", name) from error
+        if len(data) > self._limits.member:
+            raise _too_large(name, self._limits)
+        self._unpacked += len(data)
+        if self._unpacked > self._limits.total:
+            raise ArchiveFault("bomb", "the archive unpacks to more than it declares")
+        return data
+
+    def pieces(self, name: str) -> Iterator[bytes]:
+        """The member a megabyte at a time, whatever its size: for what is larger than memory.
+
+        No more than its directory entry declares is unpacked.
+        """
+        info = self._infos[name]
+        left = info.file_size
+        try:
+            with self._bundle.open(info) as file:
+                while piece := file.read(MEGABYTE):
+                    left -= len(piece)
+                    if left < 0:
+                        raise ArchiveFault("bomb", f"{name}: unpacks to more than it declares")
+                    yield piece
+        except _UNREADABLE as error:
+            raise ArchiveFault("damaged", f"{name}: cannot be unpacked: {error}", name) from error
+
+
+def _too_large(name: str, limits: ArchiveLimits) -> ArchiveFault:
+    return ArchiveFault(
+        "too_large", f"{name}: larger than {limits.member // MEGABYTE} MB unpacked", name
+    )
+
+
+def _checked_directory(
+    bundle: zipfile.ZipFile, limits: ArchiveLimits
+) -> dict[str, zipfile.ZipInfo]:
+    """The files by name; raises ArchiveFault for names, links, encryption or sizes not taken."""
+    infos: dict[str, zipfile.ZipInfo] = {}
+    for info in bundle.infolist():
+        if info.is_dir() or _is_clutter(info.filename):
+            continue
+        _check_entry(info)
+        if info.filename in infos:
+            raise ArchiveFault("duplicate", f"{info.filename}: twice in the archive", info.filename)
+        infos[info.filename] = info
+    _check_sizes(infos, limits)
+    return infos
+
+
+def _check_entry(info: zipfile.ZipInfo) -> None:
+    name = info.filename
+    if not is_safe_name(name):
+        raise ArchiveFault("traversal", f"{name!r}: not a name we accept in an archive", name)
+    if stat.S_ISLNK(info.external_attr >> 16):
+        raise ArchiveFault("link", f"{name}: links are not accepted", name)
+    if info.flag_bits & 0x1:
+        raise ArchiveFault("encrypted", f"{name}: encrypted archives are not accepted", name)
+
+
+def _check_sizes(infos: dict[str, zipfile.ZipInfo], limits: ArchiveLimits) -> None:
+    if len(infos) > limits.members:
+        raise ArchiveFault("bomb", f"more than {limits.members} files in the archive")
+    total = sum(info.file_size for info in infos.values())
+    packed = sum(info.compress_size for info in infos.values())
+    if total > limits.total:
+        raise ArchiveFault(
+            "bomb", f"unpacks to {total // MEGABYTE} MB; at most {limits.total // MEGABYTE} MB"
+        )
+    # Small archives of repetitive text compress well beyond any sensible ratio; they do no harm.
+    if total > 10 * MEGABYTE and total > packed * limits.ratio:
+        raise ArchiveFault("bomb", f"compressed more than {limits.ratio} times; refused as a bomb")
+
+
+def is_safe_name(name: str) -> bool:
+    """Whether a member's name is relative, plain and short: no drive, no dots, no control
+    characters.
+    """
+    path = PurePosixPath(name)
+    return (
+        0 < len(name) <= 300
+        and "\\" not in name
+        and ":" not in name
+        and not path.is_absolute()
+        and not any(part in {"..", "."} for part in name.split("/"))
+        and name.isprintable()
+    )
+
+
+def _is_clutter(name: str) -> bool:
+    """What operating systems add to archives without being asked."""
+    parts = name.split("/")
+    return parts[0] == "__MACOSX" or parts[-1] in {".DS_Store", "Thumbs.db"}
+
+
+# The earliest time a ZIP can hold, for all: the archive depends on nothing but its content.
+TIMESTAMP = (1980, 1, 1, 0, 0, 0)
+DRAIN_AT = 64 * 1024
+
+
+class ZipSink:
+    """The end of a pipe that cannot be rewound: collects what the ZIP writes until it is taken."""
+
+    def __init__(self) -> None:
+        self._pieces: list[bytes] = []
+        self._size = 0
+
+    def write(self, data: bytes) -> int:
+        self._pieces.append(bytes(data))
+        self._size += len(data)
+        return len(data)
+
+    def flush(self) -> None:
+        """Nothing is held back."""
+
+    def close(self) -> None:
+        """What was written stays to be taken."""
+
+    def drain(self, at_least: int) -> Iterator[bytes]:
+        """All that was written, once it is worth a piece of its own."""
+        if self._size > at_least:
+            yield b"".join(self._pieces)
+            self._pieces.clear()
+            self._size = 0
+
+
+class ZipWriter:
+    """Adds files to the ZIP and keeps their hashes for a manifest."""
+
+    def __init__(self, sink: ZipSink) -> None:
+        self._zip = ZipFile(sink, "w")
+        self.files: list[dict[str, Any]] = []
+
+    def close(self) -> None:
+        self._zip.close()
+
+    def add(self, name: str, data: bytes, *, method: int = ZIP_DEFLATED) -> None:
+        self._zip.writestr(_info(name, method), data)
+        self._note(name, len(data), hashlib.sha256(data).hexdigest())
+
+    def adding(self, name: str, lines: Iterable[bytes]) -> Iterator[None]:
+        """Writes a file of unknown length; comes back after every line, to let the sink drain."""
+        digest, size = hashlib.sha256(), 0
+        with self._zip.open(_info(name, ZIP_DEFLATED), "w", force_zip64=True) as file:
+            for line in lines:
+                file.write(line)
+                digest.update(line)
+                size += len(line)
+                yield
+        self._note(name, size, digest.hexdigest())
+
+    def _note(self, name: str, size: int, sha256: str) -> None:
+        self.files.append({"path": name, "bytes": size, "sha256": sha256})
+
+
+def _info(name: str, method: int) -> ZipInfo:
+    """A file's entry without anything of the machine that writes it."""
+    info = ZipInfo(name, TIMESTAMP)
+    info.compress_type = method
+    info.create_system = 3
+    info.external_attr = 0o644 << 16
+    return info

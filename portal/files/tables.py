@@ -1,0 +1,378 @@
+"""Tables as files: CSV that people and programs can read, and LaTeX in the manner of booktabs.
+
+A LaTeX table fits the text of a plain article, 345 points wide. One that would be wider is set in
+several blocks, one below the other, each with the names of its rows. LaTeX alone knows how wide a
+text is: widths here are estimates that are rather too large.
+"""
+
+import csv
+import io
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import groupby, pairwise
+from typing import NamedTuple
+
+DECIMALS = 6
+"""Of every number in a CSV: of a rate in [0, 1], four decimals of its percentage."""
+
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+
+
+def spreadsheet_text(text: str) -> str:
+    """The text with an apostrophe before what a spreadsheet would calculate.
+
+    The characters are those of OWASP's page on CSV injection, wide forms included.
+
+    >>> spreadsheet_text("=1+1"), spreadsheet_text("a=1")
+    ("'=1+1", 'a=1')
+    """
+    return f"'{text}" if text.startswith(_FORMULA) else text
+
+
+def csv_text(lines: Iterable[Iterable[object]]) -> str:
+    """The lines as CSV; see `csv_cell`."""
+    text = io.StringIO(newline="")
+    writer = csv.writer(text)
+    writer.writerows([csv_cell(value) for value in line] for line in lines)
+    return text.getvalue()
+
+
+def csv_cell(value: object) -> object:
+    """A value as a cell: nothing for None, true or false, a number with at most six decimals, and
+    a text that no spreadsheet calculates.
+
+    >>> [csv_cell(value) for value in (None, True, 0.7715000000000001, 3, "=1+1")]
+    ['', 'true', '0.7715', 3, "'=1+1"]
+    """
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return decimal_text(value)
+    return spreadsheet_text(value) if isinstance(value, str) else value
+
+
+def decimal_text(value: float) -> str:
+    """Rounded to six decimals, without an exponent and without zeros at its end.
+
+    >>> decimal_text(0.1 + 0.2), decimal_text(1.0), decimal_text(-1e-9), decimal_text(7e9)
+    ('0.3', '1', '0', '7000000000')
+    """
+    text = f"{value:.{DECIMALS}f}".rstrip("0").rstrip(".")
+    return "0" if text == "-0" else text
+
+
+_SPECIAL = str.maketrans(
+    {
+        "\\": r"\textbackslash{}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        # In LaTeX's default encoding these would print as other characters.
+        "<": r"\textless{}",
+        ">": r"\textgreater{}",
+        "|": r"\textbar{}",
+        **{letter: f"\\{letter}" for letter in "&%$#_{}"},
+    }
+)
+_BREAK = r"\allowbreak{}"
+_ENDS = "|:,;/_.=+@()-"
+_MARKED = re.compile(rf"[^{re.escape(_ENDS)}]+[{re.escape(_ENDS)}]*|[{re.escape(_ENDS)}]+")
+_LONG_WORD = 16
+LONG_IN_TYPEWRITER = 20
+"""Letters of a word that find room in a line of a caption."""
+
+
+def escaped(text: str) -> str:
+    """Text that LaTeX prints as it is; a line break, which would end a comment, is a space.
+
+    >>> escaped("R&D, 50 %")
+    'R\\\\&D, 50 \\\\%'
+    """
+    return " ".join(text.split()).translate(_SPECIAL)
+
+
+def breakable(
+    text: str,
+    escape: Callable[[str], str] = escaped,
+    *,
+    longest: int = _LONG_WORD,
+    piece: int = _LONG_WORD // 2,
+) -> str:
+    """The same, with places for a line to end in words longer than `longest`, such as signatures
+    and hashes: after their marks, and after every `piece` letters of what is still too long.
+
+    >>> breakable("A short name"), breakable("labels:Number,Date")
+    ('A short name', 'labels:\\\\allowbreak{}Number,\\\\allowbreak{}Date')
+    """
+    return " ".join(
+        _BREAK.join(map(escape, _pieces(word, longest, piece))) for word in text.split()
+    )
+
+
+def _pieces(word: str, longest: int, piece: int) -> Iterator[str]:
+    for part in _MARKED.findall(word) if len(word) > longest else [word]:
+        step = piece if len(part) > longest else longest
+        for first in range(0, len(part), step):
+            yield part[first : first + step]
+
+
+PACKAGES = r"\usepackage{array,booktabs}"
+TEXT_WIDTH = 345.0
+_GAP = 6.0
+"""Between two columns: twice the three points on each side of a cell."""
+_FEWEST_FOR_NAMES = 75.0
+_PIECE_OF_NAME = 7
+"""Letters that have room in the narrowest column of names."""
+# Of Computer Modern at 10 points.
+_NARROW = dict.fromkeys("ijl.,:;'|!()[]ft -", 3.4)
+_WIDE = dict.fromkeys("mwMW%&@", 10.3)
+_OTHER, _LOWER, _UPPER = 5.0, 5.6, 7.8
+# Sizes of an article in relation to 10 points: small type is a little wider than its size says.
+_FOOTNOTE, _SCRIPT = 0.86, 0.8
+_BOLD = 1.17
+
+
+class Cell(NamedTuple):
+    """A figure: `text` is LaTeX that prints as `plain`, `under` stands below it in small type."""
+
+    text: str
+    plain: str
+    under: str = ""
+    is_bold: bool = False
+
+
+class Head(NamedTuple):
+    """A column: its label, a mark in LaTeX as wide as a letter, and the group it belongs to."""
+
+    label: str
+    mark: str = ""
+    group: str = ""
+
+
+class Row(NamedTuple):
+    """A line: what it is called, further texts, and a cell for every column. `mark` is LaTeX that
+    follows the name."""
+
+    name: str
+    texts: tuple[str, ...]
+    cells: tuple[Cell, ...]
+    mark: str = ""
+
+
+class Heading(NamedTuple):
+    """Stands over the rows that follow; `has_rule` parts them from those before."""
+
+    text: str = ""
+    has_rule: bool = True
+
+
+class Overall(NamedTuple):
+    """A line with one figure for all columns, both in LaTeX."""
+
+    name: str
+    text: str
+
+
+Line = Row | Heading | Overall
+
+
+@dataclass(frozen=True)
+class Table:
+    """`stubs` are the heads of the names and of the further texts."""
+
+    stubs: tuple[str, ...]
+    heads: Sequence[Head]
+    lines: Sequence[Line]
+
+    def lines_of_latex(self, caption: str, label: str) -> Iterator[str]:
+        """A float with its caption, which is LaTeX, in `\footnotesize`."""
+        blocks = self._blocks_of(self._widths)
+        yield from (r"\begin{table}", r"\centering", r"\footnotesize")
+        yield r"\setlength{\tabcolsep}{3pt}"
+        for number, (first, end) in enumerate(blocks):
+            if number:
+                yield r"\par\medskip"
+            is_last = number == len(blocks) - 1
+            yield from self._block(first, end, is_first=number == 0, is_last=is_last)
+        yield rf"\caption{{{caption}}}"
+        yield rf"\label{{tab:{label}}}"
+        yield r"\end{table}"
+
+    # --- widths ------------------------------------------------------------------------------
+
+    @property
+    def _rows(self) -> list[Row]:
+        return [line for line in self.lines if isinstance(line, Row)]
+
+    def _names_width(self) -> float:
+        names = [width(f"{row.name}{row.mark}") for row in self._rows]
+        names += [width(self.stubs[0])]
+        # What a name says in LaTeX is not known to be narrow: it may wrap.
+        names += [_FEWEST_FOR_NAMES for line in self.lines if isinstance(line, Overall)]
+        return max(names)
+
+    def _text_widths(self) -> list[float]:
+        return [
+            max(width(text) for text in (stub, *(row.texts[place] for row in self._rows)))
+            for place, stub in enumerate(self.stubs[1:])
+        ]
+
+    @cached_property
+    def _widths(self) -> list[float]:
+        """Of the columns, with marks beside the labels, or below them where that saves a block."""
+        roomy, tight = (self._column_widths(with_marks=each) for each in (True, False))
+        saves = len(self._blocks_of(tight)) < len(self._blocks_of(roomy))
+        return tight if saves else roomy
+
+    def _column_widths(self, *, with_marks: bool) -> list[float]:
+        return [
+            self._column_width(place, _UPPER if with_marks and head.mark else 0.0)
+            for place, head in enumerate(self.heads)
+        ]
+
+    def _column_width(self, place: int, mark: float) -> float:
+        cells = [_cell_width(row.cells[place]) for row in self._rows]
+        return max([longest_word(self.heads[place].label) + mark, *cells]) + _GAP
+
+    def _blocks_of(self, widths: Sequence[float]) -> list[tuple[int, int]]:
+        """The columns of each block, from first to before end; groups stay together if they fit."""
+        names = min(self._names_width(), _FEWEST_FOR_NAMES) + _GAP
+        room = TEXT_WIDTH - names - sum(each + _GAP for each in self._text_widths())
+        ends = [0]
+        for first, end in self._groups():
+            wanted = max(sum(widths[first:end]), self._group_width(first))
+            used = sum(widths[ends[-1] : first])
+            if ends[-1] < first and wanted <= room < used + wanted:
+                ends.append(first)
+            for place in range(first, end):
+                if ends[-1] < place and sum(widths[ends[-1] : place + 1]) > room:
+                    ends.append(place)
+        return list(pairwise([*ends, len(self.heads)]))
+
+    def _groups(self, first: int = 0, end: int | None = None) -> list[tuple[int, int]]:
+        """Neighbouring columns of one group."""
+        places = range(first, len(self.heads) if end is None else end)
+        spans = [list(each) for _, each in groupby(places, lambda at: self.heads[at].group)]
+        return [(span[0], span[-1] + 1) for span in spans]
+
+    def _group_width(self, place: int) -> float:
+        return longest_word(self.heads[place].group) + _GAP
+
+    # --- text --------------------------------------------------------------------------------
+
+    def _block(self, first: int, end: int, *, is_first: bool, is_last: bool) -> Iterator[str]:
+        texts = self._text_widths() if is_first else []
+        columns = self._widths[first:end]
+        groups = self._groups(first, end)
+        extra = sum(
+            max(0.0, self._group_width(start) - sum(columns[start - first : stop - first]))
+            for start, stop in groups
+        )
+        rest = TEXT_WIDTH - sum(columns) - sum(each + _GAP for each in texts) - extra
+        names = min(self._names_width(), rest)
+        yield (
+            rf"\begin{{tabular}}{{@{{}}>{{\raggedright\arraybackslash}}p{{{names:.0f}pt}}"
+            rf"{'l' * len(texts)}{'r' * len(columns)}@{{}}}}"
+        )
+        yield r"\toprule"
+        yield from self._heads(first, end, len(texts), columns)
+        for line in self.lines:
+            yield from self._line(line, first, end, is_first=is_first, is_last=is_last)
+        yield r"\bottomrule"
+        yield r"\end{tabular}"
+
+    def _heads(self, first: int, end: int, texts: int, columns: Sequence[float]) -> Iterator[str]:
+        groups = self._groups(first, end)
+        if any(self.heads[start].group for start, _ in groups):
+            cells, rules = [""] * (1 + texts), []
+            for start, stop in groups:
+                if not self.heads[start].group:
+                    cells += [""] * (stop - start)
+                    continue
+                room = sum(columns[start - first : stop - first]) - _GAP
+                label = stacked(self.heads[start].group, room, "c")
+                cells.append(rf"\multicolumn{{{stop - start}}}{{c}}{{{label}}}")
+                at = 2 + texts + start - first
+                rules.append(rf"\cmidrule(lr){{{at}-{at + stop - start - 1}}}")
+            yield " & ".join(cells) + r" \\"
+            yield " ".join(rules)
+        stubs = [escaped(stub) for stub in self.stubs[: 1 + texts]]
+        heads = [
+            stacked(head.label, room - _GAP, "r", head.mark)
+            for head, room in zip(self.heads[first:end], columns, strict=True)
+        ]
+        yield " & ".join([*stubs, *heads]) + r" \\"
+        yield r"\midrule"
+
+    def _line(
+        self, line: Line, first: int, end: int, *, is_first: bool, is_last: bool
+    ) -> Iterator[str]:
+        texts = len(self.stubs) - 1 if is_first else 0
+        if isinstance(line, Heading):
+            if line.has_rule:
+                yield r"\midrule"
+            if line.text:
+                span = 1 + texts + end - first
+                yield rf"\multicolumn{{{span}}}{{@{{}}l}}{{\textit{{{escaped(line.text)}}}}} \\"
+        elif isinstance(line, Overall):
+            if is_last:
+                yield rf"{line.name} & \multicolumn{{{texts + end - first}}}{{c}}{{{line.text}}} \\"
+        else:
+            cells = line.cells[first:end]
+            name = " ".join(map(_name_word, line.name.split())) + line.mark
+            stubs = [name, *(escaped(text) for text in line.texts[:texts])]
+            yield " & ".join([*stubs, *(cell.text for cell in cells)]) + r" \\"
+            if any(cell.under for cell in cells):
+                under = [rf"\scriptsize {cell.under}" if cell.under else "" for cell in cells]
+                yield " & ".join([*[""] * len(stubs), *under]) + r" \\[2pt]"
+
+
+def width(text: str, scale: float = _FOOTNOTE) -> float:
+    """An estimate in points, rather too large; `scale` is that of the type."""
+    return scale * sum(_letter(letter) for letter in text)
+
+
+def longest_word(text: str) -> float:
+    return max(map(width, text.split()), default=0.0)
+
+
+def stacked(label: str, room: float, side: str, mark: str = "") -> str:
+    """The label in as many lines as its column needs; the mark follows it where it has room."""
+    lines: list[str] = []
+    for word in label.split():
+        together = f"{lines[-1]} {word}" if lines else word
+        if lines and width(together) <= room:
+            lines[-1] = together
+        else:
+            lines.append(word)
+    words = [escaped(line) for line in lines] or [""]
+    if mark and width(lines[-1] if lines else "") + _UPPER <= room:
+        words[-1] = f"{words[-1]} {mark}".strip()
+    elif mark:
+        words.append(mark)
+    joined = r"\\".join(words)
+    return joined if len(words) == 1 else rf"\shortstack[{side}]{{{joined}}}"
+
+
+def _name_word(word: str) -> str:
+    """With places for a line to end, if it has no room in the narrowest column of names."""
+    if width(word) <= _FEWEST_FOR_NAMES:
+        return escaped(word)
+    return breakable(word, longest=_PIECE_OF_NAME, piece=_PIECE_OF_NAME)
+
+
+def _cell_width(cell: Cell) -> float:
+    text = width(cell.plain) * (_BOLD if cell.is_bold else 1.0)
+    return max(text, width(cell.under.replace("--", "–"), _SCRIPT))
+
+
+def _letter(letter: str) -> float:
+    known = _NARROW.get(letter) or _WIDE.get(letter)
+    if known:
+        return known
+    if not letter.isascii():
+        return _OTHER if letter in "–’" else 10.0
+    return _LOWER if letter.islower() else _UPPER if not letter.isdigit() else _OTHER

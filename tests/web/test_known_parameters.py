@@ -1,0 +1,72 @@
+"""A query parameter that an endpoint or a list does not have is refused and named."""
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import get_resolver
+from drf_spectacular.generators import SchemaGenerator
+from rest_framework.test import APIClient
+
+from portal.accounts.models import User
+from portal.web.requests import known_parameters
+from tests.factories import empty_dataset, make_document
+
+Clients = Callable[[User | None], Client]
+Apis = Callable[[User | None], APIClient]
+
+
+def endpoints(patterns: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    for pattern in patterns:
+        address = prefix + str(pattern.pattern)
+        if hasattr(pattern, "url_patterns"):
+            yield from endpoints(pattern.url_patterns, address)
+        elif address.startswith("api/") and hasattr(pattern.callback, "cls"):
+            path = re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", address)
+            yield f"/{path}", pattern.callback.cls
+
+
+def test_the_parameters_are_those_of_the_openapi_document() -> None:
+    generator: Any = SchemaGenerator
+    paths = generator().get_schema(request=None, public=True)["paths"]
+    checked = 0
+    for path, endpoint in endpoints(get_resolver().url_patterns):
+        if operation := paths.get(path, {}).get("get"):
+            told = {
+                each["name"] for each in operation.get("parameters", []) if each["in"] == "query"
+            }
+            assert known_parameters(endpoint) - {"format"} == told - {"format"}, path
+            checked += 1
+    assert checked > 50
+
+
+@pytest.mark.django_db
+class TestRefusing:
+    @pytest.fixture(autouse=True)
+    def dataset(self) -> None:
+        make_document(empty_dataset(slug="set", visibility="public"), "a", "<p>x 1</p>")
+
+    def test_a_list_names_the_parameter_and_the_known_ones(self, api_of: Apis) -> None:
+        api = api_of(None)
+        answer = api.get("/api/v1/datasets/set/documents/?company=Acme&q=a")
+        assert answer.status_code == 400
+        (fault,) = answer.json()["company"]
+        assert fault.startswith("There is no such parameter. Known are: facts, kind, ")
+        assert "limit, min_facts, offset, q, " in fault
+        found = api.get("/api/v1/datasets/set/documents/?q=a&limit=1&offset=0&format=json")
+        assert found.json()["count"] == 1
+
+    @pytest.mark.parametrize("path", ["datasets/", "datasets/set/", "datasets/set/releases/"])
+    def test_lists_without_filters_and_single_rows_refuse_too(
+        self, api_of: Apis, path: str
+    ) -> None:
+        assert api_of(None).get(f"/api/v1/{path}").status_code == 200
+        assert api_of(None).get(f"/api/v1/{path}?company=Acme").status_code == 400
+
+    @pytest.mark.parametrize("path", ["documents/", "disputes/", "statistics/export/"])
+    def test_a_page_says_which_there_are(self, client_of: Clients, path: str) -> None:
+        answer = client_of(None).get(f"/datasets/set/{path}?company=Acme")
+        assert answer.status_code == 400
+        assert "There is no parameter “company”. Known are: " in answer.content.decode()
