@@ -1,10 +1,13 @@
 """Who may see and do what in annotation. Every view and endpoint asks here first.
 
-The rule that everything else serves: nobody sees another annotator's labels of a document before
+The rule that everything else serves: no one sees another annotator's labels of a document before
 all of its annotators have submitted. Labels, and the comments and history that tell of them, are
 read in few places only: the owner's assignment (`own_assignment`, `readable_assignment`), cases and
-agreement. To anybody else the latter two, and other people's assignments, are open only for
-documents that everybody has submitted, and ask for a role besides.
+agreement. To anyone else the latter two, and other people's assignments, are open only for
+documents that everyone has submitted, and ask for a role besides.
+
+Rounds of the domain review are for a campaign's reviewers and leads, verdicts for its reviewers
+alone. What a review shows is gold: it never leads to the work of an annotator.
 
 What is not yours answers 404, as if it did not exist; a role you lack in a campaign of yours
 answers 403.
@@ -19,10 +22,21 @@ from django.http import Http404
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
 
-from annotation.models import Assignment, Campaign, CampaignDocument, Case, Membership
 from annotation.models.assignments import AssignmentQuerySet
 from portal.accounts.access import is_organiser
+from portal.datasets.deciders import Workplace
+from portal.datasets.models import Dataset, Document
 from portal.web.prepared import Parameter, Prepared
+
+from .models import (
+    Assignment,
+    Campaign,
+    CampaignDocument,
+    Case,
+    Membership,
+    ReviewItem,
+    ReviewRound,
+)
 
 # HTML and text are large, and no page needs both.
 _CONTENT = "campaign_document__document__content"
@@ -312,3 +326,57 @@ def _readable(user: Any, assignment: Assignment | None) -> Assignment:
     if settled and leads.exists():
         return assignment
     raise Http404("No such assignment.")
+
+
+def reviewed_campaign(user: Any, slug: str) -> Standing:
+    standing = campaign_for(user, slug)
+    if not (standing.is_reviewer or standing.is_lead):
+        raise PermissionDenied("The review is for the campaign's reviewers and leads.")
+    return standing
+
+
+def check_may_open(standing: Standing) -> None:
+    """A lead may have a review before it is due."""
+    if not standing.is_lead:
+        raise PermissionDenied("Only leads open a review before it is due.")
+
+
+def check_may_decide(standing: Standing) -> None:
+    if not standing.is_reviewer:
+        raise PermissionDenied("Verdicts are given by the campaign's reviewers.")
+
+
+def round_for(user: Any, slug: str, number: int) -> tuple[Standing, ReviewRound]:
+    standing = reviewed_campaign(user, slug)
+    rounds = ReviewRound.objects.filter(campaign=standing.campaign).select_related("campaign")
+    return standing, get_object_or_404(rounds, number=number)
+
+
+def item_for(user: Any, slug: str, number: int, position: int) -> tuple[Standing, ReviewItem]:
+    """A fact that was drawn, with the content of its page."""
+    standing = reviewed_campaign(user, slug)
+    items = ReviewItem.objects.filter(round__campaign=standing.campaign, round__number=number)
+    related = items.select_related("round", "reviewer", "campaign_document__document__content")
+    return standing, get_object_or_404(related, position=position)
+
+
+class CampaignLeads:
+    """What `portal.datasets.deciders` asks annotation."""
+
+    def may_decide(self, user: Any, dataset: Dataset) -> bool:
+        leads = Membership.objects.filter(user=user, role=Membership.Role.LEAD)
+        return leads.filter(campaign__dataset=dataset).exists()
+
+    def workplaces(self, user: Any, dataset: Dataset, document: Document | None) -> list[Workplace]:
+        """The user's campaigns that have the document: organisers' all, leads' their own."""
+        if document is None:
+            return []
+        pages = CampaignDocument.objects.filter(document=document, campaign__dataset=dataset)
+        if not is_organiser(user):
+            led = Membership.objects.filter(user=user, role=Membership.Role.LEAD)
+            pages = pages.filter(campaign__in=led.values("campaign"))
+        campaigns = {page.campaign for page in pages.select_related("campaign")}
+        return [
+            Workplace(campaign.title, reverse("annotation:campaign", args=[campaign.slug]))
+            for campaign in sorted(campaigns, key=lambda campaign: campaign.title)
+        ]

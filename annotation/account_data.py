@@ -10,6 +10,8 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from annotation.access import own_assignments
+from annotation.assignments.teams import UNFINISHED
+from annotation.campaigns.people import remove_member
 from annotation.models import (
     Assignment,
     CampaignImport,
@@ -22,12 +24,11 @@ from annotation.models import (
     Revision,
     Screening,
 )
-from annotation.services.errors import Refused
-from annotation.services.members import remove_member
-from annotation.services.reassigning import UNFINISHED
 from portal.accounts.account_data import Fate, Table, Upload, counted
 from portal.accounts.models import User, display_name
 from portal.audit.models import record_event
+
+from .errors import Refused
 
 Row = dict[str, Any]
 _AT_ONCE = 100

@@ -2,30 +2,53 @@
 
 from django.urls import path
 
-from .api import (
-    agreement,
-    assignments,
-    campaigns,
-    cases,
-    files,
-    guidelines,
-    history,
-    page_facts,
-    people,
-    qualification,
-    quality,
-    remarks,
-    review,
-    screening,
-    suggestions,
-    teams,
-    transfers,
-    validation,
+from annotation.assignments.api import (
+    AnnotatorHandOver,
+    AssignmentHandOver,
+    AssignmentReturn,
+    CampaignAssignmentsView,
+    CampaignCalibration,
+    CampaignDocuments,
+    CampaignOverlap,
 )
+from annotation.campaigns.api import (
+    CampaignAssign,
+    CampaignClose,
+    CampaignDetailView,
+    CampaignList,
+    CampaignOpen,
+    CampaignReopen,
+    CampaignSettingsView,
+)
+from annotation.campaigns.people_api import CampaignPeople, CampaignPerson
+from annotation.review.api import (
+    CampaignReview,
+    CampaignReviewRound,
+    ReviewItemDecide,
+    ReviewItemDetailView,
+    ReviewItemList,
+)
+from annotation.workbench.api import AssignmentGold
+
+from .adjudication import api as cases
+from .adjudication import api as validation
+from .agreement import api as agreement
+from .campaigns import api as guidelines
+from .campaigns import api as quality
+from .campaigns import people_api as people
+from .exchange import api as transfers
+from .qualification import api as qualification
+from .screening import api as screening
+from .workbench import api as assignments
+from .workbench import api as history
+from .workbench import page_api as files
+from .workbench import page_api as page_facts
+from .workbench import page_api as remarks
+from .workbench import page_api as suggestions
 
 urlpatterns = [
     path("assignments/", assignments.AssignmentList.as_view(), name="assignments"),
-    path("assignments/<int:pk>/", assignments.AssignmentDetail.as_view(), name="assignment"),
+    path("assignments/<int:pk>/", assignments.AssignmentDetailView.as_view(), name="assignment"),
     path(
         "assignments/<int:pk>/content/",
         assignments.AssignmentContent.as_view(),
@@ -68,12 +91,12 @@ urlpatterns = [
     ),
     path(
         "assignments/<int:pk>/revisions/<int:number>/",
-        history.RevisionDetail.as_view(),
+        history.RevisionDetailView.as_view(),
         name="assignment-revision",
     ),
     path(
         "assignments/<int:pk>/revisions/<int:number>/restore/",
-        history.RevisionRestore.as_view(),
+        history.RevisionRestoreView.as_view(),
         name="assignment-restore",
     ),
     path(
@@ -86,19 +109,21 @@ urlpatterns = [
         remarks.CommentDetail.as_view(),
         name="assignment-comment",
     ),
-    path("assignments/<int:pk>/flag/", remarks.AssignmentFlag.as_view(), name="assignment-flag"),
+    path(
+        "assignments/<int:pk>/flag/", remarks.AssignmentFlagView.as_view(), name="assignment-flag"
+    ),
     path(
         "assignments/<int:pk>/export/", files.AssignmentExport.as_view(), name="assignment-export"
     ),
     path(
         "assignments/<int:pk>/import/", files.AssignmentImport.as_view(), name="assignment-import"
     ),
-    path("assignments/<int:pk>/gold/", review.AssignmentGold.as_view(), name="assignment-gold"),
-    path("campaigns/", campaigns.CampaignList.as_view(), name="campaigns"),
-    path("campaigns/<slug:slug>/", campaigns.CampaignDetail.as_view(), name="campaign"),
+    path("assignments/<int:pk>/gold/", AssignmentGold.as_view(), name="assignment-gold"),
+    path("campaigns/", CampaignList.as_view(), name="campaigns"),
+    path("campaigns/<slug:slug>/", CampaignDetailView.as_view(), name="campaign"),
     path(
         "campaigns/<slug:slug>/guidelines/",
-        guidelines.CampaignGuidelines.as_view(),
+        guidelines.CampaignGuidelinesView.as_view(),
         name="campaign-guidelines",
     ),
     path(
@@ -108,7 +133,7 @@ urlpatterns = [
     ),
     path(
         "campaigns/<slug:slug>/suggestions/",
-        suggestions.CampaignSuggestions.as_view(),
+        suggestions.CampaignSuggestionsView.as_view(),
         name="campaign-suggestions",
     ),
     path(
@@ -118,42 +143,42 @@ urlpatterns = [
     ),
     path(
         "campaigns/<slug:slug>/settings/",
-        teams.CampaignSettingsView.as_view(),
+        CampaignSettingsView.as_view(),
         name="campaign-settings",
     ),
     path(
         "campaigns/<slug:slug>/documents/",
-        teams.CampaignDocuments.as_view(),
+        CampaignDocuments.as_view(),
         name="campaign-documents",
     ),
     path(
         "campaigns/<slug:slug>/documents/calibration/",
-        teams.CampaignCalibration.as_view(),
+        CampaignCalibration.as_view(),
         name="campaign-calibration",
     ),
     path(
         "campaigns/<slug:slug>/documents/overlap/",
-        teams.CampaignOverlap.as_view(),
+        CampaignOverlap.as_view(),
         name="campaign-overlap",
     ),
     path(
         "campaigns/<slug:slug>/assignments/",
-        teams.CampaignAssignments.as_view(),
+        CampaignAssignmentsView.as_view(),
         name="campaign-assignments",
     ),
     path(
         "campaigns/<slug:slug>/assignments/<int:pk>/hand-over/",
-        teams.AssignmentHandOver.as_view(),
+        AssignmentHandOver.as_view(),
         name="assignment-hand-over",
     ),
     path(
         "campaigns/<slug:slug>/assignments/<int:pk>/return/",
-        teams.AssignmentReturn.as_view(),
+        AssignmentReturn.as_view(),
         name="assignment-return",
     ),
     path(
         "campaigns/<slug:slug>/annotators/<int:pk>/hand-over/",
-        teams.AnnotatorHandOver.as_view(),
+        AnnotatorHandOver.as_view(),
         name="annotator-hand-over",
     ),
     path(
@@ -163,7 +188,7 @@ urlpatterns = [
     ),
     path(
         "campaigns/<slug:slug>/screening/<str:name>/",
-        screening.ScreeningPage.as_view(),
+        screening.ScreeningPageView.as_view(),
         name="screening-page",
     ),
     path(
@@ -191,20 +216,14 @@ urlpatterns = [
         validation.ValidationPass.as_view(),
         name="validation-pass",
     ),
-    path("campaigns/<slug:slug>/open/", campaigns.CampaignOpen.as_view(), name="campaign-open"),
-    path("campaigns/<slug:slug>/close/", campaigns.CampaignClose.as_view(), name="campaign-close"),
-    path(
-        "campaigns/<slug:slug>/reopen/", campaigns.CampaignReopen.as_view(), name="campaign-reopen"
-    ),
-    path(
-        "campaigns/<slug:slug>/assign/", campaigns.CampaignAssign.as_view(), name="campaign-assign"
-    ),
-    path(
-        "campaigns/<slug:slug>/people/", campaigns.CampaignPeople.as_view(), name="campaign-people"
-    ),
+    path("campaigns/<slug:slug>/open/", CampaignOpen.as_view(), name="campaign-open"),
+    path("campaigns/<slug:slug>/close/", CampaignClose.as_view(), name="campaign-close"),
+    path("campaigns/<slug:slug>/reopen/", CampaignReopen.as_view(), name="campaign-reopen"),
+    path("campaigns/<slug:slug>/assign/", CampaignAssign.as_view(), name="campaign-assign"),
+    path("campaigns/<slug:slug>/people/", CampaignPeople.as_view(), name="campaign-people"),
     path(
         "campaigns/<slug:slug>/people/<int:pk>/",
-        campaigns.CampaignPerson.as_view(),
+        CampaignPerson.as_view(),
         name="campaign-person",
     ),
     path(
@@ -243,7 +262,7 @@ urlpatterns = [
     ),
     path(
         "campaigns/<slug:slug>/agreement/",
-        agreement.CampaignAgreement.as_view(),
+        agreement.CampaignAgreementView.as_view(),
         name="campaign-agreement",
     ),
     path(
@@ -252,7 +271,7 @@ urlpatterns = [
         name="campaign-agreement-export",
     ),
     path("campaigns/<slug:slug>/cases/", cases.CaseList.as_view(), name="cases"),
-    path("campaigns/<slug:slug>/cases/<int:pk>/", cases.CaseDetail.as_view(), name="case"),
+    path("campaigns/<slug:slug>/cases/<int:pk>/", cases.CaseDetailView.as_view(), name="case"),
     path(
         "campaigns/<slug:slug>/cases/<int:pk>/decide/",
         cases.CaseDecide.as_view(),
@@ -265,7 +284,7 @@ urlpatterns = [
     ),
     path(
         "campaigns/<slug:slug>/adjudication/<str:name>/",
-        cases.AdjudicationPage.as_view(),
+        cases.AdjudicationPageView.as_view(),
         name="adjudication-page",
     ),
     path(
@@ -278,35 +297,35 @@ urlpatterns = [
         cases.AdjudicationReadings.as_view(),
         name="adjudication-readings",
     ),
-    path("campaigns/<slug:slug>/review/", review.CampaignReview.as_view(), name="review"),
+    path("campaigns/<slug:slug>/review/", CampaignReview.as_view(), name="review"),
     path(
         "campaigns/<slug:slug>/review/<int:number>/",
-        review.CampaignReviewRound.as_view(),
+        CampaignReviewRound.as_view(),
         name="review-round",
     ),
     path(
         "campaigns/<slug:slug>/review/<int:number>/items/",
-        review.ReviewItemList.as_view(),
+        ReviewItemList.as_view(),
         name="review-items",
     ),
     path(
         "campaigns/<slug:slug>/review/<int:number>/items/<int:position>/",
-        review.ReviewItemDetail.as_view(),
+        ReviewItemDetailView.as_view(),
         name="review-item",
     ),
     path(
         "campaigns/<slug:slug>/review/<int:number>/items/<int:position>/decide/",
-        review.ReviewItemDecide.as_view(),
+        ReviewItemDecide.as_view(),
         name="review-decide",
     ),
     path(
         "campaigns/<slug:slug>/qualification/",
-        qualification.CampaignQualification.as_view(),
+        qualification.CampaignQualificationView.as_view(),
         name="campaign-qualification",
     ),
     path(
         "campaigns/<slug:slug>/qualification/<int:pk>/try/",
-        qualification.QualificationTry.as_view(),
+        qualification.QualificationTryView.as_view(),
         name="qualification-try",
     ),
     path(

@@ -7,13 +7,13 @@ class AnnotationConfig(AppConfig):
 
     def ready(self) -> None:
         # Services need models, which are there only now.
+        from annotation.campaigns.people import CampaignOffers
         from portal.accounts import account_data
         from portal.accounts.invitations.selectors import register_offers
         from portal.datasets import deciders
 
+        from .access import CampaignLeads
         from .account_data import CampaignData
-        from .deciders import CampaignLeads
-        from .services.inviting import CampaignOffers
 
         register_offers(CampaignOffers())
         account_data.register(CampaignData())

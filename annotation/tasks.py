@@ -4,17 +4,17 @@ from typing import Any
 
 from django.urls import reverse
 
+from annotation.campaigns.people import role_in_words
+from annotation.campaigns.waiting import person_waiting
+from annotation.exchange.services import fail_import, keep_import, read_import
+from annotation.workbench.suggestions import fail_suggestions, keep_suggestions, read_suggestions
 from portal.accounts.emails import send_letter
 from portal.accounts.models import User, display_name
 from portal.files.archives import ArchiveFault
 from portal.jobs.handlers import Claim, handler
 
+from .errors import Refused
 from .models import CampaignImport, Membership, Reminder, SuggestionUpload
-from .selectors.waiting import person_waiting
-from .services.campaign_imports import fail_import, keep_import, read_import
-from .services.errors import Refused
-from .services.inviting import role_in_words
-from .services.suggestions import fail_suggestions, keep_suggestions, read_suggestions
 
 
 def _failed(payload: dict[str, Any], error: str) -> None:
@@ -54,7 +54,7 @@ def tell_new_member(claim: Claim) -> None:
     send_letter(
         to=membership.user.email,
         subject=f"You are {role_in_words(membership.role, campaign)}",
-        template="annotation/letters/new_member.txt",
+        template="annotation/campaigns/letters/new_member.txt",
         origin=origin,
         context={
             "name": display_name(membership.user),
@@ -78,7 +78,7 @@ def send_reminder(claim: Claim) -> None:
     send_letter(
         to=reminder.user.email,
         subject=f"Waiting for you: {', '.join(work.words for work in person.work)}",
-        template="annotation/letters/reminder.txt",
+        template="annotation/campaigns/letters/reminder.txt",
         origin=origin,
         context={
             "name": person.name,

@@ -2,27 +2,25 @@
 
 from django.urls import path
 
-from .views import (
-    adjudication,
-    agreement,
-    annotator_quality,
-    assignments,
-    campaign_settings,
-    campaigns,
-    documents,
-    guidelines,
-    own_gold,
-    people,
-    qualification,
-    releases,
-    review,
-    screening,
-    suggestions,
-    tasks,
-    transfers,
-    validation,
-    waiting,
-)
+from .adjudication import views as adjudication
+from .adjudication import views as validation
+from .agreement import views as agreement
+from .assignments import views as assignments
+from .assignments import views as documents
+from .campaigns import people_views as people
+from .campaigns import people_views as waiting
+from .campaigns import views as campaign_settings
+from .campaigns import views as campaigns
+from .campaigns import views as guidelines
+from .campaigns import views as releases
+from .exchange import views as transfers
+from .qualification import views as annotator_quality
+from .qualification import views as qualification
+from .review import views as review
+from .screening import views as screening
+from .workbench import views as own_gold
+from .workbench import views as suggestions
+from .workbench import views as tasks
 
 app_name = "annotation"
 urlpatterns = [

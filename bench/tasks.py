@@ -9,10 +9,10 @@ from django.contrib.sessions.backends.db import SessionStore
 from django.db import connection
 from django.test import Client
 
+from annotation.campaigns.people import add_member
+from annotation.campaigns.services import create_campaign, open_campaign
 from annotation.models import Assignment
-from annotation.services.campaigns import create_campaign, open_campaign
-from annotation.services.members import add_member
-from annotation.services.saving import save_spans
+from annotation.workbench.services import save_spans
 from bench.filings import Filing, filing, filings, spans_of
 from bench.timing import best_of
 from portal.accounts.models import User

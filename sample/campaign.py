@@ -11,6 +11,8 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
+from annotation.campaigns.people import add_member
+from annotation.campaigns.services import create_campaign, default_guidelines
 from annotation.models import (
     Assignment,
     Campaign,
@@ -20,13 +22,10 @@ from annotation.models import (
     Screening,
     Span,
 )
-from annotation.services.campaigns import create_campaign, default_guidelines
-from annotation.services.members import add_member
-from annotation.services.qualifying import add_qualification
-from annotation.services.reviewing import decide_item
-from annotation.services.saving import save_spans
-from annotation.services.screening import screen_document
-from annotation.services.submitting import submit_assignment
+from annotation.qualification.services import add_qualification
+from annotation.review.services import decide_item
+from annotation.screening.services import screen_document
+from annotation.workbench.services import save_spans, submit_assignment
 from portal.datasets.models import Document, Release
 
 from .parts import DATA, LABELS, SLUG, Cast, SampleError

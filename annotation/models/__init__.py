@@ -5,13 +5,18 @@ Imports go one way: every other module may import `campaigns`.
 
 from .adjudication import Case, Decision, GoldSpan
 from .assignments import Assignment, Comment, FirstSubmission, Revision, Span
-from .campaigns import Campaign, CampaignDocument, Membership, SuggestionSource
-from .guidelines import GuidelinesVersion
-from .imports import CampaignImport
-from .people import CampaignInvitation, Reminder
+from .campaigns import (
+    Campaign,
+    CampaignDocument,
+    CampaignInvitation,
+    GuidelinesVersion,
+    Membership,
+    Reminder,
+    SuggestionSource,
+)
 from .review import ReviewItem, ReviewRound
 from .screening import KnownGold, QualificationResult, Screening
-from .suggestions import ModelSuggestions, SuggestionUpload
+from .uploads import CampaignImport, ModelSuggestions, SuggestionUpload
 
 __all__ = [
     "Assignment",

@@ -1,10 +1,11 @@
-"""Campaigns: who labels which documents with what."""
+"""Campaigns: who labels which documents with what, by which guidelines, and who is to join them."""
 
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
 from django.urls import reverse
 
+from portal.accounts.models import Invitation
 from portal.datasets.models import Dataset, Document, Selection
 
 
@@ -207,3 +208,61 @@ class CampaignDocument(models.Model):
 
     def __str__(self) -> str:
         return f"{self.document} in {self.campaign}"
+
+
+class GuidelinesVersion(models.Model):
+    """The guidelines as they were from one moment on. Append-only, numbered from 1."""
+
+    campaign = models.ForeignKey(
+        Campaign, on_delete=models.CASCADE, related_name="guidelines_versions"
+    )
+    number = models.PositiveIntegerField()
+    text = models.TextField(blank=True, help_text="Markdown.")
+    note = models.CharField(max_length=300, blank=True, help_text="What changed, and why.")
+    author = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["campaign", "-number"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["campaign", "number"], name="guidelines_version_number_once"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"guidelines {self.number} of {self.campaign}"
+
+
+class CampaignInvitation(models.Model):
+    """The role in a campaign that comes with an accepted invitation."""
+
+    invitation = models.OneToOneField(
+        Invitation, on_delete=models.CASCADE, primary_key=True, related_name="campaign_invitation"
+    )
+    campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="invitations")
+    role = models.CharField(max_length=10, choices=Membership.Role)
+
+    def __str__(self) -> str:
+        return f"{self.role} of {self.campaign}"
+
+
+class Reminder(models.Model):
+    """An e-mail that told somebody what waits for them. Append-only: it limits how often."""
+
+    campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="reminders")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    waiting = models.PositiveIntegerField(help_text="Pieces of work that waited then.")
+    sent_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    sent_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-id"]
+        indexes = [models.Index(fields=["campaign", "user"], name="reminder_campaign_user")]
+
+    def __str__(self) -> str:
+        return f"reminder to {self.user_id} in {self.campaign}"

@@ -5,10 +5,9 @@ from dataclasses import dataclass
 
 from django import template
 
-from annotation.proposals import letter_of
-from annotation.selectors import screening
-from annotation.selectors.agreement_charts import shade
-from annotation.selectors.agreement_shapes import Confusion
+from annotation.adjudication.cases import letter_of
+from annotation.agreement.shapes import Confusion, shade
+from annotation.screening import services as screening
 
 register = template.Library()
 

@@ -13,7 +13,6 @@ from django.http import HttpResponse
 from drf_spectacular.views import SpectacularAPIView
 from rest_framework.request import Request
 
-from annotation.api.review_schemas import GIVEN_VERDICTS
 from annotation.models import (
     Assignment,
     Campaign,
@@ -23,7 +22,8 @@ from annotation.models import (
     ReviewRound,
     Screening,
 )
-from annotation.selectors.own_gold import OUTCOMES
+from annotation.review.api import GIVEN_VERDICTS
+from annotation.workbench.selectors import OUTCOMES
 from portal.datasets.models import (
     Batch,
     Dataset,

@@ -158,8 +158,8 @@ def test_list_of_contents_names_every_file(busy: User) -> None:
 
 
 def test_work_of_a_reviewer_and_lead_is_in_it(ann: User, ben: User, cleo: User) -> None:
+    from annotation.adjudication.services import decide_case
     from annotation.models import Case, Screening
-    from annotation.services.adjudicating import decide_case
 
     campaign = make_campaign([ann, ben], lead=cleo)
     submit(work_of(ann, campaign), ("Number", "1,200"))

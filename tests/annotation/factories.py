@@ -3,10 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
+from annotation.campaigns.services import create_campaign, open_campaign
 from annotation.models import Assignment, Campaign, CampaignDocument, Comment, Membership
-from annotation.services.campaigns import create_campaign, open_campaign
-from annotation.services.saving import Saved, save_spans
-from annotation.services.submitting import Submitted, submit_assignment
+from annotation.workbench.services import Saved, Submitted, save_spans, submit_assignment
 from portal.accounts.models import User
 from portal.datasets.models import Dataset
 from tests.factories import empty_dataset, make_documents

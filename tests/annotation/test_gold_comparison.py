@@ -3,14 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.gold_comparison import (
-    Tally,
-    compare_with_gold,
-    span_f1,
-    spans_of,
-    tally,
-    tally_by_label,
-)
+from annotation.spans import Tally, compare_with_gold, span_f1, spans_of, tally, tally_by_label
 from portal.facts import Span
 from scoring.metrics.agreement_extras import span_agreement
 

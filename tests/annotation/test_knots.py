@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation import knots as module
-from annotation.knots import knots
+from annotation import spans as module
+from annotation.spans import knots
 from portal.facts import Span
 
 

@@ -10,15 +10,15 @@ from django.test import Client
 from PIL import Image
 from rest_framework.test import APIClient
 
+from annotation.campaigns.people import invite_people
 from annotation.models import Assignment, Campaign, Case, Membership, Screening
-from annotation.services.inviting import invite_people
 from portal.accounts.models import User
 from portal.datasets.models import PageImage
+from tests.annotation.review.review_factories import drawn_by_hand
 from tests.asking import by_role, check_answers
 
 from .addresses import api_names, endpoints, page_names, pages
 from .factories import comment, document_of, make_campaign, work_of
-from .review_factories import drawn_by_hand
 
 pytestmark = pytest.mark.django_db
 

@@ -9,9 +9,9 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from rest_framework.test import APIClient
 
+from annotation.adjudication.services import decide_case
 from annotation.models import Assignment, Campaign, CampaignDocument
-from annotation.services.adjudicating import decide_case
-from annotation.services.suggestions import choose_suggestions
+from annotation.workbench.suggestions import choose_suggestions
 from portal.accounts.models import User
 from tests.worlds import shared
 

@@ -10,14 +10,16 @@ from collections.abc import Callable
 import pytest
 from django.db import connection
 
+from annotation.adjudication.services import AlreadyDecided, decide_case
+from annotation.campaigns.services import edit_guidelines
+from annotation.errors import AlreadySubmitted, Conflict
 from annotation.models import Campaign, CampaignDocument, Case, Comment, GoldSpan, Revision
-from annotation.services.adjudicating import AlreadyDecided, decide_case
-from annotation.services.campaigns import edit_guidelines
-from annotation.services.errors import AlreadySubmitted, Conflict
-from annotation.services.remarks import add_comment
-from annotation.services.restoring import restore_revision
-from annotation.services.saving import save_spans
-from annotation.services.submitting import submit_assignment
+from annotation.workbench.services import (
+    add_comment,
+    restore_revision,
+    save_spans,
+    submit_assignment,
+)
 from portal.accounts.models import User
 from portal.audit.models import Event
 

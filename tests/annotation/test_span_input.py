@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.span_input import MAX_SPANS, check_drafts, read_spans
+from annotation.spans import MAX_SPANS, check_drafts, read_spans
 
 TEXT = "Net revenue was 1,200 in 2025 \U0001f4b6 café"
 GOOD: dict[str, Any] = {"key": "a", "label": "Number", "start": 16, "end": 21, "quote": "1,200"}

@@ -2,8 +2,14 @@
 
 import pytest
 
-from annotation.span_input import recorded_span
-from annotation.span_values import Meaning, derived, meaning_of, meaning_problem, settled_value
+from annotation.spans import (
+    Meaning,
+    derived,
+    meaning_of,
+    meaning_problem,
+    recorded_span,
+    settled_value,
+)
 from portal.facts import FactValue, read_value
 
 SPAN = {"key": "a", "label": "Number", "start": 0, "end": 7, "quote": "(1,200)"}

@@ -5,10 +5,10 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
+from annotation.assignments.teams import hand_over
+from annotation.campaigns.services import open_campaign
 from annotation.models import Assignment, Campaign, CampaignDocument, Span
-from annotation.services.campaigns import open_campaign
-from annotation.services.reassigning import hand_over
-from annotation.services.screening import screen_document
+from annotation.screening.services import screen_document
 from portal.accounts.models import User
 from tests.e2e.workbench import open_task, select, wait_saved
 from tests.looks import faults_in_both_looks

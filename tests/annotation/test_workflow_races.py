@@ -8,13 +8,12 @@ from collections.abc import Callable
 
 import pytest
 
+from annotation.assignments.teams import choose_calibration, hand_over
+from annotation.campaigns.services import open_campaign
+from annotation.errors import AlreadySubmitted, Reassigned, Refused
 from annotation.models import Assignment, Campaign, CampaignDocument, Screening
-from annotation.services.campaigns import open_campaign
-from annotation.services.errors import AlreadySubmitted, Reassigned, Refused
-from annotation.services.reassigning import hand_over
-from annotation.services.screening import screen_document
-from annotation.services.submitting import submit_assignment
-from annotation.services.teams import choose_calibration
+from annotation.screening.services import screen_document
+from annotation.workbench.services import submit_assignment
 from portal.accounts.models import User
 
 from .factories import document_of, make_campaign, save, submit, work_of

@@ -7,9 +7,9 @@ import pytest
 from django.core.exceptions import ValidationError
 from django.core.management import CommandError, call_command
 
+from annotation.campaigns.services import create_campaign
+from annotation.errors import Refused
 from annotation.models import Campaign, CampaignDocument
-from annotation.services.campaigns import create_campaign
-from annotation.services.errors import Refused
 from portal.accounts.models import User
 from portal.audit.models import Event
 from portal.datasets.models import Dataset, Document, Selection
@@ -252,8 +252,8 @@ class TestCampaign:
     def test_opening_shares_out_the_selection(
         self, dataset: Dataset, organiser: User, ann: User
     ) -> None:
+        from annotation.campaigns.services import open_campaign
         from annotation.models import Membership
-        from annotation.services.campaigns import open_campaign
 
         selection = create_selection(
             dataset=dataset, title="One", spec=BY_LANGUAGE, seed=7, actor=organiser

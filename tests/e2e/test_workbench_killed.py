@@ -18,8 +18,8 @@ CAMPAIGN = """
 from pathlib import Path
 from portal.accounts.models import User
 from annotation.models import Assignment
-from annotation.services.campaigns import create_campaign, open_campaign
-from annotation.services.members import add_member
+from annotation.campaigns.services import create_campaign, open_campaign
+from annotation.campaigns.people import add_member
 from portal.datasets.models import Dataset
 dataset = Dataset.objects.get(slug="pages")
 campaign = create_campaign(dataset=dataset, title="Round", labels=["Number", "Date"], overlap=1,

@@ -9,8 +9,8 @@ from typing import IO
 
 import pytest
 
-from annotation.label_files import read_label_file
-from annotation.suggestion_input import read_model_pages
+from annotation.exchange.formats import read_label_file
+from annotation.workbench.suggestions import read_model_pages
 from portal.datasets.models import ImportRun
 from portal.datasets.services.imports import check_source
 from portal.datasets.services.release_rows import MOST_NAMED, ReleaseError

@@ -1,4 +1,4 @@
-// Snaps the cases it reads from standard input, for tests/annotation/test_snap_twins.py.
+// Snaps the cases it reads from standard input, for tests/annotation/workbench/test_snap_twins.py.
 
 import { text } from "node:stream/consumers";
 

@@ -1,4 +1,4 @@
-// Checks the values it reads from standard input, for tests/annotation/test_value_twins.py.
+// Checks the values it reads from standard input, for tests/annotation/workbench/test_value_twins.py.
 
 import { text } from "node:stream/consumers";
 

@@ -8,8 +8,8 @@ from django.test import Client
 from hypothesis import strategies as st
 from rest_framework.test import APIClient
 
+from annotation.adjudication.selectors import quick_reasons
 from annotation.models import Campaign
-from annotation.selectors.adjudication_page import quick_reasons
 from portal.accounts.models import User
 from portal.web.api import plain_form, plain_json_newlines, plain_newlines
 from tests.annotation.factories import make_campaign

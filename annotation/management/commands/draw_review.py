@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from annotation.models import ReviewRound
-from annotation.selectors.review import Redrawn, redraw
+from annotation.review.selectors import Redrawn, redraw
 from portal.facts.sampling import Key
 
 

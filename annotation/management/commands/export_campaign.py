@@ -6,8 +6,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from annotation.exchange.selectors import campaign_file
 from annotation.models import Campaign, CampaignImport
-from annotation.selectors.campaign_export import campaign_file
 
 
 class Command(BaseCommand):

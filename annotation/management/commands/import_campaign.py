@@ -6,14 +6,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from annotation.errors import Refused
+from annotation.exchange.services import fail_import, keep_import, new_import, read_import
 from annotation.models import Campaign, CampaignImport
-from annotation.services.campaign_imports import (
-    fail_import,
-    keep_import,
-    new_import,
-    read_import,
-)
-from annotation.services.errors import Refused
 from portal.accounts.models import User
 from portal.files.archives import ArchiveFault
 

@@ -1,0 +1,472 @@
+"""Adjudication for programs: the queue, cases, whole pages, and validation."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.db.models import QuerySet
+from django.shortcuts import get_object_or_404
+from drf_spectacular.utils import extend_schema, extend_schema_view
+from rest_framework import serializers
+from rest_framework.exceptions import ValidationError
+from rest_framework.generics import ListAPIView
+from rest_framework.permissions import IsAuthenticated
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation.access import adjudicated_campaign, adjudicated_page, case_for
+from annotation.api_base import (
+    AnnotationInvalid,
+    AnnotationRefusal,
+    AnnotationView,
+    DoubtShape,
+    SpanDraft,
+    SpanRemark,
+    WorkflowReason,
+    field,
+    user_of,
+)
+from annotation.errors import InvalidSpans
+from annotation.models import CampaignDocument, Case, Decision, GoldSpan
+from annotation.rules import page_facts, warning_rows
+from annotation.spans import MAX_VALUE, Draft, check_drafts, read_spans
+from portal.datasets.models import Document
+from portal.facts import span_warnings
+
+from .cases import Answer, case_view, letters, page_remarks, remarks_at
+from .selectors import (
+    ORDERS,
+    CaseFilter,
+    adjudication_page,
+    faulty_documents,
+    filtered_cases,
+    next_address,
+    open_cases,
+)
+from .services import MAX_REASON, decide_case, let_pass, reopen_case, reopen_document, send_back
+
+CHOICES = [choice for choice in Decision.Choice.choices if choice[0] != Decision.Choice.REOPENED]
+DIFFERENCES = ["only", "boundary", "label", "value", "review"]
+
+
+class ProposedSpan(serializers.Serializer[Any]):
+    label = serializers.CharField()  # type: ignore[assignment]
+    start = serializers.IntegerField()
+    end = serializers.IntegerField()
+    quote = serializers.CharField()
+    value = serializers.CharField(required=False, allow_blank=True)
+    sign = serializers.CharField(required=False, allow_blank=True)
+
+
+class CaseProposal(serializers.Serializer[Any]):
+    letter = serializers.CharField(help_text="An annotator, or `gold`: the gold as it was.")
+    spans = ProposedSpan(many=True)
+
+
+class CaseTogether(serializers.Serializer[Any]):
+    letters = serializers.ListField(child=serializers.CharField())
+    spans = ProposedSpan(many=True)
+
+
+class CaseVerdict(serializers.Serializer[Any]):
+    choice = serializers.ChoiceField(choices=Decision.Choice.choices)
+    letter = serializers.CharField(allow_null=True)
+    spans = ProposedSpan(many=True)
+    reason = serializers.CharField()
+    decided_by = serializers.CharField(allow_null=True)
+    decided_at = serializers.DateTimeField()
+
+
+class CaseShape(serializers.Serializer[Any]):
+    """A case as a lead sees it: annotators are letters."""
+
+    id = serializers.IntegerField()
+    document = serializers.CharField()
+    kind = serializers.ChoiceField(choices=Case.Kind.choices)
+    kind_label = serializers.CharField()
+    state = serializers.ChoiceField(choices=Case.State.choices)
+    start = serializers.IntegerField()
+    end = serializers.IntegerField()
+    score = serializers.FloatField(allow_null=True, help_text="Agreement on the entity, 0 to 1.")
+    difference = serializers.ChoiceField(choices=DIFFERENCES)
+    marked_by = serializers.ListField(child=serializers.CharField())
+    note = serializers.CharField(help_text="Why the case was opened, where somebody said so.")
+    proposals = CaseProposal(many=True)
+    majority = ProposedSpan(many=True, allow_null=True)
+    both = CaseTogether(allow_null=True)
+    decision = ProposedSpan(many=True)
+    choice = serializers.CharField()
+    reason = serializers.CharField()
+    decided_by = serializers.CharField(allow_null=True)
+    decided_at = serializers.DateTimeField(allow_null=True)
+    history = CaseVerdict(many=True)
+
+    def to_representation(self, instance: Any) -> dict[str, Any]:
+        view = case_view(instance) if isinstance(instance, Case) else instance
+        shown: dict[str, Any] = super().to_representation(view)
+        return shown
+
+
+class CaseQuery(serializers.Serializer[Any]):
+    state = serializers.ChoiceField(choices=Case.State.choices, required=False, default="")
+    kind = serializers.ChoiceField(choices=Case.Kind.choices, required=False, default="")
+    label = serializers.CharField(required=False, default="", max_length=64)  # type: ignore[assignment]
+    document = serializers.CharField(required=False, default="")
+    order = serializers.ChoiceField(choices=list(ORDERS.items()), required=False, default="text")
+
+
+class PageQuery(serializers.Serializer[Any]):
+    kind = serializers.ChoiceField(choices=Case.Kind.choices, required=False, default="")
+    label = serializers.CharField(required=False, default="", max_length=64)  # type: ignore[assignment]
+    order = serializers.ChoiceField(choices=list(ORDERS.items()), required=False, default="text")
+
+
+class DecisionSpan(serializers.Serializer[Any]):
+    label = serializers.CharField(max_length=64)  # type: ignore[assignment]
+    start = serializers.IntegerField(min_value=0)
+    end = serializers.IntegerField(min_value=1)
+    value = serializers.CharField(
+        required=False, allow_null=True, allow_blank=True, max_length=MAX_VALUE,
+        help_text="What all who marked the span read alike, else derived, when left out.",
+    )  # fmt: skip
+    sign = serializers.CharField(required=False, allow_null=True, allow_blank=True, max_length=20)
+
+
+class Reason(serializers.Serializer[Any]):
+    reason = serializers.CharField(max_length=MAX_REASON)
+
+
+class CaseDecision(serializers.Serializer[Any]):
+    choice = serializers.ChoiceField(choices=CHOICES)
+    proposal = serializers.CharField(
+        required=False, max_length=10, help_text="For `proposal`: its letter."
+    )
+    spans: serializers.ListSerializer[Any] = serializers.ListSerializer(
+        child=DecisionSpan(),
+        required=False,
+        max_length=50,
+        help_text="For `edit`: what shall be gold.",
+    )
+    reason = serializers.CharField(
+        required=False, allow_blank=True, max_length=MAX_REASON, default="",
+        help_text="Needed for everything but `majority`.",
+    )  # fmt: skip
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        for name, choice in (("proposal", "proposal"), ("spans", "edit")):
+            if (name in attrs) != (attrs["choice"] == choice):
+                raise serializers.ValidationError(
+                    {name: [f"goes with the choice {choice}, and with no other"]}
+                )
+        return attrs
+
+
+class CaseDecided(serializers.Serializer[Any]):
+    case = CaseShape()
+    stage = serializers.ChoiceField(choices=CampaignDocument.Stage.choices)
+    open_cases = serializers.IntegerField(help_text="In the campaign.")
+    next = serializers.CharField(
+        allow_null=True, help_text="Address of the next page with an open case that matches."
+    )
+
+
+class CaseRemark(serializers.Serializer[Any]):
+    letter = serializers.CharField()
+    text = serializers.CharField()
+    start = serializers.IntegerField(allow_null=True)
+    end = serializers.IntegerField(allow_null=True)
+    quote = serializers.CharField(allow_blank=True)
+
+
+class CaseDetail(CaseShape):
+    remarks = CaseRemark(many=True)
+
+
+class PageLabel(serializers.Serializer[Any]):
+    name = serializers.CharField()
+    key = serializers.CharField()
+    css = serializers.CharField()
+
+
+class PageMark(ProposedSpan):
+    origin = serializers.ChoiceField(choices=GoldSpan.Origin.choices)
+
+
+class AdjudicationPage(serializers.Serializer[Any]):
+    document = serializers.CharField()
+    stage = serializers.ChoiceField(choices=CampaignDocument.Stage.choices)
+    text_sha256 = serializers.CharField()
+    labels = PageLabel(many=True)
+    marks = PageMark(many=True, help_text="Gold that no case decided.")
+    cases = CaseShape(many=True)
+    queue = serializers.ListField(
+        child=serializers.IntegerField(), help_text="Open cases that match, in the order asked for."
+    )
+    remarks = CaseRemark(many=True, help_text="What annotators wrote.")
+    facts = serializers.ListField(
+        child=serializers.ListField(), help_text="[start, end, number or date], to snap to."
+    )
+    reasons = serializers.ListField(child=serializers.CharField())
+    doubtful = DoubtShape(many=True, help_text="Gold and open proposals with a warning.")
+    next = serializers.CharField(allow_null=True)
+    review_round = serializers.BooleanField(help_text="Whether a domain review drew from the page.")
+
+
+class PlaceReopening(Reason):
+    start = serializers.IntegerField(min_value=0)
+    end = serializers.IntegerField(min_value=1)
+
+
+class SpanReadings(serializers.Serializer[Any]):
+    spans = SpanDraft(many=True)
+
+
+class SpanReadingsAnswer(serializers.Serializer[Any]):
+    spans = SpanRemark(many=True)
+
+
+@extend_schema_view(
+    get=extend_schema(
+        summary="Cases to adjudicate (leads)", tags=["campaigns"], parameters=[CaseQuery]
+    )
+)
+class CaseList(ListAPIView[Case]):
+    permission_classes = [IsAuthenticated]
+    serializer_class = CaseShape
+    filter_backends = []
+    queryset = Case.objects.none()
+
+    def get_queryset(self) -> QuerySet[Case]:
+        if getattr(self, "swagger_fake_view", False):
+            return Case.objects.none()
+        standing = adjudicated_campaign(self.request.user, self.kwargs["slug"])
+        query = CaseQuery(data=self.request.query_params)
+        query.is_valid(raise_exception=True)
+        return (
+            filtered_cases(standing.campaign, CaseFilter(**query.validated_data))
+            .select_related("campaign_document__document", "decided_by")
+            .prefetch_related("decisions__decided_by")
+        )
+
+
+class CaseDetailView(AnnotationView):
+    @extend_schema(
+        operation_id="campaigns_cases_retrieve_one",
+        summary="One case with what annotators wrote about it (leads)",
+        tags=["campaigns"],
+        responses=CaseDetail,
+    )
+    def get(self, request: Request, slug: str, pk: int) -> Response:
+        _, case = case_for(request.user, slug, pk)
+        return Response(CaseShape(case).data | {"remarks": _remarks(case)})
+
+
+def _remarks(case: Case) -> list[dict[str, Any]]:
+    found = remarks_at(page_remarks(case.campaign_document), case.start, case.end)
+    return [remark._asdict() for remark in found]
+
+
+class CaseDecide(AnnotationView):
+    @extend_schema(
+        summary="Decide a case (leads)",
+        description="`choice`: `proposal` takes one annotator's marks, `majority` what most of at "
+        "least three marked, `both` two proposals that fit beside each other, `neither` marks "
+        "nothing, `edit` takes `spans`. The query's filter, as that of the page, chooses `next`.",
+        tags=["campaigns"],
+        parameters=[PageQuery],
+        request=CaseDecision,
+        responses={200: CaseDecided, 409: AnnotationRefusal, 422: AnnotationInvalid},
+    )
+    def post(self, request: Request, slug: str, pk: int) -> Response:
+        standing, case = case_for(request.user, slug, pk)
+        wanted = _page_filter(request)
+        body = CaseDecision(data=request.data)
+        body.is_valid(raise_exception=True)
+        given = body.validated_data
+        decided = decide_case(
+            case=case,
+            choice=given["choice"],
+            proposal=_place(case, given),
+            spans=[Answer(**span) for span in given.get("spans", [])],
+            reason=given["reason"],
+            actor=user_of(request),
+        )
+        answer = {
+            "case": decided.case,
+            "stage": decided.stage,
+            "open_cases": open_cases(standing.campaign).count(),
+            "next": next_address(case.campaign_document, wanted),
+        }
+        return Response(CaseDecided(answer).data)
+
+
+def _place(case: Case, given: dict[str, Any]) -> int | None:
+    if given["choice"] != Decision.Choice.PROPOSAL:
+        return None
+    names = letters(case.proposals)
+    if given["proposal"] not in names:
+        raise ValidationError({"proposal": [f"must be one of {', '.join(names)}"]})
+    return names.index(given["proposal"])
+
+
+class CaseReopen(AnnotationView):
+    @extend_schema(
+        summary="Open a decided case again (leads)",
+        description="Its gold is taken back and its page returns to adjudication. Releases stay as "
+        "they are.",
+        tags=["campaigns"],
+        request=Reason,
+        responses={200: CaseShape, 409: AnnotationRefusal, 422: AnnotationInvalid},
+    )
+    def post(self, request: Request, slug: str, pk: int) -> Response:
+        _, case = case_for(request.user, slug, pk)
+        body = Reason(data=request.data)
+        body.is_valid(raise_exception=True)
+        opened = reopen_case(case=case, actor=user_of(request), **body.validated_data)
+        return Response(CaseShape(opened).data)
+
+
+class AdjudicationPageView(AnnotationView):
+    @extend_schema(
+        summary="A whole page in adjudication: gold, cases, remarks (leads)",
+        tags=["campaigns"],
+        parameters=[PageQuery],
+        responses=AdjudicationPage,
+    )
+    def get(self, request: Request, slug: str, name: str) -> Response:
+        _, page = adjudicated_page(request.user, slug, name)
+        return Response(adjudication_page(page, _page_filter(request)))
+
+
+class AdjudicationReopen(AnnotationView):
+    @extend_schema(
+        summary="Open a place of a page for a correction (leads)",
+        description="The case that was decided there is opened again; where there was none a case "
+        "begins with the gold as it was. Releases stay as they are.",
+        tags=["campaigns"],
+        request=PlaceReopening,
+        responses={200: CaseShape, 409: AnnotationRefusal, 422: AnnotationInvalid},
+    )
+    def post(self, request: Request, slug: str, name: str) -> Response:
+        _, page = adjudicated_page(request.user, slug, name)
+        body = PlaceReopening(data=request.data)
+        body.is_valid(raise_exception=True)
+        opened = reopen_document(
+            campaign_document=page, actor=user_of(request), **body.validated_data
+        )
+        return Response(CaseShape(opened).data)
+
+
+class AdjudicationReadings(AnnotationView):
+    @extend_schema(
+        summary="What our rules read from spans of a page; saves nothing (leads)",
+        tags=["campaigns"],
+        request=SpanReadings,
+        responses={200: SpanReadingsAnswer, 422: AnnotationInvalid},
+    )
+    def post(self, request: Request, slug: str, name: str) -> Response:
+        standing, page = adjudicated_page(request.user, slug, name)
+        drafts, faults = read_spans(field(request, "spans", list))
+        labels = standing.campaign.labels
+        faults = faults or check_drafts(page.document.content.text, drafts, labels)
+        if faults:
+            raise InvalidSpans(faults)
+        return Response({"spans": [_reading(page.document, draft, labels) for draft in drafts]})
+
+
+def _reading(document: Document, draft: Draft, labels: Sequence[str]) -> dict[str, Any]:
+    borders, facts = page_facts(document)
+    warnings = span_warnings(
+        document.content.text, borders, draft.start, draft.end, draft.label, facts, draft.value
+    )
+    return {
+        "key": draft.key,
+        "value": draft.value,
+        "sign": draft.sign,
+        "edited": draft.edited,
+        "warnings": warning_rows(warnings, draft.label, labels),
+    }
+
+
+def _page_filter(request: Request) -> CaseFilter:
+    query = PageQuery(data=request.query_params)
+    query.is_valid(raise_exception=True)
+    return CaseFilter(**query.validated_data)
+
+
+class ValidationFault(serializers.Serializer[Any]):
+    code = serializers.CharField()
+    message = serializers.CharField()
+    quote = serializers.CharField(help_text="Empty for a fault of the page.")
+
+
+class ValidationWork(serializers.Serializer[Any]):
+    assignment = serializers.IntegerField()
+    annotator = serializers.CharField()
+    faults = ValidationFault(many=True)
+    doubts = DoubtShape(many=True, help_text="Marks with a warning, which alone hold nothing up.")
+
+
+class ValidationDocument(serializers.Serializer[Any]):
+    document = serializers.CharField(source="name")
+    works = ValidationWork(many=True)
+
+
+class ValidationSendBack(WorkflowReason):
+    assignments = serializers.ListField(
+        child=serializers.IntegerField(), allow_empty=False, help_text="Whose work goes back."
+    )
+
+
+class DocumentStage(serializers.Serializer[Any]):
+    document = serializers.CharField()
+    stage = serializers.ChoiceField(choices=CampaignDocument.Stage.choices)
+
+
+class CampaignValidation(AnnotationView):
+    @extend_schema(
+        summary="Documents with faults of structure (leads)",
+        tags=["campaigns"],
+        responses=ValidationDocument(many=True),
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        standing = adjudicated_campaign(request.user, slug)
+        rows = faulty_documents(standing.campaign)
+        return Response(ValidationDocument(rows, many=True).data)
+
+
+class ValidationBack(AnnotationView):
+    @extend_schema(
+        summary="Send faulty work back to its annotators (leads)",
+        description="They read the reason and submit again. What was submitted first still counts "
+        "for agreement.",
+        tags=["campaigns"],
+        request=ValidationSendBack,
+        responses={200: DocumentStage, 409: AnnotationRefusal},
+    )
+    def post(self, request: Request, slug: str, name: str) -> Response:
+        row = _document(request, slug, name)
+        body = ValidationSendBack(data=request.data)
+        body.is_valid(raise_exception=True)
+        sent = send_back(campaign_document=row, actor=user_of(request), **body.validated_data)
+        return Response({"document": name, "stage": sent.stage})
+
+
+class ValidationPass(AnnotationView):
+    @extend_schema(
+        summary="Let a document pass with its faults (leads)",
+        tags=["campaigns"],
+        request=WorkflowReason,
+        responses={200: DocumentStage, 409: AnnotationRefusal},
+    )
+    def post(self, request: Request, slug: str, name: str) -> Response:
+        row = _document(request, slug, name)
+        body = WorkflowReason(data=request.data)
+        body.is_valid(raise_exception=True)
+        stage = let_pass(campaign_document=row, actor=user_of(request), **body.validated_data)
+        return Response({"document": name, "stage": stage})
+
+
+def _document(request: Request, slug: str, name: str) -> CampaignDocument:
+    standing = adjudicated_campaign(request.user, slug)
+    rows = CampaignDocument.objects.in_work().filter(campaign=standing.campaign)
+    return get_object_or_404(rows, document__name=name)

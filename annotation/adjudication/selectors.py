@@ -1,0 +1,303 @@
+"""What waits for a decision: the queue of cases, a whole page, documents that failed validation."""
+
+import json
+import re
+from collections import Counter, defaultdict
+from dataclasses import asdict, dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+from django.db.models import Count, F, QuerySet, TextField
+from django.db.models.functions import Cast
+from django.urls import reverse
+
+from annotation.models import Assignment, Campaign, CampaignDocument, Case, Span
+from annotation.rules import Doubt, Mark, doubts, page_doubts, page_facts
+from annotation.spans import label_css
+from portal.accounts.models import display_name
+
+from .cases import case_views, page_remarks
+
+ORDERS = {"text": "page by page", "score": "lowest agreement first"}
+# Where no annotator agreed or disagreed there is no score to go by: such cases come first.
+_BY_SCORE = (F("score").asc(), "campaign_document", "start")
+_BY_TEXT = ("campaign_document", "start")
+
+
+@dataclass(frozen=True)
+class CaseFilter:
+    """Which cases are asked for, and in which order; an empty field asks for all."""
+
+    state: str = Case.State.OPEN
+    kind: str = ""
+    label: str = ""
+    document: str = ""
+    order: str = "text"
+
+    @property
+    def query(self) -> str:
+        """As the query of an address, without what is the usual."""
+        fields = {"state": self.state, "kind": self.kind, "label": self.label}
+        fields |= {"document": self.document, "order": self.order}
+        usual = {"state": Case.State.OPEN, "order": "text"}
+        return urlencode(
+            {name: value for name, value in fields.items() if value and value != usual.get(name)}
+        )
+
+
+@dataclass(frozen=True)
+class KindCount:
+    """How many cases of one kind are in the state asked for."""
+
+    kind: str
+    label: str
+    count: int
+
+
+@dataclass(frozen=True)
+class Queue:
+    """Counts over the whole campaign, and the cases that match the filter."""
+
+    open: int
+    decided: int
+    kinds: tuple[KindCount, ...]
+    cases: QuerySet[Case]
+
+    @property
+    def total(self) -> int:
+        return self.open + self.decided
+
+
+def filtered_cases(campaign: Campaign, wanted: CaseFilter) -> QuerySet[Case]:
+    """The campaign's cases that match, in the order asked for."""
+    cases = Case.objects.filter(campaign_document__campaign=campaign)
+    if wanted.state:
+        cases = cases.filter(state=wanted.state)
+    if wanted.kind:
+        cases = cases.filter(kind=wanted.kind)
+    if wanted.document:
+        cases = cases.filter(campaign_document__document__name=wanted.document)
+    if wanted.label:
+        # All databases write this pair alike, and labels are plain names.
+        pair = f'"label": {json.dumps(wanted.label)}'
+        cases = cases.annotate(written=Cast("proposals", TextField())).filter(
+            written__contains=pair
+        )
+    return cases.order_by(*(_BY_SCORE if wanted.order == "score" else _BY_TEXT))
+
+
+def case_queue(campaign: Campaign, wanted: CaseFilter) -> Queue:
+    counts = Counter[tuple[str, str]]()
+    cases = Case.objects.filter(campaign_document__campaign=campaign)
+    for state, kind, n in cases.order_by().values_list("state", "kind").annotate(n=Count("id")):
+        counts[state, kind] = n
+    return Queue(
+        open=_sum(counts, Case.State.OPEN),
+        decided=_sum(counts, Case.State.DECIDED),
+        kinds=tuple(
+            KindCount(kind, label, counts[wanted.state, kind]) for kind, label in Case.Kind.choices
+        ),
+        cases=filtered_cases(campaign, wanted).select_related(
+            "campaign_document__document", "decided_by"
+        ),
+    )
+
+
+def _sum(counts: Counter[tuple[str, str]], state: str) -> int:
+    return sum(n for (case_state, _), n in counts.items() if case_state == state)
+
+
+def documents_with_cases(campaign: Campaign) -> list[str]:
+    """The names of the documents that have a case, for choosing one."""
+    documents = CampaignDocument.objects.filter(campaign=campaign, cases__isnull=False)
+    names = documents.order_by("document__name").values_list("document__name", flat=True)
+    return list(names.distinct())
+
+
+def open_cases(campaign: Campaign) -> QuerySet[Case]:
+    return filtered_cases(campaign, CaseFilter())
+
+
+def next_open_case(campaign: Campaign, after: Case) -> Case | None:
+    """The next open case of the document, then of the campaign, then from the beginning."""
+    cases = open_cases(campaign).exclude(pk=after.pk)
+    here = cases.filter(campaign_document=after.campaign_document_id)
+    later = cases.filter(campaign_document__gt=after.campaign_document_id)
+    return (
+        here.filter(start__gt=after.start).first() or here.first() or later.first() or cases.first()
+    )
+
+
+def next_page(campaign: Campaign, after: CampaignDocument, wanted: CaseFilter) -> str | None:
+    """The name of the next page with an open case that matches; from the beginning after the last.
+
+    With the order by agreement it is the page of the case with the lowest.
+    """
+    cases = filtered_cases(campaign, wanted).exclude(campaign_document=after)
+    later = cases.filter(campaign_document__gt=after.pk)
+    following = (None if wanted.order == "score" else later.first()) or cases.first()
+    return following.campaign_document.document.name if following else None
+
+
+def page_address(campaign: Campaign, name: str, wanted: CaseFilter) -> str:
+    """The address of a document's page in adjudication, with the filter to go on with."""
+    address = reverse("annotation:adjudication-page", args=[campaign.slug, name])
+    return f"{address}?{wanted.query}" if wanted.query else address
+
+
+# Reasons to choose by key. They name the rule; what exactly was wrong stands in the marks.
+QUICK_REASONS = (
+    "Slip: overlooked or marked by mistake.",
+    "Boundary rule: the mark covers the whole fact and nothing more.",
+    "Not a fact by the guidelines.",
+    "A fact by the guidelines.",
+    "Wrong label by the guidelines.",
+    "Value or sign misread.",
+)
+_HEADING = re.compile(r"^#{1,3}[ \t]+(.+?)[ \t#]*$", re.MULTILINE)
+MAX_HEADINGS = 12
+_FENCE = re.compile(r"^(```|~~~).*?^\1", re.MULTILINE | re.DOTALL)
+
+
+def quick_reasons(guidelines: str) -> list[str]:
+    """Reasons that can be chosen at a key: the usual ones, then the sections of the guidelines.
+
+    >>> quick_reasons("## Signs\\nMark them.")[-1]
+    'Guidelines, “Signs”.'
+    """
+    headings = _HEADING.findall(_FENCE.sub("", guidelines))[:MAX_HEADINGS]
+    return [*QUICK_REASONS, *(f"Guidelines, “{heading}”." for heading in headings)]
+
+
+def adjudication_page(campaign_document: CampaignDocument, wanted: CaseFilter) -> dict[str, Any]:
+    """Everything that is decided on one page. The document comes with its campaign.
+
+    `marks`: gold of no case, [{start, end, label, quote, value, sign, origin}]; `cases` as
+    CaseView; `queue`: keys of the open cases that match the filter, in its order; `remarks`: what
+    annotators wrote; `doubtful`: gold and proposals with a warning; `facts`: [start, end, kind] to
+    snap to; `reasons` to choose from; `next`: the next page with an open case that matches, or
+    null.
+    """
+    campaign, document = campaign_document.campaign, campaign_document.document
+    cases = campaign_document.cases.select_related(
+        "campaign_document__document", "decided_by"
+    ).prefetch_related("decisions__decided_by")
+    fields = ("start", "end", "label", "quote", "value", "sign", "origin")
+    return {
+        "document": document.name,
+        "stage": campaign_document.stage,
+        "text_sha256": document.text_sha256,
+        "labels": [
+            {"name": name, "key": str(place), "css": label_css(name, campaign.labels)}
+            for place, name in enumerate(campaign.labels, start=1)
+        ],
+        "marks": list(campaign_document.gold_spans.filter(case__isnull=True).values(*fields)),
+        "cases": [asdict(view) for view in case_views(cases.order_by("start"))],
+        "queue": page_queue(campaign_document, wanted),
+        "remarks": [remark._asdict() for remark in page_remarks(campaign_document)],
+        "facts": [[fact.start, fact.end, fact.kind] for fact in page_facts(document).facts],
+        "reasons": quick_reasons(campaign.guidelines),
+        "doubtful": [asdict(doubt) for doubt in page_doubts(campaign_document)],
+        "next": next_address(campaign_document, wanted),
+        "review_round": campaign_document.review_round_id is not None,
+    }
+
+
+def page_queue(campaign_document: CampaignDocument, wanted: CaseFilter) -> list[int]:
+    """The open cases of the page that match, in the order of the filter."""
+    open_ = CaseFilter(Case.State.OPEN, wanted.kind, wanted.label, "", wanted.order)
+    cases = filtered_cases(campaign_document.campaign, open_)
+    return list(cases.filter(campaign_document=campaign_document).values_list("pk", flat=True))
+
+
+def next_address(campaign_document: CampaignDocument, wanted: CaseFilter) -> str | None:
+    """The next page with an open case that matches the filter, with the same filter."""
+    open_ = CaseFilter(Case.State.OPEN, wanted.kind, wanted.label, "", wanted.order)
+    campaign = campaign_document.campaign
+    name = next_page(campaign, campaign_document, open_)
+    return page_address(campaign, name, open_) if name else None
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What is wrong with a span, or with the page where `quote` is empty."""
+
+    code: str
+    message: str
+    quote: str
+
+
+@dataclass(frozen=True)
+class FaultyWork:
+    """One annotator's faults in a document."""
+
+    assignment: int
+    annotator: str
+    faults: tuple[Fault, ...]
+    """None: this one's work is sound."""
+    doubts: tuple[Doubt, ...]
+    """Marks with a warning, which alone hold nothing up."""
+
+
+@dataclass(frozen=True)
+class FaultyDocument:
+    row: CampaignDocument
+    name: str
+    works: tuple[FaultyWork, ...]
+
+    @property
+    def fault_count(self) -> int:
+        return sum(len(work.faults) for work in self.works)
+
+
+def faulty_documents(campaign: Campaign) -> list[FaultyDocument]:
+    """Documents in validation in the order of their names. Few queries."""
+    rows = list(
+        CampaignDocument.objects.filter(campaign=campaign, stage=CampaignDocument.Stage.VALIDATION)
+        .select_related("document__content")
+        .order_by("document__name")
+    )
+    works: dict[int, list[Assignment]] = defaultdict(list)
+    for work in (
+        Assignment.objects.standing()
+        .filter(campaign_document__in=rows)
+        .select_related("annotator")
+        .prefetch_related("spans")
+        .order_by("id")
+    ):
+        works[work.campaign_document_id].append(work)
+    quotes = _quotes(rows)
+    return [
+        FaultyDocument(
+            row=row,
+            name=row.document.name,
+            works=tuple(_work(work, row, quotes) for work in works[row.pk]),
+        )
+        for row in rows
+    ]
+
+
+def _quotes(rows: list[CampaignDocument]) -> dict[tuple[int, str], str]:
+    """What the faulty spans say, by assignment and key."""
+    wanted = {fault["assignment"] for row in rows for fault in row.faults if fault["key"]}
+    spans = Span.objects.filter(assignment__in=wanted)
+    return {
+        (assignment, key): quote
+        for assignment, key, quote in spans.values_list("assignment", "key", "quote")
+    }
+
+
+def _work(
+    work: Assignment, row: CampaignDocument, quotes: dict[tuple[int, str], str]
+) -> FaultyWork:
+    marks = [Mark(span.start, span.end, span.label, span.value) for span in work.spans.all()]
+    return FaultyWork(
+        assignment=work.pk,
+        annotator=display_name(work.annotator),
+        faults=tuple(
+            Fault(fault["code"], fault["message"], quotes.get((work.pk, fault["key"]), ""))
+            for fault in row.faults
+            if fault["assignment"] == work.pk
+        ),
+        doubts=tuple(doubts(row.document, marks)),
+    )

@@ -1,0 +1,438 @@
+"""Adjudication: the queue, a page with its cases, one case without JavaScript, and validation."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
+from django.http import HttpResponse, HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from annotation.access import Standing, adjudicated_campaign, adjudicated_page, case_for
+from annotation.errors import MAX_WORKFLOW_REASON, InvalidSpans, Refused
+from annotation.models import Campaign, CampaignDocument, Case, Decision
+from annotation.rules import case_doubts, page_doubts
+from annotation.spans import SIGN_CHOICES, label_css
+from portal.accounts.access import UserRequest
+from portal.datasets.rendering import image_response, sandboxed_html_response
+from portal.facts.page_text import Excerpts
+
+from .cases import Answer, case_view, page_remarks, remarks_at
+from .selectors import (
+    ORDERS,
+    CaseFilter,
+    FaultyDocument,
+    FaultyWork,
+    case_queue,
+    documents_with_cases,
+    faulty_documents,
+    filtered_cases,
+    next_open_case,
+    page_address,
+)
+from .services import MAX_REASON, AlreadyDecided, decide_case, let_pass, reopen_case, send_back
+
+Choice = Decision.Choice
+
+
+class SpanForm(forms.Form):
+    """One span of an edited decision; an empty row counts for nothing."""
+
+    start = forms.IntegerField(min_value=0)
+    end = forms.IntegerField(min_value=1)
+    label = forms.ChoiceField()
+    value = forms.CharField(required=False, max_length=200)
+    sign = forms.ChoiceField(required=False)
+
+    def __init__(self, *args: Any, labels: list[str], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        _choose(self.fields["label"], [(name, name) for name in labels])
+        _choose(self.fields["sign"], [("", "derived"), *SIGN_CHOICES])
+
+    def has_changed(self) -> bool:
+        """Rows begin with a label chosen; only offsets make a span."""
+        return bool(
+            self.data.get(self.add_prefix("start")) or self.data.get(self.add_prefix("end"))
+        )
+
+    @property
+    def answer(self) -> Answer:
+        row = self.cleaned_data
+        return Answer(
+            row["label"], row["start"], row["end"], row["value"] or None, row["sign"] or None
+        )
+
+
+SpanFormSet = forms.formset_factory(SpanForm, extra=1, max_num=50, validate_max=True)
+
+
+class ReasonForm(forms.Form):
+    """Why; it stays with the decision."""
+
+    reason = forms.CharField(
+        max_length=MAX_REASON,
+        help_text="Why, in a few words. It stays with the decision.",
+    )
+
+
+class DecisionForm(ReasonForm):
+    """A lead's answer to a case: the number of a proposal (from 1) or one of Decision.Choice."""
+
+    choice = forms.CharField(required=False)
+
+    def __init__(self, *args: Any, case: Case, labels: list[str], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.case = case
+        is_edit = self.is_bound and self.data.get("choice") == Choice.EDIT
+        # The majority needs no reason, which the service knows.
+        self.fields["reason"].required = self.data.get("choice") != Choice.MAJORITY
+        self.spans = SpanFormSet(
+            self.data if is_edit else None,
+            prefix="spans",
+            # A row that was emptied is left out; it need not be the last one.
+            form_kwargs={"labels": labels, "empty_permitted": True},
+            initial=_suggested(case),
+        )
+
+    def clean(self) -> dict[str, Any]:
+        data = self.cleaned_data
+        choice = data.get("choice", "")
+        data |= {"proposal": None, "spans": []}
+        numbers = [str(place) for place in range(1, len(self.case.proposals) + 1)]
+        if choice in numbers:
+            data |= {"choice": Choice.PROPOSAL, "proposal": numbers.index(choice)}
+        elif choice == Choice.EDIT:
+            data["spans"] = self._edited()
+        elif choice not in {Choice.MAJORITY, Choice.BOTH, Choice.NEITHER}:
+            raise forms.ValidationError("Choose a proposal, neither, or edit.")
+        return data
+
+    def _edited(self) -> list[Answer]:
+        if not self.spans.is_valid():
+            raise forms.ValidationError("A span of the edit needs a start, an end and a label.")
+        rows = [form.answer for form in self.spans if form.has_changed()]
+        if not rows:
+            raise forms.ValidationError("The edit holds no span. Choose “neither” to mark nothing.")
+        return rows
+
+
+def _suggested(case: Case) -> list[dict[str, Any]]:
+    """The edit begins with the proposal that marked most."""
+    fullest = max(case.proposals, key=lambda proposal: len(proposal["spans"]))
+    return [
+        {"start": span["start"], "end": span["end"], "label": span["label"]}
+        for span in fullest["spans"]
+    ]
+
+
+class CaseFilterForm(forms.Form):
+    """Which cases are listed. What makes no sense is left out, so that an old link still works."""
+
+    state = forms.ChoiceField(required=False, choices=Case.State.choices, widget=forms.HiddenInput)
+    kind = forms.ChoiceField(
+        required=False, choices=[("", "every kind"), *Case.Kind.choices], widget=forms.HiddenInput
+    )
+    label = forms.ChoiceField(required=False)
+    document = forms.CharField(required=False, max_length=200)
+    order = forms.ChoiceField(required=False, choices=list(ORDERS.items()))
+
+    def __init__(
+        self, *args: Any, campaign: Campaign, documents: list[str] | None = None, **kwargs: Any
+    ) -> None:
+        super().__init__(*args, **kwargs)
+        names = [(name, name) for name in campaign.labels]
+        _choose(self.fields["label"], [("", "every label"), *names])
+        if documents is not None:
+            pages = [("", "every page"), *((name, name) for name in documents)]
+            self.fields["document"].widget = forms.Select(choices=pages)
+
+    @property
+    def wanted(self) -> CaseFilter:
+        self.is_valid()
+        given = {name: value for name, value in self.cleaned_data.items() if value}
+        return CaseFilter(**given)
+
+
+def _choose(field: forms.Field, choices: list[tuple[str, str]]) -> None:
+    assert isinstance(field, forms.ChoiceField)
+    field.choices = choices
+
+
+class ValidationForm(forms.Form):
+    """What becomes of faulty work: it goes back to annotators, who read the reason, or passes."""
+
+    SEND_BACK, LET_PASS = "send_back", "let_pass"
+
+    action = forms.ChoiceField(choices=[(SEND_BACK, "send back"), (LET_PASS, "let pass")])
+    assignments = forms.TypedMultipleChoiceField(
+        required=False,
+        coerce=int,
+        label="Whose work goes back",
+        widget=forms.CheckboxSelectMultiple,
+    )
+    reason = forms.CharField(
+        max_length=MAX_WORKFLOW_REASON,
+        widget=forms.Textarea(attrs={"rows": 2}),
+        help_text="Annotators read it when their work goes back.",
+    )
+
+    def __init__(self, *args: Any, works: Sequence[FaultyWork], **kwargs: Any) -> None:
+        faulty = [work.assignment for work in works if work.faults]
+        kwargs["initial"] = {"assignments": faulty}
+        super().__init__(*args, **kwargs)
+        field = self.fields["assignments"]
+        assert isinstance(field, forms.TypedMultipleChoiceField)
+        field.choices = [(work.assignment, work.annotator) for work in works]
+
+    def clean(self) -> dict[str, Any]:
+        sends_back = self.cleaned_data.get("action") == self.SEND_BACK
+        if sends_back and not self.cleaned_data.get("assignments"):
+            self.add_error("assignments", "Choose whose work goes back.")
+        return self.cleaned_data
+
+
+PER_PAGE = 50
+
+
+@login_required
+@require_safe
+def queue(request: UserRequest, slug: str) -> HttpResponse:
+    standing = adjudicated_campaign(request.user, slug)
+    documents = documents_with_cases(standing.campaign)
+    form = CaseFilterForm(
+        {"state": Case.State.OPEN, "order": "text"} | request.GET.dict(),
+        campaign=standing.campaign,
+        documents=documents,
+    )
+    wanted = form.wanted
+    cases = case_queue(standing.campaign, wanted)
+    page = Paginator(cases.cases, PER_PAGE).get_page(request.GET.get("page"))
+    context = {
+        "standing": standing,
+        "queue": cases,
+        "page": page,
+        "rows": [(row, _address(standing, row, wanted)) for row in page],
+        "first": _first(standing, wanted),
+        "wanted": wanted,
+        "form": form,
+        "query": wanted.query,
+    }
+    return render(request, "annotation/adjudication/queue.html", context)
+
+
+def _address(standing: Standing, case: Case, wanted: CaseFilter) -> str:
+    """The case on its page; the filter goes along, for what comes after it."""
+    name = case.campaign_document.document.name
+    along = CaseFilter(Case.State.OPEN, wanted.kind, wanted.label, "", wanted.order)
+    return f"{page_address(standing.campaign, name, along)}#case-{case.pk}"
+
+
+def _first(standing: Standing, wanted: CaseFilter) -> str | None:
+    open_ = CaseFilter(Case.State.OPEN, wanted.kind, wanted.label, wanted.document, wanted.order)
+    cases = filtered_cases(standing.campaign, open_).select_related("campaign_document__document")
+    first = cases.first()
+    return _address(standing, first, wanted) if first else None
+
+
+@login_required
+@require_safe
+def page(request: UserRequest, slug: str, name: str) -> HttpResponse:
+    standing, found = adjudicated_page(request.user, slug, name)
+    wanted = CaseFilterForm(request.GET, campaign=standing.campaign).wanted
+    context = {
+        "standing": standing,
+        "page": found,
+        "document": found.document,
+        "images": _images(standing, found),
+        "cases": found.cases.order_by("start"),
+        "doubts": page_doubts(found),
+        "page_data": {
+            "user": request.user.pk,
+            "document": found.document.name,
+            "narrowed": bool(wanted.kind or wanted.label),
+            "urls": _page_urls(standing, found, wanted),
+        },
+    }
+    return render(request, "annotation/adjudication/page.html", context)
+
+
+def _page_urls(standing: Standing, found: CampaignDocument, wanted: CaseFilter) -> dict[str, str]:
+    """Addresses by what they are for. A case adds its number; `decide` and `reopen` follow it."""
+    slug, name = standing.campaign.slug, found.document.name
+    query = f"?{wanted.query}" if wanted.query else ""
+    return {
+        "data": reverse("api:adjudication-page", args=[slug, name]),
+        "query": query,
+        "case": reverse("api:cases", args=[slug]),
+        "reopen": reverse("api:adjudication-reopen", args=[slug, name]),
+        "readings": reverse("api:adjudication-readings", args=[slug, name]),
+        "html": reverse("annotation:adjudication-html", args=[slug, name]),
+        "adjudication": reverse("annotation:adjudication", args=[slug]) + query,
+    }
+
+
+def _images(standing: Standing, found: CampaignDocument) -> list[dict[str, Any]]:
+    slug, name = standing.campaign.slug, found.document.name
+    return [
+        {
+            "number": image.number,
+            "url": reverse("annotation:adjudication-image", args=[slug, name, image.number]),
+            "width": image.width,
+            "height": image.height,
+        }
+        for image in found.document.images.all()
+    ]
+
+
+@login_required
+@require_safe
+def page_html(request: UserRequest, slug: str, name: str) -> HttpResponse:
+    _, found = adjudicated_page(request.user, slug, name)
+    return sandboxed_html_response(found.document.content.html)
+
+
+@login_required
+@require_safe
+def page_image(request: UserRequest, slug: str, name: str, number: int) -> HttpResponseBase:
+    _, found = adjudicated_page(request.user, slug, name)
+    return image_response(get_object_or_404(found.document.images, number=number))
+
+
+# --- one case, without JavaScript --------------------------------------------------------------
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def case(request: UserRequest, slug: str, pk: int) -> HttpResponse:
+    standing, found = case_for(request.user, slug, pk)
+    form = DecisionForm(
+        request.POST if request.method == "POST" else None,
+        case=found,
+        labels=standing.campaign.labels,
+    )
+    if form.is_valid():
+        decided = _decide(request, standing, found, form)
+        if decided is not None:
+            return decided
+    return _case_page(request, standing, found, form, ReasonForm())
+
+
+def _case_page(
+    request: UserRequest, standing: Standing, found: Case, form: DecisionForm, reopen: ReasonForm
+) -> HttpResponse:
+    content = found.campaign_document.document.content
+    view = case_view(found)
+    excerpts = Excerpts(content.html, content.text)
+    following = next_open_case(standing.campaign, found)
+    context = {
+        "standing": standing,
+        "case": found,
+        "view": view,
+        "context": excerpts.around(found.start, found.end),
+        "proposals": [
+            (number, proposal, [_excerpt(standing, excerpts, span) for span in proposal.spans])
+            for number, proposal in enumerate(view.proposals, start=1)
+        ],
+        "remarks": remarks_at(page_remarks(found.campaign_document), found.start, found.end),
+        "doubts": case_doubts(found),
+        "next_open": following.pk if following else None,
+        "form": form,
+        "reopen_form": reopen,
+    }
+    return render(request, "annotation/adjudication/case.html", context)
+
+
+def _excerpt(standing: Standing, excerpts: Excerpts, span: Any) -> dict[str, Any]:
+    around = excerpts.around(span["start"], span["end"])
+    css = label_css(span["label"], standing.campaign.labels)
+    return around._asdict() | {"span": span, "css": css}
+
+
+def _decide(
+    request: UserRequest, standing: Standing, found: Case, form: DecisionForm
+) -> HttpResponse | None:
+    """The way on after a decision; None, with the form's errors, when it cannot be taken."""
+    fields = ("choice", "proposal", "spans", "reason")
+    try:
+        decide_case(
+            case=found,
+            actor=request.user,
+            **{name: form.cleaned_data[name] for name in fields},
+        )
+    except InvalidSpans as invalid:
+        form.add_error(None, [error["message"] for error in invalid.errors])
+        return None
+    except AlreadyDecided as refusal:
+        messages.warning(request, refusal.message)
+    except Refused as refusal:
+        form.add_error(None, refusal.message)
+        return None
+    following = next_open_case(standing.campaign, found)
+    if following is None:
+        messages.success(request, "No case is open any more.")
+        return redirect("annotation:adjudication", standing.campaign.slug)
+    return redirect("annotation:case", standing.campaign.slug, following.pk)
+
+
+@login_required
+@require_POST
+def case_reopen(request: UserRequest, slug: str, pk: int) -> HttpResponse:
+    standing, found = case_for(request.user, slug, pk)
+    reason = ReasonForm(request.POST)
+    if not reason.is_valid():
+        form = DecisionForm(None, case=found, labels=standing.campaign.labels)
+        return _case_page(request, standing, found, form, reason)
+    try:
+        reopen_case(case=found, reason=reason.cleaned_data["reason"], actor=request.user)
+    except Refused as refusal:
+        messages.warning(request, refusal.message)
+    return redirect("annotation:case", slug, pk)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def validation(request: UserRequest, slug: str) -> HttpResponse:
+    """The list; a POST names its `document` and decides about that one."""
+    standing = adjudicated_campaign(request.user, slug)
+    chosen = request.POST.get("document", "")
+    rows = []
+    for document in faulty_documents(standing.campaign):
+        data = request.POST if document.name == chosen else None
+        form = ValidationForm(data, works=document.works, auto_id=f"id_{document.row.pk}_%s")
+        if form.is_valid() and _decide_validation(request, document, form):
+            return redirect("annotation:validation", slug)
+        rows.append((document, form))
+    if chosen and chosen not in {document.name for document, _ in rows}:
+        messages.error(request, f"{chosen} does not wait for validation any more.")
+        return redirect("annotation:validation", slug)
+    return render(
+        request, "annotation/adjudication/validation.html", {"standing": standing, "rows": rows}
+    )
+
+
+def _decide_validation(
+    request: UserRequest, document: FaultyDocument, form: ValidationForm
+) -> bool:
+    """Whether it was done; else the form says why not."""
+    reason = form.cleaned_data["reason"]
+    try:
+        if form.cleaned_data["action"] == ValidationForm.LET_PASS:
+            stage = let_pass(campaign_document=document.row, reason=reason, actor=request.user)
+            messages.success(request, f"{document.name} passed: its stage is {stage} now.")
+        else:
+            works = form.cleaned_data["assignments"]
+            send_back(
+                campaign_document=document.row,
+                assignments=works,
+                reason=reason,
+                actor=request.user,
+            )
+            messages.success(request, f"{document.name} went back to its annotators.")
+    except Refused as refusal:
+        form.add_error(refusal.code if refusal.code in form.fields else None, refusal.message)
+        return False
+    return True

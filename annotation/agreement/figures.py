@@ -1,0 +1,471 @@
+"""All figures on agreement from the labels of documents, each with its interval.
+
+Imports numerical libraries: import it where it is used, for the site starts sooner without them.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+from functools import cached_property
+from itertools import combinations, pairwise
+
+import numpy as np
+
+from scoring.metrics.agreement_counts import (
+    Counts,
+    DocumentCounts,
+    Draws,
+    LevelCounts,
+    against_rest,
+    alpha_values,
+    cohen_values,
+    estimate,
+    f1_values,
+    fleiss_values,
+    mean_values,
+    observed_values,
+)
+from scoring.metrics.intervals import Floats
+
+from .shapes import (
+    LEVELS,
+    NOT_MARKED,
+    Agreement,
+    AnnotatorAgreement,
+    Answer,
+    ConfusedText,
+    Confusion,
+    Detection,
+    Figure,
+    Labelling,
+    Level,
+    LevelAgreement,
+    MatrixRow,
+    Overall,
+    PairAgreement,
+    Part,
+    Reliability,
+    SpanFigures,
+    Trend,
+    TrendPoint,
+)
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledDocument:
+    """A document that counts: its annotators, as places in the list of all, and its counts."""
+
+    name: str
+    doc_type: str
+    completed: date
+    annotators: tuple[int, ...]
+    counts: DocumentCounts
+
+    def level(self, level: Level) -> LevelCounts:
+        return self.counts.entity if level == "entity" else self.counts.token
+
+    def pair(self, first: int, second: int) -> int | None:
+        """The place of two annotators' table among those of the document."""
+        pairs = list(combinations(self.annotators, 2))
+        return pairs.index((first, second)) if (first, second) in pairs else None
+
+
+class Resamples:
+    """The resamples of any documents, drawn once however often they are asked for."""
+
+    def __init__(self, seed: str) -> None:
+        self._seed = seed
+        self._drawn: dict[tuple[str, ...], Draws] = {}
+
+    def of(self, documents: Sequence[LabelledDocument]) -> Draws:
+        names = tuple(document.name for document in documents)
+        if names not in self._drawn:
+            self._drawn[names] = Draws(names, seed=self._seed)
+        return self._drawn[names]
+
+
+class Group:
+    """Some documents, and the sums of their counts in every resample."""
+
+    def __init__(self, documents: Sequence[LabelledDocument], resamples: Resamples) -> None:
+        self.documents = sorted(documents, key=lambda document: document.name)
+        self._resamples = resamples
+        self.draws = resamples.of(self.documents)
+
+    def part(self, name: str, code: int | None = None) -> Part:
+        """All figures; of one label against the rest where a code is given."""
+        return Part(
+            name,
+            len(self.documents),
+            self.reliability("entity", code),
+            self.reliability("token", code),
+            self.spans(code),
+        )
+
+    def reliability(self, level: Level, code: int | None = None) -> Reliability:
+        alpha = self._of_coincidences(level, code, is_fleiss=False)
+        return Reliability(
+            tuple(
+                Overall(size, group._of_coincidences(level, code, is_fleiss=True))
+                for size, group in self._by_size.items()
+            ),
+            alpha,
+        )
+
+    def labelling(self, level: Level) -> Figure:
+        """α of the labels alone, over what two annotators or more marked."""
+        counts = [document.level(level) for document in self.documents]
+        sums = self.draws.sums(np.stack([one.labelled for one in counts]))
+        items = sum(one.labelled_items for one in counts)
+        return figure(alpha_values(sums), items, len(counts), observed_values(sums))
+
+    def spans(self, code: int | None = None) -> SpanFigures:
+        """F1 of spans of one code or, without one, of all labels; code 0 disregards the label."""
+        sums = self._spans[:, 1:].sum(axis=1) if code is None else self._spans[:, code]
+        return span_figures(sums, len(self.documents))
+
+    def confusion(self, level: Level, answers: Sequence[str]) -> Confusion:
+        """`answers` name the codes; the first of them, not marked, is put last."""
+        joint = sum(document.level(level).tables.sum(axis=0) for document in self.documents)
+        order = [*range(1, len(answers)), 0]
+        both = np.asarray(joint) + np.asarray(joint).T
+        np.fill_diagonal(both, both.diagonal() // 2)
+        rows = both[np.ix_(order, order)].tolist()
+        return Confusion(tuple(answers[code] for code in order), tuple(map(tuple, rows)))
+
+    def _of_coincidences(self, level: Level, code: int | None, *, is_fleiss: bool) -> Figure:
+        sums = self._coincidences[level]
+        if code is not None:
+            sums = against_rest(sums, code)
+        items = sum(document.level(level).items for document in self.documents)
+        values = fleiss_values(sums) if is_fleiss else alpha_values(sums)
+        return figure(values, items, len(self.documents), observed_values(sums))
+
+    @cached_property
+    def _by_size(self) -> "dict[int, Group]":
+        """The documents that equally many people labelled, the fewest first."""
+        sizes: defaultdict[int, list[LabelledDocument]] = defaultdict(list)
+        for document in self.documents:
+            sizes[len(document.annotators)].append(document)
+        if len(sizes) == 1:
+            return dict.fromkeys(sizes, self)
+        return {size: Group(sizes[size], self._resamples) for size in sorted(sizes)}
+
+    @cached_property
+    def _coincidences(self) -> dict[Level, Floats]:
+        return {
+            "entity": self._sums([one.counts.entity.coincidences for one in self.documents]),
+            "token": self._sums([one.counts.token.coincidences for one in self.documents]),
+        }
+
+    @cached_property
+    def _spans(self) -> Floats:
+        return self._sums([one.counts.spans.sum(axis=0) for one in self.documents])
+
+    def _sums(self, tables: Sequence[Floats] | Sequence[Counts]) -> Floats:
+        return self.draws.sums(np.stack(tables))
+
+
+def document_parts(documents: Sequence[LabelledDocument]) -> list[Part]:
+    """The figures of each document by itself, all at once; a single one has no intervals."""
+    reliabilities = [_of_each(documents, level) for level in LEVELS]
+    spans = np.stack([one.counts.spans[:, 1:].sum(axis=(0, 1)) for one in documents])
+    exact, overlap, marked = spans.T.astype(np.float64)
+    f1s = [f1_values(matched, marked) for matched in (exact, overlap)]
+    return [
+        Part(
+            one.name, 1, entity, token, SpanFigures(*(_single(f1[n], int(marked[n])) for f1 in f1s))
+        )
+        for n, (one, entity, token) in enumerate(zip(documents, *reliabilities, strict=True))
+    ]
+
+
+def _of_each(documents: Sequence[LabelledDocument], level: Level) -> list[Reliability]:
+    coincidences = np.stack([one.level(level).coincidences for one in documents])
+    figures = zip(
+        documents,
+        fleiss_values(coincidences).tolist(),
+        alpha_values(coincidences).tolist(),
+        observed_values(coincidences).tolist(),
+        strict=True,
+    )
+    return [
+        Reliability(
+            (Overall(len(one.annotators), _single(kappa, one.level(level).items, observed)),),
+            _single(alpha, one.level(level).items, observed),
+        )
+        for one, kappa, alpha, observed in figures
+    ]
+
+
+def _single(value: float, n: int, observed: float | None = None) -> Figure:
+    seen = observed if observed is not None and np.isfinite(observed) else None
+    return Figure(float(value) if np.isfinite(value) else None, None, None, seen, n, 1)
+
+
+@dataclass(frozen=True, eq=False)
+class PairSums:
+    """Two annotators' tables and spans, summed over the documents of a group that both labelled."""
+
+    documents: int
+    entity: Floats
+    token: Floats
+    spans: Floats
+
+
+def pair_sums(group: Group, first: int, second: int) -> PairSums:
+    """`first` and `second` are places, the smaller one first; other documents add nothing."""
+    places = [document.pair(first, second) for document in group.documents]
+
+    def summed(tables: Sequence[Counts]) -> Floats:
+        picked = [
+            np.zeros_like(table[0]) if place is None else table[place]
+            for table, place in zip(tables, places, strict=True)
+        ]
+        return group.draws.sums(np.stack(picked))
+
+    return PairSums(
+        sum(place is not None for place in places),
+        summed([document.counts.entity.tables for document in group.documents]),
+        summed([document.counts.token.tables for document in group.documents]),
+        summed([document.counts.spans for document in group.documents])[:, 1:].sum(axis=1),
+    )
+
+
+def cohen_figure(tables: Floats, documents: int) -> Figure:
+    """Cohen's κ of sums of tables."""
+    return figure(cohen_values(tables), int(tables[0].sum()), documents, observed_values(tables))
+
+
+def span_figures(sums: Floats, documents: int) -> SpanFigures:
+    """F1 of sums of shape (…, 3): matched exactly, matched by overlap, marked by either."""
+    exact, overlap, marked = np.moveaxis(sums, -1, 0)
+    n = int(marked[0])
+    return SpanFigures(
+        figure(f1_values(exact, marked), n, documents),
+        figure(f1_values(overlap, marked), n, documents),
+    )
+
+
+def figure(values: Floats, n: int, documents: int, observed: Floats | None = None) -> Figure:
+    """`values` and `observed` as the sums are: of all documents first, then of every resample."""
+    found = estimate(values)
+    seen = None if observed is None else estimate(observed[:1]).value
+    low, high = (found.interval.low, found.interval.high) if found.interval else (None, None)
+    return Figure(found.value, low, high, seen, n, documents)
+
+
+# More would be read by nobody.
+_MOST_TEXTS = 50
+_LONGEST_TEXT = 80
+
+
+@dataclass
+class _Found:
+    items: int = 0
+    disputed: int = 0
+    answers: Counter[int] = field(default_factory=Counter)
+    places: list[tuple[str, int, int]] = field(default_factory=list)
+
+
+class TextCollector:
+    """Takes the documents one by one, so that their texts need not be kept."""
+
+    def __init__(self) -> None:
+        self._found: dict[str, _Found] = {}
+
+    def add(self, name: str, text: str, counts: DocumentCounts) -> None:
+        codes = counts.ratings.codes
+        disputed = (codes != codes[:, :1]).any(axis=1).tolist()
+        rows = zip(counts.offsets.tolist(), codes.tolist(), disputed, strict=True)
+        for (start, end), answers, is_disputed in rows:
+            found = self._found.setdefault(_shown(text[start:end]), _Found())
+            found.items += 1
+            if is_disputed:
+                found.disputed += 1
+                found.answers.update(answers)
+                found.places.append((name, start, end))
+
+    def most_confused(self, labels: Sequence[str]) -> tuple[ConfusedText, ...]:
+        """The most disputed first, of these the ones that are agreed on least often."""
+        disputed = [(text, found) for text, found in self._found.items() if found.disputed]
+        disputed.sort(key=lambda pair: (-pair[1].disputed, pair[1].items, pair[0]))
+        return tuple(_confused(text, found, labels) for text, found in disputed[:_MOST_TEXTS])
+
+
+def _confused(text: str, found: _Found, labels: Sequence[str]) -> ConfusedText:
+    answers = [
+        Answer(label, found.answers[code])
+        for code, label in [*enumerate(labels, 1), (0, NOT_MARKED)]
+        if found.answers[code]
+    ]
+    document, start, end = min(found.places)
+    return ConfusedText(text, found.items, found.disputed, tuple(answers), document, start, end)
+
+
+def _shown(quote: str) -> str:
+    """White space between words does not make another text; long ones are cut."""
+    text = " ".join(quote.split())
+    return text if len(text) <= _LONGEST_TEXT else f"{text[: _LONGEST_TEXT - 1]}…"
+
+
+# Fewer weeks than this make no trend.
+_FEWEST_WEEKS = 3
+_MOST_BATCHES = 10
+_BATCH = 5
+
+
+@dataclass(frozen=True)
+class Names:
+    """The annotators in the order of their numbers, and the campaign's labels."""
+
+    annotators: tuple[str, ...]
+    labels: tuple[str, ...]
+
+
+def figures_of(documents: Sequence[LabelledDocument], names: Names, *, seed: str) -> Agreement:
+    """Every figure but the texts; `waiting` and `single` are left 0.
+
+    The same documents give the same figures in whatever order they come. `seed` is as in
+    `resampling`.
+    """
+    if not documents:
+        return nothing(names.annotators)
+    resamples = Resamples(seed)
+    group = Group(documents, resamples)
+    pairs = tuple(_pairs(documents, len(names.annotators), resamples))
+    codes = range(1, len(names.labels) + 1)
+    return Agreement(
+        annotators=names.annotators,
+        overall=group.part(""),
+        levels=tuple(_level(level, group, pairs, names) for level in LEVELS),
+        detection=Detection(group.reliability("token", 0), group.spans(0)),
+        labelling=Labelling(group.labelling("entity"), group.labelling("token")),
+        pairs=pairs,
+        people=tuple(_people(documents, names.annotators, resamples)),
+        labels=tuple(group.part(names.labels[code - 1], code) for code in codes),
+        doc_types=tuple(_doc_types(documents, resamples)),
+        trend=_trend(documents, resamples),
+        documents=tuple(_least_first(document_parts(documents))),
+        texts=(),
+        waiting=0,
+        single=0,
+    )
+
+
+def nothing(annotators: tuple[str, ...]) -> Agreement:
+    """No document counts yet."""
+    trend = Trend("batch", ())
+    return Agreement(annotators, None, (), None, None, (), (), (), (), trend, (), (), 0, 0)
+
+
+def _level(
+    level: Level, group: Group, pairs: Sequence[PairAgreement], names: Names
+) -> LevelAgreement:
+    cells: dict[tuple[int, int], Figure] = {}
+    for pair in pairs:
+        cell = pair.entity if level == "entity" else pair.token
+        cells[pair.first, pair.second] = cells[pair.second, pair.first] = cell
+    numbers = range(1, len(names.annotators) + 1)
+    return LevelAgreement(
+        level,
+        tuple(
+            MatrixRow(row, names.annotators[row - 1], tuple(cells.get((row, n)) for n in numbers))
+            for row in numbers
+        ),
+        group.reliability(level),
+        group.confusion(level, (NOT_MARKED, *names.labels)),
+    )
+
+
+def _pairs(
+    documents: Sequence[LabelledDocument], annotators: int, resamples: Resamples
+) -> Iterator[PairAgreement]:
+    for first, second in combinations(range(annotators), 2):
+        shared = [one for one in documents if {first, second} <= set(one.annotators)]
+        if shared:
+            yield _pair(pair_sums(Group(shared, resamples), first, second), first + 1, second + 1)
+
+
+def _pair(sums: PairSums, first: int, second: int) -> PairAgreement:
+    return PairAgreement(
+        first,
+        second,
+        sums.documents,
+        entity=cohen_figure(sums.entity, sums.documents),
+        token=cohen_figure(sums.token, sums.documents),
+        detection=cohen_figure(against_rest(sums.token, 0), sums.documents),
+        labelling=cohen_figure(sums.entity[:, 1:, 1:], sums.documents),
+        spans=span_figures(sums.spans, sums.documents),
+    )
+
+
+def _people(
+    documents: Sequence[LabelledDocument], names: Sequence[str], resamples: Resamples
+) -> Iterator[AnnotatorAgreement]:
+    for place, name in enumerate(names):
+        own = [one for one in documents if place in one.annotators]
+        if not own:
+            continue
+        group = Group(own, resamples)
+        others = sorted({other for one in own for other in one.annotators} - {place})
+        sums = [pair_sums(group, *sorted((place, other))) for other in others]
+        spans: Floats = np.sum([one.spans for one in sums], axis=0)
+        yield AnnotatorAgreement(
+            place + 1,
+            name,
+            len(own),
+            entity=_mean_figure([one.entity for one in sums], len(own)),
+            token=_mean_figure([one.token for one in sums], len(own)),
+            spans=span_figures(spans, len(own)),
+        )
+
+
+def _mean_figure(tables: Sequence[Floats], documents: int) -> Figure:
+    """The mean of Cohen's κ with each of the others; n counts the items of all these pairs."""
+    values = mean_values([cohen_values(table) for table in tables])
+    return figure(values, sum(int(table[0].sum()) for table in tables), documents)
+
+
+def _doc_types(documents: Sequence[LabelledDocument], resamples: Resamples) -> Iterator[Part]:
+    for doc_type in sorted({one.doc_type for one in documents}):
+        yield Group([one for one in documents if one.doc_type == doc_type], resamples).part(
+            doc_type
+        )
+
+
+def _least_first(parts: Iterable[Part]) -> list[Part]:
+    """By the share of answers alike, since κ of one document rests on few items."""
+
+    def key(part: Part) -> tuple[float, int, str]:
+        observed = part.entity.alpha.observed
+        return (2.0 if observed is None else observed, -part.entity.alpha.n, part.name)
+
+    return sorted(parts, key=key)
+
+
+def _trend(documents: Sequence[LabelledDocument], resamples: Resamples) -> Trend:
+    ordered = sorted(documents, key=lambda one: (one.completed, one.name))
+    weeks = Counter(one.completed - timedelta(one.completed.weekday()) for one in ordered)
+    if len(weeks) >= _FEWEST_WEEKS:
+        names = [f"{week:%Y-%m-%d}" for week in weeks]
+        return Trend("week", tuple(_points(ordered, list(weeks.values()), names, resamples)))
+    batches = max(min(_MOST_BATCHES, len(ordered) // _BATCH), min(3, len(ordered) // 2), 1)
+    ends = [len(ordered) * batch // batches for batch in range(batches + 1)]
+    names = [f"{start + 1}–{end}" for start, end in pairwise(ends)]
+    sizes = [end - start for start, end in pairwise(ends)]
+    return Trend("batch", tuple(_points(ordered, sizes, names, resamples)))
+
+
+def _points(
+    ordered: Sequence[LabelledDocument],
+    sizes: Sequence[int],
+    names: Sequence[str],
+    resamples: Resamples,
+) -> Iterator[TrendPoint]:
+    start = 0
+    for size, name in zip(sizes, names, strict=True):
+        some = ordered[start : start + size]
+        yield TrendPoint(some[0].completed, some[-1].completed, Group(some, resamples).part(name))
+        start += size

@@ -1,0 +1,352 @@
+"""What the page on agreement shows and the API answers, and where it stands in the charts.
+
+No figure is computed here. Lengths of the charts are in units of the SVG.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Literal, NamedTuple
+
+from portal.web.charts import Line, LineChart, Point, Style, line_chart
+
+Level = Literal["entity", "token"]
+LEVELS: tuple[Level, ...] = ("entity", "token")
+
+# What an annotator says of an item by leaving it alone: a class like any label.
+NOT_MARKED = "not marked"
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure with its 95 % interval and what it was computed from.
+
+    `value` is None where it is undefined, `low` and `high` there and for a single document.
+    `observed` is the share of pairs of answers that are alike, None for figures other than κ and α.
+    `n` counts items; for a span F1 the spans that both marked together.
+    """
+
+    value: float | None
+    low: float | None
+    high: float | None
+    observed: float | None
+    n: int
+    documents: int
+
+
+@dataclass(frozen=True)
+class Overall:
+    """Fleiss' κ over the documents that `annotators` people labelled each."""
+
+    annotators: int
+    figure: Figure
+
+
+@dataclass(frozen=True)
+class Reliability:
+    """Fleiss' κ for each number of annotators per document, and Krippendorff's α over all."""
+
+    fleiss: tuple[Overall, ...]
+    alpha: Figure
+
+
+@dataclass(frozen=True)
+class SpanFigures:
+    """F1 of the spans of every two annotators, all pairs together."""
+
+    exact: Figure
+    overlap: Figure
+
+
+@dataclass(frozen=True)
+class Part:
+    """Agreement in a part of the work: all of it, a label, a document type, a document, a time."""
+
+    name: str
+    documents: int
+    entity: Reliability
+    token: Reliability
+    spans: SpanFigures
+
+
+@dataclass(frozen=True)
+class Detection:
+    """Whether a place is marked at all, whatever the label: α and κ of tokens, F1 of spans."""
+
+    token: Reliability
+    spans: SpanFigures
+
+
+@dataclass(frozen=True)
+class Labelling:
+    """Krippendorff's α of the labels alone, over what two annotators or more marked."""
+
+    entity: Figure
+    token: Figure
+
+
+@dataclass(frozen=True)
+class MatrixRow:
+    """One annotator against the others; None on the diagonal and for pairs that never met."""
+
+    number: int
+    name: str
+    cells: tuple[Figure | None, ...]
+
+
+@dataclass(frozen=True)
+class Confusion:
+    """How often one of two annotators gave the one answer and the other gave the other.
+
+    `rows` has the answers in the same order; it is symmetric, since no annotator comes first, and
+    the diagonal counts pairs of annotators who agree.
+    """
+
+    answers: tuple[str, ...]
+    rows: tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True)
+class LevelAgreement:
+    """Pairwise Cohen's κ as a matrix, the overall figures beneath it, and what is confused."""
+
+    level: Level
+    matrix: tuple[MatrixRow, ...]
+    overall: Reliability
+    confusion: Confusion
+
+
+@dataclass(frozen=True)
+class PairAgreement:
+    """Two annotators, by their numbers. All κ are Cohen's.
+
+    `detection` is that of tokens marked or not, `labelling` that of the labels of spans both
+    marked.
+    """
+
+    first: int
+    second: int
+    documents: int
+    entity: Figure
+    token: Figure
+    detection: Figure
+    labelling: Figure
+    spans: SpanFigures
+
+
+@dataclass(frozen=True)
+class AnnotatorAgreement:
+    """One annotator with all others: the mean of Cohen's κ, and span F1 over all their pairs."""
+
+    number: int
+    name: str
+    documents: int
+    entity: Figure
+    token: Figure
+    spans: SpanFigures
+
+
+@dataclass(frozen=True)
+class TrendPoint:
+    """Documents that were completed, by their last first submission, from one day to another."""
+
+    first: date
+    last: date
+    part: Part
+
+
+@dataclass(frozen=True)
+class Trend:
+    """`by` is `week` or, where too few weeks have documents, `batch`: as many documents each."""
+
+    by: Literal["week", "batch"]
+    points: tuple[TrendPoint, ...]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """How often annotators gave this answer; `answer` is a label or NOT_MARKED."""
+
+    answer: str
+    count: int
+
+
+@dataclass(frozen=True)
+class ConfusedText:
+    """A text that annotators answered differently in `disputed` of the `items` where it stands.
+
+    `answers` are those given where it was disputed; `document`, `start` and `end` are the first of
+    these places.
+    """
+
+    text: str
+    items: int
+    disputed: int
+    answers: tuple[Answer, ...]
+    document: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Agreement over the documents that at least two people labelled and everybody has submitted.
+
+    `waiting` documents are not submitted by everybody, `single` ones were labelled by one person;
+    neither counts. `documents` stand with the least agreement first, `texts` with the most
+    disputed.
+    """
+
+    annotators: tuple[str, ...]
+    overall: Part | None
+    levels: tuple[LevelAgreement, ...]
+    detection: Detection | None
+    labelling: Labelling | None
+    pairs: tuple[PairAgreement, ...]
+    people: tuple[AnnotatorAgreement, ...]
+    labels: tuple[Part, ...]
+    doc_types: tuple[Part, ...]
+    trend: Trend
+    documents: tuple[Part, ...]
+    texts: tuple[ConfusedText, ...]
+    waiting: int
+    single: int
+
+
+@dataclass(frozen=True)
+class SubmittedWork:
+    """One annotator's first submission on a document that counts."""
+
+    assignment: int
+    document: int
+    document_name: str
+    doc_type: str
+    annotator: int
+    name: str
+    submitted_at: datetime
+
+
+_CELL_WIDTH, _CELL_HEIGHT = 92, 56
+_NAMES_WIDTH = 190
+_TOP = 54
+_LONGEST_NAME = 20
+
+
+@dataclass(frozen=True)
+class HeatCell:
+    """A field of the matrix; `shade`, 0 to 1, is how dark it is, None where there is no figure."""
+
+    x: int
+    y: int
+    text: str
+    detail: str
+    shade: float | None
+
+    @property
+    def is_dark(self) -> bool:
+        """Whether what is written on it must be light."""
+        return self.shade is not None and self.shade > 0.55
+
+
+@dataclass(frozen=True)
+class HeatMap:
+    """Pairwise κ as a heat map with Fleiss' κ beneath."""
+
+    level: Level
+    width: int
+    height: int
+    numbers: tuple[tuple[int, str], ...]
+    names: tuple[tuple[int, str], ...]
+    cells: tuple[HeatCell, ...]
+    overall: tuple[tuple[int, str], ...]
+
+
+def heat_map(agreement: Agreement, level: Level) -> HeatMap:
+    """Raises ValueError without figures: there is nothing to draw."""
+    found = [item for item in agreement.levels if item.level == level]
+    if not found:
+        raise ValueError("no document counts yet")
+    matrix, overall = found[0].matrix, found[0].overall
+    rows = range(len(matrix))
+    beneath = _TOP + len(matrix) * _CELL_HEIGHT + 28
+    lines = [
+        f"Overall (Fleiss' κ, {one.annotators} per document): {_spelt(one.figure)}"
+        for one in overall.fleiss
+    ] + [f"Krippendorff's α: {_spelt(overall.alpha)}"]
+    return HeatMap(
+        level=level,
+        # The lines beneath need their room, however few annotators there are.
+        width=max(_NAMES_WIDTH + len(matrix) * _CELL_WIDTH + 16, 470),
+        height=beneath + 22 * len(lines),
+        numbers=tuple((_middle(row), str(matrix[row].number)) for row in rows),
+        names=tuple(
+            (_TOP + row * _CELL_HEIGHT + _CELL_HEIGHT // 2 + 5, _name(matrix[row].name, row + 1))
+            for row in rows
+        ),
+        cells=tuple(
+            _cell(cell, _NAMES_WIDTH + column * _CELL_WIDTH, _TOP + row * _CELL_HEIGHT)
+            for row in rows
+            for column, cell in enumerate(matrix[row].cells)
+        ),
+        overall=tuple((beneath + 22 * number, line) for number, line in enumerate(lines)),
+    )
+
+
+def shade(value: float | None) -> float | None:
+    """0 for chance or worse, 1 for perfect agreement; most of the range goes to what is good."""
+    return None if value is None else round(max(0.0, min(1.0, value)) ** 2, 2)
+
+
+def _cell(figure: Figure | None, x: int, y: int) -> HeatCell:
+    if figure is None:
+        return HeatCell(x, y, "—", "", None)
+    text = "n/a" if figure.value is None else f"{figure.value:.4f}"
+    return HeatCell(x, y, text, f"n = {figure.n:,}", shade(figure.value))
+
+
+def _middle(column: int) -> int:
+    return _NAMES_WIDTH + column * _CELL_WIDTH + _CELL_WIDTH // 2
+
+
+def _name(name: str, number: int) -> str:
+    short = name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
+    return f"{number} {short}"
+
+
+def _spelt(figure: Figure) -> str:
+    if figure.value is None:
+        return "n/a"
+    interval = "" if figure.low is None else f" [{figure.low:.2f}, {figure.high:.2f}]"
+    return f"{figure.value:.4f}{interval}, n = {figure.n:,}"
+
+
+class _Measure(NamedTuple):
+    style: Style
+    name: str
+    take: Callable[[TrendPoint], Figure]
+
+
+_LINES = (
+    _Measure("first", "Krippendorff's α, entities", lambda point: point.part.entity.alpha),
+    _Measure("second", "span F1, exact", lambda point: point.part.spans.exact),
+)
+
+
+def trend_chart(agreement: Agreement) -> LineChart:
+    """α and span F1 over time. Raises ValueError without points: there is nothing to draw."""
+    points = agreement.trend.points
+    axis = "week of completion" if agreement.trend.by == "week" else "documents, as completed"
+    return line_chart(
+        "trend",
+        f"Krippendorff's α and span F1 by {axis}, with 95 % intervals",
+        [point.part.name for point in points],
+        [Line(line.style, line.name, [_point(line, point) for point in points]) for line in _LINES],
+        axis=axis,
+        least=0.0,
+    )
+
+
+def _point(measure: _Measure, point: TrendPoint) -> Point:
+    figure = measure.take(point)
+    title = f"{point.part.name}: {measure.name} {_spelt(figure)}"
+    return Point(figure.value, figure.low, figure.high, title)

@@ -1,0 +1,54 @@
+"""Agreement between the annotators of a campaign: the page and its files."""
+
+from typing import TypeVar
+
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpResponse
+from django.shortcuts import render
+from django.utils.http import content_disposition_header
+from django.views.decorators.http import require_safe
+
+from annotation.access import managed_campaign
+from portal.accounts.access import UserRequest
+
+from .selectors import FORMS, NothingToShow, agreement_file, agreement_page, campaign_agreement
+from .shapes import LEVELS
+
+Choice = TypeVar("Choice", bound=str)
+
+
+@login_required
+@require_safe
+def agreement(request: UserRequest, slug: str) -> HttpResponse:
+    standing = managed_campaign(request.user, slug)
+    found = campaign_agreement(standing.campaign)
+    page = agreement_page(standing.campaign, found, may_see_cases=standing.is_lead)
+    context = {"standing": standing, "agreement": found, "page": page}
+    return render(request, "annotation/agreement/agreement.html", context)
+
+
+@login_required
+@require_safe
+def agreement_export(request: UserRequest, slug: str) -> HttpResponse:
+    """Figures, tables or a chart as a file; `form` and `level` choose which."""
+    standing = managed_campaign(request.user, slug)
+    form = _chosen(request, "form", FORMS)
+    level = _chosen(request, "level", LEVELS)
+    try:
+        found = campaign_agreement(standing.campaign)
+        file = agreement_file(standing.campaign, found, form, level)
+    except NothingToShow as error:
+        raise Http404("No document counts yet.") from error
+    response = HttpResponse(file.content, content_type=f"{file.media_type}; charset=utf-8")
+    response["Content-Disposition"] = content_disposition_header(True, file.name)
+    response["Cache-Control"] = "private, no-store"
+    return response
+
+
+def _chosen(request: UserRequest, name: str, choices: tuple[Choice, ...]) -> Choice:
+    """What the address asks for, the first unless it does; 404 for what there is not."""
+    wanted = request.GET.get(name, choices[0])
+    for choice in choices:
+        if choice == wanted:
+            return choice
+    raise Http404(f"There is no {name} of this name; there are {', '.join(choices)}.")

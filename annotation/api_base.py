@@ -1,0 +1,187 @@
+"""What all endpoints of annotation share: access, reading bodies, refusals, the shape of a span.
+
+Spans come by the thousand with every save, so they are read by `annotation.spans` and not by these
+serializers.
+"""
+
+from typing import Any
+
+from django.core.exceptions import RequestDataTooBig
+from rest_framework import serializers, status
+from rest_framework.permissions import IsAuthenticated
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from portal.accounts.models import User
+from portal.datasets.services.releases import ReleaseError
+from portal.web.api import BodyTooLarge, PlainJSONParser
+
+from .access import GivenAway, QualificationFirst
+from .errors import (
+    MAX_WORKFLOW_REASON,
+    Conflict,
+    DoubtfulGold,
+    InvalidSpans,
+    Reassigned,
+    Refused,
+    Unfinished,
+)
+from .rules import doubtful_row
+from .spans import MAX_VALUE
+
+# More faults would drown the reader; their number is told.
+SHOWN_FAULTS = 100
+
+
+class UploadTooLarge(Refused):
+    code = "too_large"
+
+
+class AnnotationView(APIView):
+    """For people who are logged in; what exactly they may do, `annotation.access` decides."""
+
+    permission_classes = [IsAuthenticated]
+    parser_classes = [PlainJSONParser]
+
+    def handle_exception(self, exc: Exception) -> Response:
+        if isinstance(exc, RequestDataTooBig):
+            # Where a middleware has read the body before, Django's own limit speaks first.
+            exc = BodyTooLarge()
+        if isinstance(exc, ReleaseError):
+            exc = InvalidSpans([{"code": "release", "message": fault} for fault in exc.faults])
+        if isinstance(exc, GivenAway):
+            # As when a save meets it: the workbench keeps what it could not send.
+            exc = Reassigned()
+        if isinstance(exc, Refused):
+            return refusal_response(exc)
+        if isinstance(exc, QualificationFirst):
+            body = {"code": exc.code, "message": str(exc), "qualification": exc.action_url}
+            return Response(body, status=status.HTTP_403_FORBIDDEN)
+        return super().handle_exception(exc)
+
+
+def refusal_response(refusal: Refused) -> Response:
+    """422 for what cannot be taken as it is, 409 for what the state of things forbids."""
+    body: dict[str, Any] = {"code": refusal.code, "message": refusal.message}
+    code: int = status.HTTP_409_CONFLICT
+    if isinstance(refusal, InvalidSpans):
+        code = status.HTTP_422_UNPROCESSABLE_ENTITY
+        body |= {"errors": refusal.errors[:SHOWN_FAULTS], "total": len(refusal.errors)}
+    elif isinstance(refusal, Conflict):
+        body |= {"revision": refusal.revision, "spans": refusal.spans}
+        body["saved_at"] = refusal.saved_at
+    elif isinstance(refusal, Unfinished):
+        body["documents"] = refusal.names
+    elif isinstance(refusal, DoubtfulGold):
+        body["facts"] = [doubtful_row(fact) for fact in refusal.facts[:SHOWN_FAULTS]]
+        body["total"] = len(refusal.facts)
+    elif isinstance(refusal, UploadTooLarge):
+        code = status.HTTP_413_REQUEST_ENTITY_TOO_LARGE
+    return Response(body, status=code)
+
+
+def field(request: Request, name: str, kind: type, default: Any = ...) -> Any:
+    """A field of the JSON body, of exactly this type; raises InvalidSpans otherwise."""
+    body = request.data
+    if not isinstance(body, dict):
+        raise InvalidSpans([_field_fault("body", "must be a JSON object")])
+    value = body.get(name, default)
+    if value is ...:
+        raise InvalidSpans([_field_fault(name, "is missing")])
+    # bool is an int in Python; in JSON it is not a number.
+    if type(value) is not kind or (isinstance(value, int) and value < 0):
+        words = {
+            int: "a whole number from 0",
+            str: "a text",
+            list: "a list",
+            bool: "true or false",
+        }
+        raise InvalidSpans([_field_fault(name, f"must be {words[kind]}")])
+    return value
+
+
+def _field_fault(name: str, problem: str) -> dict[str, str]:
+    return {"field": name, "code": "type", "message": f"{name} {problem}"}
+
+
+def user_of(request: Request) -> User:
+    """The caller; IsAuthenticated has seen to it that there is one."""
+    assert isinstance(request.user, User)
+    return request.user
+
+
+SPAN_KEY = r"^[A-Za-z0-9_-]{1,36}$"
+
+
+class SpanDraft(serializers.Serializer[Any]):
+    """A span as it is sent."""
+
+    key = serializers.RegexField(SPAN_KEY)
+    label = serializers.CharField()  # type: ignore[assignment]
+    start = serializers.IntegerField(min_value=0)
+    end = serializers.IntegerField(min_value=1)
+    quote = serializers.CharField(trim_whitespace=False)
+    value = serializers.CharField(
+        required=False, allow_null=True, allow_blank=True, max_length=MAX_VALUE,
+        help_text="Decimal, ISO date or ISO 8601 duration; derived when null or left out.",
+    )  # fmt: skip
+    sign = serializers.CharField(
+        required=False, allow_null=True, allow_blank=True,
+        help_text="plain, minus, parentheses, trailing_minus, trailing_cr or empty; derived when "
+        "null or left out.",
+    )  # fmt: skip
+    edited = serializers.BooleanField(
+        required=False, help_text="When false, value and sign are derived whatever they say."
+    )
+
+
+class SpanWarningShape(serializers.Serializer[Any]):
+    code = serializers.CharField()
+    message = serializers.CharField()
+    label = serializers.CharField(  # type: ignore[assignment]
+        help_text="The campaign's label that would fit, for a `wrong_type`; else empty."
+    )
+
+
+class DoubtShape(serializers.Serializer[Any]):
+    """A mark with warnings that make it doubtful as gold."""
+
+    start = serializers.IntegerField()
+    end = serializers.IntegerField()
+    label = serializers.CharField()  # type: ignore[assignment]
+    quote = serializers.CharField()
+    codes = serializers.ListField(child=serializers.CharField())
+    messages = serializers.ListField(child=serializers.CharField())
+
+
+class SpanRemark(serializers.Serializer[Any]):
+    """What our code says about a span."""
+
+    key = serializers.CharField()
+    value = serializers.CharField(allow_blank=True)
+    sign = serializers.CharField(allow_blank=True)
+    edited = serializers.BooleanField()
+    warnings = SpanWarningShape(many=True)
+
+
+class AnnotationRefusal(serializers.Serializer[Any]):
+    code = serializers.CharField()
+    message = serializers.CharField()
+
+
+class AnnotationFault(serializers.Serializer[Any]):
+    index = serializers.IntegerField(required=False)
+    key = serializers.CharField(required=False)
+    field = serializers.CharField(required=False)
+    code = serializers.CharField()
+    message = serializers.CharField()
+
+
+class AnnotationInvalid(AnnotationRefusal):
+    errors = AnnotationFault(many=True)  # type: ignore[assignment]
+    total = serializers.IntegerField()
+
+
+class WorkflowReason(serializers.Serializer[Any]):
+    reason = serializers.CharField(max_length=MAX_WORKFLOW_REASON)

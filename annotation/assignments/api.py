@@ -1,0 +1,306 @@
+"""Documents, calibration and assignments, for programs of leads and organisers."""
+
+from typing import Any
+
+from django.core.paginator import Paginator
+from django.http import Http404
+from django.shortcuts import get_object_or_404
+from drf_spectacular.utils import extend_schema, extend_schema_field
+from rest_framework import serializers
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation.access import managed_campaign
+from annotation.api_base import AnnotationRefusal, AnnotationView, WorkflowReason, user_of
+from annotation.models import Assignment, CampaignDocument
+from portal.accounts.models import User, display_name
+from portal.web.api import LARGEST_KEY
+
+from .returning import return_submission
+from .selectors import (
+    FILTERS,
+    assignment_lines,
+    assignment_rows,
+    campaign_annotators,
+    document_line,
+    document_rows,
+)
+from .teams import (
+    MAX_OVERLAP,
+    choose_calibration,
+    draw_calibration,
+    end_calibration,
+    hand_over,
+    hand_over_everything,
+    set_document_overlap,
+)
+
+
+class AssignmentState(serializers.Serializer[Any]):
+    state = serializers.ChoiceField(choices=Assignment.State.choices)
+
+
+class CampaignDocumentRow(serializers.Serializer[Any]):
+    document = serializers.CharField(source="name")
+    stage = serializers.CharField(help_text="Empty for a document that was not taken in yet.")
+    purpose = serializers.ChoiceField(choices=CampaignDocument.Purpose.choices)
+    annotators = serializers.IntegerField(
+        source="size", allow_null=True, help_text="How many it gets; null for all of them."
+    )
+    assigned = serializers.IntegerField(source="team")
+    submitted = serializers.IntegerField()
+
+
+class CalibrationChoice(serializers.Serializer[Any]):
+    documents = serializers.ListField(
+        child=serializers.CharField(max_length=200), required=False, allow_empty=False
+    )
+    count = serializers.IntegerField(required=False, min_value=1, max_value=10_000)
+    seed = serializers.IntegerField(required=False, min_value=0, max_value=2**53 - 1)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        drawn = {"count", "seed"} & set(attrs)
+        if ("documents" in attrs) == bool(drawn) or len(drawn) == 1:
+            raise serializers.ValidationError("Give documents, or count and seed.")
+        return attrs
+
+
+class CampaignDocumentNames(serializers.Serializer[Any]):
+    documents = serializers.ListField(
+        child=serializers.CharField(max_length=200), allow_empty=False
+    )
+
+
+class DocumentOverlap(CampaignDocumentNames):
+    overlap = serializers.IntegerField(
+        min_value=1, max_value=MAX_OVERLAP, allow_null=True, help_text="Null: as the campaign."
+    )
+
+
+class CampaignAssignmentQuery(serializers.Serializer[Any]):
+    show = serializers.ChoiceField(choices=FILTERS, default=FILTERS[0])
+    annotator = serializers.IntegerField(required=False, min_value=1, max_value=LARGEST_KEY)
+    idle = serializers.IntegerField(
+        required=False, default=0, min_value=0, max_value=10_000, help_text="Idle for more days."
+    )
+    page = serializers.IntegerField(required=False, default=1, min_value=1)
+
+
+class Heir(serializers.Serializer[Any]):
+    id = serializers.IntegerField(source="pk")
+    name = serializers.CharField()
+    open = serializers.IntegerField(help_text="Documents they have not submitted.")
+
+
+class CampaignAssignment(serializers.Serializer[Any]):
+    id = serializers.IntegerField(source="assignment.pk")
+    document = serializers.CharField()
+    annotator = serializers.CharField()
+    annotator_id = serializers.IntegerField(source="assignment.annotator_id")
+    state = serializers.ChoiceField(source="assignment.state", choices=Assignment.State.choices)
+    flag = serializers.CharField(source="assignment.flag")
+    flag_reason = serializers.CharField(source="assignment.flag_reason")
+    return_reason = serializers.CharField(source="assignment.return_reason")
+    idle_since = serializers.DateField(help_text="The day it was assigned or last saved.")
+    is_calibration = serializers.BooleanField()
+    may_hand_over = serializers.BooleanField()
+    may_return = serializers.BooleanField()
+    heirs = serializers.SerializerMethodField()
+
+    @extend_schema_field(Heir(many=True))
+    def get_heirs(self, line: Any) -> Any:
+        return Heir(line.heirs, many=True).data
+
+
+class CampaignAssignments(serializers.Serializer[Any]):
+    count = serializers.IntegerField()
+    pages = serializers.IntegerField()
+    assignments = CampaignAssignment(many=True)
+
+
+class HandOver(serializers.Serializer[Any]):
+    heir = serializers.IntegerField(
+        required=False, allow_null=True, default=None, help_text="Else the least loaded."
+    )
+
+
+class HandOverResult(serializers.Serializer[Any]):
+    assignment = serializers.IntegerField(
+        allow_null=True, help_text="The heir's; null where a calibration page was only withdrawn."
+    )
+    annotator = serializers.CharField()
+    stage = serializers.ChoiceField(choices=CampaignDocument.Stage.choices)
+
+
+class HandedOver(serializers.Serializer[Any]):
+    handed_over = serializers.IntegerField(help_text="Documents that went to other annotators.")
+
+
+PER_PAGE = 100
+
+
+class CampaignDocuments(AnnotationView):
+    @extend_schema(
+        summary="The documents of a campaign, one by one (leads, organisers)",
+        tags=["campaigns"],
+        responses=CampaignDocumentRow(many=True),
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        campaign = managed_campaign(request.user, slug).campaign
+        lines = [document_line(campaign, row) for row in document_rows(campaign)]
+        return Response(CampaignDocumentRow(lines, many=True).data)
+
+
+class CampaignCalibration(AnnotationView):
+    @extend_schema(
+        summary="Give documents to every annotator (leads, organisers)",
+        description="Chosen by name, or `count` of them drawn by `seed`.",
+        tags=["campaigns"],
+        request=CalibrationChoice,
+        responses={200: CampaignDocumentNames, 409: AnnotationRefusal},
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        campaign = managed_campaign(request.user, slug).campaign
+        body = CalibrationChoice(data=request.data)
+        body.is_valid(raise_exception=True)
+        wanted, actor = body.validated_data, user_of(request)
+        if "documents" in wanted:
+            names = choose_calibration(campaign=campaign, names=wanted["documents"], actor=actor)
+        else:
+            names = draw_calibration(campaign=campaign, actor=actor, **wanted)
+        return Response({"documents": names})
+
+    @extend_schema(
+        operation_id="campaigns_calibration_end",
+        summary="Take documents out of the calibration set (leads, organisers)",
+        tags=["campaigns"],
+        request=CampaignDocumentNames,
+        responses={200: CampaignDocumentNames, 409: AnnotationRefusal},
+    )
+    def patch(self, request: Request, slug: str) -> Response:
+        campaign = managed_campaign(request.user, slug).campaign
+        body = CampaignDocumentNames(data=request.data)
+        body.is_valid(raise_exception=True)
+        names = end_calibration(
+            campaign=campaign, names=body.validated_data["documents"], actor=user_of(request)
+        )
+        return Response({"documents": names})
+
+
+class CampaignOverlap(AnnotationView):
+    @extend_schema(
+        summary="Set how many annotators documents get (leads, organisers)",
+        tags=["campaigns"],
+        request=DocumentOverlap,
+        responses={200: CampaignDocumentNames, 409: AnnotationRefusal},
+    )
+    def put(self, request: Request, slug: str) -> Response:
+        campaign = managed_campaign(request.user, slug).campaign
+        body = DocumentOverlap(data=request.data)
+        body.is_valid(raise_exception=True)
+        names = set_document_overlap(
+            campaign=campaign,
+            names=body.validated_data["documents"],
+            overlap=body.validated_data["overlap"],
+            actor=user_of(request),
+        )
+        return Response({"documents": names})
+
+
+class CampaignAssignmentsView(AnnotationView):
+    @extend_schema(
+        summary="Who has which document (leads, organisers)",
+        description="States and times, nothing about labels; a hundred a page, idle longest first.",
+        tags=["campaigns"],
+        parameters=[CampaignAssignmentQuery],
+        responses=CampaignAssignments,
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        campaign = managed_campaign(request.user, slug).campaign
+        query = CampaignAssignmentQuery(data=request.query_params)
+        query.is_valid(raise_exception=True)
+        wanted = dict(query.validated_data)
+        number = wanted.pop("page")
+        page = Paginator(assignment_rows(campaign, **wanted), PER_PAGE).get_page(number)
+        body = {
+            "count": page.paginator.count,
+            "pages": page.paginator.num_pages,
+            "assignments": assignment_lines(campaign, list(page.object_list)),
+        }
+        return Response(CampaignAssignments(body).data)
+
+
+class AssignmentHandOver(AnnotationView):
+    @extend_schema(
+        summary="Hand unfinished work over to another annotator (leads, organisers)",
+        description="Begun work is withdrawn and kept; the heir begins anew. Untouched work moves.",
+        tags=["campaigns"],
+        request=HandOver,
+        responses={200: HandOverResult, 409: AnnotationRefusal},
+    )
+    def post(self, request: Request, slug: str, pk: int) -> Response:
+        standing = managed_campaign(request.user, slug)
+        works = Assignment.objects.filter(campaign_document__campaign=standing.campaign)
+        work = get_object_or_404(works, pk=pk)
+        body = HandOver(data=request.data)
+        body.is_valid(raise_exception=True)
+        heir = _heir(body.validated_data["heir"])
+        done = hand_over(assignment=work, heir=heir, actor=user_of(request))
+        given = done.assignment
+        return Response(
+            {
+                "assignment": given.pk if given else None,
+                "annotator": display_name(given.annotator) if given else "",
+                "stage": done.stage,
+            }
+        )
+
+
+class AssignmentReturn(AnnotationView):
+    @extend_schema(
+        summary="Return a submitted page to its annotator (leads, organisers)",
+        description="They read the reason and submit again. Refused once a case of the page was "
+        "decided, reviewed or released. What was submitted first still counts for agreement, "
+        "unless the page was submitted untouched.",
+        tags=["campaigns"],
+        request=WorkflowReason,
+        responses={200: AssignmentState, 409: AnnotationRefusal},
+    )
+    def post(self, request: Request, slug: str, pk: int) -> Response:
+        standing = managed_campaign(request.user, slug)
+        works = Assignment.objects.filter(campaign_document__campaign=standing.campaign)
+        work = get_object_or_404(works, pk=pk)
+        body = WorkflowReason(data=request.data)
+        body.is_valid(raise_exception=True)
+        done = return_submission(assignment=work, actor=user_of(request), **body.validated_data)
+        return Response({"state": done.state})
+
+
+class AnnotatorHandOver(AnnotationView):
+    @extend_schema(
+        summary="Hand all unfinished work of somebody over (leads, organisers)",
+        description="`pk` is the annotator's `annotator_id`.",
+        tags=["campaigns"],
+        request=None,
+        responses={200: HandedOver, 409: AnnotationRefusal},
+    )
+    def post(self, request: Request, slug: str, pk: int) -> Response:
+        standing = managed_campaign(request.user, slug)
+        if pk not in dict(campaign_annotators(standing.campaign)):
+            raise Http404("Nobody with work here.")
+        handed = hand_over_everything(
+            campaign=standing.campaign,
+            annotator=User.objects.get(pk=pk),
+            actor=user_of(request),
+        )
+        return Response({"handed_over": handed})
+
+
+def _heir(pk: int | None) -> User | None:
+    if pk is None:
+        return None
+    heir = User.objects.filter(pk=pk).first()
+    if heir is None:
+        raise ValidationError({"heir": ["There is no such person."]})
+    return heir

@@ -1,0 +1,260 @@
+"""Who has which document, and the documents of a campaign one by one. For leads and organisers.
+
+Nothing here tells of labels: states, and the day of the last save. Finer times would tell how often
+someone saved, and so how much there is to label.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import Any
+
+from django.db.models import Count, Max, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce, Greatest, TruncDate
+from django.utils import timezone
+
+from annotation.models import Assignment, Campaign, CampaignDocument, Revision
+from annotation.models.assignments import AssignmentQuerySet
+from portal.accounts.models import User, display_name
+from portal.datasets.models import Document
+
+from .returning import may_return
+from .sharing import active_members
+
+State = Assignment.State
+Stage = CampaignDocument.Stage
+FILTERS = ("open", "begun", "untouched", "flagged", "returned", "submitted")
+
+
+@dataclass(frozen=True)
+class Colleague:
+    """An annotator who may get work, and how many unfinished documents they have."""
+
+    pk: int
+    name: str
+    open: int
+
+
+@dataclass(frozen=True)
+class AssignmentLine:
+    """A document with one of its annotators. `heirs`: who may take it over; empty when submitted
+    or when the campaign is not open.
+    """
+
+    assignment: Assignment
+    document: str
+    annotator: str
+    idle_since: date
+    idle_days: int
+    is_calibration: bool
+    may_hand_over: bool
+    may_return: bool
+    heirs: tuple[Colleague, ...]
+
+
+def counted_work(campaign: Campaign) -> AssignmentQuerySet:
+    """The assignments that tell of the campaign's progress."""
+    return (
+        Assignment.objects.standing()
+        .filter(campaign_document__campaign=campaign)
+        .exclude(campaign_document__purpose=CampaignDocument.Purpose.QUALIFICATION)
+        .exclude(campaign_document__stage=Stage.EXCLUDED)
+    )
+
+
+def assignment_rows(
+    campaign: Campaign, *, show: str = "open", annotator: int | None = None, idle: int = 0
+) -> QuerySet[Any]:
+    """Assignments with `idle_since`, those idle longest first.
+
+    `show`: one of FILTERS; `annotator`: whose alone; `idle`: nothing saved for more than that many
+    days.
+    """
+    saves = Revision.objects.filter(assignment=OuterRef("pk")).order_by()
+    last_save = Subquery(saves.values("assignment").annotate(at=Max("saved_at")).values("at"))
+    rows: QuerySet[Any] = (
+        counted_work(campaign)
+        .select_related("annotator", "campaign_document__document", "campaign_document__campaign")
+        .annotate(idle_since=TruncDate(Greatest("created_at", Coalesce(last_save, "created_at"))))
+    )
+    rows = _shown(rows, show)
+    if annotator is not None:
+        rows = rows.filter(annotator=annotator)
+    if idle:
+        rows = rows.filter(idle_since__lt=timezone.localdate() - timedelta(days=idle))
+    return rows.order_by("idle_since", "campaign_document__document__name", "id")
+
+
+def _shown(rows: QuerySet[Any], show: str) -> QuerySet[Any]:
+    if show == "submitted":
+        return rows.filter(state=State.SUBMITTED)
+    if show == "flagged":
+        return rows.exclude(flag=Assignment.Flag.NONE)
+    unfinished = rows.filter(state__in=[State.ASSIGNED, State.IN_PROGRESS])
+    if show == "begun":
+        return unfinished.filter(state=State.IN_PROGRESS)
+    if show == "untouched":
+        return unfinished.filter(state=State.ASSIGNED)
+    if show == "returned":
+        return unfinished.exclude(return_reason="")
+    return unfinished
+
+
+def assignment_lines(campaign: Campaign, rows: Sequence[Any]) -> list[AssignmentLine]:
+    """What the table shows of one page of `assignment_rows`."""
+    colleagues = campaign_colleagues(campaign)
+    teams = _teams([row.campaign_document_id for row in rows])
+    return [_line(row, teams[row.campaign_document_id], colleagues) for row in rows]
+
+
+def _line(row: Any, team: frozenset[int], colleagues: Sequence[Colleague]) -> AssignmentLine:
+    document = row.campaign_document
+    may = row.is_workable
+    free = tuple(each for each in colleagues if each.pk not in team) if may else ()
+    return AssignmentLine(
+        assignment=row,
+        document=document.document.name,
+        annotator=display_name(row.annotator),
+        idle_since=row.idle_since,
+        idle_days=(timezone.localdate() - row.idle_since).days,
+        is_calibration=document.purpose == CampaignDocument.Purpose.CALIBRATION,
+        may_hand_over=may,
+        may_return=may_return(row),
+        heirs=free,
+    )
+
+
+def _teams(documents: Sequence[int]) -> Mapping[int, frozenset[int]]:
+    teams: dict[int, set[int]] = {pk: set() for pk in documents}
+    rows = Assignment.objects.standing().filter(campaign_document__in=documents)
+    for document, annotator in rows.values_list("campaign_document", "annotator"):
+        teams[document].add(annotator)
+    return {pk: frozenset(team) for pk, team in teams.items()}
+
+
+def campaign_colleagues(campaign: Campaign) -> list[Colleague]:
+    """The active annotators in the order of joining."""
+    left = dict(
+        Assignment.objects.filter(
+            campaign_document__campaign=campaign,
+            campaign_document__stage=Stage.ANNOTATION,
+            state__in=[State.ASSIGNED, State.IN_PROGRESS],
+        )
+        .order_by()
+        .values_list("annotator")
+        .annotate(n=Count("id"))
+    )
+    return [
+        Colleague(member.user_id, display_name(member.user), left.get(member.user_id, 0))
+        for member in active_members(campaign).select_related("user")
+    ]
+
+
+def campaign_annotators(campaign: Campaign) -> list[tuple[int, str]]:
+    """Everybody with work in the campaign, also who left it: (primary key, name), by name."""
+    people = User.objects.filter(pk__in=counted_work(campaign).values("annotator"))
+    return sorted(((user.pk, display_name(user)) for user in people), key=lambda item: item[1])
+
+
+def assignment_counts(campaign: Campaign) -> Counter[str]:
+    """How many assignments each of FILTERS shows. One query."""
+    counts: Counter[str] = Counter()
+    rows = counted_work(campaign).order_by().values("state", "flag").annotate(n=Count("id"))
+    returned = counted_work(campaign).exclude(return_reason="")
+    counts["returned"] = returned.exclude(state=State.SUBMITTED).count()
+    for row in rows:
+        if row["flag"]:
+            counts["flagged"] += row["n"]
+        if row["state"] == State.SUBMITTED:
+            counts["submitted"] += row["n"]
+            continue
+        counts["open"] += row["n"]
+        counts["begun" if row["state"] == State.IN_PROGRESS else "untouched"] += row["n"]
+    return counts
+
+
+Purpose = CampaignDocument.Purpose
+
+
+@dataclass(frozen=True)
+class DocumentLine:
+    """`stage` is empty for a document that is in the dataset alone so far.
+
+    `size` is how many annotators it is to get, None for everybody; `team` how many it has.
+    """
+
+    name: str
+    doc_type: str
+    stage: str
+    purpose: str
+    size: int | None
+    has_own_size: bool
+    team: int
+    submitted: int
+
+    @property
+    def is_calibration(self) -> bool:
+        return self.purpose == Purpose.CALIBRATION
+
+
+def document_rows(campaign: Campaign, *, stage: str = "", purpose: str = "") -> QuerySet[Any]:
+    """Documents of the dataset by name, with what the campaign says of them; see `document_line`.
+
+    `stage`: one of the stages, or none for all; `purpose`: `calibration`, or none for all.
+    """
+    inside = CampaignDocument.objects.filter(campaign=campaign, document=OuterRef("pk"))
+    work = (
+        Assignment.objects.standing()
+        .filter(campaign_document__campaign=campaign, campaign_document__document=OuterRef("pk"))
+        .order_by()
+        .values("campaign_document__document")
+    )
+    team = work.annotate(n=Count("id")).values("n")
+    done = work.annotate(n=Count("id", filter=Q(state=Assignment.State.SUBMITTED))).values("n")
+    documents = Document.objects.filter(dataset=campaign.dataset_id)
+    if campaign.selection_id:
+        documents = documents.filter(selections=campaign.selection_id)
+    rows = documents.annotate(
+        stage=Subquery(inside.values("stage")),
+        purpose=Subquery(inside.values("purpose")),
+        own_overlap=Subquery(inside.values("overlap")),
+        team=Coalesce(Subquery(team), 0),
+        submitted=Coalesce(Subquery(done), 0),
+    )
+    # A document that the campaign has not taken in yet has no purpose.
+    to_come = Q(purpose__isnull=True, kind=Document.Kind.PAGE, state=Document.State.ACTIVE)
+    rows = rows.filter(to_come | ~Q(purpose=Purpose.QUALIFICATION) & Q(purpose__isnull=False))
+    if stage:
+        rows = rows.filter(stage=stage)
+    if purpose:
+        rows = rows.filter(purpose=purpose)
+    return rows.order_by("name")
+
+
+def document_line(campaign: Campaign, row: Any) -> DocumentLine:
+    """What is shown of one row of `document_rows`."""
+    calibration = row.purpose == Purpose.CALIBRATION
+    return DocumentLine(
+        name=row.name,
+        doc_type=row.get_doc_type_display(),
+        stage=row.stage or "",
+        purpose=row.purpose or Purpose.WORK.value,
+        size=None if calibration else row.own_overlap or campaign.overlap,
+        has_own_size=row.own_overlap is not None,
+        team=row.team,
+        submitted=row.submitted,
+    )
+
+
+@dataclass(frozen=True)
+class DocumentCounts:
+    """Documents of the dataset that become gold, and those of them in the calibration set."""
+
+    all: int
+    calibration: int
+
+
+def document_counts(campaign: Campaign) -> DocumentCounts:
+    rows = document_rows(campaign)
+    return DocumentCounts(rows.count(), rows.filter(purpose=Purpose.CALIBRATION).count())

@@ -1,0 +1,340 @@
+"""Who gets which document: fair, well mixed and repeatable."""
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from django.db import transaction
+from django.db.models import QuerySet
+
+from annotation.errors import CampaignNotOpen, Refused
+from annotation.models import Assignment, Campaign, CampaignDocument, Membership
+from portal.accounts.models import User
+from portal.audit.models import record_event
+
+Pair = frozenset[int]
+
+
+def balanced_assignment(
+    documents: Sequence[int],
+    annotators: Sequence[int],
+    overlap: int | Mapping[int, int],
+    existing: Mapping[int, Sequence[int]] | None = None,
+    barred: Mapping[int, Collection[int]] | None = None,
+) -> dict[int, tuple[int, ...]]:
+    """Gives every document different annotators until its team has `overlap` members; the same
+    input gives the same answer.
+
+    `overlap` is one number for all documents, or one for each. Each place goes to whoever has the
+    fewest documents, so that loads differ by at most one (when they do in `existing`, which maps
+    documents already assigned to their annotators). Among equals it goes to who has worked least
+    with those already chosen, so that every pair of annotators meets on some document and pairwise
+    agreement can be computed. A document in `existing` keeps its team; the answer holds who joins.
+    `barred` maps documents to those who may not join.
+
+    Raises ValueError when there are fewer annotators than a team needs, or when that is below one.
+
+    >>> balanced_assignment([11, 12, 13], [1, 2, 3], 2)
+    {11: (1, 2), 12: (1, 3), 13: (2, 3)}
+    >>> balanced_assignment([11, 12], [1, 2, 3], {11: 3, 12: 1})
+    {11: (1, 2, 3), 12: (1,)}
+    """
+    sizes = dict.fromkeys(documents, overlap) if isinstance(overlap, int) else overlap
+    before = existing or {}
+    order = {annotator: place for place, annotator in enumerate(annotators)}
+    loads: Counter[int] = Counter()
+    meetings: Counter[Pair] = Counter()
+    for team in before.values():
+        _count(team, loads, meetings)
+    assigned = {}
+    for document in documents:
+        team = before.get(document, ())
+        free = order.keys() - set(team) - set((barred or {}).get(document, ()))
+        _check_size(document, sizes[document], len(team) + len(free))
+        candidates = {annotator: order[annotator] for annotator in order if annotator in free}
+        joining = _joining(team, candidates, sizes[document] - len(team), loads, meetings)
+        loads.update(joining)
+        meetings.update(_new_pairs(team, joining))
+        assigned[document] = joining
+    return assigned
+
+
+def replacements(
+    existing: Mapping[int, Sequence[int]],
+    documents: Sequence[int],
+    annotators: Sequence[int],
+) -> dict[int, int]:
+    """Who takes over each of `documents`: the least loaded of `annotators` who is not on it
+    already.
+
+    `existing` maps every assigned document to its annotators, the leaving one among them. Raises
+    ValueError when nobody is left to take a document.
+
+    >>> replacements({11: (1, 2), 12: (1, 3)}, [11, 12], [2, 3, 4])
+    {11: 4, 12: 2}
+    """
+    loads = Counter(annotator for team in existing.values() for annotator in team)
+    taken = {}
+    for document in documents:
+        free = [annotator for annotator in annotators if annotator not in existing[document]]
+        if not free:
+            raise ValueError(f"nobody is left to take over document {document}")
+        heir = min(free, key=lambda annotator: (loads[annotator], annotators.index(annotator)))
+        loads[heir] += 1
+        taken[document] = heir
+    return taken
+
+
+def _check_size(document: int, size: int, available: int) -> None:
+    if size < 1:
+        raise ValueError("every document needs at least one annotator")
+    if available < size:
+        raise ValueError(f"document {document} needs {size} annotators and can have {available}")
+
+
+def _joining(
+    team: Sequence[int],
+    order: Mapping[int, int],
+    places: int,
+    loads: Counter[int],
+    meetings: Counter[Pair],
+) -> tuple[int, ...]:
+    """Who takes the free `places` of a team, in the order of the annotators."""
+    joining: list[int] = []
+    while len(joining) < places:
+        present = [*team, *joining]
+        chosen = min(
+            (annotator for annotator in order if annotator not in present),
+            key=lambda annotator: (
+                loads[annotator],
+                sum(meetings[frozenset((annotator, other))] for other in present),
+                order[annotator],
+            ),
+        )
+        joining.append(chosen)
+    return tuple(sorted(joining, key=order.__getitem__))
+
+
+def _new_pairs(team: Sequence[int], joining: Sequence[int]) -> list[Pair]:
+    met = [frozenset((old, new)) for old in team for new in joining]
+    return met + [frozenset(pair) for pair in combinations(joining, 2)]
+
+
+def _count(team: Sequence[int], loads: Counter[int], meetings: Counter[Pair]) -> None:
+    loads.update(team)
+    meetings.update(frozenset(pair) for pair in combinations(team, 2))
+
+
+def has_qualification(campaign: Campaign) -> bool:
+    """Whether annotators have to pass a qualification round before they get work."""
+    pages = CampaignDocument.objects.filter(
+        campaign=campaign, purpose=CampaignDocument.Purpose.QUALIFICATION
+    )
+    return pages.exists()
+
+
+def active_members(campaign: Campaign) -> QuerySet[Membership]:
+    """Annotators who may get work, in the order in which they joined.
+
+    Where there is a qualification round, only those who passed it.
+    """
+    members = _annotators(campaign)
+    if has_qualification(campaign):
+        members = members.filter(qualified_at__isnull=False)
+    return members.order_by("id")
+
+
+def awaits_qualification(campaign: Campaign) -> bool:
+    """Whether an annotator has still to pass the qualification round."""
+    return _annotators(campaign).filter(qualified_at__isnull=True).exists()
+
+
+def _annotators(campaign: Campaign) -> QuerySet[Membership]:
+    return Membership.objects.filter(
+        campaign=campaign, role=Membership.Role.ANNOTATOR, user__is_active=True
+    )
+
+
+def active_annotators(campaign: Campaign) -> list[int]:
+    """Their primary keys."""
+    return list(active_members(campaign).values_list("user", flat=True))
+
+
+Stage = CampaignDocument.Stage
+Purpose = CampaignDocument.Purpose
+Teams = Mapping[int, Sequence[int]]
+
+
+@dataclass(frozen=True)
+class _Gap:
+    """A page in annotation whose team has fewer members than it should."""
+
+    name: str
+    size: int
+    own_size: bool
+
+
+@transaction.atomic
+def assign_documents(*, campaign: Campaign, actor: User) -> int:
+    """Takes in the documents that joined the dataset later, and gives every page that waits for
+    annotators its team; returns how many pages that concerned.
+
+    Raises Refused when the campaign is not open, nothing is new or annotators are too few.
+    """
+    lock_calibration(campaign)
+    locked = Campaign.objects.select_for_update().get(pk=campaign.pk)
+    if locked.state != Campaign.State.OPEN:
+        raise CampaignNotOpen
+    documents = set(take_in_documents(campaign=locked)) | set(share_out(campaign=locked))
+    if not documents:
+        raise Refused(
+            "Every document of the dataset is in the campaign already and has its annotators.",
+            code="nothing",
+        )
+    record_event(verb="assign_documents", subject=campaign, actor=actor, documents=len(documents))
+    return len(documents)
+
+
+@transaction.atomic
+def calibrate_newcomer(*, campaign: Campaign) -> None:
+    """Gives the calibration pages that are still in annotation to annotators who lack them."""
+    pages = lock_calibration(campaign)
+    locked = Campaign.objects.select_for_update().get(pk=campaign.pk)
+    if pages and locked.state == Campaign.State.OPEN:
+        share_out(campaign=locked, only=pages, strict=False)
+
+
+@transaction.atomic
+def share_out_to_qualified(*, campaign: Campaign) -> None:
+    """Once the last annotator has qualified every page gets its team; before, somebody who
+    qualified gets the calibration pages, so that the first to qualify do not get everything.
+    """
+    pages = lock_calibration(campaign)
+    locked = Campaign.objects.select_for_update().get(pk=campaign.pk)
+    if locked.state != Campaign.State.OPEN:
+        return
+    only = pages if awaits_qualification(campaign) else None
+    share_out(campaign=locked, only=only, strict=False)
+
+
+def lock_calibration(campaign: Campaign) -> list[int]:
+    """Submitting locks a page before its campaign, and so must whatever adds to a page's team."""
+    rows = CampaignDocument.objects.filter(campaign=campaign, purpose=Purpose.CALIBRATION)
+    return list(rows.select_for_update().order_by("id").values_list("pk", flat=True))
+
+
+def take_in_documents(*, campaign: Campaign) -> list[int]:
+    """Adds the pages of the dataset that the campaign lacks, to be screened or to be labelled;
+    returns their primary keys. Pictures, and pages that are held back, are not taken. Runs in the
+    caller's transaction, which must hold the lock of the campaign's row.
+    """
+    known = CampaignDocument.objects.filter(campaign=campaign).values("document")
+    new = campaign.candidates().exclude(pk__in=known)
+    stage = Stage.SCREENING if campaign.screening else Stage.ANNOTATION
+    # In the order of their published names, whatever the order of import was.
+    rows = CampaignDocument.objects.bulk_create(
+        CampaignDocument(campaign=campaign, document_id=pk, stage=stage)
+        for pk in new.order_by("name").values_list("pk", flat=True)
+    )
+    return [row.pk for row in rows]
+
+
+def share_out(
+    *, campaign: Campaign, only: Collection[int] | None = None, strict: bool = True
+) -> list[int]:
+    """Gives the pages in annotation (of those in `only`, if given) whose team is not complete the
+    annotators they lack; returns these pages.
+
+    A calibration page goes to every annotator, any other to as many as its own number or the
+    campaign's says. With too few annotators it raises Refused if `strict`; otherwise, and where
+    annotators have to qualify first, the page waits. Runs in the caller's transaction, which must
+    hold the lock of the campaign's row.
+    """
+    annotators = active_annotators(campaign)
+    teams = teams_of(campaign)
+    barred = _withdrawn(campaign)
+    gaps = _gaps(campaign, annotators, teams, barred, only)
+    strict = strict and not has_qualification(campaign)
+    for pk, gap in list(gaps.items()):
+        free = set(annotators) - set(barred.get(pk, ()))
+        if len(free | set(teams.get(pk, ()))) < gap.size:
+            if strict:
+                raise _too_few(gap, len(annotators))
+            del gaps[pk]
+    sizes = {pk: gap.size for pk, gap in gaps.items()}
+    joining = balanced_assignment(list(sizes), annotators, sizes, teams, barred)
+    Assignment.objects.bulk_create(
+        Assignment(campaign_document_id=document, annotator_id=annotator)
+        for document, team in joining.items()
+        for annotator in team
+    )
+    return list(gaps)
+
+
+def check_enough_annotators(campaign: Campaign) -> None:
+    """Raises Refused when the campaign's annotators could not label its pages."""
+    annotators = len(active_annotators(campaign))
+    if annotators < campaign.overlap and not has_qualification(campaign):
+        raise _too_few(_Gap("", campaign.overlap, own_size=False), annotators)
+
+
+def _too_few(gap: _Gap, annotators: int) -> Refused:
+    which = gap.name if gap.own_size else "Every document"
+    plural = "" if gap.size == 1 else "s"
+    return Refused(
+        f"{which} needs {gap.size} annotator{plural}, but the campaign has {annotators}. "
+        "Add people first.",
+        code="too_few_annotators",
+    )
+
+
+def _gaps(
+    campaign: Campaign,
+    annotators: Sequence[int],
+    teams: Teams,
+    barred: Mapping[int, Collection[int]],
+    only: Collection[int] | None,
+) -> dict[int, _Gap]:
+    """In the order of the published names."""
+    rows = CampaignDocument.objects.filter(campaign=campaign, stage=Stage.ANNOTATION)
+    rows = rows.exclude(purpose=Purpose.QUALIFICATION)
+    if only is not None:
+        rows = rows.filter(pk__in=only)
+    gaps = {}
+    for pk, name, purpose, overlap in rows.order_by("document__name").values_list(
+        "pk", "document__name", "purpose", "overlap"
+    ):
+        team = set(teams.get(pk, ()))
+        size = overlap or campaign.overlap
+        if purpose == Purpose.CALIBRATION:
+            size = max(len((set(annotators) | team) - set(barred.get(pk, ()))), 1)
+        if len(team) < size:
+            gaps[pk] = _Gap(name, size, purpose == Purpose.CALIBRATION or overlap is not None)
+    return gaps
+
+
+def teams_of(campaign: Campaign) -> dict[int, list[int]]:
+    """Who works or has worked on each page that becomes gold."""
+    teams: dict[int, list[int]] = defaultdict(list)
+    rows = (
+        Assignment.objects.standing()
+        .filter(campaign_document__campaign=campaign)
+        .exclude(campaign_document__purpose=Purpose.QUALIFICATION)
+        .exclude(campaign_document__stage=Stage.EXCLUDED)
+        .order_by("id")
+    )
+    for document, annotator in rows.values_list("campaign_document", "annotator"):
+        teams[document].append(annotator)
+    return dict(teams)
+
+
+def _withdrawn(campaign: Campaign) -> dict[int, list[int]]:
+    """Who gave a page up: it does not come back to them unless a lead says so."""
+    barred: dict[int, list[int]] = defaultdict(list)
+    rows = Assignment.objects.filter(
+        campaign_document__campaign=campaign, state=Assignment.State.WITHDRAWN
+    )
+    for document, annotator in rows.values_list("campaign_document", "annotator"):
+        barred[document].append(annotator)
+    return barred

@@ -1,0 +1,425 @@
+"""The team of a page: how many annotators it gets, and handing its work from one to another."""
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from django.db import transaction
+from django.utils import timezone
+
+from annotation.adjudication.settling import settle_document
+from annotation.errors import CampaignNotOpen, Refused
+from annotation.models import Assignment, Campaign, CampaignDocument, Comment
+from portal.accounts.models import User, display_name
+from portal.audit.models import record_event
+from portal.datasets.models import Document
+
+from .sharing import active_annotators, replacements, share_out, teams_of
+
+State = Assignment.State
+Stage = CampaignDocument.Stage
+Purpose = CampaignDocument.Purpose
+UNFINISHED = (State.ASSIGNED, State.IN_PROGRESS)
+
+
+@dataclass(frozen=True)
+class HandedOver:
+    """`assignment` is the heir's; None where a calibration page was taken from somebody, since
+    everybody has it already. `stage` is what the document has reached by it.
+    """
+
+    assignment: Assignment | None
+    stage: str
+
+
+@transaction.atomic
+def hand_over(*, assignment: Assignment, heir: User | None, actor: User) -> HandedOver:
+    """Gives somebody's unfinished work to `heir`, or to the least loaded annotator.
+
+    Begun work is withdrawn: it is kept, but nobody sees it and it counts nowhere; the heir begins
+    anew, or goes on with what was withdrawn from them before. Untouched work simply moves. A page
+    of the calibration set, which all annotators have, is only withdrawn; that may settle it.
+
+    Raises Refused for work that is submitted or was handed over before, for a page that is not in
+    annotation, and when the heir, or everybody, is on the page already or may not get work.
+    """
+    document = _locked(assignment.campaign_document_id)
+    work = _unfinished(document, assignment)
+    chosen = _heir(document, heir)
+    return _pass_on(document, work, chosen, actor)
+
+
+@transaction.atomic
+def hand_over_everything(*, campaign: Campaign, annotator: User, actor: User) -> int:
+    """Gives all of somebody's unfinished work to the others, begun or not; returns how many.
+
+    Raises Refused when there is none, when the campaign is not open, or when nobody is left.
+    """
+    if not Campaign.objects.filter(pk=campaign.pk, state=Campaign.State.OPEN).exists():
+        raise CampaignNotOpen
+    handed = hand_over_all(campaign=campaign, leaving=annotator, actor=actor, begun=True)
+    if not handed:
+        message = f"{display_name(annotator)} has no unfinished work here."
+        raise Refused(message, code="nothing")
+    return handed
+
+
+def hand_over_all(
+    *, campaign: Campaign, leaving: User, actor: User | None, begun: bool = False
+) -> int:
+    """Gives all unfinished work of somebody who leaves to the least loaded of the others; returns
+    how many documents that concerned.
+
+    Runs in the caller's transaction. Raises Refused when nobody is left for one of them, and for
+    begun work unless `begun` says that it goes, too.
+    """
+    documents = _lock_work_of(campaign, leaving)
+    Campaign.objects.select_for_update().get(pk=campaign.pk)
+    works = {
+        work.campaign_document_id: work
+        for work in Assignment.objects.select_for_update()
+        .filter(campaign_document__in=documents, annotator=leaving, state__in=UNFINISHED)
+        .order_by("id")
+    }
+    if not begun:
+        _refuse_begun(leaving, works.values())
+    heirs = _heirs_for(campaign, leaving, [pk for pk in works if _has_heir(documents[pk])])
+    for pk, work in works.items():
+        _pass_on(documents[pk], work, heirs.get(pk), actor)
+    return len(works)
+
+
+def _lock_work_of(campaign: Campaign, user: User) -> dict[int, CampaignDocument]:
+    """The pages on which `user` has work left, locked in one order so that nobody waits in turn."""
+    mine = Assignment.objects.filter(annotator=user, state__in=UNFINISHED)
+    rows = CampaignDocument.objects.filter(
+        campaign=campaign, pk__in=mine.values("campaign_document")
+    )
+    locked = rows.select_for_update(of=("self",)).select_related("campaign", "document")
+    return {row.pk: row for row in locked.order_by("id")}
+
+
+def _refuse_begun(leaving: User, works: Iterable[Assignment]) -> None:
+    begun = sum(
+        work.state == State.IN_PROGRESS and work.campaign_document.purpose != Purpose.QUALIFICATION
+        for work in works
+    )
+    if begun:
+        raise Refused(
+            f"{leaving} has begun {begun} document{'s' if begun > 1 else ''} and not submitted "
+            f"{'them' if begun > 1 else 'it'}. Let that work be submitted first, or hand it over "
+            "with the rest: others then begin anew.",
+            code="holds_work",
+        )
+
+
+def _has_heir(document: CampaignDocument) -> bool:
+    """A page of the calibration set is with everybody, qualification with everybody apart."""
+    return document.purpose == Purpose.WORK
+
+
+def _heirs_for(campaign: Campaign, leaving: User, documents: list[int]) -> dict[int, int]:
+    others = [pk for pk in active_annotators(campaign) if pk != leaving.pk]
+    teams = teams_of(campaign)
+    existing = teams | {pk: [*teams.get(pk, []), *_withdrawn_from(pk)] for pk in documents}
+    try:
+        return replacements(existing, documents, others)
+    except ValueError as error:
+        raise Refused(
+            f"{leaving} has documents to do that no other annotator could take over. "
+            "Add an annotator first.",
+            code="too_few_annotators",
+        ) from error
+
+
+def _locked(pk: int) -> CampaignDocument:
+    rows = CampaignDocument.objects.select_for_update(of=("self",))
+    return rows.select_related("campaign", "document").get(pk=pk)
+
+
+def _unfinished(document: CampaignDocument, assignment: Assignment) -> Assignment:
+    """The assignment as it is now, locked, when it can be handed over at all."""
+    now = Assignment.objects.select_for_update().get(pk=assignment.pk)
+    if document.campaign.state != Campaign.State.OPEN:
+        raise CampaignNotOpen
+    if now.state == State.WITHDRAWN or now.annotator_id != assignment.annotator_id:
+        raise Refused("This work was handed over before.", code="reassigned")
+    if now.state == State.SUBMITTED:
+        raise Refused("This work was submitted: it is final and stays.", code="submitted")
+    if document.stage != Stage.ANNOTATION:
+        raise Refused(f"This page is not in annotation but {document.stage}.", code="stage")
+    if document.purpose == Purpose.QUALIFICATION:
+        raise Refused("A qualification page is everybody's own.", code="qualification")
+    return now
+
+
+def _heir(document: CampaignDocument, heir: User | None) -> int | None:
+    """Who gets the page; None for a calibration page, which all the others have."""
+    team = list(document.assignments.standing().values_list("annotator", flat=True))
+    free = [pk for pk in active_annotators(document.campaign) if pk not in team]
+    if heir is not None:
+        _check_heir(heir, team, free)
+        return heir.pk
+    if document.purpose == Purpose.CALIBRATION:
+        return None
+    gone = _withdrawn_from(document.pk)
+    try:
+        existing = teams_of(document.campaign) | {document.pk: [*team, *gone]}
+        return replacements(existing, [document.pk], free)[document.pk]
+    except ValueError as error:
+        raise Refused(
+            "No other annotator could take this page over. Add an annotator first.",
+            code="too_few_annotators",
+        ) from error
+
+
+def _check_heir(heir: User, team: list[int], free: list[int]) -> None:
+    if heir.pk in team:
+        raise Refused(f"{display_name(heir)} has this page already.", code="heir")
+    if heir.pk not in free:
+        message = f"{display_name(heir)} is no annotator who gets work in this campaign."
+        raise Refused(message, code="heir")
+
+
+def _withdrawn_from(document: int) -> list[int]:
+    gone = Assignment.objects.filter(campaign_document=document, state=State.WITHDRAWN)
+    return list(gone.values_list("annotator", flat=True))
+
+
+def _pass_on(
+    document: CampaignDocument, work: Assignment, heir: int | None, actor: User | None
+) -> HandedOver:
+    former, begun = work.annotator_id, is_begun(work)
+    given = _move(document, work, heir, begun)
+    record_event(
+        verb="hand_over", subject=document, actor=actor, former=former, heir=heir,
+        assignment=work.pk, begun=begun,
+    )  # fmt: skip
+    stage = document.stage
+    if heir is None and document.purpose != Purpose.QUALIFICATION:
+        # Nobody takes the place over, and the others may all have submitted already.
+        stage = settle_document(campaign_document=document)
+    return HandedOver(given, str(stage))
+
+
+def _move(
+    document: CampaignDocument, work: Assignment, heir: int | None, begun: bool
+) -> Assignment | None:
+    former = document.assignments.filter(annotator=heir, state=State.WITHDRAWN).first()
+    if heir is None or begun or former is not None:
+        # Untouched work is withdrawn, too, where nobody gets it: it says who gave the page up.
+        work.state = State.WITHDRAWN
+        work.save(update_fields=["state"])
+    if heir is None:
+        return None
+    if former is not None:
+        former.state = State.IN_PROGRESS if former.revision else State.ASSIGNED
+        former.save(update_fields=["state"])
+        return former
+    if begun:
+        return Assignment.objects.create(campaign_document=document, annotator_id=heir)
+    work.annotator_id = heir
+    work.flag, work.flag_reason = Assignment.Flag.NONE, ""
+    work.active_seconds, work.created_at = 0, timezone.now()
+    work.save(update_fields=["annotator", "flag", "flag_reason", "active_seconds", "created_at"])
+    return work
+
+
+def is_begun(work: Assignment) -> bool:
+    """Whether the annotator left anything of their own in it, if only a comment."""
+    return (
+        work.state == State.IN_PROGRESS
+        or work.revision > 0
+        or Comment.objects.filter(assignment=work).exists()
+    )
+
+
+MAX_OVERLAP = 4
+NOT_SUBMITTED = (Stage.SCREENING, Stage.ANNOTATION)
+
+
+@transaction.atomic
+def choose_calibration(*, campaign: Campaign, names: Sequence[str], actor: User) -> list[str]:
+    """Gives these documents (names) to every annotator; returns those that were not so before.
+
+    Raises Refused when the campaign is closed, for an unknown name, and for a document that
+    everybody has submitted already.
+    """
+    rows = _lock_rows(campaign, names)
+    chosen = [row for row in rows if row.purpose == Purpose.WORK]
+    _mark_calibration(campaign, chosen, actor, by="hand")
+    return [row.document.name for row in chosen]
+
+
+@transaction.atomic
+def draw_calibration(*, campaign: Campaign, count: int, seed: int, actor: User) -> list[str]:
+    """Draws `count` more documents for calibration; returns their names in text order.
+
+    The draw depends on the seed and the names alone: documents go by the SHA-256 of “seed:name”,
+    among those that are neither calibration nor submitted by everybody. Raises Refused when there
+    are fewer than `count`.
+    """
+    names = _drawable(campaign)
+    if not 1 <= count <= len(names):
+        raise Refused(
+            f"Between 1 and {len(names)} documents can be drawn: {len(names)} are neither in the "
+            "calibration set nor submitted by everybody.",
+            code="count",
+        )
+    drawn = sorted(draw_names(names, count, seed))
+    chosen = _lock_rows(campaign, drawn)
+    _mark_calibration(campaign, chosen, actor, by="seed", seed=seed)
+    return drawn
+
+
+def draw_names(names: Iterable[str], count: int, seed: int) -> list[str]:
+    """The `count` names whose SHA-256 of “seed:name” comes first: the same for the same seed.
+
+    >>> draw_names(["a", "b", "c"], 2, 7) == draw_names(["c", "b", "a"], 2, 7)
+    True
+    """
+
+    def place(name: str) -> str:
+        return hashlib.sha256(f"{seed}:{name}".encode()).hexdigest()
+
+    return sorted(names, key=place)[:count]
+
+
+@transaction.atomic
+def end_calibration(*, campaign: Campaign, names: Sequence[str], actor: User) -> list[str]:
+    """Makes documents ordinary again; returns those that were calibration.
+
+    Raises Refused for one that was shared out to everybody already.
+    """
+    rows = [row for row in _lock_rows(campaign, names) if row.purpose == Purpose.CALIBRATION]
+    for row in rows:
+        if row.assignments.exists():
+            raise Refused(
+                f"{row.document.name} was shared out to every annotator already: it stays in the "
+                "calibration set.",
+                code="shared_out",
+            )
+    CampaignDocument.objects.filter(pk__in=[row.pk for row in rows]).update(purpose=Purpose.WORK)
+    ended = [row.document.name for row in rows]
+    if ended:
+        record_event(verb="end_calibration", subject=campaign, actor=actor, documents=ended)
+    return ended
+
+
+@transaction.atomic
+def set_document_overlap(
+    *, campaign: Campaign, names: Sequence[str], overlap: int | None, actor: User
+) -> list[str]:
+    """Says how many annotators these documents get; None for the campaign's number.
+
+    Documents shared out already get more annotators, or lose those who have not begun. Returns the
+    names. Raises Refused for a number out of 1 to 4, for calibration, and when too few annotators
+    are there or too many have begun.
+    """
+    if overlap is not None and not 1 <= overlap <= MAX_OVERLAP:
+        raise Refused(f"A document has 1 to {MAX_OVERLAP} annotators.", code="overlap")
+    rows = _lock_rows(campaign, names)
+    for row in rows:
+        if row.purpose == Purpose.CALIBRATION:
+            message = f"{row.document.name} is in the calibration set: every annotator has it."
+            raise Refused(message, code="calibration")
+        row.overlap = overlap
+        row.save(update_fields=["overlap"])
+    locked = Campaign.objects.select_for_update().get(pk=campaign.pk)
+    if locked.state == Campaign.State.OPEN:
+        share_out(campaign=locked, only=[row.pk for row in rows])
+        for row in rows:
+            _shrink(row, overlap or locked.overlap)
+    changed = [row.document.name for row in rows]
+    record_event(
+        verb="set_overlap", subject=campaign, actor=actor, documents=changed, overlap=overlap
+    )
+    return changed
+
+
+def _lock_rows(campaign: Campaign, names: Sequence[str]) -> list[CampaignDocument]:
+    """The documents in the campaign, by name; a draft takes them in for this."""
+    if campaign.state == Campaign.State.CLOSED:
+        raise Refused("The campaign is closed: its teams stay as they are.", code="closed")
+    if campaign.state == Campaign.State.DRAFT:
+        _take_in(campaign, names)
+    rows = CampaignDocument.objects.filter(campaign=campaign, document__name__in=set(names))
+    found = list(
+        rows.exclude(purpose=Purpose.QUALIFICATION)
+        .select_for_update(of=("self",))
+        .select_related("campaign", "document")
+        .order_by("id")
+    )
+    if missing := sorted(set(names) - {row.document.name for row in found}):
+        raise Refused(f"The campaign has no document {missing[0]} to label.", code="documents")
+    for row in found:
+        if row.stage not in NOT_SUBMITTED:
+            raise Refused(
+                f"{row.document.name} is in the stage “{row.stage}”: its team stays as it is.",
+                code="stage",
+            )
+    return sorted(found, key=lambda row: row.document.name)
+
+
+def _take_in(campaign: Campaign, names: Sequence[str]) -> None:
+    known = CampaignDocument.objects.filter(campaign=campaign).values("document")
+    asked = Document.objects.filter(dataset=campaign.dataset_id, name__in=set(names))
+    documents = asked.exclude(pk__in=known)
+    taken = documents.filter(pk__in=campaign.candidates())
+    if unfit := documents.exclude(pk__in=taken).order_by("name").first():
+        raise Refused(_why_unfit(unfit), code="documents")
+    CampaignDocument.objects.bulk_create(
+        CampaignDocument(campaign=campaign, document_id=pk)
+        for pk in taken.order_by("name").values_list("pk", flat=True)
+    )
+
+
+def _why_unfit(document: Document) -> str:
+    if document.kind == Document.Kind.PICTURE:
+        return f"{document.name} is a picture without text: a campaign labels pages."
+    if document.state == Document.State.HELD:
+        return f"{document.name} is held back: {document.held_reason}"
+    return f"{document.name} is not in the selection that the campaign is made of"
+
+
+def _mark_calibration(
+    campaign: Campaign, rows: Sequence[CampaignDocument], actor: User, **how: object
+) -> None:
+    if not rows:
+        return
+    chosen = [row.pk for row in rows]
+    CampaignDocument.objects.filter(pk__in=chosen).update(purpose=Purpose.CALIBRATION, overlap=None)
+    locked = Campaign.objects.select_for_update().get(pk=campaign.pk)
+    if locked.state == Campaign.State.OPEN:
+        share_out(campaign=locked, only=chosen)
+    names = [row.document.name for row in rows]
+    record_event(verb="choose_calibration", subject=campaign, actor=actor, documents=names, **how)
+
+
+def _drawable(campaign: Campaign) -> list[str]:
+    rows = CampaignDocument.objects.filter(campaign=campaign)
+    waiting = rows.filter(purpose=Purpose.WORK, stage__in=NOT_SUBMITTED)
+    names = list(waiting.values_list("document__name", flat=True))
+    if campaign.state == Campaign.State.DRAFT:
+        others = campaign.candidates()
+        names += others.exclude(pk__in=rows.values("document")).values_list("name", flat=True)
+    return names
+
+
+def _shrink(row: CampaignDocument, size: int) -> None:
+    """Takes the page from those who have not begun, the last to get it first."""
+    work = list(row.assignments.standing().select_for_update().order_by("-id"))
+    surplus = len(work) - size
+    if surplus <= 0:
+        return
+    untouched = [
+        each for each in work if each.state == Assignment.State.ASSIGNED and not is_begun(each)
+    ]
+    if len(untouched) < surplus:
+        raise Refused(
+            f"{len(work) - len(untouched)} annotators have begun {row.document.name}: it keeps "
+            "them.",
+            code="begun",
+        )
+    Assignment.objects.filter(pk__in=[each.pk for each in untouched[:surplus]]).delete()
+    settle_document(campaign_document=row)

@@ -1,0 +1,288 @@
+"""The leads' tables: who has which document, and how many annotators each document gets."""
+
+from typing import Any
+from urllib.parse import urlencode
+
+from django import forms
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
+from django.http import Http404, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from annotation.access import Standing, managed_campaign
+from annotation.errors import Refused
+from annotation.models import Assignment, CampaignDocument
+from portal.accounts.access import UserRequest
+from portal.accounts.models import User, display_name
+
+from .returning import return_submission
+from .selectors import (
+    FILTERS,
+    assignment_counts,
+    assignment_lines,
+    assignment_rows,
+    campaign_annotators,
+    document_counts,
+    document_line,
+    document_rows,
+)
+from .teams import (
+    MAX_OVERLAP,
+    HandedOver,
+    choose_calibration,
+    draw_calibration,
+    end_calibration,
+    hand_over,
+    hand_over_everything,
+    set_document_overlap,
+)
+
+
+class AssignmentFilterForm(forms.Form):
+    """The filter of the assignments table; what is wrong in it counts for nothing."""
+
+    idle = forms.IntegerField(
+        required=False, min_value=0, max_value=10_000, label="Idle for more than (days)"
+    )
+    annotator = forms.TypedChoiceField(
+        required=False, coerce=int, empty_value=None, label="Annotator"
+    )
+
+    def __init__(self, *args: Any, annotators: list[tuple[int, str]], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        field = self.fields["annotator"]
+        assert isinstance(field, forms.TypedChoiceField)
+        field.choices = [("", "everybody"), *annotators]
+
+
+class DrawForm(forms.Form):
+    """A calibration set drawn by a seed."""
+
+    count = forms.IntegerField(label="Documents", min_value=1, max_value=10_000, initial=10)
+    seed = forms.IntegerField(
+        label="Seed",
+        min_value=0,
+        max_value=2**53 - 1,
+        help_text="Any number: the same one draws the same documents again.",
+    )
+
+
+class DocumentTeamForm(forms.Form):
+    """What to do with the documents chosen in the table."""
+
+    documents = forms.MultipleChoiceField(
+        error_messages={"required": "Choose documents in the table first."}
+    )
+    action = forms.ChoiceField(
+        choices=[("calibration", ""), ("ordinary", ""), ("overlap", "")],
+    )
+    overlap = forms.TypedChoiceField(
+        required=False,
+        coerce=int,
+        empty_value=None,
+        label="Annotators",
+        choices=[("", "as the campaign"), *((n, str(n)) for n in range(1, MAX_OVERLAP + 1))],
+    )
+
+    def __init__(self, *args: Any, names: list[str], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        field = self.fields["documents"]
+        assert isinstance(field, forms.MultipleChoiceField)
+        field.choices = [(name, name) for name in names]
+
+
+ASSIGNMENTS_PER_PAGE = 50
+
+
+@login_required
+@require_safe
+def assignments(request: UserRequest, slug: str) -> HttpResponse:
+    standing = managed_campaign(request.user, slug)
+    campaign = standing.campaign
+    show = request.GET.get("show", "")
+    show = show if show in FILTERS else FILTERS[0]
+    annotators = campaign_annotators(campaign)
+    form = AssignmentFilterForm(request.GET, annotators=annotators)
+    form.full_clean()
+    chosen = {name: form.cleaned_data.get(name) for name in ("annotator", "idle")}
+    rows = assignment_rows(
+        campaign, show=show, annotator=chosen["annotator"], idle=chosen["idle"] or 0
+    )
+    page = Paginator(rows, ASSIGNMENTS_PER_PAGE).get_page(request.GET.get("page"))
+    counts = assignment_counts(campaign)
+    further = urlencode({name: value for name, value in chosen.items() if value})
+    leaving = chosen["annotator"] if campaign.state == campaign.State.OPEN else None
+    context = {
+        "standing": standing,
+        "form": form,
+        "all_of": next((one for one in annotators if one[0] == leaving), None),
+        "page": page,
+        "lines": assignment_lines(campaign, list(page.object_list)),
+        "show": show,
+        "filters": [(name, counts[name]) for name in FILTERS],
+        "further": further,
+        "query": f"show={show}&{further}".rstrip("&"),
+        "is_filtered": bool(further),
+    }
+    return render(request, "annotation/assignments/assignments.html", context)
+
+
+@login_required
+@require_POST
+def hand_over_(request: UserRequest, slug: str, pk: int) -> HttpResponse:
+    """Gives one assignment to the `heir` sent (a primary key), or to the least loaded."""
+    work = _work(request, slug, pk)
+    chosen = request.POST.get("heir", "")
+    heir = User.objects.filter(pk=chosen).first() if chosen.isdecimal() else None
+    try:
+        handed = hand_over(assignment=work, heir=heir, actor=request.user)
+    except Refused as refusal:
+        messages.error(request, refusal.message)
+    else:
+        messages.success(request, _told(work, handed))
+    return redirect(_back(request, slug))
+
+
+@login_required
+@require_POST
+def return_(request: UserRequest, slug: str, pk: int) -> HttpResponse:
+    """Returns a submitted page to its annotator, with the `reason` sent."""
+    work = _work(request, slug, pk)
+    try:
+        return_submission(
+            assignment=work, reason=request.POST.get("reason", ""), actor=request.user
+        )
+    except Refused as refusal:
+        messages.error(request, f"Not returned. {refusal.message}")
+    else:
+        name = work.campaign_document.document.name
+        messages.success(request, f"{name} went back to {display_name(work.annotator)}.")
+    return redirect(_back(request, slug))
+
+
+@login_required
+@require_POST
+def hand_over_all(request: UserRequest, slug: str, pk: int) -> HttpResponse:
+    """Gives all unfinished work of one annotator (a user's primary key) to the others."""
+    standing = managed_campaign(request.user, slug)
+    annotators = dict(campaign_annotators(standing.campaign))
+    if pk not in annotators:
+        raise Http404("Nobody with work here.")
+    try:
+        handed = hand_over_everything(
+            campaign=standing.campaign, annotator=User.objects.get(pk=pk), actor=request.user
+        )
+    except Refused as refusal:
+        messages.error(request, refusal.message)
+    else:
+        count = f"{handed} document{'' if handed == 1 else 's'}"
+        messages.success(request, f"{count} of {annotators[pk]} went to the other annotators.")
+    return redirect("annotation:assignments", slug)
+
+
+def _work(request: UserRequest, slug: str, pk: int) -> Assignment:
+    """An assignment of a campaign that the user manages."""
+    standing = managed_campaign(request.user, slug)
+    works = Assignment.objects.select_related("campaign_document__document", "annotator")
+    return get_object_or_404(works, pk=pk, campaign_document__campaign=standing.campaign)
+
+
+def _told(work: Assignment, handed: HandedOver) -> str:
+    name = work.campaign_document.document.name
+    former = display_name(work.annotator)
+    if handed.assignment is None:
+        return f"{name} was taken from {former}; every other annotator has it."
+    return f"{name} went from {former} to {display_name(handed.assignment.annotator)}."
+
+
+def _back(request: UserRequest, slug: str) -> str:
+    """The table as it was filtered."""
+    table = reverse("annotation:assignments", args=[slug])
+    query = request.POST.get("query", "")
+    address = f"{table}?{query}" if query else table
+    safe = url_has_allowed_host_and_scheme(address, allowed_hosts=None)
+    return address if safe and "\n" not in query else table
+
+
+DOCUMENTS_PER_PAGE = 100
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def documents(request: UserRequest, slug: str) -> HttpResponse:
+    """The table; a POST does something to the documents chosen in it."""
+    standing = managed_campaign(request.user, slug)
+    campaign = standing.campaign
+    stage = request.GET.get("stage", "")
+    stage = stage if stage in CampaignDocument.Stage.values else ""
+    purpose = "calibration" if "calibration" in request.GET else ""
+    rows = document_rows(campaign, stage=stage, purpose=purpose)
+    page = Paginator(rows, DOCUMENTS_PER_PAGE).get_page(request.GET.get("page"))
+    lines = [document_line(campaign, row) for row in page.object_list]
+    form = DocumentTeamForm(
+        request.POST if request.method == "POST" else None, names=[line.name for line in lines]
+    )
+    if form.is_valid() and _change(request, standing, form):
+        return redirect(request.get_full_path())
+    query = f"stage={stage}" if stage else "calibration" if purpose else ""
+    context = {
+        "standing": standing,
+        "form": form,
+        "draw": DrawForm(),
+        "page": page,
+        "lines": lines,
+        "counts": document_counts(campaign),
+        "stages": CampaignDocument.Stage.choices,
+        "stage": stage,
+        "purpose": purpose,
+        "query": query,
+    }
+    return render(request, "annotation/assignments/documents.html", context)
+
+
+def _change(request: UserRequest, standing: Standing, form: DocumentTeamForm) -> bool:
+    """Whether it was done; else the form says why not."""
+    names, action = form.cleaned_data["documents"], form.cleaned_data["action"]
+    given = {"campaign": standing.campaign, "names": names, "actor": request.user}
+    try:
+        if action == "calibration":
+            done = choose_calibration(**given)
+            text = "Every annotator gets {}."
+        elif action == "ordinary":
+            done = end_calibration(**given)
+            text = "No longer in the calibration set: {}."
+        else:
+            done = set_document_overlap(**given, overlap=form.cleaned_data["overlap"])
+            text = "The number of annotators is set for {}."
+    except Refused as refusal:
+        form.add_error(None, refusal.message)
+        return False
+    count = f"{len(done)} document{'' if len(done) == 1 else 's'}"
+    messages.success(request, text.format(count))
+    return True
+
+
+@login_required
+@require_POST
+def draw(request: UserRequest, slug: str) -> HttpResponse:
+    """Draws a calibration set by a seed."""
+    standing = managed_campaign(request.user, slug)
+    form = DrawForm(request.POST if request.method == "POST" else None)
+    if not form.is_valid():
+        for field, errors in form.errors.items():
+            messages.error(request, f"{form.fields[field].label}: {errors[0]}")
+        return redirect("annotation:documents", slug)
+    try:
+        drawn = draw_calibration(
+            campaign=standing.campaign, actor=request.user, **form.cleaned_data
+        )
+    except Refused as refusal:
+        messages.error(request, refusal.message)
+    else:
+        seed = form.cleaned_data["seed"]
+        messages.success(request, f"Drawn with seed {seed}: {', '.join(drawn)}.")
+    return redirect("annotation:documents", slug)

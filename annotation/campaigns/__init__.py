@@ -1,0 +1,4 @@
+"""A campaign: its settings, guidelines, people, what it waits for, and its releases.
+
+May import `annotation.assignments`, `annotation.qualification` and `annotation.review`.
+"""

@@ -1,0 +1,303 @@
+"""Campaigns, their settings, guidelines and releases, for programs."""
+
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import status
+from rest_framework.exceptions import PermissionDenied
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation.access import Standing, campaign_for, managed_campaign
+from annotation.api_base import AnnotationInvalid, AnnotationRefusal, AnnotationView, user_of
+from annotation.assignments.sharing import assign_documents
+from annotation.models import Campaign
+from portal.accounts.access import is_organiser
+from portal.datasets.services.releases import SplitDraw
+
+from . import serializers as shapes
+from .releases import release_gold, release_state
+from .selectors import (
+    FlaggedWork,
+    campaign_overview,
+    campaign_rows,
+    flagged_work,
+    guidelines_version,
+    guidelines_versions,
+    seen_guidelines,
+)
+from .services import NAMES as SETTINGS
+from .services import (
+    CampaignSettings,
+    change_settings,
+    close_campaign,
+    create_campaign,
+    default_guidelines,
+    edit_guidelines,
+    fixed_settings,
+    mark_guidelines_seen,
+    open_campaign,
+    reopen_campaign,
+    settings_of,
+)
+
+
+class CampaignList(AnnotationView):
+    @extend_schema(
+        summary="My campaigns", tags=["campaigns"], responses=shapes.CampaignRow(many=True)
+    )
+    def get(self, request: Request) -> Response:
+        rows = campaign_rows(request.user)
+        return Response(shapes.CampaignRow(rows, many=True).data)
+
+    @extend_schema(
+        summary="Make a campaign (organisers)",
+        tags=["campaigns"],
+        request=shapes.NewCampaign,
+        responses={201: shapes.CampaignDetail},
+    )
+    def post(self, request: Request) -> Response:
+        if not is_organiser(request.user):
+            raise PermissionDenied("Only organisers may do this.")
+        body = shapes.NewCampaign(data=request.data)
+        body.is_valid(raise_exception=True)
+        wanted = {"guidelines": default_guidelines()} | body.validated_data
+        chosen = {name: wanted.pop(name) for name in SETTINGS if name in wanted}
+        campaign = create_campaign(
+            **wanted, settings=CampaignSettings(**chosen), actor=user_of(request)
+        )
+        return Response(
+            _detail(campaign_for(request.user, campaign.slug)), status=status.HTTP_201_CREATED
+        )
+
+
+class CampaignDetailView(AnnotationView):
+    @extend_schema(
+        operation_id="campaigns_retrieve_one",
+        summary="A campaign: progress, people's work, guidelines",
+        tags=["campaigns"],
+        responses=shapes.CampaignDetail,
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        return Response(_detail(campaign_for(request.user, slug)))
+
+
+def _detail(standing: Standing) -> dict[str, Any]:
+    campaign = standing.campaign
+    figures = campaign_overview(campaign)
+    return {
+        "slug": campaign.slug,
+        "title": campaign.title,
+        "dataset": campaign.dataset.slug,
+        "state": campaign.state,
+        "labels": campaign.labels,
+        "overlap": campaign.overlap,
+        "guidelines": campaign.guidelines,
+        "roles": sorted(standing.roles),
+        "stages": shapes.CampaignStages(figures.stages).data,
+        "annotators": shapes.AnnotatorProgress(figures.annotators, many=True).data,
+        "open_cases": figures.open_cases,
+        "new_documents": figures.new_documents,
+        "unassigned": figures.unassigned,
+        "calibration": figures.calibration,
+        "review_items": figures.review_items,
+        "settings": asdict(settings_of(campaign)),
+        "flagged": shapes.FlaggedWork(_flagged(standing), many=True).data,
+    }
+
+
+def _flagged(standing: Standing) -> list[FlaggedWork]:
+    return flagged_work(standing.campaign) if standing.may_manage else []
+
+
+class _StateChange(AnnotationView):
+    """A POST that carries out one service on the campaign, for its leads and organisers."""
+
+    def change(self, request: Request, slug: str, service: Callable[..., Campaign]) -> Response:
+        standing = managed_campaign(request.user, slug)
+        service(campaign=standing.campaign, actor=user_of(request))
+        return Response(_detail(standing))
+
+
+class CampaignOpen(_StateChange):
+    @extend_schema(
+        summary="Open a campaign (leads, organisers)",
+        description="Shares every document of the dataset out among the annotators.",
+        tags=["campaigns"],
+        request=None,
+        responses={200: shapes.CampaignDetail, 409: AnnotationRefusal},
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        return self.change(request, slug, open_campaign)
+
+
+class CampaignClose(_StateChange):
+    @extend_schema(
+        summary="Close a campaign (leads, organisers)",
+        tags=["campaigns"],
+        request=None,
+        responses={200: shapes.CampaignDetail, 409: AnnotationRefusal},
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        return self.change(request, slug, close_campaign)
+
+
+class CampaignReopen(_StateChange):
+    @extend_schema(
+        summary="Open a closed campaign again (leads, organisers)",
+        tags=["campaigns"],
+        request=None,
+        responses={200: shapes.CampaignDetail, 409: AnnotationRefusal},
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        return self.change(request, slug, reopen_campaign)
+
+
+class CampaignAssign(AnnotationView):
+    @extend_schema(
+        summary="Share out documents added to the dataset later (leads, organisers)",
+        tags=["campaigns"],
+        request=None,
+        responses={200: shapes.DocumentsShared, 409: AnnotationRefusal},
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        standing = managed_campaign(request.user, slug)
+        documents = assign_documents(campaign=standing.campaign, actor=user_of(request))
+        return Response({"documents": documents})
+
+
+class CampaignSettingsView(AnnotationView):
+    @extend_schema(
+        summary="How the workflow of a campaign runs (leads, organisers)",
+        tags=["campaigns"],
+        responses=shapes.WorkflowSettingsState,
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        return Response(_settings(managed_campaign(request.user, slug).campaign))
+
+    @extend_schema(
+        summary="Change settings (leads, organisers)",
+        tags=["campaigns"],
+        request=shapes.WorkflowSettingsChange,
+        responses={200: shapes.WorkflowSettingsState, 409: AnnotationRefusal},
+    )
+    def patch(self, request: Request, slug: str) -> Response:
+        standing = managed_campaign(request.user, slug)
+        body = shapes.WorkflowSettingsChange(data=request.data)
+        body.is_valid(raise_exception=True)
+        changed = change_settings(
+            campaign=standing.campaign, actor=user_of(request), **body.validated_data
+        )
+        return Response(_settings(changed))
+
+
+def _settings(campaign: Campaign) -> dict[str, Any]:
+    return asdict(settings_of(campaign)) | {
+        "overlap": campaign.overlap,
+        "fixed": fixed_settings(campaign),
+    }
+
+
+class CampaignGuidelinesView(AnnotationView):
+    @extend_schema(
+        summary="The guidelines of a campaign",
+        description="The newest version, or the one asked for.",
+        tags=["campaigns"],
+        parameters=[shapes.GuidelinesVersionQuery],
+        responses=shapes.CampaignGuidelines,
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        campaign = campaign_for(request.user, slug).campaign
+        query = shapes.GuidelinesVersionQuery(data=request.query_params)
+        query.is_valid(raise_exception=True)
+        number = query.validated_data.get("version", campaign.guidelines_version)
+        return _guidelines(request, campaign, number)
+
+    @extend_schema(
+        summary="Write a new version of the guidelines (leads, organisers)",
+        tags=["campaigns"],
+        request=shapes.GuidelinesEdit,
+        responses=shapes.CampaignGuidelines,
+    )
+    def put(self, request: Request, slug: str) -> Response:
+        standing = managed_campaign(request.user, slug)
+        body = shapes.GuidelinesEdit(data=request.data)
+        body.is_valid(raise_exception=True)
+        campaign = edit_guidelines(
+            campaign=standing.campaign,
+            text=body.validated_data["guidelines"],
+            note=body.validated_data["note"],
+            actor=user_of(request),
+        )
+        return _guidelines(request, campaign, campaign.guidelines_version)
+
+
+def _guidelines(request: Request, campaign: Campaign, number: int) -> Response:
+    version = guidelines_version(campaign, number)
+    versions = guidelines_versions(campaign)
+    return Response(
+        {
+            "guidelines": version.text,
+            "version": version.number,
+            "seen_version": seen_guidelines(campaign, user_of(request).pk),
+            "versions": shapes.GuidelinesVersionRow(versions, many=True).data,
+        }
+    )
+
+
+class CampaignGuidelinesSeen(AnnotationView):
+    @extend_schema(
+        summary="Remember that I have opened a version of the guidelines",
+        description="It never goes back, and not beyond the newest version there is.",
+        tags=["campaigns"],
+        request=shapes.GuidelinesOpened,
+        responses=shapes.GuidelinesSeenVersion,
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        campaign = campaign_for(request.user, slug).campaign
+        body = shapes.GuidelinesOpened(data=request.data)
+        body.is_valid(raise_exception=True)
+        seen = mark_guidelines_seen(
+            campaign=campaign, version=body.validated_data["version"], user=user_of(request)
+        )
+        return Response({"seen_version": seen})
+
+
+class CampaignRelease(AnnotationView):
+    @extend_schema(
+        summary="What can be released (leads, organisers)",
+        tags=["campaigns"],
+        responses=shapes.CampaignReleaseState,
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        standing = managed_campaign(request.user, slug)
+        return Response(shapes.CampaignReleaseState(release_state(standing.campaign)).data)
+
+    @extend_schema(
+        summary="Freeze a release (leads, organisers)",
+        tags=["campaigns"],
+        request=shapes.NewCampaignRelease,
+        responses={
+            201: shapes.FrozenCampaignRelease,
+            409: AnnotationRefusal,
+            422: AnnotationInvalid,
+        },
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        standing = managed_campaign(request.user, slug)
+        body = shapes.NewCampaignRelease(data=request.data)
+        body.is_valid(raise_exception=True)
+        if body.validated_data["leave_out_unfinished"] and not standing.is_organiser:
+            raise PermissionDenied("Only organisers leave unfinished documents out of a release.")
+        wanted = dict(body.validated_data)
+        share, seed = wanted.pop("test_share", None), wanted.pop("seed")
+        group_by = wanted.pop("group_by")
+        release = release_gold(
+            campaign=standing.campaign,
+            actor=user_of(request),
+            draw=None if share is None else SplitDraw(share, seed, group_by),
+            **wanted,
+        )
+        return Response(shapes.FrozenCampaignRelease(release).data, status=status.HTTP_201_CREATED)

@@ -1,0 +1,416 @@
+"""The people of a campaign: who belongs to it, who is invited, added, removed or reminded."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.db import transaction
+from django.db.models import Count, Q
+from django.http import Http404
+from django.urls import reverse
+
+from annotation.access import Standing, campaign_for
+from annotation.assignments.sharing import calibrate_newcomer, lock_calibration
+from annotation.assignments.teams import UNFINISHED, hand_over_all
+from annotation.errors import Refused
+from annotation.models import (
+    Assignment,
+    Campaign,
+    CampaignDocument,
+    CampaignInvitation,
+    Membership,
+    Reminder,
+)
+from annotation.qualification.services import assign_qualification
+from portal.accounts.invitations.selectors import (
+    InvitationRefused,
+    InvitationRow,
+    Offer,
+    accounts_of,
+    invitation_row,
+    letter_states,
+    pending,
+    unanswered,
+)
+from portal.accounts.invitations.services import LETTER_ATTEMPTS, make_invitation
+from portal.accounts.models import Invitation, User, display_name
+from portal.audit.models import record_event
+from portal.jobs.services import enqueue
+
+from .waiting import PersonWaiting, campaign_waiting, person_waiting
+
+MAX_DAYS = 365
+
+
+@dataclass(frozen=True)
+class Person:
+    """One membership as the people page lists it."""
+
+    pk: int
+    name: str
+    email: str
+    role: str
+    removable: bool
+
+
+def campaign_people(standing: Standing) -> list[Person]:
+    """Leads first, then annotators and reviewers, each in the order of joining."""
+    order = [Membership.Role.LEAD, Membership.Role.ANNOTATOR, Membership.Role.REVIEWER]
+    memberships = (
+        Membership.objects.filter(campaign=standing.campaign).select_related("user").order_by("id")
+    )
+    people = [
+        Person(
+            pk=membership.pk,
+            name=display_name(membership.user),
+            email=membership.user.email,
+            role=membership.role,
+            removable=standing.may_give(membership.role),
+        )
+        for membership in memberships
+    ]
+    return sorted(people, key=lambda person: order.index(Membership.Role(person.role)))
+
+
+@dataclass(frozen=True)
+class LeavingWork:
+    """What somebody would leave behind: numbers of their own pages."""
+
+    untouched: int
+    begun: int
+    submitted: int
+
+
+def leaving_work(campaign: Campaign, user: User) -> LeavingWork:
+    state = Assignment.State
+    mine = Assignment.objects.of(user).filter(campaign_document__campaign=campaign)
+    work = mine.exclude(campaign_document__purpose=CampaignDocument.Purpose.QUALIFICATION)
+    counts = work.aggregate(
+        untouched=Count("pk", filter=Q(state=state.ASSIGNED)),
+        begun=Count("pk", filter=Q(state=state.IN_PROGRESS)),
+        submitted=Count("pk", filter=Q(state=state.SUBMITTED)),
+    )
+    return LeavingWork(**counts)
+
+
+def campaign_invitations(standing: Standing) -> list[InvitationRow]:
+    """Invitations to the campaign without an answer, the newest first. Two queries."""
+    rows = list(
+        CampaignInvitation.objects.filter(campaign=standing.campaign, invitation__in=unanswered())
+        .select_related("invitation__invited_by")
+        .order_by("-invitation")
+    )
+    letters = letter_states([row.invitation for row in rows])
+    return [
+        invitation_row(
+            row.invitation,
+            role=row.role,
+            letter=letters[row.pk],
+            urls=_urls(standing, row) if standing.may_give(row.role) else ("", "", ""),
+        )
+        for row in rows
+    ]
+
+
+def _urls(standing: Standing, row: CampaignInvitation) -> tuple[str, str, str]:
+    place = [standing.campaign.slug, row.pk]
+    return (
+        reverse("annotation:invitation-resend", args=place),
+        reverse("annotation:invitation-revoke", args=place),
+        reverse("annotation:invitation-link", args=place),
+    )
+
+
+@transaction.atomic
+def add_member(*, campaign: Campaign, user: User, role: str, actor: User | None) -> Membership:
+    """Gives `user` a role. Who has it already keeps it: nothing happens twice."""
+    membership, created = Membership.objects.get_or_create(campaign=campaign, user=user, role=role)
+    if created:
+        record_event(verb="add_member", subject=campaign, actor=actor, user=user.pk, role=str(role))
+        if role == Membership.Role.ANNOTATOR:
+            assign_qualification(campaign=campaign, user=user)
+            calibrate_newcomer(campaign=campaign)
+    return membership
+
+
+@transaction.atomic
+def remove_member(*, membership: Membership, actor: User, begun: bool = False) -> int:
+    """Takes a role away; returns how many documents went to other annotators.
+
+    Submitted work stays and counts. Documents an annotator never began go to the others; those
+    begun must be submitted first, or go, too, if `begun` says so. Raises Refused in that case, or
+    when nobody is left to take over.
+    """
+    handed_over = 0
+    if membership.role == Membership.Role.ANNOTATOR:
+        handed_over = hand_over_all(
+            campaign=membership.campaign, leaving=membership.user, actor=actor, begun=begun
+        )
+    # Work is shared out under this lock; pages are locked before it, as everywhere.
+    campaign = Campaign.objects.select_for_update().get(pk=membership.campaign_id)
+    _refuse_new_work(membership)
+    record_event(
+        verb="remove_member",
+        subject=campaign,
+        actor=actor,
+        user=membership.user_id,
+        role=membership.role,
+        handed_over=handed_over,
+    )
+    membership.delete()
+    return handed_over
+
+
+def _refuse_new_work(membership: Membership) -> None:
+    left = Assignment.objects.filter(
+        campaign_document__campaign=membership.campaign_id,
+        annotator=membership.user_id,
+        state__in=UNFINISHED,
+    )
+    if membership.role == Membership.Role.ANNOTATOR and left.exists():
+        raise Refused(
+            f"{membership.user} was given another document just now. Try again.", code="new_work"
+        )
+
+
+@transaction.atomic
+def leave_campaign(*, campaign: Campaign, user: User) -> int:
+    """Gives up all one's own roles; returns how many documents went to other annotators.
+
+    Raises Refused while work is begun and not submitted, when nobody could take over the rest, and
+    for the only lead. Leaving twice is leaving once.
+    """
+    mine = Membership.objects.filter(campaign=campaign, user=user)
+    memberships = list(mine.select_related("campaign", "user").order_by("id"))
+    # Pages are locked before their campaign: first goes the role that has pages.
+    memberships.sort(key=lambda each: each.role != Membership.Role.ANNOTATOR)
+    try:
+        handed_over = sum(remove_member(membership=each, actor=user) for each in memberships)
+    except Refused as refusal:
+        if refusal.code != "holds_work":
+            raise
+        raise Refused(
+            "You have begun documents and not submitted them. Submit them first, or ask the "
+            "campaign’s lead to hand them over to somebody else.",
+            code="holds_work",
+        ) from refusal
+    # Asked last, under the campaign's lock, so that of two leads leaving at once one stays.
+    if any(membership.role == Membership.Role.LEAD for membership in memberships):
+        _refuse_last_lead(campaign)
+    return handed_over
+
+
+def _refuse_last_lead(campaign: Campaign) -> None:
+    if not Membership.objects.filter(campaign=campaign, role=Membership.Role.LEAD).exists():
+        raise Refused(
+            "You are the only lead of this campaign. Ask an organiser to choose another one first.",
+            code="only_lead",
+        )
+
+
+Role = Membership.Role
+_WHAT = {Role.ANNOTATOR: "an annotator", Role.LEAD: "a lead", Role.REVIEWER: "a reviewer"}
+_ABOUT = {
+    Role.ANNOTATOR: "You mark facts on pages of documents, in the browser, without seeing what "
+    "others mark. Written guidelines say what to mark.",
+    Role.LEAD: "You look after the campaign: its people, its pages, and what annotators differ on.",
+    Role.REVIEWER: "As an expert in the field you check a sample of the facts that annotators and "
+    "leads have settled.",
+}
+
+
+@dataclass(frozen=True)
+class Invited:
+    """The addresses that were given, by what became of them."""
+
+    added: tuple[str, ...]
+    """Have an account: they hold the role now and are told by a letter."""
+    invited: tuple[str, ...]
+    known: tuple[str, ...]
+    """Hold the role, or an invitation to it, already: nothing was done."""
+
+
+def role_in_words(role: str, campaign: Campaign) -> str:
+    """Such as “an annotator of the campaign “Spring round””."""
+    return f"{_WHAT[Role(role)]} of the campaign “{campaign.title}”"
+
+
+@transaction.atomic
+def invite_people(
+    *, campaign: Campaign, emails: Sequence[str], role: str, actor: User, origin: str
+) -> Invited:
+    """Gives the role to those who have an account, and invites the others.
+
+    `emails` in lower case, each once; `origin` is the address of the site for the letters' links.
+    Raises Refused when an account is switched off; then nothing is done.
+    """
+    # The locks of somebody joining, in their order, before the first one joins.
+    lock_calibration(campaign)
+    locked = Campaign.objects.select_for_update().get(pk=campaign.pk)
+    accounts = accounts_of(emails)
+    _refuse_switched_off(accounts)
+    members = set(
+        Membership.objects.filter(campaign=locked, role=role).values_list("user", flat=True)
+    )
+    waiting = _waiting_for(locked, role)
+    known = [
+        email
+        for email in emails
+        if (email in accounts and accounts[email].pk in members)
+        or (email not in accounts and email in waiting)
+    ]
+    new = [email for email in emails if email not in known]
+    added = [email for email in new if email in accounts]
+    for email in added:
+        _add(locked, accounts[email], role, actor, origin)
+    invited = [email for email in new if email not in accounts]
+    for email in invited:
+        _invite(locked, email, role, actor, origin)
+    return Invited(tuple(added), tuple(invited), tuple(known))
+
+
+def _refuse_switched_off(accounts: dict[str, User]) -> None:
+    off = [email for email, user in accounts.items() if not user.is_active]
+    if off:
+        raise Refused(
+            f"Switched off: the account of {', '.join(sorted(off))}. Only an organiser can switch "
+            "it on again.",
+            code="switched_off",
+        )
+
+
+def _waiting_for(campaign: Campaign, role: str) -> set[str]:
+    rows = CampaignInvitation.objects.filter(campaign=campaign, role=role, invitation__in=pending())
+    return set(rows.values_list("invitation__email", flat=True))
+
+
+def _add(campaign: Campaign, user: User, role: str, actor: User, origin: str) -> None:
+    membership = add_member(campaign=campaign, user=user, role=role, actor=actor)
+    if user.pk != actor.pk:
+        enqueue(
+            kind="tell_new_member",
+            payload={"membership": membership.pk, "actor": actor.pk, "origin": origin},
+            max_attempts=LETTER_ATTEMPTS,
+        )
+
+
+def _invite(campaign: Campaign, email: str, role: str, actor: User, origin: str) -> None:
+    invitation = make_invitation(email=email, actor=actor, origin=origin)
+    CampaignInvitation.objects.create(invitation=invitation, campaign=campaign, role=role)
+    record_event(
+        verb="invite_member", subject=campaign, actor=actor, invitation=invitation.pk,
+        role=str(role),
+    )  # fmt: skip
+
+
+class CampaignOffers:
+    """What accounts ask when an invitation is shown, sent or accepted."""
+
+    relation = "campaign_invitation"
+
+    def describe(self, invitation: Invitation) -> Offer | None:
+        row = _row(invitation)
+        if row is None:
+            return None
+        return Offer(
+            what=role_in_words(row.role, row.campaign),
+            about=_ABOUT[Role(row.role)],
+            url=row.campaign.get_absolute_url(),
+        )
+
+    def give(self, invitation: Invitation, user: User) -> None:
+        """Raises InvitationRefused where the inviter could not give the role today."""
+        row = _row(invitation)
+        if row is None:
+            return
+        inviter = invitation.invited_by
+        if inviter is None or not _may_still_give(inviter, row):
+            raise InvitationRefused(
+                "Whoever invited you may not give this role any more. Ask the campaign’s lead or "
+                "an organiser for a new invitation.",
+                code="inviter",
+            )
+        add_member(campaign=row.campaign, user=user, role=row.role, actor=inviter)
+
+
+def _row(invitation: Invitation) -> CampaignInvitation | None:
+    rows = CampaignInvitation.objects.select_related("campaign")
+    return rows.filter(invitation=invitation).first()
+
+
+def _may_still_give(inviter: User, row: CampaignInvitation) -> bool:
+    if not inviter.is_active:
+        return False
+    try:
+        return campaign_for(inviter, row.campaign.slug).may_give(row.role)
+    except Http404:
+        return False
+
+
+@dataclass(frozen=True)
+class Reminded:
+    """Names of those whom a letter goes to, and of those who were reminded within a day before."""
+
+    sent: tuple[str, ...]
+    lately: tuple[str, ...]
+
+
+@transaction.atomic
+def remind_person(*, campaign: Campaign, user: User, actor: User, origin: str) -> Reminder:
+    """Orders a letter to one member; `origin` is the address of the site for its links.
+
+    Raises Refused when nothing waits for them, when they were reminded within a day, and for
+    oneself.
+    """
+    # Of two who press the button at once the second sees the first one's reminder.
+    locked = Campaign.objects.select_for_update().get(pk=campaign.pk)
+    person = person_waiting(locked, user.pk)
+    if person is None or not person.work:
+        raise Refused(f"Nothing waits for {user} now.", code="nothing")
+    if user.pk == actor.pk:
+        raise Refused("That is you: you need no letter.", code="oneself")
+    if not user.is_active:
+        raise Refused(f"The account of {user} is switched off.", code="switched_off")
+    if person.reminded_at and person.was_just_reminded:
+        raise Refused(
+            f"{user} was reminded on {person.reminded_at:%Y-%m-%d at %H:%M} UTC. One letter a day "
+            "is enough.",
+            code="reminded",
+        )
+    return _remind(locked, person, actor, origin)
+
+
+@transaction.atomic
+def remind_waiting(*, campaign: Campaign, days: int, actor: User, origin: str) -> Reminded:
+    """Orders letters to all for whom something has waited for at least so many whole days."""
+    locked = Campaign.objects.select_for_update().get(pk=campaign.pk)
+    late = [
+        person
+        for person in campaign_waiting(locked).people
+        if person.work
+        and person.days >= days
+        and person.user.is_active
+        and person.user.pk != actor.pk
+    ]
+    now = [person for person in late if person.can_be_reminded]
+    for person in now:
+        _remind(locked, person, actor, origin)
+    return Reminded(
+        sent=tuple(person.name for person in now),
+        lately=tuple(person.name for person in late if person.was_just_reminded),
+    )
+
+
+def _remind(campaign: Campaign, person: PersonWaiting, actor: User, origin: str) -> Reminder:
+    reminder = Reminder.objects.create(
+        campaign=campaign, user=person.user, waiting=person.total, sent_by=actor
+    )
+    record_event(
+        verb="remind_member", subject=campaign, actor=actor, user=person.user.pk,
+        waiting=person.total,
+    )  # fmt: skip
+    enqueue(
+        kind="send_reminder",
+        payload={"reminder": reminder.pk, "origin": origin},
+        max_attempts=LETTER_ATTEMPTS,
+    )
+    return reminder

@@ -1,0 +1,362 @@
+"""The people of a campaign, inviting, leaving, what waits for whom and reminders, for programs."""
+
+from typing import Any
+
+from django import forms
+from django.shortcuts import get_object_or_404
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers, status
+from rest_framework.exceptions import PermissionDenied, ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation.access import Standing, campaign_for, managed_campaign
+from annotation.api_base import AnnotationRefusal, AnnotationView, user_of
+from annotation.assignments.api import HandedOver
+from annotation.errors import Refused
+from annotation.models import CampaignInvitation, Membership
+from portal.accounts.emails import origin_of
+from portal.accounts.invitations.api import InvitationLink
+from portal.accounts.invitations.selectors import LETTERS, InvitationRefused, accounts_of
+from portal.accounts.invitations.services import make_link, resend_invitation, revoke_invitation
+from portal.accounts.invitations.views import read_addresses
+from portal.accounts.models import Invitation, User
+
+from .people import (
+    MAX_DAYS,
+    campaign_invitations,
+    campaign_people,
+    invite_people,
+    leave_campaign,
+    remind_person,
+    remind_waiting,
+    remove_member,
+)
+from .waiting import WORDS, campaign_waiting
+
+
+class NewCampaignMember(serializers.Serializer[Any]):
+    email = serializers.EmailField()
+    role = serializers.ChoiceField(choices=Membership.Role.choices)
+
+
+class CampaignMember(serializers.Serializer[Any]):
+    id = serializers.IntegerField(source="pk")
+    name = serializers.CharField()
+    email = serializers.EmailField()
+    role = serializers.ChoiceField(choices=Membership.Role.choices)
+
+
+class MemberRemoval(serializers.Serializer[Any]):
+    begun = serializers.BooleanField(
+        default=False, help_text="Hand over begun work, too: others begin anew."
+    )
+
+
+class NewInvitations(serializers.Serializer[Any]):
+    emails = serializers.ListField(
+        child=serializers.CharField(max_length=320), help_text="At most fifty addresses."
+    )
+    role = serializers.ChoiceField(choices=Membership.Role.choices)
+
+    def validate_emails(self, emails: list[str]) -> list[str]:
+        try:
+            return read_addresses(emails)
+        except forms.ValidationError as error:
+            raise serializers.ValidationError(error.messages) from None
+
+
+class InvitedPeople(serializers.Serializer[Any]):
+    added = serializers.ListField(
+        child=serializers.EmailField(), help_text="Have an account and hold the role now."
+    )
+    invited = serializers.ListField(child=serializers.EmailField())
+    known = serializers.ListField(
+        child=serializers.EmailField(),
+        help_text="Hold the role or an invitation to it already; nothing was done.",
+    )
+
+
+class CampaignInvitationRow(serializers.Serializer[Any]):
+    id = serializers.IntegerField(source="pk")
+    email = serializers.EmailField()
+    role = serializers.ChoiceField(choices=Membership.Role.choices)
+    letter = serializers.ChoiceField(choices=LETTERS, help_text="How the newest letter fares.")
+    sent_at = serializers.DateTimeField()
+    expires_at = serializers.DateTimeField()
+    is_expired = serializers.BooleanField()
+    invited_by = serializers.CharField()
+
+
+class WaitingWork(serializers.Serializer[Any]):
+    kind = serializers.CharField(help_text=f"One of {', '.join(WORDS)}.")
+    count = serializers.IntegerField()
+    since = serializers.DateTimeField(allow_null=True)
+
+
+class WaitingPerson(serializers.Serializer[Any]):
+    id = serializers.IntegerField(source="user.pk", help_text="What a reminder is addressed to.")
+    name = serializers.CharField()
+    roles = serializers.ListField(child=serializers.CharField())
+    work = WaitingWork(many=True)
+    since = serializers.DateTimeField(allow_null=True)
+    last_activity = serializers.DateField(allow_null=True)
+    reminded_at = serializers.DateTimeField(allow_null=True)
+
+
+class WaitingInCampaign(serializers.Serializer[Any]):
+    people = WaitingPerson(many=True, help_text="The longest wait first.")
+    nobodys = WaitingWork(many=True, help_text="Work for which nobody has the role.")
+
+
+class RemindWaiting(serializers.Serializer[Any]):
+    days = serializers.IntegerField(
+        min_value=0, max_value=MAX_DAYS, help_text="Whole days something has waited at least."
+    )
+
+
+class RemindedPeople(serializers.Serializer[Any]):
+    sent = serializers.ListField(child=serializers.CharField(), help_text="Names.")
+    lately = serializers.ListField(
+        child=serializers.CharField(), help_text="Reminded within a day before; no letter now."
+    )
+
+
+class ReminderSent(serializers.Serializer[Any]):
+    waiting = serializers.IntegerField(help_text="Pieces of work the letter was ordered for.")
+    sent_at = serializers.DateTimeField()
+
+
+class CampaignPeople(AnnotationView):
+    @extend_schema(
+        summary="The people of a campaign (leads, organisers)",
+        tags=["campaigns"],
+        responses=CampaignMember(many=True),
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        standing = managed_campaign(request.user, slug)
+        return Response(CampaignMember(campaign_people(standing), many=True).data)
+
+    @extend_schema(
+        summary="Give somebody with an account a role (leads, organisers)",
+        description="They are told by e-mail. Others are invited under `invitations/`. Only "
+        "organisers make somebody a lead.",
+        tags=["campaigns"],
+        request=NewCampaignMember,
+        responses={201: CampaignMember(many=True), 409: AnnotationRefusal},
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        standing = managed_campaign(request.user, slug)
+        body = NewCampaignMember(data=request.data)
+        body.is_valid(raise_exception=True)
+        role = body.validated_data["role"]
+        _require_may_give(standing, role)
+        email = body.validated_data["email"].lower()
+        if email not in accounts_of([email]):
+            raise ValidationError({"email": ["Nobody has an account with this address."]})
+        invite_people(
+            campaign=standing.campaign,
+            emails=[email],
+            role=role,
+            actor=user_of(request),
+            origin=origin_of(request),
+        )
+        people = CampaignMember(campaign_people(standing), many=True).data
+        return Response(people, status=status.HTTP_201_CREATED)
+
+
+class CampaignPerson(AnnotationView):
+    @extend_schema(
+        summary="Take a role away (leads, organisers)",
+        description="Documents an annotator never began go to the others; with `begun` those, too, "
+        "that are begun and not submitted.",
+        tags=["campaigns"],
+        parameters=[MemberRemoval],
+        responses={200: HandedOver, 409: AnnotationRefusal},
+    )
+    def delete(self, request: Request, slug: str, pk: int) -> Response:
+        standing = managed_campaign(request.user, slug)
+        membership = get_object_or_404(standing.campaign.memberships.select_related("user"), pk=pk)
+        _require_may_give(standing, membership.role)
+        query = MemberRemoval(data=request.query_params)
+        query.is_valid(raise_exception=True)
+        handed_over = remove_member(
+            membership=membership, actor=user_of(request), **query.validated_data
+        )
+        return Response({"handed_over": handed_over})
+
+
+def _require_may_give(standing: Standing, role: str) -> None:
+    if not standing.may_give(role):
+        raise PermissionDenied("Only organisers choose who leads a campaign.")
+
+
+TAGS = ["people"]
+
+
+class PeopleView(AnnotationView):
+    def handle_exception(self, exc: Exception) -> Response:
+        if isinstance(exc, InvitationRefused):
+            exc = Refused(exc.message, code=exc.code)
+        return super().handle_exception(exc)
+
+
+class CampaignInvitations(PeopleView):
+    @extend_schema(
+        summary="Invitations without an answer (leads, organisers)",
+        tags=TAGS,
+        responses=CampaignInvitationRow(many=True),
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        standing = managed_campaign(request.user, slug)
+        rows = campaign_invitations(standing)
+        return Response(CampaignInvitationRow(rows, many=True).data)
+
+    @extend_schema(
+        summary="Invite people by e-mail (leads, organisers)",
+        description="Whoever has an account gets the role at once; the others get a letter with a "
+        "link that is good for 14 days and once. Only organisers make somebody a lead.",
+        tags=TAGS,
+        request=NewInvitations,
+        responses={201: InvitedPeople, 409: AnnotationRefusal},
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        standing = managed_campaign(request.user, slug)
+        body = NewInvitations(data=request.data)
+        body.is_valid(raise_exception=True)
+        if not standing.may_give(body.validated_data["role"]):
+            raise PermissionDenied("Only organisers choose who leads a campaign.")
+        invited = invite_people(
+            **body.validated_data,
+            campaign=standing.campaign,
+            actor=user_of(request),
+            origin=origin_of(request),
+        )
+        return Response(InvitedPeople(invited).data, status=status.HTTP_201_CREATED)
+
+
+def _invitation(request: Request, slug: str, pk: int) -> Invitation:
+    """An invitation whose role the caller may give."""
+    standing = managed_campaign(request.user, slug)
+    rows = CampaignInvitation.objects.filter(campaign=standing.campaign)
+    row = get_object_or_404(rows.select_related("invitation"), invitation__id=pk)
+    if not standing.may_give(row.role):
+        raise PermissionDenied("Only organisers choose who leads a campaign.")
+    return row.invitation
+
+
+class CampaignInvitationDetail(PeopleView):
+    @extend_schema(
+        summary="Withdraw an invitation (leads, organisers)",
+        tags=TAGS,
+        responses={204: None, 409: AnnotationRefusal},
+    )
+    def delete(self, request: Request, slug: str, pk: int) -> Response:
+        revoke_invitation(invitation=_invitation(request, slug, pk), actor=user_of(request))
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class CampaignInvitationLink(PeopleView):
+    @extend_schema(
+        summary="Make a link to hand over by other means (leads, organisers)",
+        description="Only where no email arrives: the site prints its emails, or sending failed. "
+        "The link is good for 14 days, for the invitation's address alone; former ones end.",
+        tags=TAGS,
+        request=None,
+        responses={201: InvitationLink, 409: AnnotationRefusal},
+    )
+    def post(self, request: Request, slug: str, pk: int) -> Response:
+        made = make_link(
+            invitation=_invitation(request, slug, pk),
+            actor=user_of(request),
+            origin=origin_of(request),
+        )
+        return Response({"link": made}, status=status.HTTP_201_CREATED)
+
+
+class CampaignInvitationResend(PeopleView):
+    @extend_schema(
+        summary="Send an invitation again (leads, organisers)",
+        description="A new link, good for 14 days; the former one ends.",
+        tags=TAGS,
+        request=None,
+        responses={204: None, 409: AnnotationRefusal},
+    )
+    def post(self, request: Request, slug: str, pk: int) -> Response:
+        resend_invitation(
+            invitation=_invitation(request, slug, pk),
+            actor=user_of(request),
+            origin=origin_of(request),
+        )
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class CampaignLeave(PeopleView):
+    @extend_schema(
+        summary="Give up all my roles in a campaign",
+        description="Untouched pages go to others. Begun pages have to be submitted before, or "
+        "handed over by a lead.",
+        tags=TAGS,
+        request=None,
+        responses={200: HandedOver, 409: AnnotationRefusal},
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        standing = campaign_for(request.user, slug)
+        if not standing.roles:
+            raise PermissionDenied("You hold no role in this campaign that you could give up.")
+        handed_over = leave_campaign(campaign=standing.campaign, user=user_of(request))
+        return Response({"handed_over": handed_over})
+
+
+class CampaignWaiting(PeopleView):
+    @extend_schema(
+        summary="What is waiting for whom (leads, organisers)",
+        description="Numbers of tasks, since when, the day of the last activity, the last "
+        "reminder. Work that is not assigned to one person counts for each who has the role.",
+        tags=TAGS,
+        responses=WaitingInCampaign,
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        standing = managed_campaign(request.user, slug)
+        return Response(WaitingInCampaign(campaign_waiting(standing.campaign)).data)
+
+
+class CampaignRemindAll(PeopleView):
+    @extend_schema(
+        summary="Remind all who have waited so long (leads, organisers)",
+        tags=TAGS,
+        request=RemindWaiting,
+        responses=RemindedPeople,
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        standing = managed_campaign(request.user, slug)
+        body = RemindWaiting(data=request.data)
+        body.is_valid(raise_exception=True)
+        reminded = remind_waiting(
+            campaign=standing.campaign,
+            days=body.validated_data["days"],
+            actor=user_of(request),
+            origin=origin_of(request),
+        )
+        return Response(RemindedPeople(reminded).data)
+
+
+class CampaignRemind(PeopleView):
+    @extend_schema(
+        operation_id="campaigns_waiting_remind_one",
+        summary="Remind one person (leads, organisers)",
+        description="One letter a day and person at most: 409 with code `reminded`.",
+        tags=TAGS,
+        request=None,
+        responses={201: ReminderSent, 409: AnnotationRefusal},
+    )
+    def post(self, request: Request, slug: str, pk: int) -> Response:
+        standing = managed_campaign(request.user, slug)
+        members = User.objects.filter(memberships__campaign=standing.campaign).distinct()
+        reminder = remind_person(
+            campaign=standing.campaign,
+            user=get_object_or_404(members, pk=pk),
+            actor=user_of(request),
+            origin=origin_of(request),
+        )
+        return Response(ReminderSent(reminder).data, status=status.HTTP_201_CREATED)

@@ -1,0 +1,270 @@
+"""The people of a campaign: who is in, who is invited, who leaves, and what waits for whom."""
+
+from collections.abc import Callable
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from annotation.access import Standing, campaign_for, managed_campaign
+from annotation.errors import Refused
+from annotation.models import CampaignInvitation, Membership
+from portal.accounts.access import UserRequest
+from portal.accounts.emails import origin_of
+from portal.accounts.invitations.selectors import InvitationRefused, emails_are_sent
+from portal.accounts.invitations.services import make_link, resend_invitation, revoke_invitation
+from portal.accounts.invitations.views import NO_EMAILS, AddressesField, never_stored, resent
+from portal.accounts.models import Invitation, User
+
+from .people import (
+    MAX_DAYS,
+    Invited,
+    Reminded,
+    campaign_invitations,
+    campaign_people,
+    invite_people,
+    leave_campaign,
+    leaving_work,
+    remind_person,
+    remind_waiting,
+    remove_member,
+)
+from .waiting import campaign_waiting
+
+
+class InviteMembersForm(forms.Form):
+    """Who, by e-mail, gets which role. Only roles that the person asking may give."""
+
+    emails = AddressesField(
+        help_text="One per line. Whoever has an account is in at once; others get an invitation."
+    )
+    role = forms.ChoiceField()
+
+    def __init__(self, *args: Any, standing: Standing, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        role = self.fields["role"]
+        assert isinstance(role, forms.ChoiceField)
+        role.choices = [
+            (value, label) for value, label in Membership.Role.choices if standing.may_give(value)
+        ]
+
+
+class RemindForm(forms.Form):
+    days = forms.IntegerField(
+        label="Days",
+        initial=3,
+        min_value=0,
+        max_value=MAX_DAYS,
+        help_text="Whole days that something has waited for at least.",
+    )
+
+
+NOT_YOURS_TO_GIVE = "Only organisers choose who leads a campaign."
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def people(request: UserRequest, slug: str) -> HttpResponse:
+    standing = managed_campaign(request.user, slug)
+    form = InviteMembersForm(request.POST if request.method == "POST" else None, standing=standing)
+    if form.is_valid():
+        try:
+            invited = invite_people(
+                **form.cleaned_data,
+                campaign=standing.campaign,
+                actor=request.user,
+                origin=origin_of(request),
+            )
+        except Refused as refusal:
+            form.add_error("emails", refusal.message)
+        else:
+            _tell_invited(request, invited, form.cleaned_data["role"])
+            return redirect("annotation:people", slug)
+    return _people_page(request, standing, form)
+
+
+def _people_page(
+    request: UserRequest, standing: Standing, form: InviteMembersForm, **more: object
+) -> HttpResponse:
+    context = {
+        "standing": standing,
+        "form": form,
+        "people": campaign_people(standing),
+        "invitations": campaign_invitations(standing),
+    }
+    return render(request, "annotation/campaigns/people.html", context | more)
+
+
+def _tell_invited(request: UserRequest, invited: Invited, role: str) -> None:
+    if invited.added:
+        messages.success(request, f"Now {role} of this campaign: {', '.join(invited.added)}.")
+    if invited.invited:
+        by_email = emails_are_sent()
+        how = "by e-mail as" if by_email else "as"
+        messages.success(request, f"Invited {how} {role}: {', '.join(invited.invited)}.")
+        if not by_email:
+            messages.warning(request, NO_EMAILS)
+    if invited.known:
+        messages.info(
+            request, f"{role.capitalize()} or invited before: {', '.join(invited.known)}."
+        )
+
+
+@login_required
+@require_POST
+def remove(request: UserRequest, slug: str, pk: int) -> HttpResponse:
+    standing = managed_campaign(request.user, slug)
+    membership = get_object_or_404(standing.campaign.memberships.select_related("user"), pk=pk)
+    if not standing.may_give(membership.role):
+        raise PermissionDenied(NOT_YOURS_TO_GIVE)
+    begun = request.POST.get("begun") == "on"
+    try:
+        handed_over = remove_member(membership=membership, actor=request.user, begun=begun)
+    except Refused as refusal:
+        if refusal.code == "holds_work":
+            form = InviteMembersForm(standing=standing)
+            return _people_page(request, standing, form, held=membership, refusal=refusal.message)
+        messages.error(request, refusal.message)
+    else:
+        gone = f"{membership.user} is no longer {membership.role}."
+        moved = f" {handed_over} documents went to the other annotators." if handed_over else ""
+        messages.success(request, gone + moved)
+    return redirect("annotation:people", slug)
+
+
+@login_required
+@require_POST
+def resend(request: UserRequest, slug: str, pk: int) -> HttpResponse:
+    def act(invitation: Invitation) -> str:
+        resend_invitation(invitation=invitation, actor=request.user, origin=origin_of(request))
+        return resent(invitation)
+
+    return _invitation_changed(request, slug, pk, act)
+
+
+@login_required
+@require_POST
+def revoke(request: UserRequest, slug: str, pk: int) -> HttpResponse:
+    def act(invitation: Invitation) -> str:
+        revoke_invitation(invitation=invitation, actor=request.user)
+        return f"The invitation of {invitation.email} is withdrawn."
+
+    return _invitation_changed(request, slug, pk, act)
+
+
+@login_required
+@require_POST
+def link(request: UserRequest, slug: str, pk: int) -> HttpResponse:
+    """Shows a link to copy, once: only its hash is kept."""
+    standing, row = _invitation(request, slug, pk)
+    form = InviteMembersForm(standing=standing)
+    try:
+        made = make_link(invitation=row.invitation, actor=request.user, origin=origin_of(request))
+    except InvitationRefused as refusal:
+        messages.error(request, refusal.message)
+        return redirect("annotation:people", slug)
+    return never_stored(
+        _people_page(request, standing, form, link=made, link_for=row.invitation.email)
+    )
+
+
+def _invitation_changed(
+    request: UserRequest, slug: str, pk: int, act: Callable[[Invitation], str]
+) -> HttpResponse:
+    """Carries out `act` on an invitation whose role the user may give."""
+    _, row = _invitation(request, slug, pk)
+    try:
+        messages.success(request, act(row.invitation))
+    except InvitationRefused as refusal:
+        messages.error(request, refusal.message)
+    return redirect("annotation:people", slug)
+
+
+def _invitation(request: UserRequest, slug: str, pk: int) -> tuple[Standing, CampaignInvitation]:
+    """An invitation whose role the user may give."""
+    standing = managed_campaign(request.user, slug)
+    rows = CampaignInvitation.objects.filter(campaign=standing.campaign)
+    row = get_object_or_404(rows.select_related("invitation"), pk=pk)
+    if not standing.may_give(row.role):
+        raise PermissionDenied(NOT_YOURS_TO_GIVE)
+    return standing, row
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def leave(request: UserRequest, slug: str) -> HttpResponse:
+    """Asks first, and says what happens to one's work."""
+    standing = campaign_for(request.user, slug)
+    if not standing.roles:
+        raise PermissionDenied("You hold no role in this campaign that you could give up.")
+    if request.method == "POST":
+        try:
+            leave_campaign(campaign=standing.campaign, user=request.user)
+        except Refused as refusal:
+            messages.error(request, refusal.message)
+            return redirect("annotation:leave", slug)
+        messages.success(request, f"You have left “{standing.campaign}”.")
+        return redirect("home:start")
+    own = leaving_work(standing.campaign, request.user)
+    return render(request, "annotation/campaigns/leave.html", {"standing": standing, "own": own})
+
+
+@login_required
+@require_safe
+def waiting(request: UserRequest, slug: str) -> HttpResponse:
+    return _waiting_page(request, managed_campaign(request.user, slug), RemindForm())
+
+
+def _waiting_page(request: UserRequest, standing: Standing, form: RemindForm) -> HttpResponse:
+    context = {"standing": standing, "waiting": campaign_waiting(standing.campaign), "form": form}
+    return render(request, "annotation/campaigns/waiting.html", context)
+
+
+@login_required
+@require_POST
+def remind(request: UserRequest, slug: str, pk: int) -> HttpResponse:
+    """`pk` is the person's."""
+    standing = managed_campaign(request.user, slug)
+    members = User.objects.filter(memberships__campaign=standing.campaign).distinct()
+    user = get_object_or_404(members, pk=pk)
+    try:
+        remind_person(
+            campaign=standing.campaign, user=user, actor=request.user, origin=origin_of(request)
+        )
+    except Refused as refusal:
+        messages.error(request, refusal.message)
+    else:
+        messages.success(request, f"A letter goes to {user}.")
+    return redirect("annotation:waiting", slug)
+
+
+@login_required
+@require_POST
+def remind_all(request: UserRequest, slug: str) -> HttpResponse:
+    standing = managed_campaign(request.user, slug)
+    form = RemindForm(request.POST)
+    if not form.is_valid():
+        return _waiting_page(request, standing, form)
+    reminded = remind_waiting(
+        campaign=standing.campaign,
+        days=form.cleaned_data["days"],
+        actor=request.user,
+        origin=origin_of(request),
+    )
+    _tell_reminded(request, reminded)
+    return redirect("annotation:waiting", slug)
+
+
+def _tell_reminded(request: UserRequest, reminded: Reminded) -> None:
+    if reminded.sent:
+        messages.success(request, f"Letters go to {', '.join(reminded.sent)}.")
+    if reminded.lately:
+        names = ", ".join(reminded.lately)
+        messages.info(request, f"No letter to {names}: the last one went out within a day.")
+    if not reminded.sent and not reminded.lately:
+        messages.info(request, "Nobody else has let anything wait that long.")

@@ -1,0 +1,233 @@
+"""What of a campaign can be released, and freezing its gold as a release of its dataset."""
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Count, OuterRef, QuerySet, Subquery
+
+from annotation.errors import DoubtfulGold, Refused, Unfinished
+from annotation.models import Campaign, CampaignDocument, GoldSpan, Screening
+from annotation.review.selectors import review_blocks_release, unreviewed_pages
+from annotation.rules import DoubtfulFact, doubt_counts, doubtful_facts
+from portal.accounts.models import User
+from portal.audit.models import record_event
+from portal.datasets.models import Document, Release
+from portal.datasets.services.record_releases import notes_of_rows
+from portal.datasets.services.release_rows import GoldItem, page_rows
+from portal.datasets.services.releases import SplitDraw, freeze_release, suggest_version
+from portal.facts import Span as TextSpan
+
+
+@dataclass(frozen=True)
+class UnfinishedDocument:
+    """A document that stands in the way: where it is, or that it was never shared out."""
+
+    name: str
+    stage: str
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A document that screening excluded: it is in no release, and this is why."""
+
+    name: str
+    faults: tuple[str, ...]
+    reason: str
+
+
+@dataclass(frozen=True)
+class ReleaseState:
+    gold: int
+    facts: int
+    unfinished: tuple[UnfinishedDocument, ...]
+    left_out: tuple[LeftOut, ...]
+    # Why the review keeps gold from being released; None when it does not.
+    review: str | None
+    releases: tuple[Release, ...]
+    next_version: str
+    # Facts that would be released with a warning: to be accepted by their number.
+    doubtful: tuple[DoubtfulFact, ...]
+
+
+def gold_documents(campaign: Campaign) -> QuerySet[CampaignDocument]:
+    """Finished documents, reviewed where a review is asked for and not held back since, in the
+    order of their published names.
+    """
+    gold = CampaignDocument.objects.filter(
+        campaign=campaign,
+        stage=CampaignDocument.Stage.GOLD,
+        document__state=Document.State.ACTIVE,
+    )
+    return gold.exclude(pk__in=unreviewed_pages(campaign)).order_by("document__name")
+
+
+def unfinished_documents(campaign: Campaign) -> tuple[UnfinishedDocument, ...]:
+    """Every document of the dataset that is to become gold in this campaign and is not yet."""
+    rows = CampaignDocument.objects.filter(campaign=campaign)
+    begun = (
+        CampaignDocument.objects.in_work()
+        .filter(campaign=campaign)
+        .exclude(stage=CampaignDocument.Stage.GOLD)
+        .values_list("document__name", "stage")
+    )
+    missing = campaign.candidates()
+    missing = missing.exclude(pk__in=rows.values("document"))
+    held = CampaignDocument.objects.in_work().filter(
+        campaign=campaign,
+        stage=CampaignDocument.Stage.GOLD,
+        document__state=Document.State.HELD,
+    )
+    found = [UnfinishedDocument(name, stage) for name, stage in begun]
+    found += [
+        UnfinishedDocument(name, "gold, held back")
+        for name in held.values_list("document__name", flat=True)
+    ]
+    unreviewed = (
+        unreviewed_pages(campaign).exclude(pk__in=held).values_list("document__name", flat=True)
+    )
+    found += [UnfinishedDocument(name, "gold, not reviewed") for name in unreviewed]
+    found += [
+        UnfinishedDocument(name, "not shared out")
+        for name in missing.values_list("name", flat=True)
+    ]
+    return tuple(sorted(found, key=lambda item: item.name))
+
+
+def left_out_documents(campaign: Campaign) -> tuple[LeftOut, ...]:
+    """Excluded documents with the verdict that holds, in the order of their names."""
+    last = Screening.objects.filter(campaign_document=OuterRef("pk")).order_by("-id")
+    rows = CampaignDocument.objects.filter(
+        campaign=campaign, stage=CampaignDocument.Stage.EXCLUDED
+    ).annotate(
+        faults_found=Subquery(last.values("faults")[:1]), why=Subquery(last.values("reason")[:1])
+    )
+    found = rows.order_by("document__name").values_list("document__name", "faults_found", "why")
+    return tuple(LeftOut(name, tuple(faults or ()), why or "") for name, faults, why in found)
+
+
+def release_state(campaign: Campaign) -> ReleaseState:
+    gold = gold_documents(campaign)
+    releases = tuple(Release.objects.filter(dataset=campaign.dataset_id).order_by("-frozen_at"))
+    return ReleaseState(
+        gold=gold.count(),
+        facts=gold.aggregate(facts=Count("gold_spans"))["facts"],
+        unfinished=unfinished_documents(campaign),
+        left_out=left_out_documents(campaign),
+        review=review_blocks_release(campaign),
+        releases=releases,
+        next_version=suggest_version(campaign.dataset),
+        doubtful=doubtful_facts(gold),
+    )
+
+
+def release_gold(
+    *,
+    campaign: Campaign,
+    version: str,
+    notes: str,
+    visibility: str,
+    leave_out_unfinished: bool,
+    actor: User,
+    licence: str = "",
+    citation: Mapping[str, Any] | None = None,
+    draw: SplitDraw | None = None,
+    split_is_told: bool = False,
+    accept_warnings: int = 0,
+) -> Release:
+    """Freezes the gold of the campaign's finished documents.
+
+    `draw` says how to draw a split; `split_is_told`: the documents' metadata say it. The other
+    terms are those of `freeze_release`.
+
+    Documents of the dataset that are not gold, or whose review is not done, stand in the way unless
+    `leave_out_unfinished`; then the notes say how many were left out. Raises Unfinished with their
+    names, DoubtfulGold unless `accept_warnings` is the number of facts with a warning, Refused when
+    nothing is finished, and what `freeze_release` raises. Notes and event count what was accepted.
+    """
+    unfinished = unfinished_documents(campaign)
+    if unfinished and not leave_out_unfinished:
+        review = review_blocks_release(campaign)
+        message = f"{len(unfinished)} of the dataset's documents are not finished."
+        names = [document.name for document in unfinished]
+        raise Unfinished(f"{message} {review}" if review else message, names)
+    documents = _finished(campaign)
+    doubtful = doubtful_facts(gold_documents(campaign))
+    if len(doubtful) != accept_warnings:
+        raise DoubtfulGold(doubtful)
+
+    def record(release: Release) -> None:
+        record_event(
+            verb="release_gold", subject=campaign, actor=actor, release=release.pk, version=version,
+            documents=len(documents), left_out=len(unfinished), accepted_warnings=len(doubtful),
+            warnings=doubt_counts(doubtful),
+        )  # fmt: skip
+
+    # The lines are made before anything is locked: of many pages that takes a while.
+    return freeze_release(
+        dataset=campaign.dataset,
+        version=version,
+        items=_items(campaign, documents),
+        labels=campaign.labels,
+        notes=_notes(notes, len(unfinished), len(doubtful)),
+        visibility=visibility,
+        licence=licence,
+        citation=citation,
+        splits=_told(documents) if split_is_told else draw,
+        actor=actor,
+        then=record,
+    )
+
+
+def draft_release_notes(
+    *,
+    campaign: Campaign,
+    visibility: str,
+    draw: SplitDraw | None = None,
+    split_is_told: bool = False,
+) -> str:
+    """Change notes by comparison with the dataset's newest release, in Markdown; empty without one.
+
+    Raises Refused when nothing is finished, and ReleaseError for what freezing would.
+    """
+    documents = _finished(campaign)
+    rows = page_rows(campaign.dataset, _items(campaign, documents), campaign.labels)
+    splits = _told(documents) if split_is_told else draw
+    return notes_of_rows(campaign.dataset, rows, visibility=visibility, splits=splits)
+
+
+def _finished(campaign: Campaign) -> list[CampaignDocument]:
+    documents = list(gold_documents(campaign).select_related("document"))
+    if not documents:
+        review = review_blocks_release(campaign)
+        message = review or "No document is gold yet, so there is nothing to release."
+        raise Refused(message, code="no_gold")
+    return documents
+
+
+def _told(documents: list[CampaignDocument]) -> dict[str, str]:
+    """The splits that the documents' metadata tell; those that tell none are faults of freezing."""
+    told = {row.document.name: row.document.metadata.get("split") for row in documents}
+    return {name: split.strip().lower() for name, split in told.items() if isinstance(split, str)}
+
+
+def _items(campaign: Campaign, documents: list[CampaignDocument]) -> list[GoldItem]:
+    spans: dict[int, list[TextSpan]] = defaultdict(list)
+    gold = GoldSpan.objects.filter(campaign_document__campaign=campaign).order_by("start")
+    for document, start, end, label in gold.values_list(
+        "campaign_document", "start", "end", "label"
+    ):
+        spans[document].append(TextSpan(start, end, label))
+    return [GoldItem(document=item.document, spans=spans[item.pk]) for item in documents]
+
+
+def _notes(notes: str, left_out: int, doubtful: int) -> str:
+    paragraphs = [notes]
+    if left_out:
+        plural = "s that were" if left_out > 1 else " that was"
+        paragraphs.append(f"Left out: {left_out} document{plural} not finished.")
+    if doubtful:
+        plural = "s that have" if doubtful > 1 else " that has"
+        paragraphs.append(f"Accepted: {doubtful} fact{plural} a warning.")
+    return "\n\n".join(paragraphs).strip() if len(paragraphs) > 1 else notes

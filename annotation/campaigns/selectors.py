@@ -1,0 +1,365 @@
+"""Campaigns for lists and for their overview, and the versions of their guidelines.
+
+Counts of documents only, never of labels.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from typing import Any
+
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
+from django.shortcuts import get_object_or_404
+
+from annotation.access import visible_campaigns
+from annotation.assignments.selectors import counted_work
+from annotation.models import (
+    Assignment,
+    Campaign,
+    CampaignDocument,
+    Case,
+    GuidelinesVersion,
+    Membership,
+    ReviewItem,
+)
+from portal.accounts.models import display_name
+from portal.datasets.models import ReleaseItem
+from portal.web.prepared import Parameter, Prepared
+
+Stage = CampaignDocument.Stage
+Purpose = CampaignDocument.Purpose
+
+
+@dataclass(frozen=True)
+class Stages:
+    """How many documents stand where. Pages of a qualification round are none of them."""
+
+    screening: int = 0
+    annotation: int = 0
+    validation: int = 0
+    adjudication: int = 0
+    gold: int = 0
+    excluded: int = 0
+
+    @property
+    def total(self) -> int:
+        """What becomes gold; an excluded document does not."""
+        return self.screening + self.annotation + self.validation + self.adjudication + self.gold
+
+
+@dataclass(frozen=True)
+class CampaignRow:
+    campaign: Campaign
+    roles: tuple[str, ...]
+    stages: Stages
+
+
+@dataclass(frozen=True)
+class AnnotatorProgress:
+    """An annotator's documents by state: how much is done, nothing about what was marked."""
+
+    user: int
+    name: str
+    to_do: int
+    in_progress: int
+    submitted: int
+
+    @property
+    def total(self) -> int:
+        return self.to_do + self.in_progress + self.submitted
+
+    @property
+    def left(self) -> int:
+        return self.to_do + self.in_progress
+
+
+@dataclass(frozen=True)
+class Overview:
+    """`unassigned` counts documents in annotation that nobody has yet, `to_share` these and those
+    that are new in the dataset; `review_items` the facts that wait for a reviewer's verdict.
+    """
+
+    stages: Stages
+    annotators: tuple[AnnotatorProgress, ...]
+    open_cases: int
+    new_documents: int
+    unassigned: int
+    calibration: int
+    review_items: int
+    # Gold documents that no release holds as they are now.
+    unreleased: int
+
+    @property
+    def documents(self) -> int:
+        """All that can become gold, in the campaign or only in its dataset."""
+        return self.stages.total + self.new_documents
+
+    @property
+    def to_share(self) -> int:
+        return self.new_documents + self.unassigned
+
+
+@dataclass(frozen=True)
+class FlaggedWork:
+    """A page that an annotator wants the lead to look at; nothing about what was marked."""
+
+    document: str
+    annotator: str
+    flag: str
+    reason: str
+    state: str
+
+
+def campaign_rows(user: Any) -> list[CampaignRow]:
+    """The campaigns the user may see, with their stages and the user's own roles."""
+    campaigns = list(visible_campaigns(user).select_related("dataset"))
+    stages = _stages_of(
+        _becoming_gold()
+        .filter(campaign__in=campaigns)
+        .order_by()
+        .values_list("campaign", "stage")
+        .annotate(n=Count("id"))
+    )
+    roles: dict[int, list[str]] = {}
+    for campaign, role in Membership.objects.filter(user=user).values_list("campaign", "role"):
+        roles.setdefault(campaign, []).append(role)
+    return [
+        CampaignRow(
+            campaign=campaign,
+            roles=tuple(sorted(roles.get(campaign.pk, []))),
+            stages=_stages(stages.get(campaign.pk, Counter())),
+        )
+        for campaign in campaigns
+    ]
+
+
+def _stages_of(rows: Any) -> Mapping[int, Counter[str]]:
+    counts: dict[int, Counter[str]] = {}
+    for campaign, stage, n in rows:
+        counts.setdefault(campaign, Counter())[stage] = n
+    return counts
+
+
+def _becoming_gold() -> QuerySet[CampaignDocument]:
+    return CampaignDocument.objects.exclude(purpose=Purpose.QUALIFICATION)
+
+
+def _stages(counts: Mapping[str, int]) -> Stages:
+    return Stages(**{stage.value: counts.get(stage, 0) for stage in Stage})
+
+
+def campaign_overview(campaign: Campaign) -> Overview:
+    documents = CampaignDocument.objects.filter(campaign=campaign)
+    cases = Case.objects.filter(campaign_document__campaign=campaign, state=Case.State.OPEN)
+    items = ReviewItem.objects.filter(round__campaign=campaign, verdict=ReviewItem.Verdict.PENDING)
+    new = campaign.candidates()
+    counts = _document_counts(documents)
+    return Overview(
+        stages=Stages(**{stage.value: counts[stage.value] for stage in Stage}),
+        annotators=_annotators(campaign),
+        open_cases=cases.count(),
+        new_documents=new.exclude(pk__in=documents.values("document")).count(),
+        unassigned=counts["unassigned"],
+        calibration=counts["calibration"],
+        review_items=items.count(),
+        unreleased=counts["unreleased"],
+    )
+
+
+def _document_counts(documents: QuerySet[CampaignDocument]) -> dict[str, int]:
+    """The stages, and what else is counted of documents, in one query."""
+    given = Assignment.objects.standing().filter(campaign_document=OuterRef("pk"))
+    released = ReleaseItem.objects.filter(
+        document=OuterRef("document"), release__frozen_at__gte=OuterRef("gold_at")
+    )
+    becoming_gold = documents.exclude(purpose=Purpose.QUALIFICATION)
+    return becoming_gold.aggregate(
+        **{stage.value: Count("id", filter=Q(stage=stage)) for stage in Stage},
+        unassigned=Count("id", filter=Q(~Exists(given), stage=Stage.ANNOTATION)),
+        unreleased=Count("id", filter=Q(~Exists(released), stage=Stage.GOLD)),
+        calibration=Count("id", filter=Q(purpose=Purpose.CALIBRATION) & ~Q(stage=Stage.EXCLUDED)),
+    )
+
+
+def flagged_work(campaign: Campaign) -> list[FlaggedWork]:
+    """What annotators flagged or skipped, for leads and organisers: reasons may speak of the text.
+
+    Skipped pages first, since they hold the campaign up; submitted work keeps its flag.
+    """
+    flagged = (
+        counted_work(campaign)
+        .exclude(flag=Assignment.Flag.NONE)
+        .select_related("annotator", "campaign_document__document")
+        .order_by("-flag", "campaign_document__document__name", "id")
+    )
+    return [
+        FlaggedWork(
+            document=assignment.campaign_document.document.name,
+            annotator=display_name(assignment.annotator),
+            flag=assignment.flag,
+            reason=assignment.flag_reason,
+            state=assignment.state,
+        )
+        for assignment in flagged
+    ]
+
+
+def _annotators(campaign: Campaign) -> tuple[AnnotatorProgress, ...]:
+    """Everybody with the role, and everybody with work in the campaign, in the order of joining."""
+    members = Membership.objects.filter(campaign=campaign, role=Membership.Role.ANNOTATOR)
+    names: dict[int, str] = {
+        membership.user_id: str(membership.user)
+        for membership in members.select_related("user").order_by("id")
+    }
+    states: dict[int, Counter[str]] = {}
+    rows = (
+        counted_work(campaign)
+        .order_by("annotator")
+        .values("annotator", "state", name=F("annotator__name"), email=F("annotator__email"))
+        .annotate(n=Count("id"))
+    )
+    for row in rows:
+        # Somebody who left is shown for what they submitted.
+        names.setdefault(row["annotator"], row["name"] or row["email"].partition("@")[0])
+        states.setdefault(row["annotator"], Counter())[row["state"]] = row["n"]
+    return tuple(_progress(pk, name, states.get(pk, Counter())) for pk, name in names.items())
+
+
+def _progress(user: int, name: str, states: Counter[str]) -> AnnotatorProgress:
+    state = Assignment.State
+    return AnnotatorProgress(
+        user=user,
+        name=name,
+        to_do=states[state.ASSIGNED],
+        in_progress=states[state.IN_PROGRESS],
+        submitted=states[state.SUBMITTED],
+    )
+
+
+_WORD = re.compile(r"\s*\S+\s*|\s+")
+# What is longer is shown as removed and added whole: comparing takes quadratic time.
+WORDS_COMPARED = 2_000
+LINES_COMPARED = 4_000
+LINES_AROUND = 3
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A stretch of the comparison; `kind` is `same`, `added`, `removed`, or `gap` where something
+    that stayed is left out.
+    """
+
+    kind: str
+    text: str
+
+
+_SEEN = Prepared(
+    lambda: (
+        Membership.objects.filter(campaign=Parameter("campaign"), user=Parameter("user"))
+        .order_by("-seen_guidelines")
+        .values_list("seen_guidelines", flat=True)[:1]
+    )
+)
+
+
+def seen_guidelines(campaign: Campaign, user: int) -> int:
+    """The newest version that the user (a primary key) has opened; 0 for none."""
+    return _SEEN.first(campaign=campaign.pk, user=user) or 0
+
+
+def guidelines_versions(campaign: Campaign) -> QuerySet[GuidelinesVersion]:
+    """Newest first, without their texts."""
+    return campaign.guidelines_versions.select_related("author").defer("text").order_by("-number")
+
+
+def guidelines_version(campaign: Campaign, number: int) -> GuidelinesVersion:
+    """One version with its text; 404 if there is none of this number."""
+    return get_object_or_404(campaign.guidelines_versions.select_related("author"), number=number)
+
+
+def changes_of(version: GuidelinesVersion) -> list[Piece]:
+    """What this version changed in the one before it; nothing for the first."""
+    former = GuidelinesVersion.objects.filter(
+        campaign=version.campaign_id, number=version.number - 1
+    ).first()
+    return shortened(compared(former.text, version.text)) if former else []
+
+
+def compared(former: str, text: str) -> list[Piece]:
+    """Both texts as one, by lines, and by words where a line was changed.
+
+    Without the removed pieces it is `text`, without the added ones `former`.
+
+    >>> [(piece.kind, piece.text) for piece in compared("Mark it.", "Mark all.")]
+    [('same', 'Mark '), ('removed', 'it.'), ('added', 'all.')]
+    """
+    old, new = former.splitlines(keepends=True), text.splitlines(keepends=True)
+    if len(old) + len(new) > LINES_COMPARED:
+        return _joined(iter([Piece("removed", former), Piece("added", text)]))
+    return _joined(_compared_lines(old, new))
+
+
+def shortened(pieces: Sequence[Piece]) -> list[Piece]:
+    """The changes with a few lines around them; a gap stands for each longer stretch that stayed.
+
+    A comparison without changes is all gap, and comes back empty.
+    """
+    if all(piece.kind == "same" for piece in pieces):
+        return []
+    short: list[Piece] = []
+    for place, piece in enumerate(pieces):
+        lines = piece.text.splitlines(keepends=True)
+        # What stands before the first change, or behind the last one, has a neighbour less.
+        head = 0 if place == 0 else LINES_AROUND
+        tail = 0 if place == len(pieces) - 1 else LINES_AROUND
+        if piece.kind != "same" or len(lines) <= head + tail + 1:
+            short.append(piece)
+            continue
+        parts = "".join(lines[:head]), "".join(lines[len(lines) - tail :])
+        short += [Piece("same", parts[0]), Piece("gap", ""), Piece("same", parts[1])]
+    return [piece for piece in short if piece.text or piece.kind == "gap"]
+
+
+def _compared_lines(former: Sequence[str], text: Sequence[str]) -> Iterator[Piece]:
+    for a, b, c, d, same in _stretches(former, text):
+        old, new = "".join(former[a:b]), "".join(text[c:d])
+        if same:
+            yield Piece("same", old)
+        elif old and new and len(old.split()) + len(new.split()) <= WORDS_COMPARED:
+            yield from _compared_words(_words(old), _words(new))
+        else:
+            yield from (Piece("removed", old), Piece("added", new))
+
+
+def _compared_words(former: Sequence[str], text: Sequence[str]) -> Iterator[Piece]:
+    for a, b, c, d, same in _stretches(former, text):
+        if same:
+            yield Piece("same", "".join(former[a:b]))
+        else:
+            yield from (Piece("removed", "".join(former[a:b])), Piece("added", "".join(text[c:d])))
+
+
+def _stretches(
+    former: Sequence[str], text: Sequence[str]
+) -> Iterator[tuple[int, int, int, int, bool]]:
+    matcher = SequenceMatcher(None, former, text, autojunk=False)
+    for tag, a, b, c, d in matcher.get_opcodes():
+        yield a, b, c, d, tag == "equal"
+
+
+def _words(text: str) -> list[str]:
+    """Words, each with the white space behind it."""
+    return _WORD.findall(text)
+
+
+def _joined(pieces: Iterator[Piece]) -> list[Piece]:
+    """Neighbours of one kind become one; empty pieces go."""
+    joined: list[Piece] = []
+    for piece in pieces:
+        if joined and joined[-1].kind == piece.kind:
+            joined[-1] = Piece(piece.kind, joined[-1].text + piece.text)
+        elif piece.text:
+            joined.append(piece)
+    return joined

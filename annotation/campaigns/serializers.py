@@ -1,0 +1,279 @@
+"""The shapes of campaigns, settings, guidelines and releases; they also check plain bodies."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from annotation.api_base import DoubtShape
+from annotation.assignments.teams import MAX_OVERLAP
+from annotation.models import Assignment, Campaign, GuidelinesVersion
+from annotation.rules import doubtful_row
+from portal.accounts.models import display_name
+from portal.datasets.api.serializers import CitationSerializer
+from portal.datasets.curation.filings import FILING
+from portal.datasets.models import Dataset, Release, Selection
+from portal.datasets.release_forms import GROUPS, LARGEST_SEED
+from portal.datasets.selectors.freeze_reports import freeze_remarks, freeze_warnings
+from portal.web.api import NamedField
+
+from .services import MAX_GUIDELINES, MAX_NOTE, MAX_REVIEW_PAGES, label_problems
+
+
+class WorkflowSettings(serializers.Serializer[Any]):
+    """Settings as they are, and those to change; what is left out stays."""
+
+    screening = serializers.BooleanField(
+        required=False, help_text="Whether pages are screened before annotators get them."
+    )
+    agreement_threshold = serializers.FloatField(
+        required=False,
+        min_value=0,
+        max_value=1,
+        help_text="Share of annotators who must have marked a fact alike; below it goes to "
+        "adjudication.",
+    )
+    review_pages = serializers.IntegerField(
+        required=False,
+        min_value=0,
+        max_value=MAX_REVIEW_PAGES,
+        help_text="A domain review follows every so many gold pages; 0 for none.",
+    )
+    review_share = serializers.FloatField(
+        required=False, max_value=1, help_text="Share of their facts that is drawn, above 0 to 1."
+    )
+    qualification_f1 = serializers.FloatField(
+        required=False, min_value=0, max_value=1, help_text="Span F1 needed to qualify."
+    )
+
+    def validate_review_share(self, share: float) -> float:
+        if not share > 0:
+            raise serializers.ValidationError("The share must be above 0.")
+        return share
+
+
+class WorkflowSettingsChange(WorkflowSettings):
+    overlap = serializers.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=MAX_OVERLAP,
+        help_text="Annotators per document; can be changed in a draft.",
+    )
+
+
+class WorkflowSettingsState(WorkflowSettingsChange):
+    fixed = serializers.DictField(
+        child=serializers.CharField(),
+        read_only=True,
+        help_text="Settings that can no longer be changed, with the reason.",
+    )
+
+
+class CampaignStages(serializers.Serializer[Any]):
+    screening = serializers.IntegerField()
+    annotation = serializers.IntegerField()
+    validation = serializers.IntegerField()
+    adjudication = serializers.IntegerField()
+    gold = serializers.IntegerField()
+    excluded = serializers.IntegerField()
+    total = serializers.IntegerField(help_text="All but the excluded ones.")
+
+
+class CampaignRow(serializers.Serializer[Any]):
+    slug = serializers.CharField(source="campaign.slug")
+    title = serializers.CharField(source="campaign.title")
+    dataset = serializers.CharField(source="campaign.dataset.slug")
+    state = serializers.ChoiceField(source="campaign.state", choices=Campaign.State.choices)
+    is_sample = serializers.BooleanField(source="campaign.is_sample")
+    roles = serializers.ListField(child=serializers.CharField())
+    stages = CampaignStages()
+
+
+class AnnotatorProgress(serializers.Serializer[Any]):
+    name = serializers.CharField()
+    to_do = serializers.IntegerField()
+    in_progress = serializers.IntegerField()
+    submitted = serializers.IntegerField()
+
+
+class FlaggedWork(serializers.Serializer[Any]):
+    document = serializers.CharField()
+    annotator = serializers.CharField()
+    flag = serializers.CharField()
+    reason = serializers.CharField()
+    state = serializers.ChoiceField(choices=Assignment.State.choices)
+
+
+class CampaignDetail(serializers.Serializer[Any]):
+    slug = serializers.CharField()
+    title = serializers.CharField()
+    dataset = serializers.CharField()
+    state = serializers.ChoiceField(choices=Campaign.State.choices)
+    labels = serializers.ListField(child=serializers.CharField())
+    overlap = serializers.IntegerField()
+    guidelines = serializers.CharField()
+    roles = serializers.ListField(child=serializers.CharField())
+    stages = CampaignStages()
+    annotators = AnnotatorProgress(many=True)
+    open_cases = serializers.IntegerField()
+    new_documents = serializers.IntegerField()
+    unassigned = serializers.IntegerField(help_text="In annotation, and nobody has them yet.")
+    calibration = serializers.IntegerField(help_text="Documents that every annotator labels.")
+    review_items = serializers.IntegerField(help_text="Facts that wait for a reviewer.")
+    settings = WorkflowSettings()
+    flagged = FlaggedWork(many=True, help_text="For leads and organisers; else empty.")
+
+
+class NewCampaign(WorkflowSettings):
+    dataset = NamedField(slug_field="slug", queryset=Dataset.objects.all())
+    selection = serializers.PrimaryKeyRelatedField(
+        queryset=Selection.objects.all(),
+        required=False,
+        allow_null=True,
+        help_text="The number of a selection of the dataset: its documents alone are taken in.",
+    )
+    title = serializers.CharField(max_length=160)
+    labels = serializers.ListField(child=serializers.CharField(max_length=64))
+    overlap = serializers.IntegerField(min_value=1, max_value=MAX_OVERLAP)
+    guidelines = serializers.CharField(
+        required=False, max_length=MAX_GUIDELINES, help_text="The default guidelines unless given."
+    )
+
+    def validate_labels(self, labels: list[str]) -> list[str]:
+        if problems := label_problems(labels):
+            raise serializers.ValidationError(problems)
+        return labels
+
+
+class GuidelinesEdit(serializers.Serializer[Any]):
+    guidelines = serializers.CharField(max_length=MAX_GUIDELINES, allow_blank=True)
+    note = serializers.CharField(
+        required=False,
+        allow_blank=True,
+        max_length=MAX_NOTE,
+        default="",
+        help_text="What changed, and why.",
+    )
+
+
+class GuidelinesVersionRow(serializers.ModelSerializer[GuidelinesVersion]):
+    author = serializers.SerializerMethodField()
+
+    class Meta:
+        model = GuidelinesVersion
+        fields = ["number", "note", "author", "created_at"]
+
+    def get_author(self, version: GuidelinesVersion) -> str:
+        return display_name(version.author) if version.author else ""
+
+
+class CampaignGuidelines(serializers.Serializer[Any]):
+    guidelines = serializers.CharField(help_text="Markdown of the version asked for.")
+    version = serializers.IntegerField()
+    seen_version = serializers.IntegerField(help_text="The newest one that I opened; 0 for none.")
+    versions = GuidelinesVersionRow(many=True, help_text="Newest first.")
+
+
+class GuidelinesVersionQuery(serializers.Serializer[Any]):
+    version = serializers.IntegerField(required=False, min_value=1, help_text="Else the newest.")
+
+
+class GuidelinesOpened(serializers.Serializer[Any]):
+    version = serializers.IntegerField(min_value=1, help_text="The version that was opened.")
+
+
+class GuidelinesSeenVersion(serializers.Serializer[Any]):
+    seen_version = serializers.IntegerField()
+
+
+class DocumentsShared(serializers.Serializer[Any]):
+    documents = serializers.IntegerField(help_text="How many were shared out.")
+
+
+class UnfinishedDocument(serializers.Serializer[Any]):
+    name = serializers.CharField()
+    stage = serializers.CharField()
+
+
+class LeftOutDocument(serializers.Serializer[Any]):
+    name = serializers.CharField()
+    faults = serializers.ListField(child=serializers.CharField())
+    reason = serializers.CharField()
+
+
+class DoubtfulFactShape(DoubtShape):
+    document = serializers.CharField()
+
+    def to_representation(self, instance: Any) -> dict[str, Any]:
+        shown: dict[str, Any] = super().to_representation(doubtful_row(instance))
+        return shown
+
+
+class CampaignReleaseState(serializers.Serializer[Any]):
+    gold = serializers.IntegerField()
+    facts = serializers.IntegerField()
+    unfinished = UnfinishedDocument(many=True)
+    left_out = LeftOutDocument(many=True, help_text="Excluded by screening.")
+    review = serializers.CharField(
+        allow_null=True, help_text="Why the review keeps gold from being released."
+    )
+    next_version = serializers.CharField()
+    doubtful = DoubtfulFactShape(
+        many=True, help_text="Facts with a warning: accept them by their number, or correct them."
+    )
+
+
+class NewCampaignRelease(serializers.Serializer[Any]):
+    version = serializers.CharField(max_length=32)
+    notes = serializers.CharField(required=False, allow_blank=True, max_length=20_000, default="")
+    visibility = serializers.ChoiceField(
+        choices=Release.Visibility.choices, default=Release.Visibility.GOLD_HIDDEN
+    )
+    licence = serializers.CharField(
+        required=False,
+        allow_blank=True,
+        max_length=160,
+        default="",
+        help_text="Has to be accepted before a download.",
+    )
+    citation = CitationSerializer(required=False)
+    test_share = serializers.FloatField(
+        required=False,
+        min_value=0.01,
+        max_value=0.99,
+        help_text="Draws a split with a test part of this share; without it there is none.",
+    )
+    seed = serializers.IntegerField(
+        required=False, min_value=0, max_value=LARGEST_SEED, default=1, help_text="Of the draw."
+    )
+    group_by = serializers.ChoiceField(
+        choices=GROUPS,
+        required=False,
+        default=FILING,
+        help_text="What a draw keeps together in one part.",
+    )
+    leave_out_unfinished = serializers.BooleanField(
+        default=False, help_text="Organisers only: freeze what is gold, leave the rest out."
+    )
+    accept_warnings = serializers.IntegerField(
+        required=False,
+        min_value=0,
+        default=0,
+        help_text="How many facts with a warning the release may hold; exactly as many as there "
+        "are, else it is refused with the code `doubtful`.",
+    )
+
+
+class FrozenCampaignRelease(serializers.Serializer[Any]):
+    dataset = serializers.CharField(source="dataset.slug")
+    version = serializers.CharField()
+    sha256 = serializers.CharField()
+    item_count = serializers.IntegerField()
+    fact_count = serializers.IntegerField()
+    remarks = serializers.SerializerMethodField(help_text="What the draw came to.")
+    warnings = serializers.SerializerMethodField(help_text="What should be looked at.")
+
+    def get_remarks(self, release: Release) -> list[str]:
+        return freeze_remarks(release)
+
+    def get_warnings(self, release: Release) -> list[str]:
+        return freeze_warnings(release)

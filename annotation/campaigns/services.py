@@ -1,0 +1,316 @@
+"""Campaigns: make, open and close them, change their settings, and write their guidelines."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+from django.db import transaction
+from django.utils.text import slugify
+
+from annotation.assignments.sharing import (
+    check_enough_annotators,
+    lock_calibration,
+    share_out,
+    take_in_documents,
+)
+from annotation.assignments.teams import MAX_OVERLAP
+from annotation.errors import Refused
+from annotation.models import Campaign, CampaignDocument, GuidelinesVersion, Membership
+from annotation.qualification.services import qualify_who_passed
+from portal.accounts.models import User
+from portal.audit.models import record_event
+from portal.datasets.models import Dataset, Selection
+from portal.facts.spans import check_labels
+from scoring.metrics.agreement_labels import OUTSIDE
+
+from .selectors import seen_guidelines
+
+MAX_REVIEW_PAGES = 100_000
+
+
+@dataclass(frozen=True)
+class CampaignSettings:
+    """What a new campaign begins with, unless told otherwise."""
+
+    screening: bool = False
+    agreement_threshold: float = 1.0
+    review_pages: int = 100
+    review_share: float = 0.05
+    qualification_f1: float = 0.9
+
+    def check(self) -> None:
+        """Raises Refused, its code the field, for a value out of range."""
+        for name, (is_right, rule) in _RANGES.items():
+            if not is_right(getattr(self, name)):
+                raise Refused(rule, code=name)
+
+
+# NaN is in none of these ranges, for it compares with nothing.
+_RANGES: Mapping[str, tuple[Callable[[Any], bool], str]] = {
+    "agreement_threshold": (
+        lambda value: 0 <= value <= 1,
+        "The agreement threshold is a number from 0 to 1.",
+    ),
+    "review_pages": (
+        lambda value: 0 <= value <= MAX_REVIEW_PAGES,
+        f"A review follows every 0 (never) to {MAX_REVIEW_PAGES} pages.",
+    ),
+    "review_share": (
+        lambda value: 0 < value <= 1,
+        "The share of facts reviewed is above 0 and at most 1.",
+    ),
+    "qualification_f1": (
+        lambda value: 0 <= value <= 1,
+        "The span F1 of the qualification is a number from 0 to 1.",
+    ),
+}
+NAMES = tuple(each.name for each in fields(CampaignSettings))
+
+
+def settings_of(campaign: Campaign) -> CampaignSettings:
+    return CampaignSettings(**{name: getattr(campaign, name) for name in NAMES})
+
+
+@transaction.atomic
+def change_settings(
+    *, campaign: Campaign, actor: User, overlap: int | None = None, **changes: Any
+) -> Campaign:
+    """Changes what is given of `CampaignSettings`, and the overlap of a draft.
+
+    Raises Refused, its code the field, for a value out of range and for what makes no sense any
+    more: see `fixed_settings`. Nothing is changed then.
+    """
+    if "qualification_f1" in changes:
+        # Who passes by the new number gets work, for which pages are locked before their campaign.
+        lock_calibration(campaign)
+    locked = Campaign.objects.select_for_update().get(pk=campaign.pk)
+    wanted = replace(settings_of(locked), **changes)
+    wanted.check()
+    if overlap is not None and not 1 <= overlap <= MAX_OVERLAP:
+        raise Refused(f"A document has 1 to {MAX_OVERLAP} annotators.", code="overlap")
+    values = asdict(wanted) | {"overlap": locked.overlap if overlap is None else overlap}
+    before = {name: getattr(locked, name) for name in values}
+    changed = {name: value for name, value in values.items() if value != before[name]}
+    fixed = fixed_settings(locked)
+    for name in changed:
+        if name in fixed:
+            raise Refused(fixed[name], code=name)
+    if changed:
+        for name, value in changed.items():
+            setattr(locked, name, value)
+        locked.save(update_fields=list(changed))
+        record_event(
+            verb="change_settings", subject=locked, actor=actor,
+            changed={name: [before[name], value] for name, value in changed.items()},
+        )  # fmt: skip
+    if "qualification_f1" in changed:
+        qualify_who_passed(campaign=locked)
+    return locked
+
+
+def fixed_settings(campaign: Campaign) -> dict[str, str]:
+    """The settings that can no longer be changed, each with the reason, for people."""
+    fixed: dict[str, str] = {}
+    documents = CampaignDocument.objects.filter(campaign=campaign)
+    if campaign.state != Campaign.State.DRAFT:
+        fixed["overlap"] = (
+            "The documents are shared out: from now on the number of annotators is set for single "
+            "documents, on the page Documents."
+        )
+    waiting = documents.filter(stage=CampaignDocument.Stage.SCREENING).count()
+    if campaign.screening and waiting:
+        fixed["screening"] = (
+            f"{waiting} document{'s wait' if waiting > 1 else ' waits'} for screening: screen "
+            "them before you turn it off."
+        )
+    if documents.filter(settled_at__isnull=False).exists():
+        fixed["agreement_threshold"] = (
+            "Documents were settled by this threshold already. Another one now would make two "
+            "kinds of gold in one campaign."
+        )
+    if campaign.state == Campaign.State.CLOSED:
+        closed = "The campaign is closed: nobody is screened, qualified or given work any more."
+        fixed |= {"screening": closed, "qualification_f1": closed}
+    return fixed
+
+
+_GUIDELINES = Path(__file__).resolve().parent.parent / "data" / "guidelines.md"
+_SLUG_LENGTH = 60
+
+
+def default_guidelines() -> str:
+    """The rules a new campaign begins with, Markdown."""
+    return _GUIDELINES.read_text(encoding="utf-8")
+
+
+@transaction.atomic
+def create_campaign(
+    *,
+    dataset: Dataset,
+    title: str,
+    labels: Sequence[str],
+    overlap: int,
+    guidelines: str,
+    actor: User | None,
+    slug: str = "",
+    is_sample: bool = False,
+    settings: CampaignSettings | None = None,
+    selection: Selection | None = None,
+) -> Campaign:
+    """Makes a draft. Its address comes from the title unless `slug` is given.
+
+    With a selection of the dataset it is for these documents alone.
+
+    Raises Refused for settings out of range.
+    """
+    chosen = settings or CampaignSettings()
+    chosen.check()
+    if selection is not None and selection.dataset_id != dataset.pk:
+        raise Refused("The selection is one of another dataset.", code="selection")
+    campaign = Campaign.objects.create(
+        slug=slug or _free_slug(title),
+        title=title,
+        dataset=dataset,
+        selection=selection,
+        labels=list(labels),
+        overlap=overlap,
+        guidelines=guidelines,
+        is_sample=is_sample,
+        created_by=actor,
+        **asdict(chosen),
+    )
+    _write_version(campaign, number=1, text=guidelines, note="", author=actor)
+    record_event(
+        verb="create_campaign", subject=campaign, actor=actor, dataset=dataset.slug, overlap=overlap
+    )
+    return campaign
+
+
+def _free_slug(title: str) -> str:
+    base = slugify(title)[:_SLUG_LENGTH].strip("-") or "campaign"
+    taken = set(Campaign.objects.filter(slug__startswith=base).values_list("slug", flat=True))
+    # "new" is the address of the form.
+    taken.add("new")
+    numbered = (f"{base}-{number}" for number in range(2, len(taken) + 3))
+    return base if base not in taken else next(slug for slug in numbered if slug not in taken)
+
+
+@transaction.atomic
+def open_campaign(*, campaign: Campaign, actor: User | None) -> Campaign:
+    """Takes in every document of the dataset, assigns the work and lets annotators begin.
+
+    Where there is screening, documents are assigned one by one as they pass it. Raises Refused when
+    the campaign is not a draft, the dataset is empty or annotators are too few.
+    """
+    opened = Campaign.objects.filter(pk=campaign.pk, state=Campaign.State.DRAFT).update(
+        state=Campaign.State.OPEN
+    )
+    if not opened:
+        raise Refused("Only a draft can be opened; this campaign was opened before.", code="state")
+    campaign.state = Campaign.State.OPEN
+    documents = _begin(campaign)
+    record_event(
+        verb="open_campaign", subject=campaign, actor=actor, documents=documents,
+        overlap=campaign.overlap,
+    )  # fmt: skip
+    return campaign
+
+
+def _begin(campaign: Campaign) -> int:
+    """Puts every document into its first stage; returns how many there are to label."""
+    rows = CampaignDocument.objects.in_work().filter(campaign=campaign)
+    if campaign.screening:
+        # Those that a draft holds already were chosen for calibration or for a team of their own.
+        rows.update(stage=CampaignDocument.Stage.SCREENING)
+    take_in_documents(campaign=campaign)
+    documents = rows.count()
+    if not documents:
+        raise Refused(_why_none(campaign), code="no_documents")
+    check_enough_annotators(campaign)
+    share_out(campaign=campaign)
+    return documents
+
+
+def _why_none(campaign: Campaign) -> str:
+    if campaign.dataset.documents.exists():
+        return (
+            "The dataset holds no page that could be labelled: its documents are pictures, held "
+            "back, or used to qualify annotators."
+        )
+    return "The dataset holds no documents yet: import some, then open the campaign."
+
+
+@transaction.atomic
+def close_campaign(*, campaign: Campaign, actor: User) -> Campaign:
+    """Ends annotation: what was not submitted can be read but not changed."""
+    closed = Campaign.objects.filter(pk=campaign.pk, state=Campaign.State.OPEN).update(
+        state=Campaign.State.CLOSED
+    )
+    if not closed:
+        raise Refused("Only an open campaign can be closed.", code="state")
+    campaign.state = Campaign.State.CLOSED
+    record_event(verb="close_campaign", subject=campaign, actor=actor)
+    return campaign
+
+
+@transaction.atomic
+def reopen_campaign(*, campaign: Campaign, actor: User) -> Campaign:
+    """Lets annotators go on with what they had not submitted when the campaign was closed."""
+    reopened = Campaign.objects.filter(pk=campaign.pk, state=Campaign.State.CLOSED).update(
+        state=Campaign.State.OPEN
+    )
+    if not reopened:
+        raise Refused("Only a closed campaign can be reopened.", code="state")
+    campaign.state = Campaign.State.OPEN
+    record_event(verb="reopen_campaign", subject=campaign, actor=actor)
+    return campaign
+
+
+@transaction.atomic
+def edit_guidelines(*, campaign: Campaign, text: str, actor: User, note: str = "") -> Campaign:
+    """Puts a new version of the guidelines in force; the same text again changes nothing."""
+    locked = Campaign.objects.select_for_update().get(pk=campaign.pk)
+    if text != locked.guidelines:
+        number = locked.guidelines_version + 1
+        locked.guidelines, locked.guidelines_version = text, number
+        locked.save(update_fields=["guidelines", "guidelines_version"])
+        _write_version(locked, number=number, text=text, note=note, author=actor)
+        record_event(verb="edit_guidelines", subject=campaign, actor=actor, version=number)
+    return locked
+
+
+def _write_version(
+    campaign: Campaign, *, number: int, text: str, note: str, author: User | None
+) -> None:
+    GuidelinesVersion.objects.create(
+        campaign=campaign, number=number, text=text, note=note, author=author
+    )
+
+
+def mark_guidelines_seen(*, campaign: Campaign, version: int, user: User) -> int:
+    """Remembers that a member has opened this version; returns the newest one they opened.
+
+    It never goes back, and not beyond the newest version there is. Who holds no role has nothing to
+    remember.
+    """
+    opened = min(version, Campaign.objects.get(pk=campaign.pk).guidelines_version)
+    Membership.objects.filter(campaign=campaign, user=user, seen_guidelines__lt=opened).update(
+        seen_guidelines=opened
+    )
+    return seen_guidelines(campaign, user.pk)
+
+
+MAX_LABELS = 9
+MAX_GUIDELINES = 100_000
+MAX_NOTE = 300
+
+
+def label_problems(labels: list[str]) -> list[str]:
+    """What is wrong with the label set of a campaign, one sentence each."""
+    problems = check_labels(labels)
+    if len(labels) > MAX_LABELS:
+        problems.append(f"{len(labels)} labels are more than the {MAX_LABELS} keys")
+    if OUTSIDE in labels:
+        problems.append(f"label {OUTSIDE!r} stands for “not marked” in agreement")
+    return problems

@@ -1,0 +1,489 @@
+"""Campaigns: mine, new, overview, settings, guidelines, releases, and what changes their state."""
+
+from collections.abc import Callable
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from annotation.access import Standing, campaign_for, managed_campaign
+from annotation.assignments.sharing import assign_documents
+from annotation.assignments.teams import MAX_OVERLAP
+from annotation.errors import Refused
+from annotation.models import Campaign
+from portal.accounts.access import UserRequest, organiser_required
+from portal.datasets.models import Dataset, Release, Selection
+from portal.datasets.release_forms import ReleaseTermsForm
+from portal.datasets.selectors.dispute_notes import unsettled_disputes
+from portal.datasets.selectors.freeze_reports import freeze_remarks, freeze_warnings
+from portal.datasets.selectors.open_gold import open_gold_of_dataset
+from portal.datasets.services.releases import ReleaseError
+
+from .releases import draft_release_notes, release_gold, release_state
+from .selectors import (
+    campaign_overview,
+    campaign_rows,
+    changes_of,
+    flagged_work,
+    guidelines_version,
+    guidelines_versions,
+)
+from .services import (
+    MAX_GUIDELINES,
+    MAX_NOTE,
+    MAX_REVIEW_PAGES,
+    CampaignSettings,
+    change_settings,
+    close_campaign,
+    create_campaign,
+    default_guidelines,
+    edit_guidelines,
+    fixed_settings,
+    label_problems,
+    mark_guidelines_seen,
+    open_campaign,
+    reopen_campaign,
+)
+from .waiting import next_steps, stage_lines
+
+_DEFAULTS = CampaignSettings()
+
+
+class SettingsFields(forms.Form):
+    """How the quality workflow of a campaign runs."""
+
+    screening = forms.BooleanField(
+        required=False,
+        label="Screen pages first",
+        help_text="Somebody looks at every page before annotators get it, and excludes those whose "
+        "text or layout is broken.",
+    )
+    agreement_threshold = forms.FloatField(
+        label="Agreement threshold",
+        initial=_DEFAULTS.agreement_threshold,
+        min_value=0,
+        max_value=1,
+        widget=forms.NumberInput(attrs={"step": "any"}),
+        help_text="From 0 to 1: the share of annotators who must have marked a fact alike. "
+        "With 1 every difference goes to adjudication; with 0.6 two of three make it gold.",
+    )
+    review_pages = forms.IntegerField(
+        label="Pages between domain reviews",
+        initial=_DEFAULTS.review_pages,
+        min_value=0,
+        max_value=MAX_REVIEW_PAGES,
+        help_text="After so many gold pages a reviewer checks a random draw of their facts; 0 for "
+        "no review.",
+    )
+    review_percent = forms.FloatField(
+        label="Facts drawn for a review, in percent",
+        initial=_DEFAULTS.review_share * 100,
+        min_value=0.01,
+        max_value=100,
+        widget=forms.NumberInput(attrs={"step": "any"}),
+        help_text="The draw depends on a seed that is recorded, so that it can be made again.",
+    )
+    qualification_f1 = forms.FloatField(
+        label="Span F1 to qualify",
+        initial=_DEFAULTS.qualification_f1,
+        min_value=0,
+        max_value=1,
+        widget=forms.NumberInput(attrs={"step": "any"}),
+        help_text="From 0 to 1. Counts only where the campaign has a qualification round: pages "
+        "with known gold that annotators label before they get work.",
+    )
+
+    def chosen_settings(self) -> dict[str, Any]:
+        """The cleaned values, named as in `CampaignSettings`."""
+        names = ["screening", "agreement_threshold", "review_pages", "qualification_f1"]
+        chosen = {name: self.cleaned_data[name] for name in names if name in self.cleaned_data}
+        return chosen | {"review_share": self.cleaned_data["review_percent"] / 100}
+
+
+class CampaignSettingsForm(SettingsFields):
+    """The same for a campaign that exists. What can no longer be changed is shown with why."""
+
+    overlap = forms.IntegerField(
+        label="Annotators per document",
+        min_value=1,
+        max_value=MAX_OVERLAP,
+        help_text="Two or more label each document without seeing each other's marks. Single "
+        "documents can have a number of their own.",
+    )
+    field_order = ["overlap", "screening"]
+
+    def __init__(self, *args: Any, campaign: Campaign, **kwargs: Any) -> None:
+        initial = {name: getattr(campaign, name) for name in _INITIAL}
+        kwargs["initial"] = initial | {"review_percent": round(campaign.review_share * 100, 6)}
+        super().__init__(*args, **kwargs)
+        for name, why in fixed_settings(campaign).items():
+            field = self.fields[name]
+            # Django takes the initial value of a disabled field, whatever was sent.
+            field.disabled = True
+            field.help_text = f"{field.help_text} <strong>Fixed:</strong> {why}"
+
+    def changes(self) -> dict[str, Any]:
+        """What was changed. The rest was shown rounded and stays as it is."""
+        chosen = self.chosen_settings() | {"overlap": self.cleaned_data["overlap"]}
+        fields = {"review_share": "review_percent"}
+        return {
+            name: value
+            for name, value in chosen.items()
+            if fields.get(name, name) in self.changed_data
+        }
+
+
+_INITIAL = ("overlap", "screening", "agreement_threshold", "review_pages", "qualification_f1")
+
+
+class CampaignForm(SettingsFields):
+    dataset = forms.ModelChoiceField(
+        Dataset.objects.all(), to_field_name="slug", empty_label="Choose a dataset"
+    )
+    selection = forms.ModelChoiceField(
+        Selection.objects.select_related("dataset"),
+        required=False,
+        empty_label="All documents of the dataset",
+        label="Documents",
+        help_text="All that are not held back, or a selection of the dataset.",
+    )
+    title = forms.CharField(max_length=160)
+    labels = forms.CharField(
+        initial="Number, Date",
+        help_text="Up to nine names, separated by commas. Their order gives the keys 1 to 9.",
+    )
+    overlap = forms.IntegerField(
+        label="Annotators per document",
+        initial=2,
+        min_value=1,
+        max_value=MAX_OVERLAP,
+        help_text="Two or more label each document without seeing each other's marks.",
+    )
+    guidelines = forms.CharField(
+        widget=forms.Textarea(attrs={"rows": 14}),
+        initial=default_guidelines,
+        max_length=MAX_GUIDELINES,
+        help_text="Markdown. Can be changed at any time.",
+    )
+    field_order = ["dataset", "selection", "title", "labels", "overlap", "guidelines"]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        chosen = self.initial.get("dataset")
+        field = self.fields["selection"]
+        assert isinstance(field, forms.ModelChoiceField)
+        if chosen and not self.is_bound:
+            field.queryset = Selection.objects.filter(dataset__slug=chosen)
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or self.cleaned_data
+        selection, dataset = data.get("selection"), data.get("dataset")
+        if selection and dataset and selection.dataset_id != dataset.pk:
+            self.add_error("selection", "This is a selection of another dataset.")
+        return data
+
+    def clean_labels(self) -> list[str]:
+        names = [name.strip() for name in self.cleaned_data["labels"].split(",")]
+        labels = [name for name in names if name]
+        if problems := label_problems(labels):
+            raise forms.ValidationError(problems)
+        return labels
+
+
+class GuidelinesForm(forms.Form):
+    guidelines = forms.CharField(
+        widget=forms.Textarea(attrs={"rows": 24}),
+        max_length=MAX_GUIDELINES,
+        help_text="Markdown.",
+    )
+    note = forms.CharField(
+        required=False,
+        max_length=MAX_NOTE,
+        label="What changes",
+        help_text="In a few words, for the annotators who know the former version.",
+    )
+
+
+class ReleaseForm(ReleaseTermsForm):
+    """The terms of a release, and for organisers what to do about unfinished documents."""
+
+    leave_out_unfinished = forms.BooleanField(
+        required=False, label="Leave unfinished documents out"
+    )
+    accept_warnings = forms.BooleanField(required=False)
+
+    def __init__(self, *args: Any, may_leave_out: bool, warned: int, **kwargs: Any) -> None:
+        """`warned`: how many facts have a warning; the checkbox sends that number."""
+        super().__init__(*args, **kwargs)
+        if not may_leave_out:
+            del self.fields["leave_out_unfinished"]
+        if not warned:
+            del self.fields["accept_warnings"]
+            return
+        field = self.fields["accept_warnings"]
+        plural = "s" if warned > 1 else ""
+        field.label = f"Release {warned:,} fact{plural} with a warning"
+        field.help_text = "They are listed on this page. The notes will say how many there are."
+        field.widget.attrs["value"] = str(warned)
+
+    def accepted_warnings(self) -> int:
+        """The number that was ticked: what its reader saw, which may not be the present one."""
+        sent = str(self.data.get("accept_warnings", ""))
+        return int(sent) if sent.isdecimal() else 0
+
+
+CAMPAIGN_FIELDS = ("dataset", "selection", "title", "labels", "overlap", "guidelines")
+
+
+@login_required
+@require_safe
+def campaigns(request: UserRequest) -> HttpResponse:
+    return render(
+        request, "annotation/campaigns/campaigns.html", {"rows": campaign_rows(request.user)}
+    )
+
+
+@organiser_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def new_campaign(request: UserRequest) -> HttpResponse:
+    form = CampaignForm(
+        request.POST if request.method == "POST" else None,
+        initial={
+            "dataset": request.GET.get("dataset"),
+            "selection": request.GET.get("selection"),
+            "overlap": 2,
+        },
+    )
+    if form.is_valid():
+        chosen = CampaignSettings(**form.chosen_settings())
+        named = {name: form.cleaned_data[name] for name in CAMPAIGN_FIELDS}
+        campaign = create_campaign(**named, settings=chosen, actor=request.user)
+        messages.success(request, "Campaign made. Add its people, then open it.")
+        return redirect("annotation:people", campaign.slug)
+    return render(request, "annotation/campaigns/campaign_new.html", {"form": form})
+
+
+@login_required
+@require_safe
+def overview(request: UserRequest, slug: str) -> HttpResponse:
+    standing = campaign_for(request.user, slug)
+    figures = campaign_overview(standing.campaign)
+    steps = next_steps(standing, figures, request.user.pk)
+    flagged = flagged_work(standing.campaign) if standing.may_manage else []
+    context = {
+        "standing": standing,
+        "overview": figures,
+        "steps": steps,
+        "stages": stage_lines(standing, figures),
+        "flagged": flagged,
+    }
+    return render(request, "annotation/campaigns/campaign.html", context)
+
+
+@login_required
+@require_POST
+def open_(request: UserRequest, slug: str) -> HttpResponse:
+    def act(standing: Standing) -> str:
+        open_campaign(campaign=standing.campaign, actor=request.user)
+        if standing.campaign.screening:
+            return "The campaign is open: annotators get each document once it passed screening."
+        return "The campaign is open: annotators find their documents under Annotate."
+
+    return _changed(request, slug, act)
+
+
+@login_required
+@require_POST
+def close(request: UserRequest, slug: str) -> HttpResponse:
+    def act(standing: Standing) -> str:
+        close_campaign(campaign=standing.campaign, actor=request.user)
+        return "The campaign is closed. What was not submitted can be read but not changed."
+
+    return _changed(request, slug, act)
+
+
+@login_required
+@require_POST
+def reopen(request: UserRequest, slug: str) -> HttpResponse:
+    def act(standing: Standing) -> str:
+        reopen_campaign(campaign=standing.campaign, actor=request.user)
+        return "The campaign is open again."
+
+    return _changed(request, slug, act)
+
+
+@login_required
+@require_POST
+def assign(request: UserRequest, slug: str) -> HttpResponse:
+    def act(standing: Standing) -> str:
+        documents = assign_documents(campaign=standing.campaign, actor=request.user)
+        return f"{documents} document{'' if documents == 1 else 's'} shared out."
+
+    return _changed(request, slug, act)
+
+
+def _changed(request: UserRequest, slug: str, act: Callable[[Standing], str]) -> HttpResponse:
+    """Carries out `act` for a lead or organiser and says on the overview how it went."""
+    standing = managed_campaign(request.user, slug)
+    try:
+        messages.success(request, act(standing))
+    except Refused as refusal:
+        messages.error(request, refusal.message)
+    return redirect(standing.campaign)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def settings(request: UserRequest, slug: str) -> HttpResponse:
+    standing = managed_campaign(request.user, slug)
+    form = CampaignSettingsForm(
+        request.POST if request.method == "POST" else None, campaign=standing.campaign
+    )
+    if form.is_valid() and _change(request, standing, form):
+        return redirect("annotation:campaign-settings", slug)
+    return render(
+        request, "annotation/campaigns/settings.html", {"standing": standing, "form": form}
+    )
+
+
+def _change(request: UserRequest, standing: Standing, form: CampaignSettingsForm) -> bool:
+    """Whether the settings were taken; else the form says why not."""
+    try:
+        changes = form.changes()
+        change_settings(campaign=standing.campaign, actor=request.user, **changes)
+    except Refused as refusal:
+        form.add_error(refusal.code if refusal.code in form.fields else None, refusal.message)
+        return False
+    messages.success(request, "Settings saved." if changes else "Nothing was changed.")
+    return True
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def guidelines(request: UserRequest, slug: str) -> HttpResponse:
+    """The newest version, or `?version=N` with what it changed; `?edit` writes a new one.
+
+    Who opens the newest version has seen it: the workbench stops saying that it is new.
+    """
+    standing = campaign_for(request.user, slug)
+    if request.method == "POST":
+        standing = managed_campaign(request.user, slug)
+    form = GuidelinesForm(
+        request.POST if request.method == "POST" else None,
+        initial={"guidelines": standing.campaign.guidelines},
+    )
+    if form.is_valid():
+        text, note = form.cleaned_data["guidelines"], form.cleaned_data["note"]
+        edit_guidelines(campaign=standing.campaign, text=text, note=note, actor=request.user)
+        messages.success(request, "Guidelines saved.")
+        return redirect("annotation:guidelines", slug)
+    if standing.may_manage and ("edit" in request.GET or form.is_bound):
+        context = {"standing": standing, "form": form}
+        return render(request, "annotation/campaigns/guidelines_edit.html", context)
+    return render(request, "annotation/campaigns/guidelines.html", _reading(request, standing))
+
+
+def _reading(request: UserRequest, standing: Standing) -> dict[str, Any]:
+    campaign = standing.campaign
+    number = _number(request.GET.get("version", ""), campaign.guidelines_version)
+    version = guidelines_version(campaign, number)
+    mark_guidelines_seen(campaign=campaign, version=number, user=request.user)
+    return {
+        "standing": standing,
+        "version": version,
+        "is_newest": number == campaign.guidelines_version,
+        "changes": changes_of(version),
+        "versions": guidelines_versions(campaign),
+    }
+
+
+def _number(asked: str, newest: int) -> int:
+    """The version asked for; Django's integers end at nine digits, so do ours."""
+    if not asked:
+        return newest
+    if not asked.isascii() or not asked.isdigit() or len(asked) > 9:
+        raise Http404("No such version.")
+    return int(asked)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def release(request: UserRequest, slug: str) -> HttpResponse:
+    standing = managed_campaign(request.user, slug)
+    state = release_state(standing.campaign)
+    form = ReleaseForm(
+        request.POST if request.method == "POST" else None,
+        warned=len(state.doubtful),
+        may_leave_out=standing.is_organiser and bool(state.unfinished),
+        initial={"version": state.next_version},
+    )
+    if form.is_valid():
+        frozen = None
+        if "draft" in request.POST:
+            _draft(request, standing, form)
+        else:
+            frozen = _freeze(request, standing, form)
+        if frozen is not None:
+            messages.success(request, f"Release {frozen.version} is frozen.")
+            for remark in freeze_remarks(frozen):
+                messages.info(request, remark)
+            for warning in freeze_warnings(frozen):
+                messages.warning(request, warning)
+            return redirect("annotation:release", slug)
+    disputes = unsettled_disputes(standing.campaign.dataset)
+    context = {
+        "standing": standing,
+        "state": state,
+        "form": form,
+        "accepted_disputes": disputes,
+        "open_gold": open_gold_of_dataset(standing.campaign.dataset).words(),
+    }
+    return render(request, "annotation/campaigns/release.html", context)
+
+
+def _freeze(request: UserRequest, standing: Standing, form: ReleaseForm) -> Release | None:
+    """The release; None, with the form's errors, when it was refused."""
+    try:
+        return release_gold(
+            campaign=standing.campaign,
+            version=form.cleaned_data["version"],
+            notes=form.cleaned_data["notes"],
+            visibility=form.cleaned_data["visibility"],
+            leave_out_unfinished=form.cleaned_data.get("leave_out_unfinished", False),
+            licence=form.cleaned_data["licence"],
+            citation=form.citation(),
+            draw=form.draw(),
+            split_is_told=form.split_is_told,
+            accept_warnings=form.accepted_warnings(),
+            actor=request.user,
+        )
+    except Refused as refusal:
+        form.add_error(None, refusal.message)
+    except ReleaseError as error:
+        form.add_error(None, error.faults)
+    return None
+
+
+def _draft(request: UserRequest, standing: Standing, form: ReleaseForm) -> None:
+    """Writes drafted change notes into the form."""
+    try:
+        notes = draft_release_notes(
+            campaign=standing.campaign,
+            visibility=form.cleaned_data["visibility"],
+            draw=form.draw(),
+            split_is_told=form.split_is_told,
+        )
+    except Refused as refusal:
+        form.add_error(None, refusal.message)
+    except ReleaseError as error:
+        form.add_error(None, error.faults)
+    else:
+        if notes:
+            form.show_notes(notes)
+            messages.info(request, "The notes are drafted. Read them over before you freeze.")
+        else:
+            messages.info(request, "This is the first release: nothing to compare it with.")

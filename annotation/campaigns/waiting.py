@@ -1,0 +1,435 @@
+"""What a campaign waits for, and what is waiting for whom. Numbers of tasks only, never of labels.
+
+Pages, cases and facts of a review wait for everyone who has the role for them: they are counted
+for each of these people, and whoever is first does them.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from datetime import date, datetime, timedelta
+from typing import Any
+
+from django.db.models import Count, Max, Min, QuerySet
+from django.urls import reverse
+from django.utils import timezone
+
+from annotation.access import Standing
+from annotation.models import (
+    Assignment,
+    Campaign,
+    CampaignDocument,
+    Case,
+    Membership,
+    Reminder,
+    ReviewItem,
+    ReviewRound,
+    Revision,
+    Screening,
+)
+from portal.accounts.models import User, display_name
+from portal.audit.models import Event
+
+from .selectors import Overview
+
+
+@dataclass(frozen=True)
+class Step:
+    """What should happen next, who does it, and whether that is the reader."""
+
+    who: str
+    text: str
+    is_mine: bool
+    action: str = ""
+    url: str = ""
+
+
+def next_steps(standing: Standing, overview: Overview, user: int) -> list[Step]:
+    """The steps in the order of the workflow, those of the reader (primary key `user`) first."""
+    campaign = standing.campaign
+    if campaign.state == Campaign.State.DRAFT:
+        steps = _draft_steps(standing, overview)
+    else:
+        steps = [
+            *_screening_steps(standing, overview),
+            *_labelling_steps(standing, overview, user),
+            *_deciding_steps(standing, overview),
+        ]
+    return sorted(steps, key=lambda step: not step.is_mine)
+
+
+def _draft_steps(standing: Standing, overview: Overview) -> list[Step]:
+    campaign, mine = standing.campaign, standing.may_manage
+    steps = []
+    documents = overview.new_documents + overview.stages.total
+    lacking = campaign.overlap - len(overview.annotators)
+    if not documents:
+        text = f"Import documents into “{campaign.dataset.title}”."
+        steps.append(Step("organiser", text, standing.is_organiser))
+    if lacking > 0:
+        text = f"Add {_count(lacking, 'annotator')}: every document needs {campaign.overlap}."
+        steps.append(Step("lead or organiser", text, mine, *_page("People", campaign)))
+    if not steps:
+        text = f"Open the campaign: {_count(documents, 'document')} will be "
+        text += "screened first, then " if campaign.screening else ""
+        text += f"shared out among {_count(len(overview.annotators), 'annotator')}."
+        steps.append(Step("lead or organiser", text, mine))
+    return steps
+
+
+def _screening_steps(standing: Standing, overview: Overview) -> list[Step]:
+    campaign, waiting = standing.campaign, overview.stages.screening
+    if campaign.state != Campaign.State.OPEN or not waiting:
+        return []
+    text = f"Screen {_count(waiting, 'page')}: annotators get those that are intact."
+    return [Step("anybody", text, bool(standing.roles), *_page("Screening", campaign))]
+
+
+def _labelling_steps(standing: Standing, overview: Overview, user: int) -> list[Step]:
+    if standing.campaign.state != Campaign.State.OPEN:
+        return []
+    steps = []
+    others = [person for person in overview.annotators if person.left and person.user != user]
+    mine = sum(person.left for person in overview.annotators if person.user == user)
+    if mine:
+        text = f"Label {_count(mine, 'document')}."
+        steps.append(
+            Step("annotator", text, standing.is_annotator, "My tasks", reverse("annotation:tasks"))
+        )
+    if others:
+        left = ", ".join(f"{person.name} {person.left}" for person in others)
+        steps.append(Step("annotators", f"Still to submit: {left}.", is_mine=False))
+    if overview.new_documents:
+        text = f"Share out {_count(overview.new_documents, 'document')} added to the dataset later."
+        steps.append(Step("lead or organiser", text, standing.may_manage))
+    if overview.unassigned:
+        text = f"Share out {_count(overview.unassigned, 'document')} that nobody has yet."
+        steps.append(Step("lead or organiser", text, standing.may_manage))
+    return steps
+
+
+def _deciding_steps(standing: Standing, overview: Overview) -> list[Step]:
+    stages = overview.stages
+    steps = []
+    if stages.validation:
+        text = f"Look at {_count(stages.validation, 'document')} that failed validation."
+        steps.append(Step("lead", text, standing.is_lead, *_page("Validation", standing.campaign)))
+    if overview.open_cases:
+        text = (
+            f"Decide {_count(overview.open_cases, 'case')} "
+            f"in {_count(stages.adjudication, 'document')}."
+        )
+        steps.append(
+            Step("lead", text, standing.is_lead, *_page("Adjudication", standing.campaign))
+        )
+    if overview.review_items:
+        text = f"Review {_count(overview.review_items, 'fact')} drawn from the gold."
+        steps.append(
+            Step("reviewer", text, standing.is_reviewer, *_page("Review", standing.campaign))
+        )
+    all_gold = bool(stages.total) and stages.gold == stages.total
+    if all_gold and overview.unreleased and not overview.review_items:
+        text = f"All {_count(stages.total, 'document')} are gold: freeze a release."
+        if overview.unreleased < stages.gold:
+            text = f"{_count(overview.unreleased, 'gold document')} in no release yet: freeze one."
+        steps.append(
+            Step(
+                "lead or organiser", text, standing.may_manage, *_page("Release", standing.campaign)
+            )
+        )
+    return steps
+
+
+def _page(name: str, campaign: Campaign) -> tuple[str, str]:
+    """A page of the campaign: what the button to it says, and its address."""
+    return name, reverse(f"annotation:{name.lower()}", args=[campaign.slug])
+
+
+def _count(n: int, noun: str) -> str:
+    return f"{n} {noun}" + ("" if n == 1 else "s")
+
+
+@dataclass(frozen=True)
+class StageLine:
+    """A stage with its documents and what they wait for; `url` only for who can do it.
+
+    `x` and `width` are its part of the bar over all stages, in percent.
+    """
+
+    stage: str
+    count: int
+    waits_for: str
+    url: str
+    x: float
+    width: float
+
+
+def stage_lines(standing: Standing, overview: Overview) -> list[StageLine]:
+    """The stages in the order of the workflow; screening only where there is any."""
+    stages = overview.stages
+    counts = asdict(stages)
+    shown = [name for name in counts if counts[name] or name in _ALWAYS]
+    if standing.campaign.screening and "screening" not in shown:
+        shown.insert(0, "screening")
+    total, x = sum(counts.values()) or 1, 0.0
+    lines = []
+    for name in shown:
+        waits_for, url = _waits_for(name, standing, overview)
+        width = 100 * counts[name] / total
+        lines.append(StageLine(name, counts[name], waits_for, url, x, width))
+        x += width
+    return lines
+
+
+_ALWAYS = ("annotation", "adjudication", "gold")
+
+
+def _waits_for(stage: str, standing: Standing, overview: Overview) -> tuple[str, str]:
+    cases = _count(overview.open_cases, "case")
+    waits_for, page, may = {
+        "screening": ("a verdict: intact or faulty", "screening", True),
+        "annotation": ("annotators to submit", "assignments", standing.may_manage),
+        "validation": ("a lead to look at faults", "validation", standing.is_lead),
+        "adjudication": (f"a lead to decide {cases}", "adjudication", standing.is_lead),
+        "gold": (_gold_waits_for(overview), "release", standing.may_manage),
+        "excluded": ("nothing: left out", "screening", True),
+    }[stage]
+    if stage == "annotation" and overview.unassigned:
+        waits_for = f"annotators to submit; {overview.unassigned} to be shared out"
+    url = reverse(f"annotation:{page}", args=[standing.campaign.slug]) if may else ""
+    return waits_for, f"{url}?state=excluded" if stage == "excluded" else url
+
+
+def _gold_waits_for(overview: Overview) -> str:
+    is_released = overview.stages.gold and not overview.unreleased
+    return "nothing: released" if is_released else "a release"
+
+
+REMIND_EVERY = timedelta(days=1)
+Role = Membership.Role
+Purpose = CampaignDocument.Purpose
+Stage = CampaignDocument.Stage
+
+# In the order of the workflow: what it is called for one and for several, and whose it is.
+SCREENING, QUALIFICATION, ANNOTATION = "screening", "qualification", "annotation"
+VALIDATION, ADJUDICATION, REVIEW = "validation", "adjudication", "review"
+WORDS = {
+    SCREENING: ("page to screen", "pages to screen"),
+    QUALIFICATION: ("qualification page", "qualification pages"),
+    ANNOTATION: ("page to label", "pages to label"),
+    VALIDATION: ("page with faults to mend", "pages with faults to mend"),
+    ADJUDICATION: ("case to decide", "cases to decide"),
+    REVIEW: ("fact to review", "facts to review"),
+}
+SHARED_BY = {
+    SCREENING: Role.LEAD,
+    VALIDATION: Role.LEAD,
+    ADJUDICATION: Role.LEAD,
+    REVIEW: Role.REVIEWER,
+}
+
+
+@dataclass(frozen=True)
+class Work:
+    """So many tasks of one kind."""
+
+    kind: str
+    count: int
+    since: datetime | None
+    """When the oldest of them came up, or a time by which it surely had."""
+
+    @property
+    def words(self) -> str:
+        return f"{self.count} {WORDS[self.kind][self.count != 1]}"
+
+
+@dataclass(frozen=True)
+class PersonWaiting:
+    """One member with everything that waits for them."""
+
+    user: User
+    name: str
+    roles: tuple[str, ...]
+    work: tuple[Work, ...]
+    last_activity: date | None
+    """Of saving, submitting or deciding here. A day: the minute would tell of single saves."""
+    reminded_at: datetime | None
+
+    @property
+    def total(self) -> int:
+        return sum(work.count for work in self.work)
+
+    @property
+    def since(self) -> datetime | None:
+        return min((work.since for work in self.work if work.since), default=None)
+
+    @property
+    def days(self) -> int:
+        """Whole days that the oldest task has waited."""
+        return (timezone.now() - self.since).days if self.since else 0
+
+    @property
+    def was_just_reminded(self) -> bool:
+        return self.reminded_at is not None and timezone.now() < self.reminded_at + REMIND_EVERY
+
+    @property
+    def can_be_reminded(self) -> bool:
+        return bool(self.work) and self.user.is_active and not self.was_just_reminded
+
+
+@dataclass(frozen=True)
+class CampaignWaiting:
+    people: tuple[PersonWaiting, ...]
+    """The longest wait first; those with nothing to do last."""
+    nobodys: tuple[Work, ...]
+    """Work for which nobody has the role."""
+
+
+def campaign_waiting(campaign: Campaign) -> CampaignWaiting:
+    """The same few queries, however many people and pages there are."""
+    members: dict[int, list[Membership]] = {}
+    rows = Membership.objects.filter(campaign=campaign).select_related("user").order_by("id")
+    for membership in rows:
+        members.setdefault(membership.user_id, []).append(membership)
+    shared = _shared_work(campaign)
+    own = _own_work(campaign)
+    active, reminded = _last_activity(campaign), _reminded(campaign)
+    people = [
+        _person(memberships, shared, own.get(pk, {}), active.get(pk), reminded.get(pk))
+        for pk, memberships in members.items()
+    ]
+    roles = {membership.role for each in members.values() for membership in each}
+    return CampaignWaiting(
+        people=tuple(sorted(people, key=_longest_wait_first)),
+        nobodys=tuple(work for work in shared if SHARED_BY[work.kind] not in roles),
+    )
+
+
+def person_waiting(campaign: Campaign, user: int) -> PersonWaiting | None:
+    """One member's; None for who holds no role."""
+    people = campaign_waiting(campaign).people
+    return next((person for person in people if person.user.pk == user), None)
+
+
+def _longest_wait_first(person: PersonWaiting) -> tuple[bool, datetime, str]:
+    return not person.work, person.since or timezone.now(), person.name
+
+
+def _person(
+    memberships: list[Membership],
+    shared: Iterable[Work],
+    own: Mapping[str, Work],
+    last_activity: datetime | None,
+    reminded_at: datetime | None,
+) -> PersonWaiting:
+    user = memberships[0].user
+    roles = tuple(membership.role for membership in memberships)
+    work = [each for each in shared if SHARED_BY[each.kind] in roles]
+    work += own.values()
+    return PersonWaiting(
+        user=user,
+        name=display_name(user),
+        roles=roles,
+        work=tuple(sorted(work, key=lambda each: list(WORDS).index(each.kind))),
+        last_activity=last_activity.date() if last_activity else None,
+        reminded_at=reminded_at,
+    )
+
+
+def _own_work(campaign: Campaign) -> dict[int, dict[str, Work]]:
+    """By annotator what was given to them: qualification pages first, then all others."""
+    rows = (
+        Assignment.objects.workable()
+        .filter(
+            campaign_document__campaign=campaign,
+            annotator__memberships__campaign=campaign,
+            annotator__memberships__role=Role.ANNOTATOR,
+        )
+        .order_by()
+        .values_list(
+            "annotator", "annotator__memberships__qualified_at", "campaign_document__purpose"
+        )
+        .annotate(n=Count("id"), since=Min("created_at"))
+    )
+    has_round = CampaignDocument.objects.filter(
+        campaign=campaign, purpose=Purpose.QUALIFICATION
+    ).exists()
+    found: dict[int, dict[str, Work]] = {}
+    for annotator, qualified_at, purpose, n, since in rows:
+        must_qualify = has_round and qualified_at is None
+        if must_qualify != (purpose == Purpose.QUALIFICATION):
+            continue
+        kind = QUALIFICATION if must_qualify else ANNOTATION
+        mine = found.setdefault(annotator, {})
+        former = mine.get(kind, Work(kind, 0, since))
+        mine[kind] = Work(kind, former.count + n, min(former.since or since, since))
+    return found
+
+
+def _shared_work(campaign: Campaign) -> list[Work]:
+    documents = CampaignDocument.objects.in_work().filter(campaign=campaign)
+    stages = {
+        stage: (n, since)
+        for stage, n, since in documents.filter(stage__in=[Stage.SCREENING, Stage.VALIDATION])
+        .order_by()
+        .values_list("stage")
+        .annotate(n=Count("id"), since=Min("settled_at"))
+    }
+    cases = Case.objects.filter(campaign_document__in=documents, state=Case.State.OPEN).aggregate(
+        n=Count("id"), since=Min("campaign_document__settled_at")
+    )
+    items = ReviewItem.objects.filter(
+        round__campaign=campaign,
+        round__state=ReviewRound.State.OPEN,
+        verdict=ReviewItem.Verdict.PENDING,
+    ).aggregate(n=Count("id"), since=Min("round__opened_at"))
+    # The screening of a draft begins when it is opened.
+    screening = 0 if campaign.state != Campaign.State.OPEN else stages.get(Stage.SCREENING, [0])[0]
+    work = [
+        Work(SCREENING, screening, _shared_out(campaign) if screening else None),
+        Work(VALIDATION, *stages.get(Stage.VALIDATION, (0, None))),
+        Work(ADJUDICATION, cases["n"], cases["since"]),
+        Work(REVIEW, items["n"], items["since"]),
+    ]
+    return [each for each in work if each.count]
+
+
+def _shared_out(campaign: Campaign) -> datetime | None:
+    """When documents joined the campaign last: those in screening have waited since then at least,
+    for a document does not know when it joined.
+    """
+    joined = Event.objects.filter(
+        subject_type=campaign._meta.label_lower,
+        subject_id=str(campaign.pk),
+        verb__in=["open_campaign", "assign_documents"],
+    )
+    return joined.order_by("-id").values_list("at", flat=True).first()
+
+
+def _last_activity(campaign: Campaign) -> dict[int, datetime]:
+    """By user; who only reads leaves no trace and is not in it."""
+    inside = {"campaign_document__campaign": campaign}
+    traces: list[tuple[QuerySet[Any], str, str]] = [
+        (
+            Revision.objects.filter(assignment__campaign_document__campaign=campaign),
+            "author",
+            "saved_at",
+        ),
+        (Assignment.objects.filter(**inside).submitted(), "annotator", "submitted_at"),
+        (Case.objects.filter(**inside, decided_by__isnull=False), "decided_by", "decided_at"),
+        (Screening.objects.filter(**inside), "screened_by", "screened_at"),
+        (
+            ReviewItem.objects.filter(round__campaign=campaign, reviewer__isnull=False),
+            "reviewer",
+            "decided_at",
+        ),
+    ]
+    last: dict[int, datetime] = {}
+    for rows, who, when in traces:
+        for user, at in rows.order_by().values_list(who).annotate(at=Max(when)):
+            last[user] = max(at, last.get(user, at))
+    return last
+
+
+def _reminded(campaign: Campaign) -> dict[int, datetime]:
+    rows = Reminder.objects.filter(campaign=campaign).order_by().values_list("user")
+    return dict(rows.annotate(at=Max("sent_at")))

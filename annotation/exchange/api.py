@@ -1,0 +1,132 @@
+"""A campaign's labels out and in, for programs."""
+
+from typing import Any
+
+from django.http import HttpResponseBase, StreamingHttpResponse
+from django.utils.http import content_disposition_header
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers, status
+from rest_framework.exceptions import PermissionDenied
+from rest_framework.generics import GenericAPIView
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation.access import managed_campaign
+from annotation.api_base import AnnotationRefusal, AnnotationView, UploadTooLarge, user_of
+from annotation.models import CampaignImport
+from portal.accounts.models import User
+from portal.files.uploads import upload_limit_message, was_too_large
+from portal.web.api import NamedField, PlainMultiPartParser, file_answers
+
+from .selectors import FILES, campaign_file
+from .services import upload_import
+
+Form = CampaignImport.Form
+Layer = CampaignImport.Layer
+
+
+class CampaignExportQuery(serializers.Serializer[Any]):
+    form = serializers.ChoiceField(choices=Form.choices)
+    layer = serializers.ChoiceField(
+        choices=Layer.choices, default=Layer.GOLD, help_text="A whole campaign has both."
+    )
+    emails = serializers.BooleanField(
+        default=False, help_text="E-mail addresses of its people, in a whole campaign."
+    )
+
+
+class CampaignImportFile(serializers.Serializer[Any]):
+    file = serializers.FileField()
+    form = serializers.ChoiceField(choices=Form.choices)
+    layer = serializers.ChoiceField(
+        choices=Layer.choices, default=Layer.GOLD, help_text="Nothing for a whole campaign."
+    )
+    annotator: "NamedField[User]" = NamedField(
+        slug_field="email",
+        queryset=User.objects.filter(is_active=True),
+        required=False,
+        allow_null=True,
+        default=None,
+        help_text="By e-mail address: whose work the labels become.",
+    )
+
+
+class CampaignImportRow(serializers.ModelSerializer[CampaignImport]):
+    annotator: "NamedField[User]" = NamedField(slug_field="email", read_only=True)
+
+    class Meta:
+        model = CampaignImport
+        fields = [
+            *("id", "source_name", "form", "layer", "annotator", "state", "documents", "spans"),
+            *("moved", "faults", "fault_count", "error", "created_at", "finished_at"),
+        ]
+        read_only_fields = fields
+
+
+class CampaignExport(AnnotationView):
+    @extend_schema(
+        summary="A campaign's gold or work as a file, or the whole campaign (leads, organisers)",
+        description="Gold of the finished documents, or the work of every annotator on documents "
+        "that everybody has submitted. People have pseudonyms. The file is made while it is sent.",
+        tags=["campaigns"],
+        parameters=[CampaignExportQuery],
+        responses=file_answers(kind for _, kind in FILES.values()),
+    )
+    def get(self, request: Request, slug: str) -> HttpResponseBase:
+        standing = managed_campaign(request.user, slug)
+        query = CampaignExportQuery(data=request.query_params)
+        query.is_valid(raise_exception=True)
+        wanted = query.validated_data
+        file = campaign_file(
+            standing.campaign, wanted["form"], wanted["layer"], emails=wanted["emails"]
+        )
+        response = StreamingHttpResponse(file.content, content_type=file.media_type)
+        response["Content-Disposition"] = content_disposition_header(True, file.name)
+        response["X-Content-Type-Options"] = "nosniff"
+        response["Cache-Control"] = "private, no-store"
+        return response
+
+
+class CampaignImports(AnnotationView, GenericAPIView[CampaignImport]):
+    queryset = CampaignImport.objects.none()
+    serializer_class = CampaignImportRow
+    parser_classes = [PlainMultiPartParser]
+
+    @extend_schema(
+        summary="Files brought into a campaign, newest first (leads, organisers)",
+        tags=["campaigns"],
+        responses=CampaignImportRow(many=True),
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        imports = managed_campaign(request.user, slug).campaign.imports.select_related("annotator")
+        page = self.paginate_queryset(imports)
+        return self.get_paginated_response(self.get_serializer(page, many=True).data)
+
+    @extend_schema(
+        summary="Bring labels into a campaign (leads, organisers)",
+        description="As gold, or as the submitted work of an annotator. A job reads the file and "
+        "tells what it placed, what moved and what it could not place. A whole campaign goes into "
+        "an empty draft on the same documents; that is for organisers.",
+        tags=["campaigns"],
+        request=CampaignImportFile,
+        responses={202: CampaignImportRow, 409: AnnotationRefusal, 413: AnnotationRefusal},
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        standing = managed_campaign(request.user, slug)
+        body = CampaignImportFile(data=request.data)
+        if was_too_large(request):
+            raise UploadTooLarge(upload_limit_message())
+        body.is_valid(raise_exception=True)
+        wanted = body.validated_data
+        if wanted["form"] == CampaignImport.Form.FULL and not standing.is_organiser:
+            raise PermissionDenied("Whole campaigns are brought in by organisers.")
+        taken = upload_import(
+            campaign=standing.campaign,
+            file=wanted["file"],
+            source_name=wanted["file"].name,
+            form=wanted["form"],
+            layer=wanted["layer"],
+            annotator=wanted["annotator"],
+            actor=user_of(request),
+        )
+        return Response(self.get_serializer(taken).data, status.HTTP_202_ACCEPTED)

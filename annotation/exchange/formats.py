@@ -1,0 +1,482 @@
+"""The files that a campaign's labels come in: labels alone, or a whole campaign.
+
+Label Studio, tagged pages, JSON Lines: what such a file says of one document is a `FileLabels` with
+the content still unplaced: only the document's own text tells where its spans are. An archive of a
+whole campaign has a file for each kind of row (`KINDS`); the form of every line is checked.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import PurePosixPath
+from types import MappingProxyType
+from typing import IO, Any
+
+from portal.datasets.sources.gold import bounded_lines
+from portal.datasets.sources.json_arrays import json_items
+from portal.datasets.sources.layout import PAGE_SUFFIXES, printable
+from portal.facts import (
+    DocumentLine,
+    ReadingError,
+    RefusedHtml,
+    Task,
+    TaskAnnotation,
+    decode_html,
+    read_document_line,
+    read_tasks,
+)
+from portal.files.archives import MEGABYTE, Archive, ArchiveFault, ArchiveLimits, open_archive
+
+FORMAT = "factboard-campaign"
+VERSION = 1
+HEAD = "campaign.json"
+PEOPLE = "people"
+
+# What of a campaign is set: copied into the campaign that the archive is brought into.
+SETTINGS = (
+    "labels", "overlap", "guidelines", "guidelines_version", "suggestion_sources", "screening",
+    "agreement_threshold", "review_pages", "review_share", "qualification_f1", "state",
+)  # fmt: skip
+_OF_DOCUMENT = {"campaign_document": "documents"}
+_OF_ASSIGNMENT = {"assignment": "assignments"}
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Rows of one model.
+
+    `owner` leads from a row to its campaign, `document` to its campaign document where it tells of
+    labels, and is left empty where it does not. `fields` are copied, `refs` point at rows of
+    another kind, `people` at accounts; `times` are set by the database and have to be restored.
+    `left_out` says which fields an archive does not have.
+    """
+
+    file: str
+    model: str
+    owner: str
+    fields: tuple[str, ...]
+    refs: Mapping[str, str] = field(default_factory=dict)
+    people: tuple[str, ...] = ()
+    times: tuple[str, ...] = ()
+    document: str = ""
+    left_out: tuple[str, ...] = ()
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        return (*self.refs, *self.people, *self.fields, *self.times)
+
+
+_SPAN = ("label", "start", "end", "quote", "value", "sign")
+
+KINDS = (
+    Kind(
+        "members", "Membership", "campaign", ("role", "seen_guidelines", "qualified_at"),
+        people=("user",),
+    ),
+    Kind(
+        "guidelines", "GuidelinesVersion", "campaign", ("number", "text", "note"),
+        people=("author",), times=("created_at",),
+    ),
+    Kind(
+        "review_rounds", "ReviewRound", "campaign",
+        (
+            "number", "seed", "share", "pages", "facts", "population", "guidelines_version",
+            "state", "closed_at",
+        ),
+        people=("opened_by",), times=("opened_at",),
+    ),
+    Kind(
+        "documents", "CampaignDocument", "campaign",
+        ("stage", "purpose", "overlap", "faults", "settled_at", "gold_at"),
+        refs={"review_round": "review_rounds"},
+        # Told by name and by the hash of the text.
+        left_out=("document",),
+    ),
+    Kind(
+        "screenings", "Screening", "campaign_document__campaign",
+        ("verdict", "faults", "reason"), refs=_OF_DOCUMENT,
+        people=("screened_by",), times=("screened_at",),
+    ),
+    Kind(
+        "known_gold", "KnownGold", "campaign_document__campaign", ("spans", "source"),
+        refs=_OF_DOCUMENT,
+    ),
+    Kind(
+        "assignments", "Assignment", "campaign_document__campaign",
+        (
+            "state", "revision", "active_seconds", "flag", "flag_reason", "return_reason",
+            "submitted_at",
+        ),
+        refs=_OF_DOCUMENT, people=("annotator",), times=("created_at",),
+    ),
+    Kind(
+        "spans", "Span", "assignment__campaign_document__campaign", ("key", *_SPAN, "edited"),
+        refs=_OF_ASSIGNMENT, document="assignment__campaign_document",
+    ),
+    Kind(
+        "first_submissions", "FirstSubmission", "assignment__campaign_document__campaign",
+        ("spans", "submitted_at"),
+        refs=_OF_ASSIGNMENT, document="assignment__campaign_document",
+    ),
+    Kind(
+        "revisions", "Revision", "assignment__campaign_document__campaign",
+        ("number", "save_key", "digest", "added", "removed", "active_seconds", "note"),
+        refs=_OF_ASSIGNMENT, people=("author",), times=("saved_at",),
+        document="assignment__campaign_document",
+    ),
+    Kind(
+        "comments", "Comment", "assignment__campaign_document__campaign",
+        ("span_key", "text", "edited_at"),
+        refs=_OF_ASSIGNMENT, people=("author",), times=("created_at",),
+        document="assignment__campaign_document",
+    ),
+    Kind(
+        "qualification_results", "QualificationResult", "assignment__campaign_document__campaign",
+        ("attempt", "matched", "marked", "expected"),
+        refs=_OF_ASSIGNMENT, times=("created_at",), document="assignment__campaign_document",
+    ),
+    Kind(
+        "cases", "Case", "campaign_document__campaign",
+        (
+            "start", "end", "kind", "proposals", "score", "state", "decision", "reason",
+            "decided_at",
+        ),
+        refs=_OF_DOCUMENT, people=("decided_by",), document="campaign_document",
+    ),
+    Kind(
+        "decisions", "Decision", "case__campaign_document__campaign",
+        ("choice", "proposal", "spans", "reason"),
+        refs={"case": "cases"}, people=("decided_by",), times=("decided_at",),
+        document="case__campaign_document",
+    ),
+    Kind(
+        "gold_spans", "GoldSpan", "campaign_document__campaign", (*_SPAN, "origin"),
+        refs=_OF_DOCUMENT | {"case": "cases"}, document="campaign_document",
+    ),
+    Kind(
+        "review_items", "ReviewItem", "campaign_document__campaign",
+        (
+            "position", *_SPAN, "verdict", "correction", "reason", "guidelines_version",
+            "decided_at",
+        ),
+        refs={"round": "review_rounds"} | _OF_DOCUMENT, people=("reviewer",),
+        document="campaign_document",
+    ),
+)  # fmt: skip
+
+# Kinds that others refer to: their rows tell their number.
+NUMBERED = frozenset(target for kind in KINDS for target in kind.refs.values())
+# JSON lists whose entries name an assignment.
+NAMING_ASSIGNMENTS = MappingProxyType({"documents": ("faults",), "cases": ("proposals",)})
+
+# Work of which nobody may know yet is told as if it were not begun.
+UNTOUCHED = MappingProxyType(
+    {
+        "revision": 0,
+        "active_seconds": 0,
+        "flag": "",
+        "flag_reason": "",
+        "return_reason": "",
+        "submitted_at": None,
+    }
+)
+
+
+# Files of rows are larger than pages.
+MEMBER = 256 * MEGABYTE
+
+Shape = Any
+_SPAN_SHAPE: Shape = {
+    "label": str, "start": int, "end": int, "quote": str, "value?": str, "sign?": str,
+}  # fmt: skip
+_SAVED: Shape = _SPAN_SHAPE | {"key": str, "edited?": bool}
+_NUMBER_OR_NONE = (int, None)
+# What JSON fields hold: a type, a list of one shape, `{name: shape}` (a name with `?` may be
+# missing, `*` is any), or alternatives.
+_SHAPES: Mapping[tuple[str, str], Shape] = {
+    ("review_rounds", "population"): {"*": [int]},
+    ("documents", "faults"): [
+        {"assignment": _NUMBER_OR_NONE, "key": str, "code": str, "message": str}
+    ],
+    ("screenings", "faults"): [str],
+    ("known_gold", "spans"): [list],
+    ("first_submissions", "spans"): [list],
+    ("revisions", "added"): [_SAVED],
+    ("revisions", "removed"): [_SAVED],
+    ("cases", "proposals"): [{"assignment": _NUMBER_OR_NONE, "spans": [_SPAN_SHAPE]}],
+    ("cases", "decision"): [_SPAN_SHAPE],
+    ("decisions", "spans"): [_SPAN_SHAPE],
+    ("review_items", "correction"): (_SPAN_SHAPE, None),
+}
+# Lists in place of objects, where there are many: known gold, and first submissions.
+_TUPLES = {"known_gold": (int, int, str), "first_submissions": (int, int, str, str, str)}
+
+
+@dataclass(frozen=True)
+class Line:
+    """One row; `where` is its file and line."""
+
+    where: str
+    row: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class ArchiveContent:
+    """`people` by pseudonym, each with name and perhaps e-mail; `rows` by the kind's file."""
+
+    settings: Mapping[str, Any]
+    people: Mapping[str, Mapping[str, str]]
+    rows: Mapping[str, list[Line]]
+    withheld: int
+
+
+def read_archive(
+    file: IO[bytes], limits: ArchiveLimits, *, progress: Callable[[int], None]
+) -> ArchiveContent:
+    """Raises ArchiveFault for what is no such archive, naming the first thing that is wrong."""
+    with open_archive(file, replace(limits, member=max(limits.member, MEMBER))) as archive:
+        names = {member.name for member in archive.members()}
+        wanted = [HEAD, f"{PEOPLE}.jsonl", *(f"{kind.file}.jsonl" for kind in KINDS)]
+        if missing := [name for name in wanted if name not in names]:
+            raise _fault(missing[0], "is missing: this is no whole campaign")
+        head = _head(archive)
+        people = {line.row["person"]: line.row for line in _people(archive)}
+        rows: dict[str, list[Line]] = {}
+        done = 0
+        for kind in KINDS:
+            rows[kind.file] = list(_rows(archive, kind))
+            done += len(rows[kind.file])
+            progress(done)
+    return ArchiveContent(head["settings"], people, rows, head["withheld"])
+
+
+def _head(archive: Archive) -> dict[str, Any]:
+    head = _object(HEAD, archive.read(HEAD))
+    if head.get("format") != FORMAT:
+        raise _fault(f"{HEAD}: format", f"this is not {FORMAT!r}")
+    if head.get("version") != VERSION:
+        said = str(head.get("version"))[:40]
+        raise _fault(f"{HEAD}: version", f"{said} cannot be read, only {VERSION}")
+    settings = head.get("settings")
+    if not isinstance(settings, dict):
+        raise _fault(f"{HEAD}: settings", "must be an object")
+    _check_names(f"{HEAD}: settings", settings, SETTINGS)
+    if type(head.get("withheld")) is not int:
+        raise _fault(f"{HEAD}: withheld", "must be a whole number")
+    return head
+
+
+def _people(archive: Archive) -> Iterator[Line]:
+    for line in _lines(archive, PEOPLE):
+        _check_shape(line.where, line.row, {"person": str, "name": str, "email?": str})
+        yield line
+
+
+def _rows(archive: Archive, kind: Kind) -> Iterator[Line]:
+    names = (("id",) if kind.file in NUMBERED else ()) + kind.keys
+    if kind.file == "documents":
+        names += ("name", "text_sha256")
+    for number, line in enumerate(_lines(archive, kind.file), start=1):
+        _check_names(line.where, line.row, names)
+        if kind.file in NUMBERED and line.row["id"] != number:
+            raise _fault(f"{line.where}: id", f"must be {number}, the number of its line")
+        for name in kind.refs:
+            _check_shape(f"{line.where}: {name}", line.row[name], _NUMBER_OR_NONE)
+        for name in kind.people:
+            _check_shape(f"{line.where}: {name}", line.row[name], (str, None))
+        for name in kind.fields:
+            if (kind.file, name) in _SHAPES:
+                where = f"{line.where}: {name}"
+                _check_shape(where, line.row[name], _SHAPES[kind.file, name])
+        for place, entry in enumerate(line.row["spans"] if kind.file in _TUPLES else ()):
+            _check_tuple(f"{line.where}: spans[{place}]", entry, _TUPLES[kind.file])
+        yield line
+
+
+def _lines(archive: Archive, file: str) -> Iterator[Line]:
+    name = f"{file}.jsonl"
+    for number, data in enumerate(archive.read(name).split(b"\n"), start=1):
+        if data.strip():
+            yield Line(f"{name}:{number}", _object(f"{name}:{number}", data))
+
+
+def _object(where: str, data: bytes) -> dict[str, Any]:
+    try:
+        found = json.loads(data.decode("utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise _fault(where, f"not JSON: {error}") from error
+    if not isinstance(found, dict):
+        raise _fault(where, "must be a JSON object")
+    return found
+
+
+def _check_names(where: str, row: Mapping[str, Any], names: tuple[str, ...]) -> None:
+    if missing := [name for name in names if name not in row]:
+        raise _fault(f"{where}: {missing[0]}", "this field is missing")
+    if unknown := sorted(set(row) - set(names)):
+        raise _fault(f"{where}: {unknown[0]}", f"unknown; there are {', '.join(names)}")
+
+
+def _check_shape(where: str, value: Any, shape: Shape) -> None:
+    if isinstance(shape, tuple):
+        if value is None and None in shape:
+            return
+        shape = shape[0]
+    if isinstance(shape, list):
+        if not isinstance(value, list):
+            raise _fault(where, "must be a list")
+        for place, item in enumerate(value):
+            _check_shape(f"{where}[{place}]", item, shape[0])
+    elif isinstance(shape, dict):
+        _check_object(where, value, shape)
+    # A bool is an int in Python, in JSON it is no number.
+    elif type(value) is not shape:
+        words = {str: "a text", int: "a whole number", bool: "true or false", list: "a list"}
+        raise _fault(where, f"must be {words[shape]}")
+
+
+def _check_object(where: str, value: Any, shape: dict[str, Shape]) -> None:
+    if not isinstance(value, dict):
+        raise _fault(where, "must be an object")
+    if "*" in shape:
+        for name, item in value.items():
+            _check_shape(f"{where}.{name[:40]}", item, shape["*"])
+        return
+    for name, inner in shape.items():
+        plain = name.removesuffix("?")
+        if plain in value:
+            _check_shape(f"{where}.{plain}", value[plain], inner)
+        elif plain == name:
+            raise _fault(f"{where}.{name}", "this field is missing")
+
+
+def _check_tuple(where: str, entry: list[Any], types: tuple[type, ...]) -> None:
+    if [type(item) for item in entry] != list(types):
+        raise _fault(where, f"must be {len(types)} values: start, end, label and what they mean")
+
+
+def _fault(where: str, reason: str) -> ArchiveFault:
+    return ArchiveFault("campaign", f"{where}: {reason}")
+
+
+GOLD_FOLDER = "gold"
+# Form → the endings its files have.
+SUFFIXES = {
+    "labelstudio": (".json",),
+    "tags": (".zip",),
+    "jsonl": (".jsonl", ".jsonl.gz"),
+    "full": (".zip",),
+}
+
+
+@dataclass(frozen=True)
+class StudioWork:
+    """An annotation of Label Studio; the task has the page that was labelled."""
+
+    task: Task
+    annotation: TaskAnnotation
+
+
+@dataclass(frozen=True)
+class FileLabels:
+    """What one place in a file says of one document.
+
+    `by` is the file's name for the annotator, empty where it tells none; the content is an
+    annotation of Label Studio, a line, or a tagged page.
+    """
+
+    where: str
+    name: str
+    text_sha256: str
+    by: str
+    is_gold: bool
+    content: StudioWork | DocumentLine | str
+
+
+@dataclass(frozen=True)
+class FileFault:
+    """What could not be read; the message names file or line, and field."""
+
+    message: str
+
+
+def read_label_file(
+    file: IO[bytes], filename: str, form: str, limits: ArchiveLimits
+) -> Iterator[FileLabels | FileFault]:
+    """Yields what the file says, and a fault for each part that cannot be read.
+
+    Raises ArchiveFault when the file as a whole is unusable.
+    """
+    readers = {"labelstudio": _from_label_studio, "tags": _from_archive, "jsonl": _from_lines}
+    return readers[form](file, filename, limits)
+
+
+def _from_lines(
+    file: IO[bytes], filename: str, limits: ArchiveLimits
+) -> Iterator[FileLabels | FileFault]:
+    for number, line in bounded_lines(file, filename, limits):
+        if not line.strip():
+            continue
+        where = f"{filename}:{number}"
+        try:
+            read = read_document_line(line.decode("utf-8"))
+        except UnicodeDecodeError as error:
+            yield FileFault(f"{where}: not UTF-8 at byte {error.start + 1}")
+        except ReadingError as error:
+            yield FileFault(f"{where}: {error}")
+        else:
+            is_gold = not read.annotator
+            yield FileLabels(where, read.name, read.text_sha256, read.annotator, is_gold, read)
+
+
+def _from_archive(
+    file: IO[bytes], _filename: str, limits: ArchiveLimits
+) -> Iterator[FileLabels | FileFault]:
+    """A page in a folder is of the annotator the folder is called by, or gold."""
+    with open_archive(file, limits) as archive:
+        names = [member.name for member in archive.members()]
+        pages = [name for name in names if PurePosixPath(name).suffix.lower() in PAGE_SUFFIXES]
+        if not pages:
+            raise ArchiveFault("no_pages", "there is no NAME.html in the archive")
+        for name in sorted(pages):
+            where, path = printable(name), PurePosixPath(name)
+            try:
+                html = decode_html(archive.read(name))
+            except ArchiveFault as fault:
+                yield FileFault(str(fault))
+            except RefusedHtml as fault:
+                yield FileFault(f"{where}: {fault.reason}")
+            else:
+                is_gold = path.parent.name == GOLD_FOLDER
+                by = "" if is_gold else path.parent.name
+                yield FileLabels(where, path.stem, "", by, is_gold, html)
+
+
+def _from_label_studio(
+    file: IO[bytes], filename: str, limits: ArchiveLimits
+) -> Iterator[FileLabels | FileFault]:
+    for number, item in enumerate(json_items(file, filename, limits)):
+        for task in read_tasks([item]):
+            if isinstance(task, ReadingError):
+                yield FileFault(f"{filename}: item {number + 1}: {task}")
+            else:
+                yield from _of_task(task)
+
+
+def _of_task(task: Task) -> Iterator[FileLabels | FileFault]:
+    text_sha256 = task.data.get("text_sha256")
+    for annotation in task.annotations:
+        where = f"{task.where}, annotation {annotation.id or '1'}"
+        if annotation.is_cancelled:
+            yield FileFault(f"{where}: its annotator skipped the task; nothing was taken from it")
+            continue
+        for kind, count in annotation.other.items():
+            yield FileFault(f"{where}: {count} results of the type {kind} are no spans")
+        yield FileLabels(
+            where,
+            task.name,
+            text_sha256 if isinstance(text_sha256, str) else "",
+            annotation.by,
+            annotation.is_gold,
+            StudioWork(task, annotation),
+        )

@@ -1,0 +1,370 @@
+"""Labels of a file become gold, or an annotator's submitted work, document by document."""
+
+import hashlib
+import json
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import IO
+
+from django.utils import timezone
+
+from annotation.adjudication.settling import make_gold
+from annotation.models import (
+    Assignment,
+    Campaign,
+    CampaignDocument,
+    CampaignImport,
+    GoldSpan,
+    Revision,
+    Span,
+)
+from annotation.spans import MAX_SPANS, Draft, Meaning, check_drafts, meaning_of, meaning_problem
+from annotation.workbench.services import submit_assignment
+from portal.accounts.models import User, display_name
+from portal.datasets.models import Document, DocumentContent
+from portal.datasets.services.gold import text_difference
+from portal.facts import (
+    DocumentLine,
+    FactSpan,
+    Page,
+    Placement,
+    RefusedHtml,
+    SourcePage,
+    canonicalise,
+    place_regions,
+    read_line_spans,
+    read_tags,
+    read_value,
+)
+from portal.files.uploads import archive_limits
+
+from .formats import FileFault, FileLabels, StudioWork, read_label_file
+from .selectors import goes_by
+
+# A file speaks of a document once for every annotator, mostly in a row.
+PAGES_KEPT = 8
+
+
+@dataclass(frozen=True)
+class PlacedLabels:
+    """What a file says of a document, placed in its text. `notes` tell what is not as it said."""
+
+    where: str
+    document: int
+    name: str
+    by: str
+    is_gold: bool
+    spans: tuple[FactSpan, ...]
+    moved: int
+    notes: tuple[str, ...]
+
+
+class LabelMatcher:
+    """Places what files say in the documents of a campaign's dataset. Writes nothing."""
+
+    def __init__(self, campaign: Campaign) -> None:
+        self._labels = campaign.labels
+        self._by_name: dict[str, Document] = {}
+        self._by_text: dict[str, list[Document]] = defaultdict(list)
+        for document in Document.objects.filter(dataset=campaign.dataset_id).order_by("name"):
+            self._by_name[document.name] = document
+            self._by_text[document.text_sha256].append(document)
+        self._page = lru_cache(maxsize=PAGES_KEPT)(_page)
+
+    def place(self, labels: FileLabels) -> PlacedLabels:
+        """Raises ValueError with a sentence when the document is not here or is another text."""
+        content = labels.content
+        if isinstance(content, StudioWork):
+            document, placement = self._studio_work(labels, content)
+        elif isinstance(content, DocumentLine):
+            document, placement = self._line(labels, content)
+        else:
+            document, placement = self._tagged(labels, content)
+        notes = [*placement.unplaced, *placement.moved, *placement.remarks]
+        return PlacedLabels(
+            labels.where,
+            document.pk,
+            document.name,
+            labels.by,
+            labels.is_gold,
+            tuple(placement.spans),
+            len(placement.moved),
+            tuple(f"{labels.where} ({document.name}): {note}" for note in notes),
+        )
+
+    def _document(self, name: str, text_sha256: str) -> Document:
+        """The document of this text; of several, or of none, that of the name."""
+        alike = self._by_text.get(text_sha256, [])
+        if len(alike) == 1:
+            return alike[0]
+        named = self._by_name.get(name)
+        if named is not None and (not alike or named in alike):
+            return named
+        if alike:
+            return alike[0]
+        called = f"called {name[:100]!r}" if name else "of this text"
+        raise ValueError(f"the dataset has no document {called}")
+
+    def _studio_work(self, labels: FileLabels, work: StudioWork) -> tuple[Document, Placement]:
+        html = work.task.html
+        text_sha256 = labels.text_sha256
+        if text_sha256 not in self._by_text and labels.name not in self._by_name and html:
+            text_sha256 = canonicalise(html).text_sha256
+        document = self._document(labels.name, text_sha256)
+        source = SourcePage(html) if html else None
+        regions = work.annotation.regions
+        return document, place_regions(self._page(document.pk), regions, self._labels, source)
+
+    def _line(self, labels: FileLabels, line: DocumentLine) -> tuple[Document, Placement]:
+        document = self._document(labels.name, labels.text_sha256)
+        if line.text_sha256 not in {"", document.text_sha256}:
+            told, here = line.text_sha256[:64], document.text_sha256
+            raise ValueError(f"text_sha256: {told} is another text; {document.name} has {here}")
+        return document, Placement(read_line_spans(line, self._page(document.pk).text))
+
+    def _tagged(self, labels: FileLabels, html: str) -> tuple[Document, Placement]:
+        tagged = read_tags(html, self._labels)
+        document = self._document(labels.name, tagged.canonical.text_sha256)
+        if tagged.canonical.text_sha256 != document.text_sha256:
+            raise ValueError(text_difference(tagged.canonical.text, document))
+        text = tagged.canonical.text
+        spans = []
+        for span in tagged.spans:
+            quote = text[span.start : span.end]
+            place = span.label, span.start, span.end, quote
+            spans.append(FactSpan(f"t{span.start}", *place, *read_value(quote, span.label)))
+        return document, Placement(spans)
+
+
+def _page(document: int) -> Page:
+    return Page(DocumentContent.objects.values_list("html", flat=True).get(pk=document))
+
+
+Layer = CampaignImport.Layer
+Stage = CampaignDocument.Stage
+
+
+@dataclass
+class ReadLabels:
+    """What a file says, placed in documents, and a sentence for whatever was not as it should."""
+
+    labels: list[PlacedLabels] = field(default_factory=list)
+    faults: list[str] = field(default_factory=list)
+    moved: int = 0
+
+
+@dataclass
+class Kept:
+    """What became of it: documents and spans written, and a sentence for each document not."""
+
+    documents: int = 0
+    spans: int = 0
+    faults: list[str] = field(default_factory=list)
+
+
+def read_labels(
+    campaign_import: CampaignImport, file: IO[bytes], *, progress: Callable[[int], None]
+) -> ReadLabels:
+    """Places the labels that are meant: gold, or the work of the annotator.
+
+    Writes nothing. Raises ArchiveFault when the file as a whole is unusable.
+    """
+    matcher = LabelMatcher(campaign_import.campaign)
+    found = ReadLabels()
+    limits = archive_limits()
+    parts = read_label_file(file, campaign_import.source_name, campaign_import.form, limits)
+    for done, part in enumerate(parts, start=1):
+        if isinstance(part, FileFault):
+            found.faults.append(part.message)
+        else:
+            try:
+                found.labels.append(matcher.place(part))
+            except (ValueError, RefusedHtml) as error:
+                found.faults.append(f"{part.where}: {error}")
+        progress(done)
+    return _meant(campaign_import, found)
+
+
+def _meant(campaign_import: CampaignImport, found: ReadLabels) -> ReadLabels:
+    """One entry for each document, with what was not placed of it."""
+    if campaign_import.layer == Layer.GOLD:
+        chosen, faults = _gold_of(found.labels)
+    else:
+        assert campaign_import.annotator is not None
+        chosen, faults = _work_of(campaign_import.annotator, found.labels)
+    single: dict[int, PlacedLabels] = {}
+    for labels in chosen:
+        if first := single.get(labels.document):
+            faults.append(f"{labels.where}: {labels.name} came before, in {first.where}")
+        single.setdefault(labels.document, labels)
+    notes = [note for labels in single.values() for note in labels.notes]
+    return ReadLabels(
+        list(single.values()),
+        [*found.faults, *faults, *notes],
+        sum(labels.moved for labels in single.values()),
+    )
+
+
+def _gold_of(found: Sequence[PlacedLabels]) -> tuple[list[PlacedLabels], list[str]]:
+    """What is marked as gold; else the only labels that a document has."""
+    by_document: dict[int, list[PlacedLabels]] = {}
+    for labels in found:
+        by_document.setdefault(labels.document, []).append(labels)
+    chosen: list[PlacedLabels] = []
+    faults: list[str] = []
+    for several in by_document.values():
+        gold = [labels for labels in several if labels.is_gold] or several
+        if len(gold) > 1 and not gold[0].is_gold:
+            count = f"{len(gold)} annotations, and none is marked as gold"
+            faults.append(f"{gold[0].where}: {gold[0].name} has {count}")
+        else:
+            chosen += gold
+    return chosen, faults
+
+
+def _work_of(
+    annotator: User, found: Sequence[PlacedLabels]
+) -> tuple[list[PlacedLabels], list[str]]:
+    """Everything, if the file is of one person; else what it says is of this one."""
+    if len({labels.by for labels in found}) <= 1:
+        return list(found), []
+    chosen = [labels for labels in found if goes_by(annotator, labels.by)]
+    missing = {labels.document for labels in found} - {labels.document for labels in chosen}
+    if not missing:
+        return chosen, []
+    others = ", ".join(sorted({labels.by or "nobody named" for labels in found})[:10])
+    return chosen, [
+        f"{len(missing)} documents have no work of {display_name(annotator)} "
+        f"({annotator.email}) in the file, whose annotators are {others}"
+    ]
+
+
+def keep_labels(campaign_import: CampaignImport, read: ReadLabels) -> Kept:
+    """Writes what was read, in the caller's transaction. Documents that cannot take it are told."""
+    campaign = Campaign.objects.select_for_update().get(pk=campaign_import.campaign_id)
+    kept = Kept()
+    for labels in sorted(read.labels, key=lambda labels: labels.name):
+        rows = CampaignDocument.objects.select_for_update(of=("self",)).select_related(
+            "campaign", "document__content"
+        )
+        row = rows.filter(campaign=campaign, document=labels.document).first()
+        try:
+            if campaign_import.layer == Layer.GOLD:
+                _keep_gold(campaign, row, labels)
+            else:
+                _keep_work(campaign_import, row, labels)
+        except ValueError as problem:
+            kept.faults.append(f"{labels.where}: {labels.name}: {problem}")
+        else:
+            kept.documents += 1
+            kept.spans += len(labels.spans)
+    return kept
+
+
+def _keep_gold(campaign: Campaign, row: CampaignDocument | None, labels: PlacedLabels) -> None:
+    """Makes the document gold; raises ValueError when somebody has begun or finished it."""
+    if row is None:
+        row = CampaignDocument(campaign=campaign, document_id=labels.document)
+    elif row.stage not in {Stage.SCREENING, Stage.ANNOTATION}:
+        raise ValueError(f"it is in {row.get_stage_display()} already")
+    elif row.purpose == CampaignDocument.Purpose.QUALIFICATION:
+        raise ValueError("it is a page of the qualification")
+    else:
+        standing = row.assignments.standing()
+        if standing.exclude(state=Assignment.State.ASSIGNED).exists():
+            raise ValueError("an annotator has begun it; gold would take the place of their work")
+    drafts = _drafts(row, labels.spans)
+    if row._state.adding:
+        row.save()
+    row.assignments.standing().delete()
+    GoldSpan.objects.bulk_create(
+        GoldSpan(
+            campaign_document=row,
+            label=draft.label,
+            start=draft.start,
+            end=draft.end,
+            quote=draft.quote,
+            value=draft.value,
+            sign=draft.sign,
+            origin=GoldSpan.Origin.IMPORTED,
+        )
+        for draft in drafts
+    )
+    row.settled_at = timezone.now()
+    row.save(update_fields=["settled_at"])
+    make_gold(campaign_document=row)
+
+
+def _keep_work(
+    campaign_import: CampaignImport, row: CampaignDocument | None, labels: PlacedLabels
+) -> None:
+    """Submits the spans as the annotator's; raises ValueError when there is no place for them."""
+    if row is None:
+        raise ValueError("it is not shared out yet")
+    annotator = campaign_import.annotator
+    assert annotator is not None
+    drafts = _drafts(row, labels.spans)
+    assignment = _place_of(annotator, row)
+    Span.objects.bulk_create(
+        (Span(assignment=assignment, **draft._asdict()) for draft in drafts), batch_size=500
+    )
+    added = [draft._asdict() for draft in drafts]
+    Revision.objects.create(
+        assignment=assignment,
+        number=1,
+        author=campaign_import.created_by or annotator,
+        save_key=f"import-{campaign_import.pk}",
+        digest=hashlib.sha256(json.dumps(added).encode()).hexdigest(),
+        added=added,
+        note=f"imported {campaign_import.source_name[-150:]}",
+    )
+    assignment.revision = 1
+    assignment.save(update_fields=["revision"])
+    # A page that the file names without labels is one on which its annotator found none.
+    submit_assignment(assignment=assignment, base_revision=1, actor=annotator, no_facts=True)
+
+
+def _place_of(annotator: User, row: CampaignDocument) -> Assignment:
+    """The annotator's own assignment, or that of somebody who has not begun the document."""
+    if row.stage != Stage.ANNOTATION:
+        raise ValueError(f"it is in {row.get_stage_display()}, not in annotation")
+    if row.purpose == CampaignDocument.Purpose.QUALIFICATION:
+        raise ValueError("it is a page of the qualification")
+    work = list(row.assignments.select_for_update().order_by("id"))
+    untouched = [each for each in work if each.state == Assignment.State.ASSIGNED]
+    own = next((each for each in work if each.annotator_id == annotator.pk), None)
+    name = display_name(annotator)
+    if own is not None:
+        if own.state == Assignment.State.WITHDRAWN:
+            raise ValueError(f"{name} had it before it was given to somebody else")
+        if own not in untouched:
+            raise ValueError(f"{name} has work on it already, which an import does not replace")
+        return own
+    if not untouched:
+        raise ValueError(f"it has no place for {name}: all its annotators have begun")
+    heir = untouched[-1]
+    heir.annotator = annotator
+    heir.save(update_fields=["annotator"])
+    return heir
+
+
+def _drafts(row: CampaignDocument, spans: Sequence[FactSpan]) -> list[Draft]:
+    """The spans as they are saved; raises ValueError with the first fault."""
+    if len(spans) > MAX_SPANS:
+        raise ValueError(f"{len(spans)} spans are more than the {MAX_SPANS} one page may have")
+    drafts = []
+    for span in spans:
+        meaning: Meaning = meaning_of(
+            {"quote": span.quote, "label": span.label, "value": span.value, "sign": span.sign}
+        )
+        if problem := meaning_problem(meaning, span.label):
+            raise ValueError(f"the span at {span.start}: {problem}")
+        place = span.key, span.label, span.start, span.end, span.quote
+        drafts.append(Draft(*place, *meaning))
+    faults = check_drafts(row.document.content.text, drafts, row.campaign.labels)
+    if faults:
+        more = f" ({len(faults) - 1} more faults)" if len(faults) > 1 else ""
+        raise ValueError(f"{faults[0]['message']}{more}")
+    return drafts

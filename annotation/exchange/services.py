@@ -1,0 +1,476 @@
+"""Files with labels, or with a whole campaign: taken in, read by a job, and kept or refused.
+
+An archive of a whole campaign becomes a campaign again: every row of it, or nothing.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import IO, Any
+from uuid import uuid4
+
+from django.apps import apps
+from django.core.exceptions import ValidationError
+from django.core.files.base import File
+from django.db import IntegrityError, models, transaction
+from django.utils import timezone
+
+from annotation.errors import Refused
+from annotation.models import (
+    Campaign,
+    CampaignDocument,
+    CampaignImport,
+    GuidelinesVersion,
+    Membership,
+)
+from portal.accounts.models import User, display_name
+from portal.audit.models import record_event
+from portal.datasets.models import Document, DocumentContent
+from portal.datasets.sources.layout import printable
+from portal.facts import Span, check_labels, check_spans
+from portal.files.uploads import archive_limits
+from portal.jobs.services import enqueue
+
+from .formats import (
+    KINDS,
+    NAMING_ASSIGNMENTS,
+    NUMBERED,
+    SETTINGS,
+    SUFFIXES,
+    ArchiveContent,
+    Kind,
+    Line,
+    read_archive,
+)
+from .label_imports import Kept, ReadLabels, keep_labels, read_labels
+from .selectors import import_group, people_called
+
+TEXTS_KEPT = 16
+SHOWN = 10
+_AT_ONCE = 500
+
+
+def require_empty_draft(campaign: Campaign) -> None:
+    """Raises Refused unless nothing has happened in the campaign yet."""
+    if campaign.state != Campaign.State.DRAFT:
+        raise Refused("A whole campaign goes into a draft only.", code="state")
+    if CampaignDocument.objects.filter(campaign=campaign).exists():
+        raise Refused("The campaign has documents already; make an empty one.", code="not_empty")
+
+
+@transaction.atomic
+def keep_archive(*, campaign: Campaign, content: ArchiveContent, people: Mapping[str, str]) -> Kept:
+    """Fills an empty draft; its title, address and dataset stay its own.
+
+    Documents are those of the dataset with the same text; what of the archive is about others is
+    left out and told. People are found by the e-mail address in `people` or the archive, else by
+    the pseudonym of this site. Raises Refused when somebody is not found, and for rows that cannot
+    be: nothing is written then.
+    """
+    locked = Campaign.objects.select_for_update().get(pk=campaign.pk)
+    require_empty_draft(locked)
+    _set(locked, content.settings)
+    GuidelinesVersion.objects.filter(campaign=locked).delete()
+    writing = _Writing(locked, content, _accounts(content, people))
+    try:
+        for kind in KINDS:
+            writing.write(kind)
+        writing.name_assignments()
+    except IntegrityError as error:
+        raise Refused(f"The archive contradicts itself: {error}", code="archive") from error
+    return writing.kept()
+
+
+def _set(campaign: Campaign, settings: Mapping[str, Any]) -> None:
+    for name in SETTINGS:
+        where = f"campaign.json: settings.{name}"
+        value = _cleaned(Campaign, name, settings[name], where)
+        if name == "labels":
+            listed = isinstance(value, list) and all(isinstance(item, str) for item in value)
+            if problems := check_labels(value) if listed else ["must be a list of texts"]:
+                raise _fault(where, problems[0])
+        setattr(campaign, name, value)
+    campaign.save(update_fields=SETTINGS)
+
+
+def _accounts(content: ArchiveContent, people: Mapping[str, str]) -> dict[str, User]:
+    """The account of everybody the archive names."""
+    names = {
+        person: people.get(person) or row.get("email") or person
+        for person, row in content.people.items()
+    }
+    found = people_called(names.values())
+    if missing := [person for person, name in names.items() if name.lower() not in found]:
+        told = ", ".join(f"{p} ({content.people[p]['name'][:60]})" for p in missing[:SHOWN])
+        more = f" and {len(missing) - SHOWN} more" if len(missing) > SHOWN else ""
+        raise Refused(
+            f"Nobody here is {told}{more}. Export with e-mail addresses, or say who they are; "
+            "everybody needs an account first.",
+            code="people",
+        )
+    return {person: found[name.lower()] for person, name in names.items()}
+
+
+class _Writing:
+    """Writes the rows of one kind after the other, and remembers what their numbers became.
+
+    A number that became None is a row that was left out, with all that refers to it.
+    """
+
+    def __init__(
+        self, campaign: Campaign, content: ArchiveContent, accounts: Mapping[str, User]
+    ) -> None:
+        self._campaign = campaign
+        self._content = content
+        self._accounts = accounts
+        self._made: dict[str, list[models.Model | None]] = {file: [] for file in NUMBERED}
+        self._documents = _Documents(campaign)
+        self._faults: list[str] = []
+        self._spans = 0
+
+    def kept(self) -> Kept:
+        documents = [row for row in self._made["documents"] if row is not None]
+        if withheld := self._content.withheld:
+            self._faults.append(
+                f"{withheld} documents came without the work on them, since not everybody had "
+                "submitted it when the archive was made; they begin anew"
+            )
+        return Kept(len(documents), self._spans, self._faults)
+
+    def write(self, kind: Kind) -> None:
+        model = apps.get_model("annotation", kind.model)
+        rows = [(line, self._row(kind, model, line)) for line in self._content.rows[kind.file]]
+        made = [row for _, row in rows if row is not None]
+        if kind.file == "members":
+            self._make_room(made)
+        model._base_manager.bulk_create(made, batch_size=_AT_ONCE)
+        if kind.times:
+            self._restore(kind, model, rows)
+        if kind.file in NUMBERED:
+            self._made[kind.file] = [row for _, row in rows]
+        if kind.file in {"spans", "gold_spans"}:
+            self._spans += len(made)
+            self._check_places(kind, rows)
+
+    def name_assignments(self) -> None:
+        """JSON that names assignments by number gets their keys."""
+        for file, names in NAMING_ASSIGNMENTS.items():
+            rows = [row for row in self._made[file] if row is not None]
+            for row in rows:
+                for name in names:
+                    entries = [self._with_key(entry) for entry in getattr(row, name)]
+                    setattr(row, name, entries)
+            if rows:
+                type(rows[0])._base_manager.bulk_update(rows, names, batch_size=_AT_ONCE)
+
+    def _with_key(self, entry: dict[str, Any]) -> dict[str, Any]:
+        number = entry["assignment"]
+        work = self._made["assignments"]
+        if number is not None and not 1 <= number <= len(work):
+            raise _fault("assignment", f"there is no assignment {number}")
+        row = work[number - 1] if number is not None else None
+        return entry | {"assignment": row.pk if row is not None else None}
+
+    def _row(self, kind: Kind, model: type[models.Model], line: Line) -> models.Model | None:
+        values: dict[str, Any] = {"campaign": self._campaign} if kind.owner == "campaign" else {}
+        for name, target in kind.refs.items():
+            number = line.row[name]
+            if number is None:
+                values[name] = _cleaned(model, name, None, f"{line.where}: {name}")
+                continue
+            made = self._made[target]
+            if not 1 <= number <= len(made):
+                raise _fault(f"{line.where}: {name}", f"{number} is no row of {target}")
+            if (row := made[number - 1]) is None:
+                return None
+            values[name] = row
+        if kind.file == "documents":
+            document = self._documents.find(line.row["name"], line.row["text_sha256"])
+            if document is None:
+                told = f"{line.row['name']} (text {str(line.row['text_sha256'])[:12]}…)"
+                self._faults.append(f"{line.where}: the dataset has no document {told}")
+                return None
+            values["document"] = document
+        for name in kind.people:
+            values[name] = self._account(model, name, line)
+        for name in kind.fields:
+            values[name] = _cleaned(model, name, line.row[name], f"{line.where}: {name}")
+        return model(**values)
+
+    def _account(self, model: type[models.Model], name: str, line: Line) -> User | None:
+        person = line.row[name]
+        if person is None:
+            _cleaned(model, name, None, f"{line.where}: {name}")
+            return None
+        if person not in self._accounts:
+            raise _fault(f"{line.where}: {name}", f"{person[:40]} is not in people.jsonl")
+        return self._accounts[person]
+
+    def _make_room(self, made: list[models.Model]) -> None:
+        """Who has a role here already gets it as the archive has it."""
+        for row in made:
+            assert isinstance(row, Membership)
+            Membership.objects.filter(
+                campaign=self._campaign, user=row.user_id, role=row.role
+            ).delete()
+
+    def _restore(
+        self,
+        kind: Kind,
+        model: type[models.Model],
+        rows: list[tuple[Line, models.Model | None]],
+    ) -> None:
+        """Times that the database set are those of the archive again."""
+        made = []
+        for line, row in rows:
+            if row is not None:
+                for name in kind.times:
+                    value = _cleaned(model, name, line.row[name], f"{line.where}: {name}")
+                    setattr(row, name, value)
+                made.append(row)
+        model._base_manager.bulk_update(made, kind.times, batch_size=_AT_ONCE)
+
+    def _check_places(self, kind: Kind, rows: list[tuple[Line, models.Model | None]]) -> None:
+        """Every span must be where its quote is, and share no character with another."""
+        groups: dict[Any, list[tuple[Line, Any]]] = defaultdict(list)
+        for line, row in rows:
+            if row is not None:
+                groups[_owner_of(row)].append((line, row))
+        labels = self._campaign.labels
+        for owner, members in groups.items():
+            text = self._documents.text(_document_of(owner))
+            for line, row in members:
+                if text[row.start : row.end] != row.quote:
+                    raise _fault(f"{line.where}: quote", "the document reads otherwise there")
+            spans = [Span(row.start, row.end, row.label) for _, row in members]
+            for fault in check_spans(text, spans, labels):
+                raise _fault(members[fault.index][0].where, fault.message)
+
+
+class _Documents:
+    """The documents of the campaign's dataset by their text."""
+
+    def __init__(self, campaign: Campaign) -> None:
+        self._by_text: dict[str, dict[str, Document]] = defaultdict(dict)
+        for document in Document.objects.filter(dataset=campaign.dataset_id).order_by("name"):
+            self._by_text[document.text_sha256][document.name] = document
+        self.text = lru_cache(maxsize=TEXTS_KEPT)(_text)
+
+    def find(self, name: object, text_sha256: object) -> Document | None:
+        """The document of the text; of several the one of the name, and each only once."""
+        alike = self._by_text.get(str(text_sha256), {})
+        found = str(name) if str(name) in alike else next(iter(alike), None)
+        return alike.pop(found) if found is not None else None
+
+
+def _text(document: int) -> str:
+    return DocumentContent.objects.values_list("text", flat=True).get(pk=document)
+
+
+def _owner_of(row: Any) -> Any:
+    return row.assignment if hasattr(row, "assignment_id") else row.campaign_document
+
+
+def _document_of(owner: Any) -> int:
+    row = owner if isinstance(owner, CampaignDocument) else owner.campaign_document
+    return int(row.document_id)
+
+
+def _cleaned(model: type[models.Model], name: str, value: Any, where: str) -> Any:
+    """The value as the model's field takes it; raises Refused when it does not."""
+    field = model._meta.get_field(name)
+    assert isinstance(field, models.Field)
+    if value is None:
+        if not field.null:
+            raise _fault(where, "must not be empty")
+        return None
+    if problem := _type_problem(field, value):
+        raise _fault(where, problem)
+    try:
+        if isinstance(field, models.JSONField):
+            return value
+        return field.clean(value, None)
+    except ValidationError as error:
+        raise _fault(where, error.messages[0]) from error
+
+
+def _type_problem(field: "models.Field[Any, Any]", value: Any) -> str:
+    """Fields convert what they are given; an archive has to say what it means."""
+    kinds: Iterator[tuple[type, tuple[type, ...], str]] = iter(
+        (
+            (models.BooleanField, (bool,), "true or false"),
+            (models.IntegerField, (int,), "a whole number"),
+            (models.FloatField, (int, float), "a number"),
+            (models.CharField, (str,), "a text"),
+            (models.TextField, (str,), "a text"),
+            (models.DateTimeField, (str,), "a time"),
+        )
+    )
+    for kind, types, words in kinds:
+        if isinstance(field, kind):
+            return "" if type(value) in types else f"must be {words}"
+    return ""
+
+
+def _fault(where: str, reason: str) -> Refused:
+    return Refused(f"{where}: {reason}", code="archive")
+
+
+SOURCE_NAME = 300
+FAULTS_KEPT = 1_000
+Form = CampaignImport.Form
+Layer = CampaignImport.Layer
+Content = ReadLabels | ArchiveContent
+
+
+@transaction.atomic
+def upload_import(
+    *,
+    campaign: Campaign,
+    file: "File[bytes]",
+    source_name: str,
+    form: str,
+    layer: str,
+    annotator: User | None,
+    actor: User,
+) -> CampaignImport:
+    """Stores a file and queues its reading; raises Refused for what cannot be brought in."""
+    taken = new_import(
+        campaign=campaign,
+        source_name=source_name,
+        form=form,
+        layer=layer,
+        annotator=annotator,
+        actor=actor,
+        upload=file,
+    )
+    enqueue(kind="import_labels", payload={"import": taken.pk}, group=import_group(taken))
+    return taken
+
+
+@transaction.atomic
+def new_import(
+    *,
+    campaign: Campaign,
+    source_name: str,
+    form: str,
+    layer: str,
+    annotator: User | None,
+    actor: User | None,
+    upload: "File[bytes] | None" = None,
+) -> CampaignImport:
+    """The row of an import; a file that the server's own machine has is not stored.
+
+    Raises Refused for a file of another kind, a whole campaign into one that is not an empty draft,
+    gold or work into one that cannot take it, and work without an annotator of the campaign.
+    """
+    name = printable(source_name)
+    suffix = next((s for s in SUFFIXES[form] if name.lower().endswith(s)), "")
+    if not suffix:
+        wanted = " or ".join(SUFFIXES[form])
+        raise Refused(f"{name}: {Form(form).label} is a file {wanted}.", code="file")
+    if form == Form.FULL:
+        layer, annotator = "", None
+        require_empty_draft(campaign)
+    else:
+        annotator = _checked_annotator(campaign, layer, annotator)
+    taken = CampaignImport.objects.create(
+        campaign=campaign,
+        created_by=actor,
+        source_name=name[-SOURCE_NAME:],
+        upload=File(upload.file, name=f"{uuid4().hex}{suffix}") if upload else "",
+        form=form,
+        layer=layer,
+        annotator=annotator,
+    )
+    record_event(
+        verb="import_labels", subject=taken, actor=actor, source=taken.source_name, form=form,
+        layer=layer, annotator=annotator.pk if annotator else None,
+    )  # fmt: skip
+    return taken
+
+
+def _checked_annotator(campaign: Campaign, layer: str, annotator: User | None) -> User | None:
+    if layer not in Layer.values:
+        raise Refused(f"Choose what the labels become: {', '.join(Layer.values)}.", code="layer")
+    if layer == Layer.GOLD:
+        if campaign.state == Campaign.State.CLOSED:
+            raise Refused("The campaign is closed; gold goes into a draft or an open one.",
+                          code="state")  # fmt: skip
+        return None
+    if campaign.state != Campaign.State.OPEN:
+        message = "Work is brought into an open campaign, whose documents are shared out."
+        raise Refused(message, code="state")
+    role = Membership.Role.ANNOTATOR
+    if annotator is None:
+        raise Refused("Choose the annotator whose work the labels are.", code="annotator")
+    if not Membership.objects.filter(campaign=campaign, user=annotator, role=role).exists():
+        message = f"{display_name(annotator)} is no annotator of the campaign."
+        raise Refused(message, code="annotator")
+    return annotator
+
+
+def read_import(
+    campaign_import: CampaignImport, file: IO[bytes], *, progress: Callable[[int], None]
+) -> Content:
+    """What the file holds. Writes nothing; raises ArchiveFault when it is unusable as a whole."""
+    if campaign_import.form == Form.FULL:
+        return read_archive(file, archive_limits(), progress=progress)
+    return read_labels(campaign_import, file, progress=progress)
+
+
+@transaction.atomic
+def keep_import(
+    *,
+    campaign_import: CampaignImport,
+    content: Content,
+    people: dict[str, str] | None = None,
+) -> CampaignImport:
+    """Writes all of it and ends the import; `people` gives e-mail addresses for pseudonyms.
+
+    Raises Refused, with nothing written, when the campaign cannot take it.
+    """
+    if isinstance(content, ArchiveContent):
+        kept = keep_archive(campaign=campaign_import.campaign, content=content, people=people or {})
+        return _end_well(campaign_import, kept, [], moved=0)
+    kept = keep_labels(campaign_import, content)
+    return _end_well(campaign_import, kept, content.faults, moved=content.moved)
+
+
+def _end_well(
+    campaign_import: CampaignImport, kept: Kept, faults: Sequence[str], *, moved: int
+) -> CampaignImport:
+    told = [*kept.faults, *faults]
+    return _end(
+        campaign_import,
+        CampaignImport.State.DONE,
+        documents=kept.documents,
+        spans=kept.spans,
+        moved=moved,
+        faults=told[:FAULTS_KEPT],
+        fault_count=len(told),
+    )
+
+
+@transaction.atomic
+def fail_import(*, campaign_import: CampaignImport, error: str) -> None:
+    """Says why nothing was brought in."""
+    _end(campaign_import, CampaignImport.State.FAILED, error=error)
+
+
+def _end(
+    campaign_import: CampaignImport, state: CampaignImport.State, **fields: Any
+) -> CampaignImport:
+    """Ends an import that has not ended; the file is no longer needed and goes."""
+    stored = CampaignImport.objects.select_for_update().get(pk=campaign_import.pk)
+    if stored.is_finished:
+        return stored
+    storage, name = stored.upload.storage, stored.upload.name
+    stored.state, stored.finished_at, stored.upload = state, timezone.now(), ""
+    for field, value in fields.items():
+        setattr(stored, field, value)
+    stored.save()
+    record_event(verb=f"import_{state}", subject=stored, actor=None)
+    if name:
+        transaction.on_commit(lambda: storage.delete(name))
+    return stored

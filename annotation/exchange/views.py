@@ -1,0 +1,156 @@
+"""In and out: a campaign's labels as files, and files with labels brought in."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods
+
+from annotation.access import Standing, managed_campaign
+from annotation.errors import Refused
+from annotation.models import CampaignImport, Membership
+from portal.accounts.access import UserRequest
+from portal.accounts.models import User, display_name
+from portal.facts import label_config
+from portal.files.uploads import upload_limit_message, was_too_large
+
+from .selectors import FORM_WORDS, export_state, import_rows
+from .services import upload_import
+
+Form = CampaignImport.Form
+Layer = CampaignImport.Layer
+ACCEPTED = ".json,.jsonl,.gz,.zip"
+
+
+class ExportForm(forms.Form):
+    """What to download; it is sent to the API, which makes the file."""
+
+    form = forms.ChoiceField(
+        label="Form", choices=FORM_WORDS, initial=Form.LABEL_STUDIO, widget=forms.RadioSelect
+    )
+    layer = forms.ChoiceField(
+        label="Labels",
+        choices=Layer.choices,
+        initial=Layer.GOLD,
+        help_text="A whole campaign has both.",
+    )
+    emails = forms.BooleanField(
+        required=False,
+        label="With e-mail addresses",
+        help_text="Only in a whole campaign, and only to bring it into another site: there people "
+        "are found by their address. Otherwise they have a pseudonym.",
+    )
+
+
+class _PersonField(forms.ModelChoiceField):  # type: ignore[type-arg]
+    def label_from_instance(self, obj: User) -> str:
+        return f"{display_name(obj)} ({obj.email})"
+
+
+class ImportForm(forms.Form):
+    """A file with labels; a worker reads it and says what it placed."""
+
+    file = forms.FileField(
+        label="File", widget=forms.ClearableFileInput(attrs={"accept": ACCEPTED})
+    )
+    form = forms.ChoiceField(label="Form")
+    layer = forms.ChoiceField(
+        label="Becomes",
+        choices=Layer.choices,
+        initial=Layer.GOLD,
+        help_text="Work is submitted as its annotator's. Nothing that somebody has begun is "
+        "replaced.",
+    )
+    annotator = _PersonField(
+        User.objects.none(),
+        required=False,
+        empty_label="Nobody: it is gold",
+        help_text="Of a file with the work of several people, theirs is taken.",
+    )
+
+    def __init__(
+        self, *args: Any, standing: Standing, too_large: bool = False, **kwargs: Any
+    ) -> None:
+        super().__init__(*args, **kwargs)
+        self._offer_forms(standing)
+        self._offer_annotators(standing)
+        if too_large:
+            # The upload was stopped and is not there; to call it missing would mislead.
+            self.fields["file"].error_messages["required"] = upload_limit_message()
+
+    def _offer_forms(self, standing: Standing) -> None:
+        """A whole campaign gives roles and says who did what: organisers alone bring one in."""
+        form = self.fields["form"]
+        assert isinstance(form, forms.ChoiceField)
+        form.choices = [
+            (value, words)
+            for value, words in FORM_WORDS
+            if value != Form.FULL or standing.is_organiser
+        ]
+
+    def _offer_annotators(self, standing: Standing) -> None:
+        annotator = self.fields["annotator"]
+        assert isinstance(annotator, forms.ModelChoiceField)
+        annotator.queryset = User.objects.filter(
+            memberships__campaign=standing.campaign,
+            memberships__role=Membership.Role.ANNOTATOR,
+        ).order_by("name", "pk")
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def in_and_out(request: UserRequest, slug: str) -> HttpResponse:
+    """The page; asked for by htmx, only the list of imports, which changes while one is read."""
+    standing = managed_campaign(request.user, slug)
+    # Reading the body first tells whether the upload was stopped for its size.
+    data, files = (
+        request.POST if request.method == "POST" else None,
+        request.FILES if request.method == "POST" else None,
+    )
+    too_large = was_too_large(request)
+    form = ImportForm(data, files, standing=standing, too_large=too_large)
+    if form.is_valid() and _taken(request, standing, form):
+        messages.success(request, "The file is being read; below it is told how it went.")
+        return redirect("annotation:export", slug)
+    imports = import_rows(standing.campaign)
+    context = {
+        "standing": standing,
+        "export": ExportForm(auto_id="id_export_%s"),
+        "form": form,
+        "state": export_state(standing.campaign),
+        "imports": imports,
+        "is_reading": any(not row.taken.is_finished for row in imports),
+        "label_config": label_config(standing.campaign.labels),
+    }
+    template = "annotation/exchange/in_and_out.html"
+    if request.headers.get("HX-Request"):
+        template += "#imports"
+    response = render(request, template, context, status=413 if too_large else 200)
+    response["Vary"] = "HX-Request, Cookie"
+    return response
+
+
+def _taken(request: UserRequest, standing: Standing, form: ImportForm) -> bool:
+    """Whether the file was taken in; otherwise the form says why not."""
+    wanted = form.cleaned_data
+    if wanted["form"] == CampaignImport.Form.FULL and not standing.is_organiser:
+        raise PermissionDenied("Whole campaigns are brought in by organisers.")
+    try:
+        upload_import(
+            campaign=standing.campaign,
+            file=wanted["file"],
+            source_name=wanted["file"].name,
+            form=wanted["form"],
+            layer=wanted["layer"],
+            annotator=wanted["annotator"],
+            actor=request.user,
+        )
+    except Refused as refusal:
+        field = {"file": "file", "layer": "layer", "annotator": "annotator"}.get(refusal.code)
+        form.add_error(field, refusal.message)
+        return False
+    return True

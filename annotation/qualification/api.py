@@ -1,0 +1,341 @@
+"""The qualification round, and the quality of annotators, for programs."""
+
+from typing import Any
+
+from django.shortcuts import get_object_or_404
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers, status
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation.access import Standing, led_campaign, managed_campaign, qualified_campaign
+from annotation.api_base import AnnotationRefusal, AnnotationView, user_of
+from annotation.models import Assignment, Membership
+from portal.accounts.models import User
+
+from .quality import PERIODS, WEEK, Finding, Side, campaign_quality, page_findings
+from .selectors import campaign_qualification, find_source, own_round, source_rows
+from .services import (
+    MAX_PAGES,
+    MAX_REASON,
+    MAX_SEED,
+    add_qualification,
+    grant_qualification_try,
+    qualify_by_decision,
+)
+
+
+class KnownSpan(serializers.Serializer[Any]):
+    label = serializers.CharField()  # type: ignore[assignment]
+    start = serializers.IntegerField()
+    end = serializers.IntegerField()
+    quote = serializers.CharField()
+
+
+class QualificationFinding(serializers.Serializer[Any]):
+    outcome = serializers.CharField(help_text="right, label, boundary, missed or extra.")
+    gold = KnownSpan(many=True)
+    marked = KnownSpan(many=True)
+
+
+class QualificationTry(serializers.Serializer[Any]):
+    attempt = serializers.IntegerField()
+    matched = serializers.IntegerField(help_text="Marks with the offsets and label of a fact.")
+    marked = serializers.IntegerField()
+    expected = serializers.IntegerField(help_text="Known facts.")
+
+
+class QualificationPage(serializers.Serializer[Any]):
+    document = serializers.CharField(source="name")
+    assignment = serializers.IntegerField(source="assignment.pk", default=None, allow_null=True)
+    state = serializers.ChoiceField(
+        source="assignment.state", choices=Assignment.State.choices, default=None, allow_null=True
+    )
+    f1 = serializers.FloatField(allow_null=True, help_text="Of the last try.")
+    tries = QualificationTry(source="results", many=True)
+
+
+class OwnQualificationPage(QualificationPage):
+    findings = QualificationFinding(
+        many=True, help_text="Right and wrong, of a page that is submitted; else empty."
+    )
+
+
+class QualificationRound(serializers.Serializer[Any]):
+    qualified = serializers.BooleanField(source="is_qualified")
+    qualified_at = serializers.DateTimeField(allow_null=True)
+    failed = serializers.BooleanField(source="has_failed")
+    f1 = serializers.FloatField(
+        allow_null=True, help_text="Over the last tries at all pages; null until all are submitted."
+    )
+    facts = serializers.IntegerField(help_text="Known facts of the pages submitted.")
+
+
+class OwnQualification(QualificationRound):
+    pages = OwnQualificationPage(many=True)
+
+
+class AnnotatorQualification(QualificationRound):
+    id = serializers.IntegerField(source="member.pk", help_text="Of the membership.")
+    annotator = serializers.CharField(source="name")
+    reason = serializers.CharField(help_text="Why they were qualified by decision, if so.")
+    pages = QualificationPage(many=True)
+
+
+class KnownPage(serializers.Serializer[Any]):
+    document = serializers.CharField(source="name")
+    facts = serializers.IntegerField()
+    source = serializers.CharField()  # type: ignore[assignment]
+
+
+class GoldSource(serializers.Serializer[Any]):
+    source = serializers.CharField(  # type: ignore[assignment]
+        source="key", help_text="`release:ID` or `campaign:SLUG`."
+    )
+    title = serializers.CharField()
+    pages = serializers.IntegerField()
+
+
+class CampaignQualification(serializers.Serializer[Any]):
+    threshold = serializers.FloatField(help_text="The F1 that has to be reached.")
+    own = OwnQualification(allow_null=True, help_text="For annotators; else null.")
+    annotators = AnnotatorQualification(many=True, help_text="For leads, organisers; else empty.")
+    pages = KnownPage(many=True, help_text="For leads, organisers; else empty.")
+    sources = GoldSource(many=True, help_text="For leads, organisers; else empty.")
+
+
+class NewQualification(serializers.Serializer[Any]):
+    source = serializers.CharField(  # type: ignore[assignment]
+        max_length=100, help_text="One of `sources`."
+    )
+    names = serializers.ListField(
+        child=serializers.CharField(max_length=160),
+        required=False,
+        default=list,
+        max_length=MAX_PAGES,
+    )
+    count = serializers.IntegerField(
+        required=False, default=0, min_value=1, max_value=MAX_PAGES,
+        help_text="How many pages to draw; instead of `names`.",
+    )  # fmt: skip
+    seed = serializers.IntegerField(required=False, default=0, min_value=0, max_value=MAX_SEED)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if bool(attrs["names"]) == bool(attrs["count"]):
+            raise serializers.ValidationError("Give either names or count.")
+        return attrs
+
+
+class AddedQualification(serializers.Serializer[Any]):
+    documents = serializers.ListField(child=serializers.CharField())
+
+
+class GrantedTry(serializers.Serializer[Any]):
+    pages = serializers.IntegerField(help_text="How many are open again.")
+
+
+class QualifyingDecision(serializers.Serializer[Any]):
+    reason = serializers.CharField(max_length=MAX_REASON)
+
+
+class Qualified(serializers.Serializer[Any]):
+    qualified_at = serializers.DateTimeField()
+
+
+class GoldTally(serializers.Serializer[Any]):
+    expected = serializers.IntegerField(help_text="Facts of the gold.")
+    marked = serializers.IntegerField()
+    matched = serializers.IntegerField()
+    precision = serializers.FloatField(allow_null=True)
+    recall = serializers.FloatField(allow_null=True)
+    f1 = serializers.FloatField(allow_null=True)
+    missed = serializers.IntegerField()
+    extra = serializers.IntegerField()
+    boundary = serializers.IntegerField()
+    label = serializers.IntegerField()  # type: ignore[assignment]
+
+
+class QualityPart(serializers.Serializer[Any]):
+    name = serializers.CharField()
+    pages = serializers.IntegerField()
+    tally = GoldTally()
+
+
+class AnnotatorQualityRow(serializers.Serializer[Any]):
+    annotator = serializers.CharField(source="name")
+    submitted = serializers.IntegerField(help_text="Pages submitted.")
+    gold_pages = serializers.IntegerField(help_text="Pages that the figures stand on.")
+    tally = GoldTally()
+    labels = QualityPart(many=True)
+    periods = QualityPart(many=True)
+    minutes = serializers.FloatField(
+        allow_null=True, help_text="Median of active minutes, of pages all submitted."
+    )
+    timed = serializers.IntegerField(help_text="Pages whose time was measured.")
+    flagged = serializers.IntegerField()
+    skipped = serializers.IntegerField()
+
+
+class AnnotatorQuality(serializers.Serializer[Any]):
+    every = serializers.CharField()
+    pages = serializers.IntegerField(help_text="Gold pages that two or more people labelled.")
+    single = serializers.IntegerField(help_text="Gold pages that one person labelled: left out.")
+    annotators = AnnotatorQualityRow(many=True)
+
+
+class CampaignQualificationView(AnnotationView):
+    @extend_schema(
+        summary="The qualification round of a campaign (annotators, leads, organisers)",
+        description="Annotators get their own results, with what was right and wrong on pages they "
+        "have submitted; leads and organisers those of all.",
+        tags=["campaigns"],
+        responses=CampaignQualification,
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        standing = qualified_campaign(request.user, slug)
+        answer = {
+            "threshold": standing.campaign.qualification_f1,
+            "own": _own(standing, user_of(request)),
+            **_managed(standing, user_of(request)),
+        }
+        return Response(answer)
+
+    @extend_schema(
+        summary="Add pages with known gold to the round (leads, organisers)",
+        description="Every annotator who is not qualified gets them, and has to pass before real "
+        "pages open.",
+        tags=["campaigns"],
+        request=NewQualification,
+        responses={201: AddedQualification, 409: AnnotationRefusal},
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        standing = managed_campaign(request.user, slug)
+        body = NewQualification(data=request.data)
+        body.is_valid(raise_exception=True)
+        wanted = body.validated_data
+        source = find_source(request.user, standing.campaign, wanted.pop("source"))
+        if source is None:
+            raise ValidationError({"source": ["is none of the sources you may use here"]})
+        names = add_qualification(
+            campaign=standing.campaign, source=source, actor=user_of(request), **wanted
+        )
+        return Response({"documents": names}, status=status.HTTP_201_CREATED)
+
+
+def _own(standing: Standing, user: User) -> dict[str, Any] | None:
+    own = own_round(standing, user.pk)
+    if own is None:
+        return None
+    body: dict[str, Any] = dict(QualificationRound(own).data)
+    found = {item.page.name: item for item in page_findings(standing.campaign, own)}
+    body["pages"] = [
+        {
+            **QualificationPage(page).data,
+            "findings": [
+                _finding(each)
+                for item in [found.get(page.name)]
+                if item
+                for each in (*item.errors, *item.right)
+            ],
+        }
+        for page in own.pages
+    ]
+    return body
+
+
+def _finding(each: Finding) -> dict[str, Any]:
+    return {
+        "outcome": each.outcome,
+        "gold": [_side(side) for side in each.gold],
+        "marked": [_side(side) for side in each.marked],
+    }
+
+
+def _side(side: Side) -> dict[str, Any]:
+    return {
+        "label": side.label,
+        "start": side.start,
+        "end": side.end,
+        "quote": side.context.quote,
+    }
+
+
+def _managed(standing: Standing, user: User) -> dict[str, Any]:
+    if not standing.may_manage:
+        return {"annotators": [], "pages": [], "sources": []}
+    found = campaign_qualification(standing.campaign)
+    sources = source_rows(user, standing.campaign)
+    return {
+        "annotators": AnnotatorQualification(found.annotators, many=True).data,
+        "pages": KnownPage(found.pages, many=True).data,
+        "sources": GoldSource(sources, many=True).data,
+    }
+
+
+class QualificationTryView(AnnotationView):
+    @extend_schema(
+        summary="Grant an annotator another try (leads, organisers)",
+        description="`id` is that of the membership. Opens every page with a mistake again.",
+        tags=["campaigns"],
+        request=None,
+        responses={200: GrantedTry, 409: AnnotationRefusal},
+    )
+    def post(self, request: Request, slug: str, pk: int) -> Response:
+        standing = managed_campaign(request.user, slug)
+        pages = grant_qualification_try(
+            campaign=standing.campaign, user=_annotator(standing, pk), actor=user_of(request)
+        )
+        return Response({"pages": pages})
+
+
+class QualificationDecision(AnnotationView):
+    @extend_schema(
+        summary="Qualify an annotator by decision (leads, organisers)",
+        description="`id` is that of the membership. The reason stays with the decision.",
+        tags=["campaigns"],
+        request=QualifyingDecision,
+        responses={200: Qualified, 409: AnnotationRefusal},
+    )
+    def post(self, request: Request, slug: str, pk: int) -> Response:
+        standing = managed_campaign(request.user, slug)
+        body = QualifyingDecision(data=request.data)
+        body.is_valid(raise_exception=True)
+        member = qualify_by_decision(
+            campaign=standing.campaign,
+            user=_annotator(standing, pk),
+            reason=body.validated_data["reason"],
+            actor=user_of(request),
+        )
+        return Response(Qualified(member).data)
+
+
+def _annotator(standing: Standing, pk: int) -> User:
+    members = standing.campaign.memberships.filter(role=Membership.Role.ANNOTATOR)
+    return get_object_or_404(members.select_related("user"), pk=pk).user
+
+
+class CampaignAnnotatorQuality(AnnotationView):
+    @extend_schema(
+        summary="How well each annotator works, over time (leads)",
+        description="First submissions against gold, on gold pages that two or more people "
+        "labelled.",
+        tags=["campaigns"],
+        parameters=[
+            OpenApiParameter(
+                "every",
+                OpenApiTypes.STR,
+                enum=list(PERIODS),
+                default=WEEK,
+                description="A week, or so many gold pages.",
+            )
+        ],
+        responses=AnnotatorQuality,
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        standing = led_campaign(request.user, slug)
+        every = request.query_params.get("every", WEEK)
+        if every not in PERIODS:
+            raise ValidationError({"every": [f"must be one of {', '.join(PERIODS)}"]})
+        return Response(AnnotatorQuality(campaign_quality(standing.campaign, every)).data)

@@ -1,0 +1,283 @@
+"""The qualification round: pages with known gold that an annotator has to pass before real ones.
+
+Qualification pages never settle and never become gold; nothing of them counts in the campaign.
+"""
+
+from collections.abc import Sequence
+
+from django.db import transaction
+from django.utils import timezone
+
+from annotation.assignments.sharing import lock_calibration, share_out_to_qualified
+from annotation.errors import Refused
+from annotation.models import (
+    Assignment,
+    Campaign,
+    CampaignDocument,
+    KnownGold,
+    Membership,
+    QualificationResult,
+)
+from annotation.spans import compare_with_gold, spans_of, tally
+from portal.accounts.models import User
+from portal.audit.models import record_event
+from portal.facts import Span
+
+from .selectors import (
+    Candidate,
+    Source,
+    UnusableGold,
+    annotator_round,
+    candidates,
+    describe_source,
+    draw_names,
+    known_spans,
+    labels_fit,
+    qualification_pages,
+)
+
+MAX_PAGES = 100
+MAX_SEED = 2**31 - 1
+MAX_REASON = 2000
+
+
+State = Assignment.State
+
+
+@transaction.atomic
+def add_qualification(
+    *,
+    campaign: Campaign,
+    source: Source,
+    actor: User | None,
+    names: Sequence[str] = (),
+    count: int = 0,
+    seed: int = 0,
+) -> list[str]:
+    """Makes pages of `source` qualification pages and gives them to every annotator.
+
+    The pages are those of `names` or else `count` drawn with `seed`; their gold is copied and
+    stays as it is. Returns their names. Until they pass, annotators see none of the real pages.
+    Raises Refused when the campaign is closed, the labels differ, a page cannot be used or there
+    are too few; nothing is changed then.
+    """
+    locked = Campaign.objects.select_for_update().get(pk=campaign.pk)
+    if locked.state == Campaign.State.CLOSED:
+        raise Refused("The campaign is closed: nobody could qualify any more.", code="closed")
+    if not labels_fit(source, locked):
+        raise Refused(
+            f"The gold has the labels {', '.join(source.labels)}, the campaign has "
+            f"{', '.join(locked.labels)}: they must be the same.",
+            code="labels",
+        )
+    chosen = _chosen(candidates(locked, source), names, count, seed)
+    try:
+        gold = known_spans(source, chosen)
+    except UnusableGold as error:
+        raise Refused(f"{error}. Choose other pages.", code="gold") from error
+    if not any(gold.values()):
+        raise Refused(
+            "These pages hold no facts, so nobody could fail. Choose others.", code="gold"
+        )
+    _keep(locked, gold, describe_source(source))
+    for member in _unqualified(locked):
+        _assign(locked, member)
+    pages = [each.name for each in chosen]
+    record_event(
+        verb="add_qualification", subject=campaign, actor=actor, pages=pages, seed=seed,
+        source=describe_source(source),
+    )  # fmt: skip
+    return pages
+
+
+def _chosen(
+    pages: Sequence[Candidate], names: Sequence[str], count: int, seed: int
+) -> list[Candidate]:
+    """The pages asked for by name, or drawn of those that can be used."""
+    by_name = {page.name: page for page in pages}
+    if not names:
+        free = [page.name for page in pages if not page.obstacle]
+        if not 0 < count <= len(free):
+            raise Refused(
+                f"{len(free)} of its pages can be used: choose 1 to {len(free)} of them."
+                if free
+                else "None of its pages can be used: the campaign has each of them already, or "
+                "another page with its text or its name.",
+                code="too_few_pages",
+            )
+        return [by_name[name] for name in draw_names(free, count, seed)]
+    wanted = list(dict.fromkeys(names))
+    faults = [f"{name}: there is no such page" for name in wanted if name not in by_name]
+    chosen = [by_name[name] for name in wanted if name in by_name]
+    faults += [f"{page.name} {page.obstacle}" for page in chosen if page.obstacle]
+    if faults:
+        raise Refused(f"{'; '.join(faults)}.", code="pages")
+    return chosen
+
+
+def _keep(campaign: Campaign, gold: dict[int, list[Span]], source: str) -> None:
+    rows = CampaignDocument.objects.bulk_create(
+        CampaignDocument(
+            campaign=campaign,
+            document_id=document,
+            purpose=CampaignDocument.Purpose.QUALIFICATION,
+        )
+        for document in gold
+    )
+    KnownGold.objects.bulk_create(
+        KnownGold(
+            campaign_document=row,
+            spans=[[span.start, span.end, span.label] for span in gold[row.document_id]],
+            source=source[: KnownGold._meta.get_field("source").max_length],
+        )
+        for row in rows
+    )
+
+
+def _unqualified(campaign: Campaign) -> list[Membership]:
+    """Locked, so that results and decisions come one after the other."""
+    members = Membership.objects.filter(
+        campaign=campaign, role=Membership.Role.ANNOTATOR, qualified_at__isnull=True
+    )
+    return list(members.select_for_update().order_by("id"))
+
+
+@transaction.atomic
+def assign_qualification(*, campaign: Campaign, user: User) -> int:
+    """Gives a new annotator the campaign's qualification pages; returns how many were new to them.
+
+    Who comes back finds their former tries, and is qualified at once if those were enough.
+    """
+    locked = _lock(campaign)
+    member = _locked(locked, user)
+    if member is None or member.qualified_at:
+        return 0
+    given = _assign(locked, member)
+    _qualify_if_passed(locked, member)
+    return given
+
+
+@transaction.atomic
+def qualify_who_passed(*, campaign: Campaign) -> None:
+    """Qualifies those whose results are enough by now: for when the needed F1 was changed."""
+    locked = _lock(campaign)
+    for member in _unqualified(locked):
+        _qualify_if_passed(locked, member)
+
+
+def _lock(campaign: Campaign) -> Campaign:
+    """Pages before their campaign, as everywhere, and the campaign before its people."""
+    lock_calibration(campaign)
+    return Campaign.objects.select_for_update().get(pk=campaign.pk)
+
+
+def _assign(campaign: Campaign, member: Membership) -> int:
+    pages = qualification_pages(campaign)
+    # Who left in the middle of a page and came back goes on with it.
+    back = Assignment.objects.filter(
+        campaign_document__in=pages, annotator=member.user_id, state=State.WITHDRAWN
+    ).update(state=State.IN_PROGRESS)
+    rows = Assignment.objects.bulk_create(
+        Assignment(campaign_document=page, annotator_id=member.user_id)
+        for page in pages.exclude(assignments__annotator=member.user_id).order_by("id")
+    )
+    return len(rows) + back
+
+
+def _locked(campaign: Campaign, user: User) -> Membership | None:
+    members = Membership.objects.select_for_update().filter(
+        campaign=campaign, user=user, role=Membership.Role.ANNOTATOR
+    )
+    return members.first()
+
+
+def grade_qualification(*, assignment: Assignment) -> QualificationResult:
+    """Compares a submitted qualification page with its known gold, and qualifies who has passed.
+
+    Each submission is a further result. Runs in the caller's transaction, which must hold the lock
+    of the assignment.
+    """
+    page = assignment.campaign_document
+    gold = spans_of(page.known_gold.spans)
+    marked = spans_of(assignment.spans.values_list("start", "end", "label"))
+    figures = tally(compare_with_gold(page.document.content.text, gold, marked))
+    result = QualificationResult.objects.create(
+        assignment=assignment,
+        attempt=assignment.qualification_results.count() + 1,
+        matched=figures.matched,
+        marked=figures.marked,
+        expected=figures.expected,
+    )
+    # Two last pages that are submitted at once wait for each other here.
+    campaign = _lock(page.campaign)
+    # Who was taken out of the campaign meanwhile has no membership to qualify.
+    if member := _locked(campaign, assignment.annotator):
+        _qualify_if_passed(campaign, member)
+    return result
+
+
+def _qualify_if_passed(campaign: Campaign, member: Membership) -> None:
+    done = annotator_round(campaign, member)
+    if member.qualified_at is None and done.has_passed:
+        _qualify(campaign, member)
+        record_event(
+            verb="pass_qualification", subject=campaign, actor=member.user, user=member.user_id,
+            threshold=campaign.qualification_f1,
+        )  # fmt: skip
+
+
+def _qualify(campaign: Campaign, member: Membership) -> None:
+    member.qualified_at = timezone.now()
+    member.save(update_fields=["qualified_at"])
+    share_out_to_qualified(campaign=campaign)
+
+
+@transaction.atomic
+def grant_qualification_try(*, campaign: Campaign, user: User, actor: User) -> int:
+    """Opens every page again on which something was wrong; returns how many. Results are kept.
+
+    Raises Refused when the annotator is qualified, or has still pages to submit or none to improve.
+    """
+    done = annotator_round(campaign, _member(campaign, user))
+    if done.is_qualified:
+        raise Refused(f"{user} is qualified already.", code="qualified")
+    if not done.is_submitted:
+        raise Refused(f"{user} has not submitted every page of the round yet.", code="state")
+    again = [page.assignment.pk for page in done.pages if page.assignment and page.has_errors]
+    opened = Assignment.objects.filter(pk__in=again, state=State.SUBMITTED).update(
+        state=State.IN_PROGRESS, submitted_at=None
+    )
+    if not opened:
+        raise Refused(f"{user} had every fact right: there is nothing to try again.", code="state")
+    record_event(
+        verb="grant_qualification_try", subject=campaign, actor=actor, user=user.pk, pages=opened
+    )
+    return opened
+
+
+@transaction.atomic
+def qualify_by_decision(*, campaign: Campaign, user: User, reason: str, actor: User) -> Membership:
+    """Lets an annotator work without passing the round; the reason stays in the log.
+
+    Raises Refused without a reason, when there is no round, and for who is qualified already.
+    """
+    if not reason.strip():
+        raise Refused("Say why: the reason stays with the decision.", code="reason")
+    if not qualification_pages(campaign).exists():
+        raise Refused("The campaign has no qualification round.", code="no_round")
+    member = _member(campaign, user)
+    if member.qualified_at:
+        raise Refused(f"{user} is qualified already.", code="qualified")
+    _qualify(campaign, member)
+    record_event(
+        verb="qualify_by_decision", subject=campaign, actor=actor, user=user.pk,
+        reason=reason.strip(),
+    )  # fmt: skip
+    return member
+
+
+def _member(campaign: Campaign, user: User) -> Membership:
+    member = _locked(_lock(campaign), user)
+    if member is None:
+        raise Refused(f"{user} is no annotator of this campaign.", code="annotator")
+    return member

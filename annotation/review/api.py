@@ -1,0 +1,244 @@
+"""The domain review, for programs."""
+
+from typing import Any
+
+from django.db.models import QuerySet
+from django_filters.rest_framework import DjangoFilterBackend
+from drf_spectacular.utils import extend_schema, extend_schema_view
+from rest_framework import serializers, status
+from rest_framework.generics import ListAPIView
+from rest_framework.permissions import IsAuthenticated
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation.access import (
+    check_may_decide,
+    check_may_open,
+    item_for,
+    reviewed_campaign,
+    round_for,
+)
+from annotation.api_base import AnnotationInvalid, AnnotationRefusal, AnnotationView, user_of
+from annotation.models import Campaign, ReviewItem, ReviewRound
+from annotation.spans import MAX_VALUE
+
+from .selectors import counted_rounds, item_view, next_pending, review_of, round_items, round_row
+from .services import MAX_REASON, MAX_SEED, decide_item, open_round_now
+
+# `pending` is none that a reviewer gives.
+GIVEN_VERDICTS = [row for row in ReviewItem.Verdict.choices if row[0] != ReviewItem.Verdict.PENDING]
+
+
+class VerdictCounts(serializers.Serializer[Any]):
+    accepted = serializers.IntegerField()
+    corrected = serializers.IntegerField()
+    sent_back = serializers.IntegerField()
+    pending = serializers.IntegerField()
+    decided = serializers.IntegerField()
+    total = serializers.IntegerField(help_text="Facts that were drawn.")
+    acceptance = serializers.FloatField(
+        allow_null=True, help_text="Accepted / decided; null before the first verdict."
+    )
+    interval = serializers.ListField(
+        child=serializers.FloatField(), allow_null=True, help_text="95 %, by Wilson: [low, high]."
+    )
+
+
+class ReviewRoundShape(serializers.Serializer[Any]):
+    number = serializers.IntegerField(source="round.number")
+    state = serializers.ChoiceField(source="round.state", choices=ReviewRound.State.choices)
+    seed = serializers.IntegerField(source="round.seed")
+    share = serializers.FloatField(source="round.share")
+    pages = serializers.IntegerField(source="round.pages")
+    facts = serializers.IntegerField(source="round.facts", help_text="On those pages.")
+    guidelines_version = serializers.IntegerField(source="round.guidelines_version")
+    opened_at = serializers.DateTimeField(source="round.opened_at")
+    closed_at = serializers.DateTimeField(source="round.closed_at", allow_null=True)
+    verdicts = VerdictCounts()
+
+
+class ReviewShape(serializers.Serializer[Any]):
+    every = serializers.IntegerField(help_text="A round is due after so many pages; 0 for none.")
+    share = serializers.FloatField()
+    waiting = serializers.IntegerField(help_text="Gold pages that are in no round yet.")
+    blocks = serializers.CharField(allow_null=True, help_text="Why a release has to wait.")
+    rounds = ReviewRoundShape(many=True, help_text="Newest first.")
+
+
+class NewReviewRound(serializers.Serializer[Any]):
+    seed = serializers.IntegerField(
+        required=False, allow_null=True, min_value=0, max_value=MAX_SEED, default=None,
+        help_text="Random unless given.",
+    )  # fmt: skip
+
+
+class ReviewedFact(serializers.Serializer[Any]):
+    label = serializers.CharField()  # type: ignore[assignment]
+    start = serializers.IntegerField()
+    end = serializers.IntegerField()
+    quote = serializers.CharField()
+    value = serializers.CharField(allow_blank=True)
+    sign = serializers.CharField(allow_blank=True)
+
+
+class ReviewItemRow(serializers.ModelSerializer[ReviewItem]):
+    document = serializers.CharField(source="campaign_document.document.name")
+    correction = ReviewedFact(allow_null=True, help_text="Null where the fact was removed.")
+    reviewer = serializers.CharField(allow_null=True)
+
+    class Meta:
+        model = ReviewItem
+        fields = [
+            *("position", "document", "label", "start", "end", "quote", "value", "sign"),
+            *("verdict", "correction", "reason", "guidelines_version", "reviewer", "decided_at"),
+        ]
+        read_only_fields = fields
+
+
+class ReviewItemDetail(serializers.Serializer[Any]):
+    item = ReviewItemRow()
+    gold = ReviewedFact(many=True, source="standing", help_text="What is gold there now.")
+    before = serializers.CharField(source="context.before", default="", allow_blank=True)
+    after = serializers.CharField(source="context.after", default="", allow_blank=True)
+    obstacle = serializers.CharField(
+        allow_blank=True, help_text="Why I cannot give a verdict; empty when I can."
+    )
+    next = serializers.IntegerField(
+        source="next_position", allow_null=True, help_text="Position of the next fact to review."
+    )
+
+
+class Correction(serializers.Serializer[Any]):
+    label = serializers.CharField(max_length=64)  # type: ignore[assignment]
+    start = serializers.IntegerField(min_value=0)
+    end = serializers.IntegerField(min_value=1)
+    value = serializers.CharField(
+        required=False, allow_null=True, allow_blank=True, max_length=MAX_VALUE,
+        help_text="Derived when null or left out.",
+    )  # fmt: skip
+    sign = serializers.CharField(
+        required=False, allow_null=True, allow_blank=True, max_length=20,
+        help_text="Derived when null or left out.",
+    )  # fmt: skip
+
+
+class ReviewVerdict(serializers.Serializer[Any]):
+    verdict = serializers.ChoiceField(choices=GIVEN_VERDICTS)
+    correction = Correction(
+        required=False, allow_null=True, help_text="For corrected: the fact, or null to remove it."
+    )
+    reason = serializers.CharField(
+        required=False, allow_blank=True, max_length=MAX_REASON, default="",
+        help_text="Needed for corrected and sent_back.",
+    )  # fmt: skip
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if (attrs["verdict"] == "corrected") != ("correction" in attrs):
+            raise serializers.ValidationError(
+                {"correction": "Belongs to the verdict corrected; null removes the fact."}
+            )
+        return attrs
+
+
+class ReviewDecided(serializers.Serializer[Any]):
+    item = ReviewItemRow()
+    round_state = serializers.ChoiceField(choices=ReviewRound.State.choices)
+    next = serializers.IntegerField(allow_null=True)
+
+
+class CampaignReview(AnnotationView):
+    @extend_schema(
+        summary="The domain review of a campaign (reviewers, leads)",
+        tags=["campaigns"],
+        responses=ReviewShape,
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        standing = reviewed_campaign(request.user, slug)
+        return Response(ReviewShape(review_of(standing.campaign)).data)
+
+    @extend_schema(
+        summary="Open a review before it is due (leads)",
+        description="Draws from the gold pages that no review has covered.",
+        tags=["campaigns"],
+        request=NewReviewRound,
+        responses={201: ReviewRoundShape, 409: AnnotationRefusal},
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        standing = reviewed_campaign(request.user, slug)
+        check_may_open(standing)
+        body = NewReviewRound(data=request.data)
+        body.is_valid(raise_exception=True)
+        found = open_round_now(
+            campaign=standing.campaign, actor=user_of(request), seed=body.validated_data["seed"]
+        )
+        return Response(_round(standing.campaign, found), status=status.HTTP_201_CREATED)
+
+
+class CampaignReviewRound(AnnotationView):
+    @extend_schema(
+        operation_id="campaigns_review_retrieve_one",
+        summary="One review (reviewers, leads)",
+        tags=["campaigns"],
+        responses=ReviewRoundShape,
+    )
+    def get(self, request: Request, slug: str, number: int) -> Response:
+        standing, found = round_for(request.user, slug, number)
+        return Response(_round(standing.campaign, found))
+
+
+def _round(campaign: Campaign, found: ReviewRound) -> Any:
+    return ReviewRoundShape(round_row(counted_rounds(campaign).get(pk=found.pk))).data
+
+
+@extend_schema_view(
+    get=extend_schema(summary="Facts that a review drew (reviewers, leads)", tags=["campaigns"])
+)
+class ReviewItemList(ListAPIView[ReviewItem]):
+    permission_classes = [IsAuthenticated]
+    serializer_class = ReviewItemRow
+    filter_backends = [DjangoFilterBackend]
+    filterset_fields = ["verdict"]
+    queryset = ReviewItem.objects.none()
+
+    def get_queryset(self) -> QuerySet[ReviewItem]:
+        if getattr(self, "swagger_fake_view", False):
+            return ReviewItem.objects.none()
+        _, found = round_for(self.request.user, self.kwargs["slug"], self.kwargs["number"])
+        return round_items(found)
+
+
+class ReviewItemDetailView(AnnotationView):
+    @extend_schema(
+        operation_id="campaigns_review_items_retrieve_one",
+        summary="One fact that was drawn (reviewers, leads)",
+        tags=["campaigns"],
+        responses=ReviewItemDetail,
+    )
+    def get(self, request: Request, slug: str, number: int, position: int) -> Response:
+        standing, item = item_for(request.user, slug, number, position)
+        view = item_view(standing.campaign, item, request.user, may_decide=standing.is_reviewer)
+        return Response(ReviewItemDetail(view).data)
+
+
+class ReviewItemDecide(AnnotationView):
+    @extend_schema(
+        summary="Give a verdict on a fact (reviewers)",
+        tags=["campaigns"],
+        request=ReviewVerdict,
+        responses={200: ReviewDecided, 409: AnnotationRefusal, 422: AnnotationInvalid},
+    )
+    def post(self, request: Request, slug: str, number: int, position: int) -> Response:
+        standing, item = item_for(request.user, slug, number, position)
+        check_may_decide(standing)
+        body = ReviewVerdict(data=request.data)
+        body.is_valid(raise_exception=True)
+        decided = decide_item(
+            item=item,
+            verdict=body.validated_data["verdict"],
+            correction=body.validated_data.get("correction"),
+            reason=body.validated_data["reason"],
+            actor=user_of(request),
+        )
+        state = ReviewRound.objects.values_list("state", flat=True).get(pk=item.round_id)
+        answer = {"item": decided, "round_state": state, "next": next_pending(decided)}
+        return Response(ReviewDecided(answer).data)

@@ -1,0 +1,293 @@
+"""The domain review: its rounds and draws, what keeps gold from being released, and one fact of it.
+
+Reviewers see gold and nothing of its making: no annotator, and no mark that did not become gold.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Count, Q, QuerySet
+from django.urls import reverse
+
+from annotation.models import (
+    Campaign,
+    CampaignDocument,
+    Decision,
+    GoldSpan,
+    ReviewItem,
+    ReviewRound,
+)
+from annotation.spans import label_css
+from portal.facts.page_text import Context, Excerpts
+from portal.facts.sampling import Key, Range, draw, wilson
+
+Verdict = ReviewItem.Verdict
+Stage = CampaignDocument.Stage
+
+
+@dataclass(frozen=True)
+class Verdicts:
+    """How many facts of a draw got which verdict."""
+
+    accepted: int
+    corrected: int
+    sent_back: int
+    pending: int
+
+    @property
+    def decided(self) -> int:
+        return self.accepted + self.corrected + self.sent_back
+
+    @property
+    def total(self) -> int:
+        return self.decided + self.pending
+
+    @property
+    def acceptance(self) -> float | None:
+        """Share of the decided facts that were accepted, 0 to 1; None before the first verdict."""
+        return self.accepted / self.decided if self.decided else None
+
+    @property
+    def interval(self) -> Range | None:
+        """The 95 % interval of the acceptance."""
+        return wilson(self.accepted, self.decided)
+
+
+@dataclass(frozen=True)
+class RoundRow:
+    round: ReviewRound
+    verdicts: Verdicts
+
+    @property
+    def is_open(self) -> bool:
+        return self.round.state == ReviewRound.State.OPEN
+
+
+@dataclass(frozen=True)
+class Review:
+    """All rounds, newest first. `waiting` gold pages are in none yet; with `missing` more of them
+    the next round is due.
+    """
+
+    rounds: tuple[RoundRow, ...]
+    every: int
+    share: float
+    waiting: int
+    blocks: str | None
+
+    @property
+    def is_wanted(self) -> bool:
+        return self.every > 0
+
+    @property
+    def missing(self) -> int:
+        return max(0, self.every - self.waiting)
+
+
+@dataclass(frozen=True)
+class Redrawn:
+    """A round's draw made again. `population` is None where it was not recorded."""
+
+    population: int | None
+    drawn: tuple[Key, ...]
+    stored: tuple[Key, ...]
+
+    @property
+    def is_same(self) -> bool:
+        return self.population is not None and self.drawn == self.stored
+
+
+def uncovered_pages(campaign: Campaign) -> QuerySet[CampaignDocument]:
+    """Gold pages whose facts no round has drawn from."""
+    return CampaignDocument.objects.in_work().filter(
+        campaign=campaign, stage=Stage.GOLD, review_round=None
+    )
+
+
+def unreviewed_pages(campaign: Campaign) -> QuerySet[CampaignDocument]:
+    """Gold pages that a review still has to come to, or to an end with; none without a review."""
+    gold = CampaignDocument.objects.in_work().filter(campaign=campaign, stage=Stage.GOLD)
+    if not campaign.review_pages:
+        return gold.none()
+    return gold.filter(Q(review_round=None) | Q(review_round__state=ReviewRound.State.OPEN))
+
+
+def review_blocks_release(campaign: Campaign) -> str | None:
+    """Why the gold cannot be released yet, as a sentence; None when no review stands in the way."""
+    if not campaign.review_pages:
+        return None
+    rounds = campaign.review_rounds.filter(state=ReviewRound.State.OPEN)
+    numbers = [str(number) for number in rounds.order_by("number").values_list("number", flat=True)]
+    if numbers:
+        subject = f"Review {numbers[0]} is" if len(numbers) == 1 else f"Reviews {_and(numbers)} are"
+        return f"{subject} open: every fact drawn needs its verdict."
+    waiting = uncovered_pages(campaign).count()
+    if waiting:
+        pages = "1 gold page is" if waiting == 1 else f"{waiting} gold pages are"
+        return f"{pages} in no review yet: a lead can open one now."
+    return None
+
+
+def _and(words: Sequence[str]) -> str:
+    return f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def review_of(campaign: Campaign) -> Review:
+    """A fixed number of queries, however many rounds there are."""
+    return Review(
+        rounds=tuple(round_row(found) for found in counted_rounds(campaign).order_by("-number")),
+        every=campaign.review_pages,
+        share=campaign.review_share,
+        waiting=uncovered_pages(campaign).count(),
+        blocks=review_blocks_release(campaign),
+    )
+
+
+def counted_rounds(campaign: Campaign) -> QuerySet[ReviewRound]:
+    """Rounds with the number of their facts by verdict, which `round_row` reads."""
+    counts = {
+        f"{verdict}_count": Count("items", filter=Q(items__verdict=verdict))
+        for verdict in Verdict.values
+    }
+    return campaign.review_rounds.select_related("opened_by").annotate(**counts)
+
+
+def round_row(found: ReviewRound) -> RoundRow:
+    """`found` comes from `counted_rounds`."""
+    counts = {verdict: getattr(found, f"{verdict}_count") for verdict in Verdict.values}
+    return RoundRow(found, Verdicts(**counts))
+
+
+def round_items(found: ReviewRound) -> QuerySet[ReviewItem]:
+    """The facts that were drawn, in the order of pages and text."""
+    items = found.items.select_related("campaign_document__document", "reviewer")
+    return items.order_by("position")
+
+
+def round_feedback(found: ReviewRound) -> QuerySet[ReviewItem]:
+    """What reviewers said about the facts they did not accept."""
+    return round_items(found).filter(verdict__in=[Verdict.CORRECTED, Verdict.SENT_BACK])
+
+
+def redraw(found: ReviewRound) -> Redrawn:
+    """Makes the round's draw again, from the facts that were gold when it was opened."""
+    stored = found.items.order_by("position")
+    rows = stored.values_list("campaign_document__document__name", "start")
+    keys = tuple(Key(name, start) for name, start in rows)
+    population = [Key(name, start) for name, starts in found.population.items() for start in starts]
+    if len(population) != found.facts:
+        return Redrawn(None, (), keys)
+    return Redrawn(len(population), tuple(draw(population, found.share, found.seed)), keys)
+
+
+OWN_WORK = "You annotated or adjudicated this page yourself; another reviewer has to look at it."
+IN_WORK = "This page is in work again. Its facts can be reviewed when it is gold."
+
+
+@dataclass(frozen=True)
+class ItemView:
+    """A fact that was drawn, what is gold there now, and the text around it.
+
+    `obstacle` says why the reader cannot decide it; `is_shown` is off while annotators work on the
+    page again.
+    """
+
+    item: ReviewItem
+    document_name: str
+    css: str
+    context: Context | None
+    standing: tuple[GoldSpan, ...]
+    next_position: int | None
+    pending: int
+    obstacle: str
+
+    @property
+    def is_pending(self) -> bool:
+        return self.item.verdict == Verdict.PENDING
+
+    @property
+    def is_shown(self) -> bool:
+        return self.context is not None
+
+    @property
+    def has_changed(self) -> bool:
+        """Whether the gold here is another by now."""
+        drawn = _identity(self.item)
+        return tuple(_identity(span) for span in self.standing) != (drawn,)
+
+
+def next_pending(item: ReviewItem) -> int | None:
+    """Position of the next fact without a verdict, after the last from the beginning again."""
+    pending = ReviewItem.objects.filter(round=item.round_id, verdict=Verdict.PENDING)
+    others = pending.exclude(pk=item.pk).order_by("position")
+    following = others.filter(position__gt=item.position).first() or others.first()
+    return following.position if following else None
+
+
+def standing_gold(item: ReviewItem) -> list[GoldSpan]:
+    """What is gold now where the fact was drawn: mostly the fact itself."""
+    spans = GoldSpan.objects.filter(
+        campaign_document=item.campaign_document_id, start__lt=item.end, end__gt=item.start
+    )
+    return list(spans.select_related("case").order_by("start"))
+
+
+def worked_on(user: Any, campaign_document: CampaignDocument) -> bool:
+    """Whether the user annotated the page or adjudicated one of its cases."""
+    decided = Decision.objects.filter(case__campaign_document=campaign_document, decided_by=user)
+    return (
+        campaign_document.assignments.filter(annotator=user).exists()
+        or campaign_document.cases.filter(decided_by=user).exists()
+        # Sending a page back opens its case again; that is the review's own act.
+        or decided.exclude(choice=Decision.Choice.REOPENED).exists()
+    )
+
+
+def item_view(campaign: Campaign, item: ReviewItem, reader: Any, *, may_decide: bool) -> ItemView:
+    """One fact; `item` must come with its document's content."""
+    page = item.campaign_document
+    shown = page.stage in {Stage.GOLD, Stage.ADJUDICATION}
+    excerpts = Excerpts(page.document.content.html, page.document.content.text)
+    return ItemView(
+        item=item,
+        document_name=page.document.name,
+        css=label_css(item.label, campaign.labels),
+        context=excerpts.around(item.start, item.end) if shown else None,
+        standing=tuple(standing_gold(item)) if shown else (),
+        next_position=next_pending(item),
+        pending=ReviewItem.objects.filter(round=item.round_id, verdict=Verdict.PENDING).count(),
+        obstacle=_obstacle(page, reader, shown=shown, may_decide=may_decide),
+    )
+
+
+def _obstacle(page: CampaignDocument, reader: Any, *, shown: bool, may_decide: bool) -> str:
+    if not shown:
+        return IN_WORK
+    if not may_decide:
+        return "You can read the review; verdicts are given by the campaign's reviewers."
+    if worked_on(reader, page):
+        return OWN_WORK
+    return ""
+
+
+def item_page_data(campaign: Campaign, view: ItemView) -> dict[str, Any]:
+    """What the page's JavaScript needs: the fact, and the gold of the page."""
+    item = view.item
+    document = item.campaign_document.document
+    place = [campaign.slug, item.round.number, item.position]
+    gold = item.campaign_document.gold_spans.values_list("label", "start", "end")
+    return {
+        "fact": {"start": item.start, "end": item.end},
+        "text_sha256": document.text_sha256,
+        "text_chars": document.text_chars,
+        "gold": [
+            {"css": label_css(label, campaign.labels), "start": start, "end": end}
+            for label, start, end in gold
+        ],
+        "html": reverse("annotation:review-html", args=place),
+    }
+
+
+def _identity(span: GoldSpan | ReviewItem) -> tuple[str, int, int, str, str]:
+    return span.label, span.start, span.end, span.value, span.sign

@@ -1,0 +1,253 @@
+"""The domain review: its rounds, one round, and one fact that was drawn."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
+from django.http import HttpResponse, HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from annotation.access import (
+    Standing,
+    check_may_decide,
+    check_may_open,
+    item_for,
+    reviewed_campaign,
+    round_for,
+)
+from annotation.errors import InvalidSpans, Refused
+from annotation.models import GoldSpan, ReviewItem, ReviewRound
+from annotation.spans import MAX_VALUE, SIGN_CHOICES
+from portal.accounts.access import UserRequest
+from portal.datasets.rendering import image_response, sandboxed_html_response
+
+from .selectors import (
+    ItemView,
+    counted_rounds,
+    item_page_data,
+    item_view,
+    next_pending,
+    review_of,
+    round_feedback,
+    round_items,
+    round_row,
+)
+from .services import MAX_REASON, MAX_SEED, AlreadyReviewed, decide_item, open_round_now
+
+Verdict = ReviewItem.Verdict
+
+
+class OpenRoundForm(forms.Form):
+    seed = forms.IntegerField(
+        required=False,
+        min_value=0,
+        max_value=MAX_SEED,
+        help_text="Leave it empty for a random one. Give one to repeat a draw made elsewhere.",
+    )
+
+
+class SendBackForm(forms.Form):
+    reason = forms.CharField(
+        max_length=MAX_REASON,
+        strip=True,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text="What is wrong, for those who adjudicate the page again.",
+    )
+
+
+class CorrectionForm(forms.Form):
+    """What shall be gold instead; with the button `remove` nothing shall be."""
+
+    label = forms.ChoiceField()
+    start = forms.IntegerField(min_value=0)
+    end = forms.IntegerField(min_value=1)
+    value = forms.CharField(
+        required=False, max_length=MAX_VALUE, help_text="Empty: read from the text."
+    )
+    sign = forms.ChoiceField(required=False)
+    reason = forms.CharField(
+        max_length=MAX_REASON,
+        strip=True,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text="Why. It is feedback to the guidelines, and annotators read it beside the gold.",
+    )
+
+    def __init__(
+        self, *args: Any, fact: ReviewItem | GoldSpan, labels: list[str], **kwargs: Any
+    ) -> None:
+        fields = ("label", "start", "end", "value", "sign")
+        initial = {name: getattr(fact, name) for name in fields}
+        super().__init__(*args, **kwargs)
+        self.initial = initial
+        _choose(self.fields["label"], [(name, name) for name in labels])
+        _choose(self.fields["sign"], [("", "read from the text"), *SIGN_CHOICES])
+        if self.is_bound and "remove" in self.data:
+            for name in fields:
+                self.fields[name].required = False
+
+    @property
+    def correction(self) -> dict[str, Any] | None:
+        """As `decide_item` takes it; None removes the fact."""
+        if "remove" in self.data:
+            return None
+        row = self.cleaned_data
+        place = {name: row[name] for name in ("label", "start", "end")}
+        return place | {"value": row["value"] or None, "sign": row["sign"] or None}
+
+
+def _choose(field: forms.Field, choices: list[tuple[str, str]]) -> None:
+    assert isinstance(field, forms.ChoiceField)
+    field.choices = choices
+
+
+PER_PAGE = 100
+
+
+@login_required
+@require_safe
+def rounds(request: UserRequest, slug: str) -> HttpResponse:
+    standing = reviewed_campaign(request.user, slug)
+    return _rounds(request, standing, OpenRoundForm())
+
+
+@login_required
+@require_POST
+def open_now(request: UserRequest, slug: str) -> HttpResponse:
+    standing = reviewed_campaign(request.user, slug)
+    check_may_open(standing)
+    form = OpenRoundForm(request.POST)
+    if not form.is_valid():
+        return _rounds(request, standing, form)
+    try:
+        found = open_round_now(
+            campaign=standing.campaign, actor=request.user, seed=form.cleaned_data["seed"]
+        )
+    except Refused as refusal:
+        messages.warning(request, refusal.message)
+        return redirect("annotation:review", slug)
+    messages.success(request, f"Review {found.number} is open.")
+    return redirect(found)
+
+
+def _rounds(request: UserRequest, standing: Standing, form: OpenRoundForm) -> HttpResponse:
+    context = {"standing": standing, "review": review_of(standing.campaign), "form": form}
+    return render(request, "annotation/review/rounds.html", context)
+
+
+@login_required
+@require_safe
+def round_(request: UserRequest, slug: str, number: int) -> HttpResponse:
+    standing, found = round_for(request.user, slug, number)
+    items = round_items(found)
+    context = {
+        "standing": standing,
+        "row": round_row(counted_rounds(standing.campaign).get(pk=found.pk)),
+        "page": Paginator(items, PER_PAGE).get_page(request.GET.get("page")),
+        "feedback": round_feedback(found),
+        "next_position": items.filter(verdict=Verdict.PENDING)
+        .values_list("position", flat=True)
+        .first(),
+    }
+    return render(request, "annotation/review/round.html", context)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def item(request: UserRequest, slug: str, number: int, position: int) -> HttpResponse:
+    """One fact. The field `verdict` of a form sent says which of the forms it was."""
+    standing, found = item_for(request.user, slug, number, position)
+    if request.method == "POST":
+        check_may_decide(standing)
+    campaign = standing.campaign
+    view = item_view(campaign, found, request.user, may_decide=standing.is_reviewer)
+    verdict = request.POST.get("verdict", "")
+    correct, back = _forms(request, verdict, view, campaign.labels)
+    form = next((sent for sent in (correct, back) if sent.is_bound), None)
+    if verdict == Verdict.ACCEPTED or (form is not None and form.is_valid()):
+        decided = _decide(request, found, verdict, form)
+        if decided is not None:
+            return decided
+    context = _item_context(standing, view) | {"correct": correct, "back": back}
+    return render(request, "annotation/review/item.html", context)
+
+
+def _forms(
+    request: UserRequest, verdict: str, view: ItemView, labels: list[str]
+) -> tuple[CorrectionForm, SendBackForm]:
+    """Both, the one that was sent with its data."""
+    sent = request.POST if request.method == "POST" else None
+    correct = CorrectionForm(
+        sent if verdict == Verdict.CORRECTED else None,
+        prefix="correct",
+        fact=view.standing[0] if view.standing else view.item,
+        labels=labels,
+    )
+    return correct, SendBackForm(sent if verdict == Verdict.SENT_BACK else None, prefix="back")
+
+
+def _decide(
+    request: UserRequest,
+    found: ReviewItem,
+    verdict: str,
+    form: CorrectionForm | SendBackForm | None,
+) -> HttpResponse | None:
+    """The way on after a verdict; None, with the form's errors, when it cannot be taken so."""
+    try:
+        decide_item(
+            item=found,
+            verdict=verdict,
+            correction=form.correction if isinstance(form, CorrectionForm) else None,
+            reason=form.cleaned_data["reason"] if form else "",
+            actor=request.user,
+        )
+    except InvalidSpans as invalid:
+        assert form is not None
+        form.add_error(None, [error["message"] for error in invalid.errors])
+        return None
+    except AlreadyReviewed as refusal:
+        messages.warning(request, refusal.message)
+    except Refused as refusal:
+        if form is not None and refusal.code == "unchanged":
+            form.add_error(None, refusal.message)
+            return None
+        messages.error(request, refusal.message)
+        return redirect(_address(found.round, found.position))
+    following = next_pending(found)
+    if following is None:
+        messages.success(request, f"Review {found.round.number} is done: all have a verdict.")
+        return redirect(found.round)
+    return redirect(_address(found.round, following))
+
+
+def _address(found: ReviewRound, position: int) -> str:
+    return f"{found.get_absolute_url()}{position}/"
+
+
+def _item_context(standing: Standing, view: ItemView) -> dict[str, Any]:
+    document = view.item.campaign_document.document
+    return {
+        "standing": standing,
+        "view": view,
+        "images": document.images.all() if view.is_shown else [],
+        "page_data": item_page_data(standing.campaign, view) if view.is_shown else None,
+    }
+
+
+@login_required
+@require_safe
+def item_html(request: UserRequest, slug: str, number: int, position: int) -> HttpResponse:
+    _, found = item_for(request.user, slug, number, position)
+    return sandboxed_html_response(found.campaign_document.document.content.html)
+
+
+@login_required
+@require_safe
+def item_image(
+    request: UserRequest, slug: str, number: int, position: int, image: int
+) -> HttpResponseBase:
+    _, found = item_for(request.user, slug, number, position)
+    images = found.campaign_document.document.images
+    return image_response(get_object_or_404(images, number=image))

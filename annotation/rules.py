@@ -1,0 +1,270 @@
+"""What our rules say about a page: its facts, and what looks wrong with the marks on it.
+
+A page never changes, so its borders and facts are kept in the process, by the hash of its HTML:
+they take longer than everything else that a save does.
+
+A mark is doubtful as gold when it is cut, joined, without a value or mistyped. A warning never
+refuses anything by itself. It is shown to those who decide next: the annotator, the lead in
+validation and adjudication, and those who freeze a release.
+"""
+
+import threading
+from array import array
+from collections import Counter, OrderedDict, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple
+
+from django.core.cache import cache
+from django.db.models import Count, QuerySet, Sum
+
+from portal.datasets.models import Document, DocumentContent
+from portal.facts import (
+    GRAVE_WARNINGS,
+    FoundFact,
+    SpanWarning,
+    find_facts,
+    span_warnings,
+    text_borders,
+)
+from portal.facts.spans import label_kind
+from portal.web.prepared import Parameter, Prepared
+
+from .models import Assignment, CampaignDocument, Case, GoldSpan
+from .spans import Draft
+
+# About 20 MB: some five hundred pages of one sheet, or thirty whole filings.
+NUMBERS_KEPT = 2_500_000
+# What the objects that hold a fact take, in numbers of eight bytes.
+_PER_FACT = 16
+
+_CONTENT = Prepared(
+    lambda: DocumentContent.objects.filter(pk=Parameter("document")).values_list("html", "text")
+)
+
+
+class PageFacts(NamedTuple):
+    """`borders`: the sorted offsets of the text at which a block or table cell begins; `facts`:
+    its numbers and dates, in text order.
+    """
+
+    borders: Sequence[int]
+    facts: Sequence[FoundFact]
+
+    @property
+    def size(self) -> int:
+        return len(self.borders) + _PER_FACT * len(self.facts)
+
+
+class _Pages:
+    """What was asked for last, as much of it as `limit` numbers."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._size = 0
+        self._pages: OrderedDict[str, PageFacts] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, key: str) -> PageFacts | None:
+        with self._lock:
+            if page := self._pages.get(key):
+                self._pages.move_to_end(key)
+            return page
+
+    def keep(self, key: str, page: PageFacts) -> None:
+        with self._lock:
+            if key in self._pages or page.size > self._limit:
+                return
+            self._pages[key] = page
+            self._size += page.size
+            while self._size > self._limit:
+                _, oldest = self._pages.popitem(last=False)
+                self._size -= oldest.size
+
+
+_pages = _Pages(NUMBERS_KEPT)
+
+
+def page_facts(document: Document) -> PageFacts:
+    """Borders and facts of the page."""
+    page = _pages.get(document.html_sha256)
+    if page is None:
+        ((html, text),) = _CONTENT.rows(document=document.pk)
+        page = _found(document.html_sha256, html, text)
+    return page
+
+
+def content_facts(document: Document) -> PageFacts:
+    """The same for a document that comes with its content: no query."""
+    page = _pages.get(document.html_sha256)
+    content = document.content
+    return page or _found(document.html_sha256, content.html, content.text)
+
+
+def _found(key: str, html: str, text: str) -> PageFacts:
+    borders = array("L", text_borders(html))
+    page = PageFacts(borders, find_facts(text, borders))
+    _pages.keep(key, page)
+    return page
+
+
+def warnings_of(assignment: Assignment, drafts: Sequence[Draft]) -> list[Sequence[SpanWarning]]:
+    """What looks wrong with each of the spans. The assignment comes with its document's text."""
+    if not drafts:
+        return []
+    document = assignment.campaign_document.document
+    text, (borders, facts) = document.content.text, page_facts(document)
+    return [
+        span_warnings(text, borders, draft.start, draft.end, draft.label, facts, value=draft.value)
+        for draft in drafts
+    ]
+
+
+def warning_rows(
+    warnings: Sequence[SpanWarning], label: str, labels: Sequence[str]
+) -> list[dict[str, str]]:
+    """Warnings with the fields of the API; `label` is the one that would fit better, if any."""
+    return [
+        {
+            "code": warning.code,
+            "message": warning.message,
+            "label": _fitting_label(label, labels) if warning.code == "wrong_type" else "",
+        }
+        for warning in warnings
+    ]
+
+
+def _fitting_label(label: str, labels: Sequence[str]) -> str:
+    """The first label of the campaign for what is a date and no number, or the reverse."""
+    others = (one for one in labels if label_kind(one) not in {None, label_kind(label)})
+    return next(others, "")
+
+
+# Changes with the rules of `span_warnings`, so that nothing older is shown.
+_VERSION = "1"
+_KEPT_SECONDS = 7 * 24 * 3600
+_PAGES_AT_ONCE = 200
+
+
+class Mark(NamedTuple):
+    """A labelled stretch with its value, if it has one."""
+
+    start: int
+    end: int
+    label: str
+    value: str
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """A mark with its warnings. `quote` is on one line."""
+
+    start: int
+    end: int
+    label: str
+    quote: str
+    codes: tuple[str, ...]
+    messages: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class DoubtfulFact:
+    """A gold fact of a document with its warnings."""
+
+    document: str
+    doubt: Doubt
+
+
+def doubts(document: Document, marks: Iterable[Mark]) -> list[Doubt]:
+    """The doubtful ones of the marks, in text order. The document comes with its content."""
+    text, (borders, facts) = document.content.text, content_facts(document)
+    found = []
+    for start, end, label, value in sorted(set(marks)):
+        grave = [
+            warning
+            for warning in span_warnings(text, borders, start, end, label, facts, value)
+            if warning.code in GRAVE_WARNINGS
+        ]
+        if grave:
+            quote = " ".join(text[start:end].split())
+            codes, messages = zip(*grave, strict=True)
+            found.append(Doubt(start, end, label, quote, codes, messages))
+    return found
+
+
+def page_doubts(campaign_document: CampaignDocument) -> list[Doubt]:
+    """Those of a compared page: of its gold, and of what annotators proposed in open cases."""
+    gold = campaign_document.gold_spans.values_list("start", "end", "label", "value")
+    marks = {Mark(*row) for row in gold}
+    for proposals in campaign_document.cases.filter(state=Case.State.OPEN).values_list(
+        "proposals", flat=True
+    ):
+        marks |= _proposed(proposals)
+    return doubts(campaign_document.document, marks)
+
+
+def case_doubts(case: Case) -> list[Doubt]:
+    """Those of what annotators proposed in the case."""
+    return doubts(case.campaign_document.document, _proposed(case.proposals))
+
+
+def _proposed(proposals: Sequence[Mapping[str, Any]]) -> set[Mark]:
+    return {_mark(span) for proposal in proposals for span in proposal["spans"]}
+
+
+def _mark(span: Mapping[str, Any]) -> Mark:
+    return Mark(span["start"], span["end"], span["label"], span.get("value", ""))
+
+
+def doubtful_facts(pages: QuerySet[CampaignDocument]) -> tuple[DoubtfulFact, ...]:
+    """The doubtful gold facts of the pages, by document name and place. Kept for each page until
+    its gold changes: gold spans are made and deleted, never changed.
+    """
+    keys = _keys(pages)
+    known: dict[str, list[Doubt]] = cache.get_many(list(keys.values()))
+    missing = [pk for pk, key in keys.items() if key not in known]
+    for first in range(0, len(missing), _PAGES_AT_ONCE):
+        found = _doubts_of(missing[first : first + _PAGES_AT_ONCE])
+        fresh = {keys[pk]: doubtful for pk, doubtful in found.items()}
+        cache.set_many(fresh, _KEPT_SECONDS)
+        known |= fresh
+    names = pages.order_by("document__name").values_list("pk", "document__name")
+    return tuple(
+        DoubtfulFact(name, doubt) for pk, name in names if pk in keys for doubt in known[keys[pk]]
+    )
+
+
+def doubt_counts(facts: Sequence[DoubtfulFact]) -> dict[str, int]:
+    """How many facts have each warning, the most frequent first."""
+    counts = Counter(code for fact in facts for code in fact.doubt.codes)
+    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+
+
+def doubtful_row(fact: DoubtfulFact) -> dict[str, Any]:
+    """The fields of the API."""
+    return {"document": fact.document} | asdict(fact.doubt)
+
+
+def _keys(pages: QuerySet[CampaignDocument]) -> dict[int, str]:
+    """The cache key of each page that has gold facts."""
+    rows = (
+        GoldSpan.objects.filter(campaign_document__in=pages.order_by().values("pk"))
+        .order_by()
+        .values_list("campaign_document", "campaign_document__document__html_sha256")
+        .annotate(n=Count("id"), ids=Sum("id"), starts=Sum("start"), ends=Sum("end"))
+    )
+    return {
+        page: ":".join(["doubts", _VERSION, str(page), sha256, *map(str, figures)])
+        for page, sha256, *figures in rows
+    }
+
+
+def _doubts_of(pages: Sequence[int]) -> dict[int, list[Doubt]]:
+    marks: defaultdict[int, list[Mark]] = defaultdict(list)
+    gold = GoldSpan.objects.filter(campaign_document__in=pages).order_by()
+    for page, start, end, label, value in gold.values_list(
+        "campaign_document", "start", "end", "label", "value"
+    ):
+        marks[page].append(Mark(start, end, label, value))
+    rows = CampaignDocument.objects.filter(pk__in=pages).select_related("document__content")
+    return {row.pk: doubts(row.document, marks[row.pk]) for row in rows}

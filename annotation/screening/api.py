@@ -1,0 +1,205 @@
+"""Screening, for programs: anyone with a role may give a verdict."""
+
+from typing import Any
+
+from django.shortcuts import get_object_or_404
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.exceptions import PermissionDenied
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation.access import campaign_for
+from annotation.api_base import AnnotationRefusal, AnnotationView, WorkflowReason, user_of
+from annotation.errors import MAX_WORKFLOW_REASON
+from annotation.models import CampaignDocument, Screening
+from portal.accounts.models import display_name
+from portal.datasets.models import DocumentContent
+
+from .services import (
+    bring_back_document,
+    exclude_document,
+    next_to_screen,
+    screen_document,
+    screening_page,
+    screening_queue,
+    screening_rows,
+    undo_screening,
+    verdicts_of,
+    with_verdicts,
+)
+
+
+class ScreeningVerdict(serializers.ModelSerializer[Screening]):
+    screened_by = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Screening
+        fields = ["verdict", "faults", "reason", "screened_by", "screened_at"]
+        read_only_fields = fields
+
+    def get_screened_by(self, screening: Screening) -> str:
+        return display_name(screening.screened_by)
+
+
+class ScreeningRow(serializers.Serializer[Any]):
+    document = serializers.CharField(source="document.name")
+    stage = serializers.ChoiceField(choices=CampaignDocument.Stage.choices)
+    verdict = ScreeningVerdict(allow_null=True)
+
+
+class ScreeningProgress(serializers.Serializer[Any]):
+    waiting = serializers.IntegerField()
+    passed = serializers.IntegerField()
+    excluded = serializers.IntegerField()
+    total = serializers.IntegerField()
+
+
+class ScreeningList(serializers.Serializer[Any]):
+    progress = ScreeningProgress()
+    pages = ScreeningRow(many=True)
+
+
+class ScreeningQuery(serializers.Serializer[Any]):
+    state = serializers.ChoiceField(
+        choices=["waiting", "passed", "excluded"], default="waiting", help_text="Which pages."
+    )
+
+
+class ScreeningPage(serializers.Serializer[Any]):
+    document = serializers.CharField()
+    stage = serializers.ChoiceField(choices=CampaignDocument.Stage.choices)
+    html = serializers.CharField(help_text="The page without any label.")
+    verdicts = ScreeningVerdict(many=True, help_text="Newest first.")
+
+
+class NewScreening(serializers.Serializer[Any]):
+    verdict = serializers.ChoiceField(choices=Screening.Verdict.choices)
+    faults = serializers.ListField(
+        child=serializers.ChoiceField(choices=Screening.Fault.choices), required=False, default=list
+    )
+    reason = serializers.CharField(
+        required=False, allow_blank=True, max_length=MAX_WORKFLOW_REASON, default=""
+    )
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if attrs["verdict"] == Screening.Verdict.FAULTY:
+            for name in ("faults", "reason"):
+                if not attrs[name]:
+                    raise serializers.ValidationError({name: ["A faulty page needs it."]})
+        elif attrs["faults"]:
+            raise serializers.ValidationError({"faults": ["An intact page has none."]})
+        return attrs
+
+
+class ScreeningGiven(serializers.Serializer[Any]):
+    document = serializers.CharField()
+    stage = serializers.ChoiceField(choices=CampaignDocument.Stage.choices)
+    next = serializers.CharField(allow_null=True, help_text="The next page to screen.")
+
+
+Stage = CampaignDocument.Stage
+
+
+class CampaignScreening(AnnotationView):
+    @extend_schema(
+        operation_id="campaigns_screening_queue",
+        summary="The screening queue",
+        tags=["campaigns"],
+        parameters=[ScreeningQuery],
+        responses=ScreeningList,
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        standing = campaign_for(request.user, slug)
+        query = ScreeningQuery(data=request.query_params)
+        query.is_valid(raise_exception=True)
+        rows = with_verdicts(list(screening_rows(standing.campaign, query.validated_data["state"])))
+        body = {"progress": screening_queue(standing.campaign), "pages": rows}
+        return Response(ScreeningList(body).data)
+
+
+class ScreeningPageView(AnnotationView):
+    @extend_schema(
+        summary="A page to screen, without labels",
+        tags=["campaigns"],
+        responses=ScreeningPage,
+    )
+    def get(self, request: Request, slug: str, name: str) -> Response:
+        _, row = screening_page(request.user, slug, name)
+        content = get_object_or_404(DocumentContent.objects.only("html"), pk=row.document_id)
+        body = {
+            "document": row.document.name,
+            "stage": row.stage,
+            "html": content.html,
+            "verdicts": verdicts_of(row),
+        }
+        return Response(ScreeningPage(body).data)
+
+    @extend_schema(
+        summary="Give a verdict on a page",
+        description="An intact page goes to its annotators; a faulty one, with faults and a "
+        "reason, is left out. Leads and organisers may also exclude a page in annotation.",
+        tags=["campaigns"],
+        request=NewScreening,
+        responses={200: ScreeningGiven, 409: AnnotationRefusal},
+    )
+    def post(self, request: Request, slug: str, name: str) -> Response:
+        standing, row = screening_page(request.user, slug, name)
+        body = NewScreening(data=request.data)
+        body.is_valid(raise_exception=True)
+        wanted = body.validated_data
+        if (
+            wanted["verdict"] == Screening.Verdict.FAULTY
+            and row.stage == Stage.ANNOTATION
+            and standing.may_manage
+        ):
+            done = exclude_document(
+                campaign_document=row,
+                faults=wanted["faults"],
+                reason=wanted["reason"],
+                actor=user_of(request),
+            )
+        else:
+            done = screen_document(campaign_document=row, actor=user_of(request), **wanted)
+        return Response(_given(row, done.stage))
+
+
+class ScreeningBack(AnnotationView):
+    @extend_schema(
+        summary="Bring an excluded page back (leads, organisers)",
+        tags=["campaigns"],
+        request=WorkflowReason,
+        responses={200: ScreeningGiven, 409: AnnotationRefusal},
+    )
+    def post(self, request: Request, slug: str, name: str) -> Response:
+        standing, row = screening_page(request.user, slug, name)
+        if not standing.may_manage:
+            raise PermissionDenied("Leads and organisers bring a page back.")
+        body = WorkflowReason(data=request.data)
+        body.is_valid(raise_exception=True)
+        done = bring_back_document(
+            campaign_document=row, actor=user_of(request), **body.validated_data
+        )
+        return Response(_given(row, done.stage))
+
+
+class ScreeningUndo(AnnotationView):
+    @extend_schema(
+        summary="Take my last verdict on a page back",
+        tags=["campaigns"],
+        request=None,
+        responses={200: ScreeningGiven, 409: AnnotationRefusal},
+    )
+    def post(self, request: Request, slug: str, name: str) -> Response:
+        _, row = screening_page(request.user, slug, name)
+        undone = undo_screening(campaign_document=row, actor=user_of(request))
+        return Response(_given(row, undone.stage))
+
+
+def _given(row: CampaignDocument, stage: str) -> dict[str, str | None]:
+    following = next_to_screen(row.campaign, row)
+    return {
+        "document": row.document.name,
+        "stage": stage,
+        "next": following.document.name if following else None,
+    }

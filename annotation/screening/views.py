@@ -1,0 +1,179 @@
+"""Screening: the queue, one page, and the page's HTML and images without any label."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
+from django.http import HttpResponse, HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from annotation.access import Standing, campaign_for
+from annotation.errors import MAX_WORKFLOW_REASON, Refused
+from annotation.models import CampaignDocument, Screening
+from portal.accounts.access import UserRequest
+from portal.datasets.rendering import image_response, sandboxed_html_response
+
+from .services import (
+    bring_back_document,
+    exclude_document,
+    last_screened_by,
+    next_to_screen,
+    screen_document,
+    screening_page,
+    screening_queue,
+    screening_rows,
+    undo_screening,
+    verdicts_of,
+    with_verdicts,
+)
+
+
+class ScreeningForm(forms.Form):
+    """A verdict on a page. Faults and the reason belong to a faulty one."""
+
+    verdict = forms.ChoiceField(choices=Screening.Verdict.choices)
+    faults = forms.MultipleChoiceField(
+        required=False,
+        label="What is wrong",
+        choices=Screening.Fault.choices,
+        widget=forms.CheckboxSelectMultiple,
+    )
+    reason = forms.CharField(
+        required=False,
+        max_length=MAX_WORKFLOW_REASON,
+        label="Reason",
+        widget=forms.Textarea(attrs={"rows": 3}),
+    )
+
+    def clean(self) -> dict[str, Any]:
+        data = self.cleaned_data
+        if data.get("verdict") == Screening.Verdict.FAULTY:
+            if not data.get("faults") and "faults" not in self.errors:
+                self.add_error("faults", "Choose at least one fault.")
+            if not data.get("reason") and "reason" not in self.errors:
+                self.add_error("reason", "Say in a few words what is wrong with the page.")
+        else:
+            data["faults"] = []
+        return data
+
+
+PER_PAGE = 50
+STATES = ("waiting", "passed", "excluded")
+Stage = CampaignDocument.Stage
+
+
+@login_required
+@require_safe
+def queue(request: UserRequest, slug: str) -> HttpResponse:
+    standing = campaign_for(request.user, slug)
+    state = request.GET.get("state", "")
+    state = state if state in STATES else "waiting"
+    rows = screening_rows(standing.campaign, state)
+    page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
+    page.object_list = with_verdicts(list(page.object_list))
+    context = {
+        "standing": standing,
+        "queue": screening_queue(standing.campaign),
+        "page": page,
+        "state": state,
+        "query": f"state={state}",
+        "next": next_to_screen(standing.campaign),
+    }
+    return render(request, "annotation/screening/queue.html", context)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def page(request: UserRequest, slug: str, name: str) -> HttpResponse:
+    standing, document = screening_page(request.user, slug, name)
+    form = ScreeningForm(request.POST if request.method == "POST" else None)
+    if form.is_valid():
+        answer = _screen(request, standing, document, form)
+        if answer is not None:
+            return answer
+    context = {
+        "standing": standing,
+        "document": document,
+        "verdicts": verdicts_of(document),
+        "may": _offered(standing, document),
+        "form": form,
+        "images": document.document.images.all(),
+        "queue": screening_queue(standing.campaign),
+        "next": next_to_screen(standing.campaign, document),
+        "undo": last_screened_by(request.user.pk, standing.campaign),
+    }
+    return render(request, "annotation/screening/page.html", context)
+
+
+def _offered(standing: Standing, document: CampaignDocument) -> dict[str, bool]:
+    """The verdicts that can be given on the page as it stands."""
+    is_open = standing.campaign.state == standing.campaign.State.OPEN
+    waits = document.stage == Stage.SCREENING
+    manages = is_open and standing.may_manage
+    return {
+        "intact": is_open and waits,
+        "faulty": (is_open and waits) or (manages and document.stage == Stage.ANNOTATION),
+        "bring_back": manages and document.stage == Stage.EXCLUDED,
+    }
+
+
+def _screen(
+    request: UserRequest, standing: Standing, document: CampaignDocument, form: ScreeningForm
+) -> HttpResponse | None:
+    """The way on after a verdict; None, with the form's errors, when it was refused."""
+    verdict = form.cleaned_data["verdict"]
+    given: dict[str, Any] = {
+        "campaign_document": document,
+        "reason": form.cleaned_data["reason"],
+        "actor": request.user,
+    }
+    faulty = verdict == Screening.Verdict.FAULTY
+    try:
+        if not faulty and document.stage == Stage.EXCLUDED and standing.may_manage:
+            bring_back_document(**given)
+        elif faulty and document.stage == Stage.ANNOTATION and standing.may_manage:
+            exclude_document(**given, faults=form.cleaned_data["faults"])
+        else:
+            screen_document(**given, verdict=verdict, faults=form.cleaned_data["faults"])
+    except Refused as refusal:
+        form.add_error(refusal.code if refusal.code in form.fields else None, refusal.message)
+        return None
+    return _on(request, standing, document)
+
+
+def _on(request: UserRequest, standing: Standing, document: CampaignDocument) -> HttpResponse:
+    following = next_to_screen(standing.campaign, document)
+    if following is None:
+        messages.success(request, "No page waits for screening any more.")
+        return redirect("annotation:screening", standing.campaign.slug)
+    return redirect("annotation:screening-page", standing.campaign.slug, following.document.name)
+
+
+@login_required
+@require_POST
+def undo(request: UserRequest, slug: str, name: str) -> HttpResponse:
+    standing, document = screening_page(request.user, slug, name)
+    try:
+        undo_screening(campaign_document=document, actor=request.user)
+    except Refused as refusal:
+        messages.error(request, refusal.message)
+    else:
+        messages.success(request, "Your verdict is taken back: the page is to be screened again.")
+    return redirect("annotation:screening-page", standing.campaign.slug, name)
+
+
+@login_required
+@require_safe
+def page_html(request: UserRequest, slug: str, name: str) -> HttpResponse:
+    _, document = screening_page(request.user, slug, name)
+    return sandboxed_html_response(document.document.content.html)
+
+
+@login_required
+@require_safe
+def page_image(request: UserRequest, slug: str, name: str, number: int) -> HttpResponseBase:
+    _, document = screening_page(request.user, slug, name)
+    return image_response(get_object_or_404(document.document.images, number=number))

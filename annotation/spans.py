@@ -1,0 +1,425 @@
+"""Spans without Django: what those that people send mean, what is wrong with them, and how marks
+compare.
+
+A meaning is derived from the quote, or said otherwise by its annotator. A fault is `{"index": place
+in the list, "key": the span's key if it has one, "code": …, "message": …}`; the codes of this
+module are `type`, `key`, `label`, `value`, `duplicate_key`, `quote` and `too_many`, those of
+`portal.facts.check_spans` come on top.
+
+Spans that overlap each other, over all annotators, hang together in a knot. A knot is the smallest
+stretch that can be decided by itself: no one's span reaches out of it. Beside gold a mark is right
+when offsets and label are those of a gold fact, white space at its ends aside. Whatever else
+overlaps hangs together in a knot and is one error. Source of the rates: precision, recall and F1 of
+exact spans, as in the shared tasks on named entities (E. Tjong Kim Sang and F. De Meulder, CoNLL
+2003).
+"""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import lru_cache
+from itertools import combinations
+from typing import Any, Literal, NamedTuple
+
+from portal.facts import SIGNS, FactValue, Span, check_spans, check_value, read_value, trim_span
+from portal.facts import Span as TextSpan
+
+MAX_VALUE = 200
+# Every save sends the whole page again, mostly with the quotes of the one before.
+_READINGS_KEPT = 20_000
+_QUOTE_KEPT = 100
+
+# Those that people are not shown as they are stored.
+_SIGN_NAMES = {"trailing_minus": "trailing minus", "trailing_cr": "trailing CR"}
+
+# Every sign with its name, as a form offers it.
+SIGN_CHOICES = [(sign, _SIGN_NAMES.get(sign, sign)) for sign in SIGNS]
+
+
+class Meaning(NamedTuple):
+    """Value and sign as `portal.facts` has them; `edited` when they are the annotator's own."""
+
+    value: str
+    sign: str
+    edited: bool
+
+
+def derived(quote: str, label: str) -> FactValue:
+    """What the quote means, by our own rules."""
+    return _remembered(quote, label) if len(quote) <= _QUOTE_KEPT else read_value(quote, label)
+
+
+@lru_cache(maxsize=_READINGS_KEPT)
+def _remembered(quote: str, label: str) -> FactValue:
+    return read_value(quote, label)
+
+
+def meaning_of(span: Mapping[str, Any]) -> Meaning:
+    """The meaning of a span that gives `value`, `sign` and `edited`, or leaves some of them out.
+
+    Nothing given, or `edited` given as false, has both derived. So what was read can be sent back
+    with other borders, and the value follows. What equals the derived is not an edit.
+    """
+    own = derived(span["quote"], span["label"])
+    if span.get("edited") is False:
+        return Meaning(*own, edited=False)
+    value, sign = span.get("value"), span.get("sign")
+    given = FactValue(own.value if value is None else value, own.sign if sign is None else sign)
+    return Meaning(*given, edited=given != own)
+
+
+def meaning_problem(meaning: Meaning, label: str) -> str | None:
+    """What is wrong with an annotator's own value and sign; None when nothing is."""
+    if not meaning.edited:
+        return None
+    if len(meaning.value) > MAX_VALUE:
+        return f"value is longer than {MAX_VALUE} characters"
+    if not meaning.value.isprintable() or not meaning.sign.isprintable():
+        return "value and sign must be of printable characters"
+    return check_value(meaning.value, meaning.sign, label)
+
+
+def settled_value(readings: Iterable[FactValue], quote: str, label: str) -> FactValue:
+    """The value of a gold span: what all who marked it read alike, else what we derive.
+
+    >>> settled_value([FactValue("12", "plain"), FactValue("12000", "plain")], "12", "Number").value
+    '12'
+    """
+    distinct = set(readings)
+    return distinct.pop() if len(distinct) == 1 else derived(quote, label)
+
+
+MAX_SPANS = 20_000
+MAX_LABEL = 64
+KEY = re.compile(r"[A-Za-z0-9_-]{1,36}")
+
+Fault = dict[str, Any]
+
+
+class Draft(NamedTuple):
+    """A span as somebody wants it saved: `[start, end)` in code points, the text they saw there,
+    and what it means; `edited` when that is their own word and not derived from the quote.
+    """
+
+    key: str
+    label: str
+    start: int
+    end: int
+    quote: str
+    value: str
+    sign: str
+    edited: bool
+
+
+PLACED = ("key", "label", "start", "end", "quote")
+
+
+class _UnfitError(ValueError):
+    """What is wrong with the form of one span."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+def read_spans(raw: object) -> tuple[list[Draft], list[Fault]]:
+    """The spans of a decoded JSON value, and the faults of those whose form is wrong.
+
+    When there are no faults the list is whole and in the order given.
+    """
+    if not isinstance(raw, list):
+        return [], [_fault(0, "", "type", "spans must be a list")]
+    if len(raw) > MAX_SPANS:
+        message = f"{len(raw)} spans are more than the {MAX_SPANS} one page may have"
+        return [], [_fault(MAX_SPANS, "", "too_many", message)]
+    drafts, faults = [], []
+    for index, item in enumerate(raw):
+        try:
+            drafts.append(_draft(item))
+        except _UnfitError as error:
+            faults.append(_fault(index, _key_of(item), error.code, str(error)))
+    return drafts, faults
+
+
+def recorded_span(span: Mapping[str, Any]) -> Draft:
+    """A span as a revision recorded it. Those of the first version have no value: it is derived."""
+    meaning = (span["value"], span["sign"], span["edited"]) if "value" in span else meaning_of(span)
+    return Draft(*(span[name] for name in PLACED), *meaning)
+
+
+def check_drafts(text: str, drafts: Sequence[Draft], labels: Sequence[str]) -> list[Fault]:
+    """What forbids saving these spans over this text; empty when nothing does."""
+    faults = []
+    seen: set[str] = set()
+    for index, draft in enumerate(drafts):
+        if draft.key in seen:
+            faults.append(_fault(index, draft.key, "duplicate_key", "two spans have this key"))
+        seen.add(draft.key)
+        in_range = 0 <= draft.start < draft.end <= len(text)
+        if in_range and text[draft.start : draft.end] != draft.quote:
+            message = f"the text at [{draft.start}, {draft.end}) is not the quote that was sent"
+            faults.append(_fault(index, draft.key, "quote", message))
+    spans = [TextSpan(draft.start, draft.end, draft.label) for draft in drafts]
+    faults += [
+        _fault(fault.index, drafts[fault.index].key, fault.code, fault.message)
+        for fault in check_spans(text, spans, labels)
+    ]
+    return sorted(faults, key=lambda fault: int(fault["index"]))
+
+
+def _draft(item: object) -> Draft:
+    """The span; raises _UnfitError with what is wrong with its form."""
+    if not isinstance(item, dict):
+        raise _UnfitError("type", "a span must be an object with key, label, start, end and quote")
+    _check_types(item)
+    if len(item["label"]) > MAX_LABEL:
+        raise _UnfitError("label", f"label is longer than {MAX_LABEL} characters")
+    if not KEY.fullmatch(item["key"]):
+        raise _UnfitError("key", "key must be 1 to 36 letters, digits, hyphens or underscores")
+    meaning = meaning_of(item)
+    if problem := meaning_problem(meaning, item["label"]):
+        raise _UnfitError("value", problem)
+    return Draft._make([*(item[name] for name in PLACED), *meaning])
+
+
+def _check_types(item: Mapping[str, Any]) -> None:
+    for name in ("key", "label", "quote"):
+        if not isinstance(item.get(name), str):
+            raise _UnfitError("type", f"{name} must be a text")
+    for name in ("start", "end"):
+        # bool is an int in Python; in JSON it is not a number.
+        if type(item.get(name)) is not int:
+            raise _UnfitError("type", f"{name} must be a whole number")
+    for name in ("value", "sign"):
+        if not isinstance(item.get(name), str | None):
+            raise _UnfitError("type", f"{name} must be a text, or null to have it derived")
+
+
+def _key_of(item: object) -> str:
+    """The span's key if it is fit to be repeated in an answer."""
+    key = item.get("key") if isinstance(item, dict) else None
+    return key if isinstance(key, str) and KEY.fullmatch(key) else ""
+
+
+def _fault(index: int, key: str, code: str, message: str) -> Fault:
+    fault: Fault = {"index": index, "code": code, "message": message}
+    return fault | {"key": key} if key else fault
+
+
+def label_css(label: str, labels: Sequence[str]) -> str:
+    """The class that gives a label its colour and line; empty for a label the campaign lacks."""
+    return f"label-{labels.index(label) + 1}" if label in labels else ""
+
+
+KnotKind = Literal["boundary", "label", "missing", "extra"]
+
+
+@dataclass(frozen=True)
+class Knot:
+    """`[start, end)` in code points, and the spans inside, per annotator in the order given."""
+
+    start: int
+    end: int
+    marks: tuple[tuple[Span, ...], ...]
+
+    @property
+    def is_unanimous(self) -> bool:
+        """Whether everybody marked the same; then it is one span, since nobody's spans overlap."""
+        return len(set(self.marks)) == 1
+
+    @property
+    def kind(self) -> KnotKind:
+        """In what the annotators differ; the gravest difference names the knot.
+
+        `missing`: at least half marked something, the rest nothing. `extra`: fewer than half did.
+        `boundary`: the stretches differ. `label`: only the labels do.
+        """
+        marked = sum(bool(spans) for spans in self.marks)
+        if marked < len(self.marks):
+            return "missing" if 2 * marked >= len(self.marks) else "extra"
+        stretches = {tuple((span.start, span.end) for span in spans) for spans in self.marks}
+        return "boundary" if len(stretches) > 1 else "label"
+
+    @property
+    def score(self) -> float:
+        """How far the annotators agree, 0 to 1.
+
+        The largest share with the same marks; where boundaries differ the mean over all pairs of
+        the F1 of the characters they marked, so that a stray bracket weighs little.
+        """
+        if self.kind == "boundary":
+            pairs = list(combinations(self.marks, 2))
+            return sum(_characters_f1(a, b) for a, b in pairs) / len(pairs)
+        return Counter(self.marks).most_common(1)[0][1] / len(self.marks)
+
+    @property
+    def majority(self) -> tuple[Span, ...] | None:
+        """The marks of more than half of at least three annotators; None when there are none.
+
+        An empty tuple says that most marked nothing.
+        """
+        marks, count = Counter(self.marks).most_common(1)[0]
+        return marks if len(self.marks) > 2 and 2 * count > len(self.marks) else None
+
+
+def _characters_f1(first: Sequence[Span], second: Sequence[Span]) -> float:
+    a, b = (
+        {at for span in spans for at in range(span.start, span.end)} for spans in (first, second)
+    )
+    return 2 * len(a & b) / (len(a) + len(b))
+
+
+def knots(annotators: Sequence[Sequence[Span]]) -> list[Knot]:
+    """The knots of a document in text order. Spans of one annotator must not overlap each other.
+
+    >>> ann = [Span(0, 4, "Number"), Span(10, 14, "Date")]
+    >>> ben = [Span(0, 4, "Number"), Span(12, 20, "Date")]
+    >>> [(knot.start, knot.end, knot.is_unanimous) for knot in knots([ann, ben])]
+    [(0, 4, True), (10, 20, False)]
+    """
+    everything = sorted(
+        ((span, who) for who, spans in enumerate(annotators) for span in spans),
+        key=lambda item: (item[0].start, item[0].end, item[1]),
+    )
+    found: list[Knot] = []
+    marks: list[list[Span]] = []
+    start = end = 0
+    for span, who in everything:
+        if not marks or span.start >= end:
+            if marks:
+                found.append(_knot(start, end, marks))
+            marks = [[] for _ in annotators]
+            start, end = span.start, span.end
+        marks[who].append(span)
+        end = max(end, span.end)
+    if marks:
+        found.append(_knot(start, end, marks))
+    return found
+
+
+def _knot(start: int, end: int, marks: list[list[Span]]) -> Knot:
+    return Knot(start, end, tuple(tuple(spans) for spans in marks))
+
+
+Outcome = Literal["right", "label", "boundary", "missed", "extra"]
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A stretch `[start, end)` with what gold and the annotator have in it.
+
+    `right`: the same span. `label`: the same stretch under another label. `boundary`: overlapping
+    stretches. `missed`: gold alone. `extra`: the annotator alone.
+    """
+
+    start: int
+    end: int
+    outcome: Outcome
+    gold: tuple[Span, ...]
+    marked: tuple[Span, ...]
+
+
+@dataclass(frozen=True)
+class Tally:
+    """Facts counted against gold.
+
+    `matched`, `label`, `boundary` and `missed` count gold facts and sum up to `expected`; `extra`
+    counts marks that touch no gold fact, `marked` all marks. Rates are in [0, 1], higher is better,
+    None where there is nothing to divide by.
+    """
+
+    matched: int = 0
+    label: int = 0
+    boundary: int = 0
+    missed: int = 0
+    extra: int = 0
+    marked: int = 0
+    expected: int = 0
+
+    def __add__(self, other: "Tally") -> "Tally":
+        return Tally(
+            *(getattr(self, each.name) + getattr(other, each.name) for each in fields(self))
+        )
+
+    @property
+    def precision(self) -> float | None:
+        """Matched / marked."""
+        return self.matched / self.marked if self.marked else None
+
+    @property
+    def recall(self) -> float | None:
+        """Matched / expected."""
+        return self.matched / self.expected if self.expected else None
+
+    @property
+    def f1(self) -> float | None:
+        """See `span_f1`."""
+        return span_f1(self.matched, self.marked, self.expected)
+
+    @property
+    def errors(self) -> int:
+        return self.label + self.boundary + self.missed + self.extra
+
+
+def span_f1(matched: int, marked: int, expected: int) -> float | None:
+    """2 * matched / (marked + expected), 0 to 1; None when there was nothing on either side.
+
+    >>> span_f1(3, 4, 5)
+    0.6666666666666666
+    """
+    return 2 * matched / (marked + expected) if marked + expected else None
+
+
+def compare_with_gold(text: str, gold: Iterable[Span], marked: Iterable[Span]) -> list[Compared]:
+    """All facts and marks of a document in text order; neither side overlaps itself.
+
+    >>> gold = [Span(0, 2, "Number"), Span(4, 8, "Date")]
+    >>> [found.outcome for found in compare_with_gold("12, 2024", gold, [Span(0, 2, "Date")])]
+    ['label', 'missed']
+    """
+    sides = [{trim_span(text, span) for span in spans} for spans in (gold, marked)]
+    # What both have overlaps nothing else, so that only the rest, mostly little, has to be tied.
+    both = sides[0] & sides[1]
+    found = [Compared(span.start, span.end, "right", (span,), (span,)) for span in both]
+    found += [
+        Compared(knot.start, knot.end, _outcome(knot), knot.marks[0], knot.marks[1])
+        for knot in knots([sorted(side - both) for side in sides])
+    ]
+    return sorted(found, key=lambda each: each.start)
+
+
+def _outcome(knot: Knot) -> Outcome:
+    gold, marked = knot.marks
+    if not marked:
+        return "missed"
+    if not gold:
+        return "extra"
+    stretches = ([(span.start, span.end) for span in side] for side in (gold, marked))
+    return "label" if next(stretches) == next(stretches) else "boundary"
+
+
+def tally(found: Iterable[Compared]) -> Tally:
+    """All of it counted."""
+    return sum(tally_by_label(found).values(), Tally())
+
+
+def tally_by_label(found: Iterable[Compared]) -> dict[str, Tally]:
+    """Counted by label: a fact and its error under the gold's label, a mark under its own."""
+    tallies: defaultdict[str, Tally] = defaultdict(Tally)
+    for each in found:
+        for span in each.gold:
+            tallies[span.label] += _of_gold(each.outcome)
+        for span in each.marked:
+            tallies[span.label] += Tally(marked=1, extra=int(each.outcome == "extra"))
+    return dict(tallies)
+
+
+def _of_gold(outcome: Outcome) -> Tally:
+    counted = {"right": "matched"}.get(outcome, outcome)
+    return Tally(**{counted: 1, "expected": 1})
+
+
+def spans_of(rows: Iterable[Sequence[Any]]) -> list[Span]:
+    """Spans stored as `[start, end, label, …]`; what follows the label is left out."""
+    return [Span(*row[:3]) for row in rows]

@@ -1,0 +1,428 @@
+"""What goes with the spans of a page: its facts, suggestions, remarks, and files. For programs."""
+
+import hashlib
+import json
+from typing import Any
+
+from django.http import HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404
+from django.utils.cache import get_conditional_response, patch_cache_control
+from django.utils.http import content_disposition_header
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers, status
+from rest_framework.generics import GenericAPIView
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation.access import managed_campaign, own_assignment, own_text, readable_assignment
+from annotation.api_base import (
+    SPAN_KEY,
+    AnnotationInvalid,
+    AnnotationRefusal,
+    AnnotationView,
+    SpanRemark,
+    UploadTooLarge,
+    field,
+    user_of,
+)
+from annotation.errors import InvalidSpans
+from annotation.models import (
+    Campaign,
+    CampaignDocument,
+    Comment,
+    SuggestionSource,
+    SuggestionUpload,
+)
+from annotation.rules import page_facts
+from portal.accounts.models import display_name
+from portal.datasets.selectors.page_images import document_boxes
+from portal.files.uploads import upload_limit_message, was_too_large
+from portal.web.api import PlainMultiPartParser, file_answers
+
+from .api import AnnotationConflict, AssignmentFlag, SpansReplaced, replacement_answer, span_remarks
+from .files import FORMS, document_file, import_document
+from .selectors import stored_spans
+from .services import MAX_COMMENT, add_comment, delete_comment, edit_comment, set_flag
+from .suggestions import choose_suggestions, page_suggestions, suggestion_state, upload_suggestions
+
+
+class SpanWarnings(serializers.Serializer[Any]):
+    revision = serializers.IntegerField()
+    spans = SpanRemark(many=True)
+
+
+class PageFacts(serializers.Serializer[Any]):
+    facts = serializers.ListField(child=serializers.ListField())
+    suggestions = serializers.ListField(child=serializers.ListField())
+
+
+class ImageBoxes(serializers.Serializer[Any]):
+    number = serializers.IntegerField()
+    width = serializers.IntegerField()
+    height = serializers.IntegerField()
+    boxes = serializers.ListField(child=serializers.ListField(child=serializers.IntegerField()))
+
+
+class PageBoxes(serializers.Serializer[Any]):
+    images = ImageBoxes(many=True)
+
+
+class CommentShape(serializers.ModelSerializer[Comment]):
+    author = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Comment
+        fields = ["id", "span_key", "text", "author", "created_at", "edited_at"]
+
+    def get_author(self, comment: Comment) -> str:
+        return display_name(comment.author)
+
+
+class ExportQuery(serializers.Serializer[Any]):
+    form = serializers.ChoiceField(choices=list(FORMS))
+
+
+class DocumentImport(serializers.Serializer[Any]):
+    file = serializers.FileField(allow_empty_file=True)
+    base_revision = serializers.IntegerField(min_value=0)
+    save_key = serializers.RegexField(SPAN_KEY)
+    form = serializers.ChoiceField(choices=list(FORMS), required=False, default="")
+
+
+class NewComment(serializers.Serializer[Any]):
+    span_key = serializers.RegexField(
+        SPAN_KEY, required=False, allow_blank=True, help_text="Empty for the whole page."
+    )
+    text = serializers.CharField(max_length=MAX_COMMENT)
+
+
+class CommentEdit(serializers.Serializer[Any]):
+    text = serializers.CharField(max_length=MAX_COMMENT)
+
+
+class SuggestionSources(serializers.Serializer[Any]):
+    sources = serializers.MultipleChoiceField(choices=SuggestionSource.choices)
+
+
+class CampaignSuggestions(serializers.Serializer[Any]):
+    sources = serializers.ListField(child=serializers.ChoiceField(choices=SuggestionSource.choices))
+    documents = serializers.IntegerField()
+    with_xbrl = serializers.IntegerField(help_text="Documents whose filer tagged facts.")
+    with_model = serializers.IntegerField(help_text="Documents with a model's marks.")
+
+
+class SuggestionUploadFile(serializers.Serializer[Any]):
+    file = serializers.FileField()
+
+
+class SuggestionUploadRow(serializers.ModelSerializer[SuggestionUpload]):
+    class Meta:
+        model = SuggestionUpload
+        fields = [
+            *("id", "source_name", "state", "documents", "spans", "faults", "fault_count"),
+            *("error", "created_at", "finished_at"),
+        ]
+        read_only_fields = fields
+
+
+class AssignmentFacts(AnnotationView):
+    @extend_schema(
+        summary="The numbers and dates of one of my pages, and what is suggested",
+        description="`facts`: [start, end, `number` or `date`], by rules, for selections to snap "
+        "to. `suggestions`: [start, end, label, source], none unless the campaign shows them; "
+        "after that what a filer said of it, if that is known.",
+        tags=["annotation"],
+        responses=PageFacts,
+    )
+    def get(self, request: Request, pk: int) -> HttpResponseBase:
+        # The page never changes, but our rules and the campaign's suggestions may.
+        return _kept_answer(request, _facts(own_assignment(request.user, pk).campaign_document))
+
+
+class AssignmentBoxes(AnnotationView):
+    @extend_schema(
+        summary="Where the text of one of my pages lies on its images",
+        description="For images that were rendered here: [start, end, left, top, width, height] of "
+        "each word, in code points of the canonical text and pixels of the image.",
+        tags=["annotation"],
+        responses=PageBoxes,
+    )
+    def get(self, request: Request, pk: int) -> HttpResponseBase:
+        document = own_assignment(request.user, pk).campaign_document.document_id
+        return _kept_answer(request, {"images": document_boxes(document)})
+
+
+def _kept_answer(request: Request, content: dict[str, Any]) -> HttpResponseBase:
+    """An answer that a browser keeps and asks after; it is sent again only once it has changed."""
+    body = json.dumps(content, separators=(",", ":")).encode()
+    response = HttpResponse(body, content_type="application/json")
+    etag = f'"{hashlib.sha256(body).hexdigest()}"'
+    response["ETag"] = etag
+    patch_cache_control(response, private=True, no_cache=True)
+    conditional = get_conditional_response(request._request, etag=etag, response=response)
+    return conditional or response
+
+
+def _facts(campaign_document: CampaignDocument) -> dict[str, Any]:
+    facts = page_facts(campaign_document.document).facts
+    return {
+        "facts": [[fact.start, fact.end, fact.kind] for fact in facts],
+        "suggestions": [
+            one if one.details else one[:-1] for one in page_suggestions(campaign_document)
+        ],
+    }
+
+
+class AssignmentWarnings(AnnotationView):
+    @extend_schema(
+        summary="What looks wrong with the saved spans of one of my assignments",
+        description="Only spans with a warning are listed. A save tells the same of what it adds.",
+        tags=["annotation"],
+        responses=SpanWarnings,
+    )
+    def get(self, request: Request, pk: int) -> Response:
+        assignment = own_text(request.user, pk)
+        remarks = span_remarks(assignment, stored_spans(assignment))
+        odd = [remark for remark in remarks if remark["warnings"]]
+        return Response({"revision": assignment.revision, "spans": odd})
+
+
+class CommentList(AnnotationView):
+    @extend_schema(
+        summary="The comments of one of my assignments",
+        description="Leads read them once everybody has submitted.",
+        tags=["annotation"],
+        responses=CommentShape(many=True),
+    )
+    def get(self, request: Request, pk: int) -> Response:
+        comments = readable_assignment(request.user, pk).comments.select_related("author")
+        return Response(CommentShape(comments, many=True).data)
+
+    @extend_schema(
+        summary="Comment on a span, or on the page",
+        tags=["annotation"],
+        request=NewComment,
+        responses={
+            201: CommentShape,
+            409: AnnotationRefusal,
+            422: AnnotationInvalid,
+        },
+    )
+    def post(self, request: Request, pk: int) -> Response:
+        comment = add_comment(
+            assignment=own_assignment(request.user, pk),
+            span_key=field(request, "span_key", str, ""),
+            text=field(request, "text", str),
+            author=user_of(request),
+        )
+        return Response(CommentShape(comment).data, status.HTTP_201_CREATED)
+
+
+class CommentDetail(AnnotationView):
+    @extend_schema(
+        summary="Change one of my comments",
+        tags=["annotation"],
+        request=CommentEdit,
+        responses={
+            200: CommentShape,
+            409: AnnotationRefusal,
+            422: AnnotationInvalid,
+        },
+    )
+    def patch(self, request: Request, pk: int, comment: int) -> Response:
+        edited = edit_comment(
+            comment=_own_comment(request, pk, comment),
+            text=field(request, "text", str),
+            actor=user_of(request),
+        )
+        return Response(CommentShape(edited).data)
+
+    @extend_schema(
+        summary="Remove one of my comments",
+        tags=["annotation"],
+        responses={204: None, 409: AnnotationRefusal},
+    )
+    def delete(self, request: Request, pk: int, comment: int) -> Response:
+        delete_comment(comment=_own_comment(request, pk, comment), actor=user_of(request))
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+def _own_comment(request: Request, pk: int, comment: int) -> Comment:
+    comments = own_assignment(request.user, pk).comments.select_related("author", "assignment")
+    return get_object_or_404(comments, pk=comment, author=user_of(request))
+
+
+class AssignmentFlagView(AnnotationView):
+    @extend_schema(
+        summary="Flag or skip one of my assignments, or take that back",
+        description="The lead sees kind and reason. Skipped tasks come last, and stay workable.",
+        tags=["annotation"],
+        request=AssignmentFlag,
+        responses={
+            200: AssignmentFlag,
+            409: AnnotationRefusal,
+            422: AnnotationInvalid,
+        },
+    )
+    def put(self, request: Request, pk: int) -> Response:
+        assignment = set_flag(
+            assignment=own_assignment(request.user, pk),
+            kind=field(request, "kind", str),
+            reason=field(request, "reason", str, ""),
+            actor=user_of(request),
+        )
+        return Response({"kind": assignment.flag, "reason": assignment.flag_reason})
+
+
+class AssignmentExport(AnnotationView):
+    @extend_schema(
+        summary="One of my pages with its spans, as a file",
+        description="Leads get it once everybody has submitted.",
+        tags=["annotation"],
+        parameters=[ExportQuery],
+        responses=file_answers(kind for _, kind in FORMS.values()),
+    )
+    def get(self, request: Request, pk: int) -> HttpResponse:
+        assignment = readable_assignment(request.user, pk)
+        query = ExportQuery(data=request.query_params)
+        query.is_valid(raise_exception=True)
+        file = document_file(assignment, query.validated_data["form"])
+        response = HttpResponse(file.content, content_type=f"{file.media_type}; charset=utf-8")
+        response["Content-Disposition"] = content_disposition_header(True, file.name)
+        response["Content-Security-Policy"] = "sandbox; default-src 'none'"
+        response["Cache-Control"] = "private, no-store"
+        return response
+
+
+class AssignmentImport(AnnotationView):
+    parser_classes = [PlainMultiPartParser]
+
+    @extend_schema(
+        summary="Replace all spans of one of my assignments by those of a file",
+        description="Like a save: one revision, and nothing of the history is lost. Without `form` "
+        "the file's form is told by its content. The answer holds all spans.",
+        tags=["annotation"],
+        request=DocumentImport,
+        responses={
+            200: SpansReplaced,
+            409: AnnotationConflict,
+            413: AnnotationRefusal,
+            422: AnnotationInvalid,
+        },
+    )
+    def post(self, request: Request, pk: int) -> Response:
+        assignment = own_text(request.user, pk)
+        wanted = _checked(request)
+        file = wanted["file"]
+        saved = import_document(
+            assignment=assignment,
+            data=file.read(),
+            filename=str(file.name),
+            form=wanted["form"],
+            base_revision=wanted["base_revision"],
+            save_key=wanted["save_key"],
+            author=user_of(request),
+        )
+        return Response(replacement_answer(assignment, saved))
+
+
+def _checked(request: Request) -> dict[str, Any]:
+    body = DocumentImport(data=request.data)
+    if was_too_large(request):
+        raise UploadTooLarge(upload_limit_message())
+    try:
+        body.is_valid(raise_exception=True)
+    except serializers.ValidationError as error:
+        raise InvalidSpans(_faults(error)) from error
+    wanted: dict[str, Any] = body.validated_data
+    return wanted
+
+
+def _faults(error: serializers.ValidationError) -> list[dict[str, Any]]:
+    """The faults of a form as those of a JSON body are told."""
+    assert isinstance(error.detail, dict)
+    return [
+        {"field": name, "code": name, "message": f"{name}: {problem}"}
+        for name, problems in error.detail.items()
+        for problem in problems
+    ]
+
+
+class CampaignSuggestionsView(AnnotationView):
+    @extend_schema(
+        summary="Which suggestions a campaign shows (leads, organisers)",
+        tags=["campaigns"],
+        responses=CampaignSuggestions,
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        return _answer(managed_campaign(request.user, slug).campaign)
+
+    @extend_schema(
+        summary="Choose which suggestions a campaign shows (leads, organisers)",
+        tags=["campaigns"],
+        request=SuggestionSources,
+        responses=CampaignSuggestions,
+    )
+    def put(self, request: Request, slug: str) -> Response:
+        standing = managed_campaign(request.user, slug)
+        body = SuggestionSources(data=request.data)
+        body.is_valid(raise_exception=True)
+        campaign = choose_suggestions(
+            campaign=standing.campaign,
+            sources=body.validated_data["sources"],
+            actor=user_of(request),
+        )
+        return _answer(campaign)
+
+
+def _answer(campaign: Campaign) -> Response:
+    state = suggestion_state(campaign)
+    return Response(
+        {
+            "sources": campaign.suggestion_sources,
+            "documents": state.documents,
+            "with_xbrl": state.with_xbrl,
+            "with_model": state.with_model,
+        }
+    )
+
+
+class SuggestionUploads(AnnotationView, GenericAPIView[SuggestionUpload]):
+    queryset = SuggestionUpload.objects.none()
+    serializer_class = SuggestionUploadRow
+    parser_classes = [PlainMultiPartParser]
+
+    @extend_schema(
+        summary="Uploads of a model's marks, newest first (leads, organisers)",
+        tags=["campaigns"],
+        responses=SuggestionUploadRow(many=True),
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        uploads = managed_campaign(request.user, slug).campaign.suggestion_uploads.all()
+        page = self.paginate_queryset(uploads)
+        return self.get_paginated_response(self.get_serializer(page, many=True).data)
+
+    @extend_schema(
+        summary="Upload a model's marks as suggestions (leads, organisers)",
+        description='A .jsonl or .jsonl.gz of `{"id", "html"}` with inline tags or of `{"id", '
+        '"spans": [{"start", "end", "label"}]}`, or a .zip of ID.html or ID.json. A job reads it.',
+        tags=["campaigns"],
+        request=SuggestionUploadFile,
+        responses={
+            202: SuggestionUploadRow,
+            409: AnnotationRefusal,
+            413: AnnotationRefusal,
+        },
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        standing = managed_campaign(request.user, slug)
+        body = SuggestionUploadFile(data=request.data)
+        if was_too_large(request):
+            raise UploadTooLarge(upload_limit_message())
+        body.is_valid(raise_exception=True)
+        file = body.validated_data["file"]
+        upload = upload_suggestions(
+            campaign=standing.campaign, file=file, source_name=file.name, actor=user_of(request)
+        )
+        return Response(self.get_serializer(upload).data, status.HTTP_202_ACCEPTED)

@@ -1,0 +1,407 @@
+"""An annotator's own tasks, the spans of one of them, and these beside the gold once there is any.
+
+Everything here is about one person's own work. Nothing of the other annotators is told: no mark, no
+name, not how many marked what.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Case as SqlCase
+from django.db.models import Count, Q, QuerySet, When
+from django.urls import reverse
+
+from annotation.access import ANY_USER, own_assignments
+from annotation.campaigns.selectors import seen_guidelines
+from annotation.models import (
+    Assignment,
+    Campaign,
+    CampaignDocument,
+    Case,
+    GoldSpan,
+    ReviewItem,
+    Span,
+)
+from annotation.spans import Compared, Draft, Outcome, compare_with_gold, label_css, recorded_span
+from portal.datasets.models import PageImage
+from portal.facts import Span as TextSpan
+from portal.facts import trim_span
+from portal.web.prepared import Parameter, Prepared
+
+_STORED = Prepared(
+    lambda: (
+        Span.objects.filter(assignment=Parameter("assignment"))
+        .order_by("start")
+        .values_list(*Draft._fields)
+    )
+)
+
+
+def stored_spans(assignment: Assignment) -> list[Draft]:
+    """The spans as saved, in text order."""
+    return [Draft._make(row) for row in _STORED.rows(assignment=assignment.pk)]
+
+
+def current_spans(assignment: Assignment) -> list[dict[str, Any]]:
+    """The spans as saved, in text order, with the fields of the API."""
+    return [draft._asdict() for draft in stored_spans(assignment)]
+
+
+def spans_at(assignment: Assignment, number: int) -> list[Draft]:
+    """The spans as they were after revision `number`, in text order; none after revision 0."""
+    present: dict[str, Draft] = {}
+    changes = assignment.revisions.filter(number__lte=number).order_by("number")
+    for added, removed in changes.values_list("added", "removed").iterator():
+        for span in removed:
+            del present[span["key"]]
+        present |= {span["key"]: recorded_span(span) for span in added}
+    return sorted(present.values(), key=lambda draft: draft.start)
+
+
+# The tasks page shows this many of each state; the rest is one click away.
+SHOWN = 10
+_QUALIFICATION = CampaignDocument.Purpose.QUALIFICATION
+
+
+@dataclass(frozen=True)
+class TaskGroup:
+    """One person's tasks in one campaign.
+
+    The lists hold the first few, the counts tell of all; `waiting` is all that can be worked on.
+    """
+
+    campaign: Campaign
+    to_do: tuple[Assignment, ...]
+    in_progress: tuple[Assignment, ...]
+    submitted: tuple[Assignment, ...]
+    to_do_count: int
+    in_progress_count: int
+    submitted_count: int
+    waiting: tuple[Assignment, ...]
+
+    @property
+    def total(self) -> int:
+        return self.to_do_count + self.in_progress_count + self.submitted_count
+
+    @property
+    def is_qualification(self) -> bool:
+        """Whether these are the pages of a qualification round, which come before all others."""
+        tasks = (*self.waiting, *self.submitted)
+        return tasks[0].campaign_document.purpose == _QUALIFICATION
+
+    @property
+    def is_open(self) -> bool:
+        return self.campaign.state == Campaign.State.OPEN
+
+    @property
+    def next(self) -> Assignment | None:
+        """What is begun comes before what is new, and what was skipped last."""
+        ordered = sorted(self.waiting, key=lambda task: task.flag == Assignment.Flag.SKIPPED)
+        return ordered[0] if ordered and self.is_open else None
+
+
+def my_assignments(user: Any) -> QuerySet[Assignment]:
+    """Own assignments with what a list shows of them, in the order of work.
+
+    A page that was excluded as faulty is no work any more.
+    """
+    left_out = Q(campaign_document__stage=CampaignDocument.Stage.EXCLUDED)
+    return (
+        own_assignments(user)
+        .filter(Q(state=Assignment.State.SUBMITTED) | ~left_out)
+        .select_related("campaign_document__campaign", "campaign_document__document")
+        .order_by("campaign_document__campaign__title", "campaign_document__campaign", "id")
+    )
+
+
+def task_groups(user: Any) -> list[TaskGroup]:
+    """Own tasks by campaign; campaigns with something to do come first."""
+    by_campaign: dict[int, list[Assignment]] = {}
+    for assignment in my_assignments(user):
+        by_campaign.setdefault(assignment.campaign_document.campaign_id, []).append(assignment)
+    groups = [_group(assignments) for assignments in by_campaign.values()]
+    return sorted(groups, key=lambda group: group.next is None)
+
+
+def _group(assignments: list[Assignment]) -> TaskGroup:
+    state = Assignment.State
+    to_do, in_progress, submitted = (
+        _in_state(assignments, wanted)
+        for wanted in (state.ASSIGNED, state.IN_PROGRESS, state.SUBMITTED)
+    )
+    return TaskGroup(
+        campaign=assignments[0].campaign_document.campaign,
+        to_do=tuple(to_do[:SHOWN]),
+        in_progress=tuple(in_progress[:SHOWN]),
+        submitted=tuple(submitted[-SHOWN:]),
+        to_do_count=len(to_do),
+        in_progress_count=len(in_progress),
+        submitted_count=len(submitted),
+        waiting=(*in_progress, *to_do),
+    )
+
+
+def _in_state(assignments: Iterable[Assignment], state: str) -> list[Assignment]:
+    return [assignment for assignment in assignments if assignment.state == state]
+
+
+def work_data(assignment: Assignment) -> dict[str, Any]:
+    """Where the work on a page stands, for programs and for the workbench alike."""
+    campaign = assignment.campaign_document.campaign
+    document = assignment.campaign_document.document
+    return {
+        "state": assignment.state,
+        "can_edit": assignment.is_workable,
+        "revision": assignment.revision,
+        "text_sha256": document.text_sha256,
+        "text_chars": document.text_chars,
+        "guidelines": {
+            "version": campaign.guidelines_version,
+            "seen_version": seen_guidelines(campaign, assignment.annotator_id),
+        },
+        "suggestions": bool(campaign.suggestion_sources),
+        "flag": {"kind": assignment.flag, "reason": assignment.flag_reason},
+        "return_reason": assignment.return_reason,
+        "active_seconds": assignment.active_seconds,
+        "spans": current_spans(assignment),
+    }
+
+
+def position_of(assignment: Assignment) -> tuple[int, int]:
+    """Which of the annotator's tasks in the campaign this is, from 1, and how many there are.
+
+    Pages of a qualification are counted by themselves.
+    """
+    document = assignment.campaign_document
+    query = _POSITION[document.purpose == _QUALIFICATION]
+    position = query.first(
+        user=assignment.annotator_id, campaign=document.campaign_id, pk=assignment.pk
+    )
+    return position or (0, 0)
+
+
+def next_task(user: Any, assignment: Assignment) -> Assignment | None:
+    """The user's next open task: later in this campaign, then earlier, then in another one.
+
+    What was skipped comes after all others.
+    """
+    campaign = assignment.campaign_document.campaign_id
+    here = {"user": user.pk, "campaign": campaign, "pk": assignment.pk}
+    # Nearly always there is one later in the campaign, and to ask for it alone is cheap.
+    return _LATER.first(**here) or _OTHER.first(**here)
+
+
+def page_images(document: int) -> list[tuple[int, int, int, bool]]:
+    """Of each image of a document (a primary key) its number, width and height in pixels, and
+    whether it was rendered here, so that it is known where the text lies on it.
+    """
+    return _IMAGES.rows(document=document)
+
+
+def url_after(user: Any, assignment: Assignment) -> str | None:
+    """Where an annotator goes on after submitting: after the last page of a qualification, to its
+    result.
+    """
+    following = next_task(user, assignment)
+    document = assignment.campaign_document
+    if document.purpose == _QUALIFICATION:
+        place = following.campaign_document if following else None
+        if place is None or (place.campaign_id, place.purpose) != (
+            document.campaign_id,
+            document.purpose,
+        ):
+            return reverse("annotation:qualification", args=[document.campaign.slug])
+    return following.get_absolute_url() if following else None
+
+
+def _last_if(condition: Q) -> SqlCase:
+    return SqlCase(When(condition, then=1), default=0)
+
+
+_CAMPAIGN, _PK = Parameter("campaign"), Parameter("pk")
+_IN_CAMPAIGN = Q(campaign_document__campaign=_CAMPAIGN)
+
+
+def _position(among: Q) -> QuerySet[Assignment, tuple[int, int]]:
+    mine = Assignment.objects.of(ANY_USER).standing().filter(among, _IN_CAMPAIGN)
+    counts = (
+        mine.order_by()
+        .values("annotator")
+        .annotate(upto=Count("pk", filter=Q(pk__lte=_PK)), total=Count("pk"))
+    )
+    return counts.values_list("upto", "total")
+
+
+def _later() -> QuerySet[Assignment]:
+    later = own_assignments(ANY_USER).workable().filter(_IN_CAMPAIGN, pk__gt=_PK)
+    return later.exclude(flag=Assignment.Flag.SKIPPED).order_by("id")[:1]
+
+
+def _other() -> QuerySet[Assignment]:
+    others = own_assignments(ANY_USER).workable().exclude(pk=_PK)
+    skipped_last, here_first = _last_if(Q(flag=Assignment.Flag.SKIPPED)), _last_if(~_IN_CAMPAIGN)
+    return others.order_by(skipped_last, here_first, "id")[:1]
+
+
+_QUALIFYING = Q(campaign_document__purpose=_QUALIFICATION)
+_POSITION = {
+    True: Prepared(lambda: _position(_QUALIFYING)),
+    False: Prepared(lambda: _position(~_QUALIFYING)),
+}
+_LATER, _OTHER = Prepared(_later), Prepared(_other)
+_IMAGES = Prepared(
+    lambda: (
+        PageImage.objects.filter(document=Parameter("document"))
+        .order_by("number")
+        .values_list("number", "width", "height", "is_rendered")
+    )
+)
+
+
+# Outcomes in the order in which they are counted.
+OUTCOMES: tuple[Outcome, ...] = ("right", "boundary", "label", "missed", "extra")
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A mark or a gold fact as it is shown."""
+
+    label: str
+    css: str
+    start: int
+    end: int
+    quote: str
+    value: str
+    sign: str
+
+
+@dataclass(frozen=True)
+class OwnFact:
+    """A stretch with one's own marks and the gold in it, and why the gold is so where somebody said
+    it. `value_differs` for what is right in place and label but was read otherwise.
+    """
+
+    outcome: Outcome
+    start: int
+    end: int
+    own: tuple[Reading, ...]
+    gold: tuple[Reading, ...]
+    value_differs: bool
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class OutcomeCount:
+    outcome: Outcome
+    count: int
+
+
+@dataclass(frozen=True)
+class OwnGold:
+    facts: tuple[OwnFact, ...]
+    counts: tuple[OutcomeCount, ...]
+    values_differ: int
+
+    @property
+    def differing(self) -> tuple[OwnFact, ...]:
+        return tuple(fact for fact in self.facts if fact.outcome != "right" or fact.value_differs)
+
+
+@dataclass(frozen=True)
+class _Remark:
+    start: int
+    end: int
+    text: str
+
+
+def is_gold(assignment: Assignment) -> bool:
+    return assignment.campaign_document.stage == CampaignDocument.Stage.GOLD
+
+
+def own_gold(assignment: Assignment) -> OwnGold:
+    """The comparison for a page that is gold; ask `is_gold` before."""
+    page = assignment.campaign_document
+    text, labels = page.document.content.text, page.campaign.labels
+    own = _readings(assignment.spans.all(), text, labels)
+    gold = _readings(page.gold_spans.all(), text, labels)
+    remarks = _remarks(page)
+    compared = compare_with_gold(text, gold, own)
+    counts = Counter(found.outcome for found in compared)
+    facts = tuple(_fact(found, own, gold, remarks) for found in compared)
+    return OwnGold(
+        facts=facts,
+        counts=tuple(OutcomeCount(outcome, counts[outcome]) for outcome in OUTCOMES),
+        values_differ=sum(fact.value_differs for fact in facts),
+    )
+
+
+def _readings(
+    spans: Iterable[Span | GoldSpan], text: str, labels: Sequence[str]
+) -> dict[TextSpan, Reading]:
+    """By place and label without white space at the ends, as they are compared."""
+    return {
+        trim_span(text, TextSpan(span.start, span.end, span.label)): Reading(
+            label=span.label,
+            css=label_css(span.label, labels),
+            start=span.start,
+            end=span.end,
+            quote=span.quote,
+            value=span.value,
+            sign=span.sign,
+        )
+        for span in spans
+    }
+
+
+def _fact(
+    found: Compared,
+    own: Mapping[TextSpan, Reading],
+    gold: Mapping[TextSpan, Reading],
+    remarks: Sequence[_Remark],
+) -> OwnFact:
+    mine = tuple(own[span] for span in found.marked)
+    right = tuple(gold[span] for span in found.gold)
+    values = [[(reading.value, reading.sign) for reading in side] for side in (mine, right)]
+    reasons = (r.text for r in remarks if r.start < found.end and found.start < r.end)
+    return OwnFact(
+        outcome=found.outcome,
+        start=found.start,
+        end=found.end,
+        own=mine,
+        gold=right,
+        value_differs=found.outcome == "right" and values[0] != values[1],
+        reasons=tuple(dict.fromkeys(reasons)),
+    )
+
+
+def _remarks(page: CampaignDocument) -> list[_Remark]:
+    """Reasons of leads and reviewers. What the majority rule wrote counts marks of others."""
+    cases = page.cases.filter(state=Case.State.DECIDED, decided_by__isnull=False)
+    items = ReviewItem.objects.filter(
+        campaign_document=page,
+        verdict__in=[ReviewItem.Verdict.CORRECTED, ReviewItem.Verdict.SENT_BACK],
+    )
+    rows = [
+        *cases.exclude(reason="").order_by("start").values_list("start", "end", "reason"),
+        *items.order_by("start").values_list("start", "end", "reason"),
+    ]
+    return [_Remark(*row) for row in rows]
+
+
+def own_gold_page_data(assignment: Assignment, found: OwnGold) -> dict[str, Any]:
+    """What the page's JavaScript needs: where the rows of the list stand in the page."""
+    document = assignment.campaign_document.document
+    return {
+        "text_sha256": document.text_sha256,
+        "facts": [
+            {
+                "outcome": "value" if fact.value_differs else fact.outcome,
+                "start": fact.start,
+                "end": fact.end,
+            }
+            for fact in found.facts
+        ],
+        "html": reverse("annotation:assignment-html", args=[assignment.pk]),
+    }

@@ -1,0 +1,418 @@
+"""What annotators are shown as suggestions, and the marks of a model that a lead uploads for it.
+
+A model's file is
+a .jsonl or .jsonl.gz    one document a line: {"id", "html"} with inline tags, or
+                         {"id", "spans": [{"start", "end", "label"}, …]}, code points
+a .zip                   ID.html with inline tags, or ID.json with {"spans": […]}
+"""
+
+import json
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import IO, Any, NamedTuple
+from uuid import uuid4
+
+from django.core.files.base import File
+from django.db import transaction
+from django.db.models import Count, QuerySet
+from django.utils import timezone
+
+from annotation.errors import Refused
+from annotation.models import (
+    Campaign,
+    CampaignDocument,
+    ModelSuggestions,
+    SuggestionSource,
+    SuggestionUpload,
+)
+from annotation.rules import page_facts
+from annotation.spans import MAX_SPANS
+from portal.accounts.models import User
+from portal.audit.models import record_event
+from portal.datasets.models import XbrlFacts
+from portal.datasets.services.gold import text_difference
+from portal.datasets.sources.gold import bounded_lines
+from portal.datasets.sources.layout import PAGE_SUFFIXES, printable
+from portal.facts import (
+    FoundFact,
+    RefusedHtml,
+    Span,
+    TagError,
+    check_spans,
+    decode_html,
+    label_kind,
+    read_tags,
+)
+from portal.files.archives import ArchiveFault, ArchiveLimits, Member, open_archive
+from portal.files.uploads import archive_limits
+from portal.jobs.services import enqueue
+
+LINES = (".jsonl", ".jsonl.gz")
+
+
+@dataclass(frozen=True)
+class ModelPage:
+    """What a model marked in one document: a tagged page, or spans. `where` is file, or file and
+    line.
+    """
+
+    where: str
+    name: str
+    html: str | None = None
+    spans: Sequence[Span] = ()
+
+
+@dataclass(frozen=True)
+class ModelFault:
+    """What could not be read; the message names file or line, and field."""
+
+    message: str
+
+
+def read_model_pages(
+    file: IO[bytes], filename: str, limits: ArchiveLimits
+) -> Iterator[ModelPage | ModelFault]:
+    """Yields the documents one by one, and a fault for each that cannot be read.
+
+    Raises ArchiveFault when the file as a whole is unusable.
+    """
+    if filename.lower().endswith(LINES):
+        yield from _from_lines(file, filename, limits)
+    elif filename.lower().endswith(".zip"):
+        yield from _from_archive(file, limits)
+    else:
+        message = f"{filename}: suggestions are a .zip, a .jsonl or a .jsonl.gz"
+        raise ArchiveFault("not_suggestions", message)
+
+
+def _from_lines(
+    file: IO[bytes], filename: str, limits: ArchiveLimits
+) -> Iterator[ModelPage | ModelFault]:
+    for number, line in bounded_lines(file, filename, limits):
+        if line.strip():
+            yield _page(f"{filename}:{number}", line)
+
+
+def _from_archive(file: IO[bytes], limits: ArchiveLimits) -> Iterator[ModelPage | ModelFault]:
+    with open_archive(file, limits) as archive:
+        for member in _page_members(archive.members()):
+            where, path = printable(member), PurePosixPath(member)
+            try:
+                data = archive.read(member)
+                if path.suffix.lower() == ".json":
+                    yield _page(where, data, path.stem)
+                else:
+                    yield ModelPage(where, path.stem, decode_html(data))
+            except ArchiveFault as fault:
+                yield ModelFault(str(fault))
+            except RefusedHtml as fault:
+                yield ModelFault(f"{where}: {fault.reason}")
+
+
+def _page_members(members: Sequence[Member]) -> list[str]:
+    taken = PAGE_SUFFIXES | {".json"}
+    names = [m.name for m in members if PurePosixPath(m.name).suffix.lower() in taken]
+    if not names:
+        raise ArchiveFault("no_pages", "there is neither an ID.html nor an ID.json in the archive")
+    return sorted(names)
+
+
+def _page(where: str, data: bytes, name: str = "") -> ModelPage | ModelFault:
+    """One JSON object; `name` is given where the file's name is the id."""
+    try:
+        page = json.loads(data.decode("utf-8"))
+        if not isinstance(page, dict):
+            raise ValueError("it must be a JSON object")
+        return _page_of(where, page, name)
+    except UnicodeDecodeError as error:
+        return ModelFault(f"{where}: not UTF-8 at byte {error.start + 1}")
+    except (ValueError, RecursionError) as error:
+        return ModelFault(f"{where}: {error}")
+
+
+def _page_of(where: str, page: Mapping[str, Any], name: str) -> ModelPage:
+    identity = name or page.get("id")
+    if not isinstance(identity, str):
+        raise ValueError("id is missing or not a text")
+    if isinstance(page.get("html"), str):
+        return ModelPage(where, identity, page["html"])
+    spans = page.get("spans")
+    if not isinstance(spans, list):
+        raise ValueError("neither html, a text, nor spans, a list, is there")
+    if len(spans) > MAX_SPANS:
+        raise ValueError(f"spans: {len(spans)} are more than the {MAX_SPANS} one page may have")
+    return ModelPage(where, identity, spans=[_read_span(n, span) for n, span in enumerate(spans)])
+
+
+def _read_span(number: int, span: object) -> Span:
+    where = f"spans[{number}]"
+    if not isinstance(span, dict):
+        raise ValueError(f"{where} must be an object with start, end and label")
+    for field in ("start", "end"):
+        # bool is an int in Python; in JSON it is not a number.
+        if type(span.get(field)) is not int:
+            raise ValueError(f"{where}.{field} must be a whole number")
+    if not isinstance(span.get("label"), str):
+        raise ValueError(f"{where}.label must be a text")
+    return Span(span["start"], span["end"], span["label"])
+
+
+UPLOADS_SHOWN = 20
+
+
+class Suggestion(NamedTuple):
+    """`[start, end)` in code points of the text; `source` is a SuggestionSource.
+
+    `details` is what a filer said of it, for people: concept, sign, scale, unit and period.
+    """
+
+    start: int
+    end: int
+    label: str
+    source: str
+    details: str = ""
+
+
+Place = tuple[int, int, str, str]
+
+
+def page_suggestions(campaign_document: CampaignDocument) -> list[Suggestion]:
+    """The suggestions for a page in text order; no two share a character.
+
+    Of two that do, that of the better source stays: what the filer tagged, then what a model
+    marked, then what our rules found.
+    """
+    chosen: list[Suggestion] = []
+    for source in SuggestionSource.values:
+        if source in campaign_document.campaign.suggestion_sources:
+            chosen = _merged(chosen, _from(source, campaign_document))
+    return chosen
+
+
+def _from(source: str, campaign_document: CampaignDocument) -> list[Suggestion]:
+    if source == SuggestionSource.MODEL:
+        found = ModelSuggestions.objects.filter(pk=campaign_document.pk).first()
+        spans = found.spans if found else []
+        return [Suggestion(start, end, label, source) for start, end, label in spans]
+    document = campaign_document.document
+    if source == SuggestionSource.XBRL:
+        tagged = XbrlFacts.objects.filter(pk=document.pk).first()
+        places = _whole(tagged.facts if tagged else [], page_facts(document).facts)
+    else:
+        places = [(fact.start, fact.end, fact.kind, "") for fact in page_facts(document).facts]
+    return list(_labelled(places, source, campaign_document.campaign))
+
+
+def _whole(tagged: Sequence[Sequence[Any]], facts: Sequence[FoundFact]) -> list[Place]:
+    """What was tagged, with the parentheses and percent signs that filers leave outside.
+
+    `tagged` are rows of XbrlFacts, with their details or without.
+    """
+    places: list[Place] = []
+    for start, end, kind, concept, *more in tagged:
+        details = _details(concept, more[0] if more else {})
+        place = start, end, kind, details
+        around = bisect_left(facts, end, key=_end_of)
+        if around < len(facts) and facts[around].start <= start and facts[around].kind == kind:
+            place = facts[around].start, facts[around].end, kind, details
+        # Two elements may be parts of one fact.
+        if not places or places[-1][1] <= place[0]:
+            places.append(place)
+    return places
+
+
+def _details(concept: str, said: Mapping[str, Any]) -> str:
+    """`us-gaap:Revenues, minus, ×10^6, USD, 2024-01-01 to 2024-12-31`: what is known of it."""
+    scale = said.get("scale")
+    parts = (
+        concept,
+        "minus" if said.get("sign") == "-" else "",
+        f"×10^{scale}" if scale else "",
+        said.get("unit", ""),
+        str(said.get("period", "")).replace("/", " to "),
+    )
+    return ", ".join(part for part in parts if part)
+
+
+def _end_of(fact: FoundFact) -> int:
+    return fact.end
+
+
+def _labelled(places: Iterable[Place], source: str, campaign: Campaign) -> Iterable[Suggestion]:
+    """Suggestions with the first label of the campaign that facts of their kind can have."""
+    labels = {label_kind(label): label for label in reversed(campaign.labels)}
+    for start, end, kind, details in places:
+        if kind in labels:
+            yield Suggestion(start, end, labels[kind], source, details)
+
+
+def _merged(chosen: list[Suggestion], further: list[Suggestion]) -> list[Suggestion]:
+    """Both together, without those of `further` that share a character with a chosen one."""
+    ends = [suggestion.end for suggestion in chosen]
+
+    def is_free(suggestion: Suggestion) -> bool:
+        following = bisect_left(ends, suggestion.start + 1)
+        return following == len(chosen) or chosen[following].start >= suggestion.end
+
+    return sorted(chosen + [suggestion for suggestion in further if is_free(suggestion)])
+
+
+@dataclass(frozen=True)
+class SuggestionState:
+    """What there is to suggest in a campaign: documents by source, and the newest uploads."""
+
+    documents: int
+    with_xbrl: int
+    with_model: int
+    uploads: QuerySet[SuggestionUpload]
+
+
+def suggestion_state(campaign: Campaign) -> SuggestionState:
+    documents = CampaignDocument.objects.filter(campaign=campaign)
+    counts = documents.aggregate(
+        documents=Count("pk"),
+        with_xbrl=Count("document__xbrl_facts"),
+        with_model=Count("model_suggestions"),
+    )
+    uploads = campaign.suggestion_uploads.select_related("created_by")
+    return SuggestionState(**counts, uploads=uploads[:UPLOADS_SHOWN])
+
+
+SOURCE_NAME = 300
+FAULTS_KEPT = 1_000
+
+Placed = dict[int, list[Span]]
+
+
+@transaction.atomic
+def choose_suggestions(*, campaign: Campaign, sources: Sequence[str], actor: User) -> Campaign:
+    """Says which suggestions annotators are shown, from now on; none is the default.
+
+    Raises Refused for an unknown source.
+    """
+    if unknown := sorted(set(sources) - set(SuggestionSource.values)):
+        known = ", ".join(SuggestionSource.values)
+        raise Refused(f"{unknown[0]!r} is none of {known}.", code="source")
+    chosen = [source for source in SuggestionSource.values if source in sources]
+    if chosen != campaign.suggestion_sources:
+        campaign.suggestion_sources = chosen
+        campaign.save(update_fields=["suggestion_sources"])
+        record_event(verb="choose_suggestions", subject=campaign, actor=actor, sources=chosen)
+    return campaign
+
+
+@transaction.atomic
+def upload_suggestions(
+    *, campaign: Campaign, file: "File[bytes]", source_name: str, actor: User
+) -> SuggestionUpload:
+    """Stores a file with a model's marks and queues its reading.
+
+    Raises Refused for a file of another kind.
+    """
+    name = printable(source_name)
+    suffix = next((s for s in (*LINES, ".zip") if name.lower().endswith(s)), "")
+    if not suffix:
+        raise Refused(f"{name}: suggestions are a .zip, a .jsonl or a .jsonl.gz", code="file")
+    upload = SuggestionUpload.objects.create(
+        campaign=campaign,
+        created_by=actor,
+        source_name=name[-SOURCE_NAME:],
+        upload=File(file.file, name=f"{uuid4().hex}{suffix}"),
+    )
+    enqueue(kind="place_suggestions", payload={"upload": upload.pk})
+    record_event(verb="upload_suggestions", subject=upload, actor=actor, source=upload.source_name)
+    return upload
+
+
+def read_suggestions(
+    upload: SuggestionUpload, *, progress: Callable[[int], None]
+) -> tuple[Placed, list[str]]:
+    """The file's spans by campaign document, and a sentence for each document not placed.
+
+    Writes nothing. Raises ArchiveFault when the file as a whole is unusable.
+    """
+    placed: Placed = {}
+    faults: list[str] = []
+    with upload.upload.open("rb") as file:
+        pages = read_model_pages(file, upload.source_name, archive_limits())
+        for done, page in enumerate(pages, start=1):
+            try:
+                _place(upload.campaign, page, placed)
+            except ValueError as error:
+                faults.append(str(error))
+            progress(done)
+    return placed, faults
+
+
+def _place(campaign: Campaign, page: ModelPage | ModelFault, placed: Placed) -> None:
+    """Adds the page's spans to `placed`; raises ValueError with its place when it has none."""
+    if isinstance(page, ModelFault):
+        raise ValueError(page.message)
+    documents = CampaignDocument.objects.filter(campaign=campaign, document__name=page.name)
+    found = documents.select_related("campaign", "document__content").first()
+    if found is None:
+        raise ValueError(f"{page.where}: the campaign has no document {printable(page.name)}")
+    if found.pk in placed:
+        raise ValueError(f"{page.where}: {found.document} came before")
+    try:
+        placed[found.pk] = _spans_of(found, page)
+    except (TagError, RefusedHtml, ValueError) as error:
+        raise ValueError(f"{page.where}: {error}") from error
+
+
+def _spans_of(campaign_document: CampaignDocument, page: ModelPage) -> list[Span]:
+    document, labels = campaign_document.document, campaign_document.campaign.labels
+    spans = page.spans
+    if page.html is not None:
+        tagged = read_tags(page.html, labels)
+        if tagged.canonical.text_sha256 != document.text_sha256:
+            raise ValueError(text_difference(tagged.canonical.text, document))
+        spans = tagged.spans
+    if faults := check_spans(document.content.text, spans, labels):
+        more = f" ({len(faults) - 1} more faults)" if len(faults) > 1 else ""
+        raise ValueError(f"{faults[0].message}{more}")
+    return sorted(spans)
+
+
+@transaction.atomic
+def keep_suggestions(*, upload: SuggestionUpload, placed: Placed, faults: Sequence[str]) -> None:
+    """Replaces what the campaign had for these documents; other documents keep theirs."""
+    for document, spans in placed.items():
+        ModelSuggestions.objects.update_or_create(
+            campaign_document_id=document,
+            defaults={
+                "upload": upload,
+                "spans": [[span.start, span.end, span.label] for span in spans],
+            },
+        )
+    _end(
+        upload,
+        SuggestionUpload.State.DONE,
+        documents=len(placed),
+        spans=sum(map(len, placed.values())),
+        faults=list(faults[:FAULTS_KEPT]),
+        fault_count=len(faults),
+    )
+
+
+@transaction.atomic
+def fail_suggestions(*, upload: SuggestionUpload, error: str) -> None:
+    """Says why the whole file was not read; what the campaign had stays."""
+    _end(upload, SuggestionUpload.State.FAILED, error=error)
+
+
+def _end(upload: SuggestionUpload, state: SuggestionUpload.State, **fields: Any) -> None:
+    """Ends an upload that has not ended; the file is no longer needed and goes."""
+    stored = SuggestionUpload.objects.select_for_update().get(pk=upload.pk)
+    if stored.is_finished:
+        return
+    storage, name = stored.upload.storage, stored.upload.name
+    stored.state, stored.finished_at, stored.upload = state, timezone.now(), ""
+    for field, value in fields.items():
+        setattr(stored, field, value)
+    stored.save()
+    record_event(verb=f"suggestions_{state}", subject=stored, actor=None)
+    if name:
+        transaction.on_commit(lambda: storage.delete(name))

@@ -1,0 +1,274 @@
+"""An annotator's tasks, the workbench, and own marks beside the gold; for leads, suggestions."""
+
+from functools import cache
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
+from django.http import HttpResponse, HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import get_script_prefix, reverse
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from annotation.access import Standing, managed_campaign, own_assignment, readable_page
+from annotation.assignments.returning import may_take_back, take_back
+from annotation.errors import Refused
+from annotation.models import Assignment, SuggestionSource
+from annotation.spans import label_css
+from portal.accounts.access import UserRequest
+from portal.datasets.rendering import image_response, sandboxed_html_response
+from portal.files.uploads import upload_limit_message, was_too_large
+
+from .selectors import (
+    is_gold,
+    my_assignments,
+    next_task,
+    own_gold,
+    own_gold_page_data,
+    page_images,
+    position_of,
+    task_groups,
+    work_data,
+)
+from .suggestions import choose_suggestions, suggestion_state, upload_suggestions
+
+
+class SuggestionSourcesForm(forms.Form):
+    sources = forms.MultipleChoiceField(
+        required=False,
+        label="Annotators are shown",
+        choices=SuggestionSource.choices,
+        widget=forms.CheckboxSelectMultiple,
+        help_text="Suggestions save work, but they also steer it: whoever sees them agrees more. "
+        "Choose none to measure agreement on independent work.",
+    )
+
+
+class SuggestionUploadForm(forms.Form):
+    """A model's marks; a worker reads the file and says of each document how it went."""
+
+    file = forms.FileField(
+        label="File",
+        widget=forms.ClearableFileInput(attrs={"accept": ".jsonl,.gz,.zip"}),
+    )
+
+    def __init__(self, *args: Any, too_large: bool = False, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if too_large:
+            # The upload was stopped and is not there; to call it missing would mislead.
+            self.fields["file"].error_messages["required"] = upload_limit_message()
+
+
+PER_PAGE = 100
+
+
+@login_required
+@require_safe
+def tasks(request: UserRequest) -> HttpResponse:
+    """All campaigns in short; `?campaign=SLUG` lists everything of one."""
+    campaign = request.GET.get("campaign")
+    if not campaign:
+        return render(
+            request, "annotation/workbench/tasks.html", {"groups": task_groups(request.user)}
+        )
+    mine = my_assignments(request.user).filter(campaign_document__campaign__slug=campaign)
+    page = Paginator(mine, PER_PAGE).get_page(request.GET.get("page"))
+    context = {"page": page, "campaign": campaign, "query": f"campaign={campaign}"}
+    return render(request, "annotation/workbench/tasks_all.html", context)
+
+
+@login_required
+@require_safe
+def workbench(request: UserRequest, pk: int) -> HttpResponse:
+    assignment = own_assignment(request.user, pk)
+    campaign = assignment.campaign_document.campaign
+    document = assignment.campaign_document.document
+    number, total = position_of(assignment)
+    following = next_task(request.user, assignment)
+    data = _workbench_data(assignment)
+    context = {
+        "assignment": assignment,
+        "campaign": campaign,
+        "document": document,
+        "images": _images(assignment),
+        "html_url": data["urls"]["html"],
+        "may_take_back": may_take_back(assignment),
+        "next_url": following.get_absolute_url() if following else None,
+        "position": f"{number} of {total}",
+        "guidelines": campaign.guidelines,
+        "workbench_data": data,
+    }
+    return render(request, "annotation/workbench/workbench.html", context)
+
+
+@login_required
+@require_POST
+def take_back_(request: UserRequest, pk: int) -> HttpResponse:
+    assignment = own_assignment(request.user, pk)
+    try:
+        take_back(assignment=assignment, actor=request.user)
+    except Refused as refusal:
+        messages.error(request, refusal.message)
+    else:
+        messages.success(request, "The page is yours again. Submit it when it is done.")
+    return redirect(assignment)
+
+
+def _images(assignment: Assignment) -> list[dict[str, Any]]:
+    return [
+        {
+            "number": number,
+            "url": reverse("annotation:assignment-image", args=[assignment.pk, number]),
+            "width": width,
+            "height": height,
+            "has_boxes": is_rendered,
+        }
+        for number, width, height, is_rendered in page_images(
+            assignment.campaign_document.document_id
+        )
+    ]
+
+
+def _workbench_data(assignment: Assignment) -> dict[str, Any]:
+    """What the page's JavaScript works on."""
+    campaign = assignment.campaign_document.campaign
+    return {
+        "assignment": assignment.pk,
+        # What a browser keeps of unsaved work belongs to one person on a shared machine.
+        "user": assignment.annotator_id,
+        "labels": [
+            {"name": name, "key": str(place), "css": label_css(name, campaign.labels)}
+            for place, name in enumerate(campaign.labels, start=1)
+        ],
+        **work_data(assignment),
+        "urls": _workbench_urls(assignment),
+        "readonly": not assignment.is_workable,
+    }
+
+
+def _workbench_urls(assignment: Assignment) -> dict[str, str]:
+    """Addresses by what they are for; a revision or comment adds its number and a slash."""
+    campaign = assignment.campaign_document.campaign
+    return {
+        name: pattern.replace(_ANY_PK, str(assignment.pk)).replace(_ANY_SLUG, campaign.slug)
+        for name, pattern in _address_patterns(get_script_prefix()).items()
+    }
+
+
+# What stands in a pattern for the task and for the campaign; no address has both.
+_ANY_PK, _ANY_SLUG = "9007199254740993", "any-campaign"
+
+
+@cache
+def _address_patterns(_prefix: str) -> dict[str, str]:
+    """The addresses of the workbench below the site's prefix: to look them up takes time."""
+    endpoints = {
+        "save": "assignment-spans",
+        "submit": "assignment-submit",
+        "content": "assignment-content",
+        "facts": "assignment-facts",
+        "boxes": "assignment-boxes",
+        "warnings": "assignment-warnings",
+        "revisions": "assignment-revisions",
+        "comments": "assignment-comments",
+        "flag": "assignment-flag",
+        "export": "assignment-export",
+        "import": "assignment-import",
+    }
+    urls = {name: reverse(f"api:{at}", args=[_ANY_PK]) for name, at in endpoints.items()}
+    return urls | {
+        "tasks": reverse("annotation:tasks"),
+        "html": reverse("annotation:assignment-html", args=[_ANY_PK]),
+        "guidelines": reverse("api:campaign-guidelines", args=[_ANY_SLUG]),
+        "guidelines_seen": reverse("api:campaign-guidelines-seen", args=[_ANY_SLUG]),
+        "guidelines_page": reverse("annotation:guidelines", args=[_ANY_SLUG]),
+    }
+
+
+@login_required
+@require_safe
+def assignment_html(request: UserRequest, pk: int) -> HttpResponse:
+    assignment = readable_page(request.user, pk)
+    return sandboxed_html_response(assignment.campaign_document.document.content.html)
+
+
+@login_required
+@require_safe
+def assignment_image(request: UserRequest, pk: int, number: int) -> HttpResponseBase:
+    assignment = readable_page(request.user, pk)
+    images = assignment.campaign_document.document.images
+    return image_response(get_object_or_404(images, number=number))
+
+
+@login_required
+@require_safe
+def own_gold_page(request: UserRequest, pk: int) -> HttpResponse:
+    assignment = own_assignment(request.user, pk)
+    context: dict[str, Any] = {
+        "assignment": assignment,
+        "campaign": assignment.campaign_document.campaign,
+        "document": assignment.campaign_document.document,
+    }
+    if is_gold(assignment):
+        found = own_gold(assignment)
+        context |= {"found": found, "page_data": own_gold_page_data(assignment, found)}
+    return render(request, "annotation/workbench/own_gold.html", context)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def suggestions(request: UserRequest, slug: str) -> HttpResponse:
+    """Two forms: the one with a file uploads it, the other chooses the sources."""
+    standing = managed_campaign(request.user, slug)
+    uploading = bool(request.FILES) or was_too_large(request) or "upload" in request.POST
+    choosing = request.method == "POST" and not uploading
+    sources = SuggestionSourcesForm(
+        request.POST if choosing else None,
+        initial={"sources": standing.campaign.suggestion_sources},
+    )
+    upload = SuggestionUploadForm(
+        request.POST if uploading else None,
+        request.FILES if uploading else None,
+        too_large=was_too_large(request),
+    )
+    if _chosen(request, standing, sources) or _uploaded(request, standing, upload):
+        return redirect("annotation:suggestions", slug)
+    context = {
+        "standing": standing,
+        "sources": sources,
+        "upload": upload,
+        "state": suggestion_state(standing.campaign),
+    }
+    return render(
+        request, "annotation/workbench/suggestions.html", context, status=_status(request, upload)
+    )
+
+
+def _chosen(request: UserRequest, standing: Standing, form: SuggestionSourcesForm) -> bool:
+    if not form.is_valid():
+        return False
+    sources = form.cleaned_data["sources"]
+    choose_suggestions(campaign=standing.campaign, sources=sources, actor=request.user)
+    messages.success(request, "Saved. Annotators see it when they open their next page.")
+    return True
+
+
+def _uploaded(request: UserRequest, standing: Standing, form: SuggestionUploadForm) -> bool:
+    if not form.is_valid():
+        return False
+    file = form.cleaned_data["file"]
+    try:
+        upload_suggestions(
+            campaign=standing.campaign, file=file, source_name=file.name, actor=request.user
+        )
+    except Refused as refusal:
+        form.add_error("file", refusal.message)
+        return False
+    messages.success(request, "The file is being read. Load this page again to see how it went.")
+    return True
+
+
+def _status(request: UserRequest, upload: SuggestionUploadForm) -> int:
+    return 413 if upload.is_bound and was_too_large(request) else 200

@@ -1,0 +1,60 @@
+"""The page on agreement in a real browser: readable, linked, within its width."""
+
+from collections.abc import Callable
+
+import pytest
+from django.core.cache import cache
+from playwright.sync_api import Page, expect
+
+from annotation.agreement.selectors import campaign_agreement
+from annotation.models import Campaign
+from portal.accounts.models import User
+from tests.conftest import make_user
+from tests.looks import faults_in_both_looks
+
+from .agreement_campaign import labelled_campaign
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+Pages = Callable[..., Page]
+ADDRESS = "/campaigns/spring-round/agreement/"
+
+
+@pytest.fixture(autouse=True)
+def _nothing_remembered() -> None:
+    """Rows of one test can have the keys and times of another's."""
+    cache.clear()
+
+
+@pytest.fixture
+def four(ann: User, ben: User, cleo: User, lead: User) -> Campaign:
+    dora = make_user("Dora-Wilhelmina van den Heuvel-Eibrink")
+    return labelled_campaign([ann, ben, cleo, dora], lead=lead, documents=6, days=5)
+
+
+def test_lead_reads_the_matrix_and_goes_to_what_is_disputed(
+    page_of: Pages, four: Campaign, lead: User
+) -> None:
+    page = page_of(lead)
+    page.goto(ADDRESS)
+    overall = campaign_agreement(four).levels[0].overall.fleiss[0].figure.value
+    matrix = page.get_by_role("table", name="Entity level: pairwise Cohen's κ")
+    expect(matrix.get_by_role("columnheader")).to_have_text(["Annotator", "1", "2", "3", "4"])
+    expect(matrix.locator("tfoot tr").first).to_contain_text(f"{overall:.4f}")
+    expect(page.get_by_role("img", name="Krippendorff's α and span F1")).to_be_visible()
+    page.get_by_text("Every pair of annotators").click()
+    expect(page.get_by_role("rowheader", name="3–4")).to_be_visible()
+    with page.expect_download() as download:
+        page.get_by_role("link", name="LaTeX").click()
+    assert download.value.suggested_filename == "agreement-spring-round.tex"
+    text = campaign_agreement(four).texts[0].text
+    page.get_by_role("link", name=text, exact=True).click()
+    page.wait_for_url("**/adjudication/**")
+
+
+def test_page_is_accessible_and_fits(page_of: Pages, four: Campaign, lead: User) -> None:
+    page = page_of(lead)
+    page.goto(ADDRESS)
+    for summary in page.locator("main details > summary").all():
+        summary.click()
+    assert faults_in_both_looks(page, part="main") == []

@@ -1,0 +1,168 @@
+"""Leaving a campaign: what is handed over, what holds, what stays."""
+
+from collections.abc import Callable
+
+import pytest
+from django.test import Client
+from rest_framework.test import APIClient
+
+from annotation.campaigns.people import add_member, leave_campaign, remove_member
+from annotation.errors import Refused
+from annotation.models import Assignment, Campaign, CampaignDocument, Membership
+from portal.accounts.models import User
+from portal.audit.models import Event
+from tests.annotation.factories import make_campaign, save, submit, work_of
+from tests.worlds import shared
+
+pytestmark = pytest.mark.django_db
+ApiOf = Callable[[User | None], APIClient]
+ClientOf = Callable[[User | None], Client]
+LEAVE = "/campaigns/spring-round/leave/"
+
+
+@pytest.fixture
+@shared
+def trio(ann: User, ben: User, cleo: User, lead: User) -> Campaign:
+    """Three documents, each for two of Ann, Ben and Cleo."""
+    return make_campaign([ann, ben, cleo], lead=lead, documents=3)
+
+
+def left(user: User, campaign: Campaign) -> int:
+    mine = Assignment.objects.standing().filter(campaign_document__campaign=campaign)
+    return mine.filter(annotator=user).exclude(state=Assignment.State.SUBMITTED).count()
+
+
+def first_work(user: User, campaign: Campaign) -> Assignment:
+    mine = Assignment.objects.filter(campaign_document__campaign=campaign, annotator=user)
+    return mine.earliest("id")
+
+
+def test_untouched_work_goes_to_others_and_submitted_work_stays(trio: Campaign, ann: User) -> None:
+    done = first_work(ann, trio)
+    submit(done, ("Number", "1,200"))
+    untouched = left(ann, trio)
+    assert leave_campaign(campaign=trio, user=ann) == untouched == 1
+    assert left(ann, trio) == 0
+    done.refresh_from_db()
+    assert (done.annotator, done.state) == (ann, Assignment.State.SUBMITTED)
+    teams = [row.assignments.standing().count() for row in trio.documents.all()]
+    assert teams == [2, 2, 2]
+    assert not Membership.objects.filter(campaign=trio, user=ann).exists()
+    assert Event.objects.get(verb="remove_member").actor_id == ann.pk
+
+
+def test_begun_work_holds(trio: Campaign, ann: User) -> None:
+    save(first_work(ann, trio), ("Number", "1,200"))
+    with pytest.raises(Refused, match="ask the campaign’s lead") as refusal:
+        leave_campaign(campaign=trio, user=ann)
+    assert refusal.value.code == "holds_work"
+    assert Membership.objects.filter(campaign=trio, user=ann).exists()
+    assert left(ann, trio) == 2
+
+
+def test_begun_qualification_holds_nobody(trio: Campaign, ann: User) -> None:
+    work = first_work(ann, trio)
+    save(work, ("Number", "1,200"))
+    CampaignDocument.objects.filter(pk=work.campaign_document_id).update(purpose="qualification")
+    Membership.objects.filter(campaign=trio).update(qualified_at="2026-01-01T00:00Z")
+    leave_campaign(campaign=trio, user=ann)
+    assert not Membership.objects.filter(campaign=trio, user=ann).exists()
+
+
+def test_lead_may_take_begun_work_along(trio: Campaign, ann: User, lead: User) -> None:
+    save(first_work(ann, trio), ("Number", "1,200"))
+    membership = Membership.objects.get(campaign=trio, user=ann)
+    assert remove_member(membership=membership, actor=lead, begun=True) == 2
+    assert left(ann, trio) == 0
+
+
+def test_nobody_left_to_take_over_is_said_to_the_one_who_leaves(
+    campaign: Campaign, ann: User
+) -> None:
+    with pytest.raises(Refused, match="no other annotator could take over"):
+        leave_campaign(campaign=campaign, user=ann)
+    assert Membership.objects.filter(campaign=campaign, user=ann).exists()
+
+
+def test_only_lead_stays(campaign: Campaign, lead: User, cleo: User) -> None:
+    with pytest.raises(Refused, match="You are the only lead") as refusal:
+        leave_campaign(campaign=campaign, user=lead)
+    assert refusal.value.code == "only_lead"
+    assert Membership.objects.filter(campaign=campaign, user=lead).exists()
+    add_member(campaign=campaign, user=cleo, role="lead", actor=None)
+    leave_campaign(campaign=campaign, user=lead)
+    assert not Membership.objects.filter(campaign=campaign, user=lead).exists()
+
+
+def test_all_roles_are_given_up_together_or_none(trio: Campaign, ann: User) -> None:
+    add_member(campaign=trio, user=ann, role="reviewer", actor=None)
+    save(first_work(ann, trio), ("Number", "1,200"))
+    with pytest.raises(Refused):
+        leave_campaign(campaign=trio, user=ann)
+    assert Membership.objects.filter(campaign=trio, user=ann).count() == 2
+    submit(first_work(ann, trio))
+    leave_campaign(campaign=trio, user=ann)
+    assert leave_campaign(campaign=trio, user=ann) == 0, "twice is once"
+
+
+def test_page_says_what_happens_to_ones_work(
+    trio: Campaign, ann: User, client_of: ClientOf
+) -> None:
+    submit(first_work(ann, trio), ("Number", "1,200"))
+    client = client_of(ann)
+    text = client.get(LEAVE).content.decode()
+    assert "stays and counts: 1 page." in text
+    assert "goes to other annotators: 1 page." in text
+    assert f'href="{LEAVE}"' in client.get("/campaigns/spring-round/").content.decode()
+    done = client.post(LEAVE, follow=True)
+    assert "You have left “Spring round”." in done.content.decode()
+    assert done.redirect_chain[-1][0] == "/start/"
+    assert client.get("/campaigns/spring-round/").status_code == 404
+    assert client.post(LEAVE).status_code == 404
+
+
+def test_page_offers_no_way_out_with_begun_work(
+    trio: Campaign, ann: User, client_of: ClientOf
+) -> None:
+    save(first_work(ann, trio), ("Number", "1,200"))
+    client = client_of(ann)
+    text = client.get(LEAVE).content.decode()
+    assert "You have begun 1 page" in text
+    assert "Leave the campaign" not in text
+    refused = client.post(LEAVE, follow=True)
+    assert "Submit them first" in refused.content.decode()
+
+
+def test_api_leaves(trio: Campaign, ann: User, ben: User, organiser: User, api_of: ApiOf) -> None:
+    save(first_work(ben, trio), ("Number", "1,200"))
+    address = "/api/v1/campaigns/spring-round/leave/"
+    assert api_of(ben).post(address).json()["code"] == "holds_work"
+    untouched = left(ann, trio)
+    assert api_of(ann).post(address).json() == {"handed_over": untouched}
+    assert api_of(ann).post(address).status_code == 404
+    assert api_of(organiser).post(address).status_code == 403
+
+
+def test_work_of_who_left_is_closed_to_them(
+    campaign: Campaign, ann: User, cleo: User, client_of: ClientOf
+) -> None:
+    add_member(campaign=campaign, user=cleo, role="annotator", actor=None)
+    work = work_of(ann, campaign)
+    submit(work, ("Number", "1,200"))
+    leave_campaign(campaign=campaign, user=ann)
+    assert client_of(ann).get(f"/annotate/{work.pk}/").status_code == 404
+
+
+def test_removing_somebody_with_begun_work_offers_to_hand_it_over(
+    trio: Campaign, ann: User, lead: User, client_of: ClientOf
+) -> None:
+    save(first_work(ann, trio), ("Number", "1,200"))
+    membership = Membership.objects.get(campaign=trio, user=ann)
+    client, address = client_of(lead), f"/campaigns/spring-round/people/{membership.pk}/remove/"
+    offered = client.post(address).content.decode()
+    assert "Ann has begun 1 document" in offered
+    assert "Remove Ann and hand begun work over, too" in offered
+    assert Membership.objects.filter(pk=membership.pk).exists()
+    done = client.post(address, {"begun": "on"}, follow=True).content.decode()
+    assert "Ann is no longer annotator. 2 documents went to the other annotators." in done
+    assert left(ann, trio) == 0

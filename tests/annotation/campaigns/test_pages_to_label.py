@@ -1,0 +1,89 @@
+"""Campaigns take pages that are not held back: no pictures, nothing that waits for a decision."""
+
+import pytest
+
+from annotation.assignments.selectors import document_rows
+from annotation.assignments.teams import choose_calibration
+from annotation.campaigns.people import add_member
+from annotation.campaigns.releases import gold_documents, unfinished_documents
+from annotation.campaigns.selectors import campaign_overview
+from annotation.campaigns.services import create_campaign, open_campaign
+from annotation.errors import Refused
+from annotation.models import Campaign, CampaignDocument
+from portal.accounts.models import User
+from portal.datasets.models import Dataset, Document
+from tests.factories import empty_dataset, make_document
+from tests.worlds import shared
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+@shared
+def dataset() -> Dataset:
+    dataset = empty_dataset()
+    for name in ("a", "b"):
+        make_document(dataset, name, f"<p>Net 1,200 of {name}</p>")
+    held = make_document(dataset, "held", "<p>Net 7 of Ann</p>")
+    held.state, held.held_reason = Document.State.HELD, "a private address"
+    held.save()
+    digest = "0" * 64
+    Document.objects.create(
+        dataset=dataset, name="picture", kind=Document.Kind.PICTURE, text_chars=0,
+        source_sha256=digest, html_sha256=digest, text_sha256=digest,
+    )  # fmt: skip
+    return dataset
+
+
+@pytest.fixture
+@shared
+def campaign(dataset: Dataset, ann: User) -> Campaign:
+    campaign = create_campaign(
+        dataset=dataset, title="C", labels=["Number"], overlap=1, guidelines="", actor=None
+    )
+    add_member(campaign=campaign, user=ann, role="annotator", actor=None)
+    return campaign
+
+
+def names(campaign: Campaign) -> list[str]:
+    rows = CampaignDocument.objects.filter(campaign=campaign).order_by("document__name")
+    return list(rows.values_list("document__name", flat=True))
+
+
+def test_open_campaign_has_pages_alone(campaign: Campaign) -> None:
+    assert [row.name for row in document_rows(campaign)] == ["a", "b"]
+    assert campaign_overview(campaign).new_documents == 2
+    open_campaign(campaign=campaign, actor=None)
+    assert names(campaign) == ["a", "b"]
+    assert campaign_overview(campaign).new_documents == 0
+    assert [one.name for one in unfinished_documents(campaign)] == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [("held", "held is held back: a private address"), ("picture", "is a picture without text")],
+)
+def test_what_cannot_be_labelled_cannot_be_chosen(
+    campaign: Campaign, lead: User, name: str, message: str
+) -> None:
+    with pytest.raises(Refused, match=message):
+        choose_calibration(campaign=campaign, names=[name], actor=lead)
+    assert names(campaign) == []
+
+
+def test_campaign_without_a_page_to_label_says_why(campaign: Campaign) -> None:
+    Document.objects.filter(kind="page").update(state="held", held_reason="x")
+    with pytest.raises(Refused, match="no page that could be labelled"):
+        open_campaign(campaign=campaign, actor=None)
+
+
+def test_gold_that_is_held_back_later_stands_in_the_way(campaign: Campaign) -> None:
+    open_campaign(campaign=campaign, actor=None)
+    Campaign.objects.update(review_pages=0)
+    campaign.refresh_from_db()
+    CampaignDocument.objects.filter(campaign=campaign).update(stage="gold")
+    Document.objects.filter(name="a").update(state="held", held_reason="x")
+    assert [row.document.name for row in gold_documents(campaign)] == ["b"]
+    assert [(one.name, one.stage) for one in unfinished_documents(campaign)] == [
+        ("a", "gold, held back")
+    ]

@@ -1,0 +1,228 @@
+"""Labels brought into a campaign: placed, moved, refused by name, never over somebody's work."""
+
+import json
+
+import pytest
+
+from annotation.campaigns.services import close_campaign
+from annotation.errors import Refused
+from annotation.exchange.selectors import pseudonym
+from annotation.models import Assignment, Campaign, CampaignImport, GoldSpan, Revision, Span
+from portal.accounts.models import User
+from portal.audit.models import Event
+from tests.annotation.factories import document_of, make_campaign, save, spans_in, submit, work_of
+
+from .campaign_files import brought_in, empty_campaign, line, quotes, stages, task, zipped
+
+pytestmark = pytest.mark.django_db
+
+
+def test_work_is_submitted_as_its_annotators(campaign: Campaign, ann: User, lead: User) -> None:
+    done = brought_in(campaign, line(campaign), "jsonl", "annotations", ann, actor=lead)
+    assert (done.state, done.documents, done.spans, done.moved) == ("done", 1, 1, 0)
+    work = work_of(ann, campaign)
+    assert (work.state, work.revision) == ("submitted", 1)
+    assert quotes(ann, campaign) == ["1,200"]
+    assert work.first_submission.spans == [[16, 21, "Number", "1200", "plain"]]
+    revision = Revision.objects.get(assignment=work)
+    assert (revision.author, revision.note) == (lead, "imported labels.jsonl")
+    assert Event.objects.get(verb="import_labels").data["annotator"] == ann.pk
+
+
+def test_the_second_import_settles_the_document(campaign: Campaign, ann: User, ben: User) -> None:
+    brought_in(campaign, line(campaign), "jsonl", "annotations", ann)
+    assert stages(campaign) == ["annotation", "annotation"]
+    brought_in(campaign, line(campaign), "jsonl", "annotations", ben)
+    assert stages(campaign) == ["gold", "annotation"]
+    assert GoldSpan.objects.get().origin == "agreed"
+
+
+def test_work_of_label_studio_is_placed_by_the_text_of_its_page(
+    campaign: Campaign, ann: User
+) -> None:
+    """Its tasks know neither our names nor our hashes. Both documents differ in their last line."""
+    data = json.dumps([task(campaign)]).encode()
+    done = brought_in(campaign, data, "labelstudio", "annotations", ann)
+    assert (done.documents, done.spans, done.moved, done.faults) == (1, 1, 0, [])
+    assert Span.objects.get().key == "Xy1"
+
+
+def test_what_drifted_is_found_and_told(campaign: Campaign, ann: User) -> None:
+    drifted = task(campaign, startOffset=2, endOffset=7, text="(310)", start="/p[1]/text()[2]",
+                   end="/p[1]/text()[2]")  # fmt: skip
+    done = brought_in(campaign, json.dumps([drifted]).encode(), "labelstudio", "annotations", ann)
+    assert (done.spans, done.moved) == (1, 1)
+    assert done.faults == ["task 9, annotation 31 (page-001): result Xy1 '(310)': moved by 12"]
+    assert quotes(ann, campaign) == ["(310)"]
+
+
+def test_what_cannot_be_placed_is_told_and_the_rest_is_kept(campaign: Campaign, ann: User) -> None:
+    data = task(campaign)
+    results = data["annotations"][0]["result"]
+    results.append(results[0] | {"id": "Xy2", "value": results[0]["value"] | {"text": "9,999"}})
+    results.append({"id": "Xy3", "type": "choices", "value": {"choices": ["good"]}})
+    data["annotations"].append({"id": 32, "was_cancelled": True, "result": []})
+    other = {"id": 10, "data": {"name": "page-007"}, "annotations": [{"id": 1, "result": []}]}
+    file = json.dumps([data, other, 5]).encode()
+    done = brought_in(campaign, file, "labelstudio", "annotations", ann)
+    assert (done.documents, done.spans, done.fault_count) == (1, 1, 5)
+    assert sorted(done.faults) == [
+        "labels.json: item 3: [0]: must be an object",
+        "task 10, annotation 1: the dataset has no document called 'page-007'",
+        "task 9, annotation 31 (page-001): result Xy2 '9,999': its text is not in the document",
+        "task 9, annotation 31: 1 results of the type choices are no spans",
+        "task 9, annotation 32: its annotator skipped the task; nothing was taken from it",
+    ]
+
+
+def test_the_annotators_own_work_is_taken_from_a_file_of_several(
+    campaign: Campaign, ann: User, ben: User
+) -> None:
+    file = line(campaign, 1, "x@example.org") + line(campaign, 1, pseudonym(ann.pk))
+    file += line(campaign, 2, "BEN@example.org", ("Number", "(310)"))
+    done = brought_in(campaign, file, "jsonl", "annotations", ann)
+    assert done.documents == 1
+    assert done.faults == [
+        "1 documents have no work of Ann (ann@example.org) in the file, whose annotators are "
+        f"BEN@example.org, {pseudonym(ann.pk)}, x@example.org"
+    ]
+    done = brought_in(campaign, file, "jsonl", "annotations", ben)
+    assert quotes(ben, campaign, 2) == ["(310)"]
+
+
+def test_a_place_that_is_not_begun_is_taken_over(
+    ann: User, ben: User, cleo: User, lead: User
+) -> None:
+    """Whoever labelled elsewhere takes the place of somebody who has not begun the page."""
+    campaign = make_campaign([ann, ben, cleo], lead=lead, overlap=2)
+    (outsider,) = [u for u in (ann, ben, cleo) if not Assignment.objects.filter(annotator=u)]
+    brought_in(campaign, line(campaign), "jsonl", "annotations", outsider)
+    work = Assignment.objects.filter(campaign_document__campaign=campaign).order_by("id")
+    assert [each.state for each in work] == ["assigned", "submitted"]
+    assert work[1].annotator == outsider
+
+
+def test_work_that_is_begun_is_never_replaced(
+    campaign: Campaign, ann: User, ben: User, cleo: User
+) -> None:
+    save(work_of(ann, campaign), ("Date", "March 31, 2025"))
+    submit(work_of(ben, campaign), ("Date", "March 31, 2025"))
+    done = brought_in(campaign, line(campaign), "jsonl", "annotations", ann)
+    assert done.documents == 0
+    assert done.faults == [
+        "labels.jsonl:1: page-001: Ann has work on it already, which an import does not replace"
+    ]
+    gold = brought_in(campaign, line(campaign), "jsonl", "gold")
+    assert gold.faults == [
+        "labels.jsonl:1: page-001: an annotator has begun it; gold would take the place of their "
+        "work"
+    ]
+    assert quotes(ann, campaign) == quotes(ben, campaign) == ["March 31, 2025"]
+
+
+def test_gold_takes_the_place_of_work_that_nobody_has_begun(campaign: Campaign) -> None:
+    brought_in(campaign, line(campaign), "jsonl", "gold")
+    assert stages(campaign) == ["gold", "annotation"]
+    assert not document_of(campaign).assignments.exists()
+    assert GoldSpan.objects.get().origin == "imported"
+    again = brought_in(campaign, line(campaign), "jsonl", "gold")
+    assert again.faults == ["labels.jsonl:1: page-001: it is in gold already"]
+
+
+def test_gold_goes_into_a_draft_as_well(campaign: Campaign) -> None:
+    draft = empty_campaign(campaign)
+    text = document_of(campaign).document.content.text
+    row = {"name": "page-001", "spans": spans_in(text, ("Number", "1,200"))}
+    done = brought_in(draft, json.dumps(row).encode(), "jsonl", "gold")
+    assert (done.documents, stages(draft)) == (1, ["gold"])
+
+
+def test_gold_of_label_studio_is_the_ground_truth_or_the_only_annotation(
+    campaign: Campaign,
+) -> None:
+    data = task(campaign)
+    first = data["annotations"][0]
+    data["annotations"] = [first, {"id": 2, "ground_truth": True, "result": []}]
+    done = brought_in(campaign, json.dumps(data).encode(), "labelstudio", "gold")
+    assert (done.documents, done.spans) == (1, 0)
+    two = task(campaign)
+    two["data"] = {"name": "page-002"}
+    two["annotations"] = [first, first]
+    done = brought_in(campaign, json.dumps(two).encode(), "labelstudio", "gold")
+    assert done.faults[0].startswith("task 9, annotation 31: page-002 has 2 annotations, and none")
+
+
+@pytest.mark.parametrize(
+    ("content", "form", "message"),
+    [
+        (b"{", "jsonl", "labels.jsonl:1: the line: is not JSON"),
+        (b"\xff\n", "jsonl", "labels.jsonl:1: not UTF-8 at byte 1"),
+        (b'{"name": "p", "spans": []}', "jsonl", "labels.jsonl:1: the dataset has no document"),
+        (
+            b'{"name": "page-001", "text_sha256": "ab", "spans": []}',
+            "jsonl",
+            "labels.jsonl:1: text_sha256: ab is another text; page-001 has",
+        ),
+        (
+            b'{"name": "page-001", "spans": [{}]}',
+            "jsonl",
+            "labels.jsonl:1: spans[0].key: this field is missing",
+        ),
+        (
+            zipped({"page-001.html": b"<p>Another <Number>1</Number></p>"}),
+            "tags",
+            "page-001.html: without its tags the page is not the document page-001",
+        ),
+        (
+            zipped({"x/page-001.html": b"<p><Number>1</p>"}),
+            "tags",
+            "x/page-001.html: line 1, column 4: <number> is never closed",
+        ),
+    ],
+)
+def test_a_document_that_cannot_be_placed_is_named(
+    campaign: Campaign, content: bytes, form: str, message: str
+) -> None:
+    done = brought_in(campaign, content, form, "gold")
+    assert (done.state, done.documents, done.fault_count) == ("done", 0, 1)
+    assert done.faults[0].startswith(message)
+
+
+def test_labels_and_values_are_checked_as_in_a_save(campaign: Campaign, ann: User) -> None:
+    data = line(campaign).replace(b'"Number"', b'"Money"')
+    done = brought_in(campaign, data, "jsonl", "annotations", ann)
+    assert "has the label 'Money', not one of Number, Date" in done.faults[0]
+    assert work_of(ann, campaign).state == "assigned"
+
+
+def test_a_document_given_twice_counts_once(campaign: Campaign, ann: User) -> None:
+    done = brought_in(campaign, line(campaign) * 2, "jsonl", "annotations", ann)
+    assert (done.documents, done.faults) == (
+        1, ["labels.jsonl:2: page-001 came before, in labels.jsonl:1"],
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("form", "layer", "who", "message"),
+    [
+        ("jsonl", "annotations", None, "Choose the annotator whose work the labels are."),
+        ("jsonl", "annotations", "Lea", "Lea is no annotator of the campaign."),
+        ("jsonl", "", None, "Choose what the labels become: annotations, gold."),
+        ("full", "gold", None, "A whole campaign goes into a draft only."),
+    ],
+)
+def test_what_cannot_be_brought_in_is_refused_at_once(
+    campaign: Campaign, lead: User, form: str, layer: str, who: str | None, message: str
+) -> None:
+    with pytest.raises(Refused) as refusal:
+        brought_in(campaign, b"", form, layer, lead if who else None)
+    assert refusal.value.message == message
+    assert not CampaignImport.objects.exists()
+
+
+def test_a_closed_campaign_takes_nothing(campaign: Campaign, ann: User, lead: User) -> None:
+    close_campaign(campaign=campaign, actor=lead)
+    for layer in ("gold", "annotations"):
+        with pytest.raises(Refused) as refusal:
+            brought_in(campaign, line(campaign), "jsonl", layer, ann)
+        assert refusal.value.code == "state"

@@ -1,0 +1,165 @@
+"""The doors by which labels come into a campaign: the endpoint, the page, the command, the job."""
+
+import gzip
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.management import CommandError, call_command
+from django.test import Client, override_settings
+from rest_framework.test import APIClient
+
+from annotation.models import Campaign, CampaignImport
+from portal.accounts.models import User
+from tests.annotation.factories import text_of, work_of
+
+from .campaign_files import line, quotes, stages, zipped
+
+pytestmark = pytest.mark.django_db
+ApiOf = Callable[[User | None], APIClient]
+ClientOf = Callable[[User | None], Client]
+RunJobs = Callable[[], int]
+API = "/api/v1/campaigns/spring-round/import/"
+PAGE = "/campaigns/spring-round/export/"
+
+
+@pytest.fixture
+def upload(lead: User, api_of: ApiOf, run_jobs: RunJobs) -> Callable[..., CampaignImport]:
+    """Sends a file as Lea and lets the worker read it."""
+
+    def send(content: bytes, name: str = "labels.jsonl", **fields: str) -> CampaignImport:
+        body = {"form": "jsonl", "file": SimpleUploadedFile(name, content)} | fields
+        response = api_of(lead).post(API, body, format="multipart")
+        assert response.status_code == 202, response.content
+        assert response.json()["state"] == "queued"
+        run_jobs()
+        return CampaignImport.objects.get(pk=response.json()["id"])
+
+    return send
+
+
+def test_a_job_reads_what_was_uploaded(
+    campaign: Campaign,
+    upload: Callable[..., CampaignImport],
+    lead: User,
+    api_of: ApiOf,
+    settings: Any,
+    django_capture_on_commit_callbacks: Callable[..., Any],
+) -> None:
+    fields = {"layer": "annotations", "annotator": "ann@example.org"}
+    with django_capture_on_commit_callbacks(execute=True):
+        done = upload(gzip.compress(line(campaign)), "labels.jsonl.gz", **fields)
+    assert (done.state, done.documents, done.created_by) == ("done", 1, lead)
+    assert done.upload.name == ""
+    assert [path for path in Path(settings.MEDIA_ROOT).rglob("*") if path.is_file()] == []
+    (row,) = api_of(lead).get(API).json()["results"]
+    assert (row["annotator"], row["layer"], row["spans"]) == ("ann@example.org", "annotations", 1)
+
+
+@pytest.mark.parametrize(
+    ("content", "name", "form", "error"),
+    [
+        (b"PK", "labels.zip", "tags", "not a readable ZIP archive"),
+        (zipped({"readme.txt": b""}), "labels.zip", "tags", "there is no NAME.html in the archive"),
+        (b"[{}", "labels.json", "labelstudio", "labels.json: item 2: not JSON: a comma or"),
+        (b"5", "labels.json", "labelstudio", "labels.json: item 1: not JSON: it must begin with"),
+        (b"[] x", "labels.json", "labelstudio", "labels.json: item 1: not JSON: something"),
+        (b"\xff", "labels.json", "labelstudio", "labels.json: item 1: not JSON: it is not UTF-8"),
+    ],
+)
+def test_a_file_that_cannot_be_read_fails_with_its_reason(
+    campaign: Campaign,
+    upload: Callable[..., CampaignImport],
+    content: bytes,
+    name: str,
+    form: str,
+    error: str,
+) -> None:
+    done = upload(content, name, form=form)
+    assert done.state == "failed"
+    assert done.error.startswith(error)
+    assert stages(campaign) == ["annotation", "annotation"]
+
+
+def test_the_endpoint_refuses(campaign: Campaign, lead: User, api_of: ApiOf) -> None:
+    api = api_of(lead)
+
+    def answer(**fields: Any) -> tuple[int, Any]:
+        body = {"form": "jsonl", "file": SimpleUploadedFile("a.jsonl", b"{}")} | fields
+        response = api.post(API, body, format="multipart")
+        return response.status_code, response.json()
+
+    assert answer(form="csv")[0] == 400
+    assert answer(annotator="nobody@example.org")[0] == 400
+    assert answer(form="labelstudio") == (
+        409, {"code": "file", "message": "a.jsonl: Label Studio JSON is a file .json."},
+    )  # fmt: skip
+    assert answer(form="full", file=SimpleUploadedFile("a.zip", b"PK"))[0] == 403
+    with override_settings(UPLOAD_LIMIT=1):
+        assert answer()[0] == 413
+
+
+def test_the_page_takes_a_file_and_tells_how_it_went(
+    campaign: Campaign, lead: User, client_of: ClientOf, run_jobs: RunJobs
+) -> None:
+    client = client_of(lead)
+    file = SimpleUploadedFile("labels.jsonl", line(campaign) + b"{}\n")
+    response = client.post(PAGE, {"file": file, "form": "jsonl", "layer": "gold"})
+    assert response.status_code == 302
+    part = client.get(PAGE, headers={"HX-Request": "true"}).content.decode()
+    assert 'hx-trigger="every 1s"' in part
+    assert "<h1" not in part
+    run_jobs()
+    page = client.get(PAGE).content.decode()
+    assert 'hx-trigger="every 1s"' not in page
+    assert "labels.jsonl:2: name: this field is missing, and text_sha256 as well" in page
+
+
+def test_the_page_says_at_the_field_what_is_wrong(
+    campaign: Campaign, lead: User, client_of: ClientOf
+) -> None:
+    client = client_of(lead)
+    file = SimpleUploadedFile("labels.txt", b"")
+    wrong = {"file": SimpleUploadedFile("labels.txt", b"x"), "form": "jsonl", "layer": "gold"}
+    response = client.post(PAGE, wrong)
+    assert response.context["form"].errors["file"] == [
+        "labels.txt: JSON Lines with offsets is a file .jsonl or .jsonl.gz."
+    ]
+    file = SimpleUploadedFile("a.jsonl", b"{}")
+    response = client.post(PAGE, {"file": file, "form": "jsonl", "layer": "annotations"})
+    assert "annotator" in response.context["form"].errors
+    with override_settings(UPLOAD_LIMIT=1):
+        file = SimpleUploadedFile("a.jsonl", b"{}")
+        response = client.post(PAGE, {"file": file, "form": "jsonl", "layer": "gold"})
+        assert response.status_code == 413
+
+
+def test_the_command_brings_in_and_reports(
+    campaign: Campaign, tmp_path: Any, capsys: Any, ann: User
+) -> None:
+    path = tmp_path / "labels.jsonl"
+    path.write_bytes(line(campaign) + b"{}\n")
+    arguments = ["--form", "jsonl", "--layer", "annotations", "--annotator", "ANN@example.org"]
+    call_command("import_campaign", "spring-round", str(path), *arguments)
+    assert capsys.readouterr().out.splitlines() == [
+        "spring-round: 1 documents, 1 spans, 0 of them moved, 1 remarks",
+        "labels.jsonl:2: name: this field is missing, and text_sha256 as well",
+    ]
+    assert text_of(work_of(ann, campaign))[16:21] == quotes(ann, campaign)[0]
+    for wrong, message in (
+        (["autumn", str(path), "--form", "jsonl"], "there is no campaign autumn"),
+        (["spring-round", "x.jsonl", "--form", "jsonl"], "x.jsonl: no such file"),
+        (
+            ["spring-round", str(path), "--form", "jsonl", "--annotator", "x@y.z"],
+            "nobody has an account with the address x@y.z",
+        ),
+        (["spring-round", str(path), "--form", "tags"], "labels.jsonl: HTML with inline tags"),
+        (
+            ["spring-round", str(path), "--form", "jsonl", "--person", "x"],
+            "--person x: it must be PSEUDONYM=EMAIL",
+        ),
+    ):
+        with pytest.raises(CommandError, match=message):
+            call_command("import_campaign", *wrong)

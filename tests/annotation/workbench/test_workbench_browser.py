@@ -1,0 +1,171 @@
+"""The workbench in a real browser: marking, saving, two tabs, a lost connection, a hostile page."""
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Frame, Page, expect
+
+from annotation.campaigns.people import add_member
+from annotation.campaigns.services import create_campaign, open_campaign
+from annotation.models import Assignment, Campaign
+from annotation.workbench.selectors import current_spans
+from portal.accounts.models import User
+from tests.annotation.factories import make_campaign, work_of
+from tests.e2e.workbench import open_task, select, submit_task, wait_saved
+from tests.factories import empty_dataset, make_document
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+Pages = Callable[..., Page]
+
+
+@pytest.fixture
+def campaign(ann: User, ben: User) -> Campaign:
+    return make_campaign([ann, ben], documents=2)
+
+
+def open_workbench(page: Page, assignment: Assignment) -> Frame:
+    return open_task(page, f"/annotate/{assignment.pk}/")
+
+
+def marked(assignment: Assignment) -> list[tuple[str, str]]:
+    return [(span["label"], span["quote"]) for span in current_spans(assignment)]
+
+
+def test_selected_text_is_marked_by_key_and_by_button_and_saved(
+    page_of: Pages, campaign: Campaign, ann: User
+) -> None:
+    page, work = page_of(ann), work_of(ann, campaign)
+    frame = open_workbench(page, work)
+    select(frame, "1,200")
+    page.keyboard.press("1")
+    select(frame, " March 31, 2025")
+    page.get_by_role("button", name="Date").click()
+    wait_saved(page)
+    assert marked(work) == [("Number", "1,200"), ("Date", "March 31, 2025")]
+    assert frame.evaluate("CSS.highlights.get('label-1').size") == 1
+
+
+def test_marks_can_be_relabelled_removed_undone_and_redone(
+    page_of: Pages, campaign: Campaign, ann: User
+) -> None:
+    page, work = page_of(ann), work_of(ann, campaign)
+    frame = open_workbench(page, work)
+    select(frame, "(310)")
+    page.keyboard.press("2")
+    page.keyboard.press("1")  # the fresh mark is active: this relabels it
+    wait_saved(page)
+    assert marked(work) == [("Number", "(310)")]
+    page.get_by_role("button", name="Remove Number (310)").click()
+    wait_saved(page)
+    assert marked(work) == []
+    page.keyboard.press("Control+z")
+    wait_saved(page)
+    assert marked(work) == [("Number", "(310)")]
+    page.keyboard.press("Control+Shift+z")
+    wait_saved(page)
+    assert marked(work) == []
+
+
+def test_clicking_a_mark_activates_it_and_delete_removes_it(
+    page_of: Pages, campaign: Campaign, ann: User
+) -> None:
+    page, work = page_of(ann), work_of(ann, campaign)
+    frame = open_workbench(page, work)
+    select(frame, "1,200")
+    page.keyboard.press("1")
+    page.keyboard.press("Escape")
+    expect(page.locator("[data-spans] [aria-current=true]")).to_have_count(0)
+    frame.locator("b", has_text="1,200").click()
+    expect(page.locator("[data-spans] [aria-current=true]")).to_have_count(1)
+    page.keyboard.press("Delete")
+    wait_saved(page)
+    assert marked(work) == []
+
+
+def test_overlapping_mark_is_refused_with_the_reason(
+    page_of: Pages, campaign: Campaign, ann: User
+) -> None:
+    page, work = page_of(ann), work_of(ann, campaign)
+    frame = open_workbench(page, work)
+    select(frame, "March 31, 2025")
+    page.keyboard.press("2")
+    select(frame, "(310) as of March 31")
+    page.keyboard.press("1")
+    expect(page.locator("[data-hint]")).to_contain_text("overlaps “March 31, 2025”")
+    wait_saved(page)
+    assert marked(work) == [("Date", "March 31, 2025")]
+
+
+def test_marks_are_there_again_after_a_reload(
+    page_of: Pages, campaign: Campaign, ann: User
+) -> None:
+    page, work = page_of(ann), work_of(ann, campaign)
+    frame = open_workbench(page, work)
+    select(frame, "1,200", occurrence=1)
+    page.keyboard.press("1")
+    wait_saved(page)
+    frame = open_workbench(page, work)
+    expect(page.locator("[data-spans] li")).to_have_count(1)
+    painted = frame.evaluate("[...CSS.highlights.get('label-1')].map((range) => range.toString())")
+    assert painted == ["1,200"]
+
+
+@pytest.mark.journey
+def test_submitting_ends_the_task_and_leads_to_the_next(
+    page_of: Pages, campaign: Campaign, ann: User
+) -> None:
+    page, work = page_of(ann), work_of(ann, campaign)
+    frame = open_workbench(page, work)
+    select(frame, "1,200")
+    page.keyboard.press("1")
+    submit_task(page)
+    page.wait_for_url(f"**/annotate/{work_of(ann, campaign, 2).pk}/")
+    work.refresh_from_db()
+    assert work.is_submitted
+    assert marked(work) == [("Number", "1,200")]
+    page.goto(f"/annotate/{work.pk}/")
+    expect(page.get_by_text("Submitted: read only")).to_be_visible()
+
+
+HOSTILE = (
+    "<script>window.top.pwned = 1; window.pwned = 1</script>"
+    '<img src="x" onerror="window.top.pwned = 1; window.pwned = 1">'
+    '<svg onload="window.top.pwned = 1; window.pwned = 1"></svg>'
+    '<iframe srcdoc="<script>window.top.pwned = 1</script>"></iframe>'
+    '<img src="http://tracker.invalid/pixel.png">'
+)
+
+
+def test_hostile_page_runs_nothing_and_calls_nobody(page_of: Pages, ann: User) -> None:
+    """Even if cleaning had let something through, the page's policy and its sandbox stop it."""
+    dataset = empty_dataset()
+    make_document(dataset, "hostile", "<p>Total 1,200</p>", uncleaned=HOSTILE)
+    campaign = create_campaign(
+        dataset=dataset, title="Hostile", labels=["Number"], overlap=1, guidelines="", actor=None
+    )
+    add_member(campaign=campaign, user=ann, role="annotator", actor=None)
+    open_campaign(campaign=campaign, actor=None)
+    work = Assignment.objects.get(annotator=ann)
+    page = page_of(ann, ignore_console=True)
+    answered: list[str] = []
+    page.on("response", lambda response: answered.append(response.url))
+    # The load of a page waits for its images and frames, so that what runs has run by then.
+    page.goto(f"/annotate/{work.pk}/html/")
+    assert page.evaluate("window.pwned") is None
+    page.goto(f"/annotate/{work.pk}/")
+    # Its text differs from the stored one; the page says so once the frame has loaded.
+    expect(page.locator("[data-workbench]")).to_have_attribute("data-ready", "fault")
+    assert page.evaluate("window.pwned") is None
+    assert not [url for url in answered if "tracker.invalid" in url]
+    policy = page.request.get(f"/annotate/{work.pk}/html/").headers["content-security-policy"]
+    assert "default-src 'none'" in policy
+
+
+def test_workbench_fits_a_narrow_screen(page_of: Pages, campaign: Campaign, ann: User) -> None:
+    page, work = page_of(ann, viewport={"width": 390, "height": 844}), work_of(ann, campaign)
+    open_workbench(page, work)
+    overflow = page.evaluate(
+        "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    )
+    assert overflow <= 0

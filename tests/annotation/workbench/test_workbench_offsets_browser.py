@@ -1,0 +1,130 @@
+"""Offsets agree on both sides: whatever a page holds, a browser's marks are the server's text."""
+
+from collections.abc import Callable
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+from annotation.campaigns.people import add_member
+from annotation.campaigns.services import create_campaign, open_campaign
+from annotation.models import Assignment
+from annotation.workbench.selectors import current_spans
+from portal.accounts.models import User
+from tests.annotation.factories import make_campaign, text_of, work_of
+from tests.e2e.workbench import open_task, wait_saved
+from tests.factories import empty_dataset, make_document
+from tests.looks import in_both_looks
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+Pages = Callable[..., Page]
+
+# Each with what upsets offsets, and the fact that shall be labelled behind it.
+AWKWARD = {
+    "astral": "<p>😀 𝟚𝟛 rose &#x1F4B0; to 1,234 then</p>",
+    "combining": "<p>Mu\u0308ller Cafe\u0301 e\u0301\u0323 paid 1,234 to all</p>",
+    "entities": "<p>A &amp; B &lt;net&gt; &nbsp;&mdash;&thinsp;1,234 &copy;</p>",
+    "nested tables": "<table><tr><td>Sum<table><tr><td>5</td><td>1,234</td></tr></table></td>"
+    "<td>7</td></tr></table>",
+    "pre": "<pre>\n\n  Total\t\t  1,234\n  Net  \n</pre>",
+    "parts": "<p>x <b>1</b>,<i>2</i><span>34</span> y</p>",
+    "right to left": "<p dir='rtl'>\u05e1\u05db\u05d5\u05dd 1,234 \u05e9\u05e7\u05dc</p>",
+}
+
+
+def task_of(user: User, html: str) -> Assignment:
+    dataset = empty_dataset()
+    make_document(dataset, "page", html)
+    labels = ["Number", "Date"]
+    campaign = create_campaign(
+        dataset=dataset, title="Awkward", labels=labels, overlap=1, guidelines="", actor=None
+    )
+    add_member(campaign=campaign, user=user, role="annotator", actor=None)
+    open_campaign(campaign=campaign, actor=None)
+    return Assignment.objects.get(annotator=user)
+
+
+@pytest.mark.parametrize("name", AWKWARD)
+def test_a_fact_behind_awkward_text_is_labelled_in_its_place(
+    page_of: Pages, ann: User, name: str
+) -> None:
+    work = task_of(ann, AWKWARD[name])
+    page = page_of(ann)
+    frame = open_task(page, work.get_absolute_url())
+    for _ in range(6):  # the facts before it are passed by
+        page.keyboard.press("j")
+        if frame.evaluate("document.getSelection().toString()") == "1,234":
+            break
+    page.keyboard.press("1")
+    wait_saved(page)
+    (span,) = current_spans(work)
+    assert text_of(work)[span["start"] : span["end"]] == span["quote"] == "1,234"
+    painted = frame.evaluate("[...CSS.highlights.get('label-1')].map((range) => range.toString())")
+    assert painted == ["1,234"]
+
+
+EVERY_OFFSET = """async () => {
+  const { Page } = await import("/static/js/lib/page.js");
+  const { slice } = await import("/static/js/lib/offsets.js");
+  const page = new Page(document.querySelector("iframe"));
+  const characters = Array.from(page.text);
+  const wrong = [];
+  for (let start = 0; start < characters.length; start += 1) {
+    for (const length of [1, 3, 11]) {
+      const end = Math.min(characters.length, start + length);
+      const text = characters.slice(start, end).join("");
+      const range = page.range(start, end);
+      if (range.toString() !== text) wrong.push([start, end, "range"]);
+      if (slice(page.index, start, end) !== text) wrong.push([start, end, "slice"]);
+      page.document.getSelection().setBaseAndExtent(
+        range.startContainer, range.startOffset, range.endContainer, range.endOffset);
+      const found = page.selection();
+      const chosen = found ? slice(page.index, found.start, found.end) : "";
+      if (chosen !== text.trim()) wrong.push([start, end, "selection"]);
+    }
+  }
+  return wrong;
+}"""
+
+
+def test_every_range_of_awkward_pages_goes_there_and_back(page_of: Pages, ann: User) -> None:
+    work = task_of(ann, "".join(AWKWARD.values()))
+    page = page_of(ann)
+    open_task(page, work.get_absolute_url())
+    assert page.evaluate(EVERY_OFFSET) == []
+
+
+@in_both_looks
+def test_every_part_of_the_workbench_is_accessible(
+    page_of: Pages, ann: User, ben: User, scheme: str, width: int
+) -> None:
+    work = work_of(ann, make_campaign([ann, ben]))
+    page = page_of(ann, color_scheme=scheme, viewport={"width": width, "height": 900})
+    open_task(page, work.get_absolute_url())
+    for key in ("j", "1", "j", "1"):
+        page.keyboard.press(key)
+    wait_saved(page)
+    faults = serious(page)
+    for key in ("g", "h", "c"):
+        page.keyboard.press(key)
+        expect(page.locator("[role=tabpanel]:not([hidden])")).to_have_count(1)
+        faults += serious(page)
+        page.get_by_role("tab", name="Facts").click()
+    for key in ("?", "f", "e", "Control+Enter"):
+        page.keyboard.press(key)
+        if page.locator("dialog[open]").count():
+            faults += serious(page)
+            page.keyboard.press("Escape")
+    assert faults == []
+    wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    assert page.evaluate(wide) <= 0
+
+
+def serious(page: Page) -> list[tuple[str, list[str]]]:
+    found = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
+    return [
+        (fault["id"], [node["html"] for node in fault["nodes"]])
+        for fault in found
+        if fault["impact"] in {"serious", "critical"}
+    ]
