@@ -2,6 +2,8 @@
 
 from django.urls import include, path
 
+import annotation.urls
+
 from . import views
 from .openapi import SchemaView
 
@@ -13,6 +15,6 @@ urlpatterns = [
     path("", include("portal.accounts.api")),
     path("", include("portal.accounts.teams.api")),
     path("", include("portal.datasets.api_urls")),
-    path("", include("annotation.api_urls")),
+    path("", include(annotation.urls.api_urlpatterns)),
     path("", include("scoring.api_urls")),
 ]

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.urls import URLPattern, reverse
 
-from annotation import api_urls, urls
+from annotation import urls
 from annotation.models import (
     Assignment,
     Campaign,
@@ -21,7 +21,7 @@ def page_names() -> list[str]:
 
 
 def api_names() -> list[str]:
-    return [str(pattern.name) for pattern in api_urls.urlpatterns]
+    return [str(pattern.name) for pattern in urls.api_urlpatterns]
 
 
 def pages(campaign: Campaign) -> Iterator[tuple[str, str]]:
@@ -33,7 +33,7 @@ def pages(campaign: Campaign) -> Iterator[tuple[str, str]]:
 
 def endpoints(campaign: Campaign) -> Iterator[tuple[str, str]]:
     """(name, address) of every endpoint, once for every row it can answer about."""
-    for pattern in api_urls.urlpatterns:
+    for pattern in urls.api_urlpatterns:
         for arguments in _arguments(pattern, campaign):
             yield str(pattern.name), reverse(f"api:{pattern.name}", kwargs=arguments)
 
