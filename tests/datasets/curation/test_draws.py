@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from portal.datasets.curation.draws import draw, shuffled
+from portal.common.sampling import shuffled
+from portal.datasets.curation.draws import draw
 from portal.datasets.curation.stratified import Unit, allocate, draw_stratified, units
 
 # random.Random(1).random(), six times, to two places: 0.13 0.85 0.76 0.26 0.50 0.45

@@ -140,12 +140,22 @@ def test_candidates_of_one_text_are_bounded_and_counted(monkeypatch: pytest.Monk
 
 
 def test_other_modules_load_no_numerical_library() -> None:
-    names = "acceptance content_rules draws masking pii records schemas statistics statistics_files"
+    modules = [
+        "portal.datasets.curation.acceptance",
+        "portal.datasets.curation.audit_files",
+        "portal.datasets.curation.content_rules",
+        "portal.datasets.curation.draws",
+        "portal.datasets.curation.masking",
+        "portal.datasets.curation.pii",
+        "portal.datasets.curation.records",
+        "portal.datasets.curation.schemas",
+        "portal.datasets.curation.statistics",
+        "portal.datasets.curation.statistics_files",
+        "portal.datasets.curation.stratified",
+    ]
     code = (
         "import sys\n"
-        + "".join(
-            f"import portal.datasets.curation.{name}\n" for name in [*names.split(), "stratified"]
-        )
+        + "".join(f"import {module}\n" for module in modules)
         + "print(*{'numpy', 'datasketch', 'rapidfuzz', 'scipy', 'django'} & set(sys.modules))"
     )
     answer = subprocess.run(
