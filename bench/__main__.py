@@ -23,7 +23,7 @@ from bench.submitting import submitting_table
 from bench.wholes import SIZES, wholes_table
 from bench.workbench import workbench_table
 from bench.workers import workers_table
-from scoring.benchmarks.parallel import cores
+from scoring.benchmarks.checking import cores
 
 TITLE = "# Benchmark figures\n"
 METRICS = ("scoring/metrics", "portal/facts")

@@ -5,9 +5,9 @@ import random
 from portal.accounts.models import User
 from portal.datasets.models import Dataset, Release
 from portal.datasets.services.releases import freeze_lines
+from scoring.boards.services import NewPhase, create_board, set_board_state
 from scoring.models import Board, Category, Entry, Grading, Phase, Submission
-from scoring.services.boards import NewPhase, create_board, set_board_state
-from scoring.services.publication import publish_submission
+from scoring.submissions.services import publish_submission
 
 FIGURES = ("r1", "rl", "edit_distance", "general", "n_ffa", "t_ffa", "ffa")
 

@@ -11,12 +11,11 @@ from portal.datasets.models import Dataset, Document, DocumentContent, Release
 from portal.datasets.services.releases import GoldItem, freeze_release
 from portal.facts import Span, canonicalise
 from portal.jobs.models import Job
+from scoring.boards.services import NewPhase, create_board, set_board_state
+from scoring.grading.chunks import load_chunk, score_chunk
+from scoring.grading.services import start_grading
 from scoring.models import Grading, Submission
-from scoring.services.boards import NewPhase, create_board, set_board_state
-from scoring.services.chunks import load_chunk, score_chunk
-from scoring.services.gradings import start_grading
-from scoring.services.submissions import create_submission
-from scoring.services.validation import check_upload
+from scoring.submissions.services import check_upload, create_submission
 
 
 def make_graded(pages: int, facts: int) -> int:

@@ -16,7 +16,7 @@ from statistics import quantiles
 
 from bench.services import database, missing_postgresql
 from bench.site import BenchSite
-from scoring.benchmarks.parallel import cores
+from scoring.benchmarks.checking import cores
 
 ROWS = 500
 READERS = 8

@@ -18,7 +18,7 @@ from statsmodels.stats.inter_rater import fleiss_kappa as reference_fleiss
 from bench.generated import damaged_record, record, seeded, table_pairs, text_pairs
 from bench.timing import best_of
 from scoring.metrics.agreement import cohen_kappa, fleiss_kappa
-from scoring.metrics.documents import similarity
+from scoring.metrics.reading import similarity
 from scoring.metrics.structured import normalise_record, tree_accuracy
 from scoring.metrics.tables import Alphabet, clean_tables, read_table, teds
 from scoring.metrics.text import text_scores

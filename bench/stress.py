@@ -21,7 +21,7 @@ from PIL import Image
 from portal.datasets.stress import CAPTURES, VERSION, Capture, simulate
 from sample.generator.ocr import RUNS, engine_version, predict
 from scoring.benchmarks import BENCHMARKS
-from scoring.benchmarks.parallel import cores
+from scoring.benchmarks.checking import cores
 
 DATA = Path(__file__).resolve().parent.parent / "sample" / "data"
 PAGES = ("sample-fl-01", "sample-fs-01", "sample-sr-01", "sample-st-01", "sample-tf-01")

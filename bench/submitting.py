@@ -20,7 +20,7 @@ from bench.generated import fcmbench_lines
 from bench.services import database, missing_services, redis
 from bench.site import BenchSite
 from bench.wholes import SIZES
-from scoring.benchmarks.parallel import cores
+from scoring.benchmarks.checking import cores
 
 ITEMS = SIZES["fcmbench"].items
 ROUNDS = 3

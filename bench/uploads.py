@@ -8,9 +8,9 @@ from portal.accounts.tokens import issue_token
 from portal.datasets.models import Dataset, Release
 from portal.datasets.services.releases import freeze_lines
 from portal.jobs.models import Job
+from scoring.boards.services import NewPhase, create_board, set_board_state
+from scoring.grading.services import cancel_grading
 from scoring.models import Submission
-from scoring.services.boards import NewPhase, create_board, set_board_state
-from scoring.services.gradings import cancel_grading
 
 LONGEST_SECONDS = 120
 

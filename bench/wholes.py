@@ -16,8 +16,7 @@ from bench.generated import (
     write_lines,
 )
 from scoring.benchmarks import BENCHMARKS, Benchmark
-from scoring.benchmarks.parallel import cores, score_items
-from scoring.benchmarks.streaming import JoinedItems
+from scoring.benchmarks.checking import JoinedItems, cores, score_items
 
 
 class Size(NamedTuple):

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from bench.services import database, missing_services, redis
 from bench.site import BenchSite
-from scoring.benchmarks.parallel import cores
+from scoring.benchmarks.checking import cores
 
 ITEMS = 1_000
 FACTS = 40

@@ -19,9 +19,9 @@ from portal.datasets.services.record_releases import (
     gold_of_file,
     gold_of_records,
 )
+from scoring.boards.services import NewPhase, add_phase, create_board, set_board_state
+from scoring.leaderboard.services import load_reported
 from scoring.models import Board, Phase
-from scoring.services.boards import NewPhase, add_phase, create_board, set_board_state
-from scoring.services.reported import load_reported
 
 from .acceptance import load_batches
 from .parts import BENCHMARKS, TEXTS, VERSION, Cast, SampleError

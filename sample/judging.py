@@ -11,13 +11,13 @@ from portal.accounts.models import User
 from portal.datasets.models import ReleaseItem
 from portal.facts import visible_text
 from scoring.benchmarks import ItemResult
-from scoring.benchmarks.fincriticaled import judged
+from scoring.benchmarks.fincriticaled import scorer as judged
 from scoring.judge.facts import PageAnswer
-from scoring.judge.schema import FactRow
+from scoring.judge.questions import FactRow
+from scoring.judging.runs import store_judge_run
 from scoring.models import Board, JudgeCase, JudgeRun, JudgeSample, Submission
-from scoring.selectors.judged_cases import matcher_result
-from scoring.services.judge_runs import store_judge_run
-from scoring.services.reliability import add_expert, draw_sample, save_review, submit_review
+from scoring.reliability.cases import matcher_result
+from scoring.reliability.services import add_expert, draw_sample, save_review, submit_review
 
 from .parts import LABELS, Cast, SampleError
 

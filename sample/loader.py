@@ -17,9 +17,9 @@ from portal.datasets.services.gold import place_gold
 from portal.datasets.services.releases import freeze_release
 from portal.datasets.sources.gold import read_gold_pages
 from portal.files.uploads import archive_limits
+from scoring.boards.services import NewPhase, create_board, set_board_state
+from scoring.leaderboard.services import load_reported
 from scoring.models import Board, Entry, JudgeSample, Phase
-from scoring.services.boards import NewPhase, create_board, set_board_state
-from scoring.services.reported import load_reported
 
 from .boards import SAMPLES, load_benchmark, run_import
 from .campaign import load_campaign

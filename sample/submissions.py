@@ -9,9 +9,12 @@ from portal.accounts.models import User
 from portal.jobs.worker import run_due_jobs
 from scoring.access import may_open_items
 from scoring.models import Grading, Phase, Submission
-from scoring.services.publication import open_items, publish_submission
-from scoring.services.submissions import create_submission
-from scoring.services.validation import check_upload
+from scoring.submissions.services import (
+    check_upload,
+    create_submission,
+    open_items,
+    publish_submission,
+)
 
 from .parts import SampleError
 

@@ -17,9 +17,9 @@ from portal.accounts.account_data import Fate, Table, Upload, counted
 from portal.accounts.models import TeamMember, User
 from portal.jobs.handlers import Retry
 from portal.jobs.models import Job
+from scoring.grading.services import GradingRefused, cancel_grading
 from scoring.models import Attempt, Delivery, ExpertReview, Grading, Submission, Webhook
 from scoring.models.submissions import SubmissionQuerySet
-from scoring.services.gradings import GradingRefused, cancel_grading
 
 _AT_ONCE = 100
 _UNTIL_STOPPED = timedelta(seconds=10)

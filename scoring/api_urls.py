@@ -2,33 +2,40 @@
 
 from django.urls import path
 
-from .api import (
-    acts,
-    boards,
-    charts,
-    comparisons,
-    judge_endpoints,
-    judging,
-    likenesses,
-    phases,
-    regrades,
-    submissions,
-    webhooks,
+from scoring.boards.api import BoardDetail, BoardList
+from scoring.leaderboard.api import BoardLeaderboard
+from scoring.results.api import SubmissionItem, SubmissionItems
+from scoring.submissions.api import (
+    BoardCheck,
+    BoardSubmissions,
+    OwnSubmissions,
+    SubmissionDetail,
+    SubmissionFile,
 )
 
+from .boards import api as phases
+from .grading import api as regrades
+from .judging import api as judge_endpoints
+from .leaderboard import api as charts
+from .reliability import api as judging
+from .results import api as comparisons
+from .submissions import api as acts
+from .submissions import api as likenesses
+from .submissions import api as webhooks
+
 urlpatterns = [
-    path("boards/", boards.BoardList.as_view(), name="boards"),
-    path("boards/<slug:slug>/", boards.BoardDetail.as_view(), name="board"),
+    path("boards/", BoardList.as_view(), name="boards"),
+    path("boards/<slug:slug>/", BoardDetail.as_view(), name="board"),
     path(
         "boards/<slug:slug>/leaderboard/",
-        boards.BoardLeaderboard.as_view(),
+        BoardLeaderboard.as_view(),
         name="leaderboard",
     ),
     path("boards/<slug:slug>/charts/", charts.ChartList.as_view(), name="charts"),
     path("boards/<slug:slug>/charts/<slug:chart>/", charts.ChartDetail.as_view(), name="chart"),
     path(
         "boards/<slug:slug>/submissions/",
-        submissions.BoardSubmissions.as_view(),
+        BoardSubmissions.as_view(),
         name="board-submissions",
     ),
     path(
@@ -36,7 +43,7 @@ urlpatterns = [
         likenesses.BoardLikenesses.as_view(),
         name="board-likenesses",
     ),
-    path("boards/<slug:slug>/check/", submissions.BoardCheck.as_view(), name="board-check"),
+    path("boards/<slug:slug>/check/", BoardCheck.as_view(), name="board-check"),
     path("boards/<slug:slug>/compare/", comparisons.BoardCompare.as_view(), name="board-compare"),
     path("boards/<slug:slug>/changes/", regrades.BoardChanges.as_view(), name="board-changes"),
     path("boards/<slug:slug>/regrades/", regrades.RegradeList.as_view(), name="regrades"),
@@ -71,21 +78,21 @@ urlpatterns = [
     path(
         "boards/<slug:slug>/phases/<slug:phase>/ids/", phases.PhaseIds.as_view(), name="phase-ids"
     ),
-    path("submissions/", submissions.OwnSubmissions.as_view(), name="submissions"),
-    path("submissions/<int:pk>/", submissions.SubmissionDetail.as_view(), name="submission"),
+    path("submissions/", OwnSubmissions.as_view(), name="submissions"),
+    path("submissions/<int:pk>/", SubmissionDetail.as_view(), name="submission"),
     path(
         "submissions/<int:pk>/file/",
-        submissions.SubmissionFile.as_view(),
+        SubmissionFile.as_view(),
         name="submission-file",
     ),
     path(
         "submissions/<int:pk>/items/",
-        submissions.SubmissionItems.as_view(),
+        SubmissionItems.as_view(),
         name="submission-items",
     ),
     path(
         "submissions/<int:pk>/items/<str:name>/",
-        submissions.SubmissionItem.as_view(),
+        SubmissionItem.as_view(),
         name="submission-item",
     ),
     path(

@@ -12,11 +12,10 @@ class ScoringConfig(AppConfig):
         from portal.accounts import account_data
         from portal.accounts.models import Team
         from scoring.benchmarks import BENCHMARKS
-        from scoring.gold_formats import register_formats
+        from scoring.leaderboard.services import bump_boards_of_team
 
         from .account_data import SubmissionData
-        from .services.embedding import build_receiptbench
-        from .services.revisions import bump_boards_of_team
+        from .benchmark_setup import build_receiptbench, register_formats
 
         register_formats()
         BENCHMARKS.build_by("receiptbench", build_receiptbench)

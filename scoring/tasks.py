@@ -8,21 +8,36 @@ from celery.signals import worker_init
 from portal.jobs.handlers import Claim, Retry, handler
 from portal.jobs.leases import describe
 from portal.jobs.worker import sweep
-
-from .benchmarks import BENCHMARKS, get_benchmark
-from .models import Board, Delivery, Grading, JudgeRun
-from .selectors.chart_files import draw_ahead
-from .selectors.charts import public_charts
-from .selectors.drawings import kept_library
-from .selectors.progress import owner_words
-from .services.aggregation import aggregate_grading
-from .services.chunks import JudgeAwaited, load_chunk, score_chunk, store_scores
-from .services.drawing import DRAWING_KIND, queue_undrawn
-from .services.gradings import (
+from scoring.grading.chunks import (
+    JudgeAwaited,
+    load_chunk,
+    score_chunk,
+    store_scores,
+    summarise_older,
+)
+from scoring.grading.likeness import COMPARISON_KIND, flag_likenesses, write_digests
+from scoring.grading.notices import (
+    DELIVERY_KIND,
+    NOTICE_KIND,
+    deliver,
+    end_delivery,
+    prepare_deliveries,
+    send_notice,
+)
+from scoring.grading.regrades import (
+    advance_regrade,
+    cover,
+    drop_jobs,
+    fail_regrade,
+    resume_stranded,
+)
+from scoring.grading.selectors import owner_words
+from scoring.grading.services import (
     AGGREGATE_KIND,
     CHUNK_KIND,
     REGRADE_KIND,
     advance_batch_of,
+    aggregate_grading,
     fail_grading,
     finish_grading,
     lock_grading,
@@ -30,8 +45,7 @@ from .services.gradings import (
     settle_stranded,
     split_chunk,
 )
-from .services.item_summaries import summarise_older
-from .services.judge_runs import (
+from scoring.judging.runs import (
     JUDGE_KIND,
     end_run,
     finish_run,
@@ -40,18 +54,20 @@ from .services.judge_runs import (
     open_run,
     store_verdicts,
 )
-from .services.likeness import COMPARISON_KIND, flag_likenesses, write_digests
-from .services.notices import (
-    DELIVERY_KIND,
-    NOTICE_KIND,
-    deliver,
-    end_delivery,
-    prepare_deliveries,
-    send_notice,
+from scoring.leaderboard.charts import public_charts
+from scoring.leaderboard.drawings import DRAWING_KIND, draw_ahead, kept_library, queue_undrawn
+from scoring.leaderboard.services import (
+    RANKING_KIND,
+    RESAMPLE_KIND,
+    queue_missing,
+    rank_entries,
+    resample,
+    store_ranks,
+    store_replicates,
 )
-from .services.ranking import RANKING_KIND, rank_entries, store_ranks
-from .services.regrades import advance_regrade, cover, drop_jobs, fail_regrade, resume_stranded
-from .services.replicates import RESAMPLE_KIND, queue_missing, resample, store_replicates
+
+from .benchmarks import BENCHMARKS, get_benchmark
+from .models import Board, Delivery, Grading, JudgeRun
 
 # Until a judge that could not be asked is tried again.
 _UNTIL_JUDGED = timedelta(minutes=10)

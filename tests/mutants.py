@@ -54,7 +54,7 @@ GROUPS = {
         "portal/files/archives.py",
         "portal/datasets/sources/*.py",
         "scoring/benchmarks/reading.py",
-        "scoring/benchmarks/line_checks.py",
+        "scoring/benchmarks/checking.py",
         "portal/facts/labelstudio/tasks.py",
     ],
     "metrics": ["scoring/metrics/*.py"],

@@ -22,7 +22,7 @@ from portal.accounts.models import User
 from portal.audit.models import record_event
 from portal.datasets.models import Dataset, Selection
 from portal.facts.spans import check_labels
-from scoring.metrics.agreement_labels import OUTSIDE
+from scoring.metrics import OUTSIDE
 
 from .selectors import seen_guidelines
 

@@ -22,13 +22,12 @@ from annotation.models import (
 )
 from portal.accounts.models import User
 from portal.web.prepared import Parameter, Prepared
+from scoring.leaderboard.columns import GROUPED, BoardColumn, TableFrame, table_frame
+from scoring.leaderboard.rows import Row
+from scoring.leaderboard.selectors import best_first, ranked_sections, rows_of_table
+from scoring.leaderboard.telling import entry_as_told, told_columns
 from scoring.models import Board, Entry, ExpertReview, Grading, Phase, Submission
-from scoring.selectors.headings import GROUPED, BoardColumn
-from scoring.selectors.judge_cases import for_expert
-from scoring.selectors.leaderboard_rows import Row
-from scoring.selectors.leaderboards import best_first, ranked_sections, rows_of_table
-from scoring.selectors.table_frames import TableFrame, table_frame
-from scoring.selectors.telling import entry_as_told, told_columns
+from scoring.reliability.cases import for_expert
 
 PLACES_SHOWN = 3
 NEWEST_SHOWN = 6

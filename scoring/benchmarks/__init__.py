@@ -10,6 +10,7 @@ from pkgutil import resolve_name
 
 from .base import (
     Benchmark,
+    Chart,
     Column,
     GoldLine,
     ItemResult,
@@ -20,13 +21,16 @@ from .base import (
     ReportedRow,
     RuleTable,
     Scores,
+    TaskTree,
+    TreeItem,
+    TreeStage,
+    TreeTask,
     View,
+    common_charts,
     deciding_column,
 )
-from .charts import Chart, common_charts
 from .checking import GoldCheck, PredictionCheck, check_gold, check_predictions
 from .reading import ReadFault, ReadLimits
-from .task_tree import TaskTree, TreeItem, TreeStage, TreeTask
 
 
 class Registry(MutableMapping[str, Benchmark]):

@@ -1,16 +1,128 @@
-"""What every benchmark consists of. Plain values and functions: the site and `manage.py grade`
-use the same."""
+"""What every benchmark consists of. Plain values and functions: the site and `manage.py grade` use
+the same.
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+What each kind of chart draws stands in docs/charts.md.
+"""
+
+import csv
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from difflib import get_close_matches
+from pathlib import Path
 from typing import Any, Literal, Protocol
 
-from .charts import Chart
-from .contributions import Combined, Contribution, only_stratum
-from .items import ItemSummary, Sides
+from .items import Combined, Contribution, ItemSummary, Sides, only_stratum
 from .judging import Judging
 from .reading import ReadFault, ReadLimits, Source
-from .task_tree import TaskTree
+
+
+@dataclass(frozen=True)
+class TreeTask:
+    """A task: its key, which gold lines name, and what it asks, in a sentence."""
+
+    key: str
+    title: str
+    asks: str
+
+
+@dataclass(frozen=True)
+class TreeStage:
+    """A step of the work, what is done in it, and the keys of the tasks that are taken from it."""
+
+    title: str
+    told: str
+    tasks: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class TreeItem:
+    """What a gold line says of itself: its task's key, the kind of question, the condition of the
+    picture, and the answer."""
+
+    task: str
+    subtask: str
+    condition: str
+    answer: str
+
+
+@dataclass(frozen=True)
+class TaskTree:
+    """`work` names the work in words; a task can stand in several stages. `task_field` is the key
+    of a gold line under which its task stands."""
+
+    work: str
+    stages: tuple[TreeStage, ...]
+    tasks: tuple[TreeTask, ...]
+    task_field: str
+    read: Callable[[Mapping[str, Any]], TreeItem]
+
+
+Kind = Literal[
+    "ranks", "pair", "profile", "shares", "parts", "size", "tokens", "cost", "released", "history"
+]
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A chart by the keys of the figures that it shows; a figure that the board's options do not
+    have is left out of it.
+
+    `told` is the sentence beneath its title. `reference` is a value that a profile is read against,
+    such as 1 for "as good as before".
+    """
+
+    key: str
+    kind: Kind
+    title: str
+    told: str
+    figures: tuple[str, ...] = ()
+    reference: float | None = None
+
+
+def common_charts(deciding: str) -> tuple[Chart, ...]:
+    """Those that every benchmark has, of the figure by which its board is ordered."""
+    return (
+        Chart(
+            "size",
+            "size",
+            "Size and score",
+            "The score of each system against its number of parameters, as far as it is known.",
+            (deciding,),
+        ),
+        Chart(
+            "tokens",
+            "tokens",
+            "Output tokens and score",
+            "The score against the tokens written per item, as the card states them or else as "
+            "the lines of the submission do; on the line are the systems that no other beats with "
+            "as few.",
+            (deciding,),
+        ),
+        Chart(
+            "cost",
+            "cost",
+            "Cost and score",
+            "The score against the cost of the whole run; on the line stand the systems that no "
+            "other beats for as little.",
+            (deciding,),
+        ),
+        Chart(
+            "released",
+            "released",
+            "Release date and score",
+            "The score of each system against the day it came out, dense models and mixtures of "
+            "experts apart.",
+            (deciding,),
+        ),
+        Chart(
+            "history",
+            "history",
+            "Best score over time",
+            "Every result on the day it was published here; the line is the best one so far.",
+            (deciding,),
+        ),
+    )
+
 
 # The canonical line of one item, as plain JSON: what a release, a prediction or a JSON Lines file
 # holds.
@@ -307,3 +419,65 @@ class Benchmark:
         """Every column by its key: the benchmark's own, and those of its views."""
         figures = {c.key: c for view in self.views_for(options) for c in view.columns}
         return {**figures, **{column.key: column for column in self.columns_for(options)}}
+
+
+@dataclass(frozen=True)
+class Option:
+    """An option: its name, its default, and either the words it may be or a function that makes
+    it canonical."""
+
+    name: str
+    default: str
+    choices: tuple[str, ...] = ()
+    canonical: Callable[[object], str] | None = None
+
+    def check(self, value: object) -> str:
+        """The canonical form of a value; raises OptionError."""
+        if self.canonical is not None:
+            return self.canonical(value)
+        if value in self.choices:
+            return str(value)
+        allowed = " or ".join(self.choices)
+        raise OptionError(f"option {self.name} must be {allowed}, not {value!r}")
+
+
+def complete_options(options: tuple[Option, ...], raw: Mapping[str, object]) -> Options:
+    """Complete options in canonical form; raises OptionError for unknown names and wrong values."""
+    by_name = {option.name: option for option in options}
+    for name in raw:
+        if name not in by_name:
+            near = get_close_matches(name, by_name, n=1)
+            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(by_name)}"
+            raise OptionError(f"there is no option {name!r}; {hint}")
+    return {
+        name: option.check(raw[name]) if name in raw else option.default
+        for name, option in by_name.items()
+    }
+
+
+_CARD = (
+    "name",
+    "organisation",
+    "size",
+    "category",
+    "protocol",
+    "provenance",
+    "provenance_url",
+    "notes",
+)
+
+
+def load_reported(path: Path, *, counts: Collection[str] = ()) -> tuple[ReportedRow, ...]:
+    """The rows of a CSV file whose other columns are score columns, `counts` as they are and the
+    rest in per cent; an empty cell is no score."""
+    with path.open(encoding="utf-8", newline="") as file:
+        return tuple(_row(row, counts) for row in csv.DictReader(file))
+
+
+def _row(row: dict[str, str], counts: Collection[str]) -> ReportedRow:
+    scores = {
+        key: float(value) / (1 if key in counts else 100)
+        for key, value in row.items()
+        if key not in _CARD and value != ""
+    }
+    return ReportedRow(**{key: row[key] for key in _CARD}, scores=scores)

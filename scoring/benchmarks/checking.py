@@ -1,10 +1,96 @@
-"""Checks of whole files against each other, with every fault and not only the first."""
+"""Checks lines and whole files against each other, joins gold and predictions, scores them.
 
-from collections.abc import Collection, Iterable
+Every fault is told and not only the first, in one wording for every benchmark. Gold and predictions
+are joined by id without holding them in memory: a first pass checks every line and lays its
+canonical form down in a temporary file; what stays in memory is the ids and where each line lies.
+So files of every layout are joined alike, gzipped and zipped ones too, and a file that changes
+while it is graded does no harm. Joined items are scored on several cores, in the order of the gold
+and whatever their number.
+"""
+
+import json
+import os
+import tempfile
+from array import array
+from collections import deque
+from collections.abc import Collection, Iterable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from types import TracebackType
+from typing import Any, NamedTuple
 
-from .base import GoldLine, PredictionLine
-from .reading import ReadFault
+from .base import GoldLine, ItemResult, ItemScorer, Options, Payload, PredictionLine
+from .reading import LONGEST_ID, ReadFault, Record, quoted
+
+# Numbers from here on are not shown in messages.
+_LARGE = 1e12
+
+
+def check_id(record: Record) -> str | None:
+    """What is wrong with the record's `id`, if anything."""
+    if problem := check_text(record, "id", LONGEST_ID):
+        return problem
+    item = record.value["id"]
+    if not item.strip() or not item.isprintable():
+        return f"'id' must have 1 to {LONGEST_ID} printable characters"
+    return None
+
+
+def check_text(record: Record, key: str, longest: int) -> str | None:
+    """What is wrong with the text under a key, if anything: it may be empty."""
+    if key not in record.value:
+        return f"has no {key!r}"
+    text = record.value[key]
+    if not isinstance(text, str):
+        return f"{key!r} must be a string, not {kind_of(text)}"
+    if "\0" in text:
+        return f"{key!r} holds a NUL character"
+    if len(text) > longest:
+        return f"{key!r} is longer than {longest:,} characters"
+    return None
+
+
+def holds_nul(value: Any) -> bool:
+    """Whether a key or string in a JSON value has a NUL character, which no database stores."""
+    stack = [value]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, dict):
+            stack.extend(node)
+            stack.extend(node.values())
+        elif isinstance(node, list):
+            stack.extend(node)
+        elif isinstance(node, str) and "\0" in node:
+            return True
+    return False
+
+
+def kind_of(value: object) -> str:
+    """A JSON value's kind in words.
+
+    >>> kind_of(None), kind_of(True), kind_of([1])
+    ('null', 'true or false', 'a list')
+    """
+    if value is None:
+        return "null"
+    names = {str: "a string", bool: "true or false", int: "a number", float: "a number"}
+    return {**names, list: "a list"}.get(type(value), "an object")
+
+
+def named(value: object) -> str:
+    """A JSON value as a message names it: a short text or number itself, anything else its kind.
+
+    >>> named("kie"), named(45), named([[1]]), named(10**100)
+    ("'kie'", '45', 'a list', 'a number')
+    """
+    if isinstance(value, str):
+        return quoted(value)
+    is_short = isinstance(value, int | float) and abs(value) < _LARGE
+    return str(value) if is_short else kind_of(value)
+
 
 # Faults that are listed one by one; a file can hold a million of them.
 MOST_FAULTS = 1000
@@ -100,3 +186,231 @@ def used_again(line: GoldLine | PredictionLine, file: str, number: int) -> ReadF
 def unknown_id(line: PredictionLine) -> ReadFault:
     """The fault of a prediction for an item that the gold does not have."""
     return ReadFault(line.file, line.line, line.id, f"unknown id {line.id!r}")
+
+
+# What one chunk holds at most: few enough that chunks of heavy items spread over the cores, many
+# enough that handing them over costs nothing beside the scoring.
+_MOST_ITEMS = 256
+_MOST_BYTES = 256 * 1024
+_NONE = -1
+# One encoder for all lines: making it takes as long as a short line.
+_encode = json.JSONEncoder(ensure_ascii=False).encode
+
+
+class Place(NamedTuple):
+    """Where a line lies in the temporary file, in bytes."""
+
+    offset: int
+    length: int
+
+    def read(self, file: int) -> Payload:
+        """The line, from the file with this descriptor."""
+        payload: Payload = json.loads(os.pread(file, self.length, self.offset).decode("utf-8"))
+        return payload
+
+
+class JoinedItem(NamedTuple):
+    """A gold item and its prediction, if it has one."""
+
+    gold: Place
+    prediction: Place | None
+
+
+Chunk = tuple[JoinedItem, ...]
+
+
+class _Lines:
+    """Where lines lie and where they came from: about 32 bytes a line. An offset of _NONE stands
+    for a line that is not there."""
+
+    def __init__(self) -> None:
+        self.offsets = array("q")
+        self.lengths = array("q")
+        self._files = array("q")
+        self._numbers = array("q")
+        self._names: dict[str, int] = {}
+
+    def append(self) -> None:
+        """Makes room for a line that is not there yet."""
+        for part in (self.offsets, self.lengths, self._files, self._numbers):
+            part.append(_NONE)
+
+    def put(self, index: int, place: Place, line: GoldLine | PredictionLine) -> None:
+        self.offsets[index], self.lengths[index] = place
+        self._files[index] = self._names.setdefault(line.file, len(self._names))
+        self._numbers[index] = line.line
+
+    def place(self, index: int) -> Place | None:
+        offset = self.offsets[index]
+        return None if offset == _NONE else Place(offset, self.lengths[index])
+
+    def used_again(self, index: int, line: GoldLine | PredictionLine) -> ReadFault:
+        file = next(name for name, code in self._names.items() if code == self._files[index])
+        return used_again(line, file, self._numbers[index])
+
+
+class JoinedItems:
+    """The items of a gold file, in its order, with their predictions.
+
+    A context manager: the temporary file is gone at its end. `add_gold` is called once, and then
+    `add_predictions`; both take what a benchmark's readers yield, with `name` as the file to blame
+    if it is empty, and return the faults, with any of which nothing should be scored. They find
+    what `check_gold` and `check_predictions` find. Raises OSError where there is no room.
+    """
+
+    def __init__(self) -> None:
+        self._spool = tempfile.NamedTemporaryFile(prefix="factboard-grade-", suffix=".jsonl")  # noqa: SIM115 - closed by __exit__
+        self._size = 0
+        self._index: dict[str, int] = {}
+        self._gold = _Lines()
+        self._predictions = _Lines()
+
+    def __enter__(self) -> "JoinedItems":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._spool.close()
+
+    def __len__(self) -> int:
+        return len(self._index)
+
+    @property
+    def path(self) -> Path:
+        """The temporary file, whole once all lines were added."""
+        return Path(self._spool.name)
+
+    @property
+    def size(self) -> int:
+        """Bytes of all lines."""
+        return self._size
+
+    def add_gold(self, lines: Iterable[GoldLine | ReadFault], name: str = "gold") -> FaultList:
+        faults = FaultList()
+        for line in lines:
+            if isinstance(line, ReadFault):
+                faults.add(line)
+            elif line.id in self._index:
+                faults.add(self._gold.used_again(self._index[line.id], line))
+            else:
+                index = self._index[line.id] = len(self._index)
+                self._gold.append()
+                self._predictions.append()
+                self._gold.put(index, self._write(line.payload), line)
+        if not self._index and not faults.listed:
+            faults.add(ReadFault(name, 0, None, "holds no items"))
+        self._spool.flush()
+        return faults
+
+    def add_predictions(
+        self, lines: Iterable[PredictionLine | ReadFault], name: str = "submission"
+    ) -> FaultList:
+        faults = FaultList()
+        is_empty = True
+        for line in lines:
+            if isinstance(line, ReadFault):
+                faults.add(line)
+                continue
+            index = self._index.get(line.id)
+            if index is None:
+                faults.add(unknown_id(line))
+            elif self._predictions.place(index) is not None:
+                faults.add(self._predictions.used_again(index, line))
+            else:
+                is_empty = False
+                self._predictions.put(index, self._write(line.payload), line)
+        if is_empty and not faults.listed:
+            faults.add(ReadFault(name, 0, None, "holds no predictions"))
+        self._spool.flush()
+        return faults
+
+    def chunks(self) -> Iterator[Chunk]:
+        """All items in gold order, some at a time."""
+        chunk: list[JoinedItem] = []
+        size = 0
+        for index in range(len(self._index)):
+            gold = Place(self._gold.offsets[index], self._gold.lengths[index])
+            prediction = self._predictions.place(index)
+            length = gold.length + (prediction.length if prediction else 0)
+            if chunk and (len(chunk) == _MOST_ITEMS or size + length > _MOST_BYTES):
+                yield tuple(chunk)
+                chunk, size = [], 0
+            chunk.append(JoinedItem(gold, prediction))
+            size += length
+        if chunk:
+            yield tuple(chunk)
+
+    def _write(self, payload: Payload) -> Place:
+        data = _encode(payload).encode("utf-8") + b"\n"
+        self._spool.write(data)
+        place = Place(self._size, len(data))
+        self._size += len(data)
+        return place
+
+
+# Below both of these the processes would take longer to start than the items to score.
+_FEW_ITEMS = 2_000
+_FEW_BYTES = 1024 * 1024
+# Chunks handed out ahead per process. Results that wait for an earlier one are in memory.
+_AHEAD = 4
+
+
+def jobs_for(items: JoinedItems) -> int:
+    """How many processes suit these items: all cores of this process, or one if they are few."""
+    if len(items) < _FEW_ITEMS and items.size < _FEW_BYTES:
+        return 1
+    return cores()
+
+
+def cores() -> int:
+    """The cores that this process may use; a container is often given fewer than there are."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def score_items(
+    items: JoinedItems, score_item: ItemScorer, options: Options, jobs: int
+) -> Iterator[ItemResult]:
+    """The results of all items, in the order of the gold, as a stream.
+
+    With more than one job `score_item` must be something that can be pickled, such as a function of
+    a module. Raises BrokenProcessPool when one of these is ended from outside.
+    """
+    score = partial(score_chunk, items.path, score_item, options)
+    if jobs == 1:
+        for chunk in items.chunks():
+            yield from score(chunk)
+        return
+    executor = ProcessPoolExecutor(jobs)
+    try:
+        chunks = items.chunks()
+        waiting: deque[Future[list[ItemResult]]] = deque(
+            executor.submit(score, chunk) for chunk in islice(chunks, jobs * _AHEAD)
+        )
+        while waiting:
+            results = waiting.popleft().result()
+            waiting.extend(executor.submit(score, chunk) for chunk in islice(chunks, 1))
+            yield from results
+    finally:
+        executor.shutdown(cancel_futures=True)
+
+
+def score_chunk(
+    path: Path, score_item: ItemScorer, options: Options, chunk: Chunk
+) -> list[ItemResult]:
+    """The results of one chunk, whose lines lie in the file at `path`."""
+    with path.open("rb", buffering=0) as file:
+        descriptor = file.fileno()
+        return [
+            score_item(
+                item.gold.read(descriptor),
+                None if item.prediction is None else item.prediction.read(descriptor),
+                options,
+            )
+            for item in chunk
+        ]

@@ -1,9 +1,128 @@
-"""What lists and comparisons need of one item's result, whatever the benchmark."""
+"""What single items add to the figures that have an interval, and what lists need of one item.
 
-from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+Every benchmark says what one result adds to which figure; with this the figures can be computed of
+any documents, drawn any number of times. Source of the procedure: METRICS §9 of the design, with
+the percentile bootstrap of `scoring.metrics.intervals`.
+"""
 
-from .contributions import Contribution
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from scoring.metrics.intervals import Replicates, Resampling
+
+
+# Where a value stands in a mean of means, from the outside in, such as ("KIE", "KIE_zh").
+Part = tuple[str, ...]
+# No stratum is called so: its name has a line break at its end.
+_POOL = "several\n"
+
+
+class Contribution(NamedTuple):
+    """What one item adds to one figure: numerator and denominator of the part it belongs to."""
+
+    figure: str
+    numerator: float
+    denominator: float = 1.0
+    part: Part = ()
+
+
+@dataclass(frozen=True)
+class Combined:
+    """A figure computed from others: `function` takes an array of values of each of `figures`."""
+
+    figures: tuple[str, ...]
+    function: Callable[..., Any]
+
+
+class Observation(NamedTuple):
+    """A result and the document that it is of; several items may be of one document."""
+
+    document: str
+    result: Mapping[str, Any]
+
+
+def resampled_documents(
+    observations: Iterable[Observation],
+    stratum: Callable[[Mapping[str, Any]], str],
+    *,
+    seed: str,
+) -> "Resampling":
+    """The weights of the documents, each drawn within its stratum: the strata of all its items.
+    Documents of several strata that no other document has together are drawn with each other.
+
+    Raises ValueError without observations.
+    """
+    from scoring.metrics.intervals import resampling
+
+    strata: dict[str, set[str]] = {}
+    for document, result in observations:
+        strata.setdefault(document, set()).add(stratum(result))
+    documents = sorted(strata)
+    names = _stratum_names(strata)
+    return resampling(documents, seed=seed, strata=[names[document] for document in documents])
+
+
+def _stratum_names(strata: Mapping[str, set[str]]) -> dict[str, str]:
+    """By document. Alone in its stratum a document would always be drawn once, as if it could not
+    vary: those of several strata that nobody shares are a stratum together, and a single one of
+    them goes to the largest stratum with which it shares a part."""
+    names = {document: "\n".join(sorted(parts)) for document, parts in strata.items()}
+    sizes = Counter(names.values())
+    alone = [name for name, parts in strata.items() if len(parts) > 1 and sizes[names[name]] == 1]
+    if len(alone) > 1:
+        return names | dict.fromkeys(alone, _POOL)
+    for only in alone:
+        near = [name for name in strata if name != only and strata[name] & strata[only]]
+        shared = [names[name] for name in near]
+        names[only] = max(shared, key=lambda name: (sizes[name], name), default=names[only])
+    return names
+
+
+def replicated(
+    observations: Iterable[Observation],
+    contribute: Callable[[Mapping[str, Any]], Iterable[Contribution]],
+    combined: Mapping[str, Combined],
+    weights: "Resampling",
+) -> "dict[str, Replicates]":
+    """The replicates of every figure that any item adds to, and of those computed from them."""
+    from scoring.metrics.intervals import bootstrap, combine, tally
+
+    listed: dict[str, _Columns] = {}
+    for document, result in observations:
+        for each in contribute(result):
+            listed.setdefault(each.figure, _Columns([], [], [], [])).add(document, each)
+    found = {
+        figure: bootstrap(
+            tally(columns.documents, columns.sums, columns.counts, columns.parts), weights
+        )
+        for figure, columns in listed.items()
+    }
+    for figure, recipe in combined.items():
+        if all(part in found for part in recipe.figures):
+            found[figure] = combine(recipe.function, *(found[part] for part in recipe.figures))
+    return found
+
+
+@dataclass(frozen=True)
+class _Columns:
+    documents: list[str]
+    sums: list[float]
+    counts: list[float]
+    parts: list[Part]
+
+    def add(self, document: str, each: Contribution) -> None:
+        self.documents.append(document)
+        self.sums.append(each.numerator)
+        self.counts.append(each.denominator)
+        self.parts.append(each.part)
+
+
+def only_stratum(result: Mapping[str, Any]) -> str:  # noqa: ARG001 - the same for every result
+    """Of a benchmark whose figures are of all items together."""
+    return ""
 
 
 class ItemSummary(NamedTuple):
@@ -45,3 +164,17 @@ def named_errors(result: Mapping[str, Any], names: Mapping[str, str]) -> list[st
     ['missed']
     """
     return [words for key, words in names.items() if result.get(key)]
+
+
+MOST_CHARACTERS = 200
+
+
+def excerpt(text: str) -> str:
+    """The beginning of a text that came from JSON, which may hold what no database can store: NUL
+    and halves of surrogate pairs are replaced.
+
+    >>> excerpt("Net\\0 loss \\ud83d")
+    'Net\ufffd loss ?'
+    """
+    short = text[:MOST_CHARACTERS].replace("\0", "\N{REPLACEMENT CHARACTER}")
+    return short.encode("utf-8", "replace").decode("utf-8")

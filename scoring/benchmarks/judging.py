@@ -1,7 +1,8 @@
-"""How an LLM judge takes part in a benchmark.
+"""How an LLM judge takes part in a benchmark, and what matchers of facts are called.
 
 Asking is not done here: what is to be asked follows from an item, and the answers are data, like
-the prediction. So a score is a pure function of all three.
+the prediction. So a score is a pure function of all three. The matchers themselves load numerical
+libraries; their names do not.
 """
 
 import re
@@ -11,6 +12,22 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from scoring.judge.questions import Question
+
+
+JUDGE = "judge"
+# In the order in which they are shown.
+TITLES = {"aligned": "Aligned", "substring": "Substring", JUDGE: "LLM judge"}
+NAMES = tuple(TITLES)
+
+
+def short_name(matcher: str) -> str:
+    """The matcher without what a judge goes by.
+
+    >>> short_name("substring"), short_name("judge(gpt-4o,facts-1)")
+    ('substring', 'judge')
+    """
+    return matcher.partition("(")[0]
+
 
 # As `base`, which imports this module, calls them.
 _Payload = dict[str, Any]

@@ -1,13 +1,422 @@
-"""A chart as Vega-Lite. Names are values of the data, never parts of an expression."""
+"""A chart as Vega-Lite: bars, slopes, dots, cells. Names are values of the data, never
+parts of an expression.
+"""
 
 from typing import Any
 
-from .bar_specs import bars_layers
-from .grid_specs import cells_layers, dots_layers
-from .look import CONFIG, PADDING, PAPER, PARAMS, WIDE, Room
-from .scatter_specs import scatter_layers
-from .shapes import Bars, Grid, Scatter, Shape
-from .slope_specs import slope_layers
+from .look import (
+    ACCENT,
+    COLOURS,
+    CONFIG,
+    INK,
+    LETTER,
+    MUTED,
+    ORANGE,
+    PADDING,
+    PAPER,
+    PARAMS,
+    SHAPES,
+    WIDE,
+    Room,
+    clean,
+    legend_columns,
+    legend_letters,
+    short_names,
+    standing_out,
+    tooltip,
+)
+from .scatter import Span, scatter_layers, span
+from .shapes import Bars, Grid, Scatter, Shape, Slope, Slopes
+
+# Of the whole picture, which is known before it is drawn.
+BARS_HEIGHT = 260
+
+
+def bars_layers(chart: Bars, room: Room) -> dict[str, Any]:
+    """A bar for each range, with its count above."""
+    if not chart.bars:
+        raise ValueError("a chart needs at least one bar")
+    most = max(bar.number for bar in chart.bars)
+    edges = sorted({chart.axis.drawn(end) for bar in chart.bars for end in (bar.low, bar.high)})
+    across = {
+        "type": "quantitative",
+        "title": chart.axis.title,
+        "scale": {"domain": [edges[0], edges[-1]], "nice": False},
+        "axis": {"grid": False, "labelFlush": False, "values": edges},
+    }
+    return {
+        "width": room.width,
+        "height": BARS_HEIGHT,
+        "autosize": {"type": "fit", "contains": "padding"},
+        "data": {
+            "values": [
+                {
+                    "low": chart.axis.drawn(bar.low),
+                    "high": chart.axis.drawn(bar.high),
+                    "middle": chart.axis.drawn((bar.low + bar.high) / 2),
+                    "number": bar.number,
+                    "text": str(bar.number) if bar.number else "",
+                    "told": chart.told(bar),
+                }
+                for bar in chart.bars
+            ]
+        },
+        "encoding": {
+            "x": {**across, "field": "low"},
+            "y": {
+                "field": "number",
+                "type": "quantitative",
+                "title": chart.counted,
+                "scale": {"domain": [0, max(most, 1) * 1.1], "nice": False},
+                # Nothing is counted by halves.
+                "axis": {"tickCount": min(5, most), "tickMinStep": 1, "format": "d"},
+            },
+        },
+        "layer": [
+            {
+                "mark": {"type": "rect", "color": ACCENT, "stroke": PAPER},
+                "encoding": {
+                    "x2": {"field": "high"},
+                    "y2": {"datum": 0},
+                    "tooltip": tooltip(("told", chart.axis.title), ("number", chart.counted)),
+                },
+            },
+            {
+                "mark": {"type": "text", "baseline": "bottom", "dy": -3, "color": INK},
+                "encoding": {
+                    "x": {**across, "field": "middle"},
+                    "text": {"field": "text", "type": "nominal"},
+                },
+            },
+        ],
+    }
+
+
+_ROW = 24
+UP, SAME, DOWN = "better on the right", "same rank", "worse on the right"
+_COLOURS = {UP: ACCENT, SAME: MUTED, DOWN: ORANGE}
+_DASHES = {UP: [1, 0], SAME: [2, 3], DOWN: [7, 4]}
+
+
+def slope_layers(chart: Slopes, room: Room) -> dict[str, Any]:
+    """Equal ranks stand below each other, with the same number."""
+    if not chart.slopes:
+        raise ValueError("a chart needs at least one line")
+    names = short_names([slope.name for slope in chart.slopes], room.longest_name)
+    left = _places([(slope.left, name) for slope, name in zip(chart.slopes, names, strict=True)])
+    right = _places([(slope.right, name) for slope, name in zip(chart.slopes, names, strict=True)])
+    lines = [
+        {
+            "x": x,
+            "y": place,
+            "name": name,
+            "change": _change(slope),
+            "whole": clean(slope.name),
+            "left": slope.left,
+            "right": slope.right,
+        }
+        for slope, name in zip(chart.slopes, names, strict=True)
+        for x, place in ((0, left[name]), (1, right[name]))
+    ]
+    changes = [each for each in _COLOURS if any(line["change"] == each for line in lines)]
+    return {
+        "width": room.between,
+        "height": _ROW * len(names),
+        "encoding": {
+            "x": {
+                "field": "x",
+                "type": "quantitative",
+                "axis": None,
+                "scale": {"domain": [0, 1], "nice": False},
+            },
+            "y": {
+                "field": "y",
+                "type": "quantitative",
+                "axis": None,
+                "scale": {"domain": [-1.2, len(names)], "reverse": True, "nice": False},
+            },
+        },
+        "layer": [
+            _lines(chart, lines, changes, room),
+            _texts(
+                chart.left,
+                "right",
+                0,
+                [f"{n}  {s.left}" for n, s in _named(chart, names)],
+                left,
+                names,
+            ),
+            _texts(
+                chart.right,
+                "left",
+                1,
+                [f"{s.right}  {n}" for n, s in _named(chart, names)],
+                right,
+                names,
+            ),
+        ],
+    }
+
+
+def _named(chart: Slopes, names: list[str]) -> list[tuple[str, Slope]]:
+    return list(zip(names, chart.slopes, strict=True))
+
+
+def _places(ranked: list[tuple[int, str]]) -> dict[str, int]:
+    return {name: place for place, (_, name) in enumerate(sorted(ranked))}
+
+
+def _change(slope: Slope) -> str:
+    return SAME if slope.left == slope.right else UP if slope.right < slope.left else DOWN
+
+
+def _lines(
+    chart: Slopes, lines: list[dict[str, Any]], changes: list[str], room: Room
+) -> dict[str, Any]:
+    told = (("whole", "System"), ("left", _rank(chart.left)), ("right", _rank(chart.right)))
+    return {
+        "data": {"values": lines},
+        "mark": {"type": "line", "strokeWidth": 2},
+        "encoding": {
+            "detail": {"field": "name", "type": "nominal"},
+            "color": _scaled(changes, [_COLOURS[each] for each in changes], room),
+            "strokeDash": _scaled(changes, [_DASHES[each] for each in changes], room),
+            "opacity": standing_out(),
+            "tooltip": tooltip(*told),
+        },
+    }
+
+
+def _rank(order: str) -> str:
+    return f"Rank {order}"
+
+
+def _scaled(domain: list[str], values: list[Any], room: Room) -> dict[str, Any]:
+    return {
+        "field": "change",
+        "type": "nominal",
+        "sort": None,
+        "title": None,
+        "scale": {"domain": domain, "range": values},
+        "legend": {"columns": legend_columns(domain, room.width)},
+    }
+
+
+def _texts(
+    head: str, align: str, x: int, texts: list[str], places: dict[str, int], names: list[str]
+) -> dict[str, Any]:
+    rows = [
+        {"x": x, "y": places[name], "text": text, "name": name}
+        for name, text in zip(names, texts, strict=True)
+    ]
+    return {
+        "layer": [
+            _text([{"x": x, "y": -1, "text": head}], align),
+            _text(rows, align, opacity=standing_out()),
+        ]
+    }
+
+
+def _text(values: list[dict[str, Any]], align: str, **encoding: Any) -> dict[str, Any]:
+    return {
+        "data": {"values": values},
+        "mark": {
+            "type": "text",
+            "align": align,
+            "baseline": "middle",
+            "dx": -10 if align == "right" else 10,
+            "color": INK,
+        },
+        "encoding": {"text": {"field": "text", "type": "nominal"}, **encoding},
+    }
+
+
+_DOTS_ROW = 34
+_CELL_HEIGHT, _CELL_WIDTH, _NARROWEST = 26, 90, 36
+# So many rows, which are the best, have a colour of their own.
+COLOURED = len(COLOURS)
+_OTHERS = "Others"
+# A darker cell would not let its figure be read.
+_DARKEST = 0.45
+
+
+def dots_layers(chart: Grid, room: Room) -> dict[str, Any]:
+    """The first rows have colours, all others are grey behind them."""
+    columns = _columns(chart, room)
+    width = room.width - _beside(columns)
+    # Names stand in the legend alone, one below the other if they are long.
+    names = short_names([row.name for row in chart.rows], legend_letters(width))
+    shown = names[:COLOURED] + ([_OTHERS] if len(names) > COLOURED else [])
+    values: list[dict[str, Any]] = [
+        {
+            "column": column,
+            "value": chart.axis.drawn(value),
+            "row": name if place < COLOURED else _OTHERS,
+            "name": name,
+            "whole": clean(row.name),
+            "told": chart.axis.show(value),
+        }
+        for place, (name, row) in enumerate(zip(names, chart.rows, strict=True))
+        for column, value in zip(columns, row.values, strict=True)
+        if value is not None
+    ]
+    if not values:
+        raise ValueError("a chart needs at least one figure")
+    reference = [] if chart.reference is None else [chart.axis.drawn(chart.reference)]
+    across = span([*(value["value"] for value in values), *reference], width)
+    coloured = [value for value in values if value["row"] != _OTHERS]
+    grey = [value for value in values if value["row"] == _OTHERS]
+    return {
+        "width": width,
+        "height": _DOTS_ROW * len(chart.columns),
+        "layer": [
+            *(_reference(each, across.low, across.high) for each in reference),
+            *(_dots(chart, part, shown, across, room) for part in (grey, coloured) if part),
+        ],
+    }
+
+
+def _columns(chart: Grid, room: Room) -> list[str]:
+    return short_names(chart.columns, room.longest_head)
+
+
+def _beside(labels: list[str]) -> int:
+    """What the labels take beside the plot, with the padding."""
+    return round(max(map(len, labels)) * LETTER) + 20 + 2 * PADDING
+
+
+def _x(chart: Grid, domain: list[float], room: Room) -> dict[str, Any]:
+    return {
+        "field": "value",
+        "type": "quantitative",
+        "title": chart.axis.title,
+        "scale": {"domain": domain, "nice": False, "zero": False},
+        "axis": {"tickCount": min(10, room.width // 60)},
+    }
+
+
+def _dots(
+    chart: Grid, values: list[dict[str, Any]], shown: list[str], across: Span, room: Room
+) -> dict[str, Any]:
+    # Of the others what lies beneath shows through.
+    opacity = 0.5 if values[0]["row"] == _OTHERS else 1
+    colours = [MUTED if name == _OTHERS else COLOURS[place] for place, name in enumerate(shown)]
+    shapes = ["circle" if name == _OTHERS else SHAPES[place] for place, name in enumerate(shown)]
+    scaled = {
+        "field": "row",
+        "type": "nominal",
+        "sort": None,
+        "title": None,
+        "legend": {"columns": legend_columns(shown, across.length)},
+    }
+    return {
+        "data": {"values": values},
+        "mark": {"type": "point", "filled": True, "size": 90},
+        "encoding": {
+            "x": _x(chart, [across.low, across.high], room),
+            "y": {
+                "field": "column",
+                "type": "nominal",
+                "sort": None,
+                "title": None,
+                "axis": {"grid": True},
+                "scale": {"domain": _columns(chart, room)},
+            },
+            "color": {**scaled, "scale": {"domain": shown, "range": colours}},
+            "shape": {**scaled, "scale": {"domain": shown, "range": shapes}},
+            "opacity": standing_out(opacity),
+            "tooltip": tooltip(
+                ("whole", chart.row_head), ("column", "Figure"), ("told", chart.axis.title)
+            ),
+        },
+    }
+
+
+def _reference(value: float, low: float, high: float) -> dict[str, Any]:
+    return {
+        "data": {"values": [{"value": value}]},
+        "mark": {"type": "rule", "color": INK, "strokeDash": [5, 4]},
+        "encoding": {
+            "x": {
+                "field": "value",
+                "type": "quantitative",
+                "scale": {"domain": [low, high], "nice": False, "zero": False},
+            },
+        },
+    }
+
+
+def cells_layers(chart: Grid, room: Room) -> dict[str, Any]:
+    columns = _columns(chart, room)
+    names = short_names([row.name for row in chart.rows], room.longest_name)
+    values: list[dict[str, Any]] = [
+        {
+            "name": name,
+            "whole": clean(row.name),
+            "column": column,
+            "value": chart.axis.drawn(value),
+            "text": chart.axis.show(value),
+        }
+        for name, row in zip(names, chart.rows, strict=True)
+        for column, value in zip(columns, row.values, strict=True)
+        if value is not None
+    ]
+    if not values:
+        raise ValueError("a chart needs at least one figure")
+    low, high = (each(value["value"] for value in values) for each in (min, max))
+    width = (room.width - _beside(names)) // len(columns)
+    width = max(_NARROWEST, min(_CELL_WIDTH, width))
+    return {
+        "width": width * len(columns),
+        "height": _CELL_HEIGHT * len(chart.rows),
+        "data": {"values": values},
+        "encoding": {
+            "x": {
+                "field": "column",
+                "type": "nominal",
+                "sort": None,
+                "title": None,
+                "scale": {"domain": columns},
+                "axis": {"orient": "top", "labelAngle": -40, "domain": False, "ticks": False},
+            },
+            "y": {
+                "field": "name",
+                "type": "nominal",
+                "sort": None,
+                "title": None,
+                "scale": {"domain": names},
+                "axis": {"domain": False, "ticks": False},
+            },
+        },
+        "layer": [
+            {
+                "mark": {"type": "rect", "color": ACCENT, "stroke": PAPER},
+                "encoding": {
+                    "fillOpacity": {
+                        "field": "value",
+                        "type": "quantitative",
+                        "legend": None,
+                        "scale": {
+                            "domain": [low, high if high > low else low + 1],
+                            "range": [0.03, _DARKEST],
+                        },
+                    },
+                    "opacity": standing_out(),
+                    "tooltip": tooltip(
+                        ("whole", chart.row_head), ("column", "Figure"), ("text", chart.axis.title)
+                    ),
+                },
+            },
+            {
+                "mark": {"type": "text", "color": INK, "fontSize": 11},
+                "encoding": {
+                    "text": {"field": "text", "type": "nominal"},
+                    "opacity": standing_out(),
+                },
+            },
+        ],
+    }
+
 
 Spec = dict[str, Any]
 

@@ -1,19 +1,71 @@
-"""Asks each question once: from what is kept, from whoever is asking it already, or anew."""
+"""Asks each question once: from what is kept, from whoever is asking it already, or anew.
 
-from concurrent.futures import Future
+Answers were paid for, and are kept by the hash of their question. Many items are judged at once, in
+order, and what that would take can be planned before.
+"""
+
+import contextlib
+import json
+import os
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 
 from pydantic import ValidationError
 
-from .cache import AnswerCache
-from .endpoint import Reply
-from .faults import Unscored
-from .questions import Message, Question
-from .schema import Answer
+from .endpoint import Reply, Stopped, Unscored, Usage
+from .questions import Answer, Message, Question, estimated_tokens
 
 if TYPE_CHECKING:
     from .client import Client
+
+
+Record = dict[str, Any]
+
+
+class AnswerCache(Protocol):
+    """For use by many threads and processes at once."""
+
+    def get(self, key: str) -> Record | None: ...
+
+    def put(self, key: str, record: Record) -> None: ...
+
+
+class FolderCache:
+    """A file per answer, which appears under its name only when all of it is written: whoever is
+    killed leaves whole answers, and goes on from them."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def get(self, key: str) -> Record | None:
+        try:
+            record = json.loads(self._path(key).read_text(encoding="utf-8"))
+        except (FileNotFoundError, ValueError):
+            return None
+        return record if isinstance(record, dict) else None
+
+    def put(self, key: str, record: Record) -> None:
+        path = self._path(key)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, partial = tempfile.mkstemp(dir=path.parent, suffix=".partial")
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                json.dump(record, file)
+            Path(partial).replace(path)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                Path(partial).unlink(missing_ok=True)
+            raise
+
+    def _path(self, key: str) -> Path:
+        """Two letters make a folder: a million files in one are slow to list."""
+        return self._folder / key[:2] / f"{key}.json"
+
 
 A = TypeVar("A", bound=Answer)
 # Problems of an answer that are told back to the judge.
@@ -121,3 +173,59 @@ def _repair(reply: Reply, problem: str) -> list[Message]:
             "with one complete JSON object of the form that was asked for and nothing else.",
         },
     ]
+
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+@dataclass(frozen=True)
+class Judged(Generic[T, R]):
+    """An item with its result, or without one and why; `is_stopped` if no item would have fared
+    better."""
+
+    item: T
+    result: R | None
+    reason: str = ""
+    is_stopped: bool = False
+
+
+class Plan(NamedTuple):
+    """Calls that would be made, tokens at most without a repaired answer, and questions whose
+    answer is kept already."""
+
+    usage: Usage
+    kept: int
+
+
+def judge_all(
+    items: Iterable[T], judge: Callable[[T], R], concurrency: int
+) -> Iterator[Judged[T, R]]:
+    """Every item once, in order. After a stop the rest are still tried, since answers that are
+    kept cost nothing."""
+
+    def attempt(item: T) -> Judged[T, R]:
+        try:
+            return Judged(item, judge(item))
+        except (Unscored, Stopped) as fault:
+            return Judged(item, None, str(fault), isinstance(fault, Stopped))
+
+    with ThreadPoolExecutor(concurrency, thread_name_prefix="judge") as pool:
+        yield from pool.map(attempt, items)
+
+
+def plan(questions: Iterable[Question[Any]], cache: AnswerCache, model: str) -> Plan:
+    """What asking these questions would take; equal ones are asked once."""
+    usage, kept = Usage(), 0
+    seen: set[str] = set()
+    for question in questions:
+        key = question.key(model)
+        if key in seen:
+            continue
+        seen.add(key)
+        if kept_answer(cache, model, question) is not None:
+            kept += 1
+        else:
+            tokens = estimated_tokens(question.messages())
+            usage += Usage(tokens, question.most_output, calls=1)
+    return Plan(usage, kept)

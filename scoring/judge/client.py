@@ -13,12 +13,8 @@ import httpx2
 import openai
 from openai.types.chat import ChatCompletion
 
-from .budget import Budget, Ticket, Usage
-from .endpoint import Endpoint, Reply
-from .faults import Stopped, Unscored
-from .pacing import Pacer
-from .questions import Message, estimated_tokens
-from .schema import Answer, response_format
+from .endpoint import Budget, Endpoint, Pacer, Reply, Stopped, Ticket, Unscored, Usage
+from .questions import Answer, Message, estimated_tokens, response_format
 
 # So many questions in a row without any answer: the endpoint is down, others need not be tried.
 _DEAD_AFTER = 5

@@ -12,8 +12,7 @@ from scoring.metrics.receipts import FIELDS as RULES
 from scoring.metrics.receipts import Protocol, compare_field
 
 from .asking import Asker
-from .questions import FIELDS, Question
-from .schema import FieldAnswer
+from .questions import FIELDS, FieldAnswer, Question
 
 _MOST_OUTPUT = 200
 # No reading is that much longer than a reference that means the same, but one that has something

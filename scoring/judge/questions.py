@@ -1,7 +1,8 @@
 """A question to the judge: a prompt, what is compared, and the form of the answer.
 
 What is compared stands between lines that hold a random boundary, which is drawn anew for every
-call: no text can know it, and so none can pretend that its section has ended.
+call: no text can know it, and so none can pretend that its section has ended. The judge's own
+totals are not asked for: they are counted here.
 
 The prompts are versioned files in prompts/. A prompt that was used is never changed: another
 wording is another file with the next number, since the version stands in signatures and in the keys
@@ -13,11 +14,60 @@ import json
 import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from string import Template
-from typing import Generic, TypeVar
+from typing import Annotated, Any, Generic, Literal, TypeVar
 
-from .schema import Answer
+from pydantic import BaseModel, BeforeValidator, ConfigDict
+
+
+def _no_text(value: object) -> object:
+    return "" if value is None else value
+
+
+class Answer(BaseModel):
+    """An answer. Endpoints that hold to a schema want every object closed and every key required;
+    what others add is left aside."""
+
+    model_config = ConfigDict(extra="ignore", json_schema_extra={"additionalProperties": False})
+
+
+class FactRow(Answer):
+    """What the judge says of gold fact `n`; `matched_text` is copied from the prediction, or
+    empty."""
+
+    n: int
+    found: bool
+    correct: bool
+    matched_text: Annotated[str, BeforeValidator(_no_text)]
+    why: str
+
+
+class FactsAnswer(Answer):
+    structure_score: Literal[0, 1, 2]
+    structure_explanation: str
+    facts: list[FactRow]
+    overall_explanation: str
+
+
+class FieldAnswer(Answer):
+    same: bool
+    why: str
+
+
+@cache
+def response_format(schema: type[Answer]) -> dict[str, Any]:
+    """The schema as chat completions take it; making it takes longer than sending it."""
+    return {
+        "type": "json_schema",
+        "json_schema": {
+            "name": schema.__name__,
+            "strict": True,
+            "schema": schema.model_json_schema(),
+        },
+    }
+
 
 A = TypeVar("A", bound=Answer)
 Message = dict[str, str]

@@ -21,8 +21,7 @@ from scoring.benchmarks import (
     ReadFault,
     Scores,
 )
-from scoring.benchmarks.checking import FaultList
-from scoring.benchmarks.streaming import JoinedItems
+from scoring.benchmarks.checking import FaultList, JoinedItems
 
 BAD_INPUT = 2
 # So many faults are printed; the rest is counted.

@@ -16,10 +16,8 @@ from numpy.typing import NDArray
 
 from portal.facts import Span
 
-from .agreement import Ratings, entity_items, token_ratings, trim_spans
-from .agreement_extras import overlap_matches
-from .intervals import Floats, Interval, Replicates
-from .resampling import FEWEST_RESAMPLES, resampling
+from .agreement import Ratings, entity_items, overlap_matches, token_ratings, trim_spans
+from .intervals import FEWEST_RESAMPLES, Floats, Interval, Replicates, resampling
 
 Counts = NDArray[np.int64]
 

@@ -1,13 +1,16 @@
-"""Structured answers: the JSON in a model's response, flattened to a set of fields, and its F1.
+"""Structured answers: the JSON in a model's response, flattened to a set of fields, and its F1; and
+how much of a score is kept under harder conditions.
 
-Source: FCMBench (arXiv 2601.00150), section 3.4, in the rules of its published evaluator.
-Everything is bounded: what breaks a limit is unparseable, like text that holds no JSON. Values are
-those that `parse_json` gives, so none is nested deeper than DEEPEST levels.
+Source: FCMBench (arXiv 2601.00150), section 3.4, in the rules of its published evaluator: F1 of the
+fields; per capture condition the F1 divided by that on normal captures. Everything is bounded: what
+breaks a limit is unparseable, like text that holds no JSON. Values are those that `parse_json`
+gives, so none is nested deeper than DEEPEST levels.
 """
 
 import json
+import math
 import re
-from collections.abc import Set
+from collections.abc import Mapping, Set
 from typing import Any
 
 from .limits import is_deeper
@@ -168,3 +171,34 @@ def _ordered(value: Any) -> Any:
     if isinstance(value, list):
         return [_ordered(child) for child in value]
     return value
+
+
+def relative_scores(scores: Mapping[str, float | None], baseline: str) -> dict[str, float | None]:
+    """Each condition's score divided by that of the baseline condition; higher is better.
+
+    `scores` are rates in [0, 1]; a ratio is at least 0 and may exceed 1. None where the condition
+    has no score, and everywhere when the baseline has none or scores 0. The baseline's own ratio,
+    1, is among them.
+
+    >>> relative_scores({"normal": 0.8, "blur": 0.4, "glare": None}, "normal")
+    {'normal': 1.0, 'blur': 0.5, 'glare': None}
+    """
+    base = scores.get(baseline)
+    return {
+        condition: score / base if score is not None and base else None
+        for condition, score in scores.items()
+    }
+
+
+def mean_relative_score(scores: Mapping[str, float | None], baseline: str) -> float | None:
+    """Mean of the ratios of all conditions but the baseline; None when there is no ratio.
+
+    >>> mean_relative_score({"normal": 0.5, "blur": 0.25, "glare": 0.5}, "normal")
+    0.75
+    """
+    ratios = [
+        ratio
+        for condition, ratio in relative_scores(scores, baseline).items()
+        if condition != baseline and ratio is not None
+    ]
+    return math.fsum(ratios) / len(ratios) if ratios else None

@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from .receipt_lists import (
+from .receipt_values import (
     LARGEST_DIFFERENCE,
     ROUNDING,
     WEIGHTS,
@@ -21,17 +21,15 @@ from .receipt_lists import (
     Weights,
     assign,
     compare_items,
-    line_items,
-    text_items,
-    text_similarities,
-)
-from .receipt_text import (
     is_empty,
     is_empty_amount,
+    line_items,
     normal_text,
     parse_amount,
     same_amount,
     same_text,
+    text_items,
+    text_similarities,
 )
 
 Kind = Literal["exact", "amount", "semantic", "list"]

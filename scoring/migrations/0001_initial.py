@@ -9,7 +9,7 @@ import django.utils.timezone
 import scoring.models.boards
 from django.conf import settings
 from django.db import migrations, models
-from scoring.models import judge_endpoints
+from scoring.models import judging as judge_endpoints
 
 
 class Migration(migrations.Migration):

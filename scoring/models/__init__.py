@@ -4,25 +4,30 @@ Imports go one way: `entries` and `rank_moves` may import `gradings`, that one `
 `attempts`, `judge_endpoints`, `judging`, `likeness` or `submissions`, these `boards`.
 """
 
-from .attempts import Attempt
 from .boards import Board, Phase, Window
-from .entries import Entry
-from .gradings import Grading, ItemScore
-from .judge_endpoints import JudgeEndpoint, JudgeSpending
+from .entries import Entry, RankMove, Replicate
+from .gradings import Grading, ItemScore, Regrade, RegradedPhase
 from .judging import (
     ExpertReview,
     JudgeCase,
+    JudgeEndpoint,
     JudgeExpert,
     JudgeRun,
     JudgeSample,
+    JudgeSpending,
     JudgeVerdict,
 )
-from .likeness import Likeness
-from .rank_moves import RankMove
-from .regrades import Regrade, RegradedPhase
-from .replicates import Replicate
-from .submissions import Architecture, Category, ModelCard, Prediction, Submission
-from .webhooks import Delivery, Webhook
+from .submissions import (
+    Architecture,
+    Attempt,
+    Category,
+    Delivery,
+    Likeness,
+    ModelCard,
+    Prediction,
+    Submission,
+    Webhook,
+)
 
 __all__ = [
     "Architecture",

@@ -1,4 +1,6 @@
-"""Entries: the rows of a leaderboard."""
+"""Entries, which are the rows of a leaderboard; what they are ranked by; and how a re-grade
+moved them.
+"""
 
 from django.db import models
 from django.db.models import Q
@@ -6,7 +8,7 @@ from django.db.models import Q
 from portal.web.fields import LinkField
 
 from .boards import Board, Phase
-from .gradings import MOST_SIGNATURE, Grading
+from .gradings import MOST_SIGNATURE, Grading, Regrade
 from .submissions import ModelCard, Submission
 
 
@@ -74,3 +76,51 @@ class Entry(ModelCard):
     @property
     def is_verified(self) -> bool:
         return self.verdict == Submission.Verdict.VERIFIED
+
+
+class Replicate(models.Model):
+    """One figure of a finished grading, resampled; by it entries are compared and ranked.
+
+    Rows with the same `key` were drawn alike: they can be compared resample by resample.
+    """
+
+    grading = models.ForeignKey(Grading, on_delete=models.CASCADE, related_name="replicates")
+    figure = models.CharField(max_length=60, help_text="A column's key.")
+    key = models.CharField(max_length=64)
+    value = models.FloatField(null=True, help_text="The figure itself; empty: nothing counted.")
+    low = models.FloatField(null=True, help_text="Of the 95 % interval over documents.")
+    high = models.FloatField(null=True)
+    values = models.BinaryField(help_text="A little-endian float64 for every resample.")
+
+    class Meta:
+        ordering = ["grading", "figure"]
+        constraints = [models.UniqueConstraint(fields=["grading", "figure"], name="replicate_once")]
+
+    def __str__(self) -> str:
+        return f"{self.figure} of grading {self.grading_id}, resampled"
+
+
+class RankMove(models.Model):
+    """A row's rank and deciding score before and after a re-grade; also of rows that stayed.
+
+    A rank is None where the row was not ranked. Scores are as the leaderboard told them.
+    """
+
+    regrade = models.ForeignKey(Regrade, on_delete=models.CASCADE, related_name="moves")
+    phase = models.ForeignKey(Phase, on_delete=models.CASCADE, related_name="+")
+    submission = models.ForeignKey(Submission, on_delete=models.CASCADE, related_name="moves")
+    grading_before = models.ForeignKey(Grading, on_delete=models.CASCADE, related_name="+")
+    grading_after = models.ForeignKey(Grading, on_delete=models.CASCADE, related_name="+")
+    rank_before = models.PositiveIntegerField(null=True)
+    rank_after = models.PositiveIntegerField(null=True)
+    score_before = models.FloatField(null=True)
+    score_after = models.FloatField(null=True)
+
+    class Meta:
+        ordering = ["regrade", "phase", "rank_after", "id"]
+        constraints = [
+            models.UniqueConstraint(fields=["regrade", "submission"], name="rank_move_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.submission_id}: rank {self.rank_before} to {self.rank_after}"

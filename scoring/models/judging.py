@@ -1,17 +1,175 @@
-"""What an LLM judge said of submissions, and what experts said of the same pages without it."""
+"""The LLM judge: a board's endpoint and its spending, a judge's verdicts, and the reviews
+of experts.
+"""
 
+from datetime import date
 from typing import Any
+from urllib.parse import urlsplit
 
 from django.conf import settings
+from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import Q
 from django.urls import reverse
+from django.utils import timezone
 
 from portal.datasets.models import Release, ReleaseItem
+from portal.web.fields import SealedField, Unsealable, seal, unseal
+from scoring.benchmarks.judging import MOST_NAME, read_judge
 
 from .boards import Board, Phase
 from .submissions import Submission
+
+MOST_ADDRESS, MOST_KEY = 300, 500
+MOST_AMOUNT = 1_000_000
+MOST_CALLS = 100_000
+NO_PRICES = "A budget needs prices: calls that cost nothing would never reach it."
+
+
+def check_address(url: str) -> None:
+    """An address below which the judge answers; a key has its own place, which is not shown."""
+    try:
+        parts = urlsplit(url)
+        _ = parts.port
+    except ValueError as error:
+        raise ValidationError("This is no address.") from error
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        raise ValidationError("The address must begin with http:// or https:// and name a host.")
+    if parts.username is not None or parts.password is not None:
+        raise ValidationError("The address must name neither user nor password.")
+    try:
+        parts.hostname.encode("idna")
+    except UnicodeError as error:
+        raise ValidationError(f"“{parts.hostname}” is no name of a host.") from error
+    if "?" in url or "#" in url or not url.isprintable() or " " in url:
+        raise ValidationError("The address must end before “?” and “#” and hold no spaces.")
+
+
+def plain_address(url: str) -> str:
+    """One form of what is the same address."""
+    return url.rstrip("/")
+
+
+def check_model_name(name: str) -> None:
+    """As options can name a judge: `judge(NAME)`."""
+    found = read_judge(f"judge({name})", "-")
+    if found is None or found[0] != name:
+        raise ValidationError(
+            f"A name has up to {MOST_NAME} characters, without spaces, commas, semicolons, "
+            "parentheses and |."
+        )
+
+
+def check_key(key: str) -> None:
+    """What can stand in a header of HTTP."""
+    if not key.isascii() or not key.isprintable() or " " in key:
+        raise ValidationError("A key has letters, digits and signs of ASCII, without spaces.")
+
+
+def check_amount(value: float) -> None:
+    """Neither below 0 nor endless; NaN is neither."""
+    if not 0 <= value <= MOST_AMOUNT:
+        raise ValidationError(f"It must be from 0 to {MOST_AMOUNT:,}.")
+
+
+class JudgeEndpoint(models.Model):
+    """Where the judge of one board answers, in place of the one that the settings name."""
+
+    board = models.OneToOneField(Board, on_delete=models.CASCADE, related_name="judge_endpoint")
+    base_url = models.CharField("address", max_length=MOST_ADDRESS, validators=[check_address])
+    model = models.CharField(
+        max_length=MOST_NAME,
+        validators=[check_model_name],
+        help_text="As the endpoint names it.",
+    )
+    sealed_key = SealedField(blank=True, editable=False)
+    price_input = models.FloatField(
+        default=0, validators=[check_amount], help_text="Money per million tokens."
+    )
+    price_output = models.FloatField(default=0, validators=[check_amount])
+    calls_per_minute = models.PositiveIntegerField(default=0, help_text="0: no limit.")
+    budget = models.FloatField(
+        null=True,
+        blank=True,
+        validators=[check_amount],
+        help_text="Per calendar month (UTC), in the currency of the prices.",
+    )
+    set_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    set_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        constraints = [
+            # Calls that cost nothing would never reach it.
+            models.CheckConstraint(
+                condition=Q(budget=None) | Q(price_input__gt=0) | Q(price_output__gt=0),
+                name="judge_endpoint_budget_has_prices",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"judge endpoint of board {self.board_id}"
+
+    @property
+    def has_key(self) -> bool:
+        return bool(self.sealed_key)
+
+    @property
+    def is_key_lost(self) -> bool:
+        """Whether SECRET_KEY was changed since it was sealed."""
+        try:
+            self.read_key()
+        except Unsealable:
+            return True
+        return False
+
+    def keep_key(self, key: str) -> None:
+        """Sealed; an empty one is none."""
+        self.sealed_key = seal(key) if key else ""
+
+    def read_key(self) -> str:
+        """For the calls alone; raises `portal.web.fields.Unsealable`."""
+        return unseal(self.sealed_key) if self.sealed_key else ""
+
+
+def month_of_now() -> date:
+    """The first day of the current month, UTC."""
+    return timezone.now().date().replace(day=1)
+
+
+class JudgeSpendingQuerySet(models.QuerySet["JudgeSpending"]):
+    def of(self, board_id: int, month: date) -> "JudgeSpendingQuerySet":
+        return self.filter(board=board_id, month=month)
+
+    def total(self) -> float:
+        found: float | None = self.aggregate(total=models.Sum("amount"))["total"]
+        return found or 0.0
+
+
+class JudgeSpending(models.Model):
+    """What one piece of work spends of a board's month.
+
+    While the work goes on the row is open, and its amount is what was spent and what is set aside
+    for the next calls. Work that was killed leaves it so: all of it counts as spent.
+    """
+
+    board = models.ForeignKey(Board, on_delete=models.CASCADE, related_name="judge_spending")
+    month = models.DateField(help_text="Its first day, UTC.")
+    what = models.CharField(max_length=80, blank=True, help_text="The group of the work's jobs.")
+    amount = models.FloatField(help_text="In the currency of the prices.")
+    is_open = models.BooleanField(default=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = JudgeSpendingQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-id"]
+        indexes = [models.Index(fields=["board", "month"], name="judge_spending_month")]
+
+    def __str__(self) -> str:
+        return f"spending {self.pk} of board {self.board_id}"
 
 
 class JudgeRun(models.Model):
@@ -107,7 +265,7 @@ class JudgeExpert(models.Model):
 
 
 class JudgeSample(models.Model):
-    """Pages of a phase drawn for experts. It is repeatable: see `scoring.metrics.reliability`."""
+    """Pages of a phase drawn for experts. It is repeatable: see `scoring.judge.reliability`."""
 
     phase = models.ForeignKey(Phase, on_delete=models.CASCADE, related_name="judge_samples")
     release = models.ForeignKey(Release, on_delete=models.PROTECT, related_name="+")

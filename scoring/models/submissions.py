@@ -1,11 +1,15 @@
-"""Submissions: what was uploaded, by whom, for which phase."""
+"""Submissions: what was uploaded, by whom, for which phase.
+
+With them are the attempts that count against limits, pairs of submissions that are almost the same,
+and webhooks.
+"""
 
 from typing import Any
 
 from django.conf import settings
 from django.core.validators import MinValueValidator
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, Q
 from django.urls import reverse
 
 from portal.accounts.models import TeamMember
@@ -203,3 +207,127 @@ class Prediction(models.Model):
 
     def __str__(self) -> str:
         return f"prediction {self.pk}"
+
+
+class Attempt(models.Model):
+    """One place in a phase's limits: held while the submission is graded, used up by its score.
+
+    An attempt that ends without a score gives its place back and counts as a failed one.
+    """
+
+    class State(models.TextChoices):
+        HELD = "held", "held while it is graded"
+        CHARGED = "charged", "used up by a score"
+        FAILED = "failed", "ended without a score"
+
+    submission = models.OneToOneField(Submission, on_delete=models.CASCADE, related_name="attempt")
+    phase = models.ForeignKey(Phase, on_delete=models.PROTECT, related_name="attempts")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    team = models.ForeignKey(
+        "accounts.Team",
+        null=True,
+        on_delete=models.PROTECT,
+        related_name="attempts",
+        help_text="The team of the submission, whose limits it uses up as well.",
+    )
+    state = models.CharField(max_length=8, choices=State, default=State.HELD)
+    held_at = models.DateTimeField(auto_now_add=True)
+    settled_at = models.DateTimeField(null=True, help_text="When it was charged, or failed.")
+
+    class Meta:
+        ordering = ["id"]
+        indexes = [
+            models.Index(fields=["phase", "user", "state"], name="attempt_standing"),
+            models.Index(fields=["phase", "team", "state"], name="attempt_team_standing"),
+        ]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(state="held", settled_at__isnull=True)
+                | (~Q(state="held") & Q(settled_at__isnull=False)),
+                name="attempt_settled_has_time",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"attempt of submission {self.submission_id}: {self.state}"
+
+
+class Likeness(models.Model):
+    """Of `compared` items that both answered, `same` have the same answer in both."""
+
+    submission = models.ForeignKey(Submission, on_delete=models.CASCADE, related_name="likenesses")
+    counterpart = models.ForeignKey(Submission, on_delete=models.CASCADE, related_name="+")
+    same = models.PositiveIntegerField()
+    compared = models.PositiveIntegerField()
+    found_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-id"]
+        verbose_name_plural = "likenesses"
+        constraints = [
+            models.UniqueConstraint(fields=["submission", "counterpart"], name="likeness_once"),
+            models.CheckConstraint(
+                condition=Q(submission__gt=F("counterpart")), name="likeness_later_first"
+            ),
+            models.CheckConstraint(
+                condition=Q(compared__gt=0, same__lte=F("compared")), name="likeness_is_a_share"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"submissions {self.submission_id} and {self.counterpart_id}"
+
+    @property
+    def share(self) -> float:
+        return self.same / self.compared
+
+
+class WebhookQuerySet(models.QuerySet["Webhook"]):
+    def of(self, user: Any) -> "WebhookQuerySet":
+        return self.filter(user=user)
+
+
+class Webhook(models.Model):
+    """An address that is told of the gradings of its owner's submissions."""
+
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="webhooks"
+    )
+    url = models.URLField("address", max_length=500)
+    secret = models.CharField(max_length=64, help_text="With it every message is signed.")
+    is_active = models.BooleanField(default=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = WebhookQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [models.UniqueConstraint(fields=["user", "url"], name="webhook_url_once")]
+
+    def __str__(self) -> str:
+        return f"webhook {self.pk}"
+
+
+class Delivery(models.Model):
+    """One message to a webhook, and what became of it."""
+
+    class State(models.TextChoices):
+        WAITING = "waiting"
+        DELIVERED = "delivered"
+        FAILED = "failed"
+
+    webhook = models.ForeignKey(Webhook, on_delete=models.CASCADE, related_name="deliveries")
+    submission = models.ForeignKey(Submission, on_delete=models.CASCADE, related_name="+")
+    body = models.TextField(help_text="JSON, as it is sent and signed.")
+    state = models.CharField(max_length=10, choices=State, default=State.WAITING)
+    status = models.PositiveSmallIntegerField(null=True, help_text="Of the last answer.")
+    error = models.TextField(blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    ended_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["-id"]
+        verbose_name_plural = "deliveries"
+
+    def __str__(self) -> str:
+        return f"delivery {self.pk}: {self.state}"

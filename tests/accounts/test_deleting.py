@@ -30,9 +30,9 @@ from portal.audit.models import Event
 from portal.jobs.models import Job
 from portal.jobs.services import enqueue
 from portal.jobs.worker import run_due_jobs
+from scoring.grading.notices import DELIVERY_KIND, add_webhook
 from scoring.models import Attempt, Delivery, Submission, Webhook
-from scoring.services.notices import DELIVERY_KIND, add_webhook
-from scoring.services.publication import publish_submission
+from scoring.submissions.services import publish_submission
 from tests.accounts.invitations.letters import invite
 from tests.accounts.teams.people import owners, place_of, team_of
 from tests.annotation.factories import comment, make_campaign, save, submit, work_of
@@ -221,7 +221,7 @@ def test_webhooks_are_told_nothing_more_and_go(
         told.append(url)
         return 200
 
-    monkeypatch.setattr("scoring.services.notices.post", post)
+    monkeypatch.setattr("scoring.grading.notices.post", post)
     webhook = add_webhook(user=ann, url="https://93.184.216.34/of-annabel")
     submission = make_submission(make_board(), ann, team=team_of(ben, ann))
     waiting = Delivery.objects.create(webhook=webhook, submission=submission, body="{}")

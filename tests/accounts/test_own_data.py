@@ -26,8 +26,8 @@ from portal.accounts.tokens import issue_token
 from portal.datasets.models import Dispute, ReleaseItem
 from portal.jobs.models import Job
 from portal.jobs.worker import run_due_jobs
+from scoring.grading.notices import add_webhook
 from scoring.models import Delivery
-from scoring.services.notices import add_webhook
 from tests.accounts.invitations.letters import invite
 from tests.accounts.teams.people import team_of
 from tests.annotation.factories import comment, make_campaign, save, submit, work_of

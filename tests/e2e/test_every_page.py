@@ -80,7 +80,7 @@ NOT_REACHED = {
     "mfa_download_recovery_codes": _SECOND_FACTOR,
     "home:healthz": "for programs that watch the site",
     "scoring:submission-item-rendered": "in frames of some items: tests/e2e/test_pages.py",
-    "scoring:chart-library": "a script fetches it: tests/scoring/test_chart_browser.py",
+    "scoring:chart-library": "a script fetches it: tests/scoring/leaderboard/test_chart_browser.py",
 }
 
 # Links lead there only some minutes after the log-in, so that a quick walk does not meet it.

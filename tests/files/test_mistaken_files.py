@@ -17,7 +17,7 @@ from portal.datasets.services.release_rows import MOST_NAMED, ReleaseError
 from portal.datasets.sources.gold import read_gold_pages
 from portal.files.archives import ArchiveFault, ArchiveLimits, open_archive
 from scoring.benchmarks import BENCHMARKS
-from tests.benchmarks.samples import as_tar, as_zip
+from tests.scoring.benchmarks.samples import as_tar, as_zip
 
 LIMITS = ArchiveLimits()
 LINES = b'{"id": "p1", "html": "<p>1,200"}\n' * 300

@@ -8,8 +8,8 @@ from pytest_django import DjangoAssertNumQueries
 
 from portal.accounts.models import User
 from portal.home import selectors
+from scoring.leaderboard.services import load_reported
 from scoring.models import Board, Entry
-from scoring.services.reported import load_reported
 
 from .factories import make_board, make_graded, make_phase, make_reported
 

@@ -8,9 +8,9 @@ from portal.datasets.selectors.acceptance import batch_acceptance, batch_verdict
 from sample.boards import SAMPLES, SampleBenchmark, load_benchmark
 from sample.loader import load_people
 from scoring.benchmarks import GoldLine, PredictionLine, get_benchmark
+from scoring.boards.limits import standing
+from scoring.boards.selectors import example_file
 from scoring.models import Board, Entry, Phase
-from scoring.selectors.examples import example_file
-from scoring.selectors.limits import standing
 
 pytestmark = pytest.mark.django_db
 

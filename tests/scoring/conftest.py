@@ -4,8 +4,8 @@ import pytest
 
 from portal.accounts.models import Team, User
 from portal.jobs.worker import run_due_jobs
+from scoring.leaderboard import drawings
 from scoring.models import Board, Submission
-from scoring.selectors import drawings
 from tests.accounts.teams.people import team_of
 from tests.worlds import _worlds_end, pytest_fixture_setup, shared
 

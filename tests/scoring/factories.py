@@ -15,12 +15,11 @@ from portal.accounts.models import Team, User
 from portal.datasets.models import Dataset, Release
 from portal.datasets.services.releases import GoldItem, freeze_release
 from portal.facts import TaggedPage, read_tags
+from scoring.boards.limits import LimitReached, hold_place
+from scoring.boards.services import NewPhase, create_board, set_board_state
+from scoring.leaderboard.services import bump_board
 from scoring.models import Board, Entry, Grading, Phase, Submission
-from scoring.services.boards import NewPhase, create_board, set_board_state
-from scoring.services.limits import LimitReached, hold_place
-from scoring.services.revisions import bump_board
-from scoring.services.submissions import create_submission
-from scoring.services.validation import check_upload
+from scoring.submissions.services import check_upload, create_submission
 from tests.factories import empty_dataset, make_documents
 
 LABELS = ("Number", "Date")

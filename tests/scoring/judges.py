@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tests.judge.server import MODEL, TOKENS_IN, TOKENS_OUT
+from tests.scoring.judge.server import MODEL, TOKENS_IN, TOKENS_OUT
 
 PRICES = {"price_input": 1_000.0, "price_output": 2_000.0}
 # What a call to the scripted server costs at these prices.

@@ -7,10 +7,10 @@ from django.db.models import Count
 
 from portal.accounts.models import User
 from portal.jobs.models import Job, JobEvent
+from scoring.grading.regrades import start_regrade
+from scoring.grading.selectors import grading_stages
 from scoring.models import Board, Entry, Grading, ItemScore, Regrade, Submission
-from scoring.selectors.progress import grading_stages
-from scoring.services.publication import publish_submission
-from scoring.services.regrades import start_regrade
+from scoring.submissions.services import publish_submission
 
 from .factories import GOLD, lines_of, make_board, make_release, make_submission, plain
 from .regrading import next_release, release_of

@@ -6,10 +6,10 @@ import numpy as np
 
 from portal.accounts.models import User
 from portal.jobs.worker import run_due_jobs
+from scoring.leaderboard.services import store_replicates
 from scoring.metrics.intervals import Replicates
 from scoring.models import Board, Entry, Submission
-from scoring.services.publication import publish_submission
-from scoring.services.replicates import store_replicates
+from scoring.submissions.services import publish_submission
 
 from .factories import FLAWED, PERFECT, latest_grading, make_submission
 

@@ -14,7 +14,7 @@ from portal.datasets.services.releases import GoldItem, freeze_release
 from portal.facts import Span
 from portal.jobs.worker import run_due_jobs
 from scoring.models import Board, Phase, Submission
-from scoring.services.publication import publish_submission
+from scoring.submissions.services import publish_submission
 
 from .factories import FLAWED, LABELS, PERFECT, make_submission
 

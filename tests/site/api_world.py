@@ -14,10 +14,10 @@ from portal.datasets.services.dataset_tasks import start_task
 from portal.datasets.services.disputes import raise_dispute
 from portal.datasets.services.selections import DrawSpec, create_selection
 from portal.jobs.worker import run_due_jobs
+from scoring.judging.services import set_endpoint
 from scoring.models import Board, Submission, Webhook
-from scoring.services.judge_endpoints import set_endpoint
-from scoring.services.publication import publish_submission
-from scoring.services.reliability import draw_sample, save_review, submit_review
+from scoring.reliability.services import draw_sample, save_review, submit_review
+from scoring.submissions.services import publish_submission
 from tests.accounts.teams.people import team_of
 from tests.annotation.factories import comment, make_campaign, submit, work_of
 from tests.datasets.acceptance_factories import SCHEMA, make_receipt

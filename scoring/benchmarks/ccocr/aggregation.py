@@ -8,14 +8,12 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from scoring.benchmarks.base import ItemResult, Options, Scores
-from scoring.metrics.grounding import grounding_f1
-from scoring.metrics.reading import Overlap, macro_f1, micro_f1
+from scoring.metrics.reading import Overlap, grounding_f1, macro_f1, micro_f1
 from scoring.metrics.structured import FieldCounts, field_f1, mean_accuracy
 
+from .columns import GROUNDED, GROUNDING_PREFIX, SUBSETS, TRACK_TITLES, find_subset
 from .scorer import TOO_LARGE, UNPARSEABLE
-from .subsets import GROUNDED, SUBSETS, TRACK_TITLES, find_subset
 
-GROUNDING_PREFIX = "grounding_"
 ROTATED = "multi_scene"
 
 Figures = dict[str, float | int | None]

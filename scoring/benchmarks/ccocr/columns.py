@@ -1,8 +1,89 @@
-"""The figures of CC-OCR."""
+"""The figures of CC-OCR: its tracks and subsets, columns, the tables beside the main one, its
+charts.
 
-from scoring.benchmarks.base import Column, Options
+subsets.toml has the tracks and subsets. A table beside the main one shows a track subset by subset,
+or one of the analyses.
+"""
 
-from .subsets import TRACK_TITLES
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, get_args
+
+from scoring.benchmarks.base import Chart, Column, Options, View, load_reported
+
+Op = Literal["ocr", "doc", "table", "formula", "molecular", "kie", "grounding"]
+OPS: tuple[str, ...] = get_args(Op)
+
+# Every track by its own name and by the one in the published data.
+TRACKS = {
+    "multi_scene": "multi_scene",
+    "multi_scene_ocr": "multi_scene",
+    "multi_lan": "multi_lan",
+    "multi_lan_ocr": "multi_lan",
+    "doc_parsing": "doc_parsing",
+    "kie": "kie",
+}
+TRACK_TITLES = {
+    "multi_scene": "Multi-scene",
+    "multi_lan": "Multilingual",
+    "doc_parsing": "Document parsing",
+    "kie": "Key information",
+}
+
+
+@dataclass(frozen=True)
+class Subset:
+    """A subset as the paper's table 9 has it.
+
+    `released` is its name in the published data, `distinct` a name that tells it apart from the
+    subset of the same name in another track; either may be empty.
+    """
+
+    track: str
+    op: str
+    group: str
+    name: str
+    images: int
+    feature: str
+    released: str = ""
+    distinct: str = ""
+
+    @property
+    def key(self) -> str:
+        """The key of its column."""
+        return f"{self.track}_{self.name.lower().replace('-', '_')}"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(name for name in (self.name, self.released, self.distinct) if name)
+
+
+def _load() -> tuple[Subset, ...]:
+    text = Path(__file__).with_name("subsets.toml").read_text(encoding="utf-8")
+    return tuple(Subset(**row) for row in tomllib.loads(text)["subset"])
+
+
+SUBSETS = _load()
+_BY_NAME = {(subset.track, name.lower()): subset for subset in SUBSETS for name in subset.names}
+
+# Subsets in English of the first track, in which the paper measures grounding.
+GROUNDED = tuple(
+    subset for subset in SUBSETS if subset.track == "multi_scene" and "zh" not in subset.name
+)
+
+
+def find_subset(track: str, name: str) -> Subset | None:
+    """The subset of this name, whatever its case, in this track; None if it is none of the 39.
+
+    >>> find_subset("multi_scene", "zh_doc").name
+    'Doc_zh'
+    """
+    return _BY_NAME.get((track, name.lower()))
+
+
+GROUNDING_PREFIX = "grounding_"
+
 
 TRACK_GROUP = "Tracks"
 REPETITION_GROUP = "Hallucination"
@@ -55,3 +136,97 @@ def columns_for(
 
 def _detail(key: str, label: str, group: str, told: str) -> Column:
     return Column(key, label, group, told, headline=False)
+
+
+_FOLDER = Path(__file__).parent
+_MEASURE_WORDS = {
+    "ocr": "macro F1",
+    "doc": "edit similarity",
+    "table": "TEDS",
+    "formula": "edit similarity",
+    "molecular": "edit similarity",
+    "kie": "field F1",
+}
+
+
+def views_for(
+    options: Options,  # noqa: ARG001 - the views are the same under all of them
+) -> tuple[View, ...]:
+    """Tables 2 to 8 of the paper."""
+    return _VIEWS
+
+
+def _view(key: str, title: str, told: str, columns: tuple[Column, ...]) -> View:
+    return View(key, title, told, columns, load_reported(_FOLDER / f"reported_{key}.csv"))
+
+
+def _track(track: str) -> View:
+    title = TRACK_TITLES[track]
+    columns = (
+        *(_subset(subset) for subset in SUBSETS if subset.track == track),
+        Column(track, "Total", title, "Mean of the subsets", rank="board"),
+    )
+    return _view(track, title, "The track subset by subset.", columns)
+
+
+def _subset(subset: Subset) -> Column:
+    told = f"{subset.feature}: {_MEASURE_WORDS[subset.op]}"
+    return Column(subset.key, subset.name, subset.group, told)
+
+
+def _grounding() -> View:
+    told = "F1 of words that are read right in their place"
+    columns = (
+        *(
+            Column(f"{GROUNDING_PREFIX}{subset.key}", subset.name, subset.group, told)
+            for subset in GROUNDED
+        ),
+        Column("grounding", "Total", "Grounding", "Mean of the subsets", rank="board"),
+    )
+    return _view("grounding", "Grounding", f"{told}.", columns)
+
+
+_ORIENTATION = _view(
+    "orientation",
+    "Multi-orientation",
+    "Macro F1 of the first track on images as they are and on rotated ones.",
+    (
+        Column("multi_scene", "Normal", "Multi-orientation", "images as they are"),
+        Column("multi_orientation", "Rotated", "Multi-orientation", "images that state a rotation"),
+        Column("diff", "Difference", "Multi-orientation", "Rotated - normal", rank="board"),
+    ),
+)
+_REPETITION = _view(
+    "repetition",
+    "Repetition",
+    "Outputs of which over a quarter says one word again and again.",
+    (
+        Column(
+            "repetition",
+            "Repetition",
+            "Hallucination",
+            "Repetitive outputs, of all outputs",
+            direction="down",
+            rank="board",
+        ),
+    ),
+)
+_VIEWS = (*map(_track, TRACK_TITLES), _grounding(), _ORIENTATION, _REPETITION)
+
+
+CHARTS = (
+    Chart(
+        "tracks",
+        "profile",
+        "Score by track",
+        "The score of every system in each of the four tracks; the best systems have a colour.",
+        tuple(TRACK_TITLES),
+    ),
+    Chart(
+        "orientation",
+        "pair",
+        "Images as they are and rotated",
+        "Reading of images as they are against reading of rotated ones.",
+        ("multi_scene", "multi_orientation"),
+    ),
+)

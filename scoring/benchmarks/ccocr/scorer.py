@@ -1,16 +1,30 @@
-"""Scores one image."""
+"""Scores one image under the benchmark's options; tells it in short, and what it adds to
+the figures that have an interval.
+"""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from heapq import nsmallest
 from typing import Any
 
-from scoring.benchmarks.base import ItemResult, Options, Payload
-from scoring.benchmarks.excerpts import excerpt
-from scoring.metrics.documents import document_score, formula_score, molecule_score
-from scoring.metrics.grounding import Matches, Word, grounding_f1, match_words, word_of
+from scoring.benchmarks.base import ItemResult, Option, Options, Payload, complete_options
+from scoring.benchmarks.items import Contribution, ItemSummary, Sides, excerpt, named_errors
 from scoring.metrics.limits import TooLargeError
-from scoring.metrics.reading import Overlap, overlap_f1, reading_units, unit_overlap
-from scoring.metrics.repetition import is_repetitive
+from scoring.metrics.reading import (
+    Matches,
+    Overlap,
+    UnitRule,
+    Word,
+    document_score,
+    formula_score,
+    grounding_f1,
+    is_repetitive,
+    match_words,
+    molecule_score,
+    overlap_f1,
+    reading_units,
+    unit_overlap,
+    word_of,
+)
 from scoring.metrics.structured import (
     FieldCounts,
     Fields,
@@ -25,7 +39,35 @@ from scoring.metrics.structured import (
 )
 from scoring.metrics.tables import table_scores
 
-from .options import unit_rule
+REFERENCE, PAPER = "reference", "paper"
+
+# In the evaluator Arabic is read by characters, while the paper names Chinese, Japanese and Korean
+# alone.
+OPTIONS = (Option("units", REFERENCE, choices=(REFERENCE, PAPER)),)
+_BY_CHARACTERS = {
+    REFERENCE: frozenset({"Arabic", "Japanese", "Korean"}),
+    PAPER: frozenset({"Japanese", "Korean"}),
+}
+
+
+def check_options(raw: Mapping[str, object]) -> Options:
+    """Complete, canonical options; raises OptionError.
+
+    >>> check_options({})
+    {'units': 'reference'}
+    """
+    return complete_options(OPTIONS, raw)
+
+
+def unit_rule(track: str, subset: str, options: Options) -> UnitRule:
+    """What the basic units of a subset are.
+
+    >>> unit_rule("multi_scene", "FUNSD", check_options({}))
+    UnitRule(characters=False, alphanumeric=True)
+    """
+    characters = subset in _BY_CHARACTERS[options["units"]] or "zh" in subset
+    return UnitRule(characters, alphanumeric=track == "multi_scene" and not characters)
+
 
 UNPARSEABLE, TOO_LARGE = "unparseable", "too large"
 
@@ -172,3 +214,79 @@ _SCORERS: dict[str, Callable[[Payload, str | None, Options], Figures]] = {
     "kie": _record,
     "grounding": _grounding,
 }
+
+
+OVERALL, REPETITION = "overall", "repetition"
+# The figure by which a subset of each op goes; of the fields of records it is F1, see below.
+_VALUES = {"ocr": "f1", "doc": "score", "formula": "score", "molecular": "score", "table": "teds"}
+_RECORD = "kie"
+
+
+def contributions(
+    result: Mapping[str, Any],
+    options: Mapping[str, str],  # noqa: ARG001 - what they change has been done to the result
+) -> Iterator[Contribution]:
+    """Its part in the figure of its subset; a track is the mean of its subsets. Grounding, and
+    images that state an orientation, are of no track.
+    """
+    if not result["missing"]:
+        yield Contribution(REPETITION, float(bool(result["repetitive"])))
+    track, op = result["track"], result["op"]
+    if result["orientation"] is not None or (op not in _VALUES and op != _RECORD):
+        return
+    amount = _of_subset(result)
+    # The same name may be a subset of several ops.
+    subset = f"{op} {result['subset']}"
+    yield Contribution(track, *amount, part=(subset,))
+    yield Contribution(OVERALL, *amount, part=(track, subset))
+
+
+def stratum(result: Mapping[str, Any]) -> str:
+    return f"{result['track']} {result['op']} {result['subset']} {result['orientation']}"
+
+
+def _of_subset(result: Mapping[str, Any]) -> tuple[float, float]:
+    """Numerator and denominator. F1 = TP / (TP + (FP + FN) / 2), over all fields of a subset."""
+    if result["op"] != _RECORD:
+        return result[_VALUES[result["op"]]], 1.0
+    return result["tp"], result["tp"] + (result["fp"] + result["fn"]) / 2
+
+
+_ERRORS = {"extra": "extra fields", "missed": "missed fields", "repetitive": "repetitive"}
+
+
+def summarise(
+    result: Mapping[str, Any],
+    options: Mapping[str, str],  # noqa: ARG001 - what they change has been done to the result
+) -> ItemSummary:
+    """Its score, its track and subset, and what is wrong with its record or with its text."""
+    errors = named_errors(result, _ERRORS)
+    if result["fault"]:
+        errors.append(result["fault"])
+    part = f"{result['track']} {result['subset']}"
+    return ItemSummary(result["score"], part, tuple(sorted(errors)))
+
+
+def sides(
+    gold: Payload,
+    prediction: Payload | None,
+    options: Mapping[str, str],  # noqa: ARG001 - answers are read alike under all of them
+) -> Sides | None:
+    """Texts, or the records of key information; None for what is neither, such as boxes."""
+    answer, response = gold["answer"], None if prediction is None else prediction["response"]
+    if gold["op"] == "kie":
+        return Sides(
+            _object(normalise_record(answer)), None if response is None else _shown_record(response)
+        )
+    return Sides(answer, response) if isinstance(answer, str) else None
+
+
+def _shown_record(response: str) -> dict[str, Any] | None:
+    try:
+        return _object(normalise_record(parse_record(response)))
+    except UnparseableError:
+        return None
+
+
+def _object(record: Any) -> dict[str, Any]:
+    return record if isinstance(record, dict) else {"answer": record}

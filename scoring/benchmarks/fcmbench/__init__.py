@@ -2,19 +2,12 @@
 
 from pathlib import Path
 
-from scoring.benchmarks.base import Benchmark, Options
-from scoring.benchmarks.reported import load_reported
+from scoring.benchmarks.base import Benchmark, Options, load_reported
 
 from .aggregation import aggregate
-from .charts import CHARTS
-from .columns import columns_for
-from .contributions import contributions, stratum
-from .items import sides, summarise
-from .options import check_options
+from .columns import CHARTS, TREE, check_options, columns_for, views_for
 from .readers import read_gold, read_predictions
-from .scorer import score_item
-from .tree import TREE
-from .views import views_for
+from .scorer import contributions, score_item, sides, stratum, summarise
 
 KEY = "fcmbench"
 VERSION = "1"

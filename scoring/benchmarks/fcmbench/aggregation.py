@@ -7,21 +7,24 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from scoring.benchmarks.base import ItemResult, Options, Scores
-from scoring.metrics.robustness import mean_relative_score, relative_scores
+from scoring.metrics.fields import mean_relative_score, relative_scores
 
-from .scorer import LEFT_OUT, UNPARSEABLE
-from .tasks import (
+from .columns import (
+    AVERAGE,
     CHINESE,
     CONDITIONS,
     ENGLISH,
+    LANGUAGE_TASKS,
     NORMAL,
     PERCEPTION,
+    PREFIXES,
     QUALITY_TASK,
     REASONING,
     TASKS,
+    condition_key,
     language_of,
 )
-from .views import AVERAGE, LANGUAGE_TASKS, PREFIXES, condition_key
+from .scorer import LEFT_OUT, UNPARSEABLE
 
 
 class Cell(NamedTuple):

@@ -1,8 +1,153 @@
-"""The figures of FCMBench."""
+"""FCMBench: its tasks and options, columns, tables by language and by capture condition, charts.
 
-from scoring.benchmarks.base import Column, Options
+Some subtasks have rules of their own. Which task belongs to which step of a credit review is
+section 3.3 of the paper; the words are our own.
+"""
 
-from .tasks import PERCEPTION, REASONING, TASK_NAMES, TASKS
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from scoring.benchmarks.base import (
+    Chart,
+    Column,
+    Option,
+    Options,
+    TaskTree,
+    TreeItem,
+    TreeStage,
+    TreeTask,
+    View,
+    complete_options,
+    load_reported,
+)
+
+PERCEPTION = ("IQE", "DTR", "KIE")
+REASONING = ("CC", "VC", "NC", "RR")
+TASKS = (*PERCEPTION, *REASONING)
+
+TASK_NAMES = {
+    "IQE": "Image Quality Evaluation",
+    "DTR": "Document Type Recognition",
+    "KIE": "Key Information Extraction",
+    "CC": "Consistency Checking",
+    "VC": "Validity Checking",
+    "NC": "Numerical Calculation",
+    "RR": "Rationality Review",
+}
+
+# Asks which distortion an image has, so conditions and languages are compared without it.
+QUALITY_TASK = "IQE"
+NORMAL = "Normal Captures"
+# The others, in the order of the paper's table 2.
+CONDITIONS = (
+    "Off-axis Viewpoints",
+    "Uneven Illumination",
+    "Specular Reflections",
+    "Out-of-focus",
+    "Small ROIs",
+    "Secondary Captures",
+    "Cluttered Background",
+    "Overlaid Watermarks",
+    "Cropped Captures",
+    "Multi-doc Images",
+)
+
+CHINESE, ENGLISH = "Chinese", "English"
+_ENGLISH_PREFIX = "en."
+
+_NUMBER = ("num_cal_001", "num_cal_002")
+_PRESENT_ONLY = "doc_cla_003"
+_LEFT_OUT = "num_cal_005"
+
+
+def language_of(subtask: str) -> str:
+    """English subtasks begin with `en.`; all others are Chinese."""
+    return ENGLISH if subtask.startswith(_ENGLISH_PREFIX) else CHINESE
+
+
+def asks_for_a_number(subtask: str) -> bool:
+    """Whether the answer is one number, right when it is close enough."""
+    return subtask.endswith(_NUMBER)
+
+
+def counts_present_only(subtask: str) -> bool:
+    """Whether only the document types said to be present count, not those said to be missing."""
+    return subtask.endswith(_PRESENT_ONLY)
+
+
+def is_left_out(subtask: str) -> bool:
+    """Whether the published evaluator does not grade the subtask."""
+    return subtask.endswith(_LEFT_OUT)
+
+
+_ASKS = {
+    "IQE": "Which defect spoils the picture, if any?",
+    "DTR": "Which documents are in the pictures, and is one missing that must be there?",
+    "KIE": "What does the document say in the fields that are asked for?",
+    "CC": "Do several documents speak of the same people, things and payments?",
+    "VC": "Is the document in force, and written as its rules want it?",
+    "NC": "Which number follows from what the documents say: a total, a difference, a ratio?",
+    "RR": "Can the figures of several documents all be true together?",
+}
+_STAGES = (
+    TreeStage(
+        "Document collection",
+        "The borrower sends photographs. What cannot be read goes back before anybody works on it.",
+        ("IQE",),
+    ),
+    TreeStage(
+        "Completeness screening",
+        "The documents are sorted, and compared with the list of those that the loan requires.",
+        ("DTR",),
+    ),
+    TreeStage(
+        "Profile construction",
+        "What the documents say is entered into the borrower's file.",
+        ("KIE", "NC"),
+    ),
+    TreeStage(
+        "Cross-document consistency checks",
+        "The documents are laid beside each other: whatever two of them say must agree.",
+        ("CC",),
+    ),
+    TreeStage(
+        "Compliance checks",
+        "Each document is held against the rules: dates, formats, signs that it is genuine.",
+        ("VC",),
+    ),
+    TreeStage(
+        "Income rationality and risk assessment",
+        "Income, taxes, payments and collateral are worked out and weighed against the loan.",
+        ("NC", "RR"),
+    ),
+)
+
+
+def _read(gold: Mapping[str, Any]) -> TreeItem:
+    return TreeItem(gold["task"], gold["subtask"], gold["robustness"], gold["response"])
+
+
+TREE = TaskTree(
+    work="a credit review",
+    stages=_STAGES,
+    tasks=tuple(TreeTask(key, title, _ASKS[key]) for key, title in TASK_NAMES.items()),
+    task_field="task",
+    read=_read,
+)
+
+
+OPTIONS = (Option("missing", "zero", choices=("zero", "skip")),)
+
+
+def check_options(raw: Mapping[str, object]) -> Options:
+    """Complete, canonical options; raises OptionError.
+
+    >>> check_options({})
+    {'missing': 'zero'}
+    """
+    return complete_options(OPTIONS, raw)
+
 
 TASK_GROUP = "F1 by task"
 STRICT_GROUP = "Strict"
@@ -73,5 +218,101 @@ _OTHER_COLUMNS = (
         OTHER_GROUP,
         "F1 without IQE under a capture condition / on normal captures, mean of the conditions",
         headline=False,
+    ),
+)
+
+
+# Before the keys of a language's figures. There is no English RR.
+PREFIXES = {CHINESE: "zh_", ENGLISH: "en_"}
+LANGUAGE_TASKS = {CHINESE: TASKS, ENGLISH: tuple(task for task in TASKS if task != "RR")}
+AVERAGE = "without_iqe"
+
+_FOLDER = Path(__file__).parent
+
+
+def views_for(
+    options: Options,  # noqa: ARG001 - the views are the same under all of them
+) -> tuple[View, ...]:
+    """Tables A5 and A6 of the paper, and its ratios per capture condition."""
+    return _VIEWS
+
+
+def condition_key(condition: str) -> str:
+    """The key of the column of a capture condition.
+
+    >>> condition_key("Multi-doc Images")
+    'relative_multi_doc_images'
+    """
+    return f"relative_{condition.lower().replace(' ', '_').replace('-', '_')}"
+
+
+def _language(language: str) -> View:
+    key, prefix, tasks = language.lower(), PREFIXES[language], LANGUAGE_TASKS[language]
+    averaged = ", ".join(task for task in tasks if task != QUALITY_TASK)
+    told = f"Mean of {averaged}: {QUALITY_TASK} is left out"
+    columns = (
+        *(Column(f"{prefix}{task}", task, language, TASK_NAMES[task]) for task in tasks),
+        Column(f"{prefix}{AVERAGE}", "Average", language, told, rank="board"),
+    )
+    return View(
+        key,
+        language,
+        f"F1 on {language} prompts and documents. The average takes {averaged}; it leaves "
+        f"{QUALITY_TASK} out.",
+        columns,
+        load_reported(_FOLDER / f"reported_{key}.csv"),
+    )
+
+
+_CONDITIONS = View(
+    "conditions",
+    "Capture conditions",
+    f"Mean F1 of the tasks but {QUALITY_TASK} under each condition, divided by the one on normal "
+    "captures. More than 100 % means better than on normal captures.",
+    (
+        Column("f1_normal", NORMAL, "F1", f"mean of the tasks but {QUALITY_TASK}"),
+        *(
+            Column(
+                condition_key(condition),
+                condition,
+                "Relative to normal captures",
+                f"F1 under {condition} / F1 under {NORMAL}",
+            )
+            for condition in CONDITIONS
+        ),
+        Column(
+            "relative",
+            "Mean",
+            "Relative to normal captures",
+            "Mean of the ten conditions",
+            rank="board",
+        ),
+    ),
+)
+_VIEWS = (_language(CHINESE), _language(ENGLISH), _CONDITIONS)
+
+
+CHARTS = (
+    Chart(
+        "tasks",
+        "profile",
+        "Score by task",
+        "F1 of every system in each of the seven tasks; the best systems have a colour.",
+        TASKS,
+    ),
+    Chart(
+        "perception-and-reasoning",
+        "pair",
+        "Perception and reasoning",
+        "Mean F1 of the perception tasks against that of the reasoning tasks.",
+        ("perception", "reasoning"),
+    ),
+    Chart(
+        "robustness",
+        "profile",
+        "Robustness",
+        "F1 under each capture condition relative to normal captures, which are the line at 100 %.",
+        tuple(condition_key(condition) for condition in CONDITIONS),
+        reference=1,
     ),
 )

@@ -7,7 +7,7 @@ with an optional `output_tokens`. Other keys, such as the question, are left asi
 from collections.abc import Iterator
 
 from scoring.benchmarks.base import GoldLine, Options, PredictionLine
-from scoring.benchmarks.line_checks import check_id, check_text, kind_of
+from scoring.benchmarks.checking import check_id, check_text, kind_of
 from scoring.benchmarks.reading import (
     DEFAULT_LIMITS,
     ReadFault,
@@ -18,8 +18,8 @@ from scoring.benchmarks.reading import (
 )
 from scoring.metrics.fields import UnparseableError
 
-from .answers import read_gold_answer
-from .tasks import TASKS
+from .columns import TASKS
+from .scorer import read_gold_answer
 
 _NAMES = ("subtask", "robustness")
 _LONGEST_NAME = 100

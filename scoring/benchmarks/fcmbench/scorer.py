@@ -1,11 +1,97 @@
-"""Scores one answer of FCMBench."""
+"""Scores one answer of FCMBench against its gold answer, by the rules of its subtask; tells
+it in short, and what it adds to the figures that have an interval.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
 
 from scoring.benchmarks.base import ItemResult, Options, Payload
-from scoring.benchmarks.excerpts import excerpt
-from scoring.metrics.fields import Field, Fields
+from scoring.benchmarks.items import Contribution, ItemSummary, Sides, excerpt, named_errors
+from scoring.metrics.fields import (
+    Field,
+    Fields,
+    UnparseableError,
+    extract_json,
+    flatten,
+    is_close,
+    parse_json,
+    set_f1,
+    unwrap_answer,
+)
 
-from .answers import Comparison, compare, read_answer, read_gold_answer
-from .tasks import is_left_out
+from .columns import asks_for_a_number, counts_present_only, is_left_out
+
+TOLERANCE = 2.0
+_PRESENT = "present_categories"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a text answers: its value, null if it cannot be read, its fields, and why it cannot be
+    read."""
+
+    value: Any
+    fields: Fields
+    problem: str = ""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """An answer's F1 in [0, 1], and the fields that are right, missed and too many.
+
+    `f1` is None where the published evaluator takes no account of the answer.
+    """
+
+    f1: float | None
+    right: int
+    missed: Fields
+    extra: Fields
+
+
+def read_gold_answer(text: str, subtask: str) -> Answer:
+    """The gold answer; the whole text is JSON. Raises UnparseableError."""
+    return _answer(unwrap_answer(parse_json(text)), subtask)
+
+
+def read_answer(response: str, subtask: str) -> Answer:
+    """The answer in a model's response; never raises."""
+    try:
+        return _answer(unwrap_answer(extract_json(response)), subtask)
+    except UnparseableError as error:
+        return Answer(None, frozenset(), str(error))
+
+
+def compare(gold: Answer, answer: Answer, subtask: str) -> Comparison:
+    """F1 of the fields, or for the calculations whether the number is close enough.
+
+    An answer that is null or cannot be read has no fields; for a calculation it has no F1 either.
+    """
+    if asks_for_a_number(subtask):
+        return _compare_numbers(gold, answer)
+    return Comparison(
+        f1=set_f1(gold.fields, answer.fields),
+        right=len(gold.fields & answer.fields),
+        missed=gold.fields - answer.fields,
+        extra=answer.fields - gold.fields,
+    )
+
+
+def _compare_numbers(gold: Answer, answer: Answer) -> Comparison:
+    is_right = is_close(gold.value, answer.value, TOLERANCE)
+    return Comparison(
+        f1=None if answer.value is None else float(is_right),
+        right=int(is_right),
+        missed=frozenset() if is_right else gold.fields,
+        extra=frozenset() if is_right else answer.fields,
+    )
+
+
+def _answer(value: Any, subtask: str) -> Answer:
+    if counts_present_only(subtask):
+        value = {_PRESENT: value.get(_PRESENT, [])} if isinstance(value, dict) else {}
+    return Answer(value, flatten(value))
+
 
 # What a result shows of the fields that are wrong: the rest is in the counts.
 MOST_FIELDS = 50
@@ -91,3 +177,49 @@ def _order(field: Field) -> tuple[str, tuple[str, ...]]:
 
 def _excerpts(texts: tuple[str, ...]) -> list[str]:
     return [excerpt(text) for text in texts[:MOST_FIELDS]]
+
+
+OVERALL = "overall"
+
+
+def contributions(
+    result: Mapping[str, Any],
+    options: Mapping[str, str],  # noqa: ARG001 - what they change has been done to the result
+) -> Iterator[Contribution]:
+    """Its F1, in the mean of its subtask; a task is the mean of these, `overall` of the tasks."""
+    if (f1 := result["f1"]) is None:
+        return
+    task, subtask = result["task"], result["subtask"]
+    yield Contribution(task, f1, part=(subtask,))
+    yield Contribution(OVERALL, f1, part=(task, subtask))
+
+
+def stratum(result: Mapping[str, Any]) -> str:
+    return f"{result['task']} {result['subtask']}"
+
+
+_ERRORS = {"extra_count": "extra fields", "missed_count": "missed fields"}
+
+
+def summarise(
+    result: Mapping[str, Any],
+    options: Mapping[str, str],  # noqa: ARG001 - what they change has been done to the result
+) -> ItemSummary:
+    """Its F1, its task and subtask, and whether fields are missed or too many."""
+    errors = named_errors(result, _ERRORS)
+    if result["outcome"] == UNPARSEABLE:
+        errors.append(UNPARSEABLE)
+    return ItemSummary(result["f1"], f"{result['task']} {result['subtask']}", tuple(errors))
+
+
+def sides(
+    gold: Payload,
+    prediction: Payload | None,
+    options: Mapping[str, str],  # noqa: ARG001 - fields are read alike under all of them
+) -> Sides:
+    subtask = gold["subtask"]
+    answer = None if prediction is None else read_answer(prediction["response"], subtask)
+    return Sides(
+        {"answer": read_gold_answer(gold["response"], subtask).value},
+        None if answer is None or answer.problem else {"answer": answer.value},
+    )

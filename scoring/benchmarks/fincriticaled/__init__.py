@@ -2,20 +2,13 @@
 
 from pathlib import Path
 
-from scoring.benchmarks.base import Benchmark, Options
-from scoring.benchmarks.reported import load_reported
+from scoring.benchmarks.base import Benchmark, Options, load_reported
 
 from .aggregation import aggregate
-from .charts import CHARTS
-from .columns import columns_for
-from .contributions import COMBINED, contributions
-from .items import sides, summarise
-from .judged import JUDGING
+from .columns import CHARTS, SEVERITY, columns_for, views_for
 from .options import check_options
 from .readers import as_frozen, read_gold, read_predictions
-from .scorer import score_item
-from .severity import SEVERITY
-from .views import views_for
+from .scorer import COMBINED, JUDGING, contributions, score_item, sides, summarise
 
 KEY = "fincriticaled"
 VERSION = "3"

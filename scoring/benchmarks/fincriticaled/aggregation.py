@@ -9,12 +9,18 @@ from scoring.benchmarks.base import ItemResult, Options, Scores
 from scoring.metrics.facts import ERROR_TYPES
 from scoring.metrics.text import general_score
 
-from .contributions import page_scores
-from .labels import FIRST_FFA, accuracy_of, first_labels, labels_of
-from .matchers import PAGE_SCORES, beside_key, judge_model, matchers_beside
-from .scorer import COUNTS
-from .severity import SEVERITY
-from .views import DOCUMENT_TYPES, OTHER, type_key
+from .columns import DOCUMENT_TYPES, OTHER, SEVERITY, type_key
+from .options import (
+    FIRST_FFA,
+    PAGE_SCORES,
+    accuracy_of,
+    beside_key,
+    first_labels,
+    judge_model,
+    labels_of,
+    matchers_beside,
+)
+from .scorer import COUNTS, page_scores
 
 _TEXT = ("r1", "rl", "edit_distance")
 _EXTRA = ("tokens", "count")

@@ -1,10 +1,88 @@
-"""The figures of FinCriticalED."""
+"""The figures of FinCriticalED: its columns, the tables beside the main one, its charts.
 
-from scoring.benchmarks.base import Column, Options
+Severity-weighted accuracy says how much of the facts survives, when some errors are graver than
+others; severity.toml has the weights.
+"""
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from scoring.benchmarks.base import (
+    Chart,
+    Column,
+    Options,
+    ReportedRow,
+    RuleTable,
+    View,
+    load_reported,
+)
+from scoring.benchmarks.judging import NAMES, TITLES
 from scoring.metrics.facts import ERROR_TYPES
 
-from .labels import accuracy_of, labels_of
-from .severity import SEVERITY
+from .options import (
+    FIRST_FFA,
+    accuracy_of,
+    beside_key,
+    first_labels,
+    judge_model,
+    labels_of,
+    main_matcher,
+    matchers_beside,
+)
+
+
+@dataclass(frozen=True)
+class Severity:
+    """The weights of the error types, each in [0, 1], with the reason for each."""
+
+    version: str
+    weights: Mapping[str, float]
+    reasons: Mapping[str, str]
+
+    def weighted_accuracy(self, errors: Mapping[str, int], facts: int) -> float | None:
+        """1 - sum of weight(error) over the facts that are wrong / number of facts.
+
+        In [0, 1], higher is better. A correct fact loses nothing, the gravest error all of a fact,
+        so that it is at least FFA, and equal to it when every error weighs 1. None without facts.
+
+        >>> SEVERITY.weighted_accuracy({"sign": 1, "separator": 1}, 4)
+        0.7
+        """
+        if not facts:
+            return None
+        lost = sum(self.weights[error] * count for error, count in sorted(errors.items()))
+        return 1 - lost / facts
+
+    def table(self) -> RuleTable:
+        """The weights, gravest first, to be shown with the rules."""
+        return RuleTable(
+            title="Severity of errors",
+            help=f"Version {self.version}. Severity-weighted accuracy = 1 - sum of the weights of "
+            "all errors / number of facts.",
+            heads=("Error", "Weight", "Such a fact"),
+            rows=tuple(
+                (error, f"{weight:g}", self.reasons[error])
+                for error, weight in sorted(
+                    self.weights.items(), key=lambda pair: (-pair[1], pair[0])
+                )
+            ),
+        )
+
+
+def _load(path: Path) -> Severity:
+    content = tomllib.loads(path.read_text(encoding="utf-8"))
+    rows = content["weight"]
+    return Severity(
+        version=content["version"],
+        weights={row["error"]: row["weight"] for row in rows},
+        reasons={row["error"]: row["reason"] for row in rows},
+    )
+
+
+SEVERITY = _load(Path(__file__).with_name("severity.toml"))
+
 
 GENERAL = "General"
 FACT_LEVEL = "Fact-level"
@@ -86,3 +164,166 @@ def columns_for(options: Options) -> tuple[Column, ...]:
         *_RECOVERY_COLUMNS,
         *_ERROR_COLUMNS,
     )
+
+
+# The paper's five document types, by the words that gold and datasets use; all else is "other".
+OTHER = "other"
+DOCUMENT_TYPES = {
+    "financial_statement": "Financial statement",
+    "supplemental_report": "Supplemental report",
+    "tax_form": "Tax form",
+    "securities_transaction": "Securities transaction",
+    "financial_legal": "Financial legal document",
+    OTHER: "Other or not stated",
+}
+
+_LABELS = {
+    "financial_statement": "Statement",
+    "supplemental_report": "Report",
+    "tax_form": "Tax form",
+    "securities_transaction": "Securities",
+    "financial_legal": "Legal",
+    OTHER: "Other",
+}
+_GROUP = "FFA by document type"
+_BY_MATCHER = "FFA by matcher"
+_JUDGED = "Pages by the judge"
+_PAGE_SCORES = (
+    Column("judge_structure", "Structure", _JUDGED, "0 to 2, mean over pages", unit=""),
+    Column(
+        "judge_overall",
+        "Overall",
+        _JUDGED,
+        "0 to 10: 2 x structure + 5 x correct facts of the page, mean over pages with facts",
+        unit="",
+    ),
+)
+
+
+def document_type(stated: str) -> str:
+    """The document type that gold states, as a key of DOCUMENT_TYPES.
+
+    >>> document_type("tax_form"), document_type("Tax form"), document_type("poem")
+    ('tax_form', 'tax_form', 'other')
+    """
+    key = stated.strip().lower().replace(" ", "_")
+    return key if key in DOCUMENT_TYPES else OTHER
+
+
+def type_key(document_type: str) -> str:
+    """The key of the fact-level accuracy on pages of a document type."""
+    return f"ffa_{document_type}"
+
+
+def views_for(options: Options) -> tuple[View, ...]:
+    """Correct facts by the type of the document they stand in; where more fact types are counted
+    than in the paper's first version, also its table; and the matchers side by side."""
+    first = (_FIRST,) if first_labels(options) else ()
+    matchers = (_matchers(options),) if matchers_beside(options) or judge_model(options) else ()
+    return (_VIEW, *first, *matchers)
+
+
+def _matchers(options: Options) -> View:
+    """Fact-level accuracy as each matcher sees it, the board's own last."""
+    beside = (
+        Column(
+            beside_key(name), TITLES[name], _BY_MATCHER, f"Correct facts by {name}, over all pages"
+        )
+        for name in NAMES
+        if name in matchers_beside(options)
+    )
+    own = main_matcher(options)
+    decides = f"Correct facts by {own}, over all pages; the board ranks by it"
+    return View(
+        "matchers",
+        "Matchers",
+        "The same predictions by each matcher: how much of a figure is the matcher's doing.",
+        (
+            *beside,
+            Column("ffa", TITLES[own], _BY_MATCHER, decides, rank="board"),
+            *(_PAGE_SCORES if judge_model(options) else ()),
+        ),
+    )
+
+
+def _first_rows() -> tuple[ReportedRow, ...]:
+    """Table 4 of the paper's first version, with its accuracy under the name that it has here."""
+    names = {"ffa": FIRST_FFA}
+    rows = load_reported(Path(__file__).with_name("reported.csv"))
+    return tuple(
+        replace(row, scores={names.get(key, key): value for key, value in row.scores.items()})
+        for row in rows
+        if row.protocol == "v1"
+    )
+
+
+_FIRST = View(
+    "first_version",
+    "Numbers and dates",
+    "The table of the paper's first version: of the facts only numbers and dates are counted.",
+    (
+        *GENERAL_COLUMNS,
+        Column("n_ffa", "N-FFA", FACT_LEVEL, "correct numbers, over all pages"),
+        Column("t_ffa", "T-FFA", FACT_LEVEL, "correct dates, over all pages"),
+        Column(
+            FIRST_FFA, "FFA", FACT_LEVEL, "Correct numbers and dates, over all pages", rank="board"
+        ),
+    ),
+    _first_rows(),
+)
+_VIEW = View(
+    "document_types",
+    "Document types",
+    "Correct facts by the type of document that the gold states.",
+    (
+        *(
+            Column(type_key(key), _LABELS[key], _GROUP, f"{title}: correct facts")
+            for key, title in DOCUMENT_TYPES.items()
+        ),
+        Column("ffa", "All", _GROUP, "Correct facts, over all pages", rank="board"),
+    ),
+)
+
+
+CHARTS = (
+    Chart(
+        "text-and-facts",
+        "pair",
+        "Text-level and fact-level",
+        "How well the text is read (mean of R1, RL and 1 - E) against how many facts are right: "
+        "text that looks right does not mean right facts.",
+        ("general", "ffa"),
+    ),
+    Chart(
+        "ranks",
+        "ranks",
+        "Text-level rank and fact-level rank",
+        "Each line joins a system's rank by text with its rank by facts; lines that cross are "
+        "systems whose order depends on which of the two one looks at.",
+        ("general", "ffa"),
+    ),
+    Chart(
+        "numbers-and-dates",
+        "pair",
+        "Numbers and dates",
+        "Correct numbers (N-FFA) against correct dates (T-FFA).",
+        ("n_ffa", "t_ffa"),
+    ),
+    Chart(
+        "errors",
+        "shares",
+        "Error profile",
+        "Which errors the facts of each system have, of all facts.",
+        tuple(f"err_{error}" for error in ERROR_TYPES),
+    ),
+    Chart(
+        "documents-and-facts",
+        "parts",
+        "Document types and fact types",
+        "Correct facts by the type of the document and of the fact.",
+        tuple(
+            accuracy_of(label)[0]
+            for label in ("Number", "Date", "MonetaryUnit", "ReportingEntity", "FinancialConcept")
+        ),
+    ),
+)

@@ -1,14 +1,159 @@
-"""The options of FinCriticalED: all that can change a figure."""
+"""The options of FinCriticalED: all that can change a figure.
 
+They name the label set, which says which fact tags count, and the matchers: one by which the board
+ranks, others beside it.
+"""
+
+import re
 from collections.abc import Mapping
 
-from portal.facts.spans import LABEL_SETS
-from scoring.benchmarks.base import Options
-from scoring.benchmarks.options import Option, complete_options
+from portal.facts.spans import LABEL_SETS, check_labels
+from scoring.benchmarks.base import Option, OptionError, Options, complete_options
+from scoring.benchmarks.judging import NAMES, read_judge, short_name
 from scoring.judge.checks import OVERRIDES
+from scoring.judge.questions import FACTS
+from scoring.metrics.facts import MATCHERS
 
-from .labels import canonical_labels
-from .matchers import canonical_beside, canonical_matcher, check_pair, judge_model
+_MOST_LABELS = 20
+
+# Column and short name of each published fact type's accuracy. Date and Temporal are the same
+# type under the names of two releases.
+_ACCURACIES = {
+    "number": ("n_ffa", "N-FFA"),
+    "date": ("t_ffa", "T-FFA"),
+    "temporal": ("t_ffa", "T-FFA"),
+    "monetaryunit": ("m_ffa", "M-FFA"),
+    "reportingentity": ("r_ffa", "R-FFA"),
+    "financialconcept": ("fc_ffa", "FC-FFA"),
+}
+
+# Of the types that the paper's first version counts.
+FIRST_ACCURACIES = ("n_ffa", "t_ffa")
+# Column of the accuracy over both of them, where others are counted, too.
+FIRST_FFA = "first_ffa"
+
+
+def accuracy_of(label: str) -> tuple[str, str]:
+    """Column key and short name of the accuracy of a fact type.
+
+    >>> accuracy_of("Number"), accuracy_of("Ratio")
+    (('n_ffa', 'N-FFA'), ('ratio_ffa', 'Ratio-FFA'))
+    """
+    return _ACCURACIES.get(label.lower(), (f"{label.lower()}_ffa", f"{label}-FFA"))
+
+
+def labels_of(options: Options) -> tuple[str, ...]:
+    """The labels that checked options name."""
+    return tuple(options["labels"].split(","))
+
+
+def first_labels(options: Options) -> tuple[str, ...]:
+    """The labels of the two fact types that the paper's first version counts, where there are
+    others beside both of them; else none.
+
+    >>> first_labels({"labels": "Number,Temporal,MonetaryUnit"}), first_labels({"labels": "Number"})
+    (('Number', 'Temporal'), ())
+    """
+    labels = labels_of(options)
+    first = tuple(label for label in labels if accuracy_of(label)[0] in FIRST_ACCURACIES)
+    return first if len(first) == len(FIRST_ACCURACIES) < len(labels) else ()
+
+
+def canonical_labels(value: object) -> str:
+    """The option's canonical form, labels joined by commas, from a set's name, a list or a text.
+
+    >>> canonical_labels("v1")
+    'Number,Date'
+    """
+    if isinstance(value, str):
+        labels = LABEL_SETS.get(value) or tuple(name.strip() for name in value.split(","))
+    elif isinstance(value, list | tuple):
+        labels = tuple(str(name) for name in value)
+    else:
+        raise OptionError(f"option labels must be a label set or labels, not {value!r}")
+    problems = check_labels(labels)
+    if len(labels) > _MOST_LABELS:
+        problems.append(f"more than {_MOST_LABELS} labels")
+    elif len({accuracy_of(label)[0] for label in labels}) < len(labels):
+        problems.append("two of the labels would share a column")
+    if problems:
+        sets = " and ".join(LABEL_SETS)
+        raise OptionError(f"option labels: {'; '.join(problems)} (label sets are {sets})")
+    return ",".join(labels)
+
+
+# What a judge says of a whole page, by the names of its columns and of the page's result.
+PAGE_SCORES = {"judge_structure": "structure_score", "judge_overall": "overall_score"}
+
+# Commas stand between matchers, and inside the name of a judge.
+_BETWEEN = re.compile(r",(?![^(]*\))")
+
+
+def canonical_matcher(value: object) -> str:
+    """Raises OptionError.
+
+    >>> canonical_matcher("aligned"), canonical_matcher("judge(gpt-4o)")
+    ('aligned', 'judge(gpt-4o,facts-1)')
+    """
+    text = str(value).strip()
+    if text in MATCHERS:
+        return text
+    if judge := read_judge(text, FACTS.version):
+        return judge[1]
+    raise OptionError(
+        f"option matcher must be {', '.join(MATCHERS)} or judge(MODEL), which asks by "
+        f"{FACTS.version}, not {value!r}"
+    )
+
+
+def canonical_beside(value: object) -> str:
+    """Matchers with commas between them, in the order of NAMES; raises OptionError.
+
+    >>> canonical_beside("judge(gpt-4o), substring")
+    'substring,judge(gpt-4o,facts-1)'
+    """
+    texts = [text for text in _BETWEEN.split(str(value)) if text.strip()]
+    matchers = {short_name(each): each for each in map(canonical_matcher, texts)}
+    if len(matchers) < len(texts):
+        raise OptionError(f"option beside names a matcher, or a judge, twice: {value!r}")
+    return ",".join(matchers[name] for name in NAMES if name in matchers)
+
+
+def main_matcher(options: Mapping[str, str]) -> str:
+    """The short name of the matcher that the board ranks by."""
+    return short_name(options["matcher"])
+
+
+def matchers_beside(options: Mapping[str, str]) -> tuple[str, ...]:
+    """Short names of the others. Gradings from before there were any do not say."""
+    beside = options.get("beside", "")
+    return tuple(short_name(each) for each in _BETWEEN.split(beside) if each)
+
+
+def check_pair(options: Mapping[str, str]) -> None:
+    """Raises OptionError where the main matcher is among those beside it."""
+    if main_matcher(options) in matchers_beside(options):
+        raise OptionError(
+            f"option beside names {main_matcher(options)}, which is the matcher already"
+        )
+
+
+def judge_model(options: Mapping[str, str]) -> str:
+    """The judge that these options ask, as its endpoint names it; empty where they ask none.
+
+    >>> judge_model({"matcher": "aligned", "beside": "substring,judge(gpt-4o,facts-1)"})
+    'gpt-4o'
+    """
+    for each in _BETWEEN.split(f"{options['matcher']},{options.get('beside', '')}"):
+        if judge := read_judge(each, FACTS.version):
+            return judge[0]
+    return ""
+
+
+def beside_key(matcher: str) -> str:
+    """The column of the accuracy by a matcher that stands beside the board's."""
+    return f"ffa_by_{matcher}"
+
 
 _MATCHER = Option("matcher", "aligned", canonical=canonical_matcher)
 _BESIDE = Option("beside", "", canonical=canonical_beside)

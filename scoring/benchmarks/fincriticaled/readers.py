@@ -13,7 +13,7 @@ from portal.facts import RefusedHtml, TagError, read_tags, write_tags
 from portal.facts.spans import KNOWN_LABELS
 from portal.facts.tags import unknown_tags, unknown_tags_reason
 from scoring.benchmarks.base import GoldLine, Options, PredictionLine
-from scoring.benchmarks.line_checks import check_id, check_text
+from scoring.benchmarks.checking import check_id, check_text
 from scoring.benchmarks.reading import (
     DEFAULT_LIMITS,
     ReadFault,
@@ -24,8 +24,7 @@ from scoring.benchmarks.reading import (
 )
 from scoring.metrics.facts import FactTagError, read_page
 
-from .labels import labels_of
-from .options import check_options
+from .options import check_options, labels_of
 
 _PREDICTION_PREFIX = "pred_"
 _LONGEST_TYPE = 60

@@ -5,13 +5,17 @@ from hashlib import sha256
 
 from scoring.benchmarks.base import Benchmark, Options
 
-from .charts import CHARTS
-from .columns import columns_for
-from .contributions import contributions
-from .items import summarise
-from .options import check_options, phrases_of
 from .readers import read_gold, read_predictions
-from .scorer import aggregate, score_item
+from .scorer import (
+    CHARTS,
+    aggregate,
+    check_options,
+    columns_for,
+    contributions,
+    phrases_of,
+    score_item,
+    summarise,
+)
 
 KEY = "findoc"
 VERSION = "1"

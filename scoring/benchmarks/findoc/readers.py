@@ -7,7 +7,7 @@ or ZIP of `ID.txt`.
 from collections.abc import Iterator
 
 from scoring.benchmarks.base import GoldLine, Options, PredictionLine
-from scoring.benchmarks.line_checks import check_id, check_text, holds_nul, kind_of
+from scoring.benchmarks.checking import check_id, check_text, holds_nul, kind_of
 from scoring.benchmarks.reading import (
     DEFAULT_LIMITS,
     ReadFault,

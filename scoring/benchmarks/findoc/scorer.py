@@ -1,21 +1,138 @@
-"""Scores the OCR text of one document, and sums up the documents of a submission."""
+"""Financial document accuracy: options and figures, the score of one document's OCR text,
+and the means over the documents of a submission.
+"""
 
 import math
 from array import array
-from collections.abc import Iterable
-from typing import cast
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
+from typing import Any, cast
 
-from scoring.benchmarks.base import ItemResult, Options, Payload, Scores
-from scoring.benchmarks.excerpts import excerpt
+from scoring.benchmarks.base import (
+    Chart,
+    Column,
+    ItemResult,
+    Option,
+    OptionError,
+    Options,
+    Payload,
+    Scores,
+    complete_options,
+)
+from scoring.benchmarks.items import Contribution, ItemSummary, excerpt
 from scoring.metrics.document_accuracy import (
+    DISCLOSURES,
+    SECTIONS,
+    WEIGHTS,
     Containment,
     DocumentMatch,
     Matching,
     match_document,
+    normalize_text,
 )
 
-from .columns import FINAL, PARTS
-from .options import phrases_of
+_MOST_PHRASES = 50
+_LONGEST_PHRASE = 200
+# A bar would make signatures ambiguous, a comma the list itself.
+_RESERVED = ("|", ",")
+
+
+def canonical_phrases(value: object, *, option: str) -> str:
+    """Phrases in lower case, white space collapsed, joined by commas, from a list or such a text.
+
+    Each counts once; their order changes no figure and is not kept. None at all gives the empty
+    text. Raises OptionError.
+
+    >>> canonical_phrases("Cash  Flow, Auditor", option="sections")
+    'auditor,cash flow'
+    """
+    if isinstance(value, str):
+        raw = value.split(",")
+    elif isinstance(value, list | tuple) and all(isinstance(phrase, str) for phrase in value):
+        raw = list(value)
+    else:
+        raise OptionError(f"option {option} must be phrases joined by commas, not {value!r}")
+    phrases = sorted({normalize_text(phrase) for phrase in raw} - {""})
+    if any(mark in phrase for phrase in phrases for mark in _RESERVED):
+        raise OptionError(f"option {option}: a phrase holds no comma and no bar")
+    if any(len(phrase) > _LONGEST_PHRASE or not phrase.isprintable() for phrase in phrases):
+        raise OptionError(
+            f"option {option}: a phrase has at most {_LONGEST_PHRASE} printable characters"
+        )
+    if len(phrases) > _MOST_PHRASES:
+        raise OptionError(f"option {option}: more than {_MOST_PHRASES} phrases")
+    return ",".join(phrases)
+
+
+def phrases_of(options: Options, option: str) -> tuple[str, ...]:
+    """The phrases that checked options name."""
+    return tuple(filter(None, options[option].split(",")))
+
+
+_sections = partial(canonical_phrases, option="sections")
+_disclosures = partial(canonical_phrases, option="disclosures")
+
+OPTIONS = (
+    Option("matching", "exact", choices=("exact", "substring")),
+    Option("sections", _sections(SECTIONS), canonical=_sections),
+    Option("disclosures", _disclosures(DISCLOSURES), canonical=_disclosures),
+    Option("missing", "zero", choices=("zero", "skip")),
+)
+
+
+def check_options(raw: Mapping[str, object]) -> Options:
+    """Complete, canonical options; raises OptionError.
+
+    >>> check_options({"sections": ["Notes"], "matching": "substring"})["sections"]
+    'notes'
+    """
+    return complete_options(OPTIONS, raw)
+
+
+ACCURACY = "Accuracy"
+PARTS = tuple(WEIGHTS)
+FINAL = "final_score"
+
+_NUMBERS = {
+    "exact": "different numbers of the gold that are numbers of the text",
+    "substring": "numbers of the gold that occur anywhere in the digits of the text",
+}
+_LINE_ITEMS = "strings of the gold, longer than three characters, that the text contains"
+
+
+def columns_for(options: Options) -> tuple[Column, ...]:
+    """The four parts, each a mean over documents, and the final score by which is ranked."""
+    sections, disclosures = (_listed(options, name) for name in ("sections", "disclosures"))
+    return (
+        Column("numeric_accuracy", "Numbers", ACCURACY, _NUMBERS[options["matching"]]),
+        Column("line_item_accuracy", "Line items", ACCURACY, _LINE_ITEMS),
+        Column("section_accuracy", "Sections", ACCURACY, f"contained of {sections}"),
+        Column("disclosure_accuracy", "Disclosures", ACCURACY, f"contained of {disclosures}"),
+        Column(FINAL, "Final", ACCURACY, _weights(), rank="board"),
+    )
+
+
+def _listed(options: Options, name: str) -> str:
+    return ", ".join(f"“{phrase}”" for phrase in phrases_of(options, name)) or "no phrases"
+
+
+def _weights() -> str:
+    return "Weighted mean: " + ", ".join(
+        f"{weight:.0%} {part.removesuffix('_accuracy').replace('_', ' ')}"
+        for part, weight in WEIGHTS.items()
+    )
+
+
+CHARTS = (
+    Chart(
+        "parts",
+        "profile",
+        "Score by part",
+        "The four parts of the final score for every system; the best systems have a colour.",
+        PARTS,
+    ),
+)
+
 
 # What a result shows of the things not found: the rest is in the counts.
 MOST_MISSED = 50
@@ -81,3 +198,24 @@ def _parts(match: DocumentMatch) -> dict[str, Containment]:
 def _part(part: Containment) -> ItemResult:
     missed = [excerpt(text) for text in part.missed[:MOST_MISSED]]
     return {"total": part.total, "found": part.found, "missed": missed}
+
+
+def contributions(
+    result: Mapping[str, Any],
+    options: Mapping[str, str],  # noqa: ARG001 - what they change has been done to the result
+) -> Iterator[Contribution]:
+    if result[FINAL] is None:
+        return
+    for key in (*PARTS, FINAL):
+        yield Contribution(key, result[key])
+
+
+def summarise(
+    result: Mapping[str, Any],
+    options: Mapping[str, str],  # noqa: ARG001 - what they change has been done to the result
+) -> ItemSummary:
+    """Its final score, and of what kind the things are that were not found."""
+    parts: Mapping[str, Any] = result["parts"]
+    short = sorted(name for name, part in parts.items() if part["found"] < part["total"])
+    errors = tuple(f"{name.replace('_', ' ')} not found" for name in short)
+    return ItemSummary(result[FINAL], errors=errors)

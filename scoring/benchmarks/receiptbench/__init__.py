@@ -3,21 +3,14 @@
 from functools import partial
 from pathlib import Path
 
-from scoring.benchmarks.base import Benchmark, Options
-from scoring.benchmarks.reported import load_reported
+from scoring.benchmarks.base import Benchmark, Options, load_reported
 
 from .aggregation import aggregate
-from .charts import CHARTS
-from .columns import columns_for
-from .contributions import contributions
-from .helpers import NO_EMBEDDING, Helpers, lacking
-from .items import sides, summarise
-from .judged import judging_with
-from .meaning import judge_name
-from .options import check_options, words
+from .columns import CHARTS, columns_for, views_for
+from .embedding import NO_EMBEDDING, Helpers, lacking
+from .options import check_options, judge_name, words
 from .readers import read_gold, read_predictions
-from .scorer import score_item
-from .views import views_for
+from .scorer import contributions, judging_with, score_item, sides, summarise
 
 KEY = "receiptbench"
 VERSION = "1"

@@ -10,12 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from scoring.benchmarks.base import ItemResult, Options, Scores
-from scoring.metrics.receipt_lists import WEIGHTS
+from scoring.metrics.receipt_values import WEIGHTS
 from scoring.metrics.receipts import ERRORS, FIELDS, TASKS, Counts, Rates, rates
 
-from .columns import RATES, error_key
-from .scorer import LEFT_OUT, UNPARSEABLE
-from .views import (
+from .columns import (
     BALANCED,
     FALSE_POSITIVES,
     LANGUAGES,
@@ -23,11 +21,14 @@ from .views import (
     OTHER,
     OVERALL,
     PARTS,
+    RATES,
     WRONG,
+    error_key,
     language_code,
     part_key,
     weights_key,
 )
+from .scorer import LEFT_OUT, UNPARSEABLE
 
 _ENGLISH = "en"
 

@@ -1,20 +1,166 @@
-"""Reads ReceiptBench's gold and submissions: JSON Lines, or one JSON file per image.
+"""Reads ReceiptBench's gold and submissions: JSON Lines, or one JSON file per image, named after
+it.
 
 Gold is `{"id", "fields"}`, optionally with `language`, `category` and `balanced`; predictions are
-`{"id", "fields"}` or `{"id", "response"}`. Other keys are left aside.
+`{"id", "fields"}` or `{"id", "response"}`. Other keys are left aside. A response whose fields
+cannot be read is unparseable; nothing else is raised.
 """
 
+import json
+import math
+import re
 from collections.abc import Iterator
+from dataclasses import replace
 from difflib import get_close_matches
-from typing import Any
+from functools import partial
+from pathlib import PurePosixPath
+from typing import Any, NoReturn
 
+from portal.files.archives import Archive
 from scoring.benchmarks.base import GoldLine, Options, PredictionLine
-from scoring.benchmarks.line_checks import check_id, check_text, holds_nul, kind_of
-from scoring.benchmarks.reading import DEFAULT_LIMITS, ReadFault, ReadLimits, Record, Source
+from scoring.benchmarks.checking import check_id, check_text, holds_nul, kind_of
+from scoring.benchmarks.reading import (
+    DEFAULT_LIMITS,
+    ReadFault,
+    ReadLimits,
+    Record,
+    Source,
+    holds_json_files,
+    read_json_files,
+    read_json_object,
+    read_records,
+)
 from scoring.metrics.receipts import DETAIL, FIELDS, Rule
 
-from .published import read_any
-from .responses import problem_of
+LONGEST_RESPONSE = 2_000_000
+DEEPEST = 20
+# Items in one list: a receipt has a few dozen.
+MOST_ITEMS = 2_000
+
+_TOO_DEEP = f"nested deeper than {DEEPEST} levels"
+# A string, closed or not, so that a word inside is left alone; or a word of Python.
+_PYTHON_WORD = re.compile(r'"(?:[^"\\]|\\.)*+"?|\b(True|False|None)\b', re.DOTALL)
+_JSON_WORDS = {"True": "true", "False": "false", "None": "null"}
+
+
+class UnparseableError(ValueError):
+    """A response without usable fields; the message says why and quotes nothing of it."""
+
+
+def read_fields(response: str) -> dict[str, Any]:
+    """The object in a response: its text from the first `{` to the last `}`.
+
+    `True`, `False` and `None` are read too, since the published prompt shows them in its example.
+    NaN, Infinity, numbers that no float holds, a key twice, deep nesting and overlong lists are
+    unparseable. Raises UnparseableError.
+
+    >>> read_fields('```json {"type": "taxi", "detail": [{"ifTax": False}]} ```')
+    {'type': 'taxi', 'detail': [{'ifTax': False}]}
+    """
+    start, end = response.find("{"), response.rfind("}")
+    if start < 0 or end < start:
+        raise UnparseableError("holds no JSON object")
+    if end - start > LONGEST_RESPONSE:
+        raise UnparseableError(f"longer than {LONGEST_RESPONSE:,} characters")
+    text = _PYTHON_WORD.sub(_json_word, response[start : end + 1])
+    fields = _parse(text)
+    if problem := problem_of(fields):
+        raise UnparseableError(problem)
+    return fields
+
+
+def problem_of(value: Any) -> str | None:
+    """Which limit a JSON value breaks, if any. Level by level, so that it needs no stack."""
+    level = [value]
+    for _ in range(DEEPEST + 1):
+        inner: list[Any] = []
+        for node in level:
+            if isinstance(node, dict):
+                inner.extend(node.values())
+            elif isinstance(node, list):
+                if len(node) > MOST_ITEMS:
+                    return f"a list of more than {MOST_ITEMS:,} items"
+                inner.extend(node)
+        if not inner:
+            return None
+        level = inner
+    return _TOO_DEEP
+
+
+def _parse(text: str) -> dict[str, Any]:
+    try:
+        value: dict[str, Any] = json.loads(
+            text,
+            parse_constant=_refuse_constant,
+            parse_float=_finite,
+            object_pairs_hook=_distinct,
+        )
+    except json.JSONDecodeError as error:
+        raise UnparseableError(f"not valid JSON: {error.msg}") from error
+    except RecursionError as error:
+        raise UnparseableError(_TOO_DEEP) from error
+    except UnparseableError:
+        raise
+    except ValueError as error:
+        raise UnparseableError("holds a number with too many digits") from error
+    return value
+
+
+def _json_word(match: re.Match[str]) -> str:
+    return _JSON_WORDS[match[1]] if match[1] else match[0]
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise UnparseableError(f"{name} is not a JSON value")
+
+
+def _finite(digits: str) -> float:
+    number = float(digits)
+    if math.isinf(number):
+        raise UnparseableError("holds a number that is too large")
+    return number
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    value = dict(pairs)
+    if len(value) < len(pairs):
+        raise UnparseableError("a key stands twice in one object")
+    return value
+
+
+_FIELD_NAMES = frozenset(rule.name for rule in FIELDS)
+# What tells a canonical object from one that is the fields themselves.
+_WRAPPED = ("fields", "response")
+_ABOUT = ("id", "language", "category", "balanced")
+
+
+def read_any(source: Source, limits: ReadLimits) -> Iterator[Record | ReadFault]:
+    """The records of JSON Lines, or of a folder or ZIP of `IMAGE.json`.
+
+    The object in such a file is either a canonical line or the fields themselves; its id is its
+    own, else the file's name.
+    """
+    if holds_json_files(source, limits):
+        yield from read_json_files(source, limits, partial(_read_file, limits=limits))
+    else:
+        yield from read_records(source, limits)
+
+
+def _read_file(archive: Archive, member: str, shown: str, limits: ReadLimits) -> Record | ReadFault:
+    item = PurePosixPath(member).stem
+    record = read_json_object(archive, member, shown, limits)
+    if isinstance(record, ReadFault):
+        return replace(record, id=item)
+    return replace(record, value={"id": item, **_wrapped(record.value)})
+
+
+def _wrapped(value: dict[str, Any]) -> dict[str, Any]:
+    """The object as a canonical line; bare fields without what is none of the 19."""
+    if any(key in value for key in _WRAPPED) or not _FIELD_NAMES & value.keys():
+        return value
+    about = {key: value[key] for key in _ABOUT if key in value}
+    return {**about, "fields": {key: value[key] for key in value if key in _FIELD_NAMES}}
+
 
 # Items of one gold list. With the most that a prediction may have, few enough to be compared.
 MOST_GOLD_ITEMS = 500

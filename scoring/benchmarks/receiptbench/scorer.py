@@ -1,17 +1,33 @@
-"""Scores the fields read from one receipt."""
+"""Scores the fields read from one receipt, also where a judge decides whether two values mean the
+same; tells it in short, and what it adds to the figures that have an interval.
+
+Asking a judge is not done here: the answers are data, like the prediction, and the score a pure
+function of both.
+"""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, cast
+from typing import Any, NoReturn, cast
 
 from scoring.benchmarks.base import ItemResult, OptionError, Options, Payload
-from scoring.benchmarks.excerpts import MOST_CHARACTERS, excerpt
+from scoring.benchmarks.items import (
+    MOST_CHARACTERS,
+    Contribution,
+    ItemSummary,
+    Sides,
+    excerpt,
+    own_score,
+)
+from scoring.benchmarks.judging import Judging
+from scoring.judge.fields import Pair, Verdicts, field_question, pairs_of
+from scoring.judge.questions import FieldAnswer, Question
 from scoring.metrics.limits import TooLargeError
-from scoring.metrics.receipt_lists import WEIGHTS, Weights
+from scoring.metrics.receipt_values import WEIGHTS, Weights
 from scoring.metrics.receipts import (
     FIELDS,
+    Counts,
     Judge,
     Mismatch,
     Outcome,
@@ -22,9 +38,11 @@ from scoring.metrics.receipts import (
     receipt_reward,
 )
 
-from .helpers import Helpers, embedding_for
-from .meaning import judge_model
-from .responses import UnparseableError, read_fields
+from .columns import OVERALL
+from .embedding import Helpers, embedding_for
+from .options import check_options as check_any
+from .options import judge_model
+from .readers import UnparseableError, read_fields
 
 READ, MISSING, LEFT_OUT, UNPARSEABLE = "read", "missing", "left_out", "unparseable"
 
@@ -190,3 +208,142 @@ def _counts(weighted: Mapping[str, Mapping[str, Outcome]]) -> ItemResult:
         label: {name: list(outcome.counts) for name, outcome in fields.items()}
         for label, fields in weighted.items()
     }
+
+
+def contributions(
+    result: Mapping[str, Any],
+    options: Mapping[str, str],  # noqa: ARG001 - what they change has been done to the result
+) -> Iterator[Contribution]:
+    """F1 = 2 TP / (2 TP + FP + FN), over all fields of a sub-task and over all there are."""
+    if result["outcome"] == LEFT_OUT:
+        return
+    for rule in FIELDS:
+        counts = Counts(*result["fields"][rule.name]["counts"])
+        right, compared = 2 * counts.tp, 2 * counts.tp + counts.fp + counts.fn
+        if compared:
+            yield Contribution(rule.task, right, compared)
+            yield Contribution(OVERALL, right, compared)
+
+
+def summarise(result: Mapping[str, Any], options: Mapping[str, str]) -> ItemSummary:
+    """Its F1 over all fields, its category, and the error types of its fields."""
+    found = {error for field in result["fields"].values() for error in field.get("errors", ())}
+    if result["outcome"] == UNPARSEABLE:
+        found.add(UNPARSEABLE)
+    score = own_score(contributions(result, options), OVERALL)
+    return ItemSummary(score, result["category"], tuple(sorted(found)))
+
+
+def sides(
+    gold: Payload,
+    prediction: Payload | None,
+    options: Mapping[str, str],  # noqa: ARG001 - fields are read alike under all of them
+) -> Sides:
+    return Sides(gold["fields"], None if prediction is None else _fields(prediction))
+
+
+def _fields(prediction: Payload) -> dict[str, Any] | None:
+    if "fields" in prediction:
+        fields: dict[str, Any] = prediction["fields"]
+        return fields
+    try:
+        return read_fields(prediction["response"])
+    except UnparseableError:
+        return None
+
+
+# Pairs of values of one receipt that are asked about. A receipt has a few; a reading with thousands
+# of places would be paid for by whoever pays the judge.
+MOST_PAIRS = 1_000
+# Of these so many are kept with the result.
+_MOST_SHOWN = 100
+
+
+def check_options(raw: Mapping[str, object], model: str, *, helpers: Helpers) -> Options:
+    """Complete, canonical options with this judge. Raises OptionError.
+
+    >>> check_options({}, "gpt-4o", helpers=Helpers())["semantic"]
+    'judge(gpt-4o,fields-1)'
+    """
+    if "semantic" in raw:
+        raise OptionError("option semantic is the judge here; grade has the other")
+    return check_any({**raw, "semantic": f"judge({model})"}, helpers=helpers)
+
+
+def questions(
+    gold: Payload, prediction: Payload | None, options: Options
+) -> list[Question[FieldAnswer]]:
+    """What is to be asked of this receipt; nothing where there are no fields, or too many values
+    to be compared."""
+    return [field_question(pair) for pair in _pairs(gold, prediction, options) or ()]
+
+
+def score_judged(
+    gold: Payload,
+    prediction: Payload | None,
+    options: Options,
+    answers: Sequence[FieldAnswer],
+    *,
+    helpers: Helpers,
+) -> ItemResult:
+    """What `score_item` gives, with the answers to `questions`, in their order; raises ValueError
+    for another number of them.
+
+    `judge` has how many pairs were `asked` and how many of them are the `same`, and of the first
+    `pairs` the judge's reason. A receipt with more than MOST_PAIRS is unparseable.
+    """
+    pairs = _pairs(gold, prediction, options)
+    judged = list(zip(pairs or (), answers, strict=True))
+    same = Verdicts({pair: answer.same for pair, answer in judged})
+    judge = _refuse if pairs is None else same
+    result = score_with(judge, gold, prediction, options, helpers)
+    result["judge"] = {
+        "asked": len(judged),
+        "same": sum(answer.same for _, answer in judged),
+        "pairs": [_shown_pairs(*each) for each in judged[:_MOST_SHOWN]],
+    }
+    return result
+
+
+def _pairs(gold: Payload, prediction: Payload | None, options: Options) -> list[Pair] | None:
+    """The pairs to be asked; None if there are too many."""
+    outcome, _, found = read_prediction(prediction, options)
+    if outcome != READ:
+        return []
+    try:
+        pairs = pairs_of(gold["fields"], found)
+    except TooLargeError:
+        return None
+    return pairs if len(pairs) <= MOST_PAIRS else None
+
+
+def _refuse(_field: str, _gold: str, _prediction: str) -> NoReturn:
+    raise TooLargeError(f"more than {MOST_PAIRS:,} pairs of values for a judge")
+
+
+def _shown_pairs(pair: Pair, answer: FieldAnswer) -> dict[str, Any]:
+    return {
+        "field": pair.field,
+        "gold": excerpt(pair.gold),
+        "prediction": excerpt(pair.prediction),
+        "same": answer.same,
+        "why": excerpt(answer.why),
+    }
+
+
+def _summary(results: Iterable[ItemResult]) -> dict[str, Any]:
+    judged = [result["judge"] for result in results]
+    return {
+        "pairs_asked": sum(each["asked"] for each in judged),
+        "pairs_same": sum(each["same"] for each in judged),
+    }
+
+
+def judging_with(helpers: Helpers) -> Judging:
+    return Judging(
+        model=judge_model,
+        options=partial(check_options, helpers=helpers),
+        questions=questions,
+        score_item=partial(score_judged, helpers=helpers),
+        summary=_summary,
+    )

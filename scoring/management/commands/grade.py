@@ -17,8 +17,7 @@ from scoring.benchmarks import (
     UnknownBenchmarkError,
     get_benchmark,
 )
-from scoring.benchmarks.parallel import jobs_for, score_items
-from scoring.benchmarks.streaming import JoinedItems
+from scoring.benchmarks.checking import JoinedItems, jobs_for, score_items
 from scoring.management.offline import (
     ItemsFileError,
     OfflineCommand,

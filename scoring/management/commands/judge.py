@@ -13,12 +13,18 @@ from django.core.management.base import CommandError, CommandParser
 from tqdm import tqdm
 
 from scoring.benchmarks import Benchmark, ItemResult, OptionError, Options, Payload, get_benchmark
+from scoring.benchmarks.checking import JoinedItem, JoinedItems
 from scoring.benchmarks.judging import Judging
-from scoring.benchmarks.streaming import JoinedItem, JoinedItems
-from scoring.judge.asking import Asker
-from scoring.judge.budget import Budget
-from scoring.judge.cache import FolderCache
-from scoring.judge.running import Judged, Plan, judge_all, plan
+from scoring.judge.asking import Asker, FolderCache, Judged, Plan, judge_all, plan
+from scoring.judge.endpoint import Budget
+from scoring.judging.services import (
+    JudgeUnset,
+    judge_budget,
+    judge_cache,
+    judge_model,
+    judged_result,
+    open_judge,
+)
 from scoring.management.offline import (
     ItemsFileError,
     OfflineCommand,
@@ -26,14 +32,6 @@ from scoring.management.offline import (
     positive,
     report,
     text_report,
-)
-from scoring.services.judging import (
-    JudgeUnset,
-    judge_budget,
-    judge_cache,
-    judge_model,
-    judged_result,
-    open_judge,
 )
 
 # Some items have no verdict; running the command again asks for those alone.

@@ -5,12 +5,11 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from scoring.boards.protection import move_words
+from scoring.grading.change_log import gold_words
+from scoring.grading.regrade_plans import RegradeRefused, find_release, regrade_page
+from scoring.grading.regrades import start_regrade
 from scoring.models import Board, Phase
-from scoring.selectors.change_log import gold_words
-from scoring.selectors.protection import move_words
-from scoring.selectors.regrade_plans import RegradeRefused, find_release
-from scoring.selectors.regrades import regrade_page
-from scoring.services.regrades import start_regrade
 
 
 class Command(BaseCommand):

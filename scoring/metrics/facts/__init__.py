@@ -7,10 +7,8 @@ per fact. Pure functions over plain values; what they mean stands in the card of
 
 from collections.abc import Callable
 
-from .aligned import match_aligned
+from .matchers import ERROR_TYPES, MISSING, Verdict, match_aligned, match_substring
 from .page import Fact, FactTagError, Page, read_page, read_prediction
-from .substring import match_substring
-from .verdicts import ERROR_TYPES, MISSING, Verdict
 
 # Every matcher has one form, so that a benchmark can choose it by name.
 MATCHERS: dict[str, Callable[[Page, Page], list[Verdict]]] = {

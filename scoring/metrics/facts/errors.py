@@ -1,16 +1,343 @@
 """Which kind of error turned a value into the text that stands in its place.
 
 Where several things happened to a value at once, the error type is the worst of them for a reader
-of figures.
+of figures. A number is a core of digits and separators between marks: signs, parentheses, currency,
+percent. The core is looked for in the form; what stands beside it there is held against the marks
+first, and then against what the gold text has beside the fact. A date is taken part by part.
 """
 
 import re
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
 
-from rapidfuzz.distance import Levenshtein
+from rapidfuzz.distance import LCSseq, Levenshtein
+from rapidfuzz.fuzz import partial_ratio_alignment
 
-from . import date_errors, number_errors
-from .lookalikes import alnum_of, digits_of
-from .touching import Errors, FactKind, errors_before, errors_behind
+from .normalise import CURRENCY, HARMLESS, alnum_of, as_digits, digits_of
+from .occurrences import NO_ERRORS, REACH, Errors, FactKind, errors_before, errors_behind
+
+# So many digits must be gone at an end for a number to be cut off rather than short of a digit.
+_DIGITS_CUT_OFF = 2
+_SIGNS = "(-+)"
+# What a percent sign is read as, "0/o" or "96", and what a parenthesis or currency mark.
+_PERCENT_READ_AS = re.compile(r"[^\s)]{1,3}")
+_MARK_READ_AS = re.compile(r"[^\s.,]")
+_PARTS = re.compile(r"([^\d.]*)(.*?)(\D*)", re.DOTALL)
+_MARK_REACH = 3
+# Digits in parentheses, with no mark beside them.
+_BRACKETED = re.compile(r"\(([^\W_](?:[\w.,']*[^\W_])?)\)")
+_DIGITS = re.compile(r"\d+")
+# Of a form that shares no character with a number, what may be its core.
+_CORE = re.compile(r"[^\W_](?:.*[^\W_])?", re.DOTALL)
+_UNREAD = "_"
+# Around a form these are no part of it.
+_BARE = "".join(HARMLESS - set("{}[]")) + CURRENCY + "& "
+# Read upside down.
+_TURNED = str.maketrans("9", "6")
+
+
+def is_number_found(value: str, form: str) -> bool:
+    """Whether the form holds half of the value's digits in their order, one of them as a digit."""
+    digits = digits_of(value).translate(_TURNED)
+    if not LCSseq.similarity(digits, digits_of(form).translate(_TURNED)):
+        return False
+    read = digits_of(as_digits(form)).translate(_TURNED)
+    return 2 * LCSseq.similarity(digits, read) >= len(digits)
+
+
+def number_errors(value: str, form: str, before: str, behind: str) -> Errors:
+    """The errors that made `form` of `value`, which has digits; none if the form is the value.
+
+    `before` and `behind` are the gold text beside the fact, each running from it outwards.
+
+    >>> sorted(number_errors("(3,627)", "3.627)", "", ""))
+    ['separator', 'sign']
+    >>> sorted(number_errors("(79)", "(64)", "", ""))
+    ['digit']
+    """
+    bare = form.strip(_BARE if value[-1:] == ")" else _BARE + "{}[]")
+    if _is_number_cut_off(value, bare.rstrip(".,")):
+        return frozenset({"truncated"})
+    if _differs_in_spaces(value, bare):
+        return frozenset({"spacing"})
+    lead, core, trail = _parts(value)
+    start, end = _between_parentheses(value, form) or _locate_core(core, form)
+    head, errors_ahead = _take_marks(lead[::-1], form[:start][::-1])
+    tail, errors_after = _take_marks(trail, form[end:])
+    return (
+        frozenset(_core_errors(core, form[start:end]))
+        | errors_ahead
+        | errors_after
+        | errors_before(head[:REACH], before, core[:1], "number")
+        | errors_behind(tail[:REACH], behind, core[-1:], "number")
+    )
+
+
+def _is_number_cut_off(value: str, form: str) -> bool:
+    """Whether the form is an exact beginning or end of the value, and more than a digit is gone:
+    two digits, or a group of digits with its separator and a sign."""
+    if not form or not (value.startswith(form) or value.endswith(form)):
+        return False
+    gone = value[len(form) :] if value.startswith(form) else value[: len(value) - len(form)]
+    digits = len(digits_of(gone))
+    return digits >= _DIGITS_CUT_OFF or (digits > 0 and "," in gone and len(gone) > _DIGITS_CUT_OFF)
+
+
+def _differs_in_spaces(value: str, form: str) -> bool:
+    """Whether nothing but spaces was lost or added, and none that kept two groups of digits
+    apart."""
+    if value == form or value.replace(" ", "") != form.replace(" ", ""):
+        return False
+    return len(_DIGITS.findall(form)) >= len(_DIGITS.findall(value))
+
+
+def _parts(value: str) -> tuple[str, str, str]:
+    """The marks before the core, the core, and the marks behind it."""
+    match = _PARTS.fullmatch(value)
+    return (match[1], match[2], match[3]) if match else ("", value, "")
+
+
+def _between_parentheses(value: str, form: str) -> tuple[int, int] | None:
+    """The stretch of the form between its parentheses, if both have these and no other sign.
+
+    Then no sign was lost or added, however different the digits are.
+    """
+    match = _BRACKETED.search(form)
+    if match is None or not _signs(value) == _signs(form) == "()":
+        return None
+    return match.span(1)
+
+
+def _signs(text: str) -> str:
+    return "".join(char for char in text if char in _SIGNS)
+
+
+def _locate_core(core: str, form: str) -> tuple[int, int]:
+    """The stretch `[start, end)` of the form that stands for the core."""
+    read = as_digits(form)
+    for text in (form, read):
+        at = text.find(core)
+        if at >= 0:
+            return at, at + len(core)
+    if match := re.search("[.,' ]{0,2}".join(digits_of(core)), read):
+        return match.span()
+    equal = [op for op in LCSseq.opcodes(core, read) if op.tag == "equal"]
+    if not equal:
+        anything = _CORE.search(form)
+        return anything.span() if anything else (0, len(form))
+    start, end = equal[0].dest_start, equal[-1].dest_end
+    # Where the core's first or last characters were changed, as many belong to it.
+    changed, changed_behind = equal[0].src_start, len(core) - equal[-1].src_end
+    while changed and start and _is_of_core(form[max(0, start - 2) : start][::-1]):
+        start, changed = start - 1, changed - (form[start - 1] != " ")
+    while changed_behind and end < len(form) and _is_of_core(form[end : end + 2]):
+        end, changed_behind = end + 1, changed_behind - (form[end] != " ")
+    return start, end
+
+
+def _is_of_core(near: str) -> bool:
+    """Whether the next character, or the one beyond a space, may belong to a core."""
+    char = near.strip()[:1]
+    return char.isalnum() or (char != "" and char in ".,_")
+
+
+def _take_marks(marks: str, outside: str) -> tuple[str, Errors]:
+    """What is left of the text beside the core when the value's marks are taken out of it.
+
+    Both run from the core outwards. A mark that is not there is an error; what it was probably
+    read as is taken out too.
+    """
+    errors = set()
+    for mark in marks:
+        near = outside.lstrip(" ")
+        at = near.partition(" ")[0].find(mark, 0, _MARK_REACH)
+        if at >= 0:
+            outside = near[:at] + near[at + 1 :]
+            continue
+        errors.add("sign" if mark in _SIGNS else "unit")
+        read_as = _PERCENT_READ_AS if mark == "%" else _MARK_READ_AS
+        outside = read_as.sub("", outside, count=1) if read_as.match(outside) else outside
+    return outside, frozenset(errors) if errors else NO_ERRORS
+
+
+def _core_errors(core: str, form: str) -> Iterator[str]:
+    form = form.strip(_UNREAD + " ")
+    digits, gaps = _digits_and_gaps(core)
+    other, other_gaps = _digits_and_gaps(as_digits(form))
+    if _UNREAD in form and digits_of(as_digits(form)) == digits:
+        other, other_gaps = _digits_and_gaps(as_digits(form.replace(_UNREAD, "~")))
+    is_cut_off = len(digits) - len(other) >= _DIGITS_CUT_OFF and (
+        digits.startswith(other) or digits.endswith(other)
+    )
+    if any(map(str.isalpha, form)) or (digits != other and not is_cut_off):
+        yield "digit"
+    elif is_cut_off:
+        yield "truncated"
+    faces = _faces(digits, other, is_cut_off=is_cut_off)
+    point = max((at for at, gap in enumerate(gaps) if gap == "."), default=len(digits))
+    last = _gap_facing(point, faces) if point < len(digits) else len(other)
+    facing = set()
+    for at, gap in enumerate(gaps[:-1]):
+        index = _gap_facing(at, faces)
+        if index is not None and (at or gap):
+            facing.add(index)
+            groups = _groups(other_gaps, index, last)
+            yield from _gap_errors(gap, other_gaps[index], groups == {3})
+    if any("." in gap for at, gap in enumerate(other_gaps[1:-1], 1) if at not in facing):
+        yield "decimal"
+
+
+def _digits_and_gaps(text: str) -> tuple[str, list[str]]:
+    """The digits, a `?` for every letter or unread character between them, and what stands before,
+    between and behind them."""
+    digits, gaps = "", [""]
+    for char in text:
+        if char.isalnum() or char == _UNREAD:
+            digits += char if char.isdigit() else "?"
+            gaps.append("")
+        else:
+            gaps[-1] += char
+    return digits, gaps
+
+
+def _faces(digits: str, other: str, *, is_cut_off: bool) -> dict[int, int]:
+    """Which digit of the value faces which of the form."""
+    if is_cut_off:
+        first = 0 if digits.startswith(other) else len(digits) - len(other)
+        return {first + at: at for at in range(len(other))}
+    return {
+        op.src_start + k: op.dest_start + k
+        for op in Levenshtein.opcodes(digits, other)
+        if op.tag in {"equal", "replace"}
+        for k in range(op.src_end - op.src_start)
+    }
+
+
+def _gap_facing(at: int, faces: dict[int, int]) -> int | None:
+    """The gap of the form that faces the gap before digit `at` of the value."""
+    if at in faces:
+        return faces[at]
+    return faces[at - 1] + 1 if at - 1 in faces else None
+
+
+def _groups(gaps: list[str], first: int, last: int | None) -> set[int]:
+    """How many digits the groups of a form have from gap `first` to gap `last`."""
+    end = len(gaps) - 1 if last is None else last
+    marks = [first, *(at for at in range(first + 1, end) if gaps[at]), end]
+    return {b - a for a, b in pairwise(marks)}
+
+
+def _gap_errors(gap: str, other: str, keeps_groups: bool) -> Iterator[str]:
+    """The errors of what stands between two digits."""
+    if other == gap:
+        return
+    bare = other.replace(" ", "").replace("~", "")
+    if bare == gap:
+        yield "other" if "~" in other else "spacing"
+    elif gap == ".":
+        yield "decimal"
+    elif "." in other:
+        yield "separator" if gap and bare == "." and keeps_groups else "decimal"
+    elif gap or set(bare) & set(",'"):
+        yield "separator"
+    else:
+        yield "other"
+
+
+_PART = re.compile(r"[^\W\d_]+|\d+")
+# A word of so few letters may be a number read as letters.
+_SHORT = 2
+
+
+def is_date_found(value: str, form: str) -> bool:
+    """Whether two of the date's parts are recognisable in the form, or one if it has but two.
+
+    Of a date in digits alone, whose parts are too short to be told apart, half of the digits.
+    """
+    parts = _PART.findall(value)
+    if len(parts) > 1 and all(map(str.isdigit, parts)):
+        return is_number_found(value, form)
+    read = " ".join(map(_as_digits_in_numbers, form.split()))
+    wanted = 2 if len(parts) > 2 else 1
+    return max(_recognised(parts, alnum_of(text)) for text in (form, read)) >= wanted
+
+
+def _recognised(parts: Iterable[str], text: str) -> int:
+    """How many of the parts stand in the text, in order and recognisable."""
+    recognised = 0
+    for part in parts:
+        end = _end_of_part(part, text)
+        if end:
+            recognised += 1
+            text = text[end:]
+    return recognised
+
+
+def date_errors(value: str, form: str, before: str, behind: str) -> Errors:
+    """The errors that made `form` of `value`; none if the form is the value.
+
+    `before` and `behind` are the gold text beside the fact, each running from it outwards.
+
+    >>> sorted(date_errors("May 27, 2021", "May 27,2021", "", ""))
+    ['spacing']
+    """
+    start, end = _locate_date(value, form)
+    return (
+        _inner_errors(value, form[start:end])
+        | errors_before(form[:start][::-1][:REACH], before, value[:1], "date")
+        | errors_behind(form[end:][:REACH], behind, value[-1:], "date")
+    )
+
+
+def _end_of_part(part: str, text: str) -> int:
+    """Where a recognisable form of the part ends in the text; 0 if there is none."""
+    found = partial_ratio_alignment(part.lower(), text.lower()) if text else None
+    if found is None:
+        return 0
+    window = text[found.dest_start : found.dest_end].lower()
+    is_like = 2 * LCSseq.similarity(part.lower(), window) >= len(part)
+    return found.dest_end if is_like else 0
+
+
+def _as_digits_in_numbers(word: str) -> str:
+    """The word with look-alikes as digits, if it may be a number."""
+    is_number = len(word) <= _SHORT or any(map(str.isdigit, word))
+    return as_digits(word) if is_number else word
+
+
+def _locate_date(value: str, form: str) -> tuple[int, int]:
+    """The stretch `[start, end)` of the form that stands for the value."""
+    at = form.find(value)
+    if at >= 0:
+        return at, at + len(value)
+    equal = [op for op in LCSseq.opcodes(value, form) if op.tag == "equal"]
+    if not equal:
+        return 0, len(form)
+    start, end = equal[0].dest_start, equal[-1].dest_end
+    changed, changed_behind = equal[0].src_start, len(value) - equal[-1].src_end
+    while end > start and not form[end - 1].isalnum():
+        end -= 1
+    while changed and start and form[start - 1] != " ":
+        start, changed = start - 1, changed - 1
+    while changed_behind and end < len(form) and form[end] not in " .,;":
+        end, changed_behind = end + 1, changed_behind - 1
+    return start, end
+
+
+def _inner_errors(value: str, text: str) -> Errors:
+    if value == text:
+        return NO_ERRORS
+    if value.replace(" ", "") == text.replace(" ", ""):
+        return frozenset({"spacing"})
+    if alnum_of(value).casefold() == alnum_of(text).casefold():
+        return frozenset({"other"})
+    parts, other = _PART.findall(value), _PART.findall(text)
+    is_cut_off = 0 < len(other) < len(parts) and other in (
+        parts[: len(other)],
+        parts[-len(other) :],
+    )
+    return frozenset({"truncated" if is_cut_off else "date"})
+
 
 # The worst first.
 _GRAVITY = (
@@ -36,9 +363,9 @@ def is_found(value: str, form: str, kind: FactKind) -> bool:
     """Whether `form`, which stands in the place of `value`, is a form of it rather than anything
     else."""
     if kind == "number" and digits_of(value):
-        return number_errors.is_found(value, form)
+        return is_number_found(value, form)
     if kind == "date":
-        return date_errors.is_found(value, form)
+        return is_date_found(value, form)
     if similarity(value, form) >= _LEAST_TEXT_SIMILARITY or alnum_of(value) in alnum_of(form):
         return any(map(str.isalnum, form))
     return _is_cut_off(alnum_of(value), alnum_of(form))
@@ -56,9 +383,9 @@ def explain(value: str, form: str, kind: FactKind, before: str = "", behind: str
     ('separator', 'unit')
     """
     if kind == "number" and digits_of(value):
-        return worst(number_errors.number_errors(value, form, before, behind))
+        return worst(number_errors(value, form, before, behind))
     if kind == "date":
-        return worst(date_errors.date_errors(value, form, before, behind))
+        return worst(date_errors(value, form, before, behind))
     return _text_error(value, form, before, behind)
 
 

@@ -1,13 +1,187 @@
 """Where a value occurs in a text, and whether it stands there for itself.
 
 `1,200` occurs in `(1,200)`, in `11,200` and in `1,200.5`, but in none of them does it stand for
-itself. What touches an occurrence decides (see `touching`).
+itself. What touches an occurrence decides: a sentence's full stop, quotes, the rules of a table or
+a currency mark leave a value what it is; a digit, a sign, a parenthesis, a percent sign or the
+letters of a neighbouring word do not, unless the gold text has the same there.
+
+In all functions `outside` is the prediction's text beside the value and `gold` the gold text beside
+the fact, both running from the value outwards, REACH characters at most. The last part places gold
+facts in normalised text, and tells the rows that text stands in.
 """
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
 
-from .touching import NO_ERRORS, REACH, Errors, FactKind, errors_before, errors_behind
+import numpy as np
+from numpy.typing import NDArray
+
+from .normalise import CURRENCY, HARMLESS, LOOK_ALIKES, Normalised, digits_of
+from .page import Fact, Page
+
+FactKind = Literal["number", "date", "text"]
+Errors = frozenset[str]
+
+REACH = 24
+NO_ERRORS: Errors = frozenset()
+# So many digits or more that touch a number are a neighbour's, fewer its own.
+_NEIGHBOURS_DIGITS = 3
+# A percent sign beside a number is read as at most so many characters: "0/o".
+_MISREAD_PERCENT = 3
+_SKIPPED = "".join(HARMLESS) + CURRENCY
+
+
+@lru_cache(maxsize=20_000)
+def errors_before(outside: str, gold: str, edge: str, kind: FactKind) -> Errors:
+    """The errors of what stands before a value whose first character is `edge`."""
+    run = outside.partition(" ")[0]
+    if not run:
+        return NO_ERRORS
+    if kind == "number":
+        return _before_number(run, gold, edge)
+    return _beside_words(run, gold, edge, kind)
+
+
+@lru_cache(maxsize=20_000)
+def errors_behind(outside: str, gold: str, edge: str, kind: FactKind) -> Errors:
+    """The errors of what stands behind a value whose last character is `edge`."""
+    run = outside.partition(" ")[0]
+    if not run:
+        return NO_ERRORS
+    if kind == "number":
+        return _behind_number(run, gold, edge)
+    return _beside_words(run, gold, edge, kind)
+
+
+def _beside_words(run: str, gold: str, edge: str, kind: FactKind) -> Errors:
+    """Beside a date or a name: letters and digits, and what goes on with a date in digits."""
+    near, beyond = run[0], run[1:2]
+    if near.isalnum():
+        if gold[:1].isalnum():
+            return NO_ERRORS
+        is_changed = kind == "date" and near.isdigit() and edge.isdigit()
+        return frozenset({"date" if is_changed else "merged"})
+    goes_on = kind == "date" and edge.isdigit() and beyond.isdigit() and near in "-/.,"
+    if not goes_on or gold[:1] == near:
+        return NO_ERRORS
+    return frozenset({"date" if near in "-/" else "merged"})
+
+
+def _before_number(run: str, gold: str, edge: str) -> Errors:
+    bare = run.lstrip(_SKIPPED)
+    near, beyond = bare[:1], bare[1:2]
+    expected = _nearest(gold)
+    if not near or near == expected == "(":
+        return NO_ERRORS
+    if near.isalnum():
+        # Beyond a quote, a rule or a currency mark it is another value or word.
+        if bare != run or edge in CURRENCY:
+            return NO_ERRORS
+        return _letters_before(run, gold, edge)
+    if near == "(":
+        return frozenset({"sign"})
+    if near in "-+":
+        if gold[:1] == near:
+            return NO_ERRORS
+        if beyond.isalnum() or (beyond and beyond in ")%"):
+            # A dash between two things, which the gold text may set apart.
+            return NO_ERRORS if expected == near else frozenset({"merged"})
+        return frozenset({"sign"})
+    if near in ".,":
+        if bare != run or gold[:1] == near or not _is_of_number(edge):
+            return NO_ERRORS
+        return frozenset({"decimal" if near == "." else "separator"})
+    is_joint = (near in ")%" and expected != near) or (near in "/" and beyond.isdigit())
+    return frozenset({"merged"}) if is_joint and gold[:1] != near else NO_ERRORS
+
+
+def _letters_before(run: str, gold: str, edge: str) -> Errors:
+    if gold[:1].isalnum():
+        return NO_ERRORS
+    if not _is_of_number(edge):
+        return frozenset({"merged"})
+    # The currency mark before the number may have been read as a letter or digit.
+    has_mark = gold.lstrip()[:1] in CURRENCY and gold.strip() != ""
+    if run[0].isdigit():
+        if has_mark and not run[1:2].isdigit() and (run[1:2] or " ") not in CURRENCY:
+            return frozenset({"unit"})
+        return _digits_beside(run, gold)
+    return NO_ERRORS if has_mark else _word_beside(run)
+
+
+def _behind_number(run: str, gold: str, edge: str) -> Errors:
+    bare = run.lstrip(_SKIPPED)
+    near, beyond = bare[:1], bare[1:2]
+    expected = _nearest(gold)
+    if not near or (near == expected and near in ")%-"):
+        return NO_ERRORS
+    if near.isalnum():
+        return NO_ERRORS if bare != run else _letters_behind(run, gold, edge)
+    if near == "%":
+        return frozenset({"unit"})
+    if near == ")":
+        return frozenset({"sign"})
+    if near == "-":
+        return frozenset({"merged" if beyond.isdigit() or beyond == "(" else "sign"})
+    if near in ".,":
+        goes_on = bare == run and _is_of_number(edge) and beyond.isdigit() and gold[:1] != near
+        return _after_point(run, gold) if goes_on else NO_ERRORS
+    is_joint = near == "/" and beyond.isdigit() and expected != near
+    return frozenset({"merged"}) if is_joint else NO_ERRORS
+
+
+def _letters_behind(run: str, gold: str, edge: str) -> Errors:
+    if gold[:1].isalnum():
+        return NO_ERRORS
+    word = _alnum_run(run)
+    expected = gold.lstrip()[:1]
+    if not _is_of_number(edge) and not (expected and expected in CURRENCY and len(word) == 1):
+        return frozenset({"merged"})
+    if expected == "%" and len(word) <= _MISREAD_PERCENT and not word.isalpha():
+        return frozenset({"unit"})
+    if word[0].isdigit():
+        return _digits_beside(run, gold)
+    # A single letter may be what became of a percent sign or of the next value's currency mark.
+    is_mark = expected and expected in CURRENCY + "%" and len(word) == 1
+    return NO_ERRORS if is_mark else _word_beside(run)
+
+
+def _digits_beside(run: str, gold: str) -> Errors:
+    """Digits touch a number: its own that were added, or those of its neighbour."""
+    digits = digits_of(_alnum_run(run))
+    is_neighbour = len(digits) >= _NEIGHBOURS_DIGITS or digits_of(gold).startswith(digits)
+    return frozenset({"merged" if is_neighbour else "digit"})
+
+
+def _word_beside(run: str) -> Errors:
+    """Letters touch a number: a word that lost its space, or one that looks like a digit."""
+    word = _alnum_run(run)
+    is_digit = len(word) == 1 and word in LOOK_ALIKES
+    return frozenset({"digit" if is_digit else "merged"})
+
+
+def _after_point(run: str, gold: str) -> Errors:
+    """A number goes on behind a point or comma."""
+    if digits_of(gold).startswith(digits_of(run)):
+        return frozenset({"merged"})
+    return frozenset({"decimal" if run[0] == "." else "digit"})
+
+
+def _alnum_run(run: str) -> str:
+    return run[: next((i for i, char in enumerate(run) if not char.isalnum()), len(run))]
+
+
+def _nearest(gold: str) -> str:
+    """The nearest gold character that means something beside a number."""
+    return next((char for char in gold if char != " " and char not in _SKIPPED), "")
+
+
+def _is_of_number(edge: str) -> bool:
+    """Whether the edge of a value is a digit or point, rather than a sign or mark around it."""
+    return edge.isdigit() or edge == "."
+
 
 _YEAR_FOLLOWS = re.compile(r",? ?(?:19|20)\d\d(?!\d)")
 _HAS_YEAR = re.compile(r"(?<!\d)\d{4}(?!\d)")
@@ -71,3 +245,55 @@ def _gains_year(value: str, behind: str, gold: str) -> bool:
     if not _YEAR_FOLLOWS.match(behind) or _YEAR_FOLLOWS.match(gold):
         return False
     return not _HAS_YEAR.search(value)
+
+
+# Letters and digits in a table row or line; what has more lays out the page or is a paragraph.
+_LONGEST_ROW = 300
+
+
+@dataclass(frozen=True)
+class GoldFact:
+    """A gold fact in normalised text: its value, how to read it, where and beside what."""
+
+    fact: Fact
+    value: str
+    kind: FactKind
+    place: Occurrence
+
+    @property
+    def n(self) -> int:
+        return self.fact.n
+
+
+def gold_fact(fact: Fact, text: Normalised) -> GoldFact:
+    """The fact's place in the normalised gold text: all of it that came from `[start, end)`.
+
+    A value of invisible characters is empty, and can be found nowhere.
+    """
+    start = int(np.searchsorted(text.ends, fact.start, side="right"))
+    end = int(np.searchsorted(text.starts, fact.end, side="left"))
+    value = text.text[start:end]
+    start += len(value) - len(value.lstrip())
+    value = value.strip()
+    place = occurrence_at(text.text, start, start + len(value))
+    return GoldFact(fact, value, kind_of(fact.type), place)
+
+
+def rows_of(page: Page, text: Normalised) -> NDArray[np.int64]:
+    """The row of every character of the normalised text: a table row, or a line outside of them.
+
+    The row of the innermost table counts. What has more than _LONGEST_ROW letters and digits lays
+    out the page, or is a paragraph, and no row: -1.
+    """
+    spans: dict[tuple[int, int], tuple[int, int]] = {}
+    for cell in page.cells:
+        start, end = spans.get((cell.table, cell.row), (cell.start, cell.end))
+        spans[cell.table, cell.row] = (min(start, cell.start), max(end, cell.end))
+    rows = np.full(len(page.text) + 1, -1, dtype=np.int64)
+    longest_first = sorted(spans.values(), key=lambda span: span[0] - span[1])
+    for number, (start, end) in enumerate([*page.lines, *longest_first]):
+        is_row = end - start <= _LONGEST_ROW or (
+            sum(map(str.isalnum, page.text[start:end])) <= _LONGEST_ROW
+        )
+        rows[start:end] = number if is_row else -1
+    return rows[text.starts]

@@ -5,8 +5,8 @@ from collections import Counter
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 from portal.common.sampling import shuffled
+
 from portal.datasets.curation.draws import draw
 from portal.datasets.curation.stratified import Unit, allocate, draw_stratified, units
 

@@ -12,8 +12,8 @@ from portal.datasets.gold_formats import empty_line_of, gold_formats
 from portal.datasets.models import Release
 from portal.datasets.publishing.bare_images import bare_image
 from portal.datasets.services.record_releases import freeze_gold, gold_of_records
+from scoring.benchmark_setup import TITLES
 from scoring.benchmarks import BENCHMARKS, check_predictions, get_benchmark
-from scoring.gold_formats import TITLES
 from tests.datasets.factories import jpeg
 from tests.datasets.releases.worlds import (
     RECORDS,

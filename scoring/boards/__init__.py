@@ -1,0 +1,4 @@
+"""Boards and their phases: list, board page, settings, limits, and the protection of hidden gold.
+
+May import `leaderboard` and `judging`.
+"""

@@ -1,0 +1,298 @@
+"""Forms of boards and of their phases. Times are in the phase's own time zone."""
+
+from datetime import UTC, datetime
+from typing import Any
+from zoneinfo import ZoneInfo, available_timezones
+
+from django import forms
+from django.core.exceptions import ValidationError
+
+from portal.datasets.models import Release, ReleaseItem
+from scoring.benchmarks import BENCHMARKS, Benchmark
+from scoring.leaderboard.columns import group_names, sort_columns
+from scoring.models import Board, Phase
+from scoring.models.submissions import CARD_FIELDS
+
+from .protection import is_unprotected, leaks
+from .services import NewPhase, phase_faults, phase_slug
+
+
+class BoardForm(forms.ModelForm):  # type: ignore[type-arg]
+    """A new board with its first phase."""
+
+    benchmark = forms.ChoiceField(help_text="What is measured, and how.")
+    phase_title = forms.CharField(
+        max_length=80, initial="Test", label="First phase", help_text="Such as Test or Development."
+    )
+    release = forms.ModelChoiceField(
+        queryset=Release.objects.none(),
+        help_text="The frozen gold that submissions are graded against.",
+    )
+    options = forms.JSONField(
+        required=False,
+        initial=dict,
+        help_text="A JSON object with the benchmark's options that differ from its defaults.",
+        widget=forms.Textarea(attrs={"rows": 3, "class": "mono", "spellcheck": "false"}),
+    )
+    diagnostics = forms.ChoiceField(
+        choices=Phase.Diagnostics,
+        initial=Phase.Diagnostics.AGGREGATES,
+        label="Submitters see",
+        help_text="Of the single items. Every fact includes its gold value.",
+    )
+    opens_at = forms.DateTimeField(required=False, label="Opens (UTC)")
+    closes_at = forms.DateTimeField(required=False, label="Closes (UTC)")
+
+    class Meta:
+        model = Board
+        fields = ["title", "slug", "benchmark", "description"]
+        help_texts = {"slug": "Its word in addresses: /boards/SLUG/."}
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        benchmark = self.fields["benchmark"]
+        assert isinstance(benchmark, forms.ChoiceField)
+        benchmark.choices = [(key, spec.title) for key, spec in BENCHMARKS.items()]
+        release = self.fields["release"]
+        assert isinstance(release, forms.ModelChoiceField)
+        release.queryset = Release.objects.select_related("dataset")
+        for name in ("opens_at", "closes_at"):
+            self.fields[name].widget = forms.DateTimeInput(
+                attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"
+            )
+
+    @property
+    def specs(self) -> list[Benchmark]:
+        """The benchmarks to choose from, for the page that explains their options."""
+        return list(BENCHMARKS.values())
+
+    def clean_slug(self) -> str:
+        slug: str = self.cleaned_data["slug"]
+        if slug == "new":
+            raise ValidationError("This word is taken: it is the address of this page.")
+        return slug
+
+    def clean_options(self) -> dict[str, Any]:
+        options = self.cleaned_data["options"] or {}
+        if not isinstance(options, dict):
+            raise ValidationError('The options must be an object, such as {"missing": "skip"}.')
+        return options
+
+    def clean(self) -> dict[str, Any]:
+        """Rules over several fields; a field with an error of its own is left aside."""
+        data = super().clean() or self.cleaned_data
+        needed = {"benchmark", "release", "options", "phase_title", "diagnostics"}
+        if needed <= data.keys():
+            for field, message in phase_faults(data["benchmark"], self.new_phase()).items():
+                self.add_error(field, message)
+        return data
+
+    def new_board(self) -> dict[str, Any]:
+        return {name: self.cleaned_data[name] for name in self.Meta.fields}
+
+    def new_phase(self) -> NewPhase:
+        data = self.cleaned_data
+        return NewPhase(
+            slug=phase_slug(data["phase_title"]),
+            title=data["phase_title"],
+            release=data["release"],
+            diagnostics=data["diagnostics"],
+            options=data["options"],
+            opens_at=data.get("opens_at"),
+            closes_at=data.get("closes_at"),
+        )
+
+
+class BoardStateForm(forms.Form):
+    """Who sees a board, and whether it takes submissions."""
+
+    state = forms.ChoiceField(
+        choices=[
+            (Board.State.DRAFT, "draft: organisers alone see it"),
+            (Board.State.OPEN, "open: everybody sees it, it takes submissions"),
+            (Board.State.ARCHIVED, "archived: everybody sees it, it takes no submissions"),
+        ]
+    )
+    confirm_disclosure = forms.BooleanField(required=False, label="Make this public")
+
+    def new_state(self) -> Board.State:
+        return Board.State(self.cleaned_data["state"])
+
+
+class BoardSettingsForm(forms.ModelForm):  # type: ignore[type-arg]
+    """What may change of a board that is there."""
+
+    card_fields = forms.MultipleChoiceField(
+        required=False,
+        choices=[(name, name.replace("_", " ").capitalize()) for name in CARD_FIELDS[1:]],
+        widget=forms.CheckboxSelectMultiple,
+        label="Must be filled in",
+        help_text="Of the model card; the name always is.",
+    )
+    column_groups = forms.MultipleChoiceField(
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        label="Columns shown",
+        help_text="By group, as the leaderboard names them; none ticked shows all. The group of "
+        "the deciding rank is always shown. Ranks count every figure, shown or not.",
+    )
+    default_sort = forms.ChoiceField(
+        required=False, label="Sorted by", help_text="Until a reader chooses another column."
+    )
+
+    class Meta:
+        model = Board
+        fields = ["title", "description", "rules", "card_fields", "column_groups", "default_sort"]
+        labels = {"rules": "Rules"}
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        sort = self.fields["default_sort"]
+        assert isinstance(sort, forms.ChoiceField)
+        sort.choices = [("", "the rank that decides"), *sort_columns(self.instance)]
+        groups = self.fields["column_groups"]
+        assert isinstance(groups, forms.MultipleChoiceField)
+        groups.choices = [(name, name) for name in group_names(self.instance)]
+
+
+TIMES = ("opens_at", "closes_at", "scores_after")
+LOCAL = "%Y-%m-%dT%H:%M"
+
+
+class PhaseForm(forms.ModelForm):  # type: ignore[type-arg]
+    """A new phase of a board, or what may change of one."""
+
+    is_protected = forms.BooleanField(
+        required=False,
+        label="Protect hidden gold",
+        help_text="Where gold is hidden, empty limits and decimals get safe values, and incomplete "
+        "files are refused. Untick it to set them as you like.",
+    )
+    confirm_disclosure = forms.BooleanField(
+        required=False,
+        label="Make it public",
+        help_text="Needed for a private release on a board that everyone sees.",
+    )
+
+    field_order = ["title", "release", "split", "options", "diagnostics", "is_protected"]
+
+    class Meta:
+        model = Phase
+        fields = [
+            "title",
+            "release",
+            "split",
+            "options",
+            "diagnostics",
+            "time_zone",
+            "opens_at",
+            "closes_at",
+            "per_day",
+            "in_total",
+            "failed_per_day",
+            "takes_incomplete",
+            "score_decimals",
+            "scores_after",
+            "public_share",
+        ]
+        labels = {
+            "split": "Part of the release",
+            "diagnostics": "Submitters see",
+            "opens_at": "Opens",
+            "closes_at": "Closes",
+            "per_day": "Scores a day",
+            "in_total": "Scores in total",
+            "failed_per_day": "Failed attempts a day",
+            "takes_incomplete": "Take incomplete files",
+            "score_decimals": "Decimals of scores",
+            "scores_after": "Scores are told from",
+            "public_share": "Public share (%)",
+        }
+
+    def __init__(self, *args: Any, board: Board, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.board = board
+        release = self.fields["release"]
+        assert isinstance(release, forms.ModelChoiceField)
+        release.queryset = Release.objects.filter(benchmark=board.benchmark).select_related(
+            "dataset"
+        )
+        split = self.fields["split"]
+        assert isinstance(split, forms.ChoiceField)
+        split.choices = [("", "all of it"), *ReleaseItem.Split.choices]
+        self.fields["time_zone"].widget = forms.TextInput(attrs={"list": "time-zones"})
+        self.fields["options"].widget = forms.Textarea(
+            attrs={"rows": 3, "class": "mono", "spellcheck": "false"}
+        )
+        for name in TIMES:
+            self.fields[name].widget = forms.DateTimeInput(
+                attrs={"type": "datetime-local"}, format=LOCAL
+            )
+            self.initial[name] = self._local(getattr(self.instance, name))
+        stored = self.instance if self.instance.pk else None
+        self.fields["is_protected"].initial = stored is None or not leaks(stored)
+        if board.is_draft:
+            del self.fields["confirm_disclosure"]
+        if stored and stored.submissions.exists():
+            # What was graded stays as it was graded; a new release is a new phase, or a re-grade.
+            for name in ("release", "split", "options", "public_share"):
+                self.fields[name].disabled = True
+
+    @property
+    def zones(self) -> list[str]:
+        return sorted(available_timezones())
+
+    def _local(self, when: datetime | None) -> str:
+        if when is None:
+            return ""
+        return when.astimezone(ZoneInfo(self.instance.time_zone)).strftime(LOCAL)
+
+    def clean_time_zone(self) -> str:
+        zone: str = self.cleaned_data["time_zone"].strip()
+        if zone not in available_timezones():
+            raise ValidationError(
+                f"There is no time zone “{zone}”. Zones are named such as UTC or Europe/Berlin."
+            )
+        return zone
+
+    def clean_options(self) -> dict[str, Any]:
+        options = self.cleaned_data["options"] or {}
+        if not isinstance(options, dict):
+            raise ValidationError('The options must be an object, such as {"missing": "skip"}.')
+        return options
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or self.cleaned_data
+        for name in TIMES:
+            self._read_local(data, name)
+        if not self.errors:
+            former = self.instance if self.instance.pk else None
+            faults = phase_faults(self.board.benchmark, self.new_phase(), former=former)
+            for field, message in faults.items():
+                self.add_error(field, message)
+        return data
+
+    def _read_local(self, data: dict[str, Any], name: str) -> None:
+        """What Django took for UTC is the time on the clocks of the phase's zone."""
+        when, zone = data.get(name), data.get("time_zone")
+        if when is None or zone is None:
+            return
+        local = when.replace(tzinfo=ZoneInfo(zone))
+        if local.astimezone(UTC).astimezone(local.tzinfo).replace(fold=0) != local:
+            self.add_error(name, f"The clocks in {zone} leap over this time on that day.")
+        data[name] = local.astimezone(UTC)
+
+    def _post_clean(self) -> None:
+        """The service writes: the instance stays as it is stored until then."""
+
+    def new_phase(self) -> NewPhase:
+        data = self.cleaned_data
+        slug = self.instance.slug or phase_slug(data["title"])
+        said = {name: data[name] for name in self.Meta.fields}
+        if data["is_protected"]:
+            said = {name: value for name, value in said.items() if not is_unprotected(name, value)}
+        return NewPhase(slug=slug, **said)
+
+    @property
+    def confirms_disclosure(self) -> bool:
+        return bool(self.cleaned_data.get("confirm_disclosure"))

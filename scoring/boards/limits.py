@@ -1,0 +1,263 @@
+"""The limits of a phase: how much is used up, and places that are held, used up or given back.
+
+The limits hold for a person, whatever team they submit for, and for a team, whoever of it submits:
+neither more teams nor more members give more places. Taking a place locks the rows of the team and
+of the account, so that neither two tabs nor two members of a team can both take the last one.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple
+
+from django.db import transaction
+from django.db.models import Count, Min, Q, QuerySet
+from django.utils import timezone
+
+from portal.accounts.access import is_organiser
+from portal.accounts.models import Team, User
+from scoring.models import Attempt, Phase, Submission
+from scoring.models.boards import moment
+
+# A day is the last 24 hours: it begins anew for nobody at midnight somewhere.
+DAY = timedelta(hours=24)
+
+
+@dataclass(frozen=True)
+class Allowance:
+    """One limit: `used` of `limit`, of which `held` are still being graded.
+
+    `free_at` is when the next place becomes free if none is left, None where that cannot be said.
+    """
+
+    name: str
+    limit: int
+    used: int
+    held: int = 0
+    free_at: datetime | None = None
+
+    @property
+    def left(self) -> int:
+        return max(self.limit - self.used - self.held, 0)
+
+
+class Holder(NamedTuple):
+    """Whose limits they are, as a sentence begins that says they are used up."""
+
+    has: str
+    whose: str
+
+
+YOU = Holder("You have", "your")
+SUBMITTER = Holder("Whoever submitted it has", "their")
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What a person, or a team, may still submit to a phase. A limit that is not set is None."""
+
+    phase: Phase
+    team: Team | None
+    """None: the limits are the person's."""
+    holder: Holder
+    day: Allowance | None
+    total: Allowance | None
+    failed: Allowance | None
+
+    @property
+    def allowances(self) -> Sequence[Allowance]:
+        return [each for each in (self.day, self.total, self.failed) if each is not None]
+
+    @property
+    def spent(self) -> Allowance | None:
+        """The limit that stands in the way of another submission; the longest lasting first."""
+        spent = [each for each in (self.total, self.failed, self.day) if each and not each.left]
+        return spent[0] if spent else None
+
+    @property
+    def free_at_words(self) -> str:
+        """Such as “21 November 2026, 14:05 UTC”; empty where nothing is spent or nobody knows."""
+        spent = self.spent
+        return moment(self.phase, spent.free_at) if spent and spent.free_at else ""
+
+    @property
+    def refusal(self) -> str:
+        """Why nothing more is taken, in one or two sentences; empty while something is."""
+        spent = self.spent
+        if spent is None:
+            return ""
+        words = (
+            f"{self.holder.has} used up {self.holder.whose} {spent.limit} {spent.name} in "
+            f"“{self.phase.title}”."
+        )
+        if spent is self.total and not spent.held:
+            return words
+        if self.free_at_words:
+            return f"{words} The next is free on {self.free_at_words}."
+        return f"{words} One that is being graded still may give its place back."
+
+
+def standing(phase: Phase, user: User, *, holder: Holder = YOU) -> Standing:
+    """What this user may still submit to this phase. One query."""
+    return phase_standings(user, [phase], holder=holder)[0]
+
+
+def team_standing(phase: Phase, team: Team) -> Standing:
+    """What this team may still submit to this phase. One query."""
+    return team_standings([team], [phase])[0]
+
+
+def phase_standings(user: User, phases: Sequence[Phase], *, holder: Holder = YOU) -> list[Standing]:
+    """The user's standing in each phase. One query, none where no phase has a limit."""
+    limited = [each for each in phases if _has_limits(each)]
+    attempts = Attempt.objects.filter(user=user, phase__in=limited)
+    found = {row["phase"]: row for row in _counted(attempts, "phase")} if limited else {}
+    return [_standing(phase, None, holder, found.get(phase.pk, {})) for phase in phases]
+
+
+def team_standings(teams: Sequence[Team], phases: Sequence[Phase]) -> list[Standing]:
+    """The standing of each team in each phase, phase by phase. One query at most."""
+    limited = [each for each in phases if _has_limits(each)]
+    if not limited or not teams:
+        return [_standing(phase, team, _team(team), {}) for phase in phases for team in teams]
+    attempts = Attempt.objects.filter(team__in=teams, phase__in=limited)
+    found = {(row["phase"], row["team"]): row for row in _counted(attempts, "phase", "team")}
+    return [
+        _standing(phase, team, _team(team), found.get((phase.pk, team.pk), {}))
+        for phase in phases
+        for team in teams
+    ]
+
+
+def _team(team: Team) -> Holder:
+    return Holder(f"The team “{team.name}” has", "its")
+
+
+def refusal_for(phase: Phase, user: User, team: Team | None, *, holder: Holder = YOU) -> str:
+    """Why nothing more is taken of the user for the team; empty while something is. Two queries at
+    most. It names the limit that is used up: the person's, which would stop them for any team, or
+    the team's."""
+    refusal = standing(phase, user, holder=holder).refusal
+    return refusal if refusal or team is None else team_standing(phase, team).refusal
+
+
+def _has_limits(phase: Phase) -> bool:
+    return any(limit is not None for limit in (phase.per_day, phase.in_total, phase.failed_per_day))
+
+
+def _counted(attempts: QuerySet[Attempt], *by: str) -> QuerySet[Attempt, dict[str, Any]]:
+    """Only scores use places up; attempts without a score have a limit of their own."""
+    state, today = Attempt.State, Q(settled_at__gt=timezone.now() - DAY)
+    charged_today, failed_today = Q(state=state.CHARGED) & today, Q(state=state.FAILED) & today
+    counted: QuerySet[Attempt, dict[str, Any]] = (
+        attempts.order_by()
+        .values(*by)
+        .annotate(
+            held=Count("pk", filter=Q(state=state.HELD)),
+            charged=Count("pk", filter=Q(state=state.CHARGED)),
+            charged_today=Count("pk", filter=charged_today),
+            first_today=Min("settled_at", filter=charged_today),
+            failed_today=Count("pk", filter=failed_today),
+            first_failed=Min("settled_at", filter=failed_today),
+        )
+    )
+    return counted
+
+
+def _standing(
+    phase: Phase, team: Team | None, holder: Holder, found: Mapping[str, Any]
+) -> Standing:
+    held = found.get("held", 0)
+    return Standing(
+        phase=phase,
+        team=team,
+        holder=holder,
+        day=_allowance(
+            "scores within 24 hours",
+            phase.per_day,
+            found.get("charged_today", 0),
+            held,
+            found.get("first_today"),
+        ),
+        total=_allowance("scores", phase.in_total, found.get("charged", 0), held, None),
+        failed=_allowance(
+            "attempts without a score within 24 hours",
+            phase.failed_per_day,
+            found.get("failed_today", 0),
+            0,
+            found.get("first_failed"),
+        ),
+    )
+
+
+def _allowance(
+    name: str, limit: int | None, used: int, held: int, first: datetime | None
+) -> Allowance | None:
+    if limit is None:
+        return None
+    if limit == 1:
+        name = name.replace("scores", "score").replace("attempts", "attempt")
+    is_spent = used + held >= limit
+    return Allowance(name, limit, used, held, first + DAY if first and is_spent else None)
+
+
+State = Attempt.State
+
+
+class LimitReached(Exception):
+    """Nothing more is taken now. The message says of what, and when there is more."""
+
+
+def lock_team(submission: Submission) -> None:
+    """Until the transaction ends nobody joins or leaves the submission's team, if it has one."""
+    # no_key: rows that refer to it take a weaker lock, which must not collide with it.
+    if submission.team_id is not None:
+        Team.objects.select_for_update(no_key=True).get(pk=submission.team_id)
+
+
+@transaction.atomic
+def hold_place(*, submission: Submission, actor: User) -> Attempt:
+    """Takes a place for a submission, or takes up again the one that it gave back.
+
+    No limit stops an organiser, who may see the gold. Raises LimitReached.
+    """
+    # First the team, then the account: the order in which invitations to teams lock them, too.
+    lock_team(submission)
+    User.objects.select_for_update(no_key=True).get(pk=submission.owner_id)
+    attempt = Attempt.objects.filter(submission=submission).first()
+    if attempt is not None and attempt.state != State.FAILED:
+        return attempt
+    if not is_organiser(actor):
+        _refuse_spent(submission, actor)
+    if attempt is None:
+        return Attempt.objects.create(
+            submission=submission,
+            phase=submission.phase,
+            user=submission.owner,
+            team=submission.team,
+        )
+    attempt.state, attempt.settled_at = State.HELD, None
+    attempt.save(update_fields=["state", "settled_at"])
+    return attempt
+
+
+def _refuse_spent(submission: Submission, actor: User) -> None:
+    holder = YOU if actor.pk == submission.owner_id else SUBMITTER
+    refusal = refusal_for(submission.phase, submission.owner, submission.team, holder=holder)
+    if refusal:
+        raise LimitReached(refusal)
+
+
+def charge(*, submission_id: int) -> None:
+    """The submission has its score. Of a submission that is graded again nothing is taken twice."""
+    _settle(submission_id, State.CHARGED)
+
+
+def give_back(*, submission_id: int) -> None:
+    """The submission ended without a score: its place is free, and a failed attempt is counted."""
+    _settle(submission_id, State.FAILED)
+
+
+def _settle(submission_id: int, state: Attempt.State) -> None:
+    held = Attempt.objects.filter(submission_id=submission_id, state=State.HELD)
+    held.update(state=state, settled_at=timezone.now())

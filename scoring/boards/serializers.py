@@ -1,0 +1,329 @@
+"""JSON forms of boards, of phases, and of what is left of a phase's limits."""
+
+from typing import Any
+from zoneinfo import available_timezones
+
+from rest_framework import serializers
+
+from portal.datasets.models import Release
+from scoring.benchmarks import BENCHMARKS
+from scoring.leaderboard.columns import group_names, sort_columns
+from scoring.models import Board, Phase, Window
+from scoring.models.boards import phase_windows
+from scoring.models.submissions import CARD_FIELDS
+
+from .protection import PROTECTED, all_warnings, outgrown_settings, warnings
+from .services import NewPhase, phase_faults, phase_slug
+
+
+class PhaseSerializer(serializers.ModelSerializer[Phase]):
+    """A phase; `window` says whether it is open at this moment."""
+
+    dataset = serializers.CharField(source="release.dataset.slug")
+    release = serializers.CharField(source="release.version")
+    options = serializers.DictField(child=serializers.CharField())
+    window = serializers.ChoiceField(choices=Window.choices)
+    warnings = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Phase
+        fields = [
+            "slug",
+            "title",
+            "dataset",
+            "release",
+            "split",
+            "options",
+            "diagnostics",
+            "opens_at",
+            "closes_at",
+            "time_zone",
+            "per_day",
+            "in_total",
+            "failed_per_day",
+            "takes_incomplete",
+            "score_decimals",
+            "scores_after",
+            "public_share",
+            "window",
+            "warnings",
+        ]
+
+    def get_warnings(self, phase: Phase) -> list[str]:
+        """For organisers, who asked for the phase itself: what it makes public of a private
+        release, and what its settings tell of hidden gold."""
+        return warnings(phase) if self.context.get("for_organisers") else []
+
+    def to_representation(self, instance: Any) -> dict[str, Any]:
+        """Of a PhaseWindow."""
+        instance.phase.window = instance.window
+        return super().to_representation(instance.phase)
+
+
+class BoardSerializer(serializers.ModelSerializer[Board]):
+    column_groups = serializers.ListField(child=serializers.CharField())
+    warnings = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Board
+        fields = [
+            "slug",
+            "title",
+            "benchmark",
+            "description",
+            "rules",
+            "card_fields",
+            "default_sort",
+            "column_groups",
+            "state",
+            "is_sample",
+            "warnings",
+        ]
+
+    def get_warnings(self, board: Board) -> list[str]:
+        """For organisers: what its phases make public of private releases, and what their settings
+        tell of hidden gold."""
+        if not self.context.get("for_organisers"):
+            return []
+        told = all_warnings(each.phase for each in phase_windows(board))
+        return [f"{phase.title}: {words}" for phase, sentences in told for words in sentences]
+
+
+class BoardLineSerializer(serializers.Serializer[Any]):
+    """A board with its phases and the number of its rows."""
+
+    slug = serializers.SlugField(source="board.slug")
+    title = serializers.CharField(source="board.title")
+    benchmark = serializers.CharField(source="board.benchmark")
+    description = serializers.CharField(source="board.description")
+    state = serializers.ChoiceField(choices=Board.State.choices, source="board.state")
+    is_sample = serializers.BooleanField(source="board.is_sample")
+    graded = serializers.IntegerField()
+    reported = serializers.IntegerField()
+    phases = PhaseSerializer(many=True)
+
+
+class BoardChangeSerializer(serializers.ModelSerializer[Board]):
+    """What may change of a board; what is not sent stays."""
+
+    state = serializers.ChoiceField(choices=Board.State.choices, required=False)
+    confirm_disclosure = serializers.BooleanField(
+        required=False,
+        write_only=True,
+        help_text="Whether what the board shows of private releases may become public.",
+    )
+    card_fields = serializers.ListField(
+        child=serializers.ChoiceField(choices=CARD_FIELDS), required=False
+    )
+    column_groups = serializers.ListField(
+        child=serializers.CharField(),
+        required=False,
+        help_text="Groups of columns that are shown, as the leaderboard names them; empty: all.",
+    )
+
+    class Meta:
+        model = Board
+        fields = [
+            "state",
+            "confirm_disclosure",
+            "title",
+            "description",
+            "rules",
+            "card_fields",
+            "default_sort",
+            "column_groups",
+        ]
+
+    def validate_column_groups(self, value: list[str]) -> list[str]:
+        known = group_names(self.context["board"])
+        if unknown := [name for name in value if name not in known]:
+            raise serializers.ValidationError(
+                f"No column stands in the group {unknown[0]!r}; there are {known}."
+            )
+        return [name for name in known if name in value]
+
+    def validate_default_sort(self, value: str) -> str:
+        known = [key for key, _ in sort_columns(self.context["board"])]
+        if value and value not in known:
+            raise serializers.ValidationError(f"No column has this key; there are {known}.")
+        return value
+
+
+def _limit(help_text: str, *, least: int = 1) -> serializers.IntegerField:
+    """A setting that has a safe value on hidden gold unless it is sent."""
+    return serializers.IntegerField(
+        required=False, allow_null=True, min_value=least, help_text=help_text
+    )
+
+
+_PHASE_FIELDS = ("diagnostics", "options", "opens_at", "closes_at", *PROTECTED)
+
+
+class NewBoardSerializer(serializers.Serializer[Any]):
+    """A new board with its first phase, on a release of a dataset.
+
+    Limits, decimals and incomplete files that are not sent get safe values on hidden gold: 3 scores
+    a day, 20 in total, 1 decimal, no incomplete files. `warnings` of the answer says what looser
+    settings give away.
+    """
+
+    slug = serializers.SlugField(max_length=80)
+    title = serializers.CharField(max_length=160)
+    benchmark = serializers.ChoiceField(choices=[(key, key) for key in BENCHMARKS])
+    description = serializers.CharField(required=False, default="", allow_blank=True)
+    phase_title = serializers.CharField(max_length=80, default="Test")
+    dataset = serializers.SlugField(help_text="The dataset's slug.")
+    release = serializers.CharField(max_length=32, help_text="The release's version.")
+    options = serializers.DictField(child=serializers.CharField(), required=False, default=dict)
+    diagnostics = serializers.ChoiceField(
+        choices=Phase.Diagnostics.choices, default=Phase.Diagnostics.AGGREGATES
+    )
+    opens_at = serializers.DateTimeField(required=False, default=None, allow_null=True)
+    closes_at = serializers.DateTimeField(required=False, default=None, allow_null=True)
+    per_day = _limit("Scores within 24 hours; null: any number.")
+    in_total = _limit("Scores altogether; null: any number.")
+    score_decimals = _limit("Of percentages; null: all.", least=0)
+    takes_incomplete = serializers.BooleanField(
+        required=False, help_text="Whether a file may leave items without an answer."
+    )
+
+    def validate_slug(self, value: str) -> str:
+        if value == "new" or Board.objects.filter(slug=value).exists():
+            raise serializers.ValidationError("A board with this slug exists already.")
+        return value
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        release = (
+            Release.objects.select_related("dataset")
+            .filter(dataset__slug=attrs.pop("dataset"), version=attrs["release"])
+            .first()
+        )
+        if release is None:
+            raise serializers.ValidationError({"release": "There is no such release."})
+        phase = NewPhase(
+            slug=phase_slug(attrs["phase_title"]),
+            title=attrs.pop("phase_title"),
+            release=release,
+            **{key: attrs.pop(key) for key in _PHASE_FIELDS if key in attrs},
+        )
+        if faults := phase_faults(attrs["benchmark"], phase):
+            raise serializers.ValidationError(dict(faults))
+        attrs.pop("release")
+        return {**attrs, "phase": phase}
+
+
+class NewPhaseSerializer(serializers.ModelSerializer[Phase]):
+    """A new phase, or what changes of one; times carry their offset from UTC.
+
+    Limits, decimals and incomplete files that are not sent get safe values on hidden gold: 3 scores
+    a day, 20 in total, 1 decimal, no incomplete files. Null lifts a limit; `warnings` of the answer
+    says what that gives away.
+
+    Needs `board` in its context and, for a change, the phase as its instance.
+    """
+
+    dataset = serializers.SlugField(required=False, help_text="The dataset's slug.")
+    release = serializers.CharField(max_length=32, required=False, help_text="Its version.")
+    options = serializers.DictField(child=serializers.CharField(), required=False)
+    confirm_disclosure = serializers.BooleanField(
+        required=False,
+        default=False,
+        write_only=True,
+        help_text="Whether a private release may be named on a board that everyone sees.",
+    )
+
+    class Meta:
+        model = Phase
+        fields = [
+            "title",
+            "dataset",
+            "release",
+            "split",
+            "options",
+            "diagnostics",
+            "opens_at",
+            "closes_at",
+            "time_zone",
+            "per_day",
+            "in_total",
+            "failed_per_day",
+            "takes_incomplete",
+            "score_decimals",
+            "scores_after",
+            "public_share",
+            "confirm_disclosure",
+        ]
+
+    def validate_time_zone(self, value: str) -> str:
+        if value not in available_timezones():
+            raise serializers.ValidationError("Not the name of a time zone, such as Europe/Berlin.")
+        return value
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        confirm = attrs.pop("confirm_disclosure", False)
+        if "release" in attrs or "dataset" in attrs or self.instance is None:
+            attrs["release"] = _release(attrs)
+        attrs.pop("dataset", None)
+        data = self._stored(attrs) | attrs
+        phase = NewPhase(slug=self._slug(data["title"]), **data)
+        faults = phase_faults(self.context["board"].benchmark, phase, former=self.instance)
+        if faults:
+            raise serializers.ValidationError(dict(faults))
+        return {"phase": phase, "confirm_disclosure": confirm}
+
+    def _stored(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """What stays; not what was set for open gold, if the phase moves to hidden gold."""
+        phase = self.instance
+        if phase is None:
+            return {}
+        left_out = {"dataset", "confirm_disclosure"}
+        stored = {name: getattr(phase, name) for name in self.Meta.fields if name not in left_out}
+        release, split = (attrs.get(name, stored[name]) for name in ("release", "split"))
+        return stored | outgrown_settings(phase, release, split)
+
+    def _slug(self, title: str) -> str:
+        return phase_slug(title) if self.instance is None else self.instance.slug
+
+
+def _release(wanted: dict[str, Any]) -> Release:
+    if not wanted.get("dataset") or not wanted.get("release"):
+        raise serializers.ValidationError({"release": "Name the dataset and the release."})
+    releases = Release.objects.select_related("dataset")
+    release = releases.filter(dataset__slug=wanted["dataset"], version=wanted["release"]).first()
+    if release is None:
+        raise serializers.ValidationError({"release": "There is no such release."})
+    return release
+
+
+class PhaseIdsSerializer(serializers.Serializer[Any]):
+    ids = serializers.ListField(child=serializers.CharField())
+
+
+class AllowanceSerializer(serializers.Serializer[Any]):
+    """One limit. `free_at` is when the next place is free, null while some are left."""
+
+    limit = serializers.IntegerField()
+    used = serializers.IntegerField()
+    held = serializers.IntegerField(help_text="Of submissions that are being graded.")
+    left = serializers.IntegerField()
+    free_at = serializers.DateTimeField(allow_null=True)
+
+
+class _StandingSerializer(serializers.Serializer[Any]):
+    day = AllowanceSerializer(allow_null=True)
+    total = AllowanceSerializer(allow_null=True)
+    failed = AllowanceSerializer(allow_null=True)
+    refusal = serializers.CharField(help_text="Why nothing more is taken now; empty if it is.")
+
+
+class TeamStandingSerializer(_StandingSerializer):
+    """What is left for a team, whoever of it submits."""
+
+    team = serializers.SlugField(source="team.slug")
+
+
+class StandingSerializer(_StandingSerializer):
+    """What is left of a phase's limits, for whatever team one submits; a limit that is not set is
+    null. For a team its own limits count, too."""
+
+    teams = TeamStandingSerializer(many=True, help_text="Those one is in.")

@@ -1,1 +1,0 @@
-"""Forms of scoring, one module per noun."""

@@ -1,0 +1,201 @@
+"""Endpoints of re-grades and of the change log, with their JSON forms."""
+
+from typing import Any
+
+from django.shortcuts import get_object_or_404
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers, status
+from rest_framework.generics import GenericAPIView
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from portal.accounts.access import IsOrganiser
+from portal.accounts.models import display_name
+from scoring.access import board_for
+from scoring.models import Board, Regrade, RegradedPhase
+from scoring.web import ConflictError, DetailSerializer, actor_of
+
+from .change_log import LogEntry, PhaseChange, done_regrades, log_entries
+from .regrade_plans import RegradeRefused, board_regrades, find_release, regrade_page
+from .regrades import cancel_regrade, start_regrade
+
+
+class NewRegradeSerializer(serializers.Serializer[Any]):
+    """What is graded again, and on which gold."""
+
+    phase = serializers.SlugField(
+        required=False, default="", help_text="A phase's slug; the whole board without."
+    )
+    release = serializers.CharField(
+        required=False,
+        default="",
+        max_length=32,
+        help_text="The version of another release of the same dataset, with the same items.",
+    )
+
+
+class RegradedPhaseSerializer(serializers.ModelSerializer[RegradedPhase]):
+    """`facts_changed` is of items whose gold is open; null where all that differ are hidden."""
+
+    phase = serializers.SlugField(source="phase.slug")
+    release_before = serializers.CharField(source="release_before.version")
+    release_after = serializers.CharField(source="release_after.version")
+
+    class Meta:
+        model = RegradedPhase
+        fields = ["phase", "release_before", "release_after", "items_changed", "facts_changed"]
+
+
+class RegradeSerializer(serializers.ModelSerializer[Regrade]):
+    """A re-grade; `error` says why it changed nothing."""
+
+    board = serializers.SlugField(source="board.slug")
+    phases = RegradedPhaseSerializer(many=True)
+    started_by = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Regrade
+        fields = [
+            "id",
+            "board",
+            "state",
+            "error",
+            "phases",
+            "started_by",
+            "created_at",
+            "finished_at",
+        ]
+
+    def get_started_by(self, regrade: Regrade) -> str | None:
+        return display_name(regrade.started_by) if regrade.started_by else None
+
+
+class RegradeProgressSerializer(serializers.Serializer[Any]):
+    """The batch may still grow: what gets a score meanwhile is taken along."""
+
+    submissions = serializers.IntegerField()
+    submissions_done = serializers.IntegerField()
+    items = serializers.IntegerField()
+    items_done = serializers.IntegerField()
+
+
+class RegradePageSerializer(serializers.Serializer[Any]):
+    """A re-grade and how far it is."""
+
+    regrade = RegradeSerializer()
+    progress = RegradeProgressSerializer()
+
+
+class RankMoveSerializer(serializers.Serializer[Any]):
+    """A row before and after. Scores are rates as the board told them; null where not ranked."""
+
+    submission = serializers.IntegerField(source="submission.pk")
+    name = serializers.CharField(source="submission.name")
+    rank_before = serializers.IntegerField(allow_null=True)
+    rank_after = serializers.IntegerField(allow_null=True)
+    score_before = serializers.FloatField(allow_null=True)
+    score_after = serializers.FloatField(allow_null=True)
+
+
+class PhaseChangeSerializer(serializers.Serializer[PhaseChange]):
+    """What changed in a phase, and why. `column` is the figure that decides the ranks."""
+
+    phase = serializers.SlugField(source="phase.slug")
+    release_before = serializers.CharField(source="part.release_before.version")
+    release_after = serializers.CharField(source="part.release_after.version")
+    items_changed = serializers.IntegerField(source="part.items_changed")
+    facts_changed = serializers.IntegerField(source="part.facts_changed", allow_null=True)
+    reasons = serializers.ListField(child=serializers.CharField())
+    column = serializers.CharField(source="column.key")
+    moved = serializers.IntegerField(help_text="Rows with another rank.")
+    rows = RankMoveSerializer(many=True, source="lines")
+    left_out = serializers.IntegerField(help_text="Rows that were taken back since.")
+
+
+class LogEntrySerializer(serializers.Serializer[LogEntry]):
+    """A re-grade that took over."""
+
+    id = serializers.IntegerField(source="regrade.pk")
+    finished_at = serializers.DateTimeField(source="regrade.finished_at")
+    phases = PhaseChangeSerializer(many=True)
+
+
+class BoardChanges(GenericAPIView[Any]):
+    """Which ranks moved when the board was graded again, and why; the newest first."""
+
+    queryset = Regrade.objects.none()
+    serializer_class = LogEntrySerializer
+
+    @extend_schema(responses=LogEntrySerializer(many=True))
+    def get(self, request: Request, slug: str) -> Response:
+        board = board_for(request.user, slug)
+        page = self.paginate_queryset(done_regrades(board)) or []
+        entries = log_entries(request.user, board, page)
+        return self.get_paginated_response(self.get_serializer(entries, many=True).data)
+
+
+class RegradeList(GenericAPIView[Any]):
+    """The re-grades of a board, newest first; a new one grades all scored submissions again."""
+
+    queryset = Regrade.objects.none()
+    serializer_class = RegradeSerializer
+    permission_classes = [IsOrganiser]
+
+    @extend_schema(responses=RegradeSerializer(many=True))
+    def get(self, request: Request, slug: str) -> Response:
+        page = self.paginate_queryset(board_regrades(board_for(request.user, slug))) or []
+        return self.get_paginated_response(self.get_serializer(page, many=True).data)
+
+    @extend_schema(
+        request=NewRegradeSerializer,
+        responses={201: RegradePageSerializer, 409: DetailSerializer},
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        board = board_for(request.user, slug)
+        wanted = NewRegradeSerializer(data=request.data)
+        wanted.is_valid(raise_exception=True)
+        asked = wanted.validated_data
+        phase = None
+        if asked["phase"]:
+            phases = board.phases.select_related("release__dataset")
+            phase = get_object_or_404(phases, slug=asked["phase"])
+        try:
+            release = find_release(board, phase, asked["release"])
+            regrade = start_regrade(
+                board=board, phase=phase, release=release, actor=actor_of(request)
+            )
+        except RegradeRefused as refusal:
+            raise ConflictError(str(refusal)) from refusal
+        return _answer(board, regrade.pk, status.HTTP_201_CREATED)
+
+
+class RegradeDetail(APIView):
+    """One re-grade and how far it is."""
+
+    permission_classes = [IsOrganiser]
+
+    @extend_schema(responses=RegradePageSerializer)
+    def get(self, request: Request, slug: str, pk: int) -> Response:
+        return _answer(board_for(request.user, slug), pk)
+
+
+class RegradeCancel(APIView):
+    """Stops a re-grade; the board stays as it was."""
+
+    permission_classes = [IsOrganiser]
+
+    @extend_schema(request=None, responses={200: RegradePageSerializer, 409: DetailSerializer})
+    def post(self, request: Request, slug: str, pk: int) -> Response:
+        board = board_for(request.user, slug)
+        regrade = get_object_or_404(board_regrades(board), pk=pk)
+        try:
+            cancel_regrade(regrade=regrade, actor=actor_of(request))
+        except RegradeRefused as refusal:
+            raise ConflictError(str(refusal)) from refusal
+        return _answer(board, pk)
+
+
+def _answer(board: Board, pk: int, code: int = status.HTTP_200_OK) -> Response:
+    found: Any = regrade_page(board, pk)
+    return Response(RegradePageSerializer(found).data, code)

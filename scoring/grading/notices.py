@@ -1,0 +1,173 @@
+"""Telling a submitter that a grading has ended: by email, and by webhook.
+
+The message says what the owner may know: scores are rounded where the phase rounds, and left out
+where they are published later.
+"""
+
+import hashlib
+import hmac
+import json
+import secrets
+from collections import defaultdict
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db import transaction
+from django.db.models import F, Window
+from django.db.models.functions import RowNumber
+from django.utils import timezone
+
+from portal.accounts.emails import send_letter
+from portal.accounts.models import User, display_name
+from portal.audit.models import record_event
+from portal.jobs.services import enqueue
+from portal.web.outgoing import OutgoingError, check_address, post
+from scoring.leaderboard.telling import as_told
+from scoring.models import Delivery, Grading, Webhook
+
+NOTICE_KIND = "tell_of_grading"
+DELIVERY_KIND = "deliver_webhook"
+WEBHOOKS = 10
+SIGNATURE = "X-Factboard-Signature"
+
+
+class WebhookRefused(Exception):
+    """Why an address is not taken. The message is for people."""
+
+
+@transaction.atomic
+def add_webhook(*, user: User, url: str) -> Webhook:
+    """Raises WebhookRefused for what is no address to send to, or one too many."""
+    User.objects.select_for_update(no_key=True).get(pk=user.pk)
+    try:
+        check_address(url)
+    except OutgoingError as error:
+        raise WebhookRefused(f"{error}".capitalize() + ".") from error
+    if Webhook.objects.of(user).filter(url=url).exists():
+        raise WebhookRefused("This address is told already.")
+    if Webhook.objects.of(user).count() >= WEBHOOKS:
+        raise WebhookRefused(f"At most {WEBHOOKS} addresses; take one away first.")
+    webhook = Webhook.objects.create(user=user, url=url, secret=secrets.token_hex(32))
+    record_event(verb="add_webhook", subject=webhook, actor=user)
+    return webhook
+
+
+@transaction.atomic
+def remove_webhook(*, webhook: Webhook, actor: User) -> None:
+    record_event(verb="remove_webhook", subject=webhook, actor=actor)
+    webhook.delete()
+
+
+def queue_notice(grading: Grading) -> None:
+    """In the transaction that ends the grading, so that nobody is told of what did not happen.
+
+    Nothing is queued where nobody wants to be told.
+    """
+    submission = grading.submission
+    hooks = Webhook.objects.filter(user=submission.owner_id, is_active=True)
+    if not submission.letter_origin and not hooks.exists():
+        return
+    enqueue(
+        kind=NOTICE_KIND, payload={"grading": grading.pk}, group=f"notices:{grading.submission_id}"
+    )
+
+
+def prepare_deliveries(grading: Grading) -> None:
+    """A message and its job for every active webhook of the owner."""
+    submission = grading.submission
+    for webhook in Webhook.objects.of(submission.owner).filter(is_active=True):
+        delivery = Delivery.objects.create(
+            webhook=webhook, submission=submission, body=json.dumps(message(grading))
+        )
+        enqueue(
+            kind=DELIVERY_KIND,
+            payload={"delivery": delivery.pk},
+            group=f"webhook:{webhook.pk}",
+            max_attempts=5,
+        )
+
+
+def message(grading: Grading) -> dict[str, object]:
+    """What a webhook is told. Scores are rates in [0, 1]; empty where they are told later."""
+    submission = grading.submission
+    told = as_told(submission.owner, submission.phase, grading)
+    return {
+        "event": "grading.regraded" if grading.regrade_id else f"grading.{grading.state}",
+        "submission": submission.pk,
+        "name": submission.name,
+        "version": submission.version,
+        "board": submission.phase.board.slug,
+        "phase": submission.phase.slug,
+        "path": submission.get_absolute_url(),
+        "state": grading.state,
+        "error": grading.error,
+        "signature": grading.signature,
+        "scores": dict(told.scores),
+        "finished_at": _time(grading.finished_at),
+    }
+
+
+def _time(when: datetime | None) -> str | None:
+    return when.isoformat() if when else None
+
+
+def signed(webhook: Webhook, body: bytes) -> str:
+    """The value of the signature's header: HMAC-SHA-256 of the body under the secret, in hex."""
+    return "sha256=" + hmac.new(webhook.secret.encode(), body, hashlib.sha256).hexdigest()
+
+
+def deliver(delivery: Delivery) -> int:
+    """Sends a message; the status of the answer. Raises OutgoingError for any but 2xx."""
+    body = delivery.body.encode()
+    headers = {"Content-Type": "application/json", SIGNATURE: signed(delivery.webhook, body)}
+    status = post(delivery.webhook.url, body, headers)
+    if not 200 <= status < 300:
+        raise OutgoingError(f"it answered {status}")
+    return status
+
+
+def end_delivery(delivery: Delivery, *, status: int | None = None, error: str = "") -> None:
+    delivery.state = Delivery.State.FAILED if error else Delivery.State.DELIVERED
+    delivery.status, delivery.error, delivery.ended_at = status, error, timezone.now()
+    delivery.save(update_fields=["state", "status", "error", "ended_at"])
+
+
+def send_notice(grading: Grading) -> None:
+    """Sends the letter that the owner asked for, if any. Raises what the mail server raises."""
+    submission = grading.submission
+    if not submission.letter_origin or not submission.owner.is_active:
+        return
+    words = "graded again" if grading.regrade_id else f"the grading is {grading.state}"
+    send_letter(
+        to=submission.owner.email,
+        subject=f"“{submission.name}”: {words}",
+        template="scoring/grading/graded.txt",
+        origin=submission.letter_origin,
+        context={
+            "name": display_name(submission.owner),
+            "submission": submission,
+            "grading": grading,
+            "link": submission.letter_origin + submission.get_absolute_url(),
+        },
+    )
+
+
+LATEST = 5
+
+
+@dataclass(frozen=True)
+class WebhookLine:
+    webhook: Webhook
+    deliveries: list[Delivery]
+    """The latest first."""
+
+
+def webhook_lines(user: User) -> list[WebhookLine]:
+    """Two queries, however much was sent."""
+    hooks = list(Webhook.objects.of(user))
+    number = Window(RowNumber(), partition_by=F("webhook"), order_by=F("id").desc())
+    latest = Delivery.objects.filter(webhook__in=hooks).annotate(number=number)
+    sent: dict[int, list[Delivery]] = defaultdict(list)
+    for delivery in latest.filter(number__lte=LATEST).defer("body").order_by("-id"):
+        sent[delivery.webhook_id].append(delivery)
+    return [WebhookLine(hook, sent[hook.pk]) for hook in hooks]

@@ -1,0 +1,404 @@
+"""The life of a grading: started, tried again, cancelled, finished, failed.
+
+The grading's row is locked before anything is written that belongs to it. So two chunks that finish
+at the same moment see each other's item scores, and exactly one of them finds that it was the last.
+Where several rows are locked, it is in this order: job, re-grade, phase, submission, grading,
+account. To start a grading the phase is locked, so that no re-grade takes over at that moment.
+
+A chunk that failed for good is cut into pieces, down to single items. An item that fails alone is
+given up; everything beside it is graded. Such an item is no missing prediction: it counts neither
+as zero nor as left out, so that the grading ends without figures (docs/decisions/015).
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import CharField, Exists, OuterRef, Value
+from django.db.models.functions import Cast, Concat
+from django.utils import timezone
+
+from portal.accounts.models import User
+from portal.audit.models import record_event
+from portal.datasets.models import Release
+from portal.jobs.leases import HOOK_FAILED, LOST
+from portal.jobs.models import Job
+from portal.jobs.services import cancel_group, enqueue, enqueue_many
+from scoring.access import is_release_open
+from scoring.benchmarks import Scores
+from scoring.boards.limits import LimitReached, charge, give_back, hold_place
+from scoring.leaderboard.services import queue_resampling
+from scoring.leaderboard.telling import PRIVATE, PUBLIC, public_items
+from scoring.models import Grading, Phase, Regrade, Submission
+
+from .likeness import queue_comparison
+from .notices import queue_notice
+from .selectors import OWN_ERROR, owner_words
+
+# Into so many pieces at most; with the usual chunk each is a single item at once. A piece of
+# several gets one attempt, for what follows its failure is another attempt on less.
+PIECES = 32
+NAMES_SHOWN = 10
+# A private item that the submitter did not name in the file: its id is not told.
+UNNAMED = "an item without a prediction"
+
+
+def pieces(positions: Sequence[int]) -> list[Sequence[int]]:
+    """The positions in at most PIECES runs of equal length (the last may be shorter)."""
+    size = -(-len(positions) // PIECES)
+    return [positions[start : start + size] for start in range(0, len(positions), size)]
+
+
+def given_up(grading: Grading, chunks: Sequence[Job], positions: Sequence[int]) -> str:
+    """Why the items at these positions cannot be graded; `chunks` are the failed jobs, by id."""
+    named = grading.items.filter(position__in=positions).order_by("position")
+    first = list(named.values_list("position", "name")[:NAMES_SHOWN])
+    told = _told_names(grading, [name for _, name in first])
+    shown = [
+        f"{f'“{name}”' if name in told else UNNAMED} ({_reason(chunks, position)})"
+        for position, name in first
+    ]
+    more = len(positions) - len(shown)
+    listed = ", ".join(shown) + (f" and {more} more" if more else "")
+    return f"{len(positions)} of {grading.items_total} items cannot be graded: {listed}"
+
+
+def _told_names(grading: Grading, names: Sequence[str]) -> set[str]:
+    """Of these items those that the submitter may be told of by name."""
+    if is_release_open(grading.release):
+        return set(names)
+    answered = grading.submission.predictions.filter(item__name__in=names)
+    return set(answered.values_list("item__name", flat=True))
+
+
+def _reason(chunks: Sequence[Job], position: int) -> str:
+    """From the newest failed job that was to grade the item; nothing of gold or prediction."""
+    for job in reversed(chunks):
+        if job.payload["first"] <= position <= job.payload["last"]:
+            return _words(job.error)
+    return "it was not taken up"
+
+
+def _words(error: str) -> str:
+    error = error.partition(HOOK_FAILED)[0]
+    if error == LOST:
+        return "the worker was lost at it each time: it crashed or ran out of memory"
+    kind = re.search(r"\((\w+)\)$", error) if error.startswith(OWN_ERROR) else None
+    return f"the scorer stopped with {kind.group(1)}" if kind else owner_words(error)
+
+
+_AT_ONCE = 200
+
+
+@dataclass(frozen=True)
+class Aggregate:
+    """The scores over all items and, of a phase in parts, those of each part."""
+
+    scores: Scores
+    parts: dict[str, dict[str, float | None]] = field(default_factory=dict)
+
+
+def aggregate_grading(grading_id: int) -> Aggregate | None:
+    """The scores of a wholly scored grading; None if nobody waits for them any more."""
+    grading = Grading.objects.select_related("submission__phase__board").get(pk=grading_id)
+    if grading.is_finished:
+        return None
+    phase = grading.submission.phase
+    spec = phase.board.spec
+    scores = spec.aggregate(_results(grading), grading.options)
+    if not phase.has_parts:
+        return Aggregate(scores)
+    public = public_items(phase, grading.release_id)
+    parts = {
+        part: spec.aggregate(_results(grading, public, is_in=is_in), grading.options).scores
+        for part, is_in in ((PUBLIC, True), (PRIVATE, False))
+    }
+    return Aggregate(scores, parts)
+
+
+def _results(
+    grading: Grading, items: frozenset[int] | None = None, *, is_in: bool = True
+) -> Iterator[Any]:
+    """The item scores in the release's order: all of them, or those in (or not in) `items`."""
+    rows = grading.item_scores.order_by("item__position").values_list("item_id", "result")
+    for item, result in rows.iterator(chunk_size=_AT_ONCE):
+        if items is None or (item in items) == is_in:
+            yield result
+
+
+CHUNK_KIND = "grade_chunk"
+AGGREGATE_KIND = "aggregate"
+REGRADE_KIND = "advance_regrade"
+# Younger ones may not have committed their jobs' last step in the eyes of another worker.
+STRANDED_AFTER = timedelta(minutes=1)
+
+
+class GradingRefused(Exception):
+    """The grading is not in a state in which this could be done. The message says why."""
+
+
+def lock_phase(pk: int) -> Phase:
+    """The row with board and release, locked until the transaction ends."""
+    # Locked without joins: PostgreSQL would lose a row whose release changed while it waited.
+    Phase.objects.select_for_update(no_key=True).get(pk=pk)
+    return Phase.objects.select_related("board", "release").get(pk=pk)
+
+
+@transaction.atomic
+def start_grading(
+    *,
+    submission: Submission,
+    actor: User | None,
+    regrade: Regrade | None = None,
+    release: Release | None = None,
+) -> Grading:
+    """Queues the grading of a stored submission under the options of its phase.
+
+    It is graded on the phase's release; in a re-grade on the one that takes its place.
+    """
+    phase = lock_phase(submission.phase_id)
+    release = release or phase.release
+    positions = list(
+        phase.items_of(release.pk).order_by("position").values_list("position", flat=True)
+    )
+    spec = phase.board.spec
+    options = spec.check_options(phase.options)
+    grading = Grading.objects.create(
+        submission=submission,
+        release=release,
+        regrade=regrade,
+        signature=spec.signature(options),
+        options=options,
+        items_total=len(positions),
+        missing=len(positions) - submission.predictions.count(),
+    )
+    _enqueue_chunks(grading, positions)
+    record_event(verb="start_grading", subject=grading, actor=actor, signature=grading.signature)
+    return grading
+
+
+def is_outdated(grading: Grading, phase: Phase) -> bool:
+    """Whether the phase would be graded by other rules, or on other gold, if it began now."""
+    spec = phase.board.spec
+    signature = spec.signature(spec.check_options(phase.options))
+    return (grading.release_id, grading.signature) != (phase.release_id, signature)
+
+
+def _enqueue_chunks(grading: Grading, positions: Sequence[int]) -> None:
+    """One job per chunk of neighbouring positions, all in the grading's group."""
+    size = settings.GRADING_CHUNK
+    chunks = [positions[start : start + size] for start in range(0, len(positions), size)]
+    _enqueue(grading, chunks)
+
+
+def _enqueue(grading: Grading, chunks: Sequence[Sequence[int]], *, max_attempts: int = 3) -> None:
+    enqueue_many(
+        kind=CHUNK_KIND,
+        payloads=[
+            {"grading": grading.pk, "first": chunk[0], "last": chunk[-1]} for chunk in chunks
+        ],
+        group=grading.job_group,
+        totals=[len(chunk) for chunk in chunks],
+        max_attempts=max_attempts,
+    )
+
+
+def lock_grading(pk: int) -> Grading:
+    """The row, locked until the transaction ends. It must be the first lock that is taken."""
+    # no_key: item scores that refer to the row take a weaker lock, which must not collide with it.
+    return Grading.objects.select_for_update(no_key=True).get(pk=pk)
+
+
+def mark_running(pk: int) -> None:
+    Grading.objects.filter(pk=pk, state=Grading.State.QUEUED).update(state=Grading.State.RUNNING)
+
+
+def settle_grading(grading: Grading) -> None:
+    """Queues the last step once every item has its score; fails the grading once all items that
+    have none are given up. The grading must be locked."""
+    if grading.is_finished:
+        return
+    if lacking := grading.items_total - grading.item_scores.count():
+        _fail_if_given_up(grading, lacking)
+        return
+    jobs = Job.objects.filter(group=grading.job_group, kind=AGGREGATE_KIND)
+    if not jobs.unfinished().exists():
+        enqueue(
+            kind=AGGREGATE_KIND, payload={"grading": grading.pk}, group=grading.job_group, total=0
+        )
+
+
+def _fail_if_given_up(grading: Grading, lacking: int) -> None:
+    """`lacking` items have no score: fails the grading if no job is going to score any of them."""
+    chunks = Job.objects.filter(group=grading.job_group, kind=CHUNK_KIND)
+    failed = list(chunks.filter(state=Job.State.FAILED).order_by("id"))
+    if not failed:
+        return
+    positions = _open_positions(grading)
+    if len(positions) == lacking:
+        fail_grading(pk=grading.pk, reason=given_up(grading, failed, positions))
+
+
+@transaction.atomic
+def split_chunk(*, pk: int, first: int, last: int) -> None:
+    """After a chunk failed for good: queues what it left undone in pieces, or gives an item up."""
+    grading = lock_grading(pk)
+    if grading.is_finished:
+        return
+    positions = [place for place in _open_positions(grading) if first <= place <= last]
+    if len(positions) > 1:
+        parts = pieces(positions)
+        _enqueue(grading, parts, max_attempts=3 if len(parts) == len(positions) else 1)
+    else:
+        settle_grading(grading)
+
+
+def settle_stranded() -> int:
+    """Settles gradings that nobody works on any more, as when a hook failed at its end; how many.
+
+    With every item scored the last step is queued again, else the grading fails by name.
+    """
+    jobs = Job.objects.unfinished().filter(group=Concat(Value("grading:"), OuterRef("pk_text")))
+    live = Grading.objects.filter(state__in=[Grading.State.QUEUED, Grading.State.RUNNING])
+    stranded = live.annotate(pk_text=Cast("pk", CharField())).exclude(Exists(jobs))
+    before = timezone.now() - STRANDED_AFTER
+    pks = list(stranded.filter(created_at__lt=before).values_list("pk", flat=True)[:100])
+    for pk in pks:
+        with transaction.atomic():
+            _settle_one(lock_grading(pk))
+    return len(pks)
+
+
+def _settle_one(grading: Grading) -> None:
+    # Another worker may have queued what is missing since the list was made.
+    if Job.objects.unfinished().filter(group=grading.job_group).exists():
+        return
+    settle_grading(grading)
+    grading.refresh_from_db(fields=["state"])
+    if not Job.objects.unfinished().filter(group=grading.job_group).exists():
+        fail_grading(pk=grading.pk, reason="Its jobs ended without a result")
+
+
+def finish_grading(
+    *,
+    grading: Grading,
+    scores: Scores,
+    parts: Mapping[str, Mapping[str, float | None]] | None = None,
+) -> None:
+    """Writes the scores of a locked grading that is still running; `parts` of a phase in parts."""
+    if grading.is_finished:
+        return
+    grading.parts = dict(parts or {})
+    grading.scores, grading.counts, grading.subsets = scores.scores, scores.counts, scores.subsets
+    grading.state, grading.error, grading.finished_at = Grading.State.DONE, "", timezone.now()
+    grading.save()
+    _ended(grading)
+    queue_resampling(grading.pk)
+    record_event(verb="finish_grading", subject=grading, actor=None)
+
+
+@transaction.atomic
+def fail_grading(*, pk: int, reason: str) -> None:
+    """Marks it failed and keeps every item score there is. A finished grading stays as it is."""
+    grading = lock_grading(pk)
+    if grading.is_finished:
+        return
+    grading.state, grading.error, grading.finished_at = Grading.State.FAILED, reason, timezone.now()
+    grading.save(update_fields=["state", "error", "finished_at"])
+    _ended(grading)
+    record_event(verb="fail_grading", subject=grading, actor=None, reason=reason)
+
+
+def _ended(grading: Grading) -> None:
+    """Settles the owner's place and tells the owner; of a batch neither, but the batch goes on."""
+    if grading.regrade_id is not None:
+        advance(grading.regrade_id)
+        return
+    if grading.state == Grading.State.DONE:
+        charge(submission_id=grading.submission_id)
+        queue_comparison(grading.submission_id)
+    else:
+        give_back(submission_id=grading.submission_id)
+    queue_notice(grading)
+
+
+def advance(regrade: int) -> None:
+    """Has a worker look what is next in a re-grade.
+
+    One job for every grading that ends: a job that is queued already may have been taken up by a
+    worker that does not see this end yet.
+    """
+    enqueue(kind=REGRADE_KIND, payload={"regrade": regrade}, group=f"regrade:{regrade}")
+
+
+def advance_batch_of(grading_id: int) -> None:
+    """After the grading was resampled, or could not be: its re-grade waits for that."""
+    waiting = Grading.objects.filter(pk=grading_id, regrade__state=Regrade.State.RUNNING)
+    for regrade in waiting.values_list("regrade", flat=True):
+        advance(regrade)
+
+
+def cancel_grading(*, grading: Grading, actor: User | None) -> Grading:
+    """Stops a grading: waiting chunks are dropped, running ones stop after the item they are at.
+
+    Raises GradingRefused if it has ended already.
+    """
+    with transaction.atomic():
+        grading = lock_grading(grading.pk)
+        if grading.is_finished:
+            raise GradingRefused(f"This grading has ended already: it is {grading.state}.")
+        grading.state, grading.finished_at = Grading.State.CANCELLED, timezone.now()
+        grading.save(update_fields=["state", "finished_at"])
+        _ended(grading)
+        record_event(verb="cancel_grading", subject=grading, actor=actor)
+    # In a transaction of its own: a job that fails at this moment holds its row and waits for the
+    # grading's. Should the process die before this line, the chunks find the grading cancelled.
+    cancel_group(grading.job_group, actor)
+    return grading
+
+
+@transaction.atomic
+def retry_grading(*, grading: Grading, actor: User | None) -> Grading:
+    """Goes on with a failed or cancelled grading: new jobs for the items that have no score.
+
+    Chunks that are still waiting or running are left to do their part. Where gold or scorer changed
+    since, a new grading begins instead: no figure is made of two. Raises GradingRefused if the
+    grading runs or is done, or the owner's limits are spent.
+    """
+    phase = lock_phase(grading.submission.phase_id)
+    grading = lock_grading(grading.pk)
+    if grading.state not in {Grading.State.FAILED, Grading.State.CANCELLED}:
+        raise GradingRefused(
+            f"Only a failed or cancelled grading can go on: it is {grading.state}."
+        )
+    try:
+        hold_place(submission=grading.submission, actor=actor or grading.submission.owner)
+    except LimitReached as limit:
+        raise GradingRefused(str(limit)) from limit
+    if is_outdated(grading, phase):
+        return start_grading(submission=grading.submission, actor=actor)
+    grading.state, grading.error, grading.finished_at = Grading.State.QUEUED, "", None
+    grading.save(update_fields=["state", "error", "finished_at"])
+    _enqueue_chunks(grading, _open_positions(grading))
+    settle_grading(grading)
+    record_event(verb="retry_grading", subject=grading, actor=actor)
+    return grading
+
+
+def _open_positions(grading: Grading) -> list[int]:
+    """Positions, in order, of the items that have no score and that no job is going to score."""
+    scored = grading.item_scores.values("item_id")
+    positions = (
+        grading.items.exclude(pk__in=scored).order_by("position").values_list("position", flat=True)
+    )
+    jobs = Job.objects.filter(group=grading.job_group, kind=CHUNK_KIND, cancel_requested=False)
+    taken = list(jobs.unfinished().values_list("payload", flat=True))
+    return [
+        position
+        for position in positions
+        if not any(chunk["first"] <= position <= chunk["last"] for chunk in taken)
+    ]

@@ -1,0 +1,448 @@
+"""The judge of the site, which the settings describe, and the judge of a board with its own
+endpoint.
+
+A board's endpoint is set, removed and tried here. Work never spends more than the budget of the
+board's month, however many workers there are. A row holds what a piece of work has spent and a few
+calls ahead, and all of it counts as spent. The row grows in a transaction that locks the board's
+endpoint, so two workers never both take the last of the budget. When work is killed its row stays:
+then a few calls too many are counted, and never too few.
+"""
+
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from django.conf import settings
+from django.db import connection, transaction
+from django.utils import timezone
+
+from portal.accounts.models import User
+from portal.audit.models import record_event
+from portal.web.fields import Unsealable
+from scoring.benchmarks.base import ItemResult, Options, Payload
+from scoring.benchmarks.judging import Judging
+from scoring.judge.asking import Asker, FolderCache, Record
+from scoring.judge.endpoint import Backoff, Budget, Endpoint, Prices, Stopped, Unscored, Usage
+from scoring.judge.questions import FIELDS, FieldAnswer, Question
+from scoring.models import Board, JudgeEndpoint, JudgeSpending
+from scoring.models.judging import JudgeSpendingQuerySet, month_of_now
+
+if TYPE_CHECKING:
+    from scoring.judge.client import Client
+
+
+@dataclass(frozen=True)
+class MonthSpent:
+    """Money of one calendar month (UTC), in the currency of the prices."""
+
+    month: date
+    spent: float
+    ahead: float
+    """Set aside by work under way, or left so by work that was killed; it counts as spent."""
+    budget: float | None
+
+    @property
+    def left(self) -> float | None:
+        """None without a budget."""
+        if self.budget is None:
+            return None
+        return max(self.budget - self.spent - self.ahead, 0.0)
+
+
+def endpoint_of(board: Board) -> JudgeEndpoint | None:
+    """The board's own; None where its judge is the one that the settings name."""
+    return JudgeEndpoint.objects.filter(board=board).select_related("set_by").first()
+
+
+def spent_this_month(board: Board, endpoint: JudgeEndpoint | None) -> MonthSpent:
+    month = month_of_now()
+    rows = JudgeSpending.objects.of(board.pk, month)
+    return MonthSpent(
+        month=month,
+        spent=rows.filter(is_open=False).total(),
+        ahead=rows.filter(is_open=True).total(),
+        budget=endpoint.budget if endpoint else None,
+    )
+
+
+# Calls for which money is set aside at once: a kill costs as many, and the lock is seldom needed.
+_AHEAD = 10
+
+
+class MonthlyAllowance:
+    """An `Allowance` over the board's budget per calendar month; without one it only keeps count.
+
+    Used by the threads of one piece of work, opened and closed by one of them, and never inside a
+    transaction: what is set aside must be seen by others at once.
+    """
+
+    def __init__(self, board_id: int, what: str) -> None:
+        self.refusal = ""
+        self._board_id = board_id
+        self._what = what[: JudgeSpending._meta.get_field("what").max_length]
+        self._opener = threading.get_ident()
+        self._row: JudgeSpending | None = None
+        # Of all that the work has used, what stands in rows of earlier months.
+        self._earlier = 0.0
+
+    def covers(self, used: float, cost: float) -> bool:
+        row = self._row
+        if row and row.month == month_of_now() and used + cost <= self._earlier + row.amount:
+            return True
+        try:
+            return self._grow(used, cost)
+        finally:
+            # Threads that ask have connections of their own, which nobody else would close.
+            if threading.get_ident() != self._opener:
+                connection.close()
+
+    @transaction.atomic
+    def _grow(self, used: float, cost: float) -> bool:
+        locked = JudgeEndpoint.objects.select_for_update().filter(board=self._board_id)
+        endpoint = locked.first()
+        if endpoint is None:
+            self.refusal = "the board's own endpoint was taken away"
+            return False
+        month = month_of_now()
+        self._leave_month(month, used)
+        needed = used - self._earlier + cost
+        amount = needed + _AHEAD * cost
+        if endpoint.budget is not None:
+            left = endpoint.budget - self._others(month).total()
+            if needed > left:
+                self.refusal = self._used_up(endpoint.budget, month)
+                return False
+            amount = min(amount, left)
+        self._write(month, amount)
+        return True
+
+    def _others(self, month: date) -> JudgeSpendingQuerySet:
+        rows = JudgeSpending.objects.of(self._board_id, month)
+        return rows.exclude(pk=self._row.pk) if self._row else rows
+
+    def _used_up(self, budget: float, month: date) -> str:
+        told = f"the board's budget of {budget:.10g} for {month:%B %Y} is used up"
+        ahead = self._others(month).filter(is_open=True).total()
+        return f"{told}, with what is set aside for other work under way" if ahead else told
+
+    def _leave_month(self, month: date, used: float) -> None:
+        """What was used before midnight stays in the month in which it was."""
+        if self._row is None or self._row.month == month:
+            return
+        self._settle(self._row, used - self._earlier)
+        self._earlier, self._row = used, None
+
+    def _write(self, month: date, amount: float) -> None:
+        if self._row is not None:
+            JudgeSpending.objects.filter(pk=self._row.pk).update(amount=amount)
+            self._row.amount = amount
+            return
+        if self._what:
+            # Left open by a worker that was killed: it stays counted as it stands. To one that is
+            # still at it, as another part of the same work, being closed is no matter.
+            same = JudgeSpending.objects.filter(board=self._board_id, what=self._what)
+            same.filter(is_open=True).update(is_open=False)
+        self._row = JudgeSpending.objects.create(
+            board_id=self._board_id, month=month, what=self._what, amount=amount
+        )
+
+    def close(self, used: float) -> None:
+        """The work has ended, having used as much in all."""
+        if self._row is not None:
+            self._settle(self._row, used - self._earlier)
+
+    def _settle(self, row: JudgeSpending, amount: float) -> None:
+        """Rows of nothing are dropped."""
+        rows = JudgeSpending.objects.filter(pk=row.pk)
+        if amount > 0:
+            rows.update(amount=amount, is_open=False)
+        else:
+            rows.delete()
+
+
+class JudgingRefused(Exception):
+    """What was asked cannot be done now; the message says why."""
+
+
+class JudgeUnset(JudgingRefused):
+    """A setting is missing; the message names it."""
+
+
+@dataclass(frozen=True)
+class BoardJudge:
+    """Who judges a board's pages, and what that costs."""
+
+    endpoint: Endpoint
+    prices: Prices
+    is_own: bool
+    """Whether the board has an endpoint of its own."""
+
+    def check_limit(self, limit: float | None) -> None:
+        """Raises JudgingRefused for a limit that prices of 0 would never reach."""
+        if limit is None or self.prices.input or self.prices.output:
+            return
+        if self.is_own:
+            raise JudgingRefused("A budget needs prices, and the board's endpoint has none.")
+        raise JudgeUnset("a budget needs JUDGE_PRICE_INPUT or JUDGE_PRICE_OUTPUT")
+
+
+def judge_model() -> str:
+    if not settings.JUDGE_MODEL:
+        raise JudgeUnset("JUDGE_MODEL is not set: the judge's name at its endpoint")
+    return str(settings.JUDGE_MODEL)
+
+
+def judge_model_of(board: Board) -> str:
+    """The board's judge as its endpoint names it; raises JudgeUnset where there is none."""
+    own = endpoint_of(board)
+    return own.model if own else judge_model()
+
+
+def known_judge(board: Board) -> str:
+    """The board's judge as its endpoint names it, for pages; empty where none is set up."""
+    try:
+        return judge_model_of(board)
+    except JudgeUnset:
+        return ""
+
+
+def judge_fault(board: Board, options: Options) -> str:
+    """Why the judge that these options name cannot be asked; empty where it can, or none is."""
+    wanted = board.spec.judge_model(options)
+    if not wanted:
+        return ""
+    try:
+        found = judge_of(board).endpoint.model
+    except JudgingRefused as refusal:
+        return str(refusal)
+    return "" if found == wanted else f"The board's judge is {found}, and {wanted} is to judge."
+
+
+def judge_of(board: Board) -> BoardJudge:
+    """The judge of a board; raises JudgingRefused where it cannot be asked."""
+    own = endpoint_of(board)
+    return _own_judge(own) if own else settings_judge()
+
+
+def settings_judge() -> BoardJudge:
+    """Raises JudgeUnset."""
+    model = judge_model()
+    if not settings.JUDGE_BASE_URL:
+        raise JudgeUnset("JUDGE_BASE_URL is not set: where the judge answers")
+    endpoint = Endpoint(
+        base_url=settings.JUDGE_BASE_URL,
+        model=model,
+        api_key=settings.JUDGE_API_KEY or "none",
+        timeout=settings.JUDGE_TIMEOUT,
+        calls_per_minute=settings.JUDGE_CALLS_PER_MINUTE,
+        backoff=Backoff(attempts=settings.JUDGE_ATTEMPTS),
+    )
+    return BoardJudge(endpoint, _settings_prices(), is_own=False)
+
+
+def _own_judge(own: JudgeEndpoint) -> BoardJudge:
+    """With the board's key or none: that of the settings is for their own address alone."""
+    try:
+        key = own.read_key()
+    except Unsealable as error:
+        raise JudgingRefused(
+            "The key of the board's endpoint cannot be read any more, as SECRET_KEY was changed: "
+            "enter it anew."
+        ) from error
+    endpoint = Endpoint(
+        base_url=own.base_url,
+        model=own.model,
+        api_key=key or "none",
+        timeout=settings.JUDGE_TIMEOUT,
+        calls_per_minute=own.calls_per_minute,
+        backoff=Backoff(attempts=settings.JUDGE_ATTEMPTS),
+    )
+    return BoardJudge(endpoint, Prices(own.price_input, own.price_output), is_own=True)
+
+
+def _settings_prices() -> Prices:
+    return Prices(settings.JUDGE_PRICE_INPUT, settings.JUDGE_PRICE_OUTPUT)
+
+
+def judge_budget(limit: float | None) -> Budget:
+    """For the settings' judge; raises JudgeUnset for a limit that prices of 0 would never reach."""
+    prices = _settings_prices()
+    if limit is not None and not prices.input and not prices.output:
+        raise JudgeUnset("a budget needs JUDGE_PRICE_INPUT or JUDGE_PRICE_OUTPUT")
+    return Budget(prices, limit)
+
+
+def judge_cache(folder: Path | None = None) -> FolderCache:
+    return FolderCache(folder or settings.JUDGE_CACHE)
+
+
+def _client(endpoint: Endpoint, budget: Budget) -> "Client":
+    from scoring.judge.client import Client
+
+    return Client(endpoint, budget)
+
+
+@contextmanager
+def open_judge(budget: Budget, cache: FolderCache) -> Iterator[Asker]:
+    """The settings' judge; raises JudgeUnset without an endpoint."""
+    client = _client(settings_judge().endpoint, budget)
+    try:
+        yield Asker(client, cache)
+    finally:
+        client.close()
+
+
+def judged_result(
+    asker: Asker, judging: Judging, gold: Payload, prediction: Payload | None, options: Options
+) -> ItemResult:
+    """One item's score with the judge asked all it needs; raises Unscored or Stopped."""
+    answers = [asker.ask(each) for each in judging.questions(gold, prediction, options)]
+    return judging.score_item(gold, prediction, options, answers)
+
+
+@contextmanager
+def open_board_judge(
+    board: Board, model: str, limit: float | None = None, *, what: str = ""
+) -> Iterator[tuple[Asker, Budget]]:
+    """The judge of a board, and what it spends: at most `limit`, and at most what is left of the
+    board's month. `what` names the work, such as the group of its jobs.
+
+    Raises JudgingRefused where another model is set up than the one that is wanted: figures are of
+    one judge. Not to be opened inside a transaction: others must see what it sets aside.
+    """
+    if (found := judge_model_of(board)) != model:
+        place = "The board's endpoint has" if endpoint_of(board) else "JUDGE_MODEL is"
+        raise JudgingRefused(f"{place} {found}, and {model} is to judge.")
+    judge = judge_of(board)
+    judge.check_limit(limit)
+    with open_client(board, judge, limit, what) as (client, budget):
+        yield Asker(client, judge_cache()), budget
+
+
+@contextmanager
+def open_client(
+    board: Board, judge: BoardJudge, limit: float | None, what: str
+) -> Iterator[tuple["Client", Budget]]:
+    """Calls that count against the board's month, if it has an endpoint of its own with prices."""
+    is_counted = judge.is_own and (judge.prices.input or judge.prices.output)
+    allowance = MonthlyAllowance(board.pk, what) if is_counted else None
+    budget = Budget(judge.prices, limit, allowance)
+    client = _client(judge.endpoint, budget)
+    try:
+        yield client, budget
+    finally:
+        client.close()
+        if allowance is not None:
+            allowance.close(budget.spent)
+
+
+# Of the endpoint, besides the key.
+SETTINGS = ("base_url", "model", "price_input", "price_output", "calls_per_minute", "budget")
+# Somebody waits before a page.
+_TRY_SECONDS = 30
+_TRY_TOKENS = 1_000
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What came of one tiny question; without a fault it was answered as it should be."""
+
+    model: str
+    milliseconds: int
+    usage: Usage
+    cost: float
+    fault: str = ""
+
+
+@transaction.atomic
+def set_endpoint(
+    *, board: Board, values: Mapping[str, Any], key: str | None, actor: User | None
+) -> JudgeEndpoint:
+    """Gives the board the endpoint, checked by the caller's form; `values` has all of SETTINGS.
+
+    `key`: None keeps the one that is there, and an empty text forgets it. At another address no key
+    is kept: whoever may change the address could have it sent to one of their own.
+    """
+    # Two at once: the second sees what the first has set.
+    Board.objects.select_for_update(no_key=True).get(pk=board.pk)
+    endpoint = JudgeEndpoint.objects.filter(board=board).first() or JudgeEndpoint(board=board)
+    had_key, is_moved = endpoint.has_key, endpoint.base_url != values["base_url"]
+    for name in SETTINGS:
+        setattr(endpoint, name, values[name])
+    if key is not None:
+        endpoint.keep_key(key)
+    elif is_moved:
+        endpoint.keep_key("")
+    elif not endpoint.is_key_lost:
+        # Sealed anew, and so under the present SECRET_KEY.
+        endpoint.keep_key(endpoint.read_key())
+    endpoint.set_by, endpoint.set_at = actor, timezone.now()
+    endpoint.save()
+    record_event(
+        verb="set_judge_endpoint",
+        subject=board,
+        actor=actor,
+        **{name: values[name] for name in SETTINGS},
+        key=_key_act(key, had_key=had_key, has_key=endpoint.has_key),
+    )
+    return endpoint
+
+
+def _key_act(key: str | None, *, had_key: bool, has_key: bool) -> str:
+    """What became of the key, for the log, which never holds it."""
+    if key:
+        return "changed" if had_key else "set"
+    if had_key:
+        return "kept" if has_key else "dropped"
+    return "none"
+
+
+@transaction.atomic
+def remove_endpoint(*, board: Board, actor: User | None) -> bool:
+    """Back to the judge of the settings, with the key gone; whether there was an endpoint.
+
+    What was spent stays noted: with another endpoint the month does not begin anew.
+    """
+    removed, _ = JudgeEndpoint.objects.filter(board=board).delete()
+    if removed:
+        record_event(verb="remove_judge_endpoint", subject=board, actor=actor)
+    return bool(removed)
+
+
+def try_judge(*, board: Board, actor: User | None) -> Trial:
+    """Asks the board's judge whether two amounts are the same. Raises JudgingRefused.
+
+    It is paid for as any other question, and asked once: nothing is kept.
+    """
+    judge = judge_of(board)
+    patience = min(settings.JUDGE_TIMEOUT, _TRY_SECONDS)
+    endpoint = replace(judge.endpoint, timeout=patience, backoff=Backoff(attempts=1))
+    fault, began = "", time.monotonic()
+    with open_client(board, replace(judge, endpoint=endpoint), None, "try") as (client, budget):
+        try:
+            Asker(client, _Nothing()).ask(_question())
+        except (Unscored, Stopped) as error:
+            fault = str(error)
+    milliseconds = round((time.monotonic() - began) * 1000)
+    record_event(verb="try_judge_endpoint", subject=board, actor=actor, cost=budget.spent)
+    return Trial(endpoint.model, milliseconds, budget.usage, budget.spent, fault)
+
+
+def _question() -> Question[FieldAnswer]:
+    sections = {"FIELD": "total", "REFERENCE": "1,250.00", "READING": "1 250,00"}
+    return Question(FIELDS, FieldAnswer, sections, _TRY_TOKENS)
+
+
+class _Nothing:
+    """Keeps no answer, and has none: it is the endpoint that is asked about."""
+
+    def get(self, key: str) -> Record | None:
+        return None
+
+    def put(self, key: str, record: Record) -> None:
+        pass

@@ -1,0 +1,226 @@
+"""The columns of a leaderboard, from the benchmark's description of its figures; headings
+and sorting.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+from urllib.parse import urlencode
+
+from scoring.benchmarks import Column, View
+from scoring.models import Board, Phase
+
+from .figures import show
+
+RANK_PREFIX = "rank_"
+NAME, SIZE = "name", "size"
+# Asks for the table that is grouped by the kind of system where the board's own order is another.
+GROUPED = "grouped"
+
+
+@dataclass(frozen=True)
+class BoardColumn:
+    """A column of the leaderboard's table: a figure, or the rank by a figure.
+
+    `basis` is the key of the score it shows or ranks by. The table is ordered by the rank that
+    `decides`.
+    """
+
+    key: str
+    label: str
+    group: str
+    help: str
+    basis: str
+    is_rank: bool
+    higher_is_better: bool
+    unit: str
+    decimals: int
+    decides: bool = False
+
+    def show(self, value: float | None) -> str:
+        return show(value, unit=self.unit, decimals=self.decimals)
+
+
+def board_columns(columns: Sequence[Column]) -> tuple[BoardColumn, ...]:
+    """The leaderboard's columns: each group's headline figures and, after them, its ranks."""
+    shown: list[BoardColumn] = []
+    for _, members in groupby(columns, key=lambda column: column.group):
+        figures = list(members)
+        shown += [_figure(column) for column in figures if column.headline]
+        shown += [_rank(column) for column in figures if column.rank]
+    return tuple(shown)
+
+
+def column_groups(columns: Sequence[Column]) -> list[str]:
+    """The names of the groups that a leaderboard of these columns has, in its order."""
+    return list(dict.fromkeys(column.group for column in board_columns(columns)))
+
+
+def of_groups(columns: tuple[BoardColumn, ...], groups: Collection[str]) -> tuple[BoardColumn, ...]:
+    """The columns of these groups; all for none. The group of the deciding rank always stays, and
+    a group that the benchmark no longer has hides nothing."""
+    known = {column.group for column in columns}
+    chosen = known & set(groups)
+    if not chosen:
+        return columns
+    chosen |= {column.group for column in columns if column.decides}
+    return tuple(column for column in columns if column.group in chosen)
+
+
+def _figure(column: Column) -> BoardColumn:
+    return BoardColumn(
+        key=column.key,
+        label=column.label,
+        group=column.group,
+        help=column.help,
+        basis=column.key,
+        is_rank=False,
+        higher_is_better=column.direction == "up",
+        unit=column.unit,
+        decimals=column.decimals,
+    )
+
+
+def _rank(basis: Column) -> BoardColumn:
+    return BoardColumn(
+        key=RANK_PREFIX + basis.key,
+        label="Rank",
+        group=basis.group,
+        help=f"Rank by {basis.help[:1].lower()}{basis.help[1:]}",
+        basis=basis.key,
+        is_rank=True,
+        higher_is_better=basis.direction == "up",
+        unit="",
+        decimals=0,
+        decides=basis.rank == "board",
+    )
+
+
+@dataclass(frozen=True)
+class Sort:
+    """The order asked for: a column, best first unless reversed; none for the grouped table."""
+
+    key: str = ""
+    is_reversed: bool = False
+
+    @classmethod
+    def parse(cls, text: str, columns: Sequence[BoardColumn]) -> "Sort":
+        """`ffa` or `-ffa`; a key that is no column of the board is ignored."""
+        key = text.removeprefix("-")
+        known = {NAME, SIZE} | {column.key for column in columns}
+        return cls(key, text.startswith("-")) if key in known else cls()
+
+
+@dataclass(frozen=True)
+class Head:
+    """A heading as it is shown: its words, and the link that sorts by it."""
+
+    label: str
+    help: str
+    query: str
+    aria_sort: str
+    """Of the column by which the table is sorted; empty elsewhere."""
+    arrow: str = ""
+    is_figure: bool = True
+
+
+@dataclass(frozen=True)
+class HeadGroup:
+    """A heading over neighbouring columns."""
+
+    label: str
+    span: int
+
+
+def head_groups(columns: Sequence[BoardColumn]) -> list[HeadGroup]:
+    """`General (%)` over its columns; the unit is named when all figures of the group share it."""
+    groups = []
+    for label, members in groupby(columns, key=lambda column: column.group):
+        figures = list(members)
+        units = {column.unit for column in figures if not column.is_rank}
+        unit = f" ({units.pop()})" if len(units) == 1 and "" not in units else ""
+        groups.append(HeadGroup(label + unit, len(figures)))
+    return groups
+
+
+def heads(columns: Sequence[BoardColumn], sort: Sort, query: Mapping[str, Any]) -> list[Head]:
+    """Model, size and the columns. `query` holds the other parameters that the links keep."""
+    texts = [("Model", NAME, "By name"), ("Size", SIZE, "By the number of parameters")]
+    return [
+        Head(label, words, *_link(key, sort, query, ascending_first=True), is_figure=False)
+        for label, key, words in texts
+    ] + [
+        Head(
+            column.label,
+            column.help,
+            *_link(column.key, sort, query, ascending_first=_lower_first(column)),
+            arrow="" if column.is_rank or column.higher_is_better else "↓",
+        )
+        for column in columns
+    ]
+
+
+def _lower_first(column: BoardColumn) -> bool:
+    """Whether the best is the smallest figure, as of every rank."""
+    return column.is_rank or not column.higher_is_better
+
+
+def _link(
+    key: str, sort: Sort, query: Mapping[str, Any], *, ascending_first: bool
+) -> tuple[str, str]:
+    """The query that sorts by the column, or turns it round; and what aria-sort says."""
+    is_current = sort.key == key
+    turned = "-" if is_current and not sort.is_reversed else ""
+    link = urlencode({**query, "sort": turned + key}, doseq=True)
+    if not is_current:
+        return link, ""
+    return link, "ascending" if ascending_first != sort.is_reversed else "descending"
+
+
+@dataclass(frozen=True)
+class TableFrame:
+    """One table of a board: the benchmark's own, or that of a view."""
+
+    views: tuple[View, ...]
+    view: View | None
+    columns: tuple[BoardColumn, ...]
+    ranking: tuple[BoardColumn, ...]
+    """All columns of the table, those that the board does not show too."""
+    sort: Sort
+
+
+def table_frame(board: Board, phase: Phase | None, sort: str = "", *, view: str = "") -> TableFrame:
+    """`view` is the key of one of the benchmark's views; any other gives the benchmark's own table.
+    Without a `sort` it is the board's own. No query."""
+    views = board_views(board, phase)
+    chosen = next((each for each in views if each.key == view), None)
+    ranking = board_columns(chosen.columns if chosen else main_columns(board, phase))
+    columns = ranking if chosen else of_groups(ranking, board.column_groups)
+    order = Sort.parse(sort or board.default_sort, columns)
+    return TableFrame(views, chosen, columns, ranking, order)
+
+
+def main_columns(board: Board, phase: Phase | None) -> tuple[Column, ...]:
+    return board.spec.columns if phase is None else phase.columns
+
+
+def board_views(board: Board, phase: Phase | None) -> tuple[View, ...]:
+    spec = board.spec
+    return spec.views_for(spec.check_options({} if phase is None else phase.options))
+
+
+def group_names(board: Board) -> list[str]:
+    """The groups of columns that the leaderboards of a board's phases have."""
+    names = (name for phase in board.phases.all() for name in column_groups(phase.columns))
+    return list(dict.fromkeys(names))
+
+
+def sort_columns(board: Board) -> list[tuple[str, str]]:
+    """The columns of all phases of a board, as (key, label)."""
+    columns = {
+        column.key: f"{column.group}: {column.label}" if column.group else column.label
+        for phase in board.phases.all()
+        for column in phase.columns
+    }
+    return list(columns.items())

@@ -1,0 +1,273 @@
+"""The filters of a leaderboard, the same for page, files and API.
+
+A filter hides rows; ranks and best figures are those of the whole table. The size that a model card
+states is read in one way for filter, sorting and charts.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from datetime import UTC, date
+from typing import Any, NamedTuple
+
+from django import forms
+
+from scoring.models import Category, Entry
+
+_UNITS = {
+    "k": 1e3,
+    "m": 1e6,
+    "b": 1e9,
+    "bn": 1e9,
+    "t": 1e12,
+    "thousand": 1e3,
+    "million": 1e6,
+    "billion": 1e9,
+    "trillion": 1e12,
+}
+# More than any card may hold; a reader's filter is of any length.
+_LONGEST = 100
+_PLAIN = re.compile(r"\s*\d+(?:,\d{3})*(?:\.\d+)?\s*")
+# Models that work together, such as "3B + 671B".
+_JOINED = re.compile(r"\+|&|;|,\s|\b(?:and|plus|with)\b")
+_AMOUNT = re.compile(
+    r"""
+    (?:(?P<before>active|activated|total)\W*)?
+    (?<![\w.,])
+    (?:(?P<times>\d+)\s*[x×]\s*)?
+    (?P<active>a)?
+    (?P<number>\d+(?:[.,]\d+)*)\s*
+    (?P<unit>thousand|million|billion|trillion|bn|[kmbt])(?![a-z])
+    (?!\s*(?:context|ctx|tokens))
+    (?:\s*(?:params?|parameters)\b)?
+    (?:\s*(?P<after>active|activated|total))?
+    """,
+    re.VERBOSE,
+)
+
+
+class _Amount(NamedTuple):
+    parameters: float
+    role: str
+    """`active`, `total`, or nothing."""
+
+
+def parameters(size: str) -> float | None:
+    """The number of parameters that a size such as 7B, 0.9 b or 350M says; None if it says none.
+
+    Models that work together are added up. Of a mixture of experts all parameters count, not only
+    the active ones; 8x7B is read as a product. Of several numbers for one model, such as 30B/3B,
+    the largest counts.
+
+    >>> parameters("1.2B"), parameters("3B + 671B"), parameters("235B-A22B"), parameters("-")
+    (1200000000.0, 674000000000.0, 235000000000.0, None)
+    """
+    text = size.lower()
+    if len(text) > _LONGEST:
+        return None
+    if _PLAIN.fullmatch(text):
+        return float(text.replace(",", ""))
+    models = [_of_model(part) for part in _JOINED.split(text)]
+    stated = [model for model in models if model is not None]
+    return sum(stated) if stated else None
+
+
+def _of_model(text: str) -> float | None:
+    amounts = [each for each in _amounts(text) if each.role != "active"]
+    totals = [each for each in amounts if each.role == "total"] or amounts
+    return max((each.parameters for each in totals), default=None)
+
+
+def _amounts(text: str) -> Iterator[_Amount]:
+    for match in _AMOUNT.finditer(text):
+        role = "active" if match["active"] else match["before"] or match["after"] or ""
+        value = _number(match["number"]) * _UNITS[match["unit"]]
+        yield _Amount(value * int(match["times"] or 1), role.replace("activated", "active"))
+
+
+def _number(text: str) -> float:
+    """A comma before three digits groups thousands, any other is a decimal one."""
+    if re.fullmatch(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?", text):
+        return float(text.replace(",", ""))
+    whole, _, rest = text.replace(",", ".").partition(".")
+    return float(f"{whole}.{rest.replace('.', '') or 0}")
+
+
+OPEN, CLOSED = "open", "closed"
+# What the kind of system says of the weights where its card says nothing, as of reported rows.
+_OPEN_BY_CATEGORY: dict[str, bool] = {Category.OPEN_VLM: True, Category.PROPRIETARY_VLM: False}
+
+Query = dict[str, str | list[str]]
+
+
+@dataclass(frozen=True)
+class RowFilter:
+    """What is looked for; an empty field filters nothing.
+
+    `q` is a part of the system's name or organisation, ignoring case. `size_from` and `size_to`
+    are sizes such as 7B, both inclusive; `weights` is OPEN or CLOSED. `published_from` is about
+    rows graded here alone. A row that does not say what is asked for is left out.
+    """
+
+    q: str = ""
+    category: str = ""
+    size_from: str = ""
+    size_to: str = ""
+    weights: str = ""
+    verified: bool = False
+    kind: tuple[str, ...] = ()
+    released_from: date | None = None
+    published_from: date | None = None
+
+    @property
+    def is_set(self) -> bool:
+        return self != ALL_ROWS
+
+    @property
+    def query(self) -> Query:
+        """What is set, as parameters of an address."""
+        return {name: _parameter(value) for name, value in asdict(self).items() if value}
+
+    def keeps(self, entry: Entry) -> bool:
+        """Whether the row is shown. What is pinned always is."""
+        return entry.is_pinned or all(test(self, entry) for test in _TESTS)
+
+
+ALL_ROWS = RowFilter()
+
+
+def _parameter(value: object) -> str | list[str]:
+    if value is True:
+        return "on"
+    return list(value) if isinstance(value, tuple) else str(value)
+
+
+def _is_named(wanted: RowFilter, entry: Entry) -> bool:
+    sought = wanted.q.casefold()
+    return sought in entry.name.casefold() or sought in entry.organisation.casefold()
+
+
+def _is_of_kind(wanted: RowFilter, entry: Entry) -> bool:
+    return (not wanted.kind or entry.kind in wanted.kind) and (
+        wanted.category in ("", entry.category)
+    )
+
+
+def _is_sized(wanted: RowFilter, entry: Entry) -> bool:
+    least, most = parameters(wanted.size_from), parameters(wanted.size_to)
+    if least is None and most is None:
+        return True
+    size = parameters(entry.size)
+    if size is None:
+        return False
+    return (least is None or size >= least) and (most is None or size <= most)
+
+
+def _has_weights(wanted: RowFilter, entry: Entry) -> bool:
+    stated = entry.open_weights
+    is_open = _OPEN_BY_CATEGORY.get(entry.category) if stated is None else stated
+    return not wanted.weights or is_open is (wanted.weights == OPEN)
+
+
+def _is_verified(wanted: RowFilter, entry: Entry) -> bool:
+    return entry.is_verified or not wanted.verified
+
+
+def _is_dated(wanted: RowFilter, entry: Entry) -> bool:
+    is_graded = entry.kind == Entry.Kind.GRADED
+    published = entry.published_at.astimezone(UTC).date() if is_graded else None
+    return _is_since(entry.released_on, wanted.released_from) and _is_since(
+        published, wanted.published_from
+    )
+
+
+def _is_since(day: date | None, first: date | None) -> bool:
+    return first is None or (day is not None and day >= first)
+
+
+_TESTS: tuple[Callable[[RowFilter, Entry], bool], ...] = (
+    _is_named,
+    _is_of_kind,
+    _is_sized,
+    _has_weights,
+    _is_verified,
+    _is_dated,
+)
+
+
+_SIZE = re.compile(r"\d+(\.\d+)?\s*[kmbt]", re.IGNORECASE)
+KINDS = [
+    (Entry.Kind.GRADED, "Graded here"),
+    (Entry.Kind.REPORTED, "Reported by papers"),
+    (Entry.Kind.HUMAN, "Human upper bound"),
+]
+WEIGHTS = [(OPEN, "Open"), (CLOSED, "Closed")]
+
+
+class SizeField(forms.CharField):
+    """A number of parameters with its unit, such as 7B or 350M; kept as it was written."""
+
+    def __init__(self, **options: Any) -> None:
+        attributes = {"placeholder": "such as 7B", "size": "8", "autocomplete": "off"}
+        widget = forms.TextInput(attrs=attributes)
+        super().__init__(required=False, max_length=20, widget=widget, **options)
+
+    def clean(self, value: Any) -> str:
+        size = str(super().clean(value))
+        if size and not _SIZE.fullmatch(size):
+            raise forms.ValidationError("Give a number and its unit, such as 350M, 7B or 1.5T.")
+        return size
+
+
+class DayField(forms.DateField):
+    def __init__(self, **options: Any) -> None:
+        day = "%Y-%m-%d"
+        widget = forms.DateInput(format=day, attrs={"type": "date"})
+        told = {"invalid": "Give a day as year-month-day, such as 2026-05-31."}
+        super().__init__(
+            required=False, input_formats=[day], widget=widget, error_messages=told, **options
+        )
+
+
+class RowFilterForm(forms.Form):
+    """Filters of a leaderboard; what cannot be understood is told and filters nothing."""
+
+    q = forms.CharField(
+        required=False,
+        max_length=100,
+        label="Search",
+        widget=forms.TextInput(attrs={"type": "search", "placeholder": "Name or organisation"}),
+    )
+    category = forms.ChoiceField(
+        required=False, label="Kind of system", choices=[("", "All kinds"), *Category.choices]
+    )
+    size_from = SizeField(label="Parameters from")
+    size_to = SizeField(label="Parameters to")
+    weights = forms.ChoiceField(required=False, label="Weights", choices=[("", "Any"), *WEIGHTS])
+    released_from = DayField(label="Released since")
+    published_from = DayField(label="Published since")
+    kind = forms.MultipleChoiceField(
+        required=False, label="Rows", choices=KINDS, widget=forms.CheckboxSelectMultiple
+    )
+    verified = forms.BooleanField(required=False, label="Verified only")
+
+    def clean(self) -> dict[str, Any]:
+        values = self.cleaned_data
+        least, most = (parameters(values.get(name) or "") for name in ("size_from", "size_to"))
+        if least is not None and most is not None and least > most:
+            self.add_error("size_to", "No size is from the larger to the smaller one.")
+        return values
+
+    @property
+    def messages(self) -> dict[str, list[str]]:
+        """What cannot be understood, by parameter."""
+        faults = self.errors.get_json_data()
+        return {name: [str(each["message"]) for each in told] for name, told in faults.items()}
+
+    def wanted(self) -> RowFilter:
+        """The valid part of what was asked for."""
+        self.is_valid()
+        values = {name: value for name, value in self.cleaned_data.items() if value}
+        if "kind" in values:
+            values["kind"] = tuple(kind for kind, _ in KINDS if kind in values["kind"])
+        return RowFilter(**values)

@@ -1,0 +1,388 @@
+"""What changes the rows of a leaderboard: intervals, ranks, figures, and rows that papers report.
+
+The rank of an entry is 1 + the number of entries significantly better than it (METRICS §9 of the
+design). Entries without a complete score and disqualified entries have no rank and count for no
+other. Whatever changes the entries queues a new ranking. Ranks name the gradings that they compare,
+so that old ranks are never taken for present ones. A phase that rounds its scores or publishes them
+in parts keeps no ranks: they would tell what it does not tell.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from django.db import transaction
+from django.db.models import Exists, F, OuterRef
+
+from portal.accounts.models import Team, User
+from portal.audit.models import record_event
+from portal.jobs.models import Job
+from portal.jobs.services import enqueue
+from scoring.benchmarks import Column, ReportedRow
+from scoring.benchmarks.items import Observation, replicated, resampled_documents
+from scoring.metrics.text import general_score
+from scoring.models import Board, Category, Entry, Grading, Phase, Replicate, Submission
+
+from .columns import board_views
+from .figures import is_score
+from .rows import field_key
+from .telling import rounded_scores, told_parts, told_scores
+
+if TYPE_CHECKING:
+    from scoring.metrics.intervals import Replicates
+
+
+def bump_board(board_id: int) -> None:
+    """In the transaction that writes, changes or deletes entries; what the board and its phases say
+    of themselves is looked at without. The board is the last row to be locked."""
+    Board.objects.filter(pk=board_id).update(revision=F("revision") + 1)
+
+
+def bump_boards_of_team(instance: Team, **_: Any) -> None:
+    """After a team was saved: its name stands in the rows of its submissions."""
+    boards = Board.objects.filter(entries__grading__submission__team=instance).values("pk")
+    Board.objects.filter(pk__in=boards).update(revision=F("revision") + 1)
+
+
+ByFigure = Mapping[str, "Replicates"]
+
+
+def stored_replicates(row: Replicate) -> "Replicates":
+    """The same as was stored."""
+    # With these comes scipy, which most pages do without.
+    import numpy as np
+
+    from scoring.metrics.intervals import Replicates
+
+    return Replicates(row.value, np.frombuffer(bytes(row.values), dtype="<f8"), row.key)
+
+
+def kept_replicates(gradings: Sequence[Grading]) -> dict[int, ByFigure]:
+    """By the grading's key and figure, of those that were resampled. One query."""
+    found: defaultdict[int, dict[str, Replicates]] = defaultdict(dict)
+    for row in Replicate.objects.filter(grading__in=gradings):
+        found[row.grading_id][row.figure] = stored_replicates(row)
+    return dict(found)
+
+
+def told_intervals(phase: Phase, grading_id: int | None) -> dict[str, list[float]]:
+    """The 95 % intervals of a grading by figure, as far as the phase tells them: rounded as scores
+    are, and none of a phase in parts, whose gradings are resampled as a whole. One query."""
+    if phase.has_parts:
+        return {}
+    rows = Replicate.objects.filter(grading=grading_id, low__isnull=False).order_by("figure")
+    ends = {row.figure: (row.low, row.high) for row in rows.defer("values")}
+    low, high = (
+        rounded_scores(phase, {figure: pair[side] for figure, pair in ends.items()})
+        for side in (0, 1)
+    )
+    return {figure: [low[figure], high[figure]] for figure in ends}
+
+
+def grading_stamp(grading: Grading) -> str:
+    """Of no other finished grading, also not of one with the same number on another site."""
+    at = grading.finished_at
+    return f"{grading.pk}-{at.timestamp() if at else 0}"
+
+
+RANKING_KIND = "rank_entries"
+
+
+class Ranked(NamedTuple):
+    """The ranks of an entry by column, and which gradings they compare."""
+
+    ranks: dict[str, int]
+    among: str
+
+
+def is_ranked_by_replicates(phase: Phase) -> bool:
+    return phase.score_decimals is None and not phase.has_parts
+
+
+@transaction.atomic
+def queue_ranking(phase: Phase) -> None:
+    """In the transaction that changes entries of the phase, or their replicates."""
+    if not is_ranked_by_replicates(phase):
+        return
+    group = f"ranking:{phase.pk}"
+    # One that runs may have read the entries already; one that waits has not.
+    if not Job.objects.filter(group=group, state=Job.State.QUEUED).exists():
+        enqueue(kind=RANKING_KIND, payload={"phase": phase.pk}, group=group)
+
+
+def rank_entries(phase_id: int) -> dict[int, Ranked]:
+    """The ranks of all entries of the phase that can be compared, by entry; those in the
+    benchmark's views too, as far as their figures have replicates."""
+    phase = Phase.objects.select_related("board").get(pk=phase_id)
+    if not is_ranked_by_replicates(phase):
+        return {}
+    needed = [column for column in phase.columns if column.rank]
+    in_views = [column for view in board_views(phase.board, phase) for column in view.columns]
+    columns = {column.key: column for column in (*in_views, *needed) if column.rank}
+    ranked: dict[int, Ranked] = {}
+    for entries in _fields(phase, needed):
+        among = field_key(entry.grading_id for entry in entries)
+        by_column = {key: _ranks(entries, column) for key, column in columns.items()}
+        for place, entry in enumerate(entries):
+            ranks = {key: ranks[place] for key, ranks in by_column.items()}
+            known = {key: rank for key, rank in ranks.items() if rank is not None}
+            if known:
+                ranked[entry.pk] = Ranked(known, among)
+    return ranked
+
+
+def _fields(phase: Phase, columns: Sequence[Column]) -> list[list[Entry]]:
+    """The entries that may be compared with each other: those of the same signature."""
+    fields: defaultdict[str, list[Entry]] = defaultdict(list)
+    entries = Entry.objects.filter(phase=phase, kind=Entry.Kind.GRADED)
+    for entry in entries.exclude(verdict=Submission.Verdict.DISQUALIFIED).order_by("id"):
+        if all(is_score(entry.scores.get(column.key)) for column in columns):
+            fields[entry.signature].append(entry)
+    return list(fields.values())
+
+
+def _ranks(entries: Sequence[Entry], column: Column) -> Sequence[int | None]:
+    """None for all where one has no replicates yet: a rank among some would be a wrong one."""
+    # With it comes scipy, which the web server does without.
+    from scoring.metrics.intervals import significance_ranks
+
+    rows = Replicate.objects.filter(
+        grading__in=[entry.grading_id for entry in entries], figure=column.key
+    )
+    found = {row.grading_id: stored_replicates(row) for row in rows}
+    if len(found) < len(entries) or len({each.key for each in found.values()}) > 1:
+        return [None] * len(entries)
+    return significance_ranks([found[entry.grading_id or 0] for entry in entries], column.direction)
+
+
+@transaction.atomic
+def store_ranks(phase_id: int, ranked: Mapping[int, Ranked]) -> None:
+    """Writes them to the entries that are still there; the board's readers get them at once."""
+    entries = Entry.objects.select_for_update().filter(phase=phase_id).order_by("pk")
+    changed = []
+    for entry in entries:
+        now = ranked.get(entry.pk, Ranked({}, ""))
+        if (entry.ranks, entry.ranked_among) != now:
+            entry.ranks, entry.ranked_among = now
+            changed.append(entry)
+    if changed:
+        Entry.objects.bulk_update(changed, ["ranks", "ranked_among"], batch_size=200)
+        bump_board(Board.objects.values_list("pk", flat=True).get(phases=phase_id))
+
+
+RESAMPLE_KIND = "resample_grading"
+_AT_ONCE = 200
+# Gradings of before there were replicates that are taken up in one look.
+_MISSING_AT_ONCE = 50
+
+
+def queue_resampling(grading_id: int) -> None:
+    """In the transaction that finishes the grading. A group of its own: nobody waits for it."""
+    enqueue(kind=RESAMPLE_KIND, payload={"grading": grading_id}, group=_group(grading_id))
+
+
+def _group(grading_id: int) -> str:
+    return f"resampling:{grading_id}"
+
+
+def are_being_resampled(gradings: Iterable[Grading]) -> bool:
+    """Whether the resampling of any of them waits or is under way."""
+    groups = [_group(grading.pk) for grading in gradings]
+    return Job.objects.unfinished().filter(kind=RESAMPLE_KIND, group__in=groups).exists()
+
+
+def resample(grading_id: int) -> "dict[str, Replicates]":
+    """The replicates of the figures that are shown or ranked by; none unless it is done.
+
+    Weights are seeded by the release, so that all entries of a board share them.
+    """
+    related = ("submission__phase__board", "release")
+    grading = Grading.objects.select_related(*related).get(pk=grading_id)
+    if grading.state != Grading.State.DONE:
+        return {}
+    spec = grading.submission.phase.board.spec
+    rows = list(_observations(grading))
+    weights = resampled_documents(rows, itemgetter("stratum"), seed=grading.release.same_gold)
+    found = replicated(rows, itemgetter("added"), spec.combined, weights)
+    wanted = {
+        column.key
+        for column in spec.figures_for(grading.options).values()
+        # A figure that is not told, such as a mean over tracks that are not all there, has none.
+        if (column.headline or column.rank) and grading.scores.get(column.key) is not None
+    }
+    return {figure: each for figure, each in found.items() if figure in wanted}
+
+
+def _observations(grading: Grading) -> Iterator[Observation]:
+    """What each item adds, and its stratum, instead of its result, which is large.
+
+    Items of one document are drawn together; an item without one is drawn for itself.
+    """
+    spec = grading.submission.phase.board.spec
+    rows: Any = grading.item_scores.order_by("item__position").values_list(
+        "item__document__name", "item__name", "result"
+    )
+    for document, item, result in rows.iterator(chunk_size=_AT_ONCE):
+        # An item may be called as another item's document is.
+        name = f"document {document}" if document else f"item {item}"
+        added = tuple(spec.contributions(result, grading.options))
+        yield Observation(name, {"added": added, "stratum": spec.stratum(result)})
+
+
+@transaction.atomic
+def store_replicates(grading_id: int, found: "Mapping[str, Replicates]") -> None:
+    """Writes them in place of any that are there; an entry of the grading shows its intervals."""
+    Replicate.objects.filter(grading=grading_id).delete()
+    Replicate.objects.bulk_create(
+        _row(grading_id, figure, found[figure]) for figure in sorted(found)
+    )
+    entries = Entry.objects.select_for_update(of=("self",)).select_related("phase")
+    entry = entries.filter(grading=grading_id).first()
+    if entry is not None and entry.phase is not None:
+        show_intervals(entry, entry.phase)
+        entry.save(update_fields=["intervals"])
+        queue_ranking(entry.phase)
+        bump_board(entry.board_id)
+
+
+def show_intervals(entry: Entry, phase: Phase) -> None:
+    """Sets the entry's intervals to those of its grading, as far as the phase tells them."""
+    entry.intervals = told_intervals(phase, entry.grading_id)
+
+
+def _row(grading_id: int, figure: str, replicates: "Replicates") -> Replicate:
+    interval = replicates.interval()
+    return Replicate(
+        grading_id=grading_id,
+        figure=figure,
+        key=replicates.key,
+        value=replicates.value,
+        low=interval.low if interval else None,
+        high=interval.high if interval else None,
+        values=replicates.values.astype("<f8").tobytes(),
+    )
+
+
+def queue_missing() -> int:
+    """Queues the resampling of published gradings that have no replicates, as those of before
+    there were any; how many. Those whose jobs ended without any are left alone."""
+    missing = Entry.objects.filter(kind=Entry.Kind.GRADED).exclude(
+        Exists(Replicate.objects.filter(grading=OuterRef("grading")))
+    )
+    return _queue_unless_tried(
+        missing.order_by("pk").values_list("grading", flat=True)[:_MISSING_AT_ONCE]
+    )
+
+
+@transaction.atomic
+def ask_for_replicates(gradings: Iterable[Grading]) -> int:
+    """Queues the resampling of those without replicates, as far as it is not under way and has not
+    failed for good; how many."""
+    wanted = [grading.pk for grading in gradings]
+    known = set(Replicate.objects.filter(grading__in=wanted).values_list("grading", flat=True))
+    return _queue_unless_tried(pk for pk in wanted if pk not in known)
+
+
+def _queue_unless_tried(gradings: Iterable[int | None]) -> int:
+    queued = 0
+    for grading_id in gradings:
+        if grading_id and not Job.objects.filter(group=_group(grading_id)).exists():
+            queue_resampling(grading_id)
+            queued += 1
+    return queued
+
+
+FIGURES = ("scores", "parts", "intervals")
+
+
+def set_figures(entry: Entry, phase: Phase, grading: Grading) -> None:
+    """What the phase rounds is rounded before it is ranked: an order would tell more digits. The
+    caller saves FIGURES."""
+    entry.grading = grading
+    entry.scores, entry.parts = told_scores(phase, grading), told_parts(phase, grading)
+    show_intervals(entry, phase)
+
+
+def retell_entries(phase: Phase) -> None:
+    """After the phase's decimals changed: its published rows get the figures that it tells now."""
+    entries = Entry.objects.select_for_update(of=("self",)).filter(phase=phase)
+    for entry in entries.filter(kind=Entry.Kind.GRADED).order_by("pk"):
+        assert entry.grading is not None
+        set_figures(entry, phase, entry.grading)
+        if not is_ranked_by_replicates(phase):
+            entry.ranks, entry.ranked_among = {}, ""
+        entry.save(update_fields=[*FIGURES, "ranks", "ranked_among"])
+    queue_ranking(phase)
+    bump_board(phase.board_id)
+
+
+TEXT_FIGURES = {"r1", "rl", "edit_distance"}
+
+
+@transaction.atomic
+def load_reported(*, board: Board, actor: User | None = None) -> list[Entry]:
+    """Makes the board's reported entries those of its benchmark; a second run changes nothing.
+
+    Of the benchmark's own table only rows with exactly the board's figures are taken: a table over
+    other fact types measures something else. The rows of its views are taken as they are. Rows are
+    told apart by source and name; one that the benchmark no longer has is removed.
+    """
+    Board.objects.select_for_update().get(pk=board.pk)
+    known = {
+        (entry.provenance, entry.name): entry
+        for entry in board.entries.filter(kind=Entry.Kind.REPORTED)
+    }
+    rows = _comparable_rows(board)
+    changed = []
+    for row in rows:
+        key = (row.provenance, row.name)
+        changed.append(_write(known.pop(key) if key in known else Entry(board=board), row))
+    for outdated in known.values():
+        outdated.delete()
+    if any(changed) or known:
+        bump_board(board.pk)
+        record_event(
+            verb="load_reported", subject=board, actor=actor, rows=len(rows), removed=len(known)
+        )
+    return list(board.entries.filter(kind=Entry.Kind.REPORTED).order_by("id"))
+
+
+def _comparable_rows(board: Board) -> list[ReportedRow]:
+    """The rows whose accuracies are those of the board, with all its headline figures and no
+    others; then those of its views."""
+    phase, spec = board.phases.order_by("id").first(), board.spec
+    options = spec.check_options({} if phase is None else phase.options)
+    columns = spec.columns_for(options)
+    headline = {column.key for column in columns if column.headline}
+    known = {column.key for column in columns}
+    rows = [row for row in spec.reported if headline <= row.scores.keys() <= known]
+    return rows + [row for view in spec.views_for(options) for row in view.reported]
+
+
+def _with_general(scores: Mapping[str, float]) -> dict[str, float]:
+    """The scores with the mean of the text figures, by which papers rank without printing it."""
+    if not scores.keys() >= TEXT_FIGURES:
+        return dict(scores)
+    return {**scores, "general": general_score(**{key: scores[key] for key in TEXT_FIGURES})}
+
+
+def _write(entry: Entry, row: ReportedRow) -> bool:
+    """Makes the entry say what the row says; whether it said anything else before."""
+    wanted = {
+        "kind": Entry.Kind.REPORTED,
+        "name": row.name,
+        "organisation": row.organisation,
+        "size": row.size,
+        "category": row.category if row.category in Category.values else Category.OTHER,
+        "notes": row.notes,
+        "scores": _with_general(row.scores),
+        "provenance": row.provenance,
+        "provenance_url": row.provenance_url,
+    }
+    differs = entry.pk is None or any(getattr(entry, key) != wanted[key] for key in wanted)
+    for key, value in wanted.items():
+        setattr(entry, key, value)
+    if differs:
+        entry.save()
+    return differs

@@ -1,0 +1,215 @@
+"""Pages and files of leaderboards: the table as CSV and LaTeX, the charts as a page and as
+files.
+"""
+
+import gzip
+from collections.abc import Callable
+from functools import partial
+
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import render
+from django.utils.cache import patch_cache_control, patch_vary_headers
+from django.utils.http import content_disposition_header
+from django.views.decorators.http import require_safe
+
+from portal.datasets.file_responses import TextFile, file_response
+from portal.web.conditional import conditional
+from scoring.access import board_for
+from scoring.charts.drawing import DrawingError, library_version
+from scoring.charts.look import live_style
+from scoring.models.boards import choose_phase, phase_windows
+
+from .charts import BoardChart, BoardCharts, board_charts
+from .drawings import (
+    FORMS,
+    MEDIA_TYPES,
+    ROOMS,
+    SUFFIXES,
+    Form,
+    Picture,
+    chart_csv,
+    chart_picture,
+    chart_pictures,
+    chart_vega_lite,
+    file_name,
+    kept_library,
+)
+from .files import leaderboard_file, leaderboard_latex_file
+from .filters import RowFilterForm
+from .selectors import Leaderboard, StampedBoard, leaderboard, part_for, stamped_board
+
+
+@require_safe
+def leaderboard_table(request: HttpRequest, slug: str) -> HttpResponse:
+    """The table of the page as CSV."""
+    return _table_file(request, slug, leaderboard_file)
+
+
+@require_safe
+def leaderboard_latex(request: HttpRequest, slug: str) -> HttpResponse:
+    """The table of the page as LaTeX; with its intervals if they are asked for."""
+    with_intervals = "intervals" in request.GET
+    return _table_file(
+        request, slug, partial(leaderboard_latex_file, with_intervals=with_intervals)
+    )
+
+
+def _table_file(
+    request: HttpRequest, slug: str, make: Callable[[Leaderboard], TextFile]
+) -> HttpResponse:
+    """A filter that cannot be understood is refused: a file does not say what was left out."""
+    board, form = board_for(request.user, slug), RowFilterForm(request.GET)
+    if not form.is_valid():
+        told = "".join(f"{name}: {' '.join(each)}\n" for name, each in form.messages.items())
+        return HttpResponse(told, status=400, content_type="text/plain; charset=utf-8")
+    phase = choose_phase(phase_windows(board), request.GET.get("phase", ""))
+    table = leaderboard(
+        board,
+        phase,
+        request.GET.get("sort", ""),
+        view=request.GET.get("view", ""),
+        part=part_for(request.user, phase, request.GET.get("part", "")),
+        wanted=form.wanted(),
+    )
+    return file_response(make(table))
+
+
+# A picture that is opened by itself: it has a style, and nothing else that could do anything.
+_PICTURE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
+RETRY_AFTER = "10"
+
+
+def known_form(form: str) -> Form:
+    """404 for a form that charts do not have."""
+    for each in FORMS:
+        if each == form:
+            return each
+    raise Http404("A chart is SVG, PNG, CSV or Vega-Lite.")
+
+
+def asked_size(request: HttpRequest) -> str:
+    """404 for a size that charts do not have."""
+    size = request.GET.get("size", "")
+    if size not in ROOMS:
+        raise Http404("A chart comes in the usual size and in narrow.")
+    return size
+
+
+def chart_response(
+    chart: BoardChart, form: Form, size: str, name: str, picture: Callable[[], bytes]
+) -> HttpResponse:
+    """The chart as a file of this name; `picture` draws it. 503 while it cannot be drawn, 404 for
+    what a chart with too little to draw does not have."""
+    if form == "csv":
+        response = HttpResponse(chart_csv(chart), content_type="text/csv; charset=utf-8")
+    elif chart.shape is None:
+        raise Http404(chart.too_little)
+    elif form == "vl":
+        response = HttpResponse(chart_vega_lite(chart.shape, size), content_type=MEDIA_TYPES[form])
+    else:
+        try:
+            response = HttpResponse(picture(), content_type=MEDIA_TYPES[form])
+        except DrawingError:
+            return _not_drawn()
+        response["Content-Security-Policy"] = _PICTURE_POLICY
+    disposition = content_disposition_header(form in {"csv", "vl"}, f"{name}.{SUFFIXES[form]}")
+    assert disposition is not None
+    response["Content-Disposition"] = disposition
+    return response
+
+
+def _not_drawn() -> HttpResponse:
+    return HttpResponse(
+        "The picture could not be drawn; try again in a moment.",
+        status=503,
+        content_type="text/plain",
+        headers={"Retry-After": RETRY_AFTER},
+    )
+
+
+_YEAR = 365 * 24 * 60 * 60
+
+
+@require_safe
+def charts(request: HttpRequest, slug: str) -> HttpResponse:
+    """The pictures are drawn before the page is sent, so that they come at once."""
+    stamped = stamped_board(request.user, slug)
+    shown = _shown(request, stamped)
+    has_pictures = True
+    try:
+        pictures = chart_pictures(shown)
+    except DrawingError:
+        pictures, has_pictures = [Picture(chart) for chart in shown.drawable], False
+    return render(
+        request,
+        "scoring/leaderboard/charts.html",
+        {
+            "page": shown,
+            "pictures": pictures,
+            "has_pictures": has_pictures,
+            "library": library_version(),
+            "live_style": live_style(),
+        },
+    )
+
+
+@require_safe
+def chart_file(request: HttpRequest, slug: str, chart: str, form: str) -> HttpResponseBase:
+    """A chart as a file; 404 for a picture of a chart with too little to draw."""
+    known = known_form(form)
+    stamped = stamped_board(request.user, slug)
+    asked = [
+        request.path,
+        *(request.GET.get(name, "") for name in ("phase", "rows", "part", "size")),
+    ]
+
+    def file() -> HttpResponse:
+        return _file(request, stamped, chart, known)
+
+    response = conditional(request, stamped.etag(request.user, {"asked": asked}), file)
+    patch_vary_headers(response, ["Cookie"])
+    patch_cache_control(response, private=True, no_cache=True)
+    return response
+
+
+def _file(request: HttpRequest, stamped: StampedBoard, key: str, form: Form) -> HttpResponse:
+    shown, size = _shown(request, stamped), asked_size(request)
+    chart = shown.chart(key)
+
+    def picture() -> bytes:
+        return chart_picture(shown, chart, form, size)
+
+    return chart_response(chart, form, size, file_name(shown, chart), picture)
+
+
+@require_safe
+def library(request: HttpRequest, version: str) -> HttpResponse:
+    """The JavaScript module that draws charts in a browser: made when somebody first asks for it,
+    and under this address for good."""
+    if version != library_version():
+        raise Http404("There is no such version.")
+    try:
+        module = kept_library()
+    except DrawingError:
+        return HttpResponse(status=503, headers={"Retry-After": RETRY_AFTER})
+    takes_gzip = "gzip" in request.headers.get("Accept-Encoding", "")
+    response = HttpResponse(
+        module if takes_gzip else gzip.decompress(module),
+        content_type="text/javascript; charset=utf-8",
+    )
+    if takes_gzip:
+        response["Content-Encoding"] = "gzip"
+    patch_vary_headers(response, ["Accept-Encoding"])
+    patch_cache_control(response, public=True, max_age=_YEAR, immutable=True)
+    return response
+
+
+def _shown(request: HttpRequest, stamped: StampedBoard) -> BoardCharts:
+    return board_charts(
+        request.user,
+        stamped.board,
+        stamped.windows,
+        phase=request.GET.get("phase", ""),
+        origin=request.GET.get("rows", ""),
+        part=request.GET.get("part", ""),
+    )

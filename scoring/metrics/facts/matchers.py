@@ -1,0 +1,352 @@
+"""The matchers: for each gold fact a verdict.
+
+The aligned matcher takes each gold fact to the occurrence of its value that stands in its place.
+First the two texts are aligned (`alignment`). Every clean occurrence of a fact's value is then
+judged by its place: does the alignment set it against the fact, or against something else; do the
+words around it face the words around the fact? Facts with equal values share out their occurrences
+one-to-one so that the places fit best in total; one that slid into another column is misplaced
+(`tables`). What remains is explained: a form of the value in the fact's place with its error type,
+an unclaimed occurrence elsewhere is misplaced, and where there is neither the fact is missing.
+
+The substring matcher is the rule of the benchmark's published script, for comparison: a fact is
+correct when its value occurs anywhere in the prediction's text, letter case and white space aside.
+It sees neither places nor neighbours: `1,200` counts inside `(1,200)`, and one occurrence counts
+for any number of facts.
+"""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scoring.metrics.trees import one_to_one
+
+from .alignment import align
+from .errors import explain, is_found
+from .occurrences import (
+    FactKind,
+    GoldFact,
+    Occurrence,
+    find_occurrences,
+    gold_fact,
+    rows_of,
+    stands_alone,
+)
+from .page import Page
+from .places import FormFinder, PlaceJudge, Span
+from .tables import TableJudge, slid
+
+# Every fact that is not correct has one of these. METRICS: what each means stands in the
+# benchmark's card.
+ERROR_TYPES = (
+    "missing",
+    "sign",
+    "decimal",
+    "separator",
+    "unit",
+    "digit",
+    "date",
+    "truncated",
+    "merged",
+    "misplaced",
+    "spacing",
+    "other",
+)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The verdict on one gold fact.
+
+    `correct` implies `found`; `found` says that a recognisable form stands in the prediction.
+    `matched_text` is that form, at `[start, end)` of the prediction's visible text (None when
+    nothing was found). `error` is one of ERROR_TYPES, or None for a correct fact.
+
+    `confidence` says how surely the matched place is the fact's place, in [0, 1]: strength times
+    (1 + margin) / 2. The strength is half of the place's score (see PlaceJudge.fit, and 3 more or
+    less where a table's headers speak), cut to [0, 1]; the margin is what that score is ahead of
+    the next best occurrence of the value, at most 1. None where nothing was found, and from a
+    matcher that sees no places.
+    """
+
+    correct: bool
+    found: bool
+    matched_text: str | None
+    start: int | None
+    end: int | None
+    error: str | None
+    confidence: float | None
+
+
+MISSING = Verdict(False, False, None, None, None, "missing", None)
+
+
+def match_substring(gold: Page, prediction: Page) -> list[Verdict]:
+    """The verdict on every fact of `gold`, in order: correct, or missing.
+
+    The case-folded text may be longer than the text itself; the matched place is then not known
+    and is left out.
+    """
+    text = " ".join(prediction.text.split())
+    folded = text.casefold()
+    return [_verdict(" ".join(fact.value.split()), text, folded) for fact in gold.facts]
+
+
+def _verdict(value: str, text: str, folded: str) -> Verdict:
+    start = folded.find(value.casefold())
+    if start < 0:
+        return MISSING
+    if len(folded) != len(text):
+        return Verdict(True, True, value, None, None, None, None)
+    end = start + len(value.casefold())
+    return Verdict(True, True, text[start:end], start, end, None, None)
+
+
+# Of one value, only so many occurrences are looked at; a page has some dozens.
+_MOST_OCCURRENCES = 1000
+# An exact value with fewer letters and digits than this, found in the wrong place, is there by
+# chance.
+_LEAST_MISPLACED = 4
+# What the address in a table weighs against all that the alignment says of a place.
+_ADDRESS = 3.0
+
+Group = tuple[str, FactKind]
+
+
+def match_aligned(gold: Page, prediction: Page) -> list[Verdict]:
+    """The verdict on every fact of `gold`, in order.
+
+    Deterministic, one-to-one: no stretch of the prediction counts for two correct facts. Never
+    raises on any text.
+    """
+    return _Matcher(gold, prediction).run()
+
+
+@dataclass(frozen=True)
+class _Claim:
+    """An occurrence claimed for a fact, and how surely it stands in the fact's place."""
+
+    fact: GoldFact
+    occurrence: Occurrence
+    confidence: float
+
+
+class _Matcher:
+    def __init__(self, gold: Page, prediction: Page) -> None:
+        gold_text = gold.normalised
+        self._facts = [gold_fact(fact, gold_text) for fact in gold.facts]
+        self._values = {fact.value for fact in self._facts}
+        self._source = prediction.text
+        self._prediction = prediction.normalised
+        self._text = self._prediction.text
+        self._alignment = align(gold_text.text, self._text)
+        self._judge = PlaceJudge(
+            self._alignment,
+            rows_of(gold, gold_text)[self._alignment.gold.places],
+            rows_of(prediction, self._prediction)[self._alignment.prediction.places],
+        )
+        self._tables = TableJudge(gold, prediction)
+        self._pages = gold, prediction
+        self._cells = {(cell.start, cell.end) for cell in prediction.cells}
+        self._taken = np.zeros(len(self._text), dtype=bool)
+        self._forms = FormFinder(self._text, self._alignment, self._taken, self._values)
+        self._verdicts: dict[int, Verdict] = {}
+
+    def run(self) -> list[Verdict]:
+        groups: defaultdict[Group, list[GoldFact]] = defaultdict(list)
+        for fact in self._facts:
+            groups[fact.value, fact.kind].append(fact)
+        occurrences = {
+            group: find_occurrences(self._text, group[0], limit=_MOST_OCCURRENCES)
+            for group in groups
+        }
+        # Longer values first: "December 31" must not claim the beginning of "December 31, 2024".
+        for group in sorted(groups, key=lambda group: (-len(group[0]), group)):
+            for claim in self._assign(groups[group], occurrences[group]):
+                self._accept(claim)
+        elsewhere = {
+            fact.n: occurrence
+            for group, facts in groups.items()
+            for fact, occurrence in self._elsewhere(facts, occurrences[group])
+        }
+        for fact in self._open():
+            self._explain(fact, is_elsewhere=fact.n in elsewhere)
+        self._find_alike([fact for fact in self._open() if fact.n not in elsewhere])
+        self._mark_slid()
+        for fact in self._open():
+            occurrence = elsewhere.get(fact.n)
+            if occurrence and self._is_free(occurrence):
+                self._settle(fact, occurrence.start, occurrence.end, "misplaced")
+        return [self._verdicts.get(fact.n, MISSING) for fact in self._facts]
+
+    def _assign(self, facts: Sequence[GoldFact], found: Sequence[Occurrence]) -> list[_Claim]:
+        """Facts of one value with occurrences in their places, shared out to fit best in total."""
+        free = [occurrence for occurrence in found if self._is_free(occurrence)]
+        if not free:
+            return []
+        fit = self._fit(facts, free)
+        in_place = np.where(fit >= PlaceJudge.LEAST, fit, 0.0)
+        rows, columns = one_to_one(in_place, maximize=True)
+        return [
+            _Claim(facts[row], free[column], _confidence(fit[row], int(column)))
+            for row, column in zip(rows, columns, strict=True)
+            if in_place[row, column] > 0
+        ]
+
+    def _fit(self, facts: Sequence[GoldFact], found: Sequence[Occurrence]) -> NDArray[np.float64]:
+        """How well each occurrence stands in each fact's place; -inf if it is not the value."""
+        spans = [self._span(occurrence) for occurrence in found]
+        fit = np.full((len(facts), len(found)), -np.inf)
+        for row, fact in enumerate(facts):
+            alone = [stands_alone(fact.value, fact.kind, o, fact.place) for o in found]
+            if any(alone):
+                scores = self._judge.fit(self._gold_span(fact), spans)
+                scores += _ADDRESS * self._addresses(fact, found)
+                fit[row] = np.where(alone, scores, -np.inf)
+        return fit
+
+    def _addresses(self, fact: GoldFact, found: Sequence[Occurrence]) -> NDArray[np.float64]:
+        """What the tables say of each occurrence: the fact's address 1, another -1, nothing 0."""
+        place = (fact.fact.start, fact.fact.end)
+        spans = (self._prediction.source_span(o.start, o.end) for o in found)
+        return np.array([self._tables.compare(place, span) for span in spans], dtype=np.float64)
+
+    def _open(self) -> list[GoldFact]:
+        return [fact for fact in self._facts if fact.n not in self._verdicts]
+
+    def _elsewhere(
+        self, facts: Sequence[GoldFact], found: Sequence[Occurrence]
+    ) -> list[tuple[GoldFact, Occurrence]]:
+        """The exact value in a wrong place, for facts that found none in theirs; in page order."""
+        left = [fact for fact in facts if fact.n not in self._verdicts]
+        if not left:
+            return []
+        is_short = sum(map(str.isalnum, facts[0].value)) < _LEAST_MISPLACED
+        places = {self._gold_span(fact)[0] for fact in left}
+        free = [o for o in found if self._is_free(o) and self._is_stray(o, places, is_short)]
+        pairs: list[tuple[GoldFact, Occurrence]] = []
+        for fact in left:
+            at = next((o for o in free if stands_alone(fact.value, fact.kind, o, fact.place)), None)
+            if at is not None:
+                free.remove(at)
+                pairs.append((fact, at))
+        return pairs
+
+    def _is_stray(self, occurrence: Occurrence, places: set[int], is_short: bool) -> bool:
+        """Whether an exact value may stand where it stands by mistake.
+
+        It does not when gold text accounts for it that is no open fact (those begin at `places`);
+        a short value does only where something else should be.
+        """
+        faces, same = self._judge.faces(self._span(occurrence))
+        if same.all() and not (len(faces) and int(faces[0]) in places):
+            return False
+        if not is_short:
+            return True
+        faced = (self._alignment.gold.chars[face] for face in faces[faces >= 0])
+        span = self._prediction.source_span(occurrence.start, occurrence.end)
+        return any(map(str.isdigit, faced)) or span in self._cells
+
+    def _find_alike(self, facts: Sequence[GoldFact]) -> None:
+        """Damaged forms among whatever looks like the values and has the facts' surroundings."""
+        candidates = self._forms.alike(facts) if facts else []
+        scores = np.zeros((len(facts), len(candidates)))
+        for row, fact in enumerate(facts):
+            alike = [k for k, (_, of) in enumerate(candidates) if row in of]
+            if alike:
+                spans = [self._alignment.prediction.span(*candidates[k][0]) for k in alike]
+                fit = self._judge.fit(self._gold_span(fact), spans)
+                likeness = np.array([candidates[k][1][row] for k in alike])
+                scores[row, alike] = np.where(fit >= PlaceJudge.LEAST, fit + likeness, 0.0)
+        for row, column in zip(*one_to_one(scores, maximize=True), strict=True):
+            (start, end), _ = candidates[column]
+            if scores[row, column] > 0 and not self._taken[start:end].any():
+                self._explain_as(facts[row], (start, end))
+
+    def _mark_slid(self) -> None:
+        """Values that slid into another column are misplaced, damaged ones missing."""
+        found = {
+            n: (verdict.start, verdict.end)
+            for n, verdict in self._verdicts.items()
+            if verdict.start is not None and verdict.end is not None
+        }
+        numbers = {fact.n for fact in self._facts if fact.kind == "number"}
+        for n in sorted(slid(*self._pages, found) & numbers):
+            verdict = self._verdicts[n]
+            is_exact = verdict.correct
+            self._verdicts[n] = (
+                replace(verdict, correct=False, error="misplaced") if is_exact else MISSING
+            )
+
+    def _explain(self, fact: GoldFact, *, is_elsewhere: bool) -> None:
+        """The verdict on a fact whose value is not in its place, if a form of it is.
+
+        Another fact's value is no form of this one when this one stands elsewhere.
+        """
+        form = self._forms.in_place(fact)
+        if form is None:
+            return
+        text = self._text[form[0] : form[1]]
+        if not is_elsewhere or text == fact.value or text not in self._values:
+            self._explain_as(fact, form)
+
+    def _explain_as(self, fact: GoldFact, form: Span) -> None:
+        """The verdict on a fact in whose place `form` stands, if that is a form of the value."""
+        start, end = form
+        if fact.kind == "date" and (parts := self._forms.split_date(fact, form)):
+            day, (year_start, year_end) = parts
+            self._taken[year_start:year_end] = True
+            self._settle(fact, *day, None)
+            return
+        if not is_found(fact.value, self._text[start:end], fact.kind):
+            return
+        text = self._forms.with_neighbours(start, end)
+        error = explain(fact.value, text, fact.kind, fact.place.before, fact.place.behind)
+        if not error and self._is_in_another_column(fact, start, end):
+            error = "misplaced"
+        self._settle(fact, *self._forms.trimmed(start, end), error or None)
+
+    def _is_in_another_column(self, fact: GoldFact, start: int, end: int) -> bool:
+        place = self._prediction.source_span(start, end)
+        return self._tables.compare((fact.fact.start, fact.fact.end), place) < 0
+
+    def _gold_span(self, fact: GoldFact) -> Span:
+        return self._alignment.gold.span(fact.place.start, fact.place.end)
+
+    def _span(self, occurrence: Occurrence) -> Span:
+        return self._alignment.prediction.span(occurrence.start, occurrence.end)
+
+    def _is_free(self, occurrence: Occurrence) -> bool:
+        return not self._taken[occurrence.start : occurrence.end].any()
+
+    def _accept(self, claim: _Claim) -> None:
+        occurrence = claim.occurrence
+        self._settle(claim.fact, occurrence.start, occurrence.end, None, claim.confidence)
+
+    def _settle(
+        self,
+        fact: GoldFact,
+        start: int,
+        end: int,
+        error: str | None,
+        confidence: float | None = None,
+    ) -> None:
+        if confidence is None:
+            span = self._alignment.prediction.span(start, end)
+            confidence = _confidence(self._judge.fit(self._gold_span(fact), [span]), 0)
+        self._taken[start:end] = True
+        first, last = self._prediction.source_span(start, end)
+        text = self._source[first:last]
+        self._verdicts[fact.n] = Verdict(error is None, True, text, first, last, error, confidence)
+
+
+def _confidence(fits: NDArray[np.float64], chosen: int) -> float:
+    """How surely the chosen occurrence is the one in the fact's place, in [0, 1]."""
+    rest = np.delete(fits, chosen)
+    best = float(rest.max()) if len(rest) else -np.inf
+    own = float(fits[chosen])
+    strength = min(max(own / 2, 0.0), 1.0)
+    margin = min(max(own - best, 0.0), 1.0)
+    return round(strength * (1 + margin) / 2, 4)

@@ -1,0 +1,359 @@
+"""How well an occurrence stands in a fact's place, and what stands there when the value does not.
+
+A damaged form of a value is first what the alignment sets against the fact, whole words with the
+fragments beside them that make them more like the value ("65 , 629"); then, where that is nothing
+of the value, whatever in the prediction looks like the value and has the fact's surroundings.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Container, Iterator, Sequence
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from rapidfuzz.distance import Levenshtein
+from rapidfuzz.process import cdist
+
+from .alignment import Alignment
+from .errors import similarity
+from .normalise import as_digits
+from .occurrences import REACH, GoldFact
+
+# Characters on either side whose faces tell where an occurrence stands, and how fast their say
+# fades.
+_WINDOW = 50
+_FADING = 16.0
+# Further away in the gold text than this, a face no longer speaks for the place.
+_NEAR = 130
+# A single equal character may face another by chance, so it says less than one in a run of equal
+# ones.
+_RUN = 3
+_CHANCE = 0.3
+# What is heard counts for a whole when it comes from at least this share of the characters around.
+_QUORUM = 0.35
+# As many characters before an occurrence as tell whose label it follows, unless it faces the fact
+# by this share.
+_LABEL = 12
+_SURE = 0.5
+
+_DISTANCE = np.arange(_WINDOW)
+_FADE = np.exp(-_DISTANCE / _FADING)
+
+
+class PlaceJudge:
+    """Scores places from an alignment of gold and prediction; all positions are of the condensed
+    texts."""
+
+    # From this score on, an occurrence stands in the fact's place.
+    LEAST = 0.5
+
+    def __init__(
+        self,
+        alignment: Alignment,
+        gold_rows: NDArray[np.int64],
+        prediction_rows: NDArray[np.int64],
+    ) -> None:
+        """The rows are the table rows or lines that the characters of the two texts stand in, -1
+        for none."""
+        self._alignment = alignment
+        self._rows = np.concatenate((gold_rows, [-1]))
+        # To face a mark between values says nothing; the last one stands for no face at all.
+        self._is_value = np.array([*map(str.isalnum, alignment.gold.chars), False])
+        self._prediction_rows = prediction_rows
+        self._faced_rows: dict[int, dict[int, float]] = {}
+        blank = np.full(_WINDOW, -1, dtype=np.int64)
+        self._faces = np.concatenate((blank, alignment.to_gold, blank))
+        say = np.where(alignment.same, np.where(_in_runs(alignment), 1.0, _CHANCE), 0.0)
+        silent = np.zeros(_WINDOW)
+        self._say = np.concatenate((silent, say, silent))
+        self._inside = np.concatenate((silent, np.ones(len(say)), silent))
+
+    def faces(self, span: tuple[int, int]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """What a stretch of the prediction faces: gold characters (-1: none), and if equal ones."""
+        start, end = span
+        return self._alignment.to_gold[start:end], self._alignment.same[start:end]
+
+    def fit(
+        self, fact: tuple[int, int], occurrences: Sequence[tuple[int, int]]
+    ) -> NDArray[np.float64]:
+        """For each occurrence `[start, end)`, how well it stands in the place of the fact at
+        `[start, end)`.
+
+        own - away + around: the share of its characters that face the fact, minus the share that
+        face other gold text, plus what the characters around it say: those before it should face
+        gold text shortly before the fact, those behind it text shortly behind, and the fact's row
+        may be on either side (the lines of a row's label are often read around its values). Range
+        -2 to 2; LEAST and more means *in place*.
+        """
+        starts = np.array([start for start, _ in occurrences]) + _WINDOW
+        ends = np.array([end for _, end in occurrences]) + _WINDOW
+        length = max(1, int((ends - starts).max()))
+        own_faces = self._faces[starts[:, None] + np.arange(length)]
+        faces_fact = (own_faces >= fact[0]) & (own_faces < fact[1])
+        own = faces_fact.mean(axis=1)
+        away = (~faces_fact & self._is_value[own_faces]).mean(axis=1)
+        around = self._around(fact, starts, ends)
+        row = int(self._rows[fact[0]])
+        if row >= 0:
+            for k in np.flatnonzero(own < _SURE):
+                around[k] = self._by_row(row, int(starts[k]) - _WINDOW, float(around[k]))
+        fits: NDArray[np.float64] = own - away + around
+        return fits
+
+    def _by_row(self, row: int, start: int, around: float) -> float:
+        """What the row says of an occurrence that does not face the fact, which stands in gold
+        row `row`.
+
+        The prediction's row speaks as a whole when it has a label; for a value in a row of its
+        own the label just before or just behind it speaks, elsewhere the one before. When it is
+        another row's label, the occurrence is not in place, whatever else stands near.
+        """
+        if start >= len(self._prediction_rows):
+            return -1.0  # beyond what is aligned
+        prediction_row = int(self._prediction_rows[start])
+        before = self._neighbours_row(row, start + _WINDOW - 1 - _DISTANCE)
+        if prediction_row < 0:
+            return around if before else -1.0
+        shares = self._rows_faced_by(prediction_row)
+        if shares:
+            share = shares.get(row, 0.0)
+            return max(around, share) if share >= _SURE else -1.0
+        last = int(np.flatnonzero(self._prediction_rows == prediction_row)[-1])
+        behind = self._neighbours_row(row, last + _WINDOW + 1 + _DISTANCE)
+        return around if before or behind else -1.0
+
+    def _neighbours_row(self, row: int, at: NDArray[np.int64]) -> bool:
+        """Whether the nearest characters at these positions that face gold text face `row`, or
+        none does."""
+        at = at[at < len(self._faces)]
+        speaking = at[self._say[at] > _CHANCE][:_LABEL]
+        same = self._rows[self._faces[speaking]] == row
+        return bool(same.sum() * 2 >= len(same))
+
+    def _rows_faced_by(self, prediction_row: int) -> dict[int, float]:
+        """Which gold rows the characters of a row of the prediction face, by share; empty when
+        too few do."""
+        if prediction_row not in self._faced_rows:
+            at = np.flatnonzero(self._prediction_rows == prediction_row)
+            speaks = self._say[at + _WINDOW] > _CHANCE
+            rows, counts = np.unique(
+                self._rows[self._alignment.to_gold[at[speaks]]], return_counts=True
+            )
+            enough = counts.sum() >= _LABEL // 2
+            shares = zip(rows.tolist(), (counts / max(counts.sum(), 1)).tolist(), strict=True)
+            self._faced_rows[prediction_row] = dict(shares) if enough else {}
+        return self._faced_rows[prediction_row]
+
+    def _around(
+        self, fact: tuple[int, int], starts: NDArray[np.int64], ends: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """What the characters around say, from -1 (all against the fact's place) to 1 (all for
+        it)."""
+        row = self._rows[fact[0]]
+        # Both sides at once: by side, occurrence and distance.
+        at = np.stack((starts[:, None] - 1 - _DISTANCE, ends[:, None] + _DISTANCE))
+        low = np.array((fact[0] - _NEAR, fact[1]))[:, None, None]
+        high = np.array((fact[0], fact[1] + _NEAR))[:, None, None]
+        faces = self._faces[at]
+        say = self._say[at] * _FADE
+        agrees = (faces >= low) & (faces < high)
+        if row >= 0:
+            agrees |= self._rows[faces] == row
+        agreeing = np.where(agrees, say, -say).sum(axis=2).sum(axis=0)
+        heard = say.sum(axis=2).sum(axis=0)
+        present = (self._inside[at] * _FADE).sum(axis=2).sum(axis=0)
+        result: NDArray[np.float64] = agreeing / np.maximum(heard, np.maximum(_QUORUM * present, 1))
+        return result
+
+
+def _in_runs(alignment: Alignment) -> NDArray[np.bool_]:
+    """Which characters lie in a run of at least _RUN equal ones, without a break on either side."""
+    at = np.flatnonzero(alignment.same)
+    inside = np.zeros(len(alignment.same), dtype=bool)
+    if not len(at):
+        return inside
+    faces = alignment.to_gold[at]
+    breaks = np.flatnonzero((np.diff(at) != 1) | (np.diff(faces) != 1)) + 1
+    for run in np.split(at, breaks):
+        if len(run) >= _RUN:
+            inside[run] = True
+    return inside
+
+
+# The share of a word's characters that must face the fact for the word to be part of its form.
+_LEAST_SHARE = 0.3
+# A damaged form of several words is at most so many times as long as the value.
+_LONGEST_FORM = 3
+# Fragments of a split value, to either side.
+_MOST_FRAGMENTS = 4
+_FRAGMENT = re.compile(r"[\d.,%(){}$&_lOoISsZBgq']{1,8}")
+_WORD = re.compile(r"[^ ]+")
+_DIGIT = re.compile(r"\d")
+# Words longer than this have run together; their numbers stand for themselves.
+_LONGEST_WORD = 20
+_NUMBER = re.compile(r"[($\-]{0,3}\d[\dOoQDlIiSsZzBGbgq.,'%)/\-]*")
+# No more words than this are looked through for forms elsewhere.
+_MOST_WORDS = 4000
+# Forms elsewhere are as like the value as this.
+_LEAST_LIKE = 0.6
+_DATE_WORDS = 3
+# Day and year of a date that was broken into lines are not further apart.
+_APART = 80
+_WORDS_APART = 5
+_YEAR_LAST = re.compile(r"(\D+ \d{1,2},?) (\d{4})")
+_EDGE = " .,;:|\"'*=~!_[]"
+
+Span = tuple[int, int]
+
+
+class FormFinder:
+    """Finds forms in a normalised prediction; `taken` marks the characters that are used up."""
+
+    def __init__(
+        self, text: str, alignment: Alignment, taken: NDArray[np.bool_], values: Container[str]
+    ) -> None:
+        """`values` are those of all gold facts: none of them is a fragment of another."""
+        self._text = text
+        self._values = values
+        self._alignment = alignment
+        self._taken = taken
+
+    @cached_property
+    def _bounds(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        starts, ends = np.array(list(_pieces(self._text)), dtype=np.int64).reshape(-1, 2).T
+        return starts, ends
+
+    def in_place(self, fact: GoldFact) -> Span | None:
+        """The words that face the fact, `[start, end)`; None if none do."""
+        start, end = self._alignment.gold.span(fact.place.start, fact.place.end)
+        faced = self._alignment.to_prediction[start:end]
+        faced = self._alignment.prediction.places[faced[faced >= 0]]
+        faced = faced[~self._taken[faced]]
+        if not len(faced):
+            return None
+        words, counts = np.unique(
+            np.searchsorted(self._bounds[0], faced, side="right") - 1, return_counts=True
+        )
+        own = np.array([self._faces_mostly(word, start, end) for word in words])
+        if not own.any():
+            return None
+        words, counts = words[own], counts[own]
+        first, last = int(words[0]), int(words[-1])
+        if self._bounds[1][last] - self._bounds[0][first] > _LONGEST_FORM * len(fact.value):
+            first = last = int(words[counts.argmax()])
+        first, last = self._with_fragments(fact, first, last)
+        return int(self._bounds[0][first]), int(self._bounds[1][last])
+
+    def with_neighbours(self, start: int, end: int) -> str:
+        """The text `[start, end)` with what touches it."""
+        before = self._text[max(0, start - REACH) : start]
+        behind = self._text[end : end + REACH].partition(" ")[0]
+        return before[before.rfind(" ") + 1 :] + self._text[start:end] + behind
+
+    def trimmed(self, start: int, end: int) -> Span:
+        """The stretch without the punctuation around it."""
+        text = self._text[start:end]
+        bare = text.strip(_EDGE)
+        start += len(text) - len(text.lstrip(_EDGE)) if bare else 0
+        return (start, start + len(bare)) if bare else (start, end)
+
+    def alike(self, facts: Sequence[GoldFact]) -> list[tuple[Span, dict[int, float]]]:
+        """What looks like the values, wherever it stands: its place, and how like each fact it is,
+        by the fact's index."""
+        found: defaultdict[Span, dict[int, float]] = defaultdict(dict)
+        for kind, most in (("number", 1), ("date", _DATE_WORDS)):
+            own = [k for k, fact in enumerate(facts) if fact.kind == kind]
+            spans = sorted(set(self._windows(most))) if own else []
+            if not spans:
+                continue
+            values = [facts[k].value.replace(" ", "") for k in own]
+            texts = [as_digits(self._text[a:b].strip(_EDGE)).replace(" ", "") for a, b in spans]
+            likeness = cdist(values, texts, scorer=Levenshtein.normalized_similarity)
+            for row, column in np.argwhere(likeness >= _LEAST_LIKE):
+                found[spans[column]][own[row]] = float(likeness[row, column])
+        return sorted(found.items())
+
+    def _windows(self, most: int) -> Iterator[Span]:
+        """Runs of up to `most` free words, one of them with a digit."""
+        starts, ends = (bounds[:_MOST_WORDS].tolist() for bounds in self._bounds)
+        free = [not self._taken[start:end].any() for start, end in zip(starts, ends, strict=True)]
+        for at in range(len(starts)):
+            if not free[at] or not _DIGIT.search(self._text, starts[at], ends[at]):
+                continue
+            for first in range(max(0, at - most + 1), at + 1):
+                for last in range(at, min(first + most, len(starts))):
+                    if all(free[first : last + 1]):
+                        yield starts[first], ends[last]
+
+    def split_date(self, fact: GoldFact, form: Span) -> tuple[Span, Span] | None:
+        """The two parts of a date whose year stands apart from its day, as in a table's header
+        that is broken into lines; `form` is what faces the fact."""
+        match = _YEAR_LAST.fullmatch(fact.value)
+        if match is None or not self._text.startswith(match[1], form[0]):
+            return None
+        end = form[0] + len(match[1])
+        between = self._text[end : end + _APART]
+        for year in re.finditer(rf"(?<![\w.,]){match[2]}(?![\w.]|,\d)", between):
+            words = len(between[: year.start()].split())
+            if words > _WORDS_APART:
+                break
+            if not words:
+                continue
+            start, stop = end + year.start(), end + year.end()
+            if not self._taken[start:stop].any():
+                return (form[0], end), (start, stop)
+        return None
+
+    def _faces_mostly(self, word: int, start: int, end: int) -> bool:
+        """Whether a word of the prediction belongs to the fact's place, not its neighbours'."""
+        first, last = self._alignment.prediction.span(self._bounds[0][word], self._bounds[1][word])
+        faces = self._alignment.to_gold[first:last]
+        faces = faces[faces >= 0]
+        inside = (faces >= start) & (faces < end)
+        return bool(inside.mean() >= _LEAST_SHARE)
+
+    def _with_fragments(self, fact: GoldFact, first: int, last: int) -> tuple[int, int]:
+        """The words with those fragments beside them that make them more like the value."""
+        best = (self._likeness(fact, first, last), first, last)
+        low, high = first, last
+        for _ in range(_MOST_FRAGMENTS):
+            low -= 1
+            if low < 0 or not self._is_fragment(low):
+                break
+            best = max(best, (self._likeness(fact, low, last), low, last))
+        first = best[1]
+        for _ in range(_MOST_FRAGMENTS):
+            high += 1
+            if high >= len(self._bounds[0]) or not self._is_fragment(high):
+                break
+            best = max(best, (self._likeness(fact, first, high), first, high))
+        return best[1], best[2]
+
+    def _is_fragment(self, word: int) -> bool:
+        start, end = self._bounds[0][word], self._bounds[1][word]
+        if self._text[start:end] in self._values:
+            return False
+        if self._taken[start:end].any() or not _FRAGMENT.fullmatch(self._text, start, end):
+            return False
+        first, last = self._alignment.prediction.span(start, end)
+        return not self._alignment.same[first:last].all()
+
+    def _likeness(self, fact: GoldFact, first: int, last: int) -> float:
+        text = self._text[self._bounds[0][first] : self._bounds[1][last]]
+        return similarity(fact.value, as_digits(text) if fact.kind == "number" else text)
+
+
+def _pieces(text: str) -> Iterator[Span]:
+    for match in _WORD.finditer(text):
+        if match.end() - match.start() <= _LONGEST_WORD:
+            yield match.span()
+            continue
+        position = match.start()
+        for number in _NUMBER.finditer(text, *match.span()):
+            if number.start() > position:
+                yield position, number.start()
+            yield number.span()
+            position = number.end()
+        if position < match.end():
+            yield position, match.end()

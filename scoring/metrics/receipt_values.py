@@ -1,0 +1,331 @@
+"""Values and lists of receipts: which are empty, which are equal, which are amounts; how alike two
+items of a list are, and which belong together.
+
+Source: ReceiptBench, section 3.4 (types A to D), equation 1 and appendix D.3. Every function on a
+value takes any JSON value and never raises. A pair that could not be accepted is never assigned, so
+that the order of items and of ties changes no count.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from rapidfuzz.distance import Indel, LCSseq, Levenshtein
+from rapidfuzz.process import cdist
+
+from .limits import TooLargeError, check_characters
+from .trees import one_to_one
+
+# Beyond it floating point does not hold cents.
+LARGEST_AMOUNT = 1e15
+AMOUNT_TOLERANCE = 1e-6
+
+_TRUE = frozenset({"true", "yes", "1"})
+_DIGITS_TOO_MANY = "a number with too many digits"
+
+
+def normal_text(value: Any) -> str | None:
+    """A scalar as text, lower-cased and trimmed; None for a list or an object.
+
+    null is the empty text. Nothing else changes: white space inside, punctuation and accents
+    count.
+
+    >>> normal_text("  NSW TrainLink "), normal_text(12.5), normal_text(None), normal_text(["x"])
+    ('nsw trainlink', '12.5', '', None)
+    """
+    if value is None:
+        return ""
+    if isinstance(value, list | dict):
+        return None
+    try:
+        return str(value).strip().lower()
+    except ValueError:  # Python prints no whole number of more than 4,300 digits.
+        return _DIGITS_TOO_MANY
+
+
+def is_empty(value: Any) -> bool:
+    """Whether a value says nothing: null, blank text, `[]`, `{}`, or a list of only such values.
+
+    >>> [is_empty(value) for value in (None, " ", [], {}, [""], 0, False)]
+    [True, True, True, True, True, False, False]
+    """
+    if isinstance(value, list):
+        return all(not item if isinstance(item, list) else is_empty(item) for item in value)
+    return not value if isinstance(value, dict) else normal_text(value) == ""
+
+
+def parse_amount(value: Any) -> float | None:
+    """The number in an amount once `$`, `,` and white space are dropped; None if there is none.
+
+    A list, an object, true, NaN and what is not below LARGEST_AMOUNT are no amounts.
+
+    >>> parse_amount("$1,200.00"), parse_amount("12 000"), parse_amount("€5"), parse_amount("nan")
+    (1200.0, 12000.0, None, None)
+    """
+    text = normal_text(value)
+    if not text:
+        return None
+    try:
+        number = float("".join(text.replace("$", "").replace(",", "").split()))
+    except ValueError:
+        return None
+    return number if math.isfinite(number) and abs(number) < LARGEST_AMOUNT else None
+
+
+def is_empty_amount(value: Any) -> bool:
+    """Whether an amount says nothing: empty, or 0.
+
+    >>> is_empty_amount("0.00"), is_empty_amount(""), is_empty_amount("0.01")
+    (True, True, False)
+    """
+    if is_empty(value):
+        return True
+    number = parse_amount(value)
+    return number is not None and abs(number) < AMOUNT_TOLERANCE
+
+
+def same_text(gold: Any, prediction: Any) -> bool:
+    """Whether two scalars are equal as lower-cased, trimmed texts.
+
+    >>> same_text("USD", " usd "), same_text("USD", ["USD"])
+    (True, False)
+    """
+    text = normal_text(gold)
+    return text is not None and text == normal_text(prediction)
+
+
+def same_amount(gold: Any, prediction: Any) -> bool:
+    """Whether two amounts differ by less than 1e-6; two that hold no number are compared as texts.
+
+    >>> same_amount("1,200.00", "$1200"), same_amount("1,200.00", 1200.01), same_amount("€5", "€5")
+    (True, False, True)
+    """
+    first, second = parse_amount(gold), parse_amount(prediction)
+    if first is None and second is None:
+        return same_text(gold, prediction)
+    return first is not None and second is not None and abs(first - second) < AMOUNT_TOLERANCE
+
+
+def is_true(value: Any) -> bool:
+    """Whether a flag says yes, as true or as a word; a flag that is left out says no.
+
+    >>> is_true(True), is_true("True"), is_true("False"), is_true(None)
+    (True, True, False, False)
+    """
+    return normal_text(value) in _TRUE
+
+
+# Pairs of items of two lists; more are not compared.
+MOST_PAIRS = 1_000_000
+LARGEST_COST = 0.25
+LARGEST_DIFFERENCE = 0.05
+# So that 10.05 is 0.05 away from 10.00, and a similarity of 0.75 costs 0.25, in floating point.
+ROUNDING = 1e-9
+
+Matrix = npt.NDArray[np.float64]
+Mask = npt.NDArray[np.bool_]
+# One vector per text.
+Embedding = Callable[[Sequence[str]], Sequence[Sequence[float]]]
+
+
+class Weights(NamedTuple):
+    """Shares of the four similarities of two texts."""
+
+    levenshtein: float
+    token_sort: float
+    lcs: float
+    embedding: float
+
+    def without_embedding(self) -> "Weights":
+        """The three lexical shares, scaled to a sum of 1.
+
+        >>> Weights(0.0, 0.3, 0.3, 0.4).without_embedding()
+        Weights(levenshtein=0.0, token_sort=0.5, lcs=0.5, embedding=0.0)
+        """
+        lexical = self.levenshtein + self.token_sort + self.lcs
+        first, second, third = (share / lexical for share in self[:3])
+        return Weights(first, second, third, 0.0)
+
+
+WEIGHTS = {
+    "A": Weights(0.3, 0.2, 0.1, 0.4),
+    "B": Weights(0.25, 0.25, 0.25, 0.25),
+    "C": Weights(0.4, 0.3, 0.3, 0.0),
+    "D": Weights(0.0, 0.3, 0.3, 0.4),
+}
+
+
+class Item(NamedTuple):
+    """An item of a list, normalised.
+
+    `text` is None if the item is of a wrong kind; it then matches nothing. Of a line item `amount`
+    is its number, 0 if empty, None if it holds none; `raw` its text.
+    """
+
+    text: str | None
+    amount: float | None = 0.0
+    raw: str | None = ""
+    is_tax: bool = False
+
+
+class Match(NamedTuple):
+    """A gold item, the predicted item that was accepted for it, and their similarity."""
+
+    gold: int
+    prediction: int
+    similarity: float
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """All pairs of two lists of items: rows are gold, columns predictions.
+
+    `parts` are the similarities Levenshtein, token sort, LCS and, unless there is no embedding,
+    cosine; `allowed` says which pairs may be matched at all.
+    """
+
+    parts: tuple[Matrix, ...]
+    allowed: Mask
+
+    def matches(self, weights: Weights) -> list[Match]:
+        """The accepted pairs under these weights. Raises ValueError if they need an embedding and
+        none was there."""
+        if weights.embedding and len(self.parts) < len(weights):
+            raise ValueError("these weights need an embedding")
+        similarity = np.zeros(self.allowed.shape)
+        for weight, part in zip(weights, self.parts, strict=False):
+            similarity += weight * part
+        accepted = self.allowed & (similarity >= 1 - LARGEST_COST - ROUNDING)
+        return assign(similarity, accepted)
+
+
+def text_items(value: Any) -> list[Item]:
+    """The items of a list of texts, without empty ones; a scalar is a list of one.
+
+    >>> [item.text for item in text_items(["$", "", "Sydney ", {"a": 1}])]
+    ['$', 'sydney', None]
+    """
+    values = value if isinstance(value, list) else [value]
+    return [Item(normal_text(item)) for item in values if not is_empty(item)]
+
+
+def line_items(value: Any) -> list[Item]:
+    """The items of a `detail` list, without those that have neither content nor amount; an object
+    is a list of one. What is no object is of a wrong kind.
+
+    >>> line_items([{"content": "Tax fee", "amount": "5.58", "ifTax": True}, {"content": ""}])
+    [Item(text='tax fee', amount=5.58, raw='5.58', is_tax=True)]
+    """
+    values = value if isinstance(value, list) else [value]
+    items = (_line_item(item) for item in values if not is_empty(item))
+    return [item for item in items if item is not None]
+
+
+def compare_items(
+    gold: Sequence[Item], prediction: Sequence[Item], embed: Embedding | None = None
+) -> Comparison:
+    """Similarities of all pairs, and which pairs may match: amounts at most 0.05 apart, same flag.
+
+    S = α·Levenshtein + β·token sort + γ·LCS + δ·cosine. Levenshtein is 1 - distance / longer
+    length, token sort the indel similarity of the sorted words, LCS the longest common subsequence
+    / longer length, each in [0, 1]. Raises TooLargeError beyond MOST_PAIRS.
+    """
+    first = [item.text or "" for item in gold]
+    second = [item.text or "" for item in prediction]
+    _check_size(first, second)
+    sorted_first, sorted_second = _sorted_words(first), _sorted_words(second)
+    parts: list[Matrix] = [
+        cdist(first, second, scorer=Levenshtein.normalized_similarity, dtype=np.float64),
+        cdist(sorted_first, sorted_second, scorer=Indel.normalized_similarity, dtype=np.float64),
+        cdist(first, second, scorer=LCSseq.normalized_similarity, dtype=np.float64),
+    ]
+    if embed is not None:
+        parts.append(_cosines(first, second, embed))
+    return Comparison(tuple(parts), _allowed(gold, prediction))
+
+
+def text_similarities(gold: Sequence[Item], prediction: Sequence[Item]) -> Matrix:
+    """Levenshtein similarity, 1 - distance / longer length, of all pairs, in [0, 1].
+
+    Raises TooLargeError beyond MOST_PAIRS.
+    """
+    first = [item.text or "" for item in gold]
+    second = [item.text or "" for item in prediction]
+    _check_size(first, second)
+    return cdist(first, second, scorer=Levenshtein.normalized_similarity, dtype=np.float64)
+
+
+def assign(similarity: Matrix, accepted: Mask) -> list[Match]:
+    """The one-to-one assignment with the most accepted pairs, and of those the most similar one.
+
+    Hungarian algorithm (Kuhn, 1955) on the cost 1 - similarity; pairs that are not accepted cost
+    more than all others together. Without any accepted pair there is none.
+    """
+    if not accepted.any():
+        return []
+    if accepted.shape == (1, 1):
+        return [Match(0, 0, float(similarity[0, 0]))]
+    forbidden = 2.0 * (min(accepted.shape) + 1)
+    rows, columns = one_to_one(np.where(accepted, 1.0 - similarity, forbidden))
+    return [
+        Match(int(row), int(column), float(similarity[row, column]))
+        for row, column in zip(rows, columns, strict=True)
+        if accepted[row, column]
+    ]
+
+
+def _line_item(value: Any) -> Item | None:
+    if not isinstance(value, dict):
+        return Item(None)
+    content, amount = value.get("content"), value.get("amount")
+    if is_empty(content) and is_empty(amount):
+        return None
+    text = "" if is_empty(content) else normal_text(content)
+    number = 0.0 if is_empty_amount(amount) else parse_amount(amount)
+    return Item(text, number, normal_text(amount), is_true(value.get("ifTax")))
+
+
+def _allowed(gold: Sequence[Item], prediction: Sequence[Item]) -> Mask:
+    first, second = _amounts(gold), _amounts(prediction)
+    allowed: Mask = np.abs(first[:, None] - second[None, :]) <= LARGEST_DIFFERENCE + ROUNDING
+    for row, column in np.argwhere(np.isnan(first)[:, None] & np.isnan(second)[None, :]):
+        text = gold[row].raw
+        allowed[row, column] = text is not None and text == prediction[column].raw
+    allowed &= _flags(gold)[:, None] == _flags(prediction)[None, :]
+    allowed &= _is_text(gold)[:, None] & _is_text(prediction)[None, :]
+    return allowed
+
+
+def _amounts(items: Sequence[Item]) -> Matrix:
+    """The amounts, NaN for those that hold no number."""
+    return np.array([np.nan if item.amount is None else item.amount for item in items])
+
+
+def _flags(items: Sequence[Item]) -> Mask:
+    return np.array([item.is_tax for item in items], dtype=np.bool_)
+
+
+def _is_text(items: Sequence[Item]) -> Mask:
+    return np.array([item.text is not None for item in items], dtype=np.bool_)
+
+
+def _sorted_words(texts: Sequence[str]) -> list[str]:
+    return [" ".join(sorted(text.split())) for text in texts]
+
+
+def _cosines(first: Sequence[str], second: Sequence[str], embed: Embedding) -> Matrix:
+    """Cosines in [-1, 1]; 0 with a vector of zeros."""
+    vectors = np.asarray(embed([*first, *second]), dtype=np.float64)
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    unit = vectors / np.where(lengths == 0, 1.0, lengths)
+    cosines: Matrix = unit[: len(first)] @ unit[len(first) :].T
+    return cosines
+
+
+def _check_size(first: Sequence[str], second: Sequence[str]) -> None:
+    if len(first) * len(second) > MOST_PAIRS:
+        raise TooLargeError(f"lists of {len(first):,} and {len(second):,} items are not compared")
+    check_characters(sum(map(len, first)), sum(map(len, second)))

@@ -1,0 +1,425 @@
+"""How far the judge of a board can be believed: agreement of judge, matcher and experts.
+
+What judges and matchers said of a page is read from where it is kept: from a run of a judge, or
+from a grading that asked one.
+"""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from scoring.access import Viewer, are_scores_told
+from scoring.benchmarks.judging import Judging
+from scoring.judge.reliability import Confusion, confusion, confusions, mean_absolute_difference
+from scoring.leaderboard.telling import is_told_in_parts, rounded_scores
+from scoring.models import (
+    Board,
+    Entry,
+    ExpertReview,
+    Grading,
+    ItemScore,
+    JudgeCase,
+    JudgeRun,
+    JudgeSample,
+    JudgeVerdict,
+    Phase,
+)
+
+Place = tuple[int, int]
+"""A page of a submission: keys of submission and item."""
+Result = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class JudgedPage:
+    """What one version of a judge said of one page; `result` has its facts and `judge`."""
+
+    version: str
+    since: datetime
+    is_sample: bool
+    result: Result
+
+
+@dataclass(frozen=True)
+class GradedPage:
+    """A page's result in the newest grading that counts."""
+
+    place: Place
+    options: dict[str, str]
+    since: datetime
+    result: dict[str, Any]
+
+
+def judging_of(sample: JudgeSample) -> Judging | None:
+    return sample.phase.board.spec.judging
+
+
+def graded_pages(sample: JudgeSample, places: Collection[Place]) -> list[GradedPage]:
+    """On the gold of the sample. Two queries."""
+    gradings = (
+        Grading.objects.in_force()
+        .done()
+        .filter(submission__in={submission for submission, _ in places}, release=sample.release_id)
+    )
+    newest = dict(gradings.order_by("id").values_list("submission", "pk"))
+    scores = ItemScore.objects.filter(
+        grading__in=newest.values(), item__in={item for _, item in places}
+    ).values_list(
+        "grading__submission", "item", "grading__options", "grading__created_at", "result"
+    )
+    return [
+        GradedPage((submission, item), options, since, result)
+        for submission, item, options, since, result in scores
+        if (submission, item) in places
+    ]
+
+
+def by_matcher(judging: Judging | None, graded: Collection[GradedPage]) -> dict[Place, Result]:
+    """What was found without a judge: by the board's matcher, or else by one beside it."""
+    found = {
+        page.place: judging.by_matcher(page.result, page.options) if judging else page.result
+        for page in graded
+    }
+    return {place: result for place, result in found.items() if result is not None}
+
+
+def by_judges(
+    sample: JudgeSample, places: Collection[Place], graded: Collection[GradedPage]
+) -> dict[str, dict[Place, JudgedPage]]:
+    """By version, the newest first; of several on one page of one version the newest counts.
+    One query."""
+    pages = [*_in_runs(sample, places), *_in_gradings(judging_of(sample), graded)]
+    found: dict[str, dict[Place, JudgedPage]] = {}
+    for place, page in sorted(pages, key=lambda each: each[1].since, reverse=True):
+        found.setdefault(page.version, {}).setdefault(place, page)
+    return found
+
+
+def _in_runs(sample: JudgeSample, places: Collection[Place]) -> list[tuple[Place, JudgedPage]]:
+    verdicts = JudgeVerdict.objects.filter(
+        run__state=JudgeRun.State.DONE,
+        run__release=sample.release_id,
+        run__submission__in={submission for submission, _ in places},
+        item__in={item for _, item in places},
+    ).select_related("run")
+    found = (((v.run.submission_id, v.item_id), v) for v in verdicts.order_by("-run_id"))
+    return [(place, _of_run(verdict)) for place, verdict in found if place in places]
+
+
+def _of_run(verdict: JudgeVerdict) -> JudgedPage:
+    run = verdict.run
+    return JudgedPage(run.version, run.created_at, run.is_sample, verdict.result)
+
+
+def _in_gradings(
+    judging: Judging | None, graded: Collection[GradedPage]
+) -> list[tuple[Place, JudgedPage]]:
+    found = []
+    for page in graded:
+        result = judging.by_judge(page.result, page.options) if judging else None
+        if judging and result is not None:
+            version = judging.version(page.options)
+            judged = JudgedPage(version, page.since, is_sample=False, result=result)
+            found.append((page.place, judged))
+    return found
+
+
+@dataclass(frozen=True)
+class SubmissionLine:
+    """Scores as the leaderboard tells them; the judge's are of the pages that have a verdict."""
+
+    run: JudgeRun
+    ffa: float | None
+    judged: dict[str, Any]
+
+
+def judged_submissions(user: Viewer, phase: Phase, version: str) -> list[SubmissionLine]:
+    """Of the phase's leaderboard, by the newest runs of this version, the judge's best first.
+
+    None where the phase tells its scores in parts: the judge's count all pages. Two queries.
+    """
+    if is_told_in_parts(user, phase):
+        return []
+    entries = Entry.objects.filter(phase=phase, kind=Entry.Kind.GRADED).select_related("grading")
+    scores = {entry.grading.submission_id: entry.scores for entry in entries if entry.grading}
+    runs = JudgeRun.objects.filter(
+        submission__in=scores, release=phase.release_id, state=JudgeRun.State.DONE
+    ).select_related("submission")
+    newest = {run.submission_id: run for run in runs.order_by("id") if run.version == version}
+    lines = [
+        SubmissionLine(run, scores[pk].get("ffa"), _told(phase, run)) for pk, run in newest.items()
+    ]
+    return sorted(lines, key=lambda line: -(line.judged["entity_accuracy"] or 0))
+
+
+def _told(phase: Phase, run: JudgeRun) -> dict[str, Any]:
+    """The paper's points follow from accuracy and structure, and are as exact as these."""
+    told = rounded_scores(phase, {"entity_accuracy": run.summary.get("entity_accuracy")})
+    if phase.score_decimals is None:
+        told |= {name: run.summary.get(name) for name in ("structure_score", "overall_score")}
+    return told
+
+
+RIGHT = "right"
+"""Stands for the error type of a fact that the matcher finds right."""
+Said = dict[int, bool]
+"""By number of the fact, whether it is right."""
+
+
+@dataclass(frozen=True)
+class Decision:
+    """One fact as one expert saw it, and what matcher and judge say of it."""
+
+    case: JudgeCase
+    n: int
+    type: str
+    error: str
+    """The matcher's error type, or RIGHT; empty where it tells none."""
+    expert: bool
+    matcher: bool | None
+    judge: bool | None
+
+
+@dataclass(frozen=True)
+class PairLine:
+    title: str
+    confusion: Confusion
+
+
+@dataclass(frozen=True)
+class GroupLine:
+    """Facts of one type, or one kind of error: judge and experts, matcher and experts."""
+
+    name: str
+    judge: Confusion
+    matcher: Confusion
+
+
+@dataclass(frozen=True)
+class CountLine:
+    """Mean absolute difference to the experts' counts of wrong facts, in facts a page."""
+
+    name: str
+    judge: float | None
+    matcher: float | None
+
+
+@dataclass(frozen=True)
+class VersionLine:
+    """One version of the judge on the pages that experts have reviewed."""
+
+    version: str
+    is_sample: bool
+    since: datetime
+    pages: int
+    confusion: Confusion
+    difference: float | None
+    overruled: int
+    """Claims of the judge that did not stand."""
+
+
+@dataclass(frozen=True)
+class Reliability:
+    """Everything about one sample; without reviews all counts are zero."""
+
+    sample: JudgeSample
+    cases: int
+    reviewed: int
+    reviews: int
+    experts: int
+    version: str
+    """Of the judge that is shown; empty where none has judged these pages."""
+    pairs: list[PairLine] = field(default_factory=list)
+    types: list[GroupLine] = field(default_factory=list)
+    errors: list[GroupLine] = field(default_factory=list)
+    counts: list[CountLine] = field(default_factory=list)
+    versions: list[VersionLine] = field(default_factory=list)
+    decisions: list[Decision] = field(default_factory=list)
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether some page still has no review, which an open sample may get."""
+        return self.sample.is_open and self.reviewed < self.cases
+
+
+def samples_of(board: Board) -> list[JudgeSample]:
+    """Newest first."""
+    samples = JudgeSample.objects.filter(phase__board=board)
+    return list(samples.select_related("phase__board", "release__dataset").order_by("-id"))
+
+
+def told_samples(user: Viewer, board: Board) -> list[JudgeSample]:
+    """Those of phases whose scores the reader may read, newest first."""
+    return [each for each in samples_of(board) if are_scores_told(user, each.phase)]
+
+
+def reliability(sample: JudgeSample, version: str = "") -> Reliability:
+    """Of the judge's newest version, or of `version` if it is known. Five queries, for a sample
+    as `samples_of` gives it."""
+    reviews = list(
+        ExpertReview.objects.filter(case__sample=sample, submitted_at__isnull=False)
+        .select_related("case__item", "case__submission", "case__sample")
+        .order_by("case__position", "pk")
+    )
+    places = {_place(review.case) for review in reviews}
+    graded = graded_pages(sample, places)
+    verdicts = by_judges(sample, places, graded)
+    shown = version if version in verdicts else next(iter(verdicts), "")
+    matched = by_matcher(judging_of(sample), graded)
+    judged = {place: _said(v.result) for place, v in verdicts.get(shown, {}).items()}
+    decisions = list(_decisions(reviews, matched, judged))
+    return Reliability(
+        sample=sample,
+        cases=sample.cases.count(),
+        reviewed=len({review.case_id for review in reviews}),
+        reviews=len(reviews),
+        experts=len({review.expert_id for review in reviews}),
+        version=shown,
+        pairs=_pairs(decisions, reviews),
+        types=_groups((d.type, d) for d in decisions),
+        errors=_groups((d.error, d) for d in decisions if d.error),
+        counts=_counts(reviews, judged, {p: _said(r) for p, r in matched.items()}),
+        versions=[_version(name, found, reviews) for name, found in verdicts.items()],
+        decisions=decisions,
+    )
+
+
+def _place(case: JudgeCase) -> Place:
+    return case.submission_id, case.item_id
+
+
+def _said(result: Mapping[str, Any]) -> Said:
+    return {fact["n"]: fact["correct"] for fact in result.get("facts", [])}
+
+
+def _decisions(
+    reviews: Iterable[ExpertReview],
+    matched: Mapping[Place, Mapping[str, Any]],
+    judged: Mapping[Place, Said],
+) -> Iterable[Decision]:
+    for review in reviews:
+        place = _place(review.case)
+        matches = {fact["n"]: fact for fact in matched.get(place, {}).get("facts", [])}
+        for fact in review.case.item.facts:
+            right = review.says(fact["n"])
+            match = matches.get(fact["n"])
+            if right is None:
+                continue
+            yield Decision(
+                case=review.case,
+                n=fact["n"],
+                type=fact["type"],
+                error=_kind(match) if match else "",
+                expert=right,
+                matcher=match["correct"] if match else None,
+                judge=judged.get(place, {}).get(fact["n"]),
+            )
+
+
+def _kind(match: Mapping[str, Any]) -> str:
+    """Matchers beside the board's tell no kinds of error."""
+    return match["error"] or (RIGHT if match["correct"] else "")
+
+
+def _judge_expert(decisions: Iterable[Decision]) -> Iterable[tuple[bool, bool]]:
+    return ((d.judge, d.expert) for d in decisions if d.judge is not None)
+
+
+def _pairs(decisions: list[Decision], reviews: list[ExpertReview]) -> list[PairLine]:
+    matcher = ((d.matcher, d.expert) for d in decisions if d.matcher is not None)
+    # A page that two experts reviewed counts once here.
+    facts = {(d.case.pk, d.n): d for d in decisions}.values()
+    both = ((d.judge, d.matcher) for d in facts if d.judge is not None and d.matcher is not None)
+    return [
+        PairLine("Judge and experts", confusion(_judge_expert(decisions))),
+        PairLine("Matcher and experts", confusion(matcher)),
+        PairLine("Judge and matcher", confusion(both)),
+        PairLine("Expert and expert", confusion(_between_experts(reviews))),
+    ]
+
+
+def _between_experts(reviews: list[ExpertReview]) -> Iterable[tuple[bool, bool]]:
+    """Every two reviews of one case, the earlier first."""
+    for place, first in enumerate(reviews):
+        for second in reviews[place + 1 :]:
+            if second.case_id != first.case_id:
+                break
+            for fact in first.case.item.facts:
+                said = first.says(fact["n"]), second.says(fact["n"])
+                if None not in said:
+                    yield bool(said[0]), bool(said[1])
+
+
+def _groups(grouped: Iterable[tuple[str, Decision]]) -> list[GroupLine]:
+    grouped = list(grouped)
+    judge = confusions((name, d.judge, d.expert) for name, d in grouped if d.judge is not None)
+    matcher = confusions(
+        (name, d.matcher, d.expert) for name, d in grouped if d.matcher is not None
+    )
+    nothing = confusion(())
+    return [
+        GroupLine(name, judge.get(name, nothing), matcher.get(name, nothing))
+        for name in sorted({name for name, _ in grouped})
+    ]
+
+
+def _wrong(said: Said, review: ExpertReview, name: str) -> int:
+    return sum(not said[f["n"]] for f in review.case.item.facts if f["type"] == name)
+
+
+def _difference(
+    reviews: Iterable[ExpertReview], said: Mapping[Place, Said], name: str
+) -> float | None:
+    """Over the pages of which every fact was decided."""
+    pairs = [
+        (_wrong(said[_place(review.case)], review, name), review.wrong[name])
+        for review in reviews
+        if name in review.wrong
+        and all(fact["n"] in said.get(_place(review.case), {}) for fact in review.case.item.facts)
+    ]
+    return mean_absolute_difference(pairs)
+
+
+def _counts(
+    reviews: list[ExpertReview], judged: Mapping[Place, Said], matched: Mapping[Place, Said]
+) -> list[CountLine]:
+    names = dict.fromkeys(name for review in reviews for name in review.wrong)
+    return [
+        CountLine(
+            name=name,
+            judge=_difference(reviews, judged, name),
+            matcher=_difference(reviews, matched, name),
+        )
+        for name in sorted(names)
+    ]
+
+
+def _version(
+    name: str, verdicts: Mapping[Place, JudgedPage], reviews: list[ExpertReview]
+) -> VersionLine:
+    judged = {place: _said(verdict.result) for place, verdict in verdicts.items()}
+    names = {name for review in reviews for name in review.wrong}
+    differences = [_difference(reviews, judged, each) for each in names]
+    known = [difference for difference in differences if difference is not None]
+    return VersionLine(
+        version=name,
+        is_sample=any(verdict.is_sample for verdict in verdicts.values()),
+        since=min(verdict.since for verdict in verdicts.values()),
+        pages=len(verdicts),
+        confusion=confusion(_judge_expert(_decisions(reviews, {}, judged))),
+        difference=sum(known) if known else None,
+        overruled=sum(len(verdict.result["judge"]["overruled"]) for verdict in verdicts.values()),
+    )
+
+
+def disagreements(found: Reliability) -> list[JudgeCase]:
+    """Cases with a fact on which not everybody agrees, most such facts first."""
+    counts: dict[int, int] = {}
+    cases = {}
+    for decision in found.decisions:
+        said = {decision.expert, decision.matcher, decision.judge} - {None}
+        if len(said) > 1:
+            cases[decision.case.pk] = decision.case
+            counts[decision.case.pk] = counts.get(decision.case.pk, 0) + 1
+    return sorted(cases.values(), key=lambda case: (-counts[case.pk], case.position))

@@ -1,0 +1,159 @@
+"""Experts of a judge are named, pages are drawn for them, and their reviews written."""
+
+from collections.abc import Iterable, Mapping
+
+from django.db import transaction
+from django.utils import timezone
+
+from portal.accounts.models import User
+from portal.audit.models import record_event
+from scoring.judge.reliability import draw, sample_size
+from scoring.judging.services import JudgingRefused
+from scoring.leaderboard.services import bump_board
+from scoring.models import (
+    Board,
+    Entry,
+    ExpertReview,
+    JudgeCase,
+    JudgeExpert,
+    JudgeSample,
+    Phase,
+    Prediction,
+    Submission,
+)
+
+from .cases import gold_facts
+
+AT_LEAST = 10
+"""Documents, however small the share: with fewer an agreement says nothing."""
+
+
+@transaction.atomic
+def add_expert(*, board: Board, user: User, actor: User | None) -> JudgeExpert:
+    """Who is an expert of the board already stays one: nothing happens twice."""
+    expert, is_new = JudgeExpert.objects.get_or_create(board=board, user=user)
+    if is_new:
+        record_event(verb="add_judge_expert", subject=board, actor=actor, user=user.pk)
+    return expert
+
+
+@transaction.atomic
+def remove_expert(*, expert: JudgeExpert, actor: User | None) -> None:
+    """What they submitted stays and counts; what they had begun is dropped."""
+    drafts = ExpertReview.objects.filter(
+        case__sample__phase__board=expert.board_id, expert=expert.user_id, submitted_at=None
+    )
+    drafts.delete()
+    record_event(verb="remove_judge_expert", subject=expert.board, actor=actor, user=expert.user_id)
+    expert.delete()
+
+
+@transaction.atomic
+def draw_sample(*, phase: Phase, percent: int, actor: User | None) -> JudgeSample:
+    """Draws pages of the submissions that stand on the phase's leaderboard.
+
+    The seed is the release's hash and the number of the phase's samples before this one. Raises
+    JudgingRefused while a sample is open, and where nothing can be drawn.
+    """
+    phase = Phase.objects.select_for_update(no_key=True).get(pk=phase.pk)
+    if phase.judge_samples.filter(is_open=True).exists():
+        raise JudgingRefused("This phase has an open sample: close it before you draw another.")
+    pool = {f"{pk}/{name}": (pk, item) for pk, name, item in _pool(phase)}
+    if not pool:
+        raise JudgingRefused(
+            "There is nothing to draw from: no submission with facts stands on the leaderboard."
+        )
+    size = sample_size(len(pool), percent / 100, AT_LEAST)
+    seed = f"{phase.release.same_gold}:{phase.judge_samples.count() + 1}"
+    sample = JudgeSample.objects.create(
+        phase=phase,
+        release=phase.release,
+        seed=seed,
+        percent=percent,
+        pool=len(pool),
+        created_by=actor,
+    )
+    JudgeCase.objects.bulk_create(
+        JudgeCase(sample=sample, position=place, submission_id=pool[key][0], item_id=pool[key][1])
+        for place, key in enumerate(draw(pool, size, seed), start=1)
+    )
+    Board.objects.filter(pk=phase.board_id).update(has_judge=True)
+    bump_board(phase.board_id)
+    record_event(verb="draw_judge_sample", subject=sample, actor=actor, cases=size, pool=len(pool))
+    return sample
+
+
+def _pool(phase: Phase) -> Iterable[tuple[int, str, int]]:
+    """Submission, name and item of every page that was predicted and has facts."""
+    entries = Entry.objects.filter(phase=phase, kind=Entry.Kind.GRADED)
+    submissions = entries.exclude(verdict=Submission.Verdict.DISQUALIFIED).values(
+        "grading__submission"
+    )
+    items = {
+        name: pk
+        for pk, name, facts in phase.items_of(phase.release_id).values_list("pk", "name", "facts")
+        if facts
+    }
+    predicted = Prediction.objects.filter(submission__in=submissions, item__name__in=items)
+    for submission, name in predicted.values_list("submission", "item__name"):
+        yield submission, name, items[name]
+
+
+@transaction.atomic
+def close_sample(*, sample: JudgeSample, actor: User | None) -> None:
+    """No review is written any more; drafts are dropped. Closing twice changes nothing."""
+    if not JudgeSample.objects.filter(pk=sample.pk, is_open=True).update(is_open=False):
+        return
+    ExpertReview.objects.filter(case__sample=sample, submitted_at=None).delete()
+    record_event(verb="close_judge_sample", subject=sample, actor=actor)
+
+
+@transaction.atomic
+def save_review(
+    *,
+    case: JudgeCase,
+    expert: User,
+    facts: Mapping[int, bool],
+    wrong: Mapping[str, int],
+    structure: str,
+    comment: str,
+) -> ExpertReview:
+    """Keeps a draft whole. Raises JudgingRefused for what was submitted, or a closed sample."""
+    review = _open_review(case, expert)
+    known = {fact.n for fact in gold_facts(case)}
+    review.facts = {str(n): right for n, right in sorted(facts.items()) if n in known}
+    review.wrong = dict(wrong)
+    review.structure, review.comment = structure, comment
+    review.save()
+    return review
+
+
+@transaction.atomic
+def submit_review(*, case: JudgeCase, expert: User) -> ExpertReview:
+    """Makes the draft final. Raises JudgingRefused while facts are undecided."""
+    review = _open_review(case, expert)
+    facts = gold_facts(case)
+    undecided = [fact.n for fact in facts if review.says(fact.n) is None]
+    if undecided:
+        more = f" and {len(undecided) - 5} more" if len(undecided) > 5 else ""
+        numbers = ", ".join(map(str, undecided[:5]))
+        raise JudgingRefused(f"Not decided yet: fact {numbers}{more}.")
+    counted = dict.fromkeys((fact.type for fact in facts), 0)
+    for fact in facts:
+        counted[fact.type] += not review.says(fact.n)
+    # What the expert left empty is what the marks say.
+    review.wrong = counted | review.wrong
+    review.submitted_at = timezone.now()
+    review.save()
+    record_event(verb="submit_expert_review", subject=review, actor=expert, case=case.pk)
+    return review
+
+
+def _open_review(case: JudgeCase, expert: User) -> ExpertReview:
+    sample = JudgeSample.objects.select_for_update(no_key=True).get(pk=case.sample_id)
+    if not sample.is_open:
+        raise JudgingRefused("This sample is closed: nothing can be written any more.")
+    review, _ = ExpertReview.objects.get_or_create(case=case, expert=expert)
+    if review.submitted_at is not None:
+        raise JudgingRefused("You have submitted this page: it stays as it is.")
+    return review

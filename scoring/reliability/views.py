@@ -1,0 +1,356 @@
+"""Pages about the judge: figures for everybody, pages for experts to review, and who the
+experts are.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied, ValidationError
+from django.forms import Form
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from portal.accounts.access import UserRequest, organiser_required
+from portal.accounts.models import User
+from portal.datasets.models import PageImage
+from portal.datasets.rendering import image_response, sandboxed_html_response
+from scoring.access import board_for
+from scoring.judging.runs import cancel_run, runs_of, start_judge_run
+from scoring.judging.services import JudgingRefused, known_judge
+from scoring.models import Board, JudgeCase, JudgeRun, JudgeSample, Phase, Submission
+
+from .cases import (
+    case_html,
+    case_page,
+    case_to_review,
+    expert_cases,
+    gold_facts,
+    is_expert,
+    readable_case,
+    readable_cases,
+    work_page,
+)
+from .selectors import (
+    Reliability,
+    disagreements,
+    judged_submissions,
+    reliability,
+    samples_of,
+    told_samples,
+)
+from .services import (
+    add_expert,
+    close_sample,
+    draw_sample,
+    remove_expert,
+    save_review,
+    submit_review,
+)
+
+RIGHT, WRONG = "right", "wrong"
+
+
+class ExpertForm(forms.Form):
+    email = forms.EmailField(
+        label="E-mail", help_text="Of an account. Experts see the gold of the pages they are given."
+    )
+
+    def clean_email(self) -> str:
+        email: str = self.cleaned_data["email"]
+        self.user = User.objects.filter(email__iexact=email, is_active=True).first()
+        if self.user is None:
+            raise ValidationError("Nobody has an account with this address.")
+        return email
+
+
+class SampleForm(forms.Form):
+    phase = forms.ModelChoiceField(queryset=Phase.objects.none(), empty_label=None)
+    percent = forms.IntegerField(
+        min_value=1,
+        max_value=100,
+        initial=2,
+        label="Share of the pages, in %",
+        help_text="But at least ten pages, if there are as many.",
+    )
+
+    def __init__(self, *args: Any, board: Board, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        phase = self.fields["phase"]
+        assert isinstance(phase, forms.ModelChoiceField)
+        phase.queryset = Phase.objects.filter(board=board)
+
+
+class RunForm(forms.Form):
+    submission = forms.ModelChoiceField(queryset=Submission.objects.none())
+    budget = forms.FloatField(
+        required=False,
+        min_value=0,
+        help_text="In the currency of the prices. No call is made that could go beyond it; pages "
+        "left over have no verdict. Empty: no limit.",
+    )
+
+    def __init__(self, *args: Any, board: Board, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        submission = self.fields["submission"]
+        assert isinstance(submission, forms.ModelChoiceField)
+        submission.queryset = (
+            Submission.objects.filter(phase__board=board, publication=Submission.Publication.PUBLIC)
+            .select_related("phase__board", "phase__release")
+            .order_by("name", "pk")
+        )
+
+
+class ReviewForm(forms.Form):
+    """What an expert says of a page: `fact-N` is right or wrong, `wrong-I` counts the wrong facts
+    of the page's type I. Everything may be empty, as it is kept as a draft first."""
+
+    structure = forms.CharField(
+        required=False,
+        max_length=2_000,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text="Headings, order, tables: what of the page's structure is kept, what is lost.",
+    )
+    comment = forms.CharField(
+        required=False, max_length=2_000, widget=forms.Textarea(attrs={"rows": 3})
+    )
+
+    def __init__(self, *args: Any, case: JudgeCase, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._facts = gold_facts(case)
+        self.types = list(dict.fromkeys(fact.type for fact in self._facts))
+        for fact in self._facts:
+            self.fields[f"fact-{fact.n}"] = forms.ChoiceField(
+                required=False, choices=[(RIGHT, RIGHT), (WRONG, WRONG)], label=f"Fact {fact.n}"
+            )
+        for place, name in enumerate(self.types):
+            self.fields[f"wrong-{place}"] = forms.IntegerField(
+                required=False, min_value=0, max_value=9_999, label=f"Wrong {name}"
+            )
+
+    def said(self, *, rest_right: bool = False) -> dict[str, Any]:
+        """As keyword arguments of `save_review`; `rest_right`: what is not decided is right."""
+        return {
+            "facts": dict(self._decided(rest_right=rest_right)),
+            "wrong": {
+                name: count
+                for place, name in enumerate(self.types)
+                if (count := self.cleaned_data[f"wrong-{place}"]) is not None
+            },
+            "structure": self.cleaned_data["structure"],
+            "comment": self.cleaned_data["comment"],
+        }
+
+    def _decided(self, *, rest_right: bool) -> Iterable[tuple[int, bool]]:
+        for fact in self._facts:
+            word = self.cleaned_data[f"fact-{fact.n}"] or (RIGHT if rest_right else "")
+            if word:
+                yield fact.n, word == RIGHT
+
+
+@require_safe
+def judge(request: HttpRequest, slug: str) -> HttpResponse:
+    """How far the judge can be believed: public, as soon as the phase tells its scores."""
+    board = board_for(request.user, slug)
+    samples = told_samples(request.user, board)
+    wanted = request.GET.get("sample", "")
+    sample = next((each for each in samples if str(each.pk) == wanted), None)
+    sample = sample or next(iter(samples), None)
+    found = reliability(sample, request.GET.get("judge", "")) if sample else None
+    context = {
+        "board": board,
+        "samples": samples,
+        "found": found,
+        "is_expert": is_expert(request.user, board),
+        "cases": _open_cases(request, board, found) if found else [],
+        "lines": judged_submissions(request.user, sample.phase, found.version)
+        if sample and found
+        else [],
+    }
+    return render(request, "scoring/reliability/judge.html", context)
+
+
+def _open_cases(request: HttpRequest, board: Board, found: Reliability) -> list[JudgeCase]:
+    """Where not everybody agrees, as far as this reader may know."""
+    if not request.user.is_authenticated:
+        return []
+    readable = set(readable_cases(request.user, board).values_list("pk", flat=True))
+    return [case for case in disagreements(found) if case.pk in readable]
+
+
+@login_required
+@require_safe
+def cases(request: UserRequest, slug: str) -> HttpResponse:
+    """An expert's pages."""
+    board = _expert_board(request, slug)
+    samples = [
+        (sample, expert_cases(request.user, sample))
+        for sample in samples_of(board)
+        if sample.is_open
+    ]
+    return render(
+        request, "scoring/reliability/judge_cases.html", {"board": board, "samples": samples}
+    )
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def review(request: UserRequest, slug: str, pk: int) -> HttpResponse:
+    """One page before an expert; what is sent is kept, and with “submit” final."""
+    board = _expert_board(request, slug)
+    case = case_to_review(request.user, board, pk)
+    form = ReviewForm(request.POST if request.method == "POST" else None, case=case)
+    if form.is_valid():
+        act = request.POST.get("act", "")
+        try:
+            said = form.said(rest_right=act == "rest")
+            save_review(case=case, expert=request.user, **said)
+            if act != "submit":
+                messages.success(request, "Saved.")
+                return redirect("scoring:judge-review", slug, pk)
+            submit_review(case=case, expert=request.user)
+            messages.success(request, "Submitted. This is what the others say.")
+            return redirect(case)
+        except JudgingRefused as refusal:
+            messages.warning(request, str(refusal))
+            return redirect("scoring:judge-review", slug, pk)
+    page = work_page(request.user, case)
+    if page.review and (page.review.submitted_at or not case.sample.is_open):
+        return redirect(case)
+    status = 400 if form.errors else 200
+    context = {"board": board, "page": page, "form": form}
+    return render(request, "scoring/reliability/judge_review.html", context, status=status)
+
+
+@login_required
+@require_safe
+def case(request: UserRequest, slug: str, pk: int) -> HttpResponse:
+    """What judge, matcher and experts say of one page."""
+    board = board_for(request.user, slug)
+    found = readable_case(request.user, board, pk)
+    page = case_page(found, request.GET.get("judge", ""))
+    return render(request, "scoring/reliability/judge_case.html", {"board": board, "page": page})
+
+
+@login_required
+@require_safe
+def rendered(request: UserRequest, slug: str, pk: int, side: str) -> HttpResponse:
+    """Gold with its facts numbered, or the prediction, for a sandboxed frame."""
+    return sandboxed_html_response(case_html(_case(request, slug, pk), side))
+
+
+@login_required
+@require_safe
+def image(request: UserRequest, slug: str, pk: int, number: int) -> HttpResponseBase:
+    document = _case(request, slug, pk).item.document
+    return image_response(get_object_or_404(PageImage, document=document, number=number), bare=True)
+
+
+def _case(request: UserRequest, slug: str, pk: int) -> JudgeCase:
+    """One that the reader reviews or may read."""
+    board = board_for(request.user, slug)
+    if is_expert(request.user, board):
+        return case_to_review(request.user, board, pk)
+    return readable_case(request.user, board, pk)
+
+
+def _expert_board(request: UserRequest, slug: str) -> Board:
+    board = board_for(request.user, slug)
+    if not is_expert(request.user, board):
+        raise PermissionDenied("This page is for the experts who check this board's judge.")
+    return board
+
+
+@organiser_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def manage(request: UserRequest, slug: str) -> HttpResponse:
+    """The experts of a board, and the samples drawn for them; adds an expert."""
+    board = board_for(request.user, slug)
+    form = ExpertForm(request.POST if request.method == "POST" else None)
+    if form.is_valid() and form.user is not None:
+        add_expert(board=board, user=form.user, actor=request.user)
+        messages.success(request, f"{form.user} checks this board's judge now.")
+        return redirect("scoring:judge-manage", slug)
+    return _manage_page(request, board, form=form)
+
+
+def _manage_page(request: UserRequest, board: Board, **forms: Form) -> HttpResponse:
+    """The page with the forms that were sent; the others are empty."""
+    context = {
+        "form": ExpertForm(),
+        "sampling": SampleForm(board=board),
+        "running": RunForm(board=board),
+        **forms,
+        "board": board,
+        "experts": board.judge_experts.select_related("user"),
+        "samples": samples_of(board),
+        "runs": runs_of(board),
+        "judge": known_judge(board),
+    }
+    status = 400 if any(form.errors for form in forms.values()) else 200
+    return render(request, "scoring/reliability/judge_manage.html", context, status=status)
+
+
+@organiser_required
+@require_POST
+def sample(request: UserRequest, slug: str) -> HttpResponse:
+    """Draws a sample."""
+    board = board_for(request.user, slug)
+    sampling = SampleForm(request.POST, board=board)
+    if not sampling.is_valid():
+        return _manage_page(request, board, sampling=sampling)
+    try:
+        drawn = draw_sample(actor=request.user, **sampling.cleaned_data)
+        messages.success(request, f"{drawn.cases.count()} pages are drawn.")
+    except JudgingRefused as refusal:
+        messages.warning(request, str(refusal))
+    return redirect("scoring:judge-manage", slug)
+
+
+@organiser_required
+@require_POST
+def close(request: UserRequest, slug: str, pk: int) -> HttpResponse:
+    board = board_for(request.user, slug)
+    found = get_object_or_404(JudgeSample, pk=pk, phase__board=board)
+    close_sample(sample=found, actor=request.user)
+    messages.success(request, "Closed. What was submitted counts.")
+    return redirect("scoring:judge-manage", slug)
+
+
+@organiser_required
+@require_POST
+def remove(request: UserRequest, slug: str, pk: int) -> HttpResponse:
+    board = board_for(request.user, slug)
+    expert = get_object_or_404(board.judge_experts.select_related("user", "board"), pk=pk)
+    remove_expert(expert=expert, actor=request.user)
+    messages.success(request, f"{expert.user} checks this board's judge no longer.")
+    return redirect("scoring:judge-manage", slug)
+
+
+@organiser_required
+@require_POST
+def run(request: UserRequest, slug: str) -> HttpResponse:
+    """Has a submission judged."""
+    board = board_for(request.user, slug)
+    running = RunForm(request.POST, board=board)
+    if not running.is_valid():
+        return _manage_page(request, board, running=running)
+    try:
+        begun = start_judge_run(actor=request.user, **running.cleaned_data)
+        messages.success(request, f"{begun.model} is going to judge “{begun.submission.name}”.")
+    except JudgingRefused as refusal:
+        messages.warning(request, str(refusal))
+    return redirect("scoring:judge-manage", slug)
+
+
+@organiser_required
+@require_POST
+def cancel(request: UserRequest, slug: str, pk: int) -> HttpResponse:
+    board = board_for(request.user, slug)
+    found = get_object_or_404(JudgeRun, pk=pk, submission__phase__board=board)
+    cancel_run(run=found, actor=request.user)
+    messages.success(request, "It stops after the pages it is at. What is judged is kept.")
+    return redirect("scoring:judge-manage", slug)

@@ -1,0 +1,303 @@
+"""Endpoints of items and of comparisons, with their JSON forms."""
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.exceptions import ValidationError
+from rest_framework.generics import GenericAPIView
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from scoring.access import board_for, require_items, submission_for
+from scoring.grading.selectors import finished_grading
+from scoring.leaderboard.services import ask_for_replicates
+from scoring.models import Grading, ItemScore
+
+from .compared import ComparisonRefused, entry_numbers
+from .comparisons import comparison
+from .item_lists import LONGEST_SEARCH, SHOWN, ItemQuery, item_line, item_scores, orders_of
+from .items import item_page
+
+
+class EarlierResultSerializer(serializers.Serializer[Any]):
+    grading = serializers.IntegerField(
+        required=False,
+        default=None,
+        min_value=1,
+        help_text="The number of an earlier result, as `history` tells it.",
+    )
+
+
+class ItemQuerySerializer(EarlierResultSerializer):
+    """Which items, in which order."""
+
+    order = serializers.CharField(
+        required=False,
+        default="",
+        allow_blank=True,
+        max_length=LONGEST_SEARCH,
+        help_text="`hardest`, `easiest` or `name`, or a key of the items' `scores`: the best "
+        "first, with `-` before it the worst. The release's without.",
+    )
+    show = serializers.ChoiceField(
+        choices=[key for key in SHOWN if key], required=False, default="", allow_blank=True
+    )
+    part = serializers.CharField(
+        required=False,
+        default="",
+        allow_blank=True,
+        max_length=LONGEST_SEARCH,
+        help_text="A document type, task or subset; where the phase shows every fact.",
+    )
+    error = serializers.CharField(
+        required=False,
+        default="",
+        allow_blank=True,
+        max_length=LONGEST_SEARCH,
+        help_text="A kind of error; where the phase shows every fact.",
+    )
+    q = serializers.CharField(
+        required=False,
+        default="",
+        allow_blank=True,
+        max_length=LONGEST_SEARCH,
+        help_text="A part of the id.",
+    )
+
+    def validate_order(self, order: str) -> str:
+        """`grading` of the context says which figures there are."""
+        if order not in (known := orders_of(self.context["grading"])):
+            named = ", ".join(key for key in known if key)
+            raise serializers.ValidationError(f"There is no such order; there are {named}.")
+        return order
+
+    def query(self) -> ItemQuery:
+        """After it was found valid."""
+        wanted = dict(self.validated_data)
+        wanted.pop("grading")
+        return ItemQuery.parse(**wanted)
+
+
+class FactSerializer(serializers.Serializer[Any]):
+    n = serializers.IntegerField()
+    type = serializers.CharField()
+    value = serializers.CharField()
+    correct = serializers.BooleanField()
+    found = serializers.BooleanField()
+    matched_text = serializers.CharField(allow_null=True)
+    confidence = serializers.FloatField(
+        allow_null=True, help_text="How well the context speaks for the match, in [0, 1]."
+    )
+    error = serializers.CharField(allow_null=True)
+    beside = serializers.DictField(
+        child=serializers.BooleanField(),
+        allow_null=True,
+        help_text="Whether it is correct by each matcher beside the board's, by name; null in "
+        "results from before there were any.",
+    )
+    why = serializers.CharField(
+        allow_blank=True, help_text="The LLM judge's reason; empty where none was asked."
+    )
+    overruled = serializers.CharField(
+        allow_blank=True,
+        help_text="Why what the judge said of the fact does not stand; empty where it does.",
+    )
+
+
+class ItemLineSerializer(serializers.Serializer[Any]):
+    """An item with its own scores."""
+
+    name = serializers.CharField()
+    is_missing = serializers.BooleanField()
+    score = serializers.FloatField(
+        allow_null=True, help_text="Of the item alone, higher is better: what items are ordered by."
+    )
+    part = serializers.CharField(
+        allow_null=True, help_text="Its document type, task or subset; null where it is not told."
+    )
+    error_kinds = serializers.ListField(
+        source="errors",
+        child=serializers.CharField(),
+        allow_null=True,
+        help_text="Its kinds of errors; null where they are not told.",
+    )
+    scores = serializers.DictField(child=serializers.FloatField(allow_null=True))
+
+
+class ExtraSerializer(serializers.Serializer[Any]):
+    """Numbers and dates of the prediction: all, and those that match nothing in the gold page."""
+
+    tokens = serializers.IntegerField()
+    count = serializers.IntegerField()
+    shown = serializers.ListField(child=serializers.CharField())
+
+
+class FieldRowSerializer(serializers.Serializer[Any]):
+    path = serializers.CharField()
+    text = serializers.CharField(help_text="Its beginning, if `is_cut`.")
+    is_cut = serializers.BooleanField()
+
+
+class FieldTableSerializer(serializers.Serializer[Any]):
+    """The fields of the gold, the prediction or the result; the first of them, if `has_more`."""
+
+    title = serializers.CharField()
+    rows = FieldRowSerializer(many=True)
+    has_more = serializers.BooleanField()
+
+
+class ItemSerializer(ItemLineSerializer):
+    """An item. Where the phase shows scores only, the rest is null; `facts` and `hallucinated` are
+    of benchmarks of facts, `tables` of all others."""
+
+    facts = FactSerializer(source="fact_lines", many=True, allow_null=True)
+    hallucinated = ExtraSerializer(source="extra", allow_null=True)
+    tables = FieldTableSerializer(many=True, allow_null=True)
+
+
+class ComparisonQuerySerializer(serializers.Serializer[Any]):
+    entries = serializers.CharField(
+        required=False,
+        default="",
+        allow_blank=True,
+        help_text="Numbers of two to five entries, such as `3,1`; the first is the one that the "
+        "others are held against.",
+    )
+
+
+class IntervalSerializer(serializers.Serializer[Any]):
+    low = serializers.FloatField()
+    high = serializers.FloatField()
+
+
+class DifferenceSerializer(serializers.Serializer[Any]):
+    """A figure less that of another entry; `p_value` and `interval` are null where there is no
+    test for this reader or this figure, or none yet."""
+
+    value = serializers.FloatField(allow_null=True)
+    p_value = serializers.FloatField(source="test.p_value", allow_null=True, default=None)
+    interval = IntervalSerializer(source="test.interval", allow_null=True, default=None)
+
+
+class ContestantSerializer(serializers.Serializer[Any]):
+    entry = serializers.IntegerField(source="entry.pk")
+    submission = serializers.IntegerField(source="submission.pk")
+    name = serializers.CharField(source="entry.name")
+
+
+class FigureCellSerializer(serializers.Serializer[Any]):
+    value = serializers.FloatField(allow_null=True)
+    difference = DifferenceSerializer(allow_null=True)
+
+
+class FigureRowSerializer(serializers.Serializer[Any]):
+    """A figure of every entry, in their order, with its difference from the first."""
+
+    key = serializers.CharField(source="column.key")
+    direction = serializers.CharField(source="column.direction")
+    cells = FigureCellSerializer(many=True)
+
+
+class PairSerializer(serializers.Serializer[Any]):
+    """Two entries in the figure that decides; wins, ties and losses count items and are null where
+    they are not told."""
+
+    first = serializers.IntegerField(source="first.entry.pk")
+    second = serializers.IntegerField(source="second.entry.pk")
+    difference = DifferenceSerializer()
+    wins = serializers.IntegerField(allow_null=True)
+    ties = serializers.IntegerField(allow_null=True)
+    losses = serializers.IntegerField(allow_null=True)
+
+
+class ErrorRowSerializer(serializers.Serializer[Any]):
+    """How many items of each entry have this kind of error."""
+
+    name = serializers.CharField()
+    counts = serializers.ListField(child=serializers.IntegerField())
+
+
+class ItemCellSerializer(serializers.Serializer[Any]):
+    submission = serializers.IntegerField()
+    score = serializers.FloatField()
+
+
+class ItemRowSerializer(serializers.Serializer[Any]):
+    name = serializers.CharField()
+    cells = ItemCellSerializer(many=True)
+
+
+class ComparisonSerializer(serializers.Serializer[Any]):
+    """Entries side by side. While `is_ready` is false the tests are being computed: ask again.
+    Where the phase rounds or parts its scores, `is_exact` is false and there are none."""
+
+    phase = serializers.CharField(source="phase.slug")
+    deciding = serializers.CharField(source="deciding.key")
+    is_exact = serializers.BooleanField()
+    is_ready = serializers.BooleanField()
+    entries = ContestantSerializer(source="contestants", many=True)
+    figures = FigureRowSerializer(many=True)
+    pairs = PairSerializer(many=True)
+    error_kinds = ErrorRowSerializer(source="error_rows", many=True)
+    disputed = ItemRowSerializer(many=True)
+
+
+class BoardCompare(APIView):
+    """Two to five entries of one phase, graded by the same rules on the same release."""
+
+    @extend_schema(parameters=[ComparisonQuerySerializer], responses=ComparisonSerializer)
+    def get(self, request: Request, slug: str) -> Response:
+        board = board_for(request.user, slug)
+        wanted = ComparisonQuerySerializer(data=request.query_params)
+        wanted.is_valid(raise_exception=True)
+        try:
+            numbers = entry_numbers([wanted.validated_data["entries"]])
+            found = comparison(request.user, board, numbers)
+        except ComparisonRefused as refusal:
+            raise ValidationError({"entries": [str(refusal)]}) from refusal
+        if found.is_exact and not found.is_ready:
+            ask_for_replicates(found.gradings)
+        return Response(ComparisonSerializer(found).data)
+
+
+class SubmissionItems(GenericAPIView[Any]):
+    """The items of a graded submission with their scores, where the phase shows single items."""
+
+    queryset = ItemScore.objects.none()
+    serializer_class = ItemLineSerializer
+
+    @extend_schema(parameters=[ItemQuerySerializer], responses=ItemLineSerializer(many=True))
+    def get(self, request: Request, pk: int) -> Response:
+        submission = submission_for(request.user, pk)
+        grading = finished_grading(request.user, submission, earlier_result(request))
+        level = require_items(request.user, submission, grading.release)
+        asked = _wanted_items(request, grading).at(level, grading)
+        page = self.paginate_queryset(item_scores(grading, asked)) or []
+        lines = [item_line(submission, grading, score, level) for score in page]
+        return self.get_paginated_response(self.get_serializer(lines, many=True).data)
+
+
+def _wanted_items(request: Request, grading: Grading) -> ItemQuery:
+    wanted = ItemQuerySerializer(data=request.query_params, context={"grading": grading})
+    wanted.is_valid(raise_exception=True)
+    return wanted.query()
+
+
+class SubmissionItem(APIView):
+    """One item; with every fact where the phase shows facts."""
+
+    @extend_schema(parameters=[EarlierResultSerializer], responses=ItemSerializer)
+    def get(self, request: Request, pk: int, name: str) -> Response:
+        submission = submission_for(request.user, pk)
+        page = item_page(request.user, submission, name, earlier_result(request))
+        return Response(ItemSerializer(page).data)
+
+
+def earlier_result(request: Request) -> str:
+    """The number of the grading that was asked for; empty for the one that counts."""
+    wanted = EarlierResultSerializer(data=request.query_params)
+    wanted.is_valid(raise_exception=True)
+    number = wanted.validated_data["grading"]
+    return "" if number is None else str(number)

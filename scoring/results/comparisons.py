@@ -1,0 +1,316 @@
+"""Two to five entries side by side: figures, paired tests, items, kinds of errors.
+
+The first entry is the one that the others are held against. Every reader of the board sees totals;
+where a phase rounds its scores or tells them in parts there are, but for organisers, no tests and
+no counts, which would undo that. Single items are named as far as the phase shows them of every
+one of the submissions.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+from django.utils import timezone
+
+from scoring.access import Viewer, are_scores_told, diagnostics_for, is_rounding
+from scoring.benchmarks import Column, deciding_column
+from scoring.leaderboard.figures import NO_FIGURE, columns_of, is_score, show
+from scoring.leaderboard.services import ByFigure, kept_replicates
+from scoring.leaderboard.telling import entry_as_told, is_told_in_parts
+from scoring.models import Board, Entry, Grading, Phase, Submission
+
+from .compared import ErrorRow, ItemDuels, compared_entries, compared_items
+
+if TYPE_CHECKING:
+    from scoring.metrics.intervals import PairedTest, Replicates
+
+
+NOT_TESTABLE = "n/a"
+# The same as that of the tests, which come with scipy.
+_LEVEL = 0.05
+
+
+@dataclass(frozen=True)
+class Contestant:
+    """An entry that is compared."""
+
+    entry: Entry
+    grading: Grading
+
+    @property
+    def submission(self) -> Submission:
+        return self.grading.submission
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The first figure less the second, what a paired test says of it, and both as they are shown.
+
+    The test is None where there is none for this reader or this figure, or none yet. There can be
+    none (`is_untestable`) where a part of the figure rests on a single document.
+    """
+
+    value: float | None
+    test: "PairedTest | None"
+    column: Column
+    is_untestable: bool = False
+
+    @property
+    def text(self) -> str:
+        return NO_FIGURE if self.value is None else signed(self.value, self.column)
+
+    @property
+    def interval_text(self) -> str:
+        """`−1.20 to +0.35`; n/a where there can be none, empty without one. An end beside 0 keeps
+        its sign, so that the text leaves 0 out if the interval does."""
+        if self.test is None or self.test.interval is None:
+            return NOT_TESTABLE if self.is_untestable else ""
+        ends = self.test.interval.low, self.test.interval.high
+        return " to ".join(signed(end, self.column, keeps_sign=True) for end in ends)
+
+    @property
+    def p_text(self) -> str:
+        if self.test is None:
+            return NOT_TESTABLE if self.is_untestable else ""
+        return p_words(self.test.p_value)
+
+    @property
+    def is_significant(self) -> bool:
+        return self.test is not None and self.test.is_significant
+
+
+@dataclass(frozen=True)
+class FigureCell:
+    """One entry's figure and its difference from the first entry's; None for the first itself."""
+
+    system: str
+    value: float | None
+    text: str
+    difference: Difference | None
+
+
+@dataclass(frozen=True)
+class FigureRow:
+    column: Column
+    cells: list[FigureCell]
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two entries in the figure that decides."""
+
+    first: Contestant
+    second: Contestant
+    difference: Difference
+    wins: int | None
+    ties: int | None
+    losses: int | None
+
+
+@dataclass(frozen=True)
+class ItemCell:
+    """One entry's score of an item, and the submission whose page of the item says more."""
+
+    submission: int
+    system: str
+    score: float
+    text: str
+
+
+@dataclass(frozen=True)
+class ItemRow:
+    name: str
+    cells: list[ItemCell]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    board: Board
+    phase: Phase
+    contestants: list[Contestant]
+    deciding: Column
+    figures: list[FigureRow]
+    pairs: list[Pair]
+    is_exact: bool
+    """Whether this reader is told more than the figures of the leaderboard."""
+    ready: int
+    """Of how many entries the replicates are there."""
+    items: ItemDuels | None
+    shows_items: bool
+
+    @property
+    def is_ready(self) -> bool:
+        return self.ready == len(self.contestants)
+
+    @property
+    def has_untestable(self) -> bool:
+        """Whether a difference can have neither interval nor p-value."""
+        shown = [cell.difference for row in self.figures for cell in row.cells if cell.difference]
+        return any(
+            each.is_untestable for each in (*shown, *(pair.difference for pair in self.pairs))
+        )
+
+    @property
+    def error_rows(self) -> list[ErrorRow]:
+        return self.items.errors if self.items else []
+
+    @property
+    def disputed(self) -> list[ItemRow]:
+        """The items on which they are furthest apart; empty for who may not see single items."""
+        found = self.items.disputed if self.items else []
+        return [
+            ItemRow(
+                item.name,
+                [
+                    ItemCell(each.submission.pk, each.entry.name, score, show(score))
+                    for each, score in zip(self.contestants, item.scores, strict=True)
+                ],
+            )
+            for item in found
+        ]
+
+    @property
+    def gradings(self) -> list[Grading]:
+        return [each.grading for each in self.contestants]
+
+    @property
+    def query(self) -> str:
+        return "entries=" + ",".join(str(each.entry.pk) for each in self.contestants)
+
+
+def signed(value: float, column: Column, *, keeps_sign: bool = False) -> str:
+    """A difference as text, with its sign; what is rounded to zero has one if it is kept.
+
+    >>> column = Column("ffa", "FFA", "", "")
+    >>> signed(-0.0123, column), signed(-0.00001, column), signed(-0.00001, column, keeps_sign=True)
+    ('−1.23', '0.00', '−0.00')
+    """
+    text = show(abs(value), unit=column.unit, decimals=column.decimals)
+    is_zero = not value if keeps_sign else not text.strip("0.")
+    return text if is_zero else f"{'+' if value > 0 else '−'}{text}"
+
+
+def p_words(p_value: float) -> str:
+    """Three decimals, never rounded up to the level below which it is.
+
+    >>> p_words(0.0719), p_words(50 / 1001)
+    ('0.072', '<0.050')
+    """
+    text, level = f"{p_value:.3f}", f"{_LEVEL:.3f}"
+    return f"<{level}" if p_value < _LEVEL and text == level else text
+
+
+def comparison(user: Viewer, board: Board, numbers: Sequence[int]) -> Comparison:
+    """The same number of queries for any number of items. Raises ComparisonRefused."""
+    contestants = [
+        Contestant(entry, entry.grading)
+        for entry in compared_entries(board, numbers)
+        if entry.grading is not None
+    ]
+    phase = contestants[0].submission.phase
+    phase.board = board
+    gradings = [each.grading for each in contestants]
+    columns = columns_of(board.spec, gradings[0].options)
+    exact = _is_exact(user, phase)
+    kept = kept_replicates(gradings) if exact else {}
+    shows = exact and _shows_items(user, contestants)
+    items = compared_items(gradings, names_items=shows) if exact else None
+    told = [_told(each.entry, phase) for each in contestants]
+    replicates = [kept.get(grading.pk, {}) for grading in gradings]
+    deciding = deciding_column(columns)
+    return Comparison(
+        board=board,
+        phase=phase,
+        contestants=contestants,
+        deciding=deciding,
+        figures=[
+            _row(column, contestants, told, replicates) for column in columns if column.headline
+        ],
+        pairs=_pairs(contestants, deciding, told, replicates, items),
+        is_exact=exact,
+        ready=len(kept),
+        items=items,
+        shows_items=shows,
+    )
+
+
+def _is_exact(user: Viewer, phase: Phase) -> bool:
+    return (
+        are_scores_told(user, phase)
+        and not is_rounding(user, phase)
+        and not is_told_in_parts(user, phase)
+    )
+
+
+def _shows_items(user: Viewer, contestants: Sequence[Contestant]) -> bool:
+    return all(
+        diagnostics_for(user, each.submission, each.grading.release) != Phase.Diagnostics.AGGREGATES
+        for each in contestants
+    )
+
+
+def _told(entry: Entry, phase: Phase) -> Mapping[str, float | None]:
+    """The scores as the leaderboard shows them."""
+    scores = entry_as_told(entry, phase, timezone.now()).scores
+    return {key: value if is_score(value) else None for key, value in scores.items()}
+
+
+def _row(
+    column: Column,
+    contestants: Sequence[Contestant],
+    told: Sequence[Mapping[str, float | None]],
+    replicates: Sequence[ByFigure],
+) -> FigureRow:
+    cells = []
+    for place, (each, scores) in enumerate(zip(contestants, told, strict=True)):
+        value = scores.get(column.key)
+        text = show(value, unit=column.unit, decimals=column.decimals)
+        against = _difference(column, told, replicates, place, 0) if place else None
+        cells.append(FigureCell(each.entry.name, value, text, against))
+    return FigureRow(column, cells)
+
+
+def _difference(
+    column: Column,
+    told: Sequence[Mapping[str, float | None]],
+    replicates: Sequence[ByFigure],
+    first: int,
+    second: int,
+) -> Difference:
+    ours, theirs = told[first].get(column.key), told[second].get(column.key)
+    value = None if ours is None or theirs is None else ours - theirs
+    drawn = replicates[first].get(column.key), replicates[second].get(column.key)
+    test = _test(*drawn)
+    untestable = value is not None and None not in drawn and test is None
+    return Difference(value, test, column, is_untestable=untestable)
+
+
+def _test(first: "Replicates | None", second: "Replicates | None") -> "PairedTest | None":
+    from scoring.metrics.intervals import paired_bootstrap
+
+    if first is None or second is None or first.key != second.key:
+        return None
+    return paired_bootstrap(first, second)
+
+
+def _pairs(
+    contestants: Sequence[Contestant],
+    column: Column,
+    told: Sequence[Mapping[str, float | None]],
+    replicates: Sequence[ByFigure],
+    items: ItemDuels | None,
+) -> list[Pair]:
+    pairs = []
+    for first, second in combinations(range(len(told)), 2):
+        difference = _difference(column, told, replicates, first, second)
+        counted = items.duels.get((first, second)) if items else None
+        pairs.append(
+            Pair(
+                contestants[first],
+                contestants[second],
+                difference,
+                *(counted or (None, None, None)),
+            )
+        )
+    return pairs

@@ -1,0 +1,344 @@
+"""One item without facts: gold, prediction and result field by field, and how they differ.
+
+Any JSON becomes a readable table. The result is shown in words, with labels for its keys and no raw
+JSON; result_words.toml has the labels of the benchmarks. Texts are compared word by word, JSON
+field by field.
+"""
+
+import json
+import re
+import tomllib
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any, Literal
+
+from rapidfuzz.distance import Indel
+
+from scoring.benchmarks.items import Sides
+
+# What one page can usefully show; what is left out is said.
+MOST_ROWS = 200
+MOST_CHARACTERS = 2000
+LONGEST_PATH = 300
+
+
+@dataclass(frozen=True)
+class FieldRow:
+    """A field of a JSON value: its path, such as `fields.detail[0].amount`, and its text."""
+
+    path: str
+    text: str
+    is_cut: bool = False
+
+
+@dataclass(frozen=True)
+class FieldTable:
+    """The fields of a JSON object in its own order; `has_more` if only the first are listed."""
+
+    title: str
+    rows: tuple[FieldRow, ...]
+    has_more: bool = False
+
+
+def field_table(title: str, value: Mapping[str, Any], *, without: frozenset[str]) -> FieldTable:
+    """The object's fields, one row for each value that is no list or object; `without` are keys of
+    the object to be left out."""
+    shown = {key: part for key, part in value.items() if key not in without}
+    rows = tuple(islice(field_rows(shown), MOST_ROWS + 1))
+    return FieldTable(title, rows[:MOST_ROWS], has_more=len(rows) > MOST_ROWS)
+
+
+def field_rows(value: Mapping[str, Any]) -> Iterator[FieldRow]:
+    """Depth first without recursion: how deep untrusted JSON is nested must not matter."""
+    waiting: list[Iterator[tuple[str, Any]]] = [_inside("", value)]
+    while waiting:
+        path, part = next(waiting[-1], ("", None))
+        if not path:
+            waiting.pop()
+        elif isinstance(part, dict | list) and part and not _is_plain_list(part):
+            waiting.append(_inside(path, part))
+        else:
+            text = _text(part)
+            yield FieldRow(
+                path[:LONGEST_PATH], text[:MOST_CHARACTERS], is_cut=len(text) > MOST_CHARACTERS
+            )
+
+
+def _inside(path: str, value: Mapping[str, Any] | list[Any]) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, list):
+        return ((f"{path}[{n}]", part) for n, part in enumerate(value))
+    before = f"{path}." if path else ""
+    return ((f"{before}{key}" or "(no name)", part) for key, part in value.items())
+
+
+def _is_plain_list(value: Any) -> bool:
+    """Whether it is a list short and simple enough for one line, such as counts or a box."""
+    return (
+        isinstance(value, list)
+        and len(value) <= 8
+        and not any(isinstance(part, dict | list) for part in value)
+    )
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+_WORDS = tomllib.loads(Path(__file__).with_name("result_words.toml").read_text(encoding="utf-8"))
+_LABELS: dict[str, str] = _WORDS["labels"]
+_ORDER = {key: place for place, key in enumerate(_WORDS["order"]["keys"])}
+_VERBATIM = frozenset(_WORDS["verbatim"]["keys"])
+_COUNTS = frozenset(_WORDS["counts"]["keys"])
+_NAMED = frozenset(_WORDS["named"]["keys"])
+_SIDES = frozenset({"gold", "prediction"})
+NOTHING, NONE = "–", "none"
+# Results of our own are shallow; what is deeper is not worth a page.
+_DEEPEST = 6
+LONGEST_VALUE = 2000
+
+
+@dataclass(frozen=True)
+class ResultRow:
+    label: str
+    text: str
+    is_name: bool = False
+    """Whether the label is a field's own name."""
+
+
+@dataclass(frozen=True)
+class ResultPart:
+    """Rows that belong together; the first part, of the item as a whole, has no title."""
+
+    title: str
+    rows: tuple[ResultRow, ...]
+
+
+def result_parts(
+    result: Mapping[str, Any], *, without: Collection[str], is_compared: bool
+) -> list[ResultPart]:
+    """What the scorer said of the item, but for the keys in `without`; where the page has gold and
+    prediction side by side (`is_compared`), they are not told again field by field."""
+    told = {key: value for key, value in _ordered(result) if key not in without}
+    groups = {key: value for key, value in told.items() if isinstance(value, dict) and value}
+    whole = tuple(_row(key, value) for key, value in told.items() if key not in groups)
+    parts = [ResultPart("", whole)] if whole else []
+    return parts + [
+        ResultPart(label(key), tuple(_rows_inside(key, group, is_compared)))
+        for key, group in groups.items()
+    ]
+
+
+def _ordered(group: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    return sorted(group.items(), key=lambda pair: (_ORDER.get(pair[0], len(_ORDER)), pair[0]))
+
+
+def _rows_inside(key: str, group: Mapping[str, Any], is_compared: bool) -> Iterable[ResultRow]:
+    is_name = key in _VERBATIM
+    for name, told in _ordered(group):
+        value = told
+        if is_compared and isinstance(told, dict):
+            value = {inner: told[inner] for inner in told if inner not in _SIDES}
+        text = words(value, within=(key, name))
+        yield ResultRow(name if is_name else label(name), text, is_name=is_name)
+
+
+def _row(key: str, value: Any) -> ResultRow:
+    return ResultRow(label(key), words(value, within=(key,)))
+
+
+def label(key: str) -> str:
+    """
+    >>> label("f1"), label("numeric_accuracy")
+    ('F1', 'Numeric accuracy')
+    """
+    spaced = key.replace("_", " ")
+    return _LABELS.get(key, f"{spaced[:1].upper()}{spaced[1:]}")
+
+
+def words(value: Any, within: tuple[str, ...] = ()) -> str:
+    """A value as a reader would say it; `within` are the keys it stands under.
+
+    >>> words(None), words([]), words(True), words(2 / 3), words(["a", "b"])
+    ('–', 'none', 'yes', '0.6667', 'a, b')
+    >>> words([1, 0, 2, 0], within=("counts",))
+    '1 right, 2 not found'
+    """
+    text = _words(value, within)
+    return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}… cut off"
+
+
+def _words(value: Any, within: tuple[str, ...]) -> str:
+    match value:
+        case None | "":
+            return NOTHING
+        case bool():
+            return "yes" if value else "no"
+        case float():
+            return f"{value:.4f}".rstrip("0").rstrip(".")
+        case str():
+            return value.replace("_", " ") if _NAMED.intersection(within[-1:]) else value
+        case dict() | list():
+            return _several(value, within) if value else NONE
+    return str(value)
+
+
+def _several(value: dict[str, Any] | list[Any], within: tuple[str, ...]) -> str:
+    if len(within) > _DEEPEST:
+        return "…"
+    if isinstance(value, dict):
+        return "; ".join(_entry(key, inner, within) for key, inner in _ordered(value))
+    if _COUNTS.intersection(within) and _are_counts(value):
+        pairs = zip(value, _WORDS["counts"]["words"], strict=True)
+        return ", ".join(f"{count} {word}" for count, word in pairs if count) or NONE
+    if any(isinstance(each, list | dict) for each in value):
+        return "; ".join(_nested(each, within) for each in value)
+    return ", ".join(_words(each, within) for each in value)
+
+
+def _entry(key: str, value: Any, within: tuple[str, ...]) -> str:
+    name = key if _VERBATIM.intersection(within[-1:]) or "weights" in within else label(key).lower()
+    text = _words(value, (*within, key))
+    return text if key in _COUNTS else f"{name}: {text}"
+
+
+def _nested(value: Any, within: tuple[str, ...]) -> str:
+    """A field as `[path, value]` is told as such."""
+    if isinstance(value, list) and len(value) == 2 and isinstance(value[0], str):
+        return f"{value[0]}: {_words(value[1], (*within, ''))}"
+    return _words(value, (*within, ""))
+
+
+def _are_counts(value: list[Any]) -> bool:
+    return len(value) == len(_WORDS["counts"]["words"]) and all(type(n) is int for n in value)
+
+
+# Beyond these a page would be too long to be compared, or to be read.
+MOST_WORDS = 10_000
+# Of a longer stretch that is the same on both sides only the ends are shown.
+_SHOWN_AROUND = 12
+
+# A field without a value, as text and as JSON.
+_EMPTY = frozenset({"", "null", "[]", "{}"})
+
+Verdict = Literal["same", "differs", "missed", "extra"]
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """Neighbouring words that both sides have, that the gold alone has (`missed`), or that the
+    prediction alone has (`extra`). `skipped` words in the middle of what is the same are not
+    shown, after `text` and before `rest`."""
+
+    kind: Literal["same", "missed", "extra"]
+    text: str
+    skipped: int = 0
+    rest: str = ""
+
+
+@dataclass(frozen=True)
+class FieldPair:
+    """A field of either side; None where a side does not have it."""
+
+    path: str
+    gold: str | None
+    prediction: str | None
+
+    @property
+    def verdict(self) -> Verdict:
+        if self.gold is None:
+            return "extra"
+        if self.prediction is None:
+            return "missed"
+        return "same" if self.gold == self.prediction else "differs"
+
+
+@dataclass(frozen=True)
+class ItemDiff:
+    """One of the two, or neither where there is nothing to compare; `problem` says why."""
+
+    stretches: list[Stretch] | None = None
+    fields: list[FieldPair] | None = None
+    problem: str = ""
+    has_more: bool = False
+
+    @property
+    def is_same(self) -> bool:
+        kinds: set[str] = {each.kind for each in self.stretches or []}
+        return kinds | {each.verdict for each in self.fields or []} <= {"same"}
+
+
+def item_diff(sides: Sides) -> ItemDiff:
+    """Nothing is told of the gold that the sides do not hold."""
+    if sides.prediction is None:
+        return ItemDiff(problem="There is no prediction that can be read.")
+    if isinstance(sides.gold, str) and isinstance(sides.prediction, str):
+        gold, prediction = sides.gold.split(), sides.prediction.split()
+        if max(len(gold), len(prediction)) > MOST_WORDS:
+            return ItemDiff(problem=f"More than {MOST_WORDS:,} words are not compared.")
+        return ItemDiff(stretches=text_diff(gold, prediction))
+    if isinstance(sides.gold, dict) and isinstance(sides.prediction, dict):
+        pairs = field_diff(sides.gold, sides.prediction)
+        return ItemDiff(fields=pairs[:MOST_ROWS], has_more=len(pairs) > MOST_ROWS)
+    return ItemDiff(problem="Gold and prediction are of different kinds.")
+
+
+def text_diff(gold: Sequence[str], prediction: Sequence[str]) -> list[Stretch]:
+    """The words of both in order.
+
+    >>> [each.kind for each in text_diff(["a", "b"], ["a", "c"])]
+    ['same', 'extra', 'missed']
+    """
+    stretches = []
+    for code in Indel.opcodes(gold, prediction):
+        if code.tag == "insert":
+            words = prediction[code.dest_start : code.dest_end]
+            stretches.append(Stretch("extra", " ".join(words)))
+        elif code.tag == "delete":
+            words = gold[code.src_start : code.src_end]
+            stretches.append(Stretch("missed", " ".join(words)))
+        else:
+            stretches.append(_same(gold[code.src_start : code.src_end]))
+    return stretches
+
+
+def _same(words: Sequence[str]) -> Stretch:
+    if len(words) <= 3 * _SHOWN_AROUND:
+        return Stretch("same", " ".join(words))
+    first, last = words[:_SHOWN_AROUND], words[-_SHOWN_AROUND:]
+    return Stretch("same", " ".join(first), len(words) - 2 * _SHOWN_AROUND, " ".join(last))
+
+
+def field_diff(gold: Mapping[str, Any], prediction: Mapping[str, Any]) -> list[FieldPair]:
+    """By path, the numbers of lists as numbers; the same on every database. What is empty counts as
+    not there.
+
+    >>> [(each.path, each.verdict) for each in field_diff({"b": 1, "a": 2}, {"b": 1, "c": 0})]
+    [('a', 'missed'), ('b', 'same'), ('c', 'extra')]
+    """
+    ours, theirs = _by_path(gold), _by_path(prediction)
+    return [
+        FieldPair(path, _shown(ours.get(path)), _shown(theirs.get(path)))
+        for path in sorted(ours.keys() | theirs.keys(), key=_natural)
+    ]
+
+
+def _by_path(value: Mapping[str, Any]) -> dict[str, FieldRow]:
+    # One more than is shown of each tells that there are more.
+    filled = (row for row in field_rows(value) if row.text not in _EMPTY)
+    return {row.path: row for row in islice(filled, MOST_ROWS + 1)}
+
+
+def _shown(row: FieldRow | None) -> str | None:
+    if row is None:
+        return None
+    return f"{row.text[:MOST_CHARACTERS]}… (cut off)" if row.is_cut else row.text
+
+
+def _natural(path: str) -> list[tuple[str, int]]:
+    """`detail[10]` after `detail[9]`."""
+    parts = re.split(r"\[(\d+)\]", path)
+    return [
+        (text, int(number)) for text, number in zip(parts[::2], [*parts[1::2], "-1"], strict=True)
+    ]

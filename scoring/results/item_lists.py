@@ -1,0 +1,391 @@
+"""The items of a grading as a list: sorted, filtered, searched, in pages; and a chart of their
+scores.
+
+What a reader may sort and filter by follows what the phase shows: with scores per item the scores
+alone, with every fact also the parts and the kinds of errors, which tell of the gold. Items are
+sorted by the benchmark's own columns; no text of a reader becomes a path into JSON. A phase that
+rounds its scores, publishes them later or in parts shows single items to organisers alone, and
+their chart too, which would undo as much.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+from urllib.parse import urlencode
+
+from django.core.paginator import Page, Paginator
+from django.db.models import Count, F, FloatField, OrderBy, Q, QuerySet
+from django.db.models.expressions import Func
+from django.db.models.fields.json import KeyTextTransform
+from django.db.models.functions import Cast, Floor
+
+from scoring.access import Viewer, require_items
+from scoring.benchmarks import Column
+from scoring.charts.look import Words
+from scoring.charts.shapes import Axis, Bar, Bars
+from scoring.charts.specs import BARS_HEIGHT
+from scoring.leaderboard.charts import BoardChart
+from scoring.leaderboard.drawings import ROOMS, Form, Picture, Size, Sketch, kept_png, kept_svgs
+from scoring.leaderboard.figures import Figure, columns_of, figure, show
+from scoring.models import Grading, ItemScore, Phase, Submission
+from scoring.models.gradings import ERROR_MARK
+
+HARDEST, EASIEST, NAME = "hardest", "easiest", "name"
+ORDERS = {
+    "": "As in the release",
+    HARDEST: "Hardest first",
+    EASIEST: "Easiest first",
+    NAME: "By name",
+}
+_POSITION = F("item__position").asc()
+
+
+@dataclass(frozen=True)
+class ItemOrder:
+    """`key` is what an address says, and empty for the release's order. `value` is None where no
+    number is ordered by; items without it come last, whichever end is first."""
+
+    key: str
+    words: str
+    value: F | Func | None = None
+    is_ascending: bool = True
+
+    @property
+    def terms(self) -> list[OrderBy]:
+        """Items that are equal keep the release's order."""
+        if self.value is not None:
+            way = self.value.asc if self.is_ascending else self.value.desc
+            return [way(nulls_last=True), _POSITION]
+        return [F("item__name").asc(), _POSITION] if self.key == NAME else [_POSITION]
+
+    def sides(
+        self, rows: QuerySet[ItemScore], score: ItemScore
+    ) -> tuple[QuerySet[ItemScore], QuerySet[ItemScore]]:
+        """Those of the rows that stand before the score, nearest first, and those after it."""
+        if self.value is not None:
+            rows = rows.alias(value=self.value)
+        before, after = (rows.filter(each).order_by(*self.terms) for each in self._sides(score))
+        return before.reverse(), after
+
+    def _sides(self, score: ItemScore) -> tuple[Q, Q]:
+        place = score.item.position
+        before, after = Q(item__position__lt=place), Q(item__position__gt=place)
+        if self.key == NAME:
+            return Q(item__name__lt=score.item.name), Q(item__name__gt=score.item.name)
+        if self.value is None:
+            return before, after
+        # As the database reads it out of the JSON, or the last digit might differ.
+        [here] = ItemScore.objects.values_list(self.value).get(pk=score.pk)
+        if here is None:
+            unvalued = Q(value__isnull=True)
+            return Q(value__isnull=False) | (unvalued & before), unvalued & after
+        less, more = Q(value__lt=here), Q(value__gt=here)
+        first, then = (less, more) if self.is_ascending else (more, less)
+        same = Q(value=here)
+        return first | (same & before), then | (same & after) | Q(value__isnull=True)
+
+
+def item_columns(grading: Grading) -> list[Column]:
+    """The figures that items are listed with, and can be ordered by."""
+    spec = grading.submission.phase.board.spec
+    return [column for column in columns_of(spec, grading.options) if column.headline]
+
+
+def item_orders(columns: Sequence[Column]) -> dict[str, ItemOrder]:
+    """Every order of items with these columns, by its key: a column's own has the best first, with
+    a minus before it the worst."""
+    orders = {key: ItemOrder(key, words) for key, words in ORDERS.items()}
+    for key in (HARDEST, EASIEST):
+        orders[key] = ItemOrder(key, ORDERS[key], F("score"), key == HARDEST)
+    for column in columns:
+        value = Cast(KeyTextTransform(column.key, "figures"), FloatField())
+        is_up = column.direction == "up"
+        for key, words, ascending in (
+            (column.key, "best first", not is_up),
+            (f"-{column.key}", "worst first", is_up),
+        ):
+            orders.setdefault(key, ItemOrder(key, f"{column.label}, {words}", value, ascending))
+    return orders
+
+
+PER_PAGE = 50
+# Sums of floats may fall short of 1 by this much.
+_NEARLY_ONE = 1 - 1e-9
+LONGEST_SEARCH = 200
+_SCORE_HELP = "Of the item alone, by the figure that decides"
+
+MISSING, WRONG, RIGHT = "missing", "wrong", "right"
+SHOWN = {
+    "": "All items",
+    MISSING: "Without a prediction",
+    WRONG: "Not wholly right",
+    RIGHT: "Wholly right",
+}
+_KINDS = {
+    MISSING: Q(missing=True),
+    WRONG: Q(score__lt=_NEARLY_ONE),
+    RIGHT: Q(score__gte=_NEARLY_ONE),
+}
+
+
+@dataclass(frozen=True)
+class ItemQuery:
+    """What a reader asks for; empty: everything, in the release's order. `order` is a key of
+    `item_orders`."""
+
+    order: str = ""
+    show: str = ""
+    part: str = ""
+    error: str = ""
+    q: str = ""
+
+    @classmethod
+    def parse(cls, order: str, show: str, part: str, error: str, q: str) -> "ItemQuery":
+        """Kinds that do not exist are ignored."""
+        # PostgreSQL takes no NUL.
+        part, error, q = (text.replace("\0", "")[:LONGEST_SEARCH] for text in (part, error, q))
+        return cls(order, show if show in SHOWN else "", part, error, q)
+
+    def at(self, level: Phase.Diagnostics, grading: Grading) -> "ItemQuery":
+        """As far as this level of diagnostics goes, and in an order that the grading has."""
+        order = self.order if self.order in orders_of(grading) else ""
+        tells_all = level == Phase.Diagnostics.FACTS
+        return replace(self, order=order, **({} if tells_all else {"part": "", "error": ""}))
+
+    @property
+    def parameters(self) -> dict[str, str]:
+        return {name: value for name, value in vars(self).items() if value}
+
+    @property
+    def is_filtered(self) -> bool:
+        return bool(self.show or self.part or self.error or self.q)
+
+    def filtered(self, scores: QuerySet[ItemScore]) -> QuerySet[ItemScore]:
+        found = scores.filter(_KINDS[self.show]) if self.show else scores
+        if self.part:
+            found = found.filter(part=self.part)
+        if self.error:
+            found = found.filter(errors__contains=f"{ERROR_MARK}{self.error}{ERROR_MARK}")
+        return found.filter(item__name__icontains=self.q) if self.q else found
+
+
+EVERYTHING = ItemQuery()
+
+
+@dataclass(frozen=True)
+class ItemLine:
+    """One item of a grading with its own figures."""
+
+    name: str
+    is_missing: bool
+    figures: tuple[Figure, ...]
+    counts: dict[str, int]
+    score: float | None
+    part: str | None
+    """None where the reader may not know."""
+    errors: list[str] | None
+
+    @property
+    def score_text(self) -> str:
+        return show(self.score)
+
+    @property
+    def scores(self) -> dict[str, float | None]:
+        return {figure.key: figure.value for figure in self.figures}
+
+
+@dataclass(frozen=True)
+class ItemHead:
+    """A heading and the query that orders by it, or turns the order round."""
+
+    label: str
+    help: str
+    query: str
+    aria_sort: str
+    """Of the column that the list is ordered by; empty elsewhere."""
+    is_better_low: bool = False
+
+
+@dataclass(frozen=True)
+class ItemList:
+    page: Page[ItemScore]
+    name_head: ItemHead
+    score_head: ItemHead
+    heads: tuple[ItemHead, ...]
+    """Of the figures."""
+    lines: list[ItemLine]
+    asked: ItemQuery
+    part_name: str
+    """What the parts are; empty where there are none to be told."""
+    parts: list[str]
+    errors: list[str]
+    query: str
+    """The parameters of the list, encoded, without the page."""
+    grading: str
+    """The earlier result that is looked at; empty for the one that counts."""
+    is_summarised: bool
+    """Whether the scores to sort by are all there, as far as this page can tell."""
+
+    orders: dict[str, str]
+    """What the form offers: words by key, with the order that is asked for."""
+
+    shown = SHOWN
+
+    @property
+    def has_facts(self) -> bool:
+        return any("facts" in line.counts for line in self.lines)
+
+    @property
+    def shows_errors(self) -> bool:
+        return bool(self.errors)
+
+
+def orders_of(grading: Grading) -> dict[str, ItemOrder]:
+    return item_orders(item_columns(grading))
+
+
+def item_scores(grading: Grading, asked: ItemQuery = EVERYTHING) -> QuerySet[ItemScore]:
+    """The scored items that are asked for, without their gold, which is large."""
+    scores = grading.item_scores.select_related("item").defer("item__gold", "item__facts")
+    return asked.filtered(scores).order_by(*orders_of(grading)[asked.order].terms)
+
+
+def item_list(
+    user: Viewer,
+    submission: Submission,
+    grading: Grading,
+    *,
+    page: str,
+    asked: ItemQuery = EVERYTHING,
+    earlier: str = "",
+) -> ItemList:
+    """A page of the items. Three queries; `earlier` is the number of an earlier grading."""
+    level = require_items(user, submission, grading.release)
+    asked = asked.at(level, grading)
+    shown = Paginator(item_scores(grading, asked), PER_PAGE).get_page(page)
+    lines = [item_line(submission, grading, score, level) for score in shown]
+    parts, errors = _choices(grading) if level == Phase.Diagnostics.FACTS else ([], [])
+    kept = ({"grading": earlier} if earlier else {}) | asked.parameters
+    orders, columns = orders_of(grading), item_columns(grading)
+    return ItemList(
+        page=shown,
+        name_head=_head("Document", "By name", (NAME,), kept),
+        score_head=_head("Score", _SCORE_HELP, (HARDEST, EASIEST), kept),
+        heads=tuple(_figure_head(column, kept) for column in columns),
+        lines=lines,
+        asked=asked,
+        part_name=submission.phase.board.spec.part_name if parts else "",
+        parts=parts,
+        errors=errors,
+        query=urlencode(kept),
+        grading=earlier,
+        orders={key: orders[key].words for key in (*ORDERS, asked.order)},
+        is_summarised=all(score.figures is not None for score in shown),
+    )
+
+
+def _figure_head(column: Column, kept: Mapping[str, str]) -> ItemHead:
+    """The worst first, which is what readers of single items look for; then the best."""
+    worst, best = f"-{column.key}", column.key
+    return _head(column.label, column.help, (worst, best), kept, column.direction)
+
+
+def _head(
+    label: str, words: str, orders: Sequence[str], kept: Mapping[str, str], direction: str = "up"
+) -> ItemHead:
+    """`orders` are the one that a first choice gives, and the one of a second, if there is one;
+    the first is ascending unless the `direction` that is better is down."""
+    current = kept.get("order", "")
+    following = orders[-1] if current == orders[0] else orders[0]
+    aria_sort = ""
+    if current in orders:
+        is_ascending = (current == orders[0]) == (direction == "up")
+        aria_sort = "ascending" if is_ascending else "descending"
+    query = urlencode({**kept, "order": following})
+    return ItemHead(label, words, query, aria_sort, is_better_low=direction == "down")
+
+
+def item_line(
+    submission: Submission, grading: Grading, score: ItemScore, level: Phase.Diagnostics
+) -> ItemLine:
+    """An item's figures are those of a submission that consists of it alone."""
+    spec = submission.phase.board.spec
+    columns = item_columns(grading)
+    result: dict[str, Any] = score.result
+    alone = spec.aggregate([result], spec.check_options(grading.options))
+    tells_all = level == Phase.Diagnostics.FACTS
+    return ItemLine(
+        name=score.item.name,
+        is_missing=alone.missing > 0,
+        figures=tuple(figure(column, alone.scores, alone.counts) for column in columns),
+        counts=alone.counts,
+        score=score.score,
+        part=score.part if tells_all else None,
+        errors=score.error_names if tells_all else None,
+    )
+
+
+def _choices(grading: Grading) -> tuple[list[str], list[str]]:
+    """The parts and the kinds of errors that the grading has. One query."""
+    pairs = grading.item_scores.order_by().values_list("part", "errors").distinct()
+    parts: set[str] = set()
+    errors: set[str] = set()
+    for part, named in pairs:
+        parts.add(part or "")
+        errors.update(named.split(ERROR_MARK))
+    return sorted(parts - {""}), sorted(errors - {""})
+
+
+def neighbours(grading: Grading, score: ItemScore, asked: ItemQuery) -> tuple[str, str]:
+    """The names of the items before and after in the order asked for, empty at the ends."""
+    items = asked.filtered(ItemScore.objects.filter(grading=grading))
+    names: list[Any] = [
+        rows.values_list("item__name", flat=True).first() or ""
+        for rows in orders_of(grading)[asked.order].sides(items, score)
+    ]
+    return names[0], names[1]
+
+
+_RANGES = 10
+# 0.7 is seven tenths, however it is stored.
+_NEARLY = 1e-9
+
+
+def score_chart(user: Viewer, submission: Submission, grading: Grading) -> BoardChart:
+    """404 unless the reader may see single items. One query."""
+    require_items(user, submission, grading.release)
+    counts = [0] * _RANGES
+    unscored = 0
+    tenths = grading.item_scores.order_by().annotate(
+        tenth=Floor(F("score") * float(_RANGES) + _NEARLY)
+    )
+    for tenth, count in tenths.values_list("tenth").annotate(Count("pk")):
+        if tenth is None:
+            unscored += count
+        else:
+            counts[max(0, min(int(tenth), _RANGES - 1))] += count
+    bars = tuple(Bar(i / _RANGES, (i + 1) / _RANGES, count) for i, count in enumerate(counts))
+    told = "How many items have which score, each as if it were the whole submission."
+    if unscored:
+        told += f" Without a score of their own, and not here: {unscored:,}."
+    return BoardChart(
+        key="scores",
+        title="Scores of the items",
+        told=told,
+        shape=Bars(Axis("Score of the item", "%", 0), "Items", bars) if any(counts) else None,
+        too_little="No item has a score of its own.",
+    )
+
+
+def score_picture(chart: BoardChart, form: Form, size: str = "") -> bytes:
+    """Of a chart with a shape, drawn once for what it says. Raises DrawingError."""
+    assert chart.shape is not None
+    if form == "png":
+        return kept_png(chart.shape)
+    sketch = Sketch(chart.shape, Words(chart.title, chart.told), ROOMS[size])
+    return kept_svgs({size: sketch})[size].encode()
+
+
+def score_frame(chart: BoardChart) -> Picture:
+    """The picture as a page shows it before it is drawn: its size is known."""
+    return Picture(chart, *(Size(room.width, BARS_HEIGHT) for room in ROOMS.values()))

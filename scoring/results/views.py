@@ -1,0 +1,79 @@
+"""Pages of results: one item of a submission, the chart of its scores, entries side by side."""
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.cache import patch_cache_control, patch_vary_headers
+from django.views.decorators.http import require_safe
+
+from portal.datasets.rendering import sandboxed_html_response
+from scoring.access import board_for, submission_for
+from scoring.grading.selectors import finished_grading
+from scoring.leaderboard.services import ask_for_replicates
+from scoring.leaderboard.views import asked_size, chart_response, known_form
+
+from .compared import ComparisonRefused, entry_numbers
+from .comparisons import comparison
+from .item_lists import ItemQuery, score_chart, score_picture
+from .items import item_page, rendered_item
+
+
+@require_safe
+def item(request: HttpRequest, pk: int, name: str) -> HttpResponse:
+    found = submission_for(request.user, pk)
+    page = item_page(
+        request.user,
+        found,
+        name,
+        wanted=request.GET.get("grading", ""),
+        asked=asked_items(request),
+        which=request.GET.get("facts", ""),
+    )
+    return render(request, "scoring/results/item.html", {"page": page})
+
+
+@require_safe
+def rendered(request: HttpRequest, pk: int, name: str, side: str) -> HttpResponse:
+    """Gold or prediction of an item as a page of its own, for a sandboxed frame."""
+    found = submission_for(request.user, pk)
+    wanted = request.GET.get("grading", "")
+    return sandboxed_html_response(rendered_item(request.user, found, name, side, wanted))
+
+
+def asked_items(request: HttpRequest) -> ItemQuery:
+    asked = {name: request.GET.get(name, "") for name in ("order", "show", "part", "error", "q")}
+    return ItemQuery.parse(**asked)
+
+
+@require_safe
+def score_file(request: HttpRequest, pk: int, form: str) -> HttpResponse:
+    """The spread of the scores of a submission's items; 404 where these are not shown."""
+    known = known_form(form)
+    found = submission_for(request.user, pk)
+    grading = finished_grading(request.user, found, request.GET.get("grading", ""))
+    chart, size = score_chart(request.user, found, grading), asked_size(request)
+    name = f"submission-{found.pk}-{chart.key}"
+    response = chart_response(chart, known, size, name, lambda: score_picture(chart, known, size))
+    patch_vary_headers(response, ["Cookie"])
+    patch_cache_control(response, private=True, no_cache=True)
+    return response
+
+
+@require_safe
+def compare(request: HttpRequest, slug: str) -> HttpResponse:
+    """Two to five entries of a board; asked for by htmx, only what becomes ready by and by."""
+    board = board_for(request.user, slug)
+    asked = request.GET.getlist("entries")
+    template = "scoring/results/compare.html"
+    try:
+        page = comparison(request.user, board, entry_numbers(asked))
+    except ComparisonRefused as refusal:
+        # Without any entry it is the page that says how to choose some.
+        context = {"board": board, "refusal": str(refusal) if asked else ""}
+        return render(request, template, context, status=400 if asked else 200)
+    if page.is_exact and not page.is_ready:
+        ask_for_replicates(page.gradings)
+    if request.headers.get("HX-Request"):
+        template += "#tests"
+    response = render(request, template, {"board": board, "page": page})
+    response["Vary"] = "HX-Request, Cookie"
+    return response

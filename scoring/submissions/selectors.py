@@ -1,0 +1,394 @@
+"""What the pages of submissions show, and how to cite a submission."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Any, TypedDict
+from urllib.parse import quote
+
+from django.core.paginator import Page, Paginator
+from django.db.models import OuterRef, QuerySet, Subquery
+
+from portal.accounts.access import is_organiser
+from portal.accounts.models import User
+from portal.datasets.file_responses import TextFile
+from portal.datasets.models import Release
+from portal.datasets.publishing.citation import escape
+from portal.files.tables import LONG_IN_TYPEWRITER, breakable
+from portal.jobs.selectors import StageLog
+from scoring.access import (
+    Rights,
+    Viewer,
+    are_scores_told,
+    diagnostics_for,
+    is_rounding,
+    is_time_to_tell,
+    may_open_items,
+    may_publish,
+    rights_for,
+)
+from scoring.benchmarks import deciding_column
+from scoring.grading.likeness import AlikeLine, alike_lines
+from scoring.grading.selectors import (
+    HistoryLine,
+    Progress,
+    earlier_grading,
+    grading_history,
+    grading_progress,
+    grading_stages,
+    gradings_in_force,
+)
+from scoring.leaderboard.figures import (
+    Figure,
+    FigureGroup,
+    PartTable,
+    ViewFigures,
+    columns_of,
+    figure,
+    figure_groups,
+    other_counts,
+    part_tables,
+    view_figures,
+)
+from scoring.leaderboard.services import told_intervals
+from scoring.leaderboard.telling import (
+    PartFigure,
+    as_told,
+    part_figures,
+    shown_part_words,
+    told_columns,
+    told_views,
+)
+from scoring.models import Board, Entry, Grading, ModelCard, Phase, Submission
+from scoring.models.boards import moment
+
+
+def submission_bibtex(
+    submission: Submission, grading: Grading | None, *, url: str, accessed: date
+) -> TextFile:
+    """An entry `@misc` with the system, the board, the version, what the result was computed by,
+    and where it was read.
+
+    `grading` is the result that the reader is shown, if there is one; `url` is that of the
+    submission's page.
+    """
+    board = submission.phase.board
+    title = f"{submission.name} on {board.title}"
+    published = f"Leaderboard {board.title}, phase {submission.phase.title}"
+    fields = {
+        "title": f"{{{escape(title)}}}",
+        "author": f"{{{escape(submission.organisation)}}}" if submission.organisation else "",
+        "year": str(submission.created_at.year),
+        "howpublished": escape(published),
+        "version": str(submission.version),
+        "note": f"Submission {submission.pk}, version {submission.version}. "
+        f"{_graded(grading)}Accessed {accessed.isoformat()}",
+        "urldate": accessed.isoformat(),
+        "url": quote(url, safe="/:;?&=#%+,.@!~*'()[]_-$"),
+    }
+    lines = [f"  {key} = {{{value}}}" for key, value in fields.items() if value]
+    key = f"{_letters(board.slug)}-{_letters(submission.name)}-{submission.pk}"
+    text = f"@misc{{{key},\n" + ",\n".join(lines) + "\n}\n"
+    return TextFile(f"{key}.bib", "application/x-bibtex", text)
+
+
+def _graded(grading: Grading | None) -> str:
+    """The release of the gold and the signature: without them a figure cannot be computed again."""
+    if grading is None:
+        return ""
+    release = f"{grading.release.dataset.title} {grading.release.version}"
+    signature = breakable(grading.signature, escape, longest=LONG_IN_TYPEWRITER)
+    return rf"Gold: {escape(release)}. Signature: \texttt{{{signature}}}. "
+
+
+def _letters(text: str) -> str:
+    """Letters, digits and hyphens, whatever the text has.
+
+    >>> _letters("Qwen3-VL (8B) 😀"), _letters("😀")
+    ('qwen3-vl-8b', 'x')
+    """
+    return re.sub("[^a-z0-9]+", "-", text.lower()).strip("-") or "x"
+
+
+PER_PAGE = 50
+
+
+@dataclass(frozen=True)
+class SubmissionLine:
+    """A submission in a list: its latest grading and the figure its board is ordered by."""
+
+    submission: Submission
+    grading: Grading | None
+    figure: Figure | None
+
+
+@dataclass(frozen=True)
+class SubmissionList:
+    page: Page[Submission]
+    lines: list[SubmissionLine]
+
+
+def own_submissions(user: Viewer, page: str) -> SubmissionList:
+    """One's own, and those of one's teams."""
+    return _list(user, Submission.objects.kept_by(user), page)
+
+
+def board_submissions(user: Viewer, board: Board, page: str) -> SubmissionList:
+    return _list(user, Submission.objects.filter(phase__board=board), page)
+
+
+def _list(user: Viewer, submissions: QuerySet[Submission], page: str) -> SubmissionList:
+    """Three queries, however many there are."""
+    shown = Paginator(for_lists(submissions), PER_PAGE).get_page(page)
+    return SubmissionList(shown, submission_lines(user, list(shown)))
+
+
+def for_lists(submissions: QuerySet[Submission]) -> QuerySet[Submission]:
+    """Newest first, with all that a line shows of them but their gradings."""
+    return submissions.select_related("phase__board", "owner", "team").order_by("-id")
+
+
+def submission_lines(user: Viewer, submissions: Sequence[Submission]) -> list[SubmissionLine]:
+    """The submissions with their newest gradings, as the user is told of them. One query."""
+    in_force = Grading.objects.in_force().filter(submission=OuterRef("submission"))
+    newest = in_force.order_by("-id").values("id")
+    gradings = Grading.objects.filter(submission__in=submissions, id=Subquery(newest[:1]))
+    by_submission = {grading.submission_id: grading for grading in gradings}
+    return [_line(user, each, by_submission.get(each.pk)) for each in submissions]
+
+
+def _line(user: Viewer, submission: Submission, grading: Grading | None) -> SubmissionLine:
+    if grading is None or grading.state != Grading.State.DONE:
+        return SubmissionLine(submission, grading, None)
+    grading = as_told(user, submission.phase, grading)
+    if not grading.scores:
+        return SubmissionLine(submission, grading, None)
+    columns = columns_of(submission.phase.board.spec, grading.options)
+    if is_rounding(user, submission.phase):
+        columns = told_columns(submission.phase, columns)
+    shown = figure(deciding_column(columns), grading.scores, grading.counts)
+    return SubmissionLine(submission, grading, shown)
+
+
+@dataclass(frozen=True)
+class SubmissionPage:
+    """One submission as one reader may see it."""
+
+    submission: Submission
+    grading: Grading | None
+    progress: Progress | None
+    """While it is being graded, and for its keepers only."""
+    stages: StageLog | None
+    """What happened to the grading's jobs, for its keepers only."""
+    groups: list[FigureGroup]
+    views: list[ViewFigures]
+    parts: list[PartTable]
+    counts: list[Figure]
+    """What was counted and is no column, such as all facts."""
+    words: Sequence[str]
+    """What the options of the result do not say by themselves."""
+    entry: Entry | None
+    history: list[HistoryLine]
+    """Every result there was, newest first; empty where there is only one."""
+    is_earlier: bool
+    """Whether an earlier result is shown than the one that counts."""
+    newer: Submission | None
+    """The version after this one, for its keepers."""
+    rights: Rights
+    is_organiser: bool
+    shows_items: bool
+    may_open_items: bool
+    """Whether its items are such that everybody may be let read them."""
+    may_be_public: bool
+    """Whether this reader, who steers it, may publish what is done."""
+    are_scores_told: bool
+    is_rounded: bool
+    """Whether the figures were rounded for this reader."""
+    part_words: str
+    """Whose items the figures count, where the phase is in parts."""
+    part_figures: list[PartFigure]
+    """For organisers: the leaderboard's figures of both parts."""
+    alike: list[AlikeLine]
+    """For organisers: submissions with almost the same predictions."""
+
+    @property
+    def card(self) -> list[tuple[str, str]]:
+        """What the model card says further, as (label, words); links and long texts apart."""
+        return card_lines(self.submission)
+
+    @property
+    def has_intervals(self) -> bool:
+        return any(group.has_intervals for group in self.groups)
+
+    @property
+    def query(self) -> str:
+        """Keeps links to an earlier result; empty for the one that counts."""
+        return f"grading={self.grading.pk}" if self.grading and self.is_earlier else ""
+
+    @property
+    def is_done(self) -> bool:
+        return self.grading is not None and self.grading.state == Grading.State.DONE
+
+    @property
+    def is_keeper(self) -> bool:
+        return self.rights.is_keeper
+
+    @property
+    def is_read_only(self) -> bool:
+        """Whether somebody reads it whole who decides nothing: who submitted it left its team."""
+        return self.rights.is_keeper and not self.rights.may_steer
+
+    @property
+    def may_cancel(self) -> bool:
+        return self._may_steer and self.grading is not None and not self.grading.is_finished
+
+    @property
+    def may_retry(self) -> bool:
+        return (
+            self._may_steer
+            and self.grading is not None
+            and self.grading.state in {Grading.State.FAILED, Grading.State.CANCELLED}
+        )
+
+    @property
+    def is_withdrawn(self) -> bool:
+        return self.submission.withdrawn_at is not None
+
+    @property
+    def may_publish(self) -> bool:
+        return self._can_be_published and self.may_be_public
+
+    @property
+    def awaits_confirmation(self) -> bool:
+        """Whether it could be published once the reader's email address is confirmed."""
+        return self._can_be_published and not self.may_be_public
+
+    @property
+    def _can_be_published(self) -> bool:
+        """Also anew, when a later grading than the published one is done."""
+        is_published = self.entry is not None and self.entry.grading == self.grading
+        is_ready = self.is_done and is_time_to_tell(self.submission.phase)
+        return self._may_steer and is_ready and not is_published and not self.is_withdrawn
+
+    @property
+    def _may_steer(self) -> bool:
+        return self.rights.may_steer and not self.is_earlier
+
+    @property
+    def may_unpublish(self) -> bool:
+        return self._may_steer and self.entry is not None
+
+    @property
+    def may_withdraw(self) -> bool:
+        return self.rights.may_withdraw and not self.is_withdrawn
+
+    @property
+    def may_replace(self) -> bool:
+        """Whether a new version can be sent: once, whatever became of this one."""
+        return self.rights.may_replace and self.newer is None
+
+    @property
+    def may_choose_items(self) -> bool:
+        """Whether the reader decides who may read the single items."""
+        return self.rights.may_steer and self.may_open_items and not self.is_withdrawn
+
+    @property
+    def has_acts(self) -> bool:
+        """Whether anything can be done with it that does not stand beside its state."""
+        return self.may_replace or self.may_withdraw or self.may_choose_items or self.is_organiser
+
+    @property
+    def told_from(self) -> str:
+        return moment(self.submission.phase, self.submission.phase.scores_after)
+
+
+def submission_page(user: Viewer, submission: Submission, wanted: str = "") -> SubmissionPage:
+    """A published submission is shown to others with the figures that are published.
+
+    `wanted` is the number of an earlier grading; 404 for any other.
+    """
+    rights, organiser = rights_for(user, submission), is_organiser(user)
+    entry = Entry.objects.filter(grading__submission=submission).select_related("grading").first()
+    gradings = gradings_in_force(submission)
+    current = next(iter(gradings), None)
+    if not rights.is_keeper:
+        shown = entry.grading_id if entry else None
+        current = next((each for each in gradings if each.pk == shown), None)
+    grading = earlier_grading(user, submission, wanted) if wanted else current
+    if grading is not None:
+        grading = as_told(user, submission.phase, grading)
+    done = grading if grading and grading.state == Grading.State.DONE else None
+    return SubmissionPage(
+        submission=submission,
+        grading=grading,
+        progress=grading_progress(grading) if grading and not grading.is_finished else None,
+        stages=grading_stages(grading) if grading and rights.is_keeper else None,
+        **(_result(user, submission.phase, done) if done and done.scores else _NO_RESULT),
+        entry=entry,
+        history=grading_history(user, submission, gradings, current),
+        is_earlier=grading != current,
+        newer=Submission.objects.filter(replaces=submission).first() if rights.is_keeper else None,
+        rights=rights,
+        is_organiser=organiser,
+        shows_items=done is not None and _shows_items(user, submission, done.release),
+        may_open_items=may_open_items(submission.phase, submission.phase.release),
+        may_be_public=user.is_authenticated and _may_be_public(user, rights, done),
+        are_scores_told=are_scores_told(user, submission.phase),
+        is_rounded=is_rounding(user, submission.phase),
+        part_words=shown_part_words(user, submission.phase),
+        part_figures=part_figures(submission.phase, done) if done and organiser else [],
+        alike=alike_lines(submission) if organiser else [],
+    )
+
+
+def card_lines(card: ModelCard) -> list[tuple[str, str]]:
+    """The short fields of a model card that are filled in, beyond name, kind, size and maker."""
+    lines: list[tuple[str, Any]] = [
+        ("Weights", {True: "open", False: "closed", None: ""}[card.open_weights]),
+        ("Architecture", card.get_architecture_display()),
+        ("Licence", card.licence),
+        ("Released", f"{card.released_on:%-d %B %Y}" if card.released_on else ""),
+        ("Output tokens", "" if card.output_tokens is None else f"{card.output_tokens:,}"),
+        ("Cost", "" if card.cost is None else f"{card.cost.normalize():,f} US dollars"),
+    ]
+    return [(label, words) for label, words in lines if words]
+
+
+def _shows_items(user: Viewer, submission: Submission, release: Release) -> bool:
+    return diagnostics_for(user, submission, release) != Phase.Diagnostics.AGGREGATES
+
+
+def _may_be_public(user: User, rights: Rights, done: Grading | None) -> bool:
+    """Asked only where there is something that the reader could publish."""
+    return done is not None and rights.may_steer and may_publish(user)
+
+
+class _Result(TypedDict):
+    """What a page shows of a finished grading."""
+
+    groups: list[FigureGroup]
+    views: list[ViewFigures]
+    parts: list[PartTable]
+    counts: list[Figure]
+    words: Sequence[str]
+
+
+_NO_RESULT = _Result(groups=[], views=[], parts=[], counts=[], words=())
+
+
+def _result(user: Viewer, phase: Phase, done: Grading) -> _Result:
+    spec = phase.board.spec
+    options = spec.check_options(done.options)
+    columns, views = spec.columns_for(options), spec.views_for(options)
+    figures = spec.figures_for(options)
+    if is_rounding(user, phase):
+        columns = told_columns(phase, columns)
+        views = told_views(phase, views)
+    return _Result(
+        groups=figure_groups(columns, done.scores, done.counts, told_intervals(phase, done.pk)),
+        views=view_figures(views, done.scores, done.counts),
+        parts=part_tables(done, figures),
+        counts=other_counts(figures, done.counts),
+        words=spec.words(options),
+    )

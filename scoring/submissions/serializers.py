@@ -1,0 +1,338 @@
+"""JSON forms of submissions and their gradings."""
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from portal.accounts.models import display_name
+from scoring.models import Grading, Submission
+from scoring.models.submissions import CARD_FIELDS
+
+from .selectors import SubmissionLine, SubmissionPage
+from .services import CheckedUpload
+
+
+class StageSerializer(serializers.Serializer[Any]):
+    """A line of the stage log; `until` where it tells of several jobs at once."""
+
+    at = serializers.DateTimeField()
+    until = serializers.DateTimeField(allow_null=True)
+    text = serializers.CharField()
+    is_trouble = serializers.BooleanField()
+
+
+class QueueSerializer(serializers.Serializer[Any]):
+    """Where an unfinished grading stands. Null is what is not known."""
+
+    jobs_before = serializers.IntegerField(
+        allow_null=True, help_text="Jobs of others before its next one; null if none is due."
+    )
+    running = serializers.IntegerField(help_text="Its own jobs at work.")
+    workers = serializers.IntegerField(help_text="Worker processes seen at work just now.")
+    expected_wait = serializers.DurationField(allow_null=True)
+    rate = serializers.FloatField(allow_null=True, help_text="Items per second.")
+    time_left = serializers.DurationField(allow_null=True)
+
+
+class GradingSerializer(serializers.ModelSerializer[Grading]):
+    """A grading; scores are rates in [0, 1], unrounded, null where nothing was scored."""
+
+    release = serializers.CharField(source="release.version")
+    items_done = serializers.SerializerMethodField()
+    scores = serializers.DictField(child=serializers.FloatField(allow_null=True))
+    counts = serializers.DictField(child=serializers.IntegerField())
+    subsets = serializers.DictField(
+        child=serializers.DictField(child=serializers.FloatField(allow_null=True))
+    )
+
+    parts = serializers.SerializerMethodField()
+    views = serializers.SerializerMethodField()
+    queue = serializers.SerializerMethodField()
+    stages = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Grading
+        fields = [
+            "id",
+            "state",
+            "release",
+            "signature",
+            "items_total",
+            "items_done",
+            "missing",
+            "scores",
+            "counts",
+            "parts",
+            "views",
+            "subsets",
+            "error",
+            "queue",
+            "stages",
+            "created_at",
+            "finished_at",
+        ]
+
+    @extend_schema_field(QueueSerializer(allow_null=True))
+    def get_queue(self, _: Grading) -> Any:
+        """While it is graded, for its keepers."""
+        progress = self.context.get("progress")
+        return None if progress is None else QueueSerializer(progress.standing).data
+
+    @extend_schema_field(StageSerializer(many=True, allow_null=True))
+    def get_stages(self, _: Grading) -> Any:
+        """For its keepers: what became of it, step by step."""
+        stages = self.context.get("stages")
+        return None if stages is None else StageSerializer(stages.lines, many=True).data
+
+    def get_parts(self, grading: Grading) -> dict[str, dict[str, float | None]] | None:
+        """For organisers, of a phase in parts: the scores of `public` and `private`. Others read
+        those of one part as `scores`."""
+        return grading.parts or None if self.context.get("shows_parts") else None
+
+    def get_views(self, _: Grading) -> dict[str, dict[str, float | None]]:
+        """By view, the scores of its columns."""
+        views = self.context["views"]
+        return {view.key: {each.key: each.value for each in view.figures} for view in views}
+
+    def get_items_done(self, grading: Grading) -> int:
+        progress = self.context.get("progress")
+        if progress is not None:
+            return int(progress.done)
+        is_done = grading.state == Grading.State.DONE
+        return grading.items_total if is_done else grading.item_scores.count()
+
+
+def _team_field() -> serializers.SlugField:
+    """Read only."""
+    return serializers.SlugField(
+        source="team.slug",
+        allow_null=True,
+        default=None,
+        help_text="Of the team it belongs to; null: its owner alone.",
+    )
+
+
+class HistorySerializer(serializers.Serializer[Any]):
+    """A result that the submission has or had. `score` is the deciding one; null while untold."""
+
+    id = serializers.IntegerField(source="grading.pk")
+    release = serializers.CharField(source="grading.release.version")
+    signature = serializers.CharField(source="grading.signature")
+    finished_at = serializers.DateTimeField(source="grading.finished_at")
+    regrade = serializers.IntegerField(
+        source="grading.regrade_id", allow_null=True, help_text="The re-grade it was made in."
+    )
+    score = serializers.FloatField(source="figure.value", allow_null=True, default=None)
+    is_current = serializers.BooleanField()
+
+
+class SubmissionSerializer(serializers.ModelSerializer[Submission]):
+    """A submission as its reader may see it; owner and file name are for its keepers."""
+
+    board = serializers.SlugField(source="phase.board.slug")
+    phase = serializers.SlugField(source="phase.slug")
+    team = _team_field()
+    owner = serializers.SerializerMethodField()
+    filename = serializers.SerializerMethodField()
+    grading = serializers.SerializerMethodField()
+    history = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Submission
+        fields = [
+            "id",
+            "board",
+            "phase",
+            "team",
+            "owner",
+            *CARD_FIELDS,
+            "filename",
+            "publication",
+            "version",
+            "replaces",
+            "withdrawn_at",
+            "verdict",
+            "verdict_reason",
+            "is_pinned",
+            "has_open_items",
+            "is_sample",
+            "created_at",
+            "grading",
+            "history",
+        ]
+
+    @property
+    def page(self) -> SubmissionPage:
+        page: SubmissionPage = self.context["page"]
+        return page
+
+    def get_owner(self, submission: Submission) -> str | None:
+        return display_name(submission.owner) if self.page.is_keeper else None
+
+    def get_filename(self, submission: Submission) -> str | None:
+        return submission.filename if self.page.is_keeper else None
+
+    @extend_schema_field(HistorySerializer(many=True))
+    def get_history(self, _: Submission) -> Any:
+        """Newest first; empty where there was one result only."""
+        return HistorySerializer(self.page.history, many=True).data
+
+    @extend_schema_field(GradingSerializer(allow_null=True))
+    def get_grading(self, _: Submission) -> Any:
+        if self.page.grading is None:
+            return None
+        context = {
+            "progress": self.page.progress,
+            "stages": self.page.stages,
+            "views": self.page.views,
+            "shows_parts": self.page.is_organiser,
+        }
+        return GradingSerializer(self.page.grading, context=context).data
+
+
+class SubmissionLineSerializer(serializers.ModelSerializer[Submission]):
+    """A submission in a list, with the state of its latest grading."""
+
+    board = serializers.SlugField(source="phase.board.slug")
+    phase = serializers.SlugField(source="phase.slug")
+    team = _team_field()
+    owner = serializers.CharField(source="owner.get_short_name")
+    state = serializers.ChoiceField(choices=Grading.State.choices, allow_null=True)
+
+    class Meta:
+        model = Submission
+        fields = [
+            "id",
+            "board",
+            "phase",
+            "team",
+            "owner",
+            "name",
+            "publication",
+            "is_sample",
+            "created_at",
+            "state",
+        ]
+
+    def to_representation(self, instance: Any) -> dict[str, Any]:
+        line: SubmissionLine = instance
+        submission: Any = line.submission
+        submission.state = line.grading.state if line.grading else None
+        return super().to_representation(submission)
+
+
+class NewSubmissionSerializer(serializers.ModelSerializer[Submission]):
+    """A model card and a file."""
+
+    phase = serializers.SlugField(
+        required=False, default="", help_text="A phase's slug; not needed where one is open."
+    )
+    file = serializers.FileField(help_text="ZIP, JSON Lines or gzipped JSON Lines.")
+    accept_missing = serializers.BooleanField(
+        required=False, default=False, help_text="Submit although documents have no prediction."
+    )
+    letter = serializers.BooleanField(
+        required=False, default=False, help_text="Send an e-mail when it is graded."
+    )
+    replaces = serializers.IntegerField(
+        required=False,
+        default=None,
+        allow_null=True,
+        help_text="The submission of one’s own, or of one’s team, to this board that this is a new "
+        "version of; it belongs to whom that belongs to.",
+    )
+    team = serializers.SlugField(
+        required=False,
+        default=None,
+        allow_null=True,
+        help_text="The team that it belongs to, one of one’s own; null: oneself alone.",
+    )
+    key = serializers.CharField(
+        required=False,
+        default="",
+        max_length=40,
+        source="form_key",
+        help_text="Sent twice with the same key, a submission is made once.",
+    )
+
+    class Meta:
+        model = Submission
+        fields = [
+            "phase",
+            "team",
+            "file",
+            "accept_missing",
+            "letter",
+            "replaces",
+            "key",
+            *CARD_FIELDS,
+        ]
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Fills in nothing; what the board asks of the card must be there."""
+        lacking = [name for name in self.context["required"] if attrs.get(name) in (None, "")]
+        if lacking:
+            raise serializers.ValidationError(dict.fromkeys(lacking, "This board asks for it."))
+        return attrs
+
+
+class FaultSerializer(serializers.Serializer[Any]):
+    file = serializers.CharField()
+    line = serializers.IntegerField(help_text="From 1; 0 for the file as a whole.")
+    id = serializers.CharField(allow_null=True)
+    message = serializers.CharField()
+
+
+class RefusalSerializer(serializers.Serializer[Any]):
+    """Why nothing was submitted. Without faults it is the missing ids that were not accepted."""
+
+    detail = serializers.CharField(
+        help_text="Names accept_missing where the submitter may choose to leave ids out."
+    )
+    faults = FaultSerializer(many=True, source="shown_faults")
+    fault_count = serializers.IntegerField()
+    missing = serializers.ListField(
+        child=serializers.CharField(),
+        source="shown_missing",
+        help_text="The first of them; none where the ids of the phase are not public.",
+    )
+    missing_count = serializers.IntegerField()
+
+
+class CheckRequestSerializer(serializers.Serializer[Any]):
+    """A file to look through, for a phase."""
+
+    phase = serializers.SlugField(
+        required=False, default="", help_text="A phase's slug; not needed where one is open."
+    )
+    file = serializers.FileField(help_text="ZIP, JSON Lines or gzipped JSON Lines.")
+
+
+class CheckSerializer(RefusalSerializer):
+    """What is in a file; `detail` is empty where nothing speaks against submitting it."""
+
+    detail = serializers.SerializerMethodField()  # type: ignore[assignment]
+    predictions = serializers.SerializerMethodField()
+
+    def get_detail(self, checked: CheckedUpload) -> str:
+        is_clean = not checked.fault_count and not checked.missing
+        return "" if is_clean else checked.detail
+
+    def get_predictions(self, checked: CheckedUpload) -> int:
+        return len(checked.predictions)
+
+
+class VerdictSerializer(serializers.Serializer[Any]):
+    verdict = serializers.ChoiceField(choices=Submission.Verdict.choices, allow_blank=True)
+    reason = serializers.CharField(
+        required=False, default="", allow_blank=True, help_text="Public; needed to disqualify."
+    )
+
+
+class PinSerializer(serializers.Serializer[Any]):
+    is_pinned = serializers.BooleanField()
+
+
+class OpenItemsSerializer(serializers.Serializer[Any]):
+    has_open_items = serializers.BooleanField(help_text="Whether everybody may read them.")

@@ -1,0 +1,446 @@
+"""Submissions: checked, taken as a whole or not at all, published, verified, withdrawn.
+
+An upload is checked before anything is stored, and every fault is reported, not only the first.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import IO, Any
+from uuid import uuid4
+
+from django.contrib.auth.models import AnonymousUser
+from django.core.files.base import File
+from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from portal.accounts.access import is_organiser
+from portal.accounts.models import Team, TeamMember, User
+from portal.accounts.teams.selectors import team_called
+from portal.audit.models import record_event
+from portal.files.uploads import archive_limits
+from scoring.access import Viewer, is_time_to_tell, may_open_items, may_open_release, may_publish
+from scoring.benchmarks import Payload, ReadFault, ReadLimits, check_predictions
+from scoring.boards.limits import LimitReached, hold_place, lock_team, refusal_for
+from scoring.grading.services import lock_phase, start_grading
+from scoring.leaderboard.services import bump_board, queue_ranking, set_figures
+from scoring.models import Board, Entry, Grading, Phase, Prediction, Submission, Window
+from scoring.models.boards import moment
+
+# What one page or one API answer can usefully show; the rest is counted.
+FAULTS_SHOWN = 200
+MISSING_SHOWN = 20
+
+
+@dataclass(frozen=True)
+class CheckedUpload:
+    """What an upload holds: predictions by item (ReleaseItem's key), its faults, the ids it lacks.
+
+    With any fault it cannot be taken. Missing ids can be, once the submitter says so, unless
+    `completeness_rule` says why the file must be complete. Missing ids are the release's, not the
+    submitter's: where the reader may not know them, they are counted but not named.
+    """
+
+    predictions: dict[int, Payload]
+    faults: tuple[ReadFault, ...]
+    fault_count: int
+    missing: tuple[str, ...]
+    completeness_rule: str = ""
+    names_missing: bool = True
+
+    def can_be_taken(self, *, accept_missing: bool) -> bool:
+        if self.fault_count:
+            return False
+        return not self.missing or (accept_missing and self.offers_missing)
+
+    @property
+    def offers_missing(self) -> bool:
+        """Whether the submitter may choose to submit it without the missing ids."""
+        return not self.completeness_rule
+
+    @property
+    def detail(self) -> str:
+        """What speaks against taking it, in a sentence or two."""
+        if self.fault_count:
+            return f"Faults in the file: {self.fault_count}. Nothing was submitted."
+        lacking = f"Documents without a prediction: {self.missing_count}."
+        if self.completeness_rule:
+            return f"{lacking} {self.completeness_rule} Nothing was submitted."
+        return f"{lacking} Nothing was submitted. Send accept_missing=true to submit all the same."
+
+    @property
+    def missing_count(self) -> int:
+        return len(self.missing)
+
+    @property
+    def shown_faults(self) -> Sequence[ReadFault]:
+        return self.faults[:FAULTS_SHOWN]
+
+    @property
+    def hidden_fault_count(self) -> int:
+        return self.fault_count - len(self.shown_faults)
+
+    @property
+    def shown_missing(self) -> Sequence[str]:
+        return self.missing[:MISSING_SHOWN] if self.names_missing else ()
+
+    @property
+    def hidden_missing_count(self) -> int:
+        return len(self.missing) - len(self.shown_missing)
+
+
+def check_upload(
+    *, phase: Phase, file: IO[bytes], filename: str, user: Viewer | None = None
+) -> CheckedUpload:
+    """Reads the file against the ids of the phase's release. Gold is never opened, only ids are.
+
+    `user` reads what is found; without one, nothing is named that is not public.
+    """
+    ids = dict(phase.items.order_by("position").values_list("name", "pk"))
+    limits = ReadLimits(archive=archive_limits())
+    lines = phase.board.spec.read_predictions(file, limits=limits)
+    check = check_predictions(lines, ids, name=filename)
+    return CheckedUpload(
+        predictions={ids[name]: line.payload for name, line in check.lines.items()},
+        faults=check.faults,
+        fault_count=len(check.faults) + check.faults_left_out,
+        missing=check.missing,
+        completeness_rule=phase.completeness_rule,
+        names_missing=may_open_release(user or AnonymousUser(), phase.release),
+    )
+
+
+PREDICTIONS_AT_ONCE = 200
+FILENAME = 200
+SUFFIXES = (".jsonl.gz", ".jsonl", ".zip")
+
+
+class SubmissionRefused(Exception):
+    """The phase takes no submission now, or this one cannot be taken. The message says why."""
+
+
+def check_open(*, phase: Phase, user: User) -> None:
+    """Raises SubmissionRefused while the phase takes nothing; organisers may try out a draft."""
+    board = phase.board
+    if board.state == Board.State.ARCHIVED:
+        raise SubmissionRefused("This board is archived and takes no submissions any more.")
+    if board.state == Board.State.DRAFT and not is_organiser(user):
+        raise SubmissionRefused("This board is not open yet.")
+    window = phase.window(timezone.now())
+    if window == Window.UPCOMING:
+        raise SubmissionRefused(f"“{phase.title}” opens on {moment(phase, phase.opens_at)}.")
+    if window == Window.CLOSED:
+        raise SubmissionRefused(f"“{phase.title}” closed on {moment(phase, phase.closes_at)}.")
+
+
+def check_team(*, team: Team | None, user: User, replaces: Submission | None = None) -> None:
+    """Raises SubmissionRefused for a team that the user cannot submit for, or for a new version
+    that would belong to somebody else than the version before."""
+    if team is not None and not TeamMember.objects.filter(team=team, user=user).exists():
+        raise SubmissionRefused(f"You are not in the team “{team.name}”.")
+    if replaces is not None and replaces.team_id != (team.pk if team else None):
+        raise SubmissionRefused("A new version belongs to whom the version before belongs to.")
+
+
+def check_organisation(*, organisation: str, user: User) -> None:
+    """Raises SubmissionRefused for the name of a team that the user is not in: readers would take
+    the result for the team's. Any other name is the submitter's word, and shown as that."""
+    team = team_called(organisation)
+    if team is None or is_organiser(user):
+        return
+    if not TeamMember.objects.filter(team=team, user=user).exists():
+        raise SubmissionRefused(
+            f"“{organisation}” is the name of a team here, and you are not in it. Ask its owner to "
+            "invite you, or name another organisation."
+        )
+
+
+def check_newest(replaces: Submission | None) -> None:
+    """Raises SubmissionRefused for the version before, if it has a newer one already."""
+    if replaces is not None and Submission.objects.filter(replaces=replaces).exists():
+        raise SubmissionRefused(f"There is a newer version of submission {replaces.pk} already.")
+
+
+def check_limits(*, phase: Phase, user: User, team: Team | None = None) -> None:
+    """Raises SubmissionRefused where the limits of the user, or of the team they submit for, are
+    spent, before work is done in vain.
+
+    The place itself is taken with the submission, where two tabs cannot both get the last one.
+    """
+    if not is_organiser(user) and (refusal := refusal_for(phase, user, team)):
+        raise SubmissionRefused(refusal)
+
+
+def find_submission(*, owner: User, form_key: str) -> Submission | None:
+    """What this form has sent already, if a second click or a reload sends it again."""
+    if not form_key:
+        return None
+    return Submission.objects.filter(owner=owner, form_key=form_key).first()
+
+
+def create_submission(
+    *,
+    phase: Phase,
+    owner: User,
+    card: Mapping[str, Any],
+    file: IO[bytes],
+    filename: str,
+    checked: CheckedUpload,
+    form_key: str = "",
+    team: Team | None = None,
+    replaces: Submission | None = None,
+    letter_origin: str = "",
+    is_sample: bool = False,
+) -> Submission:
+    """Stores a faultless upload and queues its grading, in one transaction.
+
+    `team` is the team it belongs to, if it is not the owner's alone. `replaces` is the version
+    before, of the same team or owner, which stays as it is. The same form sent twice gives one
+    submission: the second call returns the first's. Raises SubmissionRefused, with nothing stored,
+    if the upload has faults, lacks ids that it must name, the phase takes nothing, the owner is not
+    in the team, names another team as the organisation, or the limits of either are spent.
+    """
+    check_open(phase=phase, user=owner)
+    check_team(team=team, user=owner, replaces=replaces)
+    check_organisation(organisation=card.get("organisation", ""), user=owner)
+    check_limits(phase=phase, user=owner, team=team)
+    check_newest(replaces)
+    if not checked.can_be_taken(accept_missing=True):
+        raise SubmissionRefused(checked.detail)
+    submission = Submission(
+        phase=phase,
+        owner=owner,
+        team=team,
+        filename=filename[-FILENAME:],
+        form_key=form_key,
+        replaces=replaces,
+        letter_origin=letter_origin,
+        version=replaces.version + 1 if replaces else 1,
+        is_sample=is_sample,
+        **card,
+    )
+    file.seek(0)
+    submission.upload.save(_stored_name(filename), File(file), save=False)
+    try:
+        with transaction.atomic():
+            _store(submission, checked.predictions)
+    except IntegrityError:
+        submission.upload.delete(save=False)
+        first = find_submission(owner=owner, form_key=form_key)
+        if first is None:
+            # Somebody else sent a new version of the same submission at this moment.
+            check_newest(replaces)
+            raise
+        return first
+    except LimitReached as limit:
+        submission.upload.delete(save=False)
+        raise SubmissionRefused(str(limit)) from limit
+    except BaseException:
+        submission.upload.delete(save=False)
+        raise
+    return submission
+
+
+def _stored_name(filename: str) -> str:
+    """A name of ours: what somebody called a file never becomes a path."""
+    lowered = PurePosixPath(filename).name.lower()
+    return uuid4().hex + next((end for end in SUFFIXES if lowered.endswith(end)), ".bin")
+
+
+def _store(submission: Submission, predictions: dict[int, Payload]) -> None:
+    # Before anything refers to the team: nobody leaves or closes it from here on.
+    lock_team(submission)
+    check_team(team=submission.team, user=submission.owner, replaces=submission.replaces)
+    submission.save()
+    Prediction.objects.bulk_create(
+        (
+            Prediction(submission=submission, item_id=item, payload=payload)
+            for item, payload in predictions.items()
+        ),
+        batch_size=PREDICTIONS_AT_ONCE,
+    )
+    record_event(
+        verb="submit",
+        subject=submission,
+        actor=submission.owner,
+        phase=submission.phase_id,
+        predictions=len(predictions),
+    )
+    # Before the account, as everywhere: a re-grade waits, or this finds the gold that it left.
+    lock_phase(submission.phase_id)
+    hold_place(submission=submission, actor=submission.owner)
+    start_grading(submission=submission, actor=submission.owner)
+
+
+UNCONFIRMED = (
+    "Confirm your email address before you publish a result: open the link in the email that you "
+    "got. Under Account, Email you can have it sent again (POST /api/v1/account/confirmation/)."
+)
+
+
+class PublicationRefused(Exception):
+    """The submission has nothing that could stand on a leaderboard. The message says why."""
+
+
+@transaction.atomic
+def publish_submission(*, submission: Submission, actor: User | None) -> Entry:
+    """Puts the latest finished grading on the leaderboard. Publishing twice changes nothing.
+
+    A grading of a re-grade that is under way does not count yet: its batch takes the entry along.
+
+    Raises PublicationRefused while there is no finished grading: nothing without a complete score
+    is ever shown among the ranked. Also for what was withdrawn, before the phase tells scores, and
+    to an account whose email address is not confirmed.
+    """
+    if actor is not None and not may_publish(actor):
+        raise PublicationRefused(UNCONFIRMED)
+    submission = _locked(submission)
+    if submission.withdrawn_at is not None:
+        raise PublicationRefused("This submission was withdrawn.")
+    if not is_time_to_tell(submission.phase):
+        told_from = moment(submission.phase, submission.phase.scores_after)
+        raise PublicationRefused(f"The scores of this phase are told from {told_from}.")
+    grading = submission.gradings.in_force().done().order_by("-id").first()
+    if grading is None:
+        raise PublicationRefused("Only a submission whose grading is done can be published.")
+    entry = _entries(submission).first()
+    if entry is not None and entry.grading_id == grading.pk:
+        return entry
+    if entry is not None:
+        entry.delete()
+    entry = _make_entry(submission, grading)
+    _changed(submission)
+    submission.publication = Submission.Publication.PUBLIC
+    submission.save(update_fields=["publication"])
+    record_event(verb="publish_submission", subject=submission, actor=actor, grading=grading.pk)
+    return entry
+
+
+def _make_entry(submission: Submission, grading: Grading) -> Entry:
+    """The card and the scores are copied: the leaderboard is read from its own rows alone."""
+    entry = Entry(
+        board_id=submission.phase.board_id,
+        phase=submission.phase,
+        kind=Entry.Kind.GRADED,
+        signature=grading.signature,
+        is_sample=submission.is_sample,
+        verdict=submission.verdict,
+        verdict_reason=submission.verdict_reason,
+        is_pinned=submission.is_pinned,
+        **submission.card(),
+    )
+    set_figures(entry, submission.phase, grading)
+    entry.save()
+    return entry
+
+
+@transaction.atomic
+def unpublish_submission(*, submission: Submission, actor: User | None) -> Submission:
+    """Takes the entry off the leaderboard and makes the summary private again."""
+    submission = _locked(submission)
+    if submission.publication == Submission.Publication.PUBLIC:
+        _take_down(submission)
+        submission.save(update_fields=["publication"])
+        record_event(verb="unpublish_submission", subject=submission, actor=actor)
+    return submission
+
+
+@transaction.atomic
+def withdraw_submission(*, submission: Submission, actor: User | None) -> Submission:
+    """Takes a submission back for good: off the leaderboard, never published again.
+
+    What it used of the limits stays used. A second time changes nothing.
+    """
+    submission = _locked(submission)
+    if submission.withdrawn_at is None:
+        _take_down(submission)
+        submission.withdrawn_at = timezone.now()
+        submission.save(update_fields=["publication", "withdrawn_at"])
+        record_event(verb="withdraw_submission", subject=submission, actor=actor)
+    return submission
+
+
+@transaction.atomic
+def open_items(*, submission: Submission, has_open_items: bool, actor: User | None) -> Submission:
+    """Lets everybody read the single items while the submission is public, or no longer.
+
+    Raises PublicationRefused to open those of a phase whose items cannot be: see `may_open_items`.
+    """
+    if has_open_items and not may_open_items(submission.phase, submission.phase.release):
+        raise PublicationRefused(
+            "Single items of this phase cannot be opened: it shows totals only, or its gold is not "
+            "public."
+        )
+    submission = _locked(submission)
+    if submission.has_open_items != has_open_items:
+        submission.has_open_items = has_open_items
+        submission.save(update_fields=["has_open_items"])
+        record_event(
+            verb="open_items", subject=submission, actor=actor, has_open_items=has_open_items
+        )
+        if submission.publication == Submission.Publication.PUBLIC:
+            bump_board(submission.phase.board_id)
+    return submission
+
+
+@transaction.atomic
+def judge_submission(
+    *, submission: Submission, verdict: Submission.Verdict, reason: str, actor: User
+) -> Submission:
+    """Verifies a submission, disqualifies it, or takes either back; its entry says so.
+
+    Whoever disqualifies gives a reason, which is public. Raises PublicationRefused without one.
+    """
+    reason = reason.strip()
+    if verdict == Submission.Verdict.DISQUALIFIED and not reason:
+        raise PublicationRefused("Give the reason: it is shown on the leaderboard.")
+    submission = _locked(submission)
+    before = {"verdict": submission.verdict, "reason": submission.verdict_reason}
+    if before != {"verdict": verdict, "reason": reason}:
+        submission.verdict, submission.verdict_reason = verdict, reason
+        submission.save(update_fields=["verdict", "verdict_reason"])
+        _change_entries(submission, verdict=verdict, verdict_reason=reason)
+        record_event(
+            verb="judge_submission", subject=submission, actor=actor, before=before, verdict=verdict
+        )
+    return submission
+
+
+@transaction.atomic
+def pin_submission(*, submission: Submission, is_pinned: bool, actor: User) -> Submission:
+    """Keeps the entry in sight whatever is filtered, such as a baseline; or no longer."""
+    submission = _locked(submission)
+    if submission.is_pinned != is_pinned:
+        submission.is_pinned = is_pinned
+        submission.save(update_fields=["is_pinned"])
+        _change_entries(submission, is_pinned=is_pinned)
+        record_event(verb="pin_submission", subject=submission, actor=actor, is_pinned=is_pinned)
+    return submission
+
+
+def _locked(submission: Submission) -> Submission:
+    submissions = Submission.objects.select_for_update(of=("self",)).select_related("phase")
+    return submissions.get(pk=submission.pk)
+
+
+def _entries(submission: Submission) -> QuerySet[Entry]:
+    return Entry.objects.filter(grading__submission=submission)
+
+
+def _change_entries(submission: Submission, **fields: Any) -> None:
+    if _entries(submission).update(**fields):
+        _changed(submission)
+
+
+def _take_down(submission: Submission) -> None:
+    """Deletes the entry; the caller saves the submission."""
+    _entries(submission).delete()
+    _changed(submission)
+    submission.publication = Submission.Publication.PRIVATE
+
+
+def _changed(submission: Submission) -> None:
+    """The rows of the phase are others now: they are ranked anew, and readers are told."""
+    queue_ranking(submission.phase)
+    bump_board(submission.phase.board_id)

@@ -1,1 +1,0 @@
-"""Pages of scoring, one module per noun."""

@@ -1,0 +1,378 @@
+"""Charts from rows to pictures, without the site."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from datetime import date
+from io import BytesIO
+from typing import Any
+
+import altair
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from jsonschema import ValidationError
+from lxml import etree
+from PIL import Image
+
+from scoring.charts import drawing
+from scoring.charts.drawing import DrawingError, draw_png, draw_svg
+from scoring.charts.look import NARROW, WIDE, Room, Words, clean, short_names, with_words
+from scoring.charts.scatter import place_labels, span
+from scoring.charts.shapes import (
+    Axis,
+    Bar,
+    Bars,
+    Grid,
+    GridRow,
+    Point,
+    Scatter,
+    Shape,
+    Slope,
+    Slopes,
+    front,
+)
+from scoring.charts.specs import specification
+
+FFA = Axis("FFA", "%")
+NAMES = ("Reader", "<script>alert(1)</script>", '😀 & "quoted" \\ datum.x', "Reader", "x" * 120)
+SHOWN = (*NAMES[:3], "Reader (2)", "x" * 33 + "…")
+
+
+def values(spec: dict[str, Any], layer: int) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = spec["layer"][layer]["data"]["values"]
+    return found
+
+
+def fields(rows: list[dict[str, Any]], *names: str) -> list[tuple[Any, ...]]:
+    return [tuple(row[name] for name in names) for row in rows]
+
+
+def shapes() -> dict[str, Shape]:
+    """One of each, with names that nobody vouches for."""
+    places = enumerate(NAMES)
+    kinds = ("Dense", "Mixture of experts")
+    points = [Point(name, 0.1 * i, 0.9 - 0.1 * i, kinds[i % 2]) for i, name in places]
+    return {
+        "pair": Scatter(Axis("Mean", "%"), FFA, tuple(points), kinds),
+        "log": Scatter(
+            Axis("Parameters", scale="log"),
+            FFA,
+            tuple(point._replace(x=10.0 ** (8 + i)) for i, point in enumerate(points)),
+        ),
+        "time": Scatter(
+            Axis("Released", scale="time"),
+            FFA,
+            tuple(point._replace(x=date(2025, 1 + i, 1)) for i, point in enumerate(points)),
+            line=((date(2025, 1, 1), 0.9), (date(2025, 2, 1), 0.9)),
+        ),
+        "slopes": Slopes(
+            "by text", "by facts", tuple(map(Slope, NAMES, range(1, 6), (2, 1, 3, 3, 5)))
+        ),
+        "dots": Grid(
+            "dots", "System", FFA, ("A", "B"), tuple(GridRow(n, (0.5, None)) for n in NAMES), 1
+        ),
+        "cells": Grid(
+            "cells", "System", FFA, ("A", "B"), tuple(GridRow(n, (0.25, 0.5)) for n in NAMES)
+        ),
+    }
+
+
+@pytest.fixture(scope="module")
+def both_sizes() -> list[str]:
+    """Every chart as usual, then every one for narrow screens."""
+    made = shapes().values()
+    return draw_svg([specification(each, room) for room in (WIDE, NARROW) for each in made])
+
+
+@pytest.fixture(scope="module")
+def pictures(both_sizes: list[str]) -> dict[str, str]:
+    made = shapes()
+    return dict(zip(made, both_sizes[: len(made)], strict=True))
+
+
+@pytest.mark.parametrize("kind", list(shapes()))
+def test_every_picture_is_xml_with_every_name_as_text(pictures: dict[str, str], kind: str) -> None:
+    root = etree.fromstring(with_words(pictures[kind], Words("A < B", "told & so")).encode())
+    tags = {etree.QName(each).localname for each in root.iter(etree.Element)}
+    assert not tags & {"script", "a", "image", "foreignObject"}
+    texts = " | ".join(map(str, root.itertext()))
+    for name in SHOWN:
+        assert name in texts, name
+    assert root[0].text == "A < B"
+    assert root[1].text == "told & so"
+    assert "prefers-color-scheme:dark" in str(root[2].text)
+
+
+def test_a_narrow_picture_fits_a_telephone(both_sizes: list[str]) -> None:
+    narrow = both_sizes[len(shapes()) :]
+    widths = [int(etree.fromstring(svg.encode()).attrib["width"]) for svg in narrow]
+    assert len(widths) == len(shapes())
+    # 390 without the margins of the page.
+    assert max(widths) <= 358
+
+
+def expressions(part: Any, key: str = "") -> Iterator[str]:
+    """What of a specification would be computed."""
+    if isinstance(part, dict):
+        for name, value in part.items():
+            if name != "values":
+                yield from expressions(value, name)
+    elif isinstance(part, list):
+        for value in part:
+            yield from expressions(value, key)
+    elif key in {"expr", "test", "labelExpr", "zoom", "translate"}:
+        yield str(part)
+
+
+def test_what_is_computed_has_no_name_in_it() -> None:
+    named = [set(expressions(specification(each))) for each in shapes().values()]
+    other = "another name"
+    points = tuple(Point(other, 0.1 * i, 0.5) for i in range(5))
+    plain = set(expressions(specification(Scatter(Axis("Mean", "%"), FFA, points))))
+    assert "highlight === '' || datum.name === highlight" in plain
+    assert named[0] == plain
+    assert not any(other in each for each in plain)
+    assert not any(name in each for found in named for each in found for name in NAMES[1:])
+
+
+def test_moments_are_told_so_that_an_interpreter_knows_them() -> None:
+    low, _ = specification(shapes()["time"])["encoding"]["x"]["scale"]["domain"]
+    assert (low["utc"], low["year"], low["month"]) == (True, 2024, 12)
+
+
+def test_bars_count_what_is_in_each_range() -> None:
+    bars = Bars(Axis("Score", "%", 0), "Items", (Bar(0, 0.5, 3), Bar(0.5, 1, 0)))
+    assert bars.table().texts == (("0", "50", "3"), ("50", "100", "0"))
+    assert [bars.told(bar) for bar in bars.bars] == ["0 to below 50", "50 to 100"]
+    assert fields(specification(bars)["data"]["values"], "low", "high", "number", "text") == [
+        (0, 50, 3, "3"),
+        (50, 100, 0, ""),
+    ]
+
+
+def test_every_colour_of_a_picture_has_a_dark_twin(pictures: dict[str, str]) -> None:
+    told = with_words("<svg>", Words("", ""))
+    for svg in pictures.values():
+        root = etree.fromstring(svg.encode())
+        for name in ("fill", "stroke"):
+            used = {str(each.attrib[name]) for each in root.iter() if name in each.attrib}
+            for colour in used - {"none", "transparent"}:
+                assert f'[{name}="{colour}"]' in told, colour
+
+
+def test_a_png_is_twice_the_size(pictures: dict[str, str]) -> None:
+    width = int(etree.fromstring(pictures["slopes"].encode()).attrib["width"])
+    with Image.open(BytesIO(draw_png(specification(shapes()["slopes"])))) as png:
+        assert (png.format, png.width) == ("PNG", 2 * width)
+
+
+def test_a_scatter_has_its_points_times_100() -> None:
+    points = (Point("A", 0.25, 0.5, "Dense"), Point("B", 0.75, 1.0, "Dense"))
+    spec = specification(Scatter(Axis("Mean", "%"), FFA, points, ("Dense",)))
+    assert fields(values(spec, 0), "x", "y", "group", "told_x", "told_y") == [
+        (25, 50, "Dense", "25.00", "50.00"),
+        (75, 100, "Dense", "75.00", "100.00"),
+    ]
+    # 8 % of 50 at both ends.
+    assert spec["encoding"]["x"]["scale"]["domain"] == [21, 79]
+    assert spec["encoding"]["x"]["title"] == "Mean (%)"
+    assert [each["name"] for each in values(spec, 1)] == ["A", "B"]
+
+
+def test_slopes_stand_in_the_order_of_their_ranks() -> None:
+    chart = Slopes("by text", "by facts", (Slope("A", 2, 1), Slope("B", 1, 2), Slope("C", 2, 3)))
+    spec = specification(chart)
+    assert fields(values(spec, 0), "name", "x", "y", "change") == [
+        ("A", 0, 1, "better on the right"),
+        ("A", 1, 0, "better on the right"),
+        ("B", 0, 0, "worse on the right"),
+        ("B", 1, 1, "worse on the right"),
+        # Tied with A on the left, and below it.
+        ("C", 0, 2, "worse on the right"),
+        ("C", 1, 2, "worse on the right"),
+    ]
+    head, texts = spec["layer"][1]["layer"]
+    assert fields(head["data"]["values"], "text") == [("by text",)]
+    assert fields(texts["data"]["values"], "text") == [("A  2",), ("B  1",), ("C  2",)]
+
+
+def test_cells_tell_their_figures_and_leave_what_is_not_scored_empty() -> None:
+    grid = Grid(
+        "cells", "System", Axis("Share", "%", 1), ("X", "Y"), (GridRow("A", (0.125, None)),)
+    )
+    found = specification(grid)["data"]["values"]
+    assert fields(found, "name", "column", "value", "text") == [("A", "X", 12.5, "12.5")]
+    assert grid.table().texts == (("A", "12.5", "–"),)
+    assert grid.table().lines == (("A", 0.125, None),)
+
+
+def test_only_the_first_rows_of_dots_have_colours() -> None:
+    rows = tuple(GridRow(f"S{number}", (0.1 * number,)) for number in range(7))
+    spec = specification(Grid("dots", "System", FFA, ("X",), rows))
+    grey, coloured = values(spec, 0), values(spec, 1)
+    assert {each["row"] for each in grey} == {"Others"}
+    assert len(grey) == 2
+    assert [each["row"] for each in coloured] == ["S0", "S1", "S2", "S3", "S4"]
+
+
+@pytest.mark.parametrize(
+    "shape", [Scatter(FFA, FFA, ()), Slopes("", "", ()), Grid("dots", "", FFA, ("A",), ())]
+)
+def test_nothing_cannot_be_drawn(shape: Shape) -> None:
+    with pytest.raises(ValueError, match="at least one"):
+        specification(shape)
+
+
+def test_the_front_has_what_no_other_beats() -> None:
+    points = [
+        Point(n, x, y) for n, x, y in [("a", 1, 0.2), ("b", 1, 0.3), ("c", 2, 0.3), ("d", 3, 0.9)]
+    ]
+    assert [each.name for each in front(points, higher_is_better=True)] == ["b", "d"]
+    assert [each.name for each in front(points, higher_is_better=False)] == ["a"]
+
+
+def test_names_are_each_another_and_hold_nothing_that_xml_cannot() -> None:
+    assert clean("a\x0b\ud800b\n c\ufffe") == "ab c"
+    assert short_names(["", "\x0b", "A (2)", "A", "A"]) == ["?", "? (2)", "A (2)", "A", "A (3)"]
+
+
+@given(st.lists(st.floats(1e-6, 1e12), min_size=1, max_size=30), st.booleans())
+def test_places_and_values_of_an_axis_are_inverse(found: list[float], is_log: bool) -> None:
+    room = span(found, 500, is_log=is_log)
+    for value in found:
+        assert 0 <= room.place(value) <= 500
+        assert room.value(room.place(value)) == pytest.approx(value, rel=1e-6, abs=1e-3)
+
+
+def test_names_of_points_that_are_close_do_not_cover_each_other() -> None:
+    points = [(250.0, 150.0), (250.0, 152.0), (251.0, 149.0), (495.0, 5.0)]
+    found = place_labels(points, ["first", "second", "third", "at the edge"], 500, 300)
+    labels = [label for label in found if label is not None]
+    assert len(labels) == 4
+    lefts = [
+        x + label.x - {"left": 0, "center": 20, "right": 40}[label.align]
+        for (x, _), label in zip(points, labels, strict=True)
+    ]
+    middles = [y + label.y for (_, y), label in zip(points, labels, strict=True)]
+    boxes = [(x, x + 40, y - 6, y + 6) for x, y in zip(lefts[:3], middles[:3], strict=True)]
+    for place, one in enumerate(boxes):
+        for other in boxes[place + 1 :]:
+            assert (
+                one[1] <= other[0] or other[1] <= one[0] or one[3] <= other[2] or other[3] <= one[2]
+            )
+    assert labels[3].align == "right"
+
+
+def test_a_line_leads_to_a_name_that_stands_apart_from_its_point() -> None:
+    """Twelve names at one point: a name two lines away has a line to the edge of its letters."""
+    points = [(100.0, 150.0)] * 12
+    labels = [label for label in place_labels(points, ["reader"] * 12, 200, 300) if label]
+    far = [label for label in labels if abs(label.y) >= 2 * 13]
+    assert far
+    assert [label.is_far for label in labels] == [label in far for label in labels]
+    crowd = tuple(Point(f"Reader {n}", 0.5, 0.5) for n in range(12))
+    apart = Point("Far away", 0.1, 0.1)
+    spec = specification(Scatter(Axis("Mean", "%"), FFA, (*crowd, apart), ()))
+    leaders, texts = values(spec, 1), values(spec, 2)
+    assert spec["layer"][1]["mark"]["type"] == "rule"
+    assert fields(leaders, "name") == [(each["name"],) for each in texts if abs(each["dy"]) > 13]
+    assert all(abs(each["to_y"]) == abs(each["dy"]) - 6 for each in leaders)
+    assert "Far away" not in {each["name"] for each in leaders}
+
+
+def test_a_name_for_which_there_is_no_room_is_left_out() -> None:
+    """A picture of three lines' height has no place for twelve names at one point."""
+    labels = place_labels([(100.0, 20.0)] * 12, ["a name of some length"] * 12, 330, 40)
+    shown = [label for label in labels if label is not None]
+    assert 0 < len(shown) < 12
+    assert labels[0] is not None
+    tops = sorted((label.y, label.x, label.align) for label in shown)
+    assert len(set(tops)) == len(tops)
+
+
+def test_in_a_crowd_names_stand_where_they_cover_two_points_at_most() -> None:
+    """A grid of 500 points, of which the first ten have names."""
+    points = [(12.0 * (n % 50) + 6, 34.0 * (n // 50) + 17) for n in range(500)]
+    labels = place_labels(points, ["reader"] * 10, 600, 340)
+    assert len(labels) == 10
+    shown = [(points[n], label) for n, label in enumerate(labels) if label is not None]
+    assert shown
+    length = 6 * 6.4
+    for (x, y), label in shown:
+        left = x + label.x - length * {"left": 0, "center": 0.5, "right": 1}[label.align]
+        middle = y + label.y
+        whole = [
+            other
+            for other, up in points
+            if left <= other - 5 and other + 5 <= left + length and abs(up - middle) <= 1.5
+        ]
+        assert len(whole) <= 2
+
+
+def test_a_legend_is_no_wider_than_its_plot() -> None:
+    """Long names stand below each other, whole; short ones beside each other."""
+    for names, columns in (
+        (("Qwen3-VL-8B (SFT+GRPO)", "Qwen3-VL-4B (SFT+GRPO)"), 1),
+        (("A", "B"), 6),
+    ):
+        rows = tuple(GridRow(name, (0.5,)) for name in names)
+        spec = specification(Grid("dots", "System", FFA, ("Perception",), rows), NARROW)
+        colour = spec["layer"][-1]["encoding"]["color"]
+        assert colour["scale"]["domain"] == list(names)
+        assert colour["legend"]["columns"] == columns
+        # Of so many letters, each with its mark.
+        assert columns * (34 + 6.4 * len(names[0])) <= spec["width"]
+
+
+@pytest.mark.parametrize("room", [WIDE, NARROW])
+def test_specifications_keep_the_schema_of_vega_lite(room: Room) -> None:
+    """Vega passes over a property that does not exist, or a wrong value; the schema does not."""
+    for shape in shapes().values():
+        altair.LayerChart.from_dict(specification(shape, room))
+    with pytest.raises(ValidationError):
+        altair.LayerChart.from_dict({**specification(shape, room), "widht": 3})
+
+
+def test_a_wrong_specification_is_refused_and_logged(caplog: pytest.LogCaptureFixture) -> None:
+    with pytest.raises(DrawingError):
+        draw_svg([{"layer": [{"mark": "no such mark"}]}])
+    assert "could not be drawn" in caplog.text
+
+
+def test_drawing_that_takes_too_long_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(drawing, "_SECONDS", 0.001)
+    with pytest.raises(DrawingError):
+        draw_svg([specification(shapes()["pair"])])
+
+
+def test_the_process_that_draws_gets_no_secret(monkeypatch: pytest.MonkeyPatch) -> None:
+    given_to: dict[str, Any] = {}
+
+    def run(*_: Any, **options: Any) -> Any:
+        given_to.update(options["env"])
+        raise OSError
+
+    monkeypatch.setenv("SECRET_KEY", "hidden")
+    monkeypatch.setattr("scoring.charts.drawing.subprocess.run", run)
+    with pytest.raises(DrawingError):
+        draw_svg([])
+    assert "PATH" in given_to
+    assert "SECRET_KEY" not in given_to
+
+
+def test_the_site_starts_without_the_engine() -> None:
+    """Neither a web server nor a worker holds what only the drawing process needs."""
+    code = (
+        "import sys, portal.wsgi, scoring.urls, scoring.api_urls, scoring.tasks\n"
+        "print(sorted({'altair', 'vl_convert'} & set(sys.modules)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | {"DJANGO_SETTINGS_MODULE": "tests.settings"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == "[]\n"

@@ -1,0 +1,85 @@
+"""A board of receipts on which a judge decides whether two values mean the same."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from portal.accounts.models import User
+from portal.datasets.models import Release
+from portal.datasets.services.releases import freeze_lines
+from scoring.boards.services import NewPhase, create_board, set_board_state
+from scoring.models import Board, Submission
+from scoring.submissions.services import check_upload, create_submission
+from tests.factories import empty_dataset
+from tests.scoring.factories import first_phase, upload
+from tests.scoring.judge.server import MODEL, JudgeServer
+from tests.scoring.judge.test_receipts import ASKED, GOLD, JUDGE, READ, clerk
+from tests.scoring.judging.test_judge_runs import server
+
+__all__ = ["server"]
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+RunJobs = Callable[[], int]
+ClientOf = Callable[[User | None], Client]
+
+
+@pytest.fixture
+def receipts() -> Board:
+    release = freeze_lines(
+        dataset=empty_dataset(visibility="public"),
+        version="1.0.0",
+        benchmark="receiptbench",
+        lines={line["id"]: line for line in GOLD},
+        visibility=Release.Visibility.PUBLIC,
+    )
+    phase = NewPhase(
+        slug="test",
+        title="Test",
+        release=release,
+        options={"semantic": f"judge({MODEL})"},
+        diagnostics="facts",
+    )
+    board = create_board(
+        slug="board", title="Receipts", benchmark="receiptbench", phase=phase, actor=None
+    )
+    return set_board_state(board=board, state=Board.State.OPEN, actor=None)
+
+
+def send(board: Board, owner: User, lines: list[dict[str, Any]]) -> Submission:
+    phase = first_phase(board)
+    file = upload("".join(json.dumps(line) + "\n" for line in lines).encode())
+    return create_submission(
+        phase=phase,
+        owner=owner,
+        card={"name": "Reader"},
+        file=file,
+        filename="predictions.jsonl",
+        checked=check_upload(phase=phase, file=file, filename="predictions.jsonl"),
+    )
+
+
+def test_the_figures_are_those_of_the_command(
+    receipts: Board,
+    server: JudgeServer,
+    researcher: User,
+    run_jobs: RunJobs,
+    client_of: ClientOf,
+) -> None:
+    """By hand in tests/scoring/judge/test_receipts.py: 4 TP, 1 FP, 4 FN."""
+    server.script = clerk
+    submission = send(receipts, researcher, READ)
+    run_jobs()
+    grading = submission.gradings.get()
+    assert (grading.state, grading.error) == ("done", "")
+    assert f"|judge:{JUDGE}|" in grading.signature
+    assert grading.scores["overall"] == 2 * 4 / (2 * 4 + 1 + 4)
+    assert len(server.calls) == ASKED
+
+    page = client_of(researcher).get(f"/submissions/{submission.pk}/items/a/").content.decode()
+    assert "as the script says" in page
+    rules = client_of(None).get("/boards/board/").content.decode()
+    assert MODEL in rules

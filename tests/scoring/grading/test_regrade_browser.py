@@ -1,0 +1,95 @@
+"""From a dispute to the board that was graded again, in a real browser."""
+
+from collections.abc import Callable
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+from portal.accounts.models import User
+from portal.datasets.models import Dispute
+from portal.jobs.worker import run_due_jobs
+from scoring.models import Board
+from tests.scoring.regrading import next_release, release_of, three_results
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+Pages = Callable[..., Page]
+
+
+def is_fine(page: Page) -> None:
+    """Nothing stands over the edge, and axe has nothing to say."""
+    root = "document.documentElement"
+    assert page.evaluate(f"{root}.scrollWidth - {root}.clientWidth") == 0, page.url
+    assert Axe().run(page).violations_count == 0, page.url
+
+
+@pytest.mark.journey
+def test_from_a_dispute_to_moved_ranks(
+    page_of: Pages, board: Board, researcher: User, organiser: User
+) -> None:
+    flawed = three_results(board, researcher)["Flawed"]
+    page = page_of(researcher)
+    page.goto(f"/submissions/{flawed.pk}/items/page-2/")
+    page.get_by_role("link", name="Dispute fact 1").click()
+    page.get_by_label("What it should be").fill("no fact")
+    page.get_by_label("Why").fill("The year is no date of the statement.")
+    page.get_by_role("button", name="Raise the dispute").click()
+    expect(page.get_by_text("Your dispute stands.")).to_be_visible()
+    dispute = Dispute.objects.get()
+
+    page = page_of(organiser)
+    page.goto(f"/datasets/{release_of(board).dataset.slug}/disputes/{dispute.pk}/")
+    page.get_by_label("Answer").fill("You are right.")
+    page.get_by_role("button", name="Accept").click()
+    release = next_release(release_of(board))
+    assert f"Dispute {dispute.pk}" in release.notes
+
+    page.goto("/boards/board/manage/")
+    page.get_by_role("link", name="Grade all again").click()
+    page.get_by_label("On the gold of").select_option(str(release.pk))
+    page.get_by_role("button", name="See what would change").click()
+    expect(page.get_by_role("row", name="Test")).to_contain_text("2 items changed, 2 open facts")
+    is_fine(page)
+    page.get_by_role("button", name="Re-grade 3 submissions").click()
+    expect(page.get_by_text("Waiting for a worker to begin.")).to_be_visible()
+    is_fine(page)
+    page.evaluate("window.notReloaded = true")
+
+    public = page_of(None, viewport={"width": 390, "height": 800})
+    public.goto("/boards/board/")
+    expect(public.get_by_role("row", name="Flawed")).to_contain_text("66.67")
+    run_due_jobs()
+    page.get_by_role("link", name="See which ranks moved").wait_for()
+    assert page.evaluate("window.notReloaded") is True
+    public.goto("/boards/board/")
+    expect(public.get_by_role("row", name="Flawed")).to_contain_text("100.00")
+    is_fine(public)
+    public.get_by_role("link", name="which ranks moved, and why").click()
+    moved = public.get_by_role("table", name="Rows that changed").get_by_role("row")
+    # Three pages tell nobody apart: the scores moved, no rank did.
+    expect(moved.nth(1)).to_contain_text("66.67 → 100.00")
+    expect(moved.nth(1)).to_contain_text("1 → 1")
+    expect(moved.nth(2)).to_contain_text("1 → 1")
+    expect(public.get_by_text("No rank moved.")).to_be_visible()
+    expect(public.get_by_text("Gold 1.0.0 → 1.1.0: 2 facts changed")).to_be_visible()
+    is_fine(public)
+    public.get_by_role("link", name="Flawed").click()
+    public.get_by_role("row", name="1.0.0").get_by_role("link", name="See it").click()
+    expect(public.get_by_text("This is an earlier result")).to_be_visible()
+    is_fine(public)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_cancelling_works_without_javascript(
+    page_of: Pages, board: Board, researcher: User, organiser: User, scheme: str
+) -> None:
+    three_results(board, researcher)
+    page = page_of(organiser, java_script_enabled=False, color_scheme=scheme)
+    page.goto("/boards/board/regrade/")
+    page.get_by_role("button", name="See what would change").click()
+    page.get_by_role("button", name="Re-grade 3 submissions").click()
+    page.get_by_role("button", name="Cancel").click()
+    expect(page.get_by_text("Cancelled. The board is as it was.")).to_be_visible()
+    page.goto("/boards/board/changes/")
+    expect(page.get_by_text("Nothing was graded again")).to_be_visible()

@@ -1,0 +1,101 @@
+"""Charts that answer the pointer, under the site's own Content-Security-Policy."""
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, Route, expect
+
+from portal.accounts.models import User
+from scoring.models import Board
+from tests.scoring.factories import make_entry
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+Pages = Callable[..., Page]
+PAGE = "/boards/board/charts/"
+HOSTILE = "<img src=x onerror='window.ran = 1'> ' || alert(1) || '"
+# To make the library takes seconds, some more on a busy machine.
+PATIENCE = 60_000
+
+
+@pytest.fixture
+def rows(board: Board, researcher: User, empty_pictures: None) -> Board:
+    for name, general, ffa in [("Reader", 0.9, 0.5), (HOSTILE, 0.8, 0.75), ("Third", 0.7, 0.6)]:
+        make_entry(board, researcher, name=name, general=general, ffa=ffa)
+    return board
+
+
+def test_charts_answer_the_pointer_and_the_keyboard(page_of: Pages, rows: Board) -> None:
+    page = page_of(None, viewport={"width": 390, "height": 900}, color_scheme="dark")
+    said: list[str] = []
+    page.on("console", lambda message: said.append(f"{message.type}: {message.text}"))
+    page.goto(PAGE)
+    # A pair, two orders, and moments, which are drawn in ways of their own.
+    for key in ("text-and-facts", "ranks", "history"):
+        section = page.locator("section", has=page.locator(f"#{key}-heading"))
+        section.get_by_role("button", name="Interactive").press("Enter")
+        expect(section.locator(".chart-live svg")).to_be_visible(timeout=PATIENCE)
+        expect(section.locator("img")).to_be_hidden()
+        expect(section.locator(".chart-live")).to_contain_text("Third")
+    pair = page.locator("section", has=page.locator("#text-and-facts-heading"))
+    marks = pair.locator(".chart-live [aria-roledescription=point]")
+    expect(marks).to_have_count(3)
+    marks.nth(0).hover(force=True)
+    expect(page.locator("#vg-tooltip-element")).to_contain_text(HOSTILE)
+    expect(page.locator("#vg-tooltip-element")).to_contain_text("75.00")
+    pair.get_by_label("Highlight").select_option("Third")
+    expect(marks.nth(0)).to_have_attribute("opacity", "0.12")
+    expect(marks.nth(1)).not_to_have_attribute("opacity", "0.12")
+    button = pair.get_by_role("button", name="Picture")
+    button.press("Enter")
+    expect(pair.locator("img")).to_be_visible()
+    expect(pair.locator(".chart-live")).to_have_count(0)
+    assert page.evaluate("window.ran") is None
+    root = "document.documentElement"
+    assert page.evaluate(f"{root}.scrollWidth - {root}.clientWidth") == 0
+    assert said == []
+
+
+def test_lines_lead_to_names_that_stand_apart(
+    page_of: Pages, board: Board, researcher: User, empty_pictures: None
+) -> None:
+    """Also as the browser draws it, whose interpreter does not know all expressions: the lines end
+    as many units away as the specification says."""
+    for number in range(10):
+        make_entry(board, researcher, name=f"Reader {number}", general=0.8, ffa=0.7)
+    page = page_of(None)
+    page.goto(PAGE)
+    pair = page.locator("section", has=page.locator("#text-and-facts-heading"))
+    spec = page.request.get(f"{PAGE}text-and-facts.vl").json()
+    leaders = spec["layer"][1]["data"]["values"]
+    assert leaders
+    pair.get_by_role("button", name="Interactive").press("Enter")
+    expect(pair.locator(".chart-live svg")).to_be_visible(timeout=PATIENCE)
+    lines = pair.locator(".chart-live .mark-rule.role-mark line")
+    expect(lines).to_have_count(len(leaders))
+    drawn = [
+        tuple(float(line.get_attribute(end) or 0) for end in ("x2", "y2")) for line in lines.all()
+    ]
+    assert drawn == [(each["dx"], each["to_y"]) for each in leaders]
+
+
+def test_the_picture_stays_where_the_library_does_not_come(page_of: Pages, rows: Board) -> None:
+    page = page_of(None)
+
+    def fail(route: Route) -> None:
+        route.abort()
+
+    page.route("**/charts/vega-*.js", fail)
+    page.goto(PAGE)
+    section = page.locator("section", has=page.locator("#ranks-heading"))
+    section.get_by_role("button", name="Interactive").click()
+    expect(section.get_by_role("status")).to_contain_text("could not be loaded")
+    expect(section.locator("img")).to_be_visible()
+    expect(section.get_by_role("button", name="Interactive")).to_be_enabled()
+
+
+def test_without_javascript_nothing_is_offered(page_of: Pages, rows: Board) -> None:
+    page = page_of(None, java_script_enabled=False)
+    page.goto(PAGE)
+    expect(page.get_by_role("img").first).to_be_visible()
+    expect(page.get_by_role("button", name="Interactive")).to_have_count(0)

@@ -1,0 +1,220 @@
+"""Leaderboards are made once for all who may read the same: few queries, and never too much."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.core.cache import caches
+from django.test import Client
+from rest_framework.test import APIClient
+
+from portal.accounts.models import User
+from scoring.boards.services import set_board_state
+from scoring.leaderboard.selectors import leaderboard
+from scoring.leaderboard.services import bump_board
+from scoring.models import Board, Entry, Grading, Submission
+from scoring.submissions.services import publish_submission, unpublish_submission
+from tests.scoring.factories import SCORES, first_phase, make_board, make_entry
+
+pytestmark = pytest.mark.django_db
+
+ClientOf = Callable[[User | None], Client]
+ApiOf = Callable[[User | None], APIClient]
+Budget = Any
+PAGE = "/boards/board/"
+JSON = "/api/v1/boards/board/leaderboard/"
+ADDRESSES = [PAGE, JSON, f"{PAGE}?q=reader&sort=ffa", f"{JSON}?format=csv"]
+
+
+def fill(board: Board, owner: User, count: int) -> None:
+    """So many graded rows of one submitter, with scores that fall from row to row."""
+    phase, spec = first_phase(board), board.spec
+    signature = spec.signature(spec.check_options(phase.options))
+    submissions = Submission.objects.bulk_create(
+        Submission(phase=phase, owner=owner, name=f"Reader {number}") for number in range(count)
+    )
+    gradings = Grading.objects.bulk_create(
+        Grading(
+            submission=submission,
+            release=phase.release,
+            signature=signature,
+            state=Grading.State.DONE,
+            items_total=3,
+            scores={**SCORES, "ffa": 0.9 - number / 100_000},
+        )
+        for number, submission in enumerate(submissions)
+    )
+    Entry.objects.bulk_create(
+        Entry(
+            board=board,
+            phase=phase,
+            kind=Entry.Kind.GRADED,
+            grading=grading,
+            scores=grading.scores,
+            signature=signature,
+            name=grading.submission.name,
+        )
+        for grading in gradings
+    )
+    bump_board(board.pk)
+
+
+# More than the 999 parameters that Django passes to one query of SQLite.
+@pytest.mark.parametrize("count", [5, 1_200, pytest.param(5_000, marks=pytest.mark.slow)])
+def test_queries_are_as_many_for_few_rows_as_for_many(
+    client_of: ClientOf,
+    board: Board,
+    researcher: User,
+    count: int,
+    django_assert_num_queries: Budget,
+) -> None:
+    fill(board, researcher, count)
+    client = client_of(None)
+    for address in ADDRESSES:
+        caches["answers"].clear()
+        # The board with its phases, its rows, and on the page the last re-grade; the second time
+        # only what tells that nothing changed.
+        with django_assert_num_queries(3 if address.startswith(PAGE) else 2, info=address):
+            first = client.get(address)
+        with django_assert_num_queries(1, info=address):
+            assert client.get(address).status_code == first.status_code == 200
+
+
+@pytest.mark.parametrize("query", ["", "?sort=ffa"])
+def test_a_page_of_500_rows_with_intervals_stays_under_300_kilobytes(
+    client_of: ClientOf, board: Board, researcher: User, query: str
+) -> None:
+    """By what 100 rows add to it: figures with intervals, two ranks, a link and a box to tick."""
+    sizes = []
+    for count in (10, 100):
+        fill(board, researcher, count)
+        entries = list(Entry.objects.all())
+        for place, entry in enumerate(entries):
+            # No two alike, or all of them would be marked as the best.
+            entry.scores = {key: score - place / 1000 for key, score in SCORES.items()}
+            entry.intervals = {key: [0.123, 0.456] for key in SCORES}
+            entry.organisation, entry.size = "Some organisation", "7B"
+        Entry.objects.bulk_update(entries, ["scores", "intervals", "organisation", "size"])
+        bump_board(board.pk)
+        sizes.append(len(client_of(None).get(PAGE + query).content))
+    per_row = (sizes[1] - sizes[0]) / 100
+    assert sizes[0] + 490 * per_row < 300_000
+
+
+@pytest.mark.parametrize("each", [1, 20])
+def test_queries_are_as_many_for_one_submission_of_a_team_as_for_twenty(
+    client_of: ClientOf,
+    board: Board,
+    researcher: User,
+    team: Any,
+    each: int,
+    django_assert_num_queries: Budget,
+) -> None:
+    fill(board, researcher, each)
+    Submission.objects.update(team=team)
+    client = client_of(None)
+    for address in (PAGE, JSON):
+        with django_assert_num_queries(3 if address == PAGE else 2):
+            answer = client.get(address)
+        assert team.name in answer.content.decode()
+
+
+@pytest.mark.parametrize("count", [2_000, pytest.param(20_000, marks=pytest.mark.slow)])
+def test_the_best_entry_survives_many_submissions(
+    board: Board, researcher: User, count: int
+) -> None:
+    fill(board, researcher, count)
+    make_entry(board, researcher, name="Best", ffa=0.95)
+    phase = first_phase(board)
+    Entry.objects.filter(name="Reader 0").update(scores={})
+    [section] = leaderboard(board, phase, "rank_ffa").sections
+    assert len(section.rows) == count + 1
+    assert [row.entry.name for row in section.rows[:2]] == ["Best", "Reader 1"]
+    assert [row.ranks["rank_ffa"] for row in section.rows[:2]] == [1, 2]
+    # The one without a score comes last, and has no rank.
+    assert (section.rows[-1].entry.name, section.rows[-1].ranks["rank_ffa"]) == ("Reader 0", None)
+
+
+def test_rows_that_tie_share_a_rank_and_a_mark(board: Board, researcher: User) -> None:
+    for name, ffa in {"A": 0.9, "B": 0.9, "C": 0.8, "D": 0.8, "E": 0.7}.items():
+        make_entry(board, researcher, name=name, ffa=ffa)
+    table = leaderboard(board, first_phase(board))
+    index = [column.key for column in table.columns].index("ffa")
+    found = {
+        row.entry.name: (
+            row.ranks["rank_ffa"],
+            row.cells[index].is_best,
+            row.cells[index].is_second,
+        )
+        for row in table.sections[0].rows
+    }
+    assert found == {
+        "A": (1, True, False),
+        "B": (1, True, False),
+        "C": (3, False, True),
+        "D": (3, False, True),
+        "E": (5, False, False),
+    }
+
+
+def test_what_is_taken_back_is_gone_at_once(
+    client_of: ClientOf, graded: Submission, organiser: User
+) -> None:
+    client = client_of(None)
+    publish_submission(submission=graded, actor=organiser)
+    for address in ADDRESSES:
+        assert "Reader" in client.get(address).content.decode()
+    unpublish_submission(submission=graded, actor=organiser)
+    for address in ADDRESSES:
+        assert ">Reader<" not in client.get(address).content.decode()
+        assert "Reader" not in client.get(JSON).content.decode()
+
+
+def test_a_draft_again_is_kept_from_everybody_else(
+    client_of: ClientOf, api_of: ApiOf, board: Board, researcher: User, organiser: User
+) -> None:
+    make_entry(board, researcher)
+    for address in ADDRESSES:
+        assert client_of(None).get(address).status_code == 200
+    set_board_state(board=board, state=Board.State.DRAFT, actor=organiser)
+    for address in ADDRESSES:
+        assert client_of(organiser).get(address).status_code == 200
+        assert client_of(None).get(address).status_code == 404
+
+
+def test_organisers_parts_are_never_shown_to_others(
+    client_of: ClientOf, researcher: User, organiser: User
+) -> None:
+    board = make_board(public_share=50)
+    entry = make_entry(board, researcher)
+    entry.parts = {"public": SCORES, "private": SCORES | {"ffa": 0.1234}, "all": SCORES}
+    entry.save()
+    bump_board(board.pk)
+    address = f"{PAGE}?part=private"
+    assert "12.34" in client_of(organiser).get(address).content.decode()
+    for user in (None, researcher):
+        assert "12.34" not in client_of(user).get(address).content.decode()
+
+
+def test_what_is_kept_holds_nothing_of_who_asked(
+    client_of: ClientOf, board: Board, researcher: User
+) -> None:
+    """People with an account get the same table, with a page of their own around it."""
+    make_entry(board, researcher)
+    caches["answers"].clear()
+    own = client_of(researcher).get(PAGE)
+    page = client_of(None).get(PAGE).content.decode()
+    assert "ETag" not in own
+    assert "Rex" in own.content.decode()
+    assert "Rex" not in page
+    assert page.count("<table") == own.content.decode().count("<table")
+
+
+def test_hosts_have_links_of_their_own(
+    client_of: ClientOf, board: Board, researcher: User, settings: Any
+) -> None:
+    settings.ALLOWED_HOSTS = ["a.example", "b.example"]
+    make_entry(board, researcher)
+    for host in settings.ALLOWED_HOSTS:
+        page = client_of(None).get(PAGE, headers={"host": host}).content.decode()
+        assert f"http://{host}{PAGE}?phase=test&amp;sort=grouped" in page

@@ -1,0 +1,216 @@
+"""Filters of a leaderboard: which rows are shown, and that ranks stay those of all."""
+
+import csv
+import io
+import re
+from collections.abc import Callable
+from datetime import UTC, date, datetime
+from typing import Any
+
+import pytest
+from django.http import QueryDict
+from django.test import Client
+from hypothesis import given
+from hypothesis import strategies as st
+from rest_framework.test import APIClient
+
+from portal.accounts.models import User
+from scoring.leaderboard.filters import RowFilter, RowFilterForm
+from scoring.leaderboard.selectors import leaderboard
+from scoring.leaderboard.services import bump_board
+from scoring.models import Board, Category, Entry, Submission
+from tests.scoring.factories import first_phase, make_board, make_entry, make_release
+from tests.worlds import shared
+
+pytestmark = pytest.mark.django_db
+
+ClientOf = Callable[[User | None], Client]
+ApiOf = Callable[[User | None], APIClient]
+PAGE = "/boards/board/"
+JSON = "/api/v1/boards/board/leaderboard/"
+CSV = "/boards/board/leaderboard.csv"
+
+
+def change(entry: Entry, **fields: Any) -> Entry:
+    Entry.objects.filter(pk=entry.pk).update(**fields)
+    bump_board(entry.board_id)
+    return entry
+
+
+def human(board: Board) -> Entry:
+    return Entry.objects.create(
+        board=board,
+        kind=Entry.Kind.HUMAN,
+        name="People",
+        provenance="A study",
+        scores={"r1": 0.99, "ffa": 0.99},
+    )
+
+
+@pytest.fixture
+@shared
+def rows(board: Board, researcher: User) -> Board:
+    """Best first: Big, Middle, Small, Old; and what people reach."""
+    big = make_entry(board, researcher, name="Big", ffa=0.9)
+    change(big, size="70B", category=Category.PROPRIETARY_VLM, released_on=date(2026, 5, 1))
+    middle = make_entry(board, researcher, name="Middle", ffa=0.8)
+    change(middle, size="7B", category=Category.OPEN_VLM, organisation="Ministry of Data")
+    small = make_entry(board, researcher, name="Small", ffa=0.7)
+    change(small, size="350M", open_weights=False, verdict=Submission.Verdict.VERIFIED)
+    old = make_entry(board, researcher, name="Old", ffa=0.6)
+    change(old, published_at=datetime(2020, 1, 1, tzinfo=UTC), released_on=date(2019, 12, 31))
+    human(board)
+    return board
+
+
+SHOWN: list[tuple[str, list[str]]] = [
+    ("", ["Big", "Middle", "Small", "Old", "People"]),
+    ("q=MIDD", ["Middle"]),
+    ("q=ministry", ["Middle"]),
+    ("category=open_vlm", ["Middle"]),
+    ("size_from=7b", ["Big", "Middle"]),
+    ("size_to=7B", ["Middle", "Small"]),
+    ("size_from=0.35B&size_to=0.35B", ["Small"]),
+    ("weights=open", ["Middle"]),
+    ("weights=closed", ["Big", "Small"]),
+    ("verified=on", ["Small"]),
+    ("kind=graded", ["Big", "Middle", "Small", "Old"]),
+    ("kind=human", ["People"]),
+    ("kind=human&kind=graded", ["Big", "Middle", "Small", "Old", "People"]),
+    ("kind=reported", []),
+    ("released_from=2026-05-01", ["Big"]),
+    ("released_from=2019-12-31", ["Big", "Old"]),
+    ("published_from=2020-01-02", ["Big", "Middle", "Small"]),
+    ("published_from=2020-01-01&size_from=1B", ["Big", "Middle"]),
+]
+
+
+@pytest.mark.parametrize(("query", "names"), SHOWN)
+def test_page_json_and_csv_show_the_same_rows(
+    rows: Board, client_of: ClientOf, api_of: ApiOf, query: str, names: list[str]
+) -> None:
+    address = f"?sort=rank_ffa&{query}"
+    answer = api_of(None).get(f"{JSON}{address}").json()
+    assert [row["name"] for each in answer["sections"] for row in each["rows"]] == names
+    assert (answer["shown"], answer["total"]) == (len(names), 5)
+    table = client_of(None).get(f"{CSV}{address}").getvalue().decode()
+    assert [line["name"] for line in csv.DictReader(io.StringIO(table))] == names
+    page = client_of(None).get(f"{PAGE}{address}").content.decode()
+    above_rules, _, _ = page.partition('id="rules"')
+    systems = re.findall(
+        r'<th scope="row">\s*(?:<input [^>]*>\s*)?(?:<a [^>]*>)?([A-Za-z]+)', above_rules
+    )
+    assert systems == names
+    assert (f"Showing {len(names)} of 5 rows" in page) is bool(query)
+    assert ("No row fits" in page) is (not names)
+
+
+def test_ranks_and_marks_stay_those_of_the_whole_table(rows: Board) -> None:
+    table = leaderboard(rows, first_phase(rows), wanted=RowFilter(q="middle"))
+    [row] = table.sections[0].rows
+    assert row.ranks["rank_ffa"] == 2
+    cell = row.cells[[column.key for column in table.columns].index("ffa")]
+    assert (cell.is_best, cell.is_second) == (False, True)
+    assert (table.shown, table.total, table.has_graded) == (1, 5, True)
+
+
+def test_what_is_pinned_stays_and_what_is_disqualified_stays_last(
+    rows: Board, researcher: User
+) -> None:
+    change(make_entry(rows, researcher, name="Pinned", ffa=0.1), is_pinned=True)
+    out = make_entry(rows, researcher, name="Middle, copied", ffa=0.99)
+    change(out, verdict=Submission.Verdict.DISQUALIFIED, verdict_reason="Copied.")
+    table = leaderboard(rows, first_phase(rows), wanted=RowFilter(q="middle"))
+    assert [row.entry.name for row in table.sections[0].rows] == [
+        "Pinned",
+        "Middle",
+        "Middle, copied",
+    ]
+
+
+BAD = [
+    ("size_from=big", "size_from"),
+    ("size_to=7", "size_to"),
+    ("size_from=7B&size_to=1B", "size_to"),
+    ("released_from=31.12.2025", "released_from"),
+    ("published_from=2025-02-30", "published_from"),
+    ("category=poem", "category"),
+    ("weights=half", "weights"),
+    ("kind=graded&kind=poem", "kind"),
+    ("q=%00", "q"),
+    (f"q={'x' * 101}", "q"),
+]
+
+
+@pytest.mark.parametrize(("query", "field"), BAD)
+def test_what_cannot_be_understood_is_told(
+    rows: Board, client_of: ClientOf, api_of: ApiOf, query: str, field: str
+) -> None:
+    page = client_of(None).get(f"{PAGE}?{query}")
+    assert page.status_code == 200
+    assert "Not every filter could be understood" in page.content.decode()
+    table = client_of(None).get(f"{CSV}?{query}")
+    assert (table.status_code, table.content.decode().startswith(f"{field}: ")) == (400, True)
+    answer = api_of(None).get(f"{JSON}?{query}")
+    assert answer.status_code == 400
+    assert field in answer.json()
+
+
+@given(st.dictionaries(st.sampled_from(list(RowFilterForm.base_fields)), st.text(max_size=30)))
+def test_any_text_gives_a_filter_that_its_own_address_gives_again(values: dict[str, str]) -> None:
+    query = QueryDict(mutable=True)
+    for name, value in values.items():
+        query[name] = value
+    wanted = RowFilterForm(query).wanted()
+    again = QueryDict(mutable=True)
+    for name, told in wanted.query.items():
+        again.setlist(name, told if isinstance(told, list) else [told])
+    assert RowFilterForm(again).wanted() == wanted
+
+
+def test_links_of_the_page_keep_the_filter(rows: Board, client_of: ClientOf) -> None:
+    page = client_of(None).get(f"{PAGE}?size_from=7B&kind=graded").content.decode()
+    kept = "size_from=7B&amp;kind=graded"
+    assert f"?{kept}&amp;sort=ffa" in page
+    assert f"{CSV}?{kept}" in page
+    assert f"?{kept}&amp;view=document_types" in page
+    assert f"http://testserver{PAGE}?phase=test&amp;{kept}&amp;sort=grouped" in page
+
+
+def test_a_link_to_a_view_names_phase_and_order(rows: Board, client_of: ClientOf) -> None:
+    rows.default_sort = "rank_general"
+    rows.save()
+    page = client_of(None).get(f"{PAGE}?sort=-ffa&view=document_types").content.decode()
+    assert f"{PAGE}?phase=test&amp;view=document_types&amp;sort=-ffa" in page
+    page = client_of(None).get(f"{PAGE}?sort=grouped").content.decode()
+    assert f"{PAGE}?phase=test&amp;sort=grouped" in page
+
+
+def test_every_filter_has_an_etag_of_its_own(rows: Board, client_of: ClientOf) -> None:
+    client = client_of(None)
+    queries = [f"?{query}" for query, _ in [*SHOWN, *BAD]]
+    pages = {client.get(f"{PAGE}{query}")["ETag"] for query in queries}
+    assert len(pages) == len(queries)
+    answers = {client.get(f"{JSON}?{query}")["ETag"] for query, _ in SHOWN}
+    assert len(answers) == len(SHOWN)
+
+
+def test_the_lede_counts_what_the_phase_grades(client_of: ClientOf) -> None:
+    splits = {"page-1": "dev", "page-2": "test", "page-3": "test"}
+    make_board(make_release(visibility="gold_hidden", splits=splits), split="test")
+    page = client_of(None).get(PAGE).content.decode()
+    assert "2 items of its test part." in " ".join(page.split())
+    assert "the test part of 3" in " ".join(page.split())
+
+
+@pytest.mark.parametrize(
+    ("decimals", "text"), [(None, "37.50"), (0, "38"), (1, "37.5"), (3, "37.50")]
+)
+def test_a_figure_has_as_many_decimals_as_are_told(
+    researcher: User, decimals: int | None, text: str
+) -> None:
+    board = make_board(score_decimals=decimals)
+    make_entry(board, researcher, ffa=0.38 if decimals == 0 else 0.375)
+    table = leaderboard(board, first_phase(board))
+    index = [column.key for column in table.columns].index("ffa")
+    assert table.sections[0].rows[0].cells[index].text == text

@@ -1,0 +1,26 @@
+"""What rows say of themselves is said once."""
+
+import pytest
+
+from scoring.leaderboard.rows import row_notes
+
+MEAN = "Overall: mean of the tracks."
+
+
+@pytest.mark.parametrize(
+    ("rows", "told"),
+    [
+        ([], []),
+        ([("A", "")], []),
+        ([("A", "One. Two.")], ["One.", "Two."]),
+        ([("A", MEAN), ("B", MEAN)], [MEAN]),
+        ([("A", f"Version 1.5 of it. {MEAN}"), ("B", MEAN)], [MEAN, "A: Version 1.5 of it."]),
+        ([("A", "Old."), ("B", "Old."), ("C", "")], ["A, B: Old."]),
+        ([("A", "Old. Old."), ("B", "")], ["A: Old."]),
+        ([("A", "Old. Slow."), ("B", "New.")], ["A: Old. Slow.", "B: New."]),
+    ],
+)
+def test_a_sentence_of_all_is_told_once_and_others_with_their_rows(
+    rows: list[tuple[str, str]], told: list[str]
+) -> None:
+    assert row_notes(rows) == told

@@ -1,0 +1,422 @@
+"""Receipts: every rule of the protocol by hand, and what holds of any receipt."""
+
+import copy
+import random
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scoring.metrics.limits import TooLargeError
+from scoring.metrics.receipt_values import (
+    MOST_PAIRS,
+    WEIGHTS,
+    Weights,
+    compare_items,
+    is_empty,
+    line_items,
+    parse_amount,
+    text_items,
+)
+from scoring.metrics.receipts import (
+    ERRORS,
+    FIELDS,
+    TASKS,
+    Counts,
+    Outcome,
+    Protocol,
+    Rates,
+    add_counts,
+    adds_up,
+    compare_field,
+    compare_receipt,
+    rates,
+    receipt_reward,
+)
+from tests.many import drawn
+
+RULES = {rule.name: rule for rule in FIELDS}
+TP, FP, FN, TN = (1, 0, 0, 0), (0, 1, 0, 0), (0, 0, 1, 0), (0, 0, 0, 1)
+BOTH = (0, 1, 1, 0)
+FP_ONLY = Protocol(mismatch="fp")
+
+
+def outcome(name: str, gold: Any, prediction: Any, **options: Any) -> Outcome:
+    return compare_field(RULES[name], gold, prediction, Protocol(**options))
+
+
+def counts(name: str, gold: Any, prediction: Any, **options: Any) -> tuple[float, ...]:
+    return tuple(outcome(name, gold, prediction, **options).counts)
+
+
+def line(content: Any, amount: Any, is_tax: Any = False) -> dict[str, Any]:
+    return {"content": content, "amount": amount, "ifTax": is_tax}
+
+
+def receipt() -> dict[str, Any]:
+    return {
+        "type": "hotel",
+        "place": "USA-Ridgecrest",
+        "orig_curr": ["$", "Ridgecrest"],
+        "std_curr": "USD",
+        "orig_total": "79.33",
+        "std_total": "79.33",
+        "detail": [
+            line("Room Charge", "70.20"),
+            line("Occupancy Tax", "7.02", True),
+            line("Tourism Levy", "2.11", True),
+        ],
+        "seller_name": ["EconoLodge", "Choice Hotels"],
+        "invoice_number": "744376528",
+    }
+
+
+# --- fields -------------------------------------------------------------------------------
+
+
+def test_the_19_fields_and_their_sub_tasks() -> None:
+    sizes = [sum(rule.task == task for rule in FIELDS) for task in TASKS]
+    assert (len(RULES), sizes) == (19, [8, 4, 6, 1])
+    kinds = [sum(rule.kind == kind for rule in FIELDS) for kind in ("exact", "amount", "list")]
+    assert kinds == [7, 2, 2]
+    assert {rule.error for rule in FIELDS} <= set(ERRORS)
+
+
+@pytest.mark.parametrize(
+    ("gold", "prediction", "expected"),
+    [
+        ("USD", " usd ", TP),
+        ("USD", "CAD", BOTH),
+        ("USD", "", FN),
+        ("", "USD", FP),
+        (None, [], TN),
+        ({}, "  ", TN),
+        ("", [""], TN),
+        ("12", 12, TP),
+        ("0", "", FN),
+        ("USD", ["USD"], BOTH),
+        ("a  b", "a b", BOTH),
+    ],
+)
+def test_exact_fields(gold: Any, prediction: Any, expected: tuple[int, ...]) -> None:
+    assert counts("invoice_number", gold, prediction) == expected
+
+
+@pytest.mark.parametrize(
+    ("gold", "prediction", "expected"),
+    [
+        ("1,200.00", "$ 1200", TP),
+        ("1,200.00", 1200, TP),
+        (10, 10.0000009, TP),
+        (10, 10.000002, BOTH),
+        ("50.00", "50.01", BOTH),
+        (0, "", TN),
+        ("0.00", None, TN),
+        ("", "$0", TN),
+        (0, 5, FP),
+        (5, 0, FN),
+        ("€5", "€5 ", TP),
+        ("€5", "5", BOTH),
+        ("5", "nan", BOTH),
+        ("5", "1e999", BOTH),
+        ("5", True, BOTH),
+        ("5", {"amount": 5}, BOTH),
+    ],
+)
+def test_amounts(gold: Any, prediction: Any, expected: tuple[int, ...]) -> None:
+    assert counts("std_total", gold, prediction) == expected
+
+
+@pytest.mark.parametrize(
+    ("gold", "prediction", "expected"),
+    [
+        ("USA-Carlsbad", "usa-carlsbad", TP),
+        ("abcd", "abcx", TP),  # similarity 0.75
+        ("abcdefg", "abcdexx", BOTH),  # 5/7
+        ("UK-London", "", FN),
+        ("", "UK-London", FP),
+        (["Hilton", "Grand Hotel"], ["Grand Hotel", "Hilton"], (2, 0, 0, 0)),
+        (["Hilton", "Grand Hotel"], "Hilton", (1, 0, 1, 0)),
+        (["Hilton"], ["Hilton", "Hilton"], (1, 1, 0, 0)),
+        ("Hilton", {"name": "Hilton"}, BOTH),
+    ],
+)
+def test_semantic_fields(gold: Any, prediction: Any, expected: tuple[int, ...]) -> None:
+    assert counts("seller_name", gold, prediction) == expected
+
+
+def test_the_judge_is_asked_only_where_texts_differ() -> None:
+    asked = []
+
+    def judge(name: str, gold: str, prediction: str) -> bool:
+        asked.append((name, gold, prediction))
+        return prediction == "nyc"
+
+    assert counts("place", "New York", "NYC", judge=judge) == TP
+    assert counts("place", "New York", "New York ", judge=judge) == TP
+    assert counts("place", "New York", "New Yorks", judge=judge) == BOTH
+    assert asked == [("place", "new york", "nyc"), ("place", "new york", "new yorks")]
+
+
+def test_as_many_texts_as_possible_are_paired() -> None:
+    # "abcd" is nearest to "abcd", but then "abce" and "xbcd" would be left alone.
+    assert counts("seller_name", ["abcd", "abce"], ["xbcd", "abcd"]) == (2, 0, 0, 0)
+
+
+# --- lists --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("gold", "prediction", "expected"),
+    [
+        (["$", "Toronto"], ["toronto", "$"], (2, 0, 0, 0)),
+        (["$"], "$", TP),
+        (["$"], [], FN),
+        ([], ["$"], FP),
+        ([], [""], TN),
+        (["$", "Toronto"], ["€"], (0, 1, 2, 0)),
+        (["$"], [{"symbol": "$"}], BOTH),
+    ],
+)
+def test_lists_of_texts(gold: Any, prediction: Any, expected: tuple[int, ...]) -> None:
+    assert counts("orig_curr", gold, prediction) == expected
+
+
+@pytest.mark.parametrize(
+    ("prediction", "expected"),
+    [
+        (line("Tax fee", "5.58", True), TP),
+        (line("Tax fee", 5.63, True), TP),  # 0.05 apart
+        (line("Tax fee", 5.64, True), BOTH),
+        (line("Tax fee", "5.58", False), BOTH),
+        (line("Tax fee", "5.58", "True"), TP),
+        (line("Tax fee", "$5.58", True), TP),
+        (line("Tax fee", "", True), BOTH),
+        (line("Trip fare", "5.58", True), BOTH),
+        ("Tax fee 5.58", BOTH),
+        ({"content": "", "amount": ""}, FN),
+    ],
+)
+def test_line_items(prediction: Any, expected: tuple[int, ...]) -> None:
+    assert counts("detail", [line("Tax fee", "5.58", True)], [prediction]) == expected
+
+
+def test_amounts_without_a_number_must_be_the_same_text() -> None:
+    gold = [line("Fare", "€5")]
+    assert counts("detail", gold, [line("Fare", "€5")]) == TP
+    assert counts("detail", gold, [line("Fare", "€6")]) == BOTH
+
+
+def test_a_flag_does_not_keep_an_item_from_its_partner() -> None:
+    gold = [line("Fee", 5), line("Fee", 5, True)]
+    assert counts("detail", gold, gold[::-1]) == (2, 0, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        # "net fee" and "fee net": distance 4 of 7; the same words; a common subsequence of 3.
+        ("A", 0.3 * (3 / 7) + 0.2 + 0.1 * (3 / 7) + 0.4 * 0.6),
+        ("B", 0.25 * (3 / 7 + 1 + 3 / 7 + 0.6)),
+        ("C", 0.4 * (3 / 7) + 0.3 + 0.3 * (3 / 7)),
+        ("D", 0.3 + 0.3 * (3 / 7) + 0.4 * 0.6),
+    ],
+)
+def test_the_similarity_of_two_items(name: str, expected: float) -> None:
+    def embed(texts: Sequence[str]) -> list[list[float]]:
+        assert list(texts) == ["net fee", "fee net"]
+        return [[2.0, 0.0], [3.0, 4.0]]  # cosine 0.6
+
+    compared = compare_items(text_items("net fee"), text_items("fee net"), embed)
+    parts = [float(part[0, 0]) for part in compared.parts]
+    assert sum(w * p for w, p in zip(WEIGHTS[name], parts, strict=True)) == pytest.approx(expected)
+
+
+def test_the_cost_of_an_accepted_pair_is_at_most_a_quarter() -> None:
+    # Distance 1 of 4, indel similarity 6/8, common subsequence 3 of 4: 0.75 in each.
+    assert counts("orig_curr", ["abcd"], ["abcx"]) == TP
+    assert counts("orig_curr", ["abc"], ["abx"]) == BOTH
+
+
+def test_weights_with_an_embedding_need_one() -> None:
+    with pytest.raises(ValueError, match="embedding"):
+        outcome("orig_curr", ["a"], ["a"], weights=WEIGHTS["A"])
+    assert WEIGHTS["A"].without_embedding() == pytest.approx(Weights(0.5, 1 / 3, 1 / 6, 0))
+
+
+def test_lists_beyond_the_limit_are_refused() -> None:
+    items = ["x"] * (MOST_PAIRS // 10 + 1)
+    with pytest.raises(TooLargeError, match="items"):
+        outcome("orig_curr", ["x"] * 10, items)
+
+
+# --- mismatches, errors, rates, reward, arithmetic ----------------------------------------------
+
+
+def test_a_mismatch_may_count_as_a_false_positive_alone() -> None:
+    assert tuple(compare_field(RULES["type"], "taxi", "bus", FP_ONLY).counts) == FP
+    assert tuple(compare_field(RULES["type"], "taxi", "", FP_ONLY).counts) == FN
+    lists = compare_field(RULES["orig_curr"], ["$", "x"], ["€"], FP_ONLY)
+    assert tuple(lists.counts) == (0, 1, 1, 0)
+
+
+@pytest.mark.parametrize(
+    ("name", "gold", "prediction", "errors"),
+    [
+        ("type", "taxi", "", {"missing": 1}),
+        ("type", "", "taxi", {"hallucination": 1}),
+        ("type", "taxi", "bus", {"reasoning": 1}),
+        ("std_total", "5", "6", {"formatting": 1}),
+        ("tax_number", "17", "71", {"perception": 1}),
+        ("type", "taxi", "taxi", {}),
+        ("orig_curr", ["$", "USD"], ["€"], {"missing": 1, "perception": 1}),
+        ("detail", [], [line("Tax", 1)], {"hallucination": 1}),
+    ],
+)
+def test_errors_by_type(name: str, gold: Any, prediction: Any, errors: dict[str, int]) -> None:
+    assert outcome(name, gold, prediction).errors == errors
+
+
+def test_rates() -> None:
+    assert rates(Counts()) == Rates(None, None, None, None)
+    assert rates(Counts(tn=3)) == Rates(None, None, None, 1)
+    assert rates(Counts(fn=1, tn=1)) == Rates(None, 0, 0, 0.5)
+    assert rates(Counts(tp=2, fp=2, fn=1, tn=5)) == pytest.approx((0.5, 2 / 3, 4 / 7, 0.7))
+
+
+def test_counts_add_up() -> None:
+    assert add_counts([]) == Counts()
+    assert add_counts([Counts(1, 2, 3, 4), Counts(10, 20, 30, 40)]) == Counts(11, 22, 33, 44)
+
+
+def test_the_reward_by_hand() -> None:
+    gold = {"type": "taxi", "std_curr": "USD", "place": "UK-London", "orig_curr": ["$", "USD"]}
+    prediction = {"type": "taxi", "std_curr": "EUR", "tax_number": "7", "orig_curr": ["$"]}
+    # 1, a mismatch 0, missed 0, 1 of 2 items, an invention, and 14 fields rightly empty.
+    expected = (1 + 0 + 0 + 0.5 - 0.5 + 14 * 0.3) / 19
+    assert receipt_reward(compare_receipt(gold, prediction).values()) == pytest.approx(expected)
+    assert receipt_reward([]) == 0
+
+
+def test_the_reward_of_a_list_is_weighed_with_its_similarity() -> None:
+    assert outcome("orig_curr", ["abcd"], ["abcx"]).reward == pytest.approx(0.75)
+    assert outcome("place", "abcd", "abcx").reward == 1
+
+
+@pytest.mark.parametrize(
+    ("detail", "total", "expected"),
+    [
+        ([line("a", "45.00"), line("b", "5.58", True)], "50.58", True),
+        ([line("a", 10)], "10.05", True),
+        ([line("a", 10)], "10.06", False),
+        ([line("a", "ten")], "10", False),
+        ([line("a", ""), line("b", 10)], "10", True),
+        (["10"], "10", False),
+        ([], "10", None),
+        ([line("a", 10)], "", None),
+        ([line("a", 10)], "ten", None),
+    ],
+)
+def test_arithmetic(detail: Any, total: Any, expected: bool | None) -> None:
+    assert adds_up({"detail": detail, "std_total": total}) is expected
+
+
+# --- invariants ---------------------------------------------------------------------------
+
+TEXTS = st.text("ab $-1€", max_size=6)
+SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | TEXTS
+ANYTHING = st.recursive(
+    SCALARS,
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(st.sampled_from(["content", "amount", "ifTax", "x"]), inner, max_size=4)
+    ),
+    max_leaves=12,
+)
+LINES = st.fixed_dictionaries(
+    {"content": TEXTS, "amount": st.integers(0, 3), "ifTax": st.booleans()}
+)
+VALUES = {
+    "exact": TEXTS,
+    "amount": TEXTS | st.integers(0, 99),
+    "semantic": TEXTS | st.lists(TEXTS, max_size=4),
+    "list": st.lists(TEXTS, max_size=5),
+}
+RECEIPTS = st.fixed_dictionaries(
+    {
+        rule.name: st.lists(LINES, max_size=5) if rule.name == "detail" else VALUES[rule.kind]
+        for rule in FIELDS
+    }
+)
+
+
+def total(gold: dict[str, Any], prediction: dict[str, Any]) -> Counts:
+    return add_counts(part.counts for part in compare_receipt(gold, prediction).values())
+
+
+def shuffled(fields: dict[str, Any], seed: int) -> dict[str, Any]:
+    """The fields with keys and the items of all lists in another order."""
+    chance = random.Random(seed)
+    fields = copy.deepcopy(fields)
+    names = list(fields)
+    chance.shuffle(names)
+    for value in fields.values():
+        if isinstance(value, list):
+            chance.shuffle(value)
+    return {name: fields[name] for name in names}
+
+
+@given(RECEIPTS)
+def test_a_perfect_prediction_scores_one(gold: dict[str, Any]) -> None:
+    found = total(gold, copy.deepcopy(gold))
+    assert (found.fp, found.fn) == (0, 0)
+    assert rates(found).accuracy == 1
+    assert rates(found).f1 in (1, None)
+
+
+@given(RECEIPTS, RECEIPTS, st.integers())
+def test_order_changes_nothing(gold: dict[str, Any], found: dict[str, Any], seed: int) -> None:
+    first = compare_receipt(gold, found)
+    second = compare_receipt(shuffled(gold, seed), shuffled(found, seed + 1))
+    assert {name: part.counts for name, part in first.items()} == {
+        name: part.counts for name, part in second.items()
+    }
+    assert receipt_reward(first.values()) == pytest.approx(receipt_reward(second.values()))
+
+
+@given(RECEIPTS, RECEIPTS, st.integers(1, 3))
+def test_garbage_never_raises_recall(gold: dict[str, Any], found: dict[str, Any], n: int) -> None:
+    worse = copy.deepcopy(found)
+    garbage = [f"zzzz{'q' * 9}{number}" for number in range(n)]
+    worse["orig_curr"] += garbage
+    worse["detail"] += [line(text, 77) for text in garbage]
+    worse["seller_name"] = [*text_list(worse["seller_name"]), *garbage]
+    assert (rates(total(gold, worse)).recall or 0) <= (rates(total(gold, found)).recall or 0)
+
+
+def text_list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+@drawn(
+    st.dictionaries(st.sampled_from(list(RULES)), ANYTHING),
+    st.dictionaries(st.sampled_from(list(RULES)), ANYTHING),
+    examples=200,
+)
+def test_no_value_raises(gold: dict[str, Any], prediction: dict[str, Any]) -> None:
+    found = compare_receipt(gold, prediction)
+    assert len(found) == 19
+    assert -0.5 <= receipt_reward(found.values()) <= 1 + 1e-9
+    assert adds_up(prediction) in (True, False, None)
+    for part in found.values():
+        assert min(part.counts) >= 0
+
+
+def test_numbers_beyond_all_bounds() -> None:
+    huge = 10**6000
+    assert parse_amount(huge) is None
+    assert not is_empty(huge)
+    assert counts("std_total", 5, huge) == BOTH
+    assert [item.amount for item in line_items([line("x", 1e300)])] == [None]

@@ -1,0 +1,150 @@
+"""From a submission's items to one item, and from the leaderboard to a comparison, in a browser."""
+
+from collections.abc import Callable
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+from portal.accounts.models import User
+from portal.jobs.models import Job
+from portal.jobs.worker import run_due_jobs
+from scoring.leaderboard.services import RESAMPLE_KIND
+from scoring.models import Board, Replicate, Submission
+from scoring.submissions.services import publish_submission
+from tests.scoring.factories import FLAWED, PERFECT, make_submission
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+Pages = Callable[..., Page]
+
+
+def is_fine(page: Page) -> None:
+    """Nothing stands over the edge, and axe has nothing to say."""
+    root = "document.documentElement"
+    assert page.evaluate(f"{root}.scrollWidth - {root}.clientWidth") == 0, page.url
+    assert Axe().run(page).violations_count == 0, page.url
+
+
+@pytest.fixture
+def flawed(board: Board, researcher: User) -> Submission:
+    """Published beside a perfect one."""
+    submissions = [
+        make_submission(board, researcher, predictions, name=name)
+        for name, predictions in (("Flawed", FLAWED), ("Perfect", PERFECT))
+    ]
+    run_due_jobs()
+    for submission in submissions:
+        publish_submission(submission=submission, actor=researcher)
+    run_due_jobs()
+    return submissions[0]
+
+
+def forget_replicates() -> None:
+    """As with gradings that were done before any were resampled."""
+    Replicate.objects.all().delete()
+    Job.objects.filter(kind=RESAMPLE_KIND).delete()
+
+
+@pytest.mark.parametrize("script", [True, False], ids=["script", "no script"])
+def test_sort_filter_open_and_go_on(
+    page_of: Pages, flawed: Submission, researcher: User, script: bool
+) -> None:
+    page = page_of(researcher, java_script_enabled=script)
+    page.goto(flawed.get_absolute_url())
+    form = page.get_by_role("search", name="Items")
+    form.get_by_label("Order").select_option("hardest")
+    form.get_by_label("Which").select_option("wrong")
+    form.get_by_role("button", name="Show").click()
+    rows = page.get_by_role("table", name="Items").locator("tbody tr")
+    expect(rows).to_have_count(2)
+    expect(rows.first).to_contain_text("page-2")
+    if script:
+        is_fine(page)
+    rows.first.get_by_role("link").click()
+    expect(page.get_by_role("heading", name="page-2")).to_be_visible()
+    gold = page.frame_locator("iframe[title='Gold of page-2']")
+    page.get_by_title("Gold of page-2").scroll_into_view_if_needed()
+    expect(gold.locator("mark")).to_have_count(2)
+    expect(gold.locator("body")).to_contain_text("✗ date")
+    predicted = page.frame_locator("iframe[title='Prediction for page-2']")
+    expect(predicted.locator("mark").nth(1)).to_have_text("2029")
+    expect(page.locator("del")).to_have_text("2020.")
+    if script:
+        is_fine(page)
+    page.get_by_role("link", name="Next").click()
+    expect(page.get_by_role("heading", name="page-1")).to_be_visible()
+    expect(page.get_by_role("link", name="Next")).to_have_count(0)
+    page.get_by_role("link", name="Previous").click()
+    expect(page.get_by_role("heading", name="page-2")).to_be_visible()
+
+
+@pytest.mark.parametrize("width", [pytest.param(1440, marks=pytest.mark.journey), 390])
+def test_ticked_rows_are_compared_and_the_tests_come_by_themselves(
+    page_of: Pages, flawed: Submission, researcher: User, width: int
+) -> None:
+    forget_replicates()
+    page = page_of(researcher, viewport={"width": width, "height": 900})
+    page.goto("/boards/board/")
+    is_fine(page)
+    page.get_by_label("Compare Perfect").check()
+    page.get_by_role("button", name="Compare the ticked rows").click()
+    expect(page.get_by_role("alert")).to_contain_text("Choose 2 to 5 entries")
+    is_fine(page)
+    page.go_back()
+    page.get_by_label("Compare Perfect").check()
+    page.get_by_label("Compare Flawed").check()
+    page.get_by_role("button", name="Compare the ticked rows").click()
+    expect(page.get_by_role("status")).to_contain_text("0 of 2 entries are ready")
+    is_fine(page)
+    page.evaluate("window.notReloaded = true")
+    run_due_jobs()
+    expect(page.get_by_role("status")).to_have_count(0)
+    assert page.evaluate("window.notReloaded") is True
+    row = page.get_by_role("table", name="Each against each").locator("tbody tr")
+    expect(row).to_contain_text("33.33")
+    expect(row.locator("td").nth(2)).not_to_have_text("–")
+    is_fine(page)
+    page.get_by_role("link", name="page-2 as read by Flawed").click()
+    expect(page.get_by_role("heading", name="page-2")).to_be_visible()
+
+
+def test_on_a_phone_every_difference_is_in_sight(
+    page_of: Pages, flawed: Submission, board: Board, researcher: User
+) -> None:
+    """Of five entries, too: nothing has to be scrolled sideways, and each line says whose it is."""
+    more = [make_submission(board, researcher, FLAWED, name=f"Reader {n}") for n in range(3)]
+    run_due_jobs()
+    for submission in more:
+        publish_submission(submission=submission, actor=researcher)
+    run_due_jobs()
+    page = page_of(None, viewport={"width": 390, "height": 900})
+    entries = ",".join(str(each.pk) for each in board.entries.order_by("pk"))
+    page.goto(f"/boards/board/compare/?entries={entries}")
+    figures = page.get_by_role("table", name="Figures")
+    row = figures.get_by_role("row", name="FFA (%)").last
+    assert row.get_by_role("cell").count() == 5
+    for table in (figures, page.get_by_role("table", name="Each against each")):
+        for cell in table.get_by_role("cell").all():
+            box = cell.bounding_box()
+            assert box is not None
+            assert box["x"] >= 0
+            assert box["x"] + box["width"] <= 390
+    whose = "element => getComputedStyle(element, '::before').content"
+    shown = [cell.evaluate(whose) for cell in row.get_by_role("cell").all()]
+    assert shown == ['"Flawed"', '"Perfect"', '"Reader 0"', '"Reader 1"', '"Reader 2"']
+    expect(row.locator(".difference")).to_have_count(4)
+    is_fine(page)
+
+
+def test_comparing_works_without_javascript(page_of: Pages, flawed: Submission) -> None:
+    forget_replicates()
+    page = page_of(None, java_script_enabled=False)
+    page.goto("/boards/board/")
+    for name in ("Perfect", "Flawed"):
+        page.get_by_label(f"Compare {name}").check()
+    page.get_by_role("button", name="Compare the ticked rows").click()
+    run_due_jobs()
+    page.get_by_role("link", name="Look again").click()
+    expect(page.get_by_role("table", name="Each against each")).to_contain_text("33.33")
+    expect(page.get_by_text("Which items these are")).to_be_visible()

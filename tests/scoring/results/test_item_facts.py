@@ -1,0 +1,181 @@
+"""What matchers beside the board's, and the judge, say of each fact of an item."""
+
+import html
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.test import Client
+from rest_framework.test import APIClient
+
+from portal.accounts.models import User
+from portal.datasets.models import Release
+from scoring.models import ItemScore, Phase
+from tests.scoring.factories import FLAWED, make_board, make_release, make_submission
+
+pytestmark = pytest.mark.django_db
+
+ClientOf = Callable[[User | None], Client]
+ApiOf = Callable[[User | None], APIClient]
+RunJobs = Callable[[], int]
+# "3.5%" stands inside of "13.5%": right as a substring, and a wrong digit in its place.
+READ = FLAWED | {"page-2": "<p>The margin rose to 13.5% in 2029.</p>"}
+
+
+def graded(owner: User, run_jobs: RunJobs, *, release: Release | None = None, **phase: Any) -> str:
+    """The address of page-2 of a submission."""
+    board = make_board(release, options={"beside": "substring"}, **phase)
+    submission = make_submission(board, owner, READ)
+    run_jobs()
+    return f"/submissions/{submission.pk}/items/page-2/"
+
+
+def text_of(client: Client, url: str) -> str:
+    response = client.get(url)
+    assert response.status_code == 200
+    return html.unescape(response.content.decode())
+
+
+def rows_of(text: str) -> list[str]:
+    return text.split('<tr id="fact-')[1:]
+
+
+def test_a_fact_tells_what_other_matchers_say_and_whether_they_disagree(
+    client_of: ClientOf, researcher: User, run_jobs: RunJobs
+) -> None:
+    text = text_of(client_of(researcher), graded(researcher, run_jobs))
+    assert "(Aligned)</span></th>" in text
+    assert '<th scope="col">Substring</th>' in text
+    number, date = rows_of(text)
+    assert '<span class="verdict-right">right</span>' in number
+    assert 'aria-label="disagrees">≠<' in number
+    assert '<span class="verdict-also">wrong</span>' in date
+    assert "≠" not in date.partition("</tr>")[0]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "shown", "current"),
+    [
+        ("", ["0", "1"], "All"),
+        ("wrong", ["0", "1"], "Wrong"),
+        ("differ", ["0"], "Matchers disagree"),
+        ("nonsense", ["0", "1"], "All"),
+    ],
+)
+def test_facts_on_which_matchers_disagree_can_be_chosen(
+    client_of: ClientOf,
+    researcher: User,
+    run_jobs: RunJobs,
+    wanted: str,
+    shown: list[str],
+    current: str,
+) -> None:
+    url = graded(researcher, run_jobs)
+    text = text_of(client_of(researcher), f"{url}?facts={wanted}")
+    assert [row.partition('"')[0] for row in rows_of(text)] == shown
+    assert f'aria-current="true">{current} <span' in text
+    # The other items are seen by the same choice.
+    kept = f"?facts={wanted}" if wanted in {"wrong", "differ"} else ""
+    assert f'/items/page-3/{kept}"' in text
+
+
+def test_where_all_agree_the_choice_says_so(
+    client_of: ClientOf, researcher: User, run_jobs: RunJobs
+) -> None:
+    url = graded(researcher, run_jobs).replace("page-2", "page-3")
+    client = client_of(researcher)
+    assert "The matchers agree on every fact" in text_of(client, f"{url}?facts=differ")
+    assert "Every fact of this document is right" in text_of(client, f"{url}?facts=wrong")
+
+
+def test_without_other_matchers_there_is_nothing_to_compare(
+    client_of: ClientOf, researcher: User, run_jobs: RunJobs
+) -> None:
+    submission = make_submission(make_board(), researcher, READ)
+    run_jobs()
+    url = f"/submissions/{submission.pk}/items/page-2/?facts=differ"
+    client = client_of(researcher)
+    for older in (False, True):
+        if older:
+            for score in ItemScore.objects.all():
+                del score.result["beside"]
+                score.save()
+        text = text_of(client, url)
+        assert len(rows_of(text)) == 2
+        assert "Matchers disagree" not in text
+        assert "Aligned" not in text.partition("<h1")[2]
+
+
+def test_the_api_tells_the_same(api_of: ApiOf, researcher: User, run_jobs: RunJobs) -> None:
+    url = f"/api/v1{graded(researcher, run_jobs)}"
+    api = api_of(researcher)
+    facts = api.get(url).json()["facts"]
+    assert [(fact["correct"], fact["beside"]) for fact in facts] == [
+        (False, {"substring": True}),
+        (False, {"substring": False}),
+    ]
+    for score in ItemScore.objects.all():
+        del score.result["beside"]
+        score.save()
+    assert [fact["beside"] for fact in api.get(url).json()["facts"]] == [None, None]
+
+
+def judged(why: str) -> None:
+    """As a judge's verdicts are kept: with a reason for each fact."""
+    for score in ItemScore.objects.filter(item__name="page-2"):
+        score.result["facts"][0]["why"] = why
+        score.save()
+
+
+WHY = "The text has 13.5% where the page has 3.5%."
+
+
+@pytest.mark.parametrize(
+    ("diagnostics", "told"),
+    [
+        (Phase.Diagnostics.AGGREGATES, False),
+        (Phase.Diagnostics.ITEMS, False),
+        (Phase.Diagnostics.FACTS, True),
+    ],
+)
+def test_reasons_and_matchers_are_told_where_facts_are(
+    client_of: ClientOf,
+    researcher: User,
+    stranger: User,
+    run_jobs: RunJobs,
+    diagnostics: str,
+    told: bool,
+) -> None:
+    release = make_release(visibility=Release.Visibility.GOLD_HIDDEN)
+    url = graded(researcher, run_jobs, release=release, diagnostics=diagnostics)
+    judged(WHY)
+    for address in (url, f"{url}?facts=differ", f"/api/v1{url}"):
+        said = html.unescape(client_of(researcher).get(address).content.decode())
+        assert (WHY in said) is told, address
+        assert ("ubstring" in said) is told, address
+        for user in (None, stranger):
+            assert WHY not in client_of(user).get(address).content.decode()
+
+
+def test_without_reasons_there_is_no_column_for_them(
+    client_of: ClientOf, researcher: User, run_jobs: RunJobs
+) -> None:
+    url = graded(researcher, run_jobs)
+    judged("")
+    assert "The judge's reason" not in text_of(client_of(researcher), url)
+    judged(WHY)
+    text = text_of(client_of(researcher), url)
+    assert "The judge's reason" in text
+    # The other fact of the page has none.
+    assert '<td class="value why">–</td>' in rows_of(text)[1]
+
+
+def test_page_gold_and_prediction_come_before_the_facts(
+    client_of: ClientOf, researcher: User, run_jobs: RunJobs
+) -> None:
+    text = text_of(client_of(researcher), graded(researcher, run_jobs))
+    places = [text.index(each) for each in ('id="gold"', 'id="prediction"', 'id="facts"')]
+    assert places == sorted(places)
+    for target in ("gold", "prediction", "facts", "text", "compared"):
+        assert text.count(f'href="#{target}"') == 1
+        assert text.count(f'id="{target}"') == 1

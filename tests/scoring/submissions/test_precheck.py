@@ -1,0 +1,67 @@
+"""What the browser needs to look at a file before it is sent: the ids, where they are public."""
+
+import io
+import json
+from collections.abc import Callable
+
+import pytest
+from django.test import Client
+from rest_framework.test import APIClient
+
+from portal.accounts.models import User
+from portal.datasets.models import Dataset
+from scoring.benchmarks import BENCHMARKS, PredictionLine, ReadLimits
+from scoring.models import Phase
+from tests.scoring.factories import make_board, make_release
+
+pytestmark = pytest.mark.django_db
+
+ClientOf = Callable[[User | None], Client]
+ApiOf = Callable[[User | None], APIClient]
+
+URL = "/api/v1/boards/board/phases/test/ids/"
+
+
+@pytest.mark.parametrize(
+    ("release", "dataset", "wanted"),
+    [
+        ("public", "public", (200, 200, 200)),
+        # Of a hidden release the ids stand in the starter kit.
+        ("gold_hidden", "public", (200, 200, 200)),
+        ("private", "public", (404, 404, 200)),
+        ("public", "private", (404, 404, 200)),
+    ],
+)
+def test_ids_are_told_where_the_release_is_open(
+    api_of: ApiOf,
+    client_of: ClientOf,
+    researcher: User,
+    organiser: User,
+    release: str,
+    dataset: str,
+    wanted: tuple[int, ...],
+) -> None:
+    board = make_board(make_release(visibility=release))
+    Dataset.objects.update(visibility=dataset)
+    answers = [api_of(user).get(URL) for user in (None, researcher, organiser)]
+    assert tuple(answer.status_code for answer in answers) == wanted
+    assert answers[-1].json() == {"ids": ["page-1", "page-2", "page-3"]}
+    page = client_of(researcher).get(f"/boards/{board.slug}/submit/").content.decode()
+    assert (URL in page) == (wanted[1] == 200)
+
+
+def test_ids_of_a_split_are_its_own(api_of: ApiOf) -> None:
+    make_board(make_release(splits={"page-1": "dev", "page-2": "test", "page-3": "dev"}))
+    Phase.objects.update(split="test")
+    assert api_of(None).get(URL).json() == {"ids": ["page-2"]}
+
+
+@pytest.mark.parametrize("key", BENCHMARKS)
+def test_the_example_line_names_its_item_by_the_id_keys(key: str) -> None:
+    """What the browser calls an item is what the reader calls it."""
+    benchmark = BENCHMARKS[key]
+    file = io.BytesIO(f"{benchmark.example}\n".encode())
+    [line] = benchmark.read_predictions(file, limits=ReadLimits())
+    assert isinstance(line, PredictionLine), line
+    example = json.loads(benchmark.example)
+    assert ":".join(example[key] for key in benchmark.id_keys) == line.id

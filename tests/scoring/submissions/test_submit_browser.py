@@ -1,0 +1,182 @@
+"""The submit page in a real browser: a file looked at before it is sent, and teams."""
+
+import gzip
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import JSHandle, Page, expect
+
+from portal.accounts.models import User
+from portal.jobs.worker import run_due_jobs
+from scoring.models import Board, Submission
+from tests.accounts.teams.people import team_of
+from tests.looks import faults_in_both_looks
+from tests.scoring.factories import PERFECT, lines_of, make_board, make_release
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+Pages = Callable[..., Page]
+URL = "/boards/board/submit/"
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "predictions.jsonl"
+
+
+def test_every_fault_is_told_before_the_file_is_sent(
+    page_of: Pages, board: Board, researcher: User, file: Path
+) -> None:
+    good = lines_of(PERFECT).splitlines(keepends=True)
+    file.write_bytes(
+        good[0] + b"broken\n" + b'{"id": "page-9", "html": ""}\n' + good[0] + b'{"id": "\xff"}\n'
+    )
+    page = page_of(researcher)
+    page.goto(URL)
+    page.get_by_label("Predictions").set_input_files(file)
+    told = page.get_by_role("status")
+    expect(told).to_contain_text("4 faults in 2 predictions")
+    expect(told.get_by_role("listitem")).to_have_text(
+        [
+            "line 2: not valid JSON",
+            "line 3: “page-9”: unknown id",
+            "line 4: “page-1”: the id was already used on line 1",
+            "line 5: not valid UTF-8",
+        ]
+    )
+    expect(told).to_contain_text("2 items without a prediction: page-2, page-3.")
+    # The browser stops nobody: the site says what is wrong, and more.
+    page.get_by_label("Name").fill("Reader")
+    page.get_by_role("button", name="Check and submit").click()
+    expect(page.get_by_role("alert")).to_contain_text("4 faults: nothing was submitted")
+
+
+def test_a_faultless_file_is_told_to_be_so_gzipped_or_not(
+    page_of: Pages, board: Board, researcher: User, file: Path
+) -> None:
+    page = page_of(researcher)
+    page.goto(URL)
+    told = page.get_by_role("status")
+    file.write_bytes(lines_of(PERFECT))
+    page.get_by_label("Predictions").set_input_files(file)
+    expect(told).to_contain_text("3 predictions, no fault found")
+    packed = file.with_name("packed.jsonl.gz")
+    packed.write_bytes(gzip.compress(lines_of(PERFECT)))
+    page.get_by_label("Predictions").set_input_files(packed)
+    expect(told).to_contain_text("packed.jsonl.gz")
+    expect(told).to_contain_text("3 predictions, no fault found")
+    broken = file.with_name("broken.jsonl.gz")
+    broken.write_bytes(gzip.compress(lines_of(PERFECT))[:30])
+    page.get_by_label("Predictions").set_input_files(broken)
+    expect(told).to_contain_text("not a readable gzip file")
+    zipped = file.with_name("pages.zip")
+    zipped.write_bytes(b"PK")
+    page.get_by_label("Predictions").set_input_files(zipped)
+    expect(told).to_contain_text("What is in a ZIP is checked when you send it")
+
+
+def test_of_a_private_release_no_id_is_told(page_of: Pages, researcher: User, file: Path) -> None:
+    make_board(make_release(visibility="private"))
+    file.write_bytes(b'{"id": "page-9"}\n')
+    page = page_of(researcher)
+    page.goto(URL)
+    page.get_by_label("Predictions").set_input_files(file)
+    expect(page.get_by_role("status")).to_contain_text("1 prediction, no fault found")
+
+
+def dragged(page: Page, *texts: str) -> JSHandle:
+    """What somebody drags who holds these files."""
+    return page.evaluate_handle(
+        """(texts) => {
+          const held = new DataTransfer();
+          texts.forEach((text, n) => held.items.add(new File([text], `dropped-${n}.jsonl`)));
+          return held;
+        }""",
+        list(texts),
+    )
+
+
+def test_a_file_is_taken_by_dropping_it(page_of: Pages, board: Board, researcher: User) -> None:
+    page = page_of(researcher)
+    page.goto(URL)
+    zone = page.locator("[data-drop-zone]")
+    expect(zone).to_contain_text("Or drop the file into this box")
+    held = dragged(page, lines_of(PERFECT).decode())
+    zone.dispatch_event("dragenter", {"dataTransfer": held})
+    expect(zone).to_have_class("drop-zone is-over")
+    zone.dispatch_event("drop", {"dataTransfer": held})
+    expect(zone).to_have_class("drop-zone")
+    expect(page.get_by_role("status")).to_contain_text("dropped-0.jsonl")
+    expect(page.get_by_role("status")).to_contain_text("no fault found")
+    # Two are one too many, and the first stays.
+    zone.dispatch_event("drop", {"dataTransfer": dragged(page, "{}", "{}")})
+    expect(page.get_by_role("status")).to_contain_text("One file, please")
+    page.get_by_label("Name").fill("Reader")
+    page.get_by_role("button", name="Check and submit").click()
+    page.wait_for_url("**/submissions/*/")
+    assert Submission.objects.get().filename == "dropped-0.jsonl"
+
+
+def test_without_javascript_nothing_is_promised(
+    page_of: Pages, board: Board, researcher: User
+) -> None:
+    page = page_of(researcher, java_script_enabled=False)
+    page.goto(URL)
+    expect(page.get_by_text("Or drop the file into this box")).to_be_hidden()
+    expect(page.get_by_label("Predictions")).to_be_visible()
+
+
+def test_the_faults_are_accessible_and_do_not_overflow(
+    page_of: Pages, board: Board, researcher: User, file: Path
+) -> None:
+    team_of(researcher, name="The Association for the Careful Reading of Statements")
+    file.write_bytes(b'{"id": "' + b"x" * 150 + b'"}\n' + b"broken\n" * 40)
+    page = page_of(researcher)
+    page.goto(URL)
+    page.get_by_label("Predictions").set_input_files(file)
+    expect(page.get_by_role("status")).to_contain_text("and 21 more")
+    assert faults_in_both_looks(page) == []
+
+
+def test_a_team_submits_together_until_its_limit(
+    page_of: Pages, researcher: User, ann: User, file: Path
+) -> None:
+    make_board(in_total=1)
+    team_of(ann, researcher, name="Ledger Lab")
+    file.write_bytes(lines_of(PERFECT))
+
+    def submit(page: Page, *, name: str) -> None:
+        page.goto(URL)
+        page.get_by_label("Submit for").select_option("Ledger Lab")
+        page.get_by_label("Name").fill(name)
+        page.get_by_label("Predictions").set_input_files(file)
+        expect(page.get_by_role("status")).to_contain_text("3 predictions, no fault found")
+        page.get_by_role("button", name="Check and submit").click()
+
+    first = page_of(researcher)
+    submit(first, name="Reader of Rex")
+    first.wait_for_url("**/submissions/*/")
+    run_due_jobs()
+    expect(first.get_by_role("heading", name="Fact-level")).to_be_visible()
+
+    # The other member sees it, reads its result, and cannot send another for the team.
+    second = page_of(ann)
+    second.goto("/submissions/")
+    expect(second.get_by_role("row", name="Reader of Rex")).to_contain_text("Ledger Lab, by Rex")
+    submit(second, name="Reader of Ann")
+    expect(second.get_by_role("alert")).to_contain_text(
+        "The team “Ledger Lab” has used up its 1 score in “Test”."
+    )
+    second.get_by_label("Submit for").select_option("Myself")
+    second.get_by_role("button", name="Check and submit").click()
+    second.wait_for_url("**/submissions/*/")
+    assert [each.team for each in Submission.objects.filter(owner=ann)] == [None]
+
+    second.goto("/submissions/")
+    second.get_by_role("link", name="Reader of Rex").click()
+    expect(second.get_by_role("heading", name="Fact-level")).to_be_visible()
+    second.get_by_role("button", name="Publish").click()
+    expect(second.locator(".messages")).to_contain_text("Published")
+    second.goto("/boards/board/")
+    expect(second.get_by_role("link", name="Ledger Lab")).to_be_visible()
