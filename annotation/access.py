@@ -24,7 +24,7 @@ from django.urls import reverse
 
 from annotation.models.assignments import AssignmentQuerySet
 from portal.accounts.access import is_organiser
-from portal.datasets.deciders import Workplace
+from portal.datasets.access import Workplace
 from portal.datasets.models import Dataset, Document
 from portal.web.prepared import Parameter, Prepared
 
@@ -361,7 +361,7 @@ def item_for(user: Any, slug: str, number: int, position: int) -> tuple[Standing
 
 
 class CampaignLeads:
-    """What `portal.datasets.deciders` asks annotation."""
+    """What `portal.datasets.access` asks annotation."""
 
     def may_decide(self, user: Any, dataset: Dataset) -> bool:
         leads = Membership.objects.filter(user=user, role=Membership.Role.LEAD)

@@ -14,7 +14,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from portal.accounts.models import User
-from portal.datasets.services.releases import ReleaseError
+from portal.datasets.releases.gold import ReleaseError
 from portal.web.api import BodyTooLarge, PlainJSONParser
 
 from .access import GivenAway, QualificationFirst

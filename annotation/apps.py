@@ -10,11 +10,11 @@ class AnnotationConfig(AppConfig):
         from annotation.campaigns.people import CampaignOffers
         from portal.accounts import account_data
         from portal.accounts.invitations.selectors import register_offers
-        from portal.datasets import deciders
+        from portal.datasets import access as deciders
 
         from .access import CampaignLeads
         from .account_data import CampaignData
 
         register_offers(CampaignOffers())
         account_data.register(CampaignData())
-        deciders.register(CampaignLeads())
+        deciders.register_deciders(CampaignLeads())

@@ -8,7 +8,8 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from bench.filings import Filing, filing
 from portal.accounts.models import User
 from portal.datasets.models import Dataset, Document, DocumentContent, Release
-from portal.datasets.services.releases import GoldItem, freeze_release
+from portal.datasets.releases.gold import GoldItem
+from portal.datasets.releases.services import freeze_release
 from portal.facts import Span, canonicalise
 from portal.jobs.models import Job
 from scoring.boards.services import NewPhase, create_board, set_board_state

@@ -13,8 +13,8 @@ def main(form: str, path: str) -> None:
     django.setup()
     from django.core.management import call_command
 
+    from portal.datasets.imports.services import import_path
     from portal.datasets.models import Dataset
-    from portal.datasets.services.imports import import_path
 
     call_command("migrate", verbosity=0)
     dataset = Dataset.objects.create(slug="bench", title="Bench")

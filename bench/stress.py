@@ -18,7 +18,7 @@ from typing import Any
 
 from PIL import Image
 
-from portal.datasets.stress import CAPTURES, VERSION, Capture, simulate
+from portal.datasets.variants.captures import CAPTURES, VERSION, Capture, simulate
 from sample.generator.ocr import RUNS, engine_version, predict
 from scoring.benchmarks import BENCHMARKS
 from scoring.benchmarks.checking import cores

@@ -6,7 +6,7 @@ from bench.generated import fcmbench_lines
 from portal.accounts.models import User
 from portal.accounts.tokens import issue_token
 from portal.datasets.models import Dataset, Release
-from portal.datasets.services.releases import freeze_lines
+from portal.datasets.releases.services import freeze_lines
 from portal.jobs.models import Job
 from scoring.boards.services import NewPhase, create_board, set_board_state
 from scoring.grading.services import cancel_grading

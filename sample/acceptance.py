@@ -5,12 +5,11 @@ from pathlib import Path
 from typing import Any
 
 from portal.accounts.models import User
-from portal.datasets.curation.schemas import raw_schema
+from portal.datasets.acceptance.schemas import raw_schema
+from portal.datasets.acceptance.selectors import batch_schema
+from portal.datasets.acceptance.services import close_batch, open_batch, save_verdict
+from portal.datasets.imports.services import import_path
 from portal.datasets.models import Batch, BatchDocument, Dataset, ImportRun
-from portal.datasets.selectors.acceptance import batch_schema
-from portal.datasets.services.acceptance import close_batch, open_batch
-from portal.datasets.services.imports import import_path
-from portal.datasets.services.inspections import save_verdict
 
 from .parts import Cast
 

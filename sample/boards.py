@@ -10,15 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from portal.accounts.models import User
+from portal.datasets.documents.services import create_dataset
+from portal.datasets.imports.services import import_path
 from portal.datasets.models import Dataset, ImportRun, Release
-from portal.datasets.services.datasets import create_dataset
-from portal.datasets.services.imports import import_path
-from portal.datasets.services.record_releases import (
-    Gold,
-    freeze_gold,
-    gold_of_file,
-    gold_of_records,
-)
+from portal.datasets.releases.freezing import Gold, freeze_gold, gold_of_file, gold_of_records
 from scoring.boards.services import NewPhase, add_phase, create_board, set_board_state
 from scoring.leaderboard.services import load_reported
 from scoring.models import Board, Phase

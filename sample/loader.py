@@ -11,11 +11,11 @@ from pathlib import Path
 from annotation.models import Campaign
 from portal.accounts.emails import mark_confirmed
 from portal.accounts.models import User
+from portal.datasets.documents.services import create_dataset
+from portal.datasets.imports.labelled_pages import read_gold_pages
 from portal.datasets.models import Dataset, ImportRun, Release
-from portal.datasets.services.datasets import create_dataset
-from portal.datasets.services.gold import place_gold
-from portal.datasets.services.releases import freeze_release
-from portal.datasets.sources.gold import read_gold_pages
+from portal.datasets.releases.gold import place_gold
+from portal.datasets.releases.services import freeze_release
 from portal.files.uploads import archive_limits
 from scoring.boards.services import NewPhase, create_board, set_board_state
 from scoring.leaderboard.services import load_reported

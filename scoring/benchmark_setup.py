@@ -13,7 +13,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from django.conf import settings
 
-from portal.datasets.gold_formats import GoldLines, register
+from portal.datasets.releases.gold import GoldLines, register_gold_format
 from portal.files.uploads import archive_limits
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ TITLES = {
 
 
 class BenchmarkFormat:
-    """A benchmark by its key, as `portal.datasets.gold_formats` wants it."""
+    """A benchmark by its key, as `portal.datasets.releases.gold` wants it."""
 
     def __init__(self, key: str, title: str) -> None:
         self.key = key
@@ -90,7 +90,7 @@ class BenchmarkFormat:
 
 def register_formats() -> None:
     for key, title in TITLES.items():
-        register(BenchmarkFormat(key, title))
+        register_gold_format(BenchmarkFormat(key, title))
 
 
 def build_receiptbench() -> "Benchmark":

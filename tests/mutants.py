@@ -45,7 +45,7 @@ SERVICES = {
 }
 GROUPS = {
     "access": ["*/access.py", "portal/*/*access.py", "portal/accounts/teams/access.py"],
-    "limits": ["scoring/*/limits.py", "portal/datasets/imaging/limits.py"],
+    "limits": ["scoring/*/limits.py", "portal/datasets/imaging/renderer.py"],
     "claims and leases": [
         "portal/jobs/handlers.py",
         "portal/jobs/leases.py",
@@ -66,10 +66,10 @@ GROUPS = {
         "portal/facts/labelstudio/placing.py",
     ],
     "frozen releases": [
-        "portal/datasets/services/freezing.py",
+        "portal/datasets/releases/freezing.py",
         "portal/datasets/services/release*.py",
-        "portal/datasets/services/record_releases.py",
-        "portal/datasets/selectors/releases.py",
+        "portal/datasets/releases/freezing.py",
+        "portal/datasets/releases/selectors.py",
     ],
 }
 

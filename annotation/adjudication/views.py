@@ -18,7 +18,7 @@ from annotation.models import Campaign, CampaignDocument, Case, Decision
 from annotation.rules import case_doubts, page_doubts
 from annotation.spans import SIGN_CHOICES, label_css
 from portal.accounts.access import UserRequest
-from portal.datasets.rendering import image_response, sandboxed_html_response
+from portal.datasets.responses import image_response, sandboxed_html_response
 from portal.facts.page_text import Excerpts
 
 from .cases import Answer, case_view, page_remarks, remarks_at

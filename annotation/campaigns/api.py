@@ -15,7 +15,7 @@ from annotation.api_base import AnnotationInvalid, AnnotationRefusal, Annotation
 from annotation.assignments.sharing import assign_documents
 from annotation.models import Campaign
 from portal.accounts.access import is_organiser
-from portal.datasets.services.releases import SplitDraw
+from portal.datasets.curation.draws import SplitDraw
 
 from . import serializers as shapes
 from .releases import release_gold, release_state

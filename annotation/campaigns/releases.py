@@ -13,10 +13,11 @@ from annotation.review.selectors import review_blocks_release, unreviewed_pages
 from annotation.rules import DoubtfulFact, doubt_counts, doubtful_facts
 from portal.accounts.models import User
 from portal.audit.models import record_event
+from portal.datasets.curation.draws import SplitDraw
 from portal.datasets.models import Document, Release
-from portal.datasets.services.record_releases import notes_of_rows
-from portal.datasets.services.release_rows import GoldItem, page_rows
-from portal.datasets.services.releases import SplitDraw, freeze_release, suggest_version
+from portal.datasets.releases.freezing import notes_of_rows
+from portal.datasets.releases.gold import GoldItem, page_rows
+from portal.datasets.releases.services import freeze_release, suggest_version
 from portal.facts import Span as TextSpan
 
 

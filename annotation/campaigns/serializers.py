@@ -9,11 +9,11 @@ from annotation.assignments.teams import MAX_OVERLAP
 from annotation.models import Assignment, Campaign, GuidelinesVersion
 from annotation.rules import doubtful_row
 from portal.accounts.models import display_name
-from portal.datasets.api.serializers import CitationSerializer
-from portal.datasets.curation.filings import FILING
+from portal.datasets.curation.draws import FILING
 from portal.datasets.models import Dataset, Release, Selection
-from portal.datasets.release_forms import GROUPS, LARGEST_SEED
-from portal.datasets.selectors.freeze_reports import freeze_remarks, freeze_warnings
+from portal.datasets.releases.forms import GROUPS, LARGEST_SEED
+from portal.datasets.releases.serializers import CitationSerializer
+from portal.datasets.releases.services import freeze_remarks, freeze_warnings
 from portal.web.api import NamedField
 
 from .services import MAX_GUIDELINES, MAX_NOTE, MAX_REVIEW_PAGES, label_problems

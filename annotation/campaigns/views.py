@@ -17,11 +17,10 @@ from annotation.errors import Refused
 from annotation.models import Campaign
 from portal.accounts.access import UserRequest, organiser_required
 from portal.datasets.models import Dataset, Release, Selection
-from portal.datasets.release_forms import ReleaseTermsForm
-from portal.datasets.selectors.dispute_notes import unsettled_disputes
-from portal.datasets.selectors.freeze_reports import freeze_remarks, freeze_warnings
-from portal.datasets.selectors.open_gold import open_gold_of_dataset
-from portal.datasets.services.releases import ReleaseError
+from portal.datasets.releases.corrections import unsettled_disputes
+from portal.datasets.releases.forms import ReleaseTermsForm
+from portal.datasets.releases.gold import ReleaseError
+from portal.datasets.releases.services import freeze_remarks, freeze_warnings, open_gold_of_dataset
 
 from .releases import draft_release_notes, release_gold, release_state
 from .selectors import (

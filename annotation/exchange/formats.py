@@ -12,9 +12,8 @@ from pathlib import PurePosixPath
 from types import MappingProxyType
 from typing import IO, Any
 
-from portal.datasets.sources.gold import bounded_lines
-from portal.datasets.sources.json_arrays import json_items
-from portal.datasets.sources.layout import PAGE_SUFFIXES, printable
+from portal.datasets.imports.opening import PAGE_SUFFIXES, bounded_lines, printable
+from portal.datasets.imports.tables import json_items
 from portal.facts import (
     DocumentLine,
     ReadingError,

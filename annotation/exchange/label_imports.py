@@ -24,7 +24,7 @@ from annotation.spans import MAX_SPANS, Draft, Meaning, check_drafts, meaning_of
 from annotation.workbench.services import submit_assignment
 from portal.accounts.models import User, display_name
 from portal.datasets.models import Document, DocumentContent
-from portal.datasets.services.gold import text_difference
+from portal.datasets.releases.gold import text_difference
 from portal.facts import (
     DocumentLine,
     FactSpan,

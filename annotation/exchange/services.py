@@ -25,8 +25,8 @@ from annotation.models import (
 )
 from portal.accounts.models import User, display_name
 from portal.audit.models import record_event
+from portal.datasets.imports.opening import printable
 from portal.datasets.models import Document, DocumentContent
-from portal.datasets.sources.layout import printable
 from portal.facts import Span, check_labels, check_spans
 from portal.files.uploads import archive_limits
 from portal.jobs.services import enqueue

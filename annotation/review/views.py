@@ -22,7 +22,7 @@ from annotation.errors import InvalidSpans, Refused
 from annotation.models import GoldSpan, ReviewItem, ReviewRound
 from annotation.spans import MAX_VALUE, SIGN_CHOICES
 from portal.accounts.access import UserRequest
-from portal.datasets.rendering import image_response, sandboxed_html_response
+from portal.datasets.responses import image_response, sandboxed_html_response
 
 from .selectors import (
     ItemView,

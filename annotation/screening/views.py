@@ -14,7 +14,7 @@ from annotation.access import Standing, campaign_for
 from annotation.errors import MAX_WORKFLOW_REASON, Refused
 from annotation.models import CampaignDocument, Screening
 from portal.accounts.access import UserRequest
-from portal.datasets.rendering import image_response, sandboxed_html_response
+from portal.datasets.responses import image_response, sandboxed_html_response
 
 from .services import (
     bring_back_document,

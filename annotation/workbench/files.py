@@ -12,7 +12,7 @@ from annotation.models import Assignment
 from annotation.spans import Draft
 from portal.accounts.models import User
 from portal.datasets.models import DocumentContent
-from portal.datasets.services.gold import text_difference
+from portal.datasets.releases.gold import text_difference
 from portal.facts import (
     Canonical,
     FactSpan,

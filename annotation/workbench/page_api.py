@@ -36,7 +36,7 @@ from annotation.models import (
 )
 from annotation.rules import page_facts
 from portal.accounts.models import display_name
-from portal.datasets.selectors.page_images import document_boxes
+from portal.datasets.documents.selectors import document_boxes
 from portal.files.uploads import upload_limit_message, was_too_large
 from portal.web.api import PlainMultiPartParser, file_answers
 

@@ -31,10 +31,9 @@ from annotation.rules import page_facts
 from annotation.spans import MAX_SPANS
 from portal.accounts.models import User
 from portal.audit.models import record_event
+from portal.datasets.imports.opening import PAGE_SUFFIXES, bounded_lines, printable
 from portal.datasets.models import XbrlFacts
-from portal.datasets.services.gold import text_difference
-from portal.datasets.sources.gold import bounded_lines
-from portal.datasets.sources.layout import PAGE_SUFFIXES, printable
+from portal.datasets.releases.gold import text_difference
 from portal.facts import (
     FoundFact,
     RefusedHtml,

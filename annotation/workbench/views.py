@@ -18,7 +18,7 @@ from annotation.errors import Refused
 from annotation.models import Assignment, SuggestionSource
 from annotation.spans import label_css
 from portal.accounts.access import UserRequest
-from portal.datasets.rendering import image_response, sandboxed_html_response
+from portal.datasets.responses import image_response, sandboxed_html_response
 from portal.files.uploads import upload_limit_message, was_too_large
 
 from .selectors import (

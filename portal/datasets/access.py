@@ -1,24 +1,34 @@
-"""Who may see which dataset, document and release.
+"""Who may see which dataset, document and release, and who may raise and decide disputes.
 
-A private dataset does not exist for anybody but organisers: 404, not 403. In a public one the
-content of a document is closed while a release with hidden gold holds it, for a page's HTML is
-the answer to be found; of a release in two parts that is the test part. Annotators read documents
-in the workbench, at addresses of its own.
+A private dataset does not exist for anyone but organisers: 404, not 403. In a public one the
+content of a document is closed while a release with hidden gold holds it, because a page's HTML
+is the answer to be found.
+
+That a dispute of a visible release exists is no secret. What it says is secret where the gold of
+its item is hidden, because a claim would give away the answer. Its raiser and those who decide
+read it all the same. Datasets know of no campaigns: an app whose people answer for gold
+registers them with `register_deciders` when it starts.
 """
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Protocol
 
+from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import Http404
 from django.shortcuts import get_object_or_404
+from rest_framework.permissions import SAFE_METHODS
+from rest_framework.request import Request
 
-from portal.accounts.access import is_organiser
+from portal.accounts.access import IsOrganiser, is_organiser
+from portal.accounts.models import User
 
 from .models import (
     Batch,
     BatchDocument,
     Dataset,
     DatasetTask,
+    Dispute,
     Document,
     ImportRun,
     LicenceAcceptance,
@@ -166,3 +176,112 @@ def must_accept_licence(user: Any, release: Release) -> bool:
         user.is_authenticated
         and LicenceAcceptance.objects.filter(release=release, user=user).exists()
     )
+
+
+class OrganisersChange(IsOrganiser):
+    """Reading is open, as far as the objects are; changing is for organisers."""
+
+    def has_permission(self, request: Request, view: object) -> bool:
+        return request.method in SAFE_METHODS or super().has_permission(request, view)
+
+
+def actor_of(request: Request) -> User:
+    """Who does it, behind a permission that only people with an account pass."""
+    assert isinstance(request.user, User)
+    return request.user
+
+
+@dataclass(frozen=True)
+class Workplace:
+    """Where gold is changed: the name of the place and the path of its page."""
+
+    title: str
+    url: str
+
+
+class DeciderSource(Protocol):
+    """An app with people who answer for the gold of datasets."""
+
+    def may_decide(self, user: Any, dataset: Dataset) -> bool:
+        """Whether this person, who is logged in, is one of them."""
+
+    def workplaces(self, user: Any, dataset: Dataset, document: Document | None) -> list[Workplace]:
+        """Where this person can change the gold of the document, or find out how."""
+
+
+_decider_sources: list[DeciderSource] = []
+
+
+def register_deciders(source: DeciderSource) -> None:
+    """Called once by each app, from its AppConfig."""
+    _decider_sources.append(source)
+
+
+def may_decide(user: Any, dataset: Dataset) -> bool:
+    """Organisers always; others where an app says so."""
+    if not user.is_authenticated:
+        return False
+    return is_organiser(user) or any(
+        source.may_decide(user, dataset) for source in _decider_sources
+    )
+
+
+def workplaces(user: Any, dataset: Dataset, document: Document | None) -> list[Workplace]:
+    return [
+        place for source in _decider_sources for place in source.workplaces(user, dataset, document)
+    ]
+
+
+def get_release_item(user: Any, slug: str, version: str, name: str) -> ReleaseItem:
+    """An item of a release one may see; whether its gold may be shown is another question."""
+    release = get_release(user, slug, version)
+    if not name.isprintable():
+        raise Http404("not a name")
+    items = release.items.select_related("document")
+    item = get_object_or_404(items, name=name)
+    item.release = release
+    return item
+
+
+def visible_disputes(user: Any, dataset: Dataset) -> QuerySet[Dispute]:
+    """Of the releases the user may see, newest first, without gold."""
+    disputes = Dispute.objects.filter(item__release__dataset=dataset)
+    if not is_organiser(user):
+        disputes = disputes.exclude(item__release__visibility=Release.Visibility.PRIVATE)
+    related = disputes.select_related("item__release", "raised_by", "decided_by", "settled_in")
+    return related.defer("item__gold", "item__facts")
+
+
+def get_dispute(user: Any, slug: str, pk: int) -> Dispute:
+    dataset = get_dataset(user, slug)
+    dispute = get_object_or_404(
+        visible_disputes(user, dataset).select_related("item__document"), pk=pk
+    )
+    dispute.item.release.dataset = dataset
+    return dispute
+
+
+def may_read_dispute(user: Any, dispute: Dispute, *, decides: bool) -> bool:
+    """Whether claim, reason and answer are open to the user. `decides`: what `may_decide` says."""
+    own = user.is_authenticated and dispute.raised_by_id == user.pk
+    return own or decides or may_see_item_gold(user, dispute.item)
+
+
+def get_decidable(user: Any, slug: str, pk: int) -> Dispute:
+    """A dispute that the user may decide; 403 for their own and for those who decide nothing."""
+    dispute = get_dispute(user, slug, pk)
+    if not may_decide(user, dispute.item.release.dataset):
+        raise PermissionDenied(
+            "Disputes are decided by the leads of the dataset's campaigns and by organisers."
+        )
+    if dispute.raised_by_id == user.pk:
+        raise PermissionDenied("You raised this dispute: somebody else decides it.")
+    return dispute
+
+
+def get_own_dispute(user: Any, slug: str, pk: int) -> Dispute:
+    """A dispute that the user raised; 403 for those of others."""
+    dispute = get_dispute(user, slug, pk)
+    if dispute.raised_by_id != user.pk:
+        raise PermissionDenied("Only who raised a dispute withdraws it.")
+    return dispute

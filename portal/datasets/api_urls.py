@@ -2,19 +2,27 @@
 
 from django.urls import path
 
-from .api import (
-    acceptance,
-    curation,
-    datasets,
-    disputes,
-    images,
-    imports,
-    release_files,
-    releases,
-    statistics,
-    tasks,
-    variants,
+from portal.datasets.curation.api import (
+    DuplicateDetail,
+    DuplicateList,
+    FindingList,
+    FindingsDecide,
+    SelectionCheck,
+    SelectionDetail,
+    SelectionList,
 )
+from portal.datasets.documents.api import BulkEdit
+
+from .acceptance import api as acceptance
+from .disputes import api as disputes
+from .documents import api as datasets
+from .documents import api as images
+from .documents import api as statistics
+from .documents import api as tasks
+from .imports import api as imports
+from .releases import api as release_files
+from .releases import api as releases
+from .variants import api as variants
 
 urlpatterns = [
     path("datasets/", datasets.DatasetList.as_view(), name="datasets"),
@@ -62,32 +70,32 @@ urlpatterns = [
         imports.ImportCancel.as_view(),
         name="import-cancel",
     ),
-    path("datasets/<slug:slug>/bulk-edit/", curation.BulkEdit.as_view(), name="bulk-edit"),
+    path("datasets/<slug:slug>/bulk-edit/", BulkEdit.as_view(), name="bulk-edit"),
     path(
         "datasets/<slug:slug>/personal-data/",
-        curation.FindingList.as_view(),
+        FindingList.as_view(),
         name="personal-data",
     ),
     path(
         "datasets/<slug:slug>/personal-data/decide/",
-        curation.FindingsDecide.as_view(),
+        FindingsDecide.as_view(),
         name="personal-data-decide",
     ),
-    path("datasets/<slug:slug>/duplicates/", curation.DuplicateList.as_view(), name="duplicates"),
+    path("datasets/<slug:slug>/duplicates/", DuplicateList.as_view(), name="duplicates"),
     path(
         "datasets/<slug:slug>/duplicates/<int:pk>/",
-        curation.DuplicateDetail.as_view(),
+        DuplicateDetail.as_view(),
         name="duplicate",
     ),
-    path("datasets/<slug:slug>/selections/", curation.SelectionList.as_view(), name="selections"),
+    path("datasets/<slug:slug>/selections/", SelectionList.as_view(), name="selections"),
     path(
         "datasets/<slug:slug>/selections/<int:pk>/",
-        curation.SelectionDetail.as_view(),
+        SelectionDetail.as_view(),
         name="selection",
     ),
     path(
         "datasets/<slug:slug>/selections/<int:pk>/check/",
-        curation.SelectionCheck.as_view(),
+        SelectionCheck.as_view(),
         name="selection-check",
     ),
     path("datasets/<slug:slug>/tasks/", tasks.TaskList.as_view(), name="tasks"),

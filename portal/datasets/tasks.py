@@ -7,21 +7,21 @@ from django.utils.module_loading import import_string
 
 from portal.accounts.emails import send_letter
 from portal.accounts.models import display_name
+from portal.datasets.imports.services import carry_out_import, end_import
 from portal.files.archives import ArchiveFault
 from portal.jobs.handlers import Claim, handler
 
+from .dataset_tasks import Runner, Steps, TaskError, carry_out, end_task
 from .models import DatasetTask, Dispute, ImportRun
-from .services.dataset_tasks import Runner, Steps, TaskError, carry_out, end_task
-from .services.imports import carry_out_import, end_import
 
 # By name: some need libraries that take long to load, and no worker needs all of them.
 RUNNERS: dict[str, str] = {
-    "render": "portal.datasets.services.page_images.render_documents",
-    "pii": "portal.datasets.services.personal_data.scan_personal_data",
-    "duplicates": "portal.datasets.services.duplicates.find_duplicates",
-    "content": "portal.datasets.services.content_check.check_content",
-    "freeze": "portal.datasets.services.freezing.freeze_task",
-    "derive": "portal.datasets.services.deriving.derive",
+    "render": "portal.datasets.imaging.services.render_documents",
+    "pii": "portal.datasets.curation.personal_data.scan_personal_data",
+    "duplicates": "portal.datasets.curation.services.find_duplicates",
+    "content": "portal.datasets.curation.services.check_content",
+    "freeze": "portal.datasets.releases.freezing.freeze_task",
+    "derive": "portal.datasets.variants.services.derive",
 }
 
 
@@ -93,7 +93,7 @@ def tell_raiser(claim: Claim) -> None:
     send_letter(
         to=raiser.email,
         subject=f"Dispute {dispute.pk} is {dispute.state}",
-        template="datasets/letters/dispute_decided.txt",
+        template="datasets/disputes/letters/dispute_decided.txt",
         origin=origin,
         context={
             "name": display_name(raiser),

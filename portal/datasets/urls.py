@@ -2,23 +2,21 @@
 
 from django.urls import path
 
-from .views import (
-    acceptance,
-    curation,
-    datasets,
-    disputes,
-    documents,
-    images,
-    imports,
-    inspections,
-    new_release,
-    releases,
-    selections,
-    statistics,
-    table,
-    tasks,
-    variants,
-)
+from .acceptance import views as acceptance
+from .acceptance import views as inspections
+from .curation import views as curation
+from .curation import views as selections
+from .disputes import views as disputes
+from .documents import views as datasets
+from .documents import views as documents
+from .documents import views as images
+from .documents import views as statistics
+from .documents import views as table
+from .documents import views as tasks
+from .imports import views as imports
+from .releases import views as new_release
+from .releases import views as releases
+from .variants import views as variants
 
 app_name = "datasets"
 urlpatterns = [

@@ -17,8 +17,8 @@ from django.utils import timezone
 
 from portal.accounts.access import is_organiser
 from portal.datasets.access import seen_splits
+from portal.datasets.documents.selectors import first_images
 from portal.datasets.models import PageImage, ReleaseItem
-from portal.datasets.selectors.page_images import first_images
 from scoring.access import Viewer, may_open_release, visible_boards
 from scoring.benchmarks import TaskTree, TreeItem, TreeStage, TreeTask
 from scoring.models import Board, Entry, Phase, Submission, Window

@@ -10,8 +10,8 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
 from django.shortcuts import get_object_or_404
 
 from portal.datasets.models import Release
-from portal.datasets.publishing.diff import ItemChange
-from portal.datasets.selectors.release_diff import compare
+from portal.datasets.releases.publishing.diff import ItemChange
+from portal.datasets.releases.selectors import compare
 from scoring.access import is_release_open
 from scoring.boards.protection import move_words
 from scoring.models import Board, Grading, ItemScore, Phase, Regrade, RegradedPhase, Submission

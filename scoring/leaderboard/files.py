@@ -8,7 +8,7 @@ Intervals can be printed below their figures; they are not symmetric, so that ±
 from collections.abc import Iterator
 from typing import Any
 
-from portal.datasets.file_responses import TextFile
+from portal.datasets.responses import TextFile
 from portal.files.tables import (
     LONG_IN_TYPEWRITER,
     PACKAGES,

@@ -12,7 +12,7 @@ from django.utils.cache import patch_cache_control, patch_vary_headers
 from django.utils.http import content_disposition_header
 from django.views.decorators.http import require_safe
 
-from portal.datasets.file_responses import TextFile, file_response
+from portal.datasets.responses import TextFile, file_response
 from portal.web.conditional import conditional
 from scoring.access import board_for
 from scoring.charts.drawing import DrawingError, library_version

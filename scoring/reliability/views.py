@@ -17,7 +17,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from portal.accounts.access import UserRequest, organiser_required
 from portal.accounts.models import User
 from portal.datasets.models import PageImage
-from portal.datasets.rendering import image_response, sandboxed_html_response
+from portal.datasets.responses import image_response, sandboxed_html_response
 from scoring.access import board_for
 from scoring.judging.runs import cancel_run, runs_of, start_judge_run
 from scoring.judging.services import JudgingRefused, known_judge

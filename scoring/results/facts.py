@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlencode
 
-from portal.datasets.imaging.places import Area, areas_of
+from portal.datasets.imaging.drawing import Area, areas_of
 from portal.datasets.models import PageImage, ReleaseItem, TextBoxes
 from scoring.benchmarks.judging import NAMES, TITLES, short_name
 from scoring.leaderboard.figures import show

@@ -5,7 +5,7 @@ from django.shortcuts import render
 from django.utils.cache import patch_cache_control, patch_vary_headers
 from django.views.decorators.http import require_safe
 
-from portal.datasets.rendering import sandboxed_html_response
+from portal.datasets.responses import sandboxed_html_response
 from scoring.access import board_for, submission_for
 from scoring.grading.selectors import finished_grading
 from scoring.leaderboard.services import ask_for_replicates

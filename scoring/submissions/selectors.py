@@ -12,9 +12,9 @@ from django.db.models import OuterRef, QuerySet, Subquery
 
 from portal.accounts.access import is_organiser
 from portal.accounts.models import User
-from portal.datasets.file_responses import TextFile
 from portal.datasets.models import Release
-from portal.datasets.publishing.citation import escape
+from portal.datasets.releases.publishing.croissant import escape
+from portal.datasets.responses import TextFile
 from portal.files.tables import LONG_IN_TYPEWRITER, breakable
 from portal.jobs.selectors import StageLog
 from scoring.access import (

@@ -17,7 +17,7 @@ from django.views.decorators.http import require_POST, require_safe
 from portal.accounts.access import UserRequest, is_organiser, organiser_required
 from portal.accounts.emails import origin_of
 from portal.accounts.teams.selectors import teams_of
-from portal.datasets.file_responses import file_response
+from portal.datasets.responses import file_response
 from portal.files.uploads import was_too_large
 from scoring.access import (
     board_for,

@@ -12,10 +12,11 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from PIL import Image
 
 from portal.accounts.models import User
+from portal.datasets.imaging.pictures import check_picture
+from portal.datasets.imaging.services import store_picture
 from portal.datasets.models import Dataset, Document, ImportItem, ImportRun, PageImage, Release
-from portal.datasets.services.pages import store_picture
-from portal.datasets.services.releases import GoldItem, freeze_release
-from portal.datasets.sources.pictures import check_picture
+from portal.datasets.releases.gold import GoldItem
+from portal.datasets.releases.services import freeze_release
 from portal.facts import Span
 from tests.factories import empty_dataset, make_document
 

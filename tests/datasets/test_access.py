@@ -293,7 +293,7 @@ def test_hidden_release_hides_its_own_documents_only(client_of: Clients) -> None
 
 @pytest.fixture
 def run(organiser: User) -> ImportRun:
-    from portal.datasets.services.imports import start_import
+    from portal.datasets.imports.services import start_import
 
     document = make_world("public", "public")
     upload = zip_upload({"pages/a.html": page()})

@@ -9,9 +9,9 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from portal.accounts.models import User
+from portal.datasets.imports import services as imports_service
+from portal.datasets.imports import storing as pages_service
 from portal.datasets.models import Dataset, Document, ImportItem, ImportRun, Release
-from portal.datasets.services import imports as imports_service
-from portal.datasets.services import pages as pages_service
 from tests.datasets.factories import page, write_folder, zip_bytes
 from tests.factories import empty_dataset, make_document
 

@@ -5,19 +5,20 @@ from types import ModuleType
 
 import pytest
 
-from portal.datasets.curation import (
-    acceptance,
-    check_digits,
-    draws,
-    duplicates,
-    masking,
-    pii,
-    records,
-    statistics,
-    stratified,
-)
-from portal.datasets.publishing import change_notes, citation, starter_kit
-from portal.datasets.sources import filing_types, image_paths, items
+from portal.datasets.acceptance import audits as acceptance
+from portal.datasets.acceptance import records
+from portal.datasets.curation import draws, pii
+from portal.datasets.curation import draws as stratified
+from portal.datasets.curation import near_duplicates as duplicates
+from portal.datasets.curation import pii as check_digits
+from portal.datasets.curation import pii as masking
+from portal.datasets.documents import statistics
+from portal.datasets.imports import filings as filing_types
+from portal.datasets.imports import items
+from portal.datasets.imports import items as image_paths
+from portal.datasets.releases.publishing import croissant as citation
+from portal.datasets.releases.publishing import diff as change_notes
+from portal.datasets.releases.publishing import formats as starter_kit
 
 MODULES = [
     acceptance,

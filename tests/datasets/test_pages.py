@@ -7,8 +7,8 @@ import pytest
 from django.test import Client
 
 from portal.accounts.models import User
+from portal.datasets.imports.services import start_import
 from portal.datasets.models import Dataset, Document, ImportItem, ImportRun
-from portal.datasets.services.imports import start_import
 from tests.datasets.factories import (
     add_image,
     make_release,

@@ -13,12 +13,12 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from portal.accounts.models import User
+from portal.datasets.imports import storing as pages
+from portal.datasets.imports.labelled_pages import read_gold_pages
+from portal.datasets.imports.services import import_path, start_import
 from portal.datasets.models import Dataset, PageImage
-from portal.datasets.services import pages
-from portal.datasets.services.gold import place_gold
-from portal.datasets.services.imports import import_path, start_import
-from portal.datasets.services.releases import freeze_release
-from portal.datasets.sources.gold import read_gold_pages
+from portal.datasets.releases.gold import place_gold
+from portal.datasets.releases.services import freeze_release
 from portal.facts import canonicalise
 from portal.files.archives import ArchiveLimits
 from tests.datasets.factories import LABELS

@@ -9,7 +9,7 @@ from django.test import Client, RequestFactory
 from playwright.sync_api import Page
 
 from portal.accounts.models import User
-from portal.datasets.rendering import sandboxed_html_response
+from portal.datasets.responses import sandboxed_html_response
 from tests.datasets.factories import add_image, jpeg, png
 from tests.factories import empty_dataset, make_document
 

@@ -28,10 +28,10 @@ from portal.accounts.own_data import request_export
 from portal.accounts.models import User
 from portal.accounts.teams.services import make_team
 from portal.datasets.models import Dataset, DatasetTask, ReleaseItem
-from portal.datasets.services.dataset_tasks import start_task
-from portal.datasets.services.disputes import raise_dispute
-from portal.datasets.services.duplicates import store_pairs
-from portal.datasets.services.selections import DrawSpec, create_selection
+from portal.datasets.dataset_tasks import start_task
+from portal.datasets.disputes.services import raise_dispute
+from portal.datasets.curation.services import store_pairs
+from portal.datasets.curation.services import DrawSpec, create_selection
 
 olga = User.objects.get(email="organiser@factboard.example")
 rae = User.objects.get(email="researcher@factboard.example")

@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from portal.datasets.services.gold import place_gold
-from portal.datasets.services.release_rows import ReleaseError
-from portal.datasets.sources.gold import GoldPage, gold_difference
+from portal.datasets.imports.labelled_pages import GoldPage, gold_difference
+from portal.datasets.releases.gold import ReleaseError, place_gold
 from portal.facts import TagError, canonicalise, read_tags
 from portal.facts.tags import unknown_tags
 from tests.factories import empty_dataset, make_document

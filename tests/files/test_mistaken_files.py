@@ -11,10 +11,10 @@ import pytest
 
 from annotation.exchange.formats import read_label_file
 from annotation.workbench.suggestions import read_model_pages
+from portal.datasets.imports.labelled_pages import read_gold_pages
+from portal.datasets.imports.services import check_source
 from portal.datasets.models import ImportRun
-from portal.datasets.services.imports import check_source
-from portal.datasets.services.release_rows import MOST_NAMED, ReleaseError
-from portal.datasets.sources.gold import read_gold_pages
+from portal.datasets.releases.gold import MOST_NAMED, ReleaseError
 from portal.files.archives import ArchiveFault, ArchiveLimits, open_archive
 from scoring.benchmarks import BENCHMARKS
 from tests.scoring.benchmarks.samples import as_tar, as_zip

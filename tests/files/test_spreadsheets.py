@@ -11,8 +11,8 @@ ROOT = Path(__file__).parents[2]
 # Each writes texts alone, or numbers by `decimal_text`.
 WITH_WRITERS = {
     "portal/files/tables.py",
-    "portal/datasets/curation/audit_files.py",
-    "portal/datasets/selectors/import_files.py",
+    "portal/datasets/acceptance/audits.py",
+    "portal/datasets/imports/selectors.py",
 }
 
 

@@ -3,8 +3,8 @@
 import pytest
 
 from portal.accounts.models import User
+from portal.datasets.acceptance.selectors import batch_acceptance, batch_verdicts
 from portal.datasets.models import Batch, BatchDocument, Dataset, Document, Inspection, Release
-from portal.datasets.selectors.acceptance import batch_acceptance, batch_verdicts
 from sample.boards import SAMPLES, SampleBenchmark, load_benchmark
 from sample.loader import load_people
 from scoring.benchmarks import GoldLine, PredictionLine, get_benchmark

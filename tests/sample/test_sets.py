@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from portal.datasets.curation.records import read_amount, validate_record
-from portal.datasets.curation.schemas import built_in_schema
+from portal.datasets.acceptance.records import read_amount, validate_record
+from portal.datasets.acceptance.schemas import built_in_schema
 from sample.boards import SAMPLES
 from sample.generator.content import content
 from sample.generator.images import DIGEST_KEY

@@ -13,7 +13,8 @@ from django.db import connections
 
 from portal.accounts.models import Team, User
 from portal.datasets.models import Dataset, Release
-from portal.datasets.services.releases import GoldItem, freeze_release
+from portal.datasets.releases.gold import GoldItem
+from portal.datasets.releases.services import freeze_release
 from portal.facts import TaggedPage, read_tags
 from scoring.boards.limits import LimitReached, hold_place
 from scoring.boards.services import NewPhase, create_board, set_board_state

@@ -10,7 +10,8 @@ from typing import Any
 
 from portal.accounts.models import User
 from portal.datasets.models import Release
-from portal.datasets.services.releases import GoldItem, freeze_release
+from portal.datasets.releases.gold import GoldItem
+from portal.datasets.releases.services import freeze_release
 from portal.facts import Span
 from portal.jobs.worker import run_due_jobs
 from scoring.models import Board, Phase, Submission

@@ -8,11 +8,11 @@ from annotation.models import Campaign, Case
 from portal.accounts.models import ApiToken, User
 from portal.accounts.teams.services import invite_to_team
 from portal.accounts.tokens import issue_token
+from portal.datasets.acceptance.services import open_batch
+from portal.datasets.curation.services import DrawSpec, create_selection
+from portal.datasets.dataset_tasks import start_task
+from portal.datasets.disputes.services import raise_dispute
 from portal.datasets.models import Dataset, DatasetTask, ImportRun, NearDuplicate
-from portal.datasets.services.acceptance import open_batch
-from portal.datasets.services.dataset_tasks import start_task
-from portal.datasets.services.disputes import raise_dispute
-from portal.datasets.services.selections import DrawSpec, create_selection
 from portal.jobs.worker import run_due_jobs
 from scoring.judging.services import set_endpoint
 from scoring.models import Board, Submission, Webhook
@@ -20,7 +20,7 @@ from scoring.reliability.services import draw_sample, save_review, submit_review
 from scoring.submissions.services import publish_submission
 from tests.accounts.teams.people import team_of
 from tests.annotation.factories import comment, make_campaign, submit, work_of
-from tests.datasets.acceptance_factories import SCHEMA, make_receipt
+from tests.datasets.acceptance.factories import SCHEMA, make_receipt
 from tests.datasets.factories import add_image
 from tests.factories import empty_dataset
 from tests.scoring.factories import (

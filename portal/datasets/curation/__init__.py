@@ -1,4 +1,4 @@
-"""What curation and quality acceptance compute, as pure functions over plain values. No Django.
+"""Curation: personal data, near duplicates, required content, and selections drawn by lot.
 
-The modules are imported one by one, where they are needed: `duplicates` loads numpy.
+May import `documents`. `pii`, `near_duplicates` and `draws` are pure: they know no Django.
 """

@@ -1,20 +1,130 @@
-"""Looks for personal data in a text: e-mail, telephone, social security, card, account numbers.
+"""Personal data in a text: email, telephone, social security, card, account numbers; masking.
 
-Filings are full of numbers, so a form alone is never enough where filings write other things in it:
-a number needs a check digit and the range of an issuer, or a word before it that says what it is.
-What is not looked for: names and addresses, telephone numbers of seven digits or in letters, and
-numbers that are partly masked already.
+Filings are full of numbers, so a form alone is never enough where filings write other things in
+it: a number needs a check digit and the range of an issuer, or a word before it that says what
+it is. Names and addresses, telephone numbers of seven digits or in letters, and numbers that are
+partly masked already are not looked for. `mask` covers stretches of a document so that every
+offset into its text stays what it was. No Django.
 """
 
 import re
+import tomllib
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
+from html import unescape
+from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias
 
 from portal.facts.grammar import CELL, with_borders
 from portal.facts.labelstudio.drift import Places
+from portal.facts.markup import Kind, tokens
 
-from .check_digits import iban_lengths, is_card, is_iban, is_routing_number, is_ssn
+
+class Issuer(NamedTuple):
+    """First digits `[low, high]` of a card, and how many digits such cards have."""
+
+    low: str
+    high: str
+    lengths: tuple[int, ...]
+
+
+# Source: ISO/IEC 7812 and what the issuers publish. Maestro and RuPay are left out: their ranges
+# are so wide and their lengths so free that any long number in them would be one in ten times.
+ISSUERS = (
+    Issuer("4", "4", (13, 16, 19)),  # Visa
+    Issuer("51", "55", (16,)),  # Mastercard
+    Issuer("2221", "2720", (16,)),
+    Issuer("34", "34", (15,)),  # American Express
+    Issuer("37", "37", (15,)),
+    Issuer("6011", "6011", (16, 19)),  # Discover
+    Issuer("644", "649", (16, 19)),
+    Issuer("65", "65", (16, 19)),
+    Issuer("300", "305", (14, 16, 19)),  # Diners Club
+    Issuer("3095", "3095", (14, 16, 19)),
+    Issuer("36", "36", (14, 16, 19)),
+    Issuer("38", "39", (14, 16, 19)),
+    Issuer("3528", "3589", (16, 19)),  # JCB
+    Issuer("62", "62", (16, 17, 18, 19)),  # UnionPay
+)
+
+
+def is_card(digits: str) -> bool:
+    """Whether an issuer gives cards that begin and are as long as this, and Luhn's sum is right.
+
+    >>> is_card("4111111111111111"), is_card("4111111111111112"), is_card("1111111111111117")
+    (True, False, False)
+    """
+    return luhn(digits) and any(
+        issuer.low <= digits[: len(issuer.low)] <= issuer.high and len(digits) in issuer.lengths
+        for issuer in ISSUERS
+    )
+
+
+def luhn(digits: str) -> bool:
+    """Whether every digit, every second from the right doubled, adds up to a multiple of 10.
+
+    A doubled digit above 9 counts as the sum of its two. Source: ISO/IEC 7812-1, annex B.
+
+    >>> luhn("79927398713"), luhn("79927398710")
+    (True, False)
+    """
+    doubled = (int(digit) * 2 for digit in digits[-2::-2])
+    total = sum(map(int, digits[-1::-2])) + sum(number // 10 + number % 10 for number in doubled)
+    return total % 10 == 0
+
+
+def is_iban(characters: str) -> bool:
+    """Whether its country has account numbers as long as this, and mod 97 leaves 1.
+
+    `characters` are upper-case letters and digits without spaces. The first four go to the end, a
+    letter counts as its place in the alphabet + 9. Source: ISO 13616 and ISO 7064.
+
+    >>> is_iban("GB82WEST12345698765432"), is_iban("GB82WEST12345698765433")
+    (True, False)
+    """
+    if iban_lengths().get(characters[:2]) != len(characters):
+        return False
+    moved = characters[4:] + characters[:4]
+    return int("".join(str(int(character, 36)) for character in moved)) % 97 == 1
+
+
+@cache
+def iban_lengths() -> dict[str, int]:
+    """Characters of an IBAN by country code."""
+    path = Path(__file__).with_name("iban_lengths.toml")
+    return {country: int(length) for country, length in tomllib.loads(path.read_text()).items()}
+
+
+def is_routing_number(digits: str) -> bool:
+    """Whether nine digits can be an ABA routing number.
+
+    Its first two are 00 to 12, 21 to 32, 61 to 72 or 80, and 3, 7, 1 times its digits in turn add
+    up to a multiple of 10. Source: American Bankers Association.
+
+    >>> is_routing_number("021000021"), is_routing_number("021000022")
+    (True, False)
+    """
+    first = int(digits[:2])
+    ranges = ((0, 12), (21, 32), (61, 72), (80, 80))
+    if len(digits) != 9 or not any(low <= first <= high for low, high in ranges):
+        return False
+    weights = (3, 7, 1) * 3
+    return sum(int(digit) * by for digit, by in zip(digits, weights, strict=True)) % 10 == 0
+
+
+def is_ssn(digits: str) -> bool:
+    """Whether nine digits can be a social security number; they have no check digit.
+
+    Area 000, 666 and 900 up, group 00 and serial 0000 are never given. Source: US Social Security
+    Administration.
+
+    >>> is_ssn("219099998"), is_ssn("666121234"), is_ssn("123001234")
+    (True, False, False)
+    """
+    area, group, serial = digits[:3], digits[3:5], digits[5:]
+    return area not in {"000", "666"} and area < "900" and group != "00" and serial != "0000"
+
 
 PiiKind: TypeAlias = Literal["email", "phone", "ssn", "card", "account"]
 
@@ -170,3 +280,78 @@ def _iban_end(marked: str, start: int, limit: int) -> int | None:
             is_whole = not marked[end + 1 : end + 2].isalnum()
             return end + 1 if is_whole and is_iban(characters) else None
     return None
+
+
+# One code point, and one unit of UTF-16, for each that is covered.
+COVER = "█"
+_READABLE = re.compile(r"\S")
+_CHARACTER = re.compile(r"&[^;&\s]*;|.", re.DOTALL)
+
+
+def mask(text: str, stretches: Iterable[tuple[int, int]]) -> str:
+    """The text with every readable character of `[start, end)` covered; white space stays.
+
+    The result is as long as the text. Stretches may overlap, and masking twice changes nothing.
+    Raises ValueError for one that is not a stretch of the text.
+
+    >>> mask("Call 555 0100 now", [(5, 13)])
+    'Call ███ ████ now'
+    """
+    covered = _covered(stretches)
+    _check(covered, len(text))
+    return _masked(list(text), 0, covered)
+
+
+def mask_html(canonical_html: str, stretches: Iterable[tuple[int, int]]) -> str:
+    """Canonical HTML with stretches of its text covered, its markup untouched.
+
+    `canonical_text(mask_html(html, s))` is `mask(canonical_text(html), s)`, and the result is
+    canonical again. Texts in attributes (alternative texts of pictures) stay. Raises ValueError as
+    `mask` does.
+    """
+    covered = _covered(stretches)
+    pieces: list[str] = []
+    position = first = 0
+    for token in tokens(canonical_html):
+        source = canonical_html[token.start : token.end]
+        if token.kind is Kind.TEXT:
+            end = position + len(unescape(source))
+            while first < len(covered) and covered[first][1] <= position:
+                first += 1
+            if first < len(covered) and covered[first][0] < end:
+                source = _masked(_CHARACTER.findall(source), position, covered[first:])
+            position = end
+        pieces.append(source)
+    _check(covered, position)
+    return "".join(pieces)
+
+
+def _covered(stretches: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The stretches in order, joined where they meet."""
+    joined: list[tuple[int, int]] = []
+    for start, end in sorted((stretch[0], stretch[1]) for stretch in stretches):
+        if start >= end or start < 0:
+            raise ValueError(f"[{start}, {end}) is not a stretch of a text")
+        if joined and start <= joined[-1][1]:
+            joined[-1] = joined[-1][0], max(end, joined[-1][1])
+        else:
+            joined.append((start, end))
+    return joined
+
+
+def _check(covered: Sequence[tuple[int, int]], length: int) -> None:
+    if covered and covered[-1][1] > length:
+        start, end = covered[-1]
+        raise ValueError(f"[{start}, {end}) is not within the text's {length} characters")
+
+
+def _masked(characters: list[str], position: int, covered: Sequence[tuple[int, int]]) -> str:
+    """Joins the characters, the first of which is at `position`, with the covered ones covered."""
+    for start, end in covered:
+        if start >= position + len(characters):
+            break
+        inside = range(max(start - position, 0), min(end - position, len(characters)))
+        for index in inside:
+            if _READABLE.fullmatch(unescape(characters[index])):
+                characters[index] = COVER
+    return "".join(characters)

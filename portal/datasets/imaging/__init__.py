@@ -1,6 +1,7 @@
-"""Page images from canonical HTML, and where on them the text lies. Knows no database.
+"""Page images: checking and storing pictures, rendering pages, and where the text is on them.
 
-`renderer` is what others call. It works through `child`, a process of its own that may use up its
-time and memory and is then ended: in it `chromium` makes a PDF, `paper` reads and draws its pages,
-and `alignment` and `runs` find the canonical text on them.
+May import no other feature. `renderer` is what others call to render. It works through `child`,
+a process of its own that may use up its time and memory and is then ended: `renderer` finds
+Chromium and makes a PDF, `drawing` reads the PDF and places the text. Only `services` knows the
+database.
 """

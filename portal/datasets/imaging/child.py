@@ -11,11 +11,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from .chromium import open_tab
-from .drawing import draw_document
-from .limits import Limits, NoBrowserError, RenderingError
-from .paper import png
-from .thumbnails import thumbnail
+from .drawing import draw_document, png
+from .pictures import thumbnail
+from .renderer import Limits, NoBrowserError, RenderingError, open_tab
 
 
 def main(executable: str, limits: Limits) -> None:

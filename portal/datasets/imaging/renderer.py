@@ -1,26 +1,219 @@
 """Rendering from outside: a child process that is watched, ended and started anew.
 
 A document that takes too long or too much memory costs its child; the next one gets a new child.
+Linux tells the memory of processes under /proc; elsewhere no memory is measured, and the time
+limit is the only one.
+
+HTML becomes PDF in a headless Chromium that can reach nothing. No script runs: scripting is off
+in the tab, and the page's policy forbids it. No request leaves: the policy allows none, every
+one is aborted, the tab is offline, and the browser's proxy is a port on which nothing listens.
 """
 
 import json
 import os
 import selectors
+import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from .chromium import find_chromium
-from .limits import Limits, NoBrowserError, RenderingError
-from .processes import end_family, megabytes
-from .runs import Box
+DPI = 300
+POINTS_PER_INCH = 72
+# Letter, the paper of filings. What does not fit on one sheet is tried on longer ones, for a
+# document is one page of a filing; what does not fit on the longest is printed on several.
+WIDTH = 8.5
+HEIGHTS = (11.0, 14.0, 17.0, 22.0)
+MARGIN = 0.4
+
+
+class RenderingError(Exception):
+    """Why a document has no picture: a code for programs, a reason for people."""
+
+    def __init__(self, code: str, reason: str) -> None:
+        super().__init__(reason)
+        self.code = code
+        self.reason = reason
+
+
+class NoBrowserError(Exception):
+    """There is no Chromium that can be started. The message says what to do."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one document may take; what takes more is refused by name.
+
+    `seconds` from its HTML to its last image; `megabytes` of memory, the browser's processes
+    together; `sheets` of paper. After `documents` the browser is started anew.
+    """
+
+    seconds: float = 60
+    megabytes: int = 1500
+    sheets: int = 40
+    documents: int = 100
+
+
+_PROC = Path("/proc")
+_MEGABYTE = 1024 * 1024
+
+
+def family(pid: int) -> list[int]:
+    """The process and its descendants, parents first."""
+    children: dict[int, list[int]] = {}
+    for child, parent in _parents():
+        children.setdefault(parent, []).append(child)
+    found = [pid]
+    for member in found:
+        found.extend(children.get(member, []))
+    return found
+
+
+def megabytes(pid: int) -> int:
+    """Resident memory of the family that is not shared with files; 0 where it cannot be told."""
+    pages = 0
+    for member in family(pid):
+        with suppress(OSError, ValueError, IndexError):
+            fields = (_PROC / str(member) / "statm").read_text().split()
+            pages += int(fields[1]) - int(fields[2])
+    return pages * os.sysconf("SC_PAGE_SIZE") // _MEGABYTE
+
+
+def end_family(pid: int) -> None:
+    for member in family(pid):
+        with suppress(ProcessLookupError, PermissionError):
+            os.kill(member, signal.SIGKILL)
+
+
+def _parents() -> Iterator[tuple[int, int]]:
+    """(process, its parent) of all there are."""
+    for entry in _PROC.glob("[0-9]*/stat"):
+        with suppress(OSError, ValueError, IndexError):
+            # The name stands in brackets and may hold anything.
+            parent = entry.read_text().rpartition(")")[2].split()[1]
+            yield int(entry.parent.name), int(parent)
+
+
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+# As documents are shown elsewhere, but: nothing moves, nothing is repeated on the next sheet, and
+# one character stays one character.
+_STYLE = (
+    "html{background:#fff;color:#111;font-variant-ligatures:none}"
+    f"@page{{margin:{MARGIN}in}}"
+    "body{margin:0;font:14px/1.4 'Liberation Serif','Times New Roman',Times,serif;"
+    "overflow-wrap:break-word}"
+    "table{border-collapse:collapse;max-width:100%}"
+    "td,th{vertical-align:top;padding:1px 3px}"
+    "thead,tfoot{display:table-row-group}"
+    "pre{font:12px/1.35 'Liberation Mono','DejaVu Sans Mono',Consolas,monospace;"
+    "white-space:pre-wrap}"
+    "img{max-width:100%}"
+    "*{animation:none!important;transition:none!important}"
+)
+_ARGUMENTS = [
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-dev-shm-usage",
+    "--host-resolver-rules=MAP * ~NOTFOUND",
+    "--proxy-server=127.0.0.1:9",
+    "--proxy-bypass-list=<-loopback>",
+]
+
+
+def page_of(html: str) -> str:
+    """A whole page around canonical HTML, under a policy that lets nothing in."""
+    return (
+        '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">'
+        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
+        f"<title>Document</title><style>{_STYLE}</style></head><body>{html}</body></html>"
+    )
+
+
+def find_chromium(wanted: str) -> str:
+    """The path of the program; raises NoBrowserError with what to install."""
+    path = shutil.which(wanted)
+    if path is None:
+        raise NoBrowserError(
+            f"No Chromium found as “{wanted}”. Install the package chromium, or name the program in"
+            " the setting CHROMIUM; page images can also be uploaded instead."
+        )
+    return path
+
+
+@contextmanager
+def open_tab(executable: str) -> Iterator[Any]:
+    """A tab of a new browser. Raises NoBrowserError if it cannot be started."""
+    from playwright.sync_api import Error, sync_playwright
+
+    with sync_playwright() as playwright:
+        # Root cannot have the sandbox, and some containers do not allow it.
+        for sandbox in (True, False) if os.geteuid() else (False,):
+            try:
+                browser = playwright.chromium.launch(
+                    executable_path=executable, args=_ARGUMENTS, chromium_sandbox=sandbox
+                )
+                break
+            except Error as error:
+                reason = str(error).splitlines()[0][:300]
+        else:
+            raise NoBrowserError(f"Chromium ({executable}) cannot be started: {reason}")
+        context = browser.new_context(
+            offline=True, java_script_enabled=False, accept_downloads=False, service_workers="block"
+        )
+        # “aborted” leaves the document in the tab where it tried to go elsewhere; any other error
+        # would put an error page in its place.
+        context.route("**/*", lambda route: route.abort("aborted"))
+        yield context.new_page()
+        with suppress(Error):
+            browser.close()
+
+
+def print_pdf(tab: Any, html: str, *, height: float, sheets: int) -> bytes:
+    """The first `sheets` sheets of a document, `height` inches high; of the one in the tab if
+    `html` is empty. Raises RenderingError. It takes as long as it takes: who started us watches.
+    """
+    from playwright.sync_api import Error
+
+    try:
+        if html:
+            tab.set_content(page_of(html), timeout=0, wait_until="load")
+        return _printed(tab, height, sheets)
+    except Error as error:
+        reason = str(error).splitlines()[0][:300]
+        raise RenderingError("not_rendered", f"Chromium cannot print it: {reason}") from error
+
+
+def _printed(tab: Any, height: float, sheets: int) -> bytes:
+    """On a busy machine Chromium says now and then that printing failed, and can do it then."""
+    from playwright.sync_api import Error
+
+    wanted = {"width": f"{WIDTH}in", "height": f"{height}in", "page_ranges": f"1-{sheets}"}
+    try:
+        pdf: bytes = tab.pdf(print_background=True, **wanted)
+    except Error as error:
+        if "Printing failed" not in str(error):
+            raise
+        pdf = tab.pdf(print_background=True, **wanted)
+    return pdf
+
+
+def print_fitting(tab: Any, html: str, *, sheets: int) -> Iterator[bytes]:
+    """The document on Letter paper, then, for as long as the caller asks, on longer sheets."""
+    for height in HEIGHTS:
+        yield print_pdf(tab, html, height=height, sheets=sheets)
+        html = ""  # it is in the tab now
+
+
+# [start, end, left, top, width, height]: code points of the canonical text, pixels of the image.
+Box = list[int]
+
 
 _ROOT = Path(__file__).resolve().parents[3]
 # Seconds: how often memory is looked at, and how long a browser may take to start.

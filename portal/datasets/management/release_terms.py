@@ -6,10 +6,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from portal.datasets.curation.filings import FILING, GROUPINGS
-from portal.datasets.curation.splits import SplitDraw
+from portal.datasets.curation.draws import FILING, GROUPINGS, SplitDraw
 from portal.datasets.models import Release
-from portal.datasets.selectors.freeze_reports import freeze_remarks, freeze_warnings
+from portal.datasets.releases.services import freeze_remarks, freeze_warnings
 
 
 def add_terms(parser: ArgumentParser) -> None:

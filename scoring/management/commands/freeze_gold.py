@@ -8,7 +8,8 @@ from django.core.management.base import BaseCommand, CommandError
 
 from portal.datasets.management.release_terms import add_terms, report_frozen, terms
 from portal.datasets.models import Dataset, Release
-from portal.datasets.services.releases import ReleaseError, freeze_lines
+from portal.datasets.releases.gold import ReleaseError
+from portal.datasets.releases.services import freeze_lines
 from portal.files.uploads import archive_limits
 from scoring.benchmarks import ReadLimits, UnknownBenchmarkError, check_gold, get_benchmark
 

@@ -6,7 +6,8 @@ from annotation.models import Assignment, Campaign, Membership
 from annotation.qualification.services import add_qualification
 from portal.accounts.models import User
 from portal.datasets.models import Release
-from portal.datasets.services.releases import GoldItem, freeze_release
+from portal.datasets.releases.gold import GoldItem
+from portal.datasets.releases.services import freeze_release
 from portal.facts import Span
 from tests.annotation.factories import spans_in
 from tests.factories import empty_dataset, make_document

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from portal.common.sampling import shuffled
 
-from portal.datasets.curation.draws import draw
-from portal.datasets.curation.stratified import Unit, allocate, draw_stratified, units
+from portal.datasets.curation.draws import Unit, allocate, draw, draw_stratified, units
 
 # random.Random(1).random(), six times, to two places: 0.13 0.85 0.76 0.26 0.50 0.45
 KEYS = ["a", "b", "c", "d", "e", "f"]

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from portal.datasets.curation import duplicates
-from portal.datasets.curation.duplicates import (
+from portal.datasets.curation import near_duplicates as duplicates
+from portal.datasets.curation.near_duplicates import (
     Duplicate,
     DuplicateSearch,
     bands,
@@ -141,17 +141,17 @@ def test_candidates_of_one_text_are_bounded_and_counted(monkeypatch: pytest.Monk
 
 def test_other_modules_load_no_numerical_library() -> None:
     modules = [
-        "portal.datasets.curation.acceptance",
-        "portal.datasets.curation.audit_files",
-        "portal.datasets.curation.content_rules",
+        "portal.datasets.acceptance.audits",
+        "portal.datasets.acceptance.audits",
+        "portal.datasets.documents.content_rules",
         "portal.datasets.curation.draws",
-        "portal.datasets.curation.masking",
         "portal.datasets.curation.pii",
-        "portal.datasets.curation.records",
-        "portal.datasets.curation.schemas",
-        "portal.datasets.curation.statistics",
-        "portal.datasets.curation.statistics_files",
-        "portal.datasets.curation.stratified",
+        "portal.datasets.curation.pii",
+        "portal.datasets.acceptance.records",
+        "portal.datasets.acceptance.schemas",
+        "portal.datasets.documents.statistics",
+        "portal.datasets.documents.statistics",
+        "portal.datasets.curation.draws",
     ]
     code = (
         "import sys\n"

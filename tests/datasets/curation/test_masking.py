@@ -2,8 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from portal.datasets.curation.masking import COVER, mask, mask_html
-from portal.datasets.curation.pii import find_pii
+from portal.datasets.curation.pii import COVER, find_pii, mask, mask_html
 from portal.facts import canonical_text, canonicalise, text_borders
 
 HTML = canonicalise(

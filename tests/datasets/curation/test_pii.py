@@ -4,14 +4,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from portal.datasets.curation.check_digits import (
+from portal.datasets.curation.pii import (
+    PiiMatch,
+    find_pii,
     is_card,
     is_iban,
     is_routing_number,
     is_ssn,
     luhn,
 )
-from portal.datasets.curation.pii import PiiMatch, find_pii
 from portal.facts import canonicalise, text_borders
 from tests.counting import LINEAR, growth
 from tests.many import together

@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from portal.datasets.curation.content_rules import find_content
-from portal.datasets.curation.duplicates import near_duplicates, similarity
-from portal.datasets.curation.masking import mask_html
-from portal.datasets.curation.pii import PiiMatch, find_pii
+from portal.datasets.curation.near_duplicates import near_duplicates, similarity
+from portal.datasets.curation.pii import PiiMatch, find_pii, mask_html
+from portal.datasets.documents.content_rules import find_content
 from portal.facts import (
     Canonical,
     canonical_text,

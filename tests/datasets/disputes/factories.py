@@ -2,9 +2,10 @@
 
 from annotation.models import Campaign, Membership
 from portal.accounts.models import User
+from portal.datasets.disputes.services import decide_dispute, raise_dispute
 from portal.datasets.models import Dataset, Dispute, Release, ReleaseItem
-from portal.datasets.services.disputes import decide_dispute, raise_dispute
-from portal.datasets.services.releases import GoldItem, freeze_release
+from portal.datasets.releases.gold import GoldItem
+from portal.datasets.releases.services import freeze_release
 from tests.datasets.factories import LABELS, add_image, spans_of
 from tests.factories import empty_dataset, make_document
 

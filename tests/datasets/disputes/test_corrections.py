@@ -10,11 +10,10 @@ from django.test import Client
 from rest_framework.test import APIClient
 
 from portal.accounts.models import User
+from portal.datasets.disputes.services import DisputeRefused, WantedCorrection, decide_dispute
 from portal.datasets.models import Dispute, Release
-from portal.datasets.selectors.corrections import BY_HAND, corrections_for
-from portal.datasets.services.corrections import WantedCorrection
-from portal.datasets.services.disputes import DisputeRefused, decide_dispute
-from portal.datasets.services.freezing import EARLIER, FreezeOrder, freeze_order
+from portal.datasets.releases.corrections import BY_HAND, corrections_for
+from portal.datasets.releases.freezing import EARLIER, FreezeOrder, freeze_order
 from tests.datasets.disputes.factories import ORIGIN, decide, item_of, make_dispute, released
 
 pytestmark = pytest.mark.django_db

@@ -12,7 +12,7 @@ from portal.accounts.models import User
 from portal.datasets.models import Dispute
 from tests.asking import in_turn
 from tests.datasets.factories import make_release
-from tests.datasets.stress.factories import base_dataset, derived
+from tests.datasets.variants.factories import base_dataset, derived
 
 from .factories import SECRET_CLAIM, decide, item_of, lead_of, make_dispute, released
 
@@ -286,7 +286,7 @@ def test_gold_of_a_variant_is_disputed_at_its_original(
 ) -> None:
     from dataclasses import replace
 
-    from tests.datasets.stress.factories import OFF_AXIS
+    from tests.datasets.variants.factories import OFF_AXIS
 
     base = base_dataset()
     variant = derived(base, replace(OFF_AXIS, release=make_release(base)))

@@ -7,15 +7,16 @@ from django.core import mail
 
 from portal.accounts.models import User
 from portal.audit.models import Event
+from portal.datasets.disputes import services as service
+from portal.datasets.disputes.services import DisputeRefused, raise_dispute, withdraw_dispute
 from portal.datasets.models import Dispute
-from portal.datasets.selectors.dispute_notes import (
+from portal.datasets.releases.corrections import (
     dispute_notes,
     unsettled_disputes,
     unsettled_warning,
 )
-from portal.datasets.services import disputes as service
-from portal.datasets.services.disputes import DisputeRefused, raise_dispute, withdraw_dispute
-from portal.datasets.services.releases import GoldItem, freeze_release
+from portal.datasets.releases.gold import GoldItem
+from portal.datasets.releases.services import freeze_release
 
 from .factories import decide, item_of, make_dispute, released
 
@@ -224,7 +225,7 @@ def test_notes_say_nothing_of_hidden_gold(
 
 def test_disputes_of_other_datasets_are_left_alone(researcher: User, lead: User) -> None:
     from tests.datasets.factories import make_release
-    from tests.datasets.stress.factories import base_dataset
+    from tests.datasets.variants.factories import base_dataset
 
     dispute = decide(make_dispute(released(), researcher), lead)
     make_release(base_dataset())

@@ -2,8 +2,8 @@
 
 import pytest
 
-from portal.datasets.imaging import alignment
-from portal.datasets.imaging.alignment import align, printable_count
+from portal.datasets.imaging import drawing as alignment
+from portal.datasets.imaging.drawing import align, printable_count
 
 
 def places(text: str, printed: str) -> list[tuple[int, int]]:

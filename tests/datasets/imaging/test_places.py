@@ -1,6 +1,6 @@
 """The areas of a fact on an image, by hand; the browser's twin has the same cases."""
 
-from portal.datasets.imaging.places import areas_of
+from portal.datasets.imaging.drawing import areas_of
 
 BOXES = [
     [0, 3, 100, 50, 30, 20],

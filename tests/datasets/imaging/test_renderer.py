@@ -12,9 +12,14 @@ import pytest
 from PIL import Image
 
 from portal.datasets.imaging import renderer as renderer_module
-from portal.datasets.imaging.limits import Limits, NoBrowserError, RenderingError
-from portal.datasets.imaging.processes import family
-from portal.datasets.imaging.renderer import Rendered, Renderer
+from portal.datasets.imaging.renderer import (
+    Limits,
+    NoBrowserError,
+    Rendered,
+    Renderer,
+    RenderingError,
+    family,
+)
 from portal.facts import canonicalise
 
 pytestmark = pytest.mark.browser

@@ -3,9 +3,7 @@
 import pytest
 from PIL import Image
 
-from portal.datasets.imaging.alignment import align
-from portal.datasets.imaging.paper import Glyph, has_colour
-from portal.datasets.imaging.runs import Run, find_runs, is_visible
+from portal.datasets.imaging.drawing import Glyph, Run, align, find_runs, has_colour, is_visible
 
 
 def line(text: str, *, top: float = 0, left: float = 0, sheet: int = 0) -> list[Glyph]:

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from portal.datasets.exports import release_archive
 from portal.datasets.models import Release
-from portal.datasets.publishing.manifest import canonical_json, release_sha256, sha256_of
-from portal.datasets.publishing.verify import verify_release
+from portal.datasets.releases.exports import release_archive
+from portal.datasets.releases.publishing.manifest import canonical_json, release_sha256, sha256_of
+from portal.datasets.releases.publishing.verify import verify_release
 from tests.datasets.releases.worlds import split_world
 
 pytestmark = pytest.mark.django_db

@@ -10,8 +10,10 @@ import pytest
 from django.test import Client
 
 from portal.accounts.models import User
+from portal.datasets.curation.draws import SplitDraw
 from portal.datasets.models import Release
-from portal.datasets.services.releases import GoldItem, SplitDraw, freeze_release
+from portal.datasets.releases.gold import GoldItem
+from portal.datasets.releases.services import freeze_release
 from portal.facts import Span
 from tests.datasets.factories import LABELS
 from tests.datasets.releases.worlds import split_world

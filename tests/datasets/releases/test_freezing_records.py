@@ -12,10 +12,10 @@ from django.test.utils import CaptureQueriesContext
 from rest_framework.test import APIClient
 
 from portal.accounts.models import User
-from portal.datasets.exports import release_archive
 from portal.datasets.models import Document, DocumentRecord, Release
-from portal.datasets.services.record_releases import gold_of_records
-from portal.datasets.services.release_rows import ReleaseError
+from portal.datasets.releases.exports import release_archive
+from portal.datasets.releases.freezing import gold_of_records
+from portal.datasets.releases.gold import ReleaseError
 from tests.datasets.releases.worlds import RECORDS, page_records, record_world
 
 pytestmark = pytest.mark.django_db

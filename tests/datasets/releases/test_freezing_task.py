@@ -12,10 +12,10 @@ from django.test import Client
 from rest_framework.test import APIClient
 
 from portal.accounts.models import User
+from portal.datasets.dataset_tasks import cancel_task
 from portal.datasets.models import Dataset, DatasetTask, Release
-from portal.datasets.services import freezing
-from portal.datasets.services.dataset_tasks import cancel_task
-from portal.datasets.services.freezing import FreezeOrder, freeze_order
+from portal.datasets.releases import freezing
+from portal.datasets.releases.freezing import FreezeOrder, freeze_order
 from portal.jobs.models import Job
 from tests.datasets.releases.worlds import page_records, record_world
 
@@ -161,7 +161,7 @@ def test_a_worker_killed_before_the_end_leaves_nothing_and_another_freezes(
         raise Killed
 
     with monkeypatch.context() as patch:
-        patch.setattr("portal.datasets.services.releases._count_facts", kill)
+        patch.setattr("portal.datasets.releases.services._count_facts", kill)
         with pytest.raises(Killed):
             run_jobs()
     assert not Release.objects.exists()

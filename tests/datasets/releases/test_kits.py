@@ -8,10 +8,10 @@ from django.test import Client
 from PIL import Image
 
 from portal.accounts.models import User
-from portal.datasets.gold_formats import empty_line_of, gold_formats
+from portal.datasets.imaging.pictures import bare_image
 from portal.datasets.models import Release
-from portal.datasets.publishing.bare_images import bare_image
-from portal.datasets.services.record_releases import freeze_gold, gold_of_records
+from portal.datasets.releases.freezing import freeze_gold, gold_of_records
+from portal.datasets.releases.gold import empty_line_of, gold_formats
 from scoring.benchmark_setup import TITLES
 from scoring.benchmarks import BENCHMARKS, check_predictions, get_benchmark
 from tests.datasets.factories import jpeg

@@ -13,8 +13,13 @@ from rest_framework.test import APIClient
 
 from portal.accounts.models import User
 from portal.datasets.models import Dataset, Document, DocumentRecord, Release
-from portal.datasets.selectors.open_gold import open_gold_of_dataset, open_gold_of_release
-from portal.datasets.services.releases import GoldItem, freeze_lines, freeze_release
+from portal.datasets.releases.gold import GoldItem
+from portal.datasets.releases.services import (
+    freeze_lines,
+    freeze_release,
+    open_gold_of_dataset,
+    open_gold_of_release,
+)
 from tests.datasets.factories import LABELS, make_release
 from tests.factories import empty_dataset, make_document
 

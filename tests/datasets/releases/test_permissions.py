@@ -10,7 +10,8 @@ from rest_framework.test import APIClient
 
 from portal.accounts.models import User
 from portal.datasets.models import Dataset
-from portal.datasets.services.releases import GoldItem, freeze_release
+from portal.datasets.releases.gold import GoldItem
+from portal.datasets.releases.services import freeze_release
 from tests.asking import check_answers
 from tests.datasets.factories import LABELS, add_image
 from tests.datasets.releases.worlds import freeze_split, split_world

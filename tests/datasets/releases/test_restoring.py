@@ -9,12 +9,13 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from portal.datasets.exports import release_archive
+from portal.datasets.curation.draws import SplitDraw
 from portal.datasets.models import Document, Release
-from portal.datasets.services.record_releases import freeze_gold, gold_of_records
-from portal.datasets.services.release_rows import ReleaseError
-from portal.datasets.services.releases import GoldItem, SplitDraw, freeze_release
-from portal.datasets.services.restoring import restore_release
+from portal.datasets.releases.exports import release_archive
+from portal.datasets.releases.freezing import freeze_gold, gold_of_records
+from portal.datasets.releases.gold import GoldItem, ReleaseError
+from portal.datasets.releases.restoring import restore_release
+from portal.datasets.releases.services import freeze_release
 from tests.datasets.factories import stored_bytes
 from tests.datasets.releases.worlds import (
     RECORDS,

@@ -14,17 +14,11 @@ from portal.datasets.access import (
     may_see_some_gold,
     seen_splits,
 )
-from portal.datasets.curation.splits import SplitDraw, draw_splits
-from portal.datasets.curation.stratified import Unit
+from portal.datasets.curation.draws import SplitDraw, Unit, draw_splits
 from portal.datasets.models import Dataset, Document, DocumentType, Release, ReleaseItem
-from portal.datasets.selectors.freeze_reports import freeze_remarks
-from portal.datasets.selectors.releases import exposed_items
-from portal.datasets.services.releases import (
-    GoldItem,
-    ReleaseError,
-    freeze_lines,
-    freeze_release,
-)
+from portal.datasets.releases.gold import GoldItem, ReleaseError
+from portal.datasets.releases.selectors import exposed_items
+from portal.datasets.releases.services import freeze_lines, freeze_release, freeze_remarks
 from tests.datasets.factories import LABELS, make_release
 from tests.datasets.releases.worlds import freeze_split, record_world, split_world
 from tests.factories import empty_dataset, make_document

@@ -14,20 +14,25 @@ from rest_framework.test import APIClient
 
 from portal.accounts.models import User
 from portal.audit.models import Event
-from portal.datasets.exports import release_archive
-from portal.datasets.models import Dataset, Document, DocumentRecord, Release
-from portal.datasets.services.datasets import edit_dataset
-from portal.datasets.services.documents import Hold, bulk_edit_documents, edit_document
-from portal.datasets.services.imports import import_path
-from portal.datasets.services.page_images import (
+from portal.datasets.documents.services import (
+    Hold,
+    bulk_edit_documents,
+    edit_dataset,
+    edit_document,
+)
+from portal.datasets.imaging.pictures import check_picture
+from portal.datasets.imaging.services import (
     ImageRefusedError,
     add_image,
     documents_to_render,
+    is_pinned,
     remove_rendered_images,
 )
-from portal.datasets.services.released import is_pinned
-from portal.datasets.services.releases import GoldItem, freeze_release
-from portal.datasets.sources.pictures import check_picture
+from portal.datasets.imports.services import import_path
+from portal.datasets.models import Dataset, Document, DocumentRecord, Release
+from portal.datasets.releases.exports import release_archive
+from portal.datasets.releases.gold import GoldItem
+from portal.datasets.releases.services import freeze_release
 from tests.datasets.factories import LABELS, jpeg, png, spans_of, stored_bytes
 from tests.datasets.factories import add_image as import_image
 from tests.factories import empty_dataset, make_document

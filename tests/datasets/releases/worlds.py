@@ -9,7 +9,8 @@ from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
 from portal.datasets.models import Dataset, Document, DocumentRecord, Release
-from portal.datasets.services.releases import GoldItem, freeze_release
+from portal.datasets.releases.gold import GoldItem
+from portal.datasets.releases.services import freeze_release
 from tests.datasets.factories import (
     LABELS,
     SECRET,

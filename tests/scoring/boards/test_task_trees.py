@@ -8,7 +8,7 @@ from django.test import Client
 
 from portal.accounts.models import User
 from portal.datasets.models import Dataset, Release
-from portal.datasets.services.releases import freeze_lines
+from portal.datasets.releases.services import freeze_lines
 from scoring.benchmarks import get_benchmark
 from scoring.boards.selectors import task_tree_page
 from scoring.boards.services import NewPhase, create_board, set_board_state

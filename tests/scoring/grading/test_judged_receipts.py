@@ -9,7 +9,7 @@ from django.test import Client
 
 from portal.accounts.models import User
 from portal.datasets.models import Release
-from portal.datasets.services.releases import freeze_lines
+from portal.datasets.releases.services import freeze_lines
 from scoring.boards.services import NewPhase, create_board, set_board_state
 from scoring.models import Board, Submission
 from scoring.submissions.services import check_upload, create_submission

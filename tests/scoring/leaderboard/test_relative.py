@@ -12,7 +12,7 @@ from portal.datasets.models import Dataset, Release
 from scoring.boards.page import leaderboard_page
 from scoring.models import Board
 from tests.datasets.factories import make_release
-from tests.datasets.stress.factories import OFF_AXIS, base_dataset, derived
+from tests.datasets.variants.factories import OFF_AXIS, base_dataset, derived
 from tests.scoring.factories import make_board, make_entry, make_submission
 
 pytestmark = pytest.mark.django_db

@@ -9,7 +9,7 @@ from rest_framework.test import APIClient
 
 from portal.accounts.models import User
 from portal.datasets.models import Release
-from portal.datasets.services.releases import freeze_lines
+from portal.datasets.releases.services import freeze_lines
 from scoring.boards.services import NewPhase, create_board, set_board_state
 from scoring.leaderboard.services import load_reported
 from scoring.models import Board, Entry, Submission

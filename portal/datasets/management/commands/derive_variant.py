@@ -5,14 +5,14 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from portal.datasets.dataset_tasks import TaskError, run_here
 from portal.datasets.models import Dataset, DatasetTask, Release
-from portal.datasets.services.dataset_tasks import TaskError, run_here
-from portal.datasets.services.deriving import derive
-from portal.datasets.services.variants import (
+from portal.datasets.variants.services import (
     VariantError,
     VariantSpec,
     any_seed,
     create_variant,
+    derive,
     task_options,
 )
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from portal.datasets.exports import archive_name, release_archive
 from portal.datasets.models import Release
+from portal.datasets.releases.exports import archive_name, release_archive
 
 
 class Command(BaseCommand):

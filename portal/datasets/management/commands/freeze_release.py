@@ -6,14 +6,13 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from portal.datasets.imports.labelled_pages import read_gold_pages
 from portal.datasets.management.release_terms import add_terms, report_frozen, terms
 from portal.datasets.models import Dataset, Release
-from portal.datasets.selectors.corrections import corrections_for
-from portal.datasets.services.freezing import earlier_release
-from portal.datasets.services.gold import place_gold
-from portal.datasets.services.record_releases import freeze_gold, gold_of_release
-from portal.datasets.services.releases import ReleaseError, freeze_release
-from portal.datasets.sources.gold import read_gold_pages
+from portal.datasets.releases.corrections import corrections_for
+from portal.datasets.releases.freezing import earlier_release, freeze_gold, gold_of_release
+from portal.datasets.releases.gold import ReleaseError, place_gold
+from portal.datasets.releases.services import freeze_release
 from portal.facts import LABEL_SETS
 from portal.files.archives import ArchiveFault
 from portal.files.uploads import archive_limits

@@ -10,11 +10,11 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 from tqdm import tqdm
 
+from portal.datasets.documents.services import create_dataset
+from portal.datasets.imports.layouts import BENCHMARKS
+from portal.datasets.imports.selectors import left_out
+from portal.datasets.imports.services import check_source, import_path
 from portal.datasets.models import Dataset, ImportItem, ImportRun
-from portal.datasets.services.datasets import create_dataset
-from portal.datasets.services.imports import check_source, import_path
-from portal.datasets.sources.forms import BENCHMARKS
-from portal.datasets.sources.left_out import left_out
 from portal.files.archives import ArchiveFault
 
 # So many refusals are printed; the page of the import lists them all.

@@ -7,8 +7,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from portal.datasets.models import Dataset
-from portal.datasets.services.release_rows import ReleaseError
-from portal.datasets.services.restoring import restore_release
+from portal.datasets.releases.gold import ReleaseError
+from portal.datasets.releases.restoring import restore_release
 
 
 class Command(BaseCommand):
@@ -25,7 +25,7 @@ class Command(BaseCommand):
         parser.add_argument("--title", default="", help="Title of a dataset that is created.")
 
     def handle(self, *_: Any, **options: Any) -> None:
-        from portal.datasets.services.datasets import create_dataset
+        from portal.datasets.documents.services import create_dataset
 
         path: Path = options["path"]
         if not path.exists():

@@ -5,9 +5,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from portal.datasets.dataset_tasks import TaskError, run_here
+from portal.datasets.imaging.services import render_documents
 from portal.datasets.models import Dataset, DatasetTask
-from portal.datasets.services.dataset_tasks import TaskError, run_here
-from portal.datasets.services.page_images import render_documents
 
 
 class Command(BaseCommand):

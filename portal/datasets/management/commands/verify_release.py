@@ -6,8 +6,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from portal.datasets.publishing.manifest import SCHEMES
-from portal.datasets.publishing.verify import Verification, verify_release
+from portal.datasets.releases.publishing.manifest import SCHEMES
+from portal.datasets.releases.publishing.verify import Verification, verify_release
 
 # So many faults are printed; the rest is counted.
 SHOWN = 50

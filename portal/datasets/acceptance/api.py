@@ -1,0 +1,403 @@
+"""Endpoints of quality acceptance, for organisers."""
+
+from typing import Any
+
+from django.http import HttpResponse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers, status
+from rest_framework.exceptions import APIException, ValidationError
+from rest_framework.generics import GenericAPIView
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from portal.accounts.access import IsOrganiser
+from portal.datasets.access import actor_of, get_batch, get_dataset, get_sampled
+from portal.datasets.models import Batch, Dataset, DocumentType, Selection
+from portal.datasets.responses import file_response
+from portal.web.api import ErrorSerializer, NamedField
+
+from .audits import THRESHOLD, smallest_telling_sample
+from .schemas import BUILT_IN, raw_schema
+from .selectors import (
+    Candidates,
+    audit_file,
+    audit_of,
+    batch_rows,
+    inspected_fields,
+    sampled_documents,
+    suggested_schema,
+)
+from .services import (
+    LONGEST_COMMENT,
+    MAX_BATCH,
+    AcceptanceRefused,
+    clear_verdict,
+    close_batch,
+    open_batch,
+    put_back_batch,
+    save_verdict,
+)
+
+
+class FieldAccuracySerializer(serializers.Serializer[Any]):
+    """How often a field was right; `missing` inspections are still to come."""
+
+    # `field` and others are names of serializers' own attributes.
+    def get_fields(self) -> dict[str, Any]:
+        share: dict[str, Any] = {"allow_null": True, "help_text": "0 to 1."}
+        return {
+            "field": serializers.CharField(),
+            "right": serializers.IntegerField(),
+            "n": serializers.IntegerField(),
+            "missing": serializers.IntegerField(),
+            "accuracy": serializers.FloatField(**share),
+            "low": serializers.FloatField(**share),
+            "high": serializers.FloatField(**share),
+        }
+
+
+class BatchRowSerializer(serializers.Serializer[Any]):
+    number = serializers.IntegerField(source="batch.number")
+    state = serializers.ChoiceField(choices=Batch.State.choices, source="batch.state")
+    documents = serializers.IntegerField()
+    sample_size = serializers.IntegerField(source="batch.sample_size")
+    said = serializers.IntegerField(help_text="Verdicts that are there.")
+    due = serializers.IntegerField(help_text="Verdicts that there have to be.")
+    accuracy = serializers.FloatField(
+        source="overall.accuracy", allow_null=True, help_text="Of all fields together, 0 to 1."
+    )
+    threshold = serializers.FloatField(source="batch.threshold")
+    seed = serializers.IntegerField(source="batch.seed")
+    created_at = serializers.DateTimeField(source="batch.created_at")
+    closed_at = serializers.DateTimeField(source="batch.closed_at", allow_null=True)
+
+
+class NewBatchSerializer(serializers.Serializer[Any]):
+    """A batch to be opened. The schema is one of the site's by name, `records`, or JSON."""
+
+    schema = serializers.JSONField(
+        help_text=f"`{'`, `'.join(BUILT_IN)}`; `records` for the fields that the records have; or "
+        "a list of fields, or an object of fields, sums and orders."
+    )
+    seed = serializers.IntegerField(min_value=0, max_value=2**63 - 1)
+    sample_size = serializers.IntegerField(
+        min_value=1, max_value=MAX_BATCH, required=False, default=smallest_telling_sample
+    )
+    threshold = serializers.FloatField(
+        min_value=0.001, max_value=1, required=False, default=THRESHOLD
+    )
+    size = serializers.IntegerField(
+        min_value=1,
+        max_value=MAX_BATCH,
+        required=False,
+        allow_null=True,
+        default=None,
+        help_text="Documents at most, the next ones by name.",
+    )
+    selection = NamedField[Selection](
+        slug_field="title",
+        queryset=Selection.objects.none(),
+        required=False,
+        allow_null=True,
+        default=None,
+        help_text="The title of a selection of the dataset.",
+    )
+    doc_type = serializers.ChoiceField(choices=DocumentType.choices, required=False, default="")
+    language = serializers.CharField(max_length=12, required=False, default="", allow_blank=True)
+
+    def get_fields(self) -> dict[str, Any]:
+        fields: dict[str, Any] = super().get_fields()
+        if dataset := self.context.get("dataset"):
+            fields["selection"].queryset = dataset.selections.all()
+        return fields
+
+
+class WrongValueSerializer(serializers.Serializer[Any]):
+    """A wrong value, with what it should be."""
+
+    def get_fields(self) -> dict[str, Any]:
+        return {
+            "document": serializers.CharField(),
+            "field": serializers.CharField(),
+            "value": serializers.JSONField(),
+            "correct_value": serializers.JSONField(
+                allow_null=True, help_text="Null: not given; an empty text: it should be empty."
+            ),
+            "comment": serializers.CharField(),
+        }
+
+
+class BatchFaultCountSerializer(serializers.Serializer[Any]):
+    def get_fields(self) -> dict[str, Any]:
+        return {
+            "field": serializers.CharField(),
+            "code": serializers.CharField(),
+            "count": serializers.IntegerField(),
+        }
+
+
+class BatchValidationSerializer(serializers.Serializer[Any]):
+    documents_with_faults = serializers.IntegerField()
+    counts = BatchFaultCountSerializer(many=True)
+
+
+class BatchAuditSerializer(serializers.Serializer[Any]):
+    """The audit report: of an open batch as it is now, with the state `incomplete` or what it
+    would be closed with.
+    """
+
+    def get_fields(self) -> dict[str, Any]:
+        return {
+            "state": serializers.ChoiceField(choices=["incomplete", "accepted", "rejected"]),
+            "threshold": serializers.FloatField(),
+            "batch_size": serializers.IntegerField(),
+            "sample_size": serializers.IntegerField(),
+            "seed": serializers.IntegerField(),
+            "failing": serializers.ListField(child=serializers.CharField()),
+            "fields": FieldAccuracySerializer(many=True),
+            "overall": FieldAccuracySerializer(),
+            "errors": WrongValueSerializer(many=True),
+            "validation": BatchValidationSerializer(),
+        }
+
+
+class SampledDocumentSerializer(serializers.Serializer[Any]):
+    name = serializers.CharField(source="document.name")
+    said = serializers.IntegerField(help_text="Fields with a verdict.")
+    wrong = serializers.IntegerField()
+    faults = serializers.JSONField(help_text="[{field, code, message}, …] of the validation.")
+
+
+class InspectedFieldSerializer(serializers.Serializer[Any]):
+    """A field of a drawn document with the verdict on it."""
+
+    def get_fields(self) -> dict[str, Any]:
+        return {
+            "name": serializers.CharField(),
+            "kind": serializers.CharField(),
+            "value": serializers.JSONField(source="raw", allow_null=True),
+            "faults": serializers.ListField(child=serializers.CharField()),
+            "said": serializers.ChoiceField(choices=["", "right", "wrong"]),
+            "inspector": serializers.CharField(),
+            "base": serializers.CharField(help_text="To be sent with another verdict."),
+            "correct_value": serializers.JSONField(source="raw_correct", allow_null=True),
+            "comment": serializers.CharField(),
+        }
+
+
+class InspectionSerializer(serializers.Serializer[Any]):
+    """A verdict on one field. `base` is that of the verdict one saw; without it, it overrules."""
+
+    name = serializers.CharField(max_length=80, trim_whitespace=False)
+    is_right = serializers.BooleanField()
+    correct_value = serializers.JSONField(
+        required=False,
+        allow_null=True,
+        default=None,
+        help_text="Of a wrong field; an empty text: it should be empty.",
+    )
+    comment = serializers.CharField(
+        required=False, default="", allow_blank=True, max_length=LONGEST_COMMENT
+    )
+    base = serializers.CharField(
+        required=False, allow_null=True, allow_blank=True, default=None, max_length=40
+    )
+
+
+class InspectionClearSerializer(serializers.Serializer[Any]):
+    name = serializers.CharField(max_length=80, trim_whitespace=False)
+    base = serializers.CharField(
+        required=False, allow_null=True, allow_blank=True, default=None, max_length=40
+    )
+
+
+class BatchPutBackSerializer(serializers.Serializer[Any]):
+    documents = serializers.IntegerField(help_text="How many are no longer held back.")
+
+
+class BatchReportQuerySerializer(serializers.Serializer[Any]):
+    form = serializers.ChoiceField(
+        choices=["json", "markdown", "csv"], required=False, default="json"
+    )
+
+
+class Conflict(APIException):
+    """What was asked does not fit the state of the batch."""
+
+    status_code = status.HTTP_409_CONFLICT
+
+
+def refused(refusal: AcceptanceRefused) -> APIException:
+    if refusal.code in {"closed", "conflict", "unfinished", "changed"}:
+        return Conflict(refusal.message, code=refusal.code)
+    return ValidationError({refusal.field or "non_field_errors": [refusal.message]})
+
+
+class BatchList(GenericAPIView[Any]):
+    """The batches of a dataset, newest first; opening one."""
+
+    queryset = Batch.objects.none()
+    serializer_class = BatchRowSerializer
+    permission_classes = [IsOrganiser]
+
+    @extend_schema(responses=BatchRowSerializer(many=True))
+    def get(self, request: Request, slug: str) -> Response:
+        batches = get_dataset(request.user, slug).batches.defer("report").order_by("-number")
+        rows = batch_rows(self.paginate_queryset(batches) or [])
+        return self.get_paginated_response(self.get_serializer(rows, many=True).data)
+
+    @extend_schema(request=NewBatchSerializer, responses={201: BatchRowSerializer})
+    def post(self, request: Request, slug: str) -> Response:
+        dataset = get_dataset(request.user, slug)
+        wanted = NewBatchSerializer(data=request.data, context={"dataset": dataset})
+        wanted.is_valid(raise_exception=True)
+        given = dict(wanted.validated_data)
+        candidates = Candidates(
+            given.pop("selection"), given.pop("doc_type"), given.pop("language")
+        )
+        schema = _schema(dataset, given.pop("schema"))
+        actor = actor_of(request)
+        try:
+            batch = open_batch(
+                dataset=dataset, schema=schema, candidates=candidates, actor=actor, **given
+            )
+        except AcceptanceRefused as refusal:
+            raise refused(refusal) from refusal
+        return Response(BatchRowSerializer(batch_rows([batch])[0]).data, status=201)
+
+
+class BatchDetail(APIView):
+    """A batch as far as it is."""
+
+    permission_classes = [IsOrganiser]
+
+    @extend_schema(responses=BatchRowSerializer)
+    def get(self, _request: Request, slug: str, number: int) -> Response:
+        return Response(BatchRowSerializer(batch_rows([get_batch(slug, number)])[0]).data)
+
+
+class BatchReport(APIView):
+    """The audit report, as JSON or as a file for people."""
+
+    permission_classes = [IsOrganiser]
+
+    @extend_schema(
+        parameters=[BatchReportQuerySerializer],
+        responses={
+            200: BatchAuditSerializer,
+            (200, "text/markdown"): OpenApiTypes.STR,
+            (200, "text/csv"): OpenApiTypes.STR,
+        },
+    )
+    def get(self, request: Request, slug: str, number: int) -> Response | HttpResponse:
+        query = BatchReportQuerySerializer(data=request.query_params)
+        query.is_valid(raise_exception=True)
+        batch = get_batch(slug, number)
+        form = query.validated_data["form"]
+        if form == "json":
+            return Response(audit_of(batch))
+        return file_response(audit_file(batch, form))
+
+
+class BatchClose(APIView):
+    """Accepts or rejects a batch; 409 while that is not sure."""
+
+    permission_classes = [IsOrganiser]
+
+    @extend_schema(request=None, responses={200: BatchAuditSerializer, 409: ErrorSerializer})
+    def post(self, request: Request, slug: str, number: int) -> Response:
+        try:
+            batch = close_batch(batch=get_batch(slug, number), actor=actor_of(request))
+        except AcceptanceRefused as refusal:
+            raise refused(refusal) from refusal
+        return Response(batch.report)
+
+
+class BatchPutBack(APIView):
+    """Ends the holding back of a rejected batch's documents."""
+
+    permission_classes = [IsOrganiser]
+
+    @extend_schema(request=None, responses={200: BatchPutBackSerializer, 409: ErrorSerializer})
+    def post(self, request: Request, slug: str, number: int) -> Response:
+        try:
+            count = put_back_batch(batch=get_batch(slug, number), actor=actor_of(request))
+        except AcceptanceRefused as refusal:
+            raise refused(refusal) from refusal
+        return Response({"documents": count})
+
+
+class BatchSample(GenericAPIView[Any]):
+    """The drawn documents of a batch, by name."""
+
+    queryset = Batch.objects.none()
+    serializer_class = SampledDocumentSerializer
+    permission_classes = [IsOrganiser]
+
+    @extend_schema(responses=SampledDocumentSerializer(many=True))
+    def get(self, _request: Request, slug: str, number: int) -> Response:
+        page = self.paginate_queryset(sampled_documents(get_batch(slug, number))) or []
+        return self.get_paginated_response(self.get_serializer(page, many=True).data)
+
+
+class BatchDocumentFields(APIView):
+    """The fields of one drawn document, with their values and verdicts."""
+
+    permission_classes = [IsOrganiser]
+
+    @extend_schema(
+        operation_id="datasets_batches_documents_fields",
+        responses=InspectedFieldSerializer(many=True),
+    )
+    def get(self, _request: Request, slug: str, number: int, name: str) -> Response:
+        return Response(_fields(get_batch(slug, number), name))
+
+    @extend_schema(request=InspectionSerializer, responses=InspectedFieldSerializer(many=True))
+    def put(self, request: Request, slug: str, number: int, name: str) -> Response:
+        """Keeps a verdict on one field; 409 where somebody else said otherwise meanwhile."""
+        wanted = InspectionSerializer(data=request.data)
+        wanted.is_valid(raise_exception=True)
+        given = dict(wanted.validated_data)
+        batch = get_batch(slug, number)
+        sampled, field = get_sampled(batch, name), given.pop("name")
+        try:
+            save_verdict(sampled=sampled, field=field, actor=actor_of(request), **given)
+        except AcceptanceRefused as refusal:
+            raise refused(refusal) from refusal
+        return Response(_fields(batch, name))
+
+
+class BatchVerdictClear(APIView):
+    """Takes the verdict on one field back."""
+
+    permission_classes = [IsOrganiser]
+
+    @extend_schema(
+        request=InspectionClearSerializer,
+        responses=InspectedFieldSerializer(many=True),
+    )
+    def post(self, request: Request, slug: str, number: int, name: str) -> Response:
+        wanted = InspectionClearSerializer(data=request.data)
+        wanted.is_valid(raise_exception=True)
+        given = wanted.validated_data
+        batch = get_batch(slug, number)
+        sampled, actor = get_sampled(batch, name), actor_of(request)
+        try:
+            clear_verdict(sampled=sampled, field=given["name"], base=given["base"], actor=actor)
+        except AcceptanceRefused as refusal:
+            raise refused(refusal) from refusal
+        return Response(_fields(batch, name))
+
+
+def _fields(batch: Batch, name: str) -> Any:
+    fields = inspected_fields(batch, get_sampled(batch, name))
+    return InspectedFieldSerializer(fields, many=True).data
+
+
+def _schema(dataset: Dataset, wanted: Any) -> Any:
+    """A schema by its name, or as it was sent."""
+    if wanted == "records":
+        return suggested_schema(dataset)
+    return raw_schema(wanted) if isinstance(wanted, str) and wanted in BUILT_IN else wanted

@@ -1,0 +1,484 @@
+"""Batches: what may go into one, how far its inspection is, and the accuracy over all."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal, TypeAlias
+
+from django.core.paginator import Page, Paginator
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+
+from portal.datasets.models import (
+    Batch,
+    BatchDocument,
+    Dataset,
+    Document,
+    DocumentRecord,
+    Inspection,
+    PageImage,
+    Selection,
+)
+from portal.datasets.responses import TextFile
+from portal.web.charts import Line, LineChart, Point, line_chart
+
+from .audits import (
+    Acceptance,
+    FieldAccuracy,
+    Verdict,
+    accept,
+    audit_csv,
+    audit_markdown,
+    audit_report,
+    pooled,
+    validation_counts,
+)
+from .records import FieldFault, derived_schema, is_empty, record_fields
+from .schemas import FieldRule, Schema, read_schema
+
+PER_PAGE = 50
+# A schema is made up from so many records.
+_RECORDS_READ = 200
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """Which documents a batch is to have; what is empty leaves all of them in."""
+
+    selection: Selection | None = None
+    doc_type: str = ""
+    language: str = ""
+
+
+@dataclass(frozen=True)
+class BatchRow:
+    """A batch in the list: `said` of `due` verdicts are there; `overall` is all fields together."""
+
+    batch: Batch
+    documents: int
+    said: int
+    due: int
+    overall: FieldAccuracy
+
+
+@dataclass(frozen=True)
+class ClosedBatch:
+    """A closed batch with the accuracy of all fields together."""
+
+    number: int
+    state: str
+    closed_at: datetime | None
+    overall: FieldAccuracy
+
+
+@dataclass(frozen=True)
+class BatchList:
+    """`accepted` is the accuracy over all accepted batches.
+
+    Of the documents, `records` have a record, and `waiting` of these could go into a batch.
+    """
+
+    page: Page[Batch]
+    rows: list[BatchRow]
+    accepted: FieldAccuracy
+    closed: list[ClosedBatch]
+    records: int
+    waiting: int
+
+
+def batch_schema(batch: Batch) -> Schema:
+    return read_schema(batch.fields)
+
+
+def batch_candidates(dataset: Dataset, candidates: Candidates) -> QuerySet[Document]:
+    """Active documents with a record that are in no open or accepted batch."""
+    taken = BatchDocument.objects.filter(document=OuterRef("pk")).exclude(
+        batch__state=Batch.State.REJECTED
+    )
+    documents = dataset.documents.filter(record__isnull=False, state=Document.State.ACTIVE)
+    documents = documents.filter(~Exists(taken))
+    if candidates.selection:
+        documents = documents.filter(selections=candidates.selection)
+    if candidates.doc_type:
+        documents = documents.filter(doc_type=candidates.doc_type)
+    if candidates.language:
+        documents = documents.filter(language=candidates.language)
+    return documents
+
+
+def suggested_schema(dataset: Dataset) -> dict[str, object]:
+    """A schema that fits the first records of a dataset."""
+    records = DocumentRecord.objects.filter(document__dataset=dataset).order_by("document__name")
+    golds = records.values_list("gold", flat=True)[:_RECORDS_READ]
+    return derived_schema(record_fields(gold) for gold in golds)
+
+
+def batch_list(dataset: Dataset, page: str = "1") -> BatchList:
+    shown = Paginator(dataset.batches.defer("report").order_by("-number"), PER_PAGE).get_page(page)
+    closed = closed_batches(dataset)
+    accepted = [batch.overall for batch in closed if batch.state == Batch.State.ACCEPTED]
+    records = dataset.documents.filter(record__isnull=False)
+    return BatchList(
+        page=shown,
+        rows=batch_rows(list(shown)),
+        accepted=pooled(accepted, "accepted"),
+        closed=closed,
+        records=records.count(),
+        waiting=batch_candidates(dataset, Candidates()).count(),
+    )
+
+
+def batch_rows(batches: Sequence[Batch]) -> list[BatchRow]:
+    """Rows in the order of the batches: two queries, however many they are."""
+    documents = dict(
+        BatchDocument.objects.filter(batch__in=batches)
+        .order_by()
+        .values_list("batch")
+        .annotate(Count("id"))
+    )
+    said = {
+        key: (count, right)
+        for key, count, right in Inspection.objects.filter(batch_document__batch__in=batches)
+        .order_by()
+        .values_list("batch_document__batch")
+        .annotate(said=Count("id"), right=Count("id", filter=Q(is_right=True)))
+    }
+    rows = []
+    for batch in batches:
+        count, right = said.get(batch.pk, (0, 0))
+        due = batch.sample_size * len(batch_schema(batch).names)
+        overall = FieldAccuracy("overall", right, count, due - count)
+        rows.append(BatchRow(batch, documents.get(batch.pk, 0), count, due, overall))
+    return rows
+
+
+def batch_verdicts(batch: Batch) -> list[Verdict]:
+    """What was said so far of the sample of a batch, with the values it was said of."""
+    inspections = (
+        Inspection.objects.filter(batch_document__batch=batch)
+        .order_by("batch_document__document__name", "field")
+        .values_list(
+            "batch_document__document__name", "field", "is_right", "correct_value", "comment"
+        )
+    )
+    found = [Verdict(*row) for row in inspections]
+    values = _values(batch, {verdict.document for verdict in found if not verdict.is_right})
+    return [
+        verdict
+        if verdict.is_right
+        else verdict._replace(value=values[verdict.document].get(verdict.field))
+        for verdict in found
+    ]
+
+
+def batch_acceptance(batch: Batch, verdicts: Iterable[Verdict]) -> Acceptance:
+    """What the verdicts say of a batch as they are now."""
+    sampled = batch.documents.filter(is_sampled=True).values_list("document__name", flat=True)
+    return accept(
+        fields=batch_schema(batch).names,
+        sampled=sampled,
+        verdicts=verdicts,
+        threshold=batch.threshold,
+    )
+
+
+def stamp_of(inspection: Inspection | None) -> str:
+    """Tells one verdict on a field from the next one; empty for none."""
+    return inspection.inspected_at.isoformat() if inspection else ""
+
+
+def closed_batches(dataset: Dataset) -> list[ClosedBatch]:
+    """The closed batches by number. Of their reports, which are long, one line is read."""
+    closed = dataset.batches.exclude(state=Batch.State.OPEN).order_by("number")
+    return [
+        ClosedBatch(
+            number,
+            state,
+            closed_at,
+            FieldAccuracy("overall", overall["right"], overall["n"], overall["missing"]),
+        )
+        for number, state, closed_at, overall in closed.values_list(
+            "number", "state", "closed_at", "report__overall"
+        )
+    ]
+
+
+def _values(batch: Batch, names: set[str]) -> dict[str, dict[str, object]]:
+    """The fields of documents of a batch, by name of the document."""
+    if not names:
+        return {}
+    records = DocumentRecord.objects.filter(
+        document__batches__batch=batch, document__name__in=names
+    ).values_list("document__name", "gold")
+    return {name: record_fields(gold) for name, gold in records}
+
+
+# Fewer make no line.
+_LEAST = 2
+_MOST = 40
+
+
+def accuracy_chart(dataset: Dataset, closed: Sequence[ClosedBatch]) -> LineChart | None:
+    """Overall accuracy of the latest closed batches, with intervals; None for fewer than two."""
+    shown = closed[-_MOST:]
+    if len(shown) < _LEAST:
+        return None
+    points = [_point(batch) for batch in shown]
+    lowest = min(end for one in points for end in (one.low, one.value, 1.0) if end is not None)
+    return line_chart(
+        "accuracy",
+        f"Accuracy of the batches of {dataset.title}, with 95 % intervals",
+        [str(batch.number) for batch in shown],
+        [Line("first", "all fields together", points)],
+        axis="batch",
+        step=0.05 if lowest >= 0.7 else 0.2,
+    )
+
+
+def _point(batch: ClosedBatch) -> Point:
+    overall = batch.overall
+    interval = overall.interval
+    told = f"batch {batch.number}, {batch.state}: {100 * (overall.accuracy or 0):.1f} %"
+    if interval is None:
+        return Point(overall.accuracy, None, None, told)
+    told += f" [{100 * interval.low:.1f}, {100 * interval.high:.1f}], n = {overall.n:,}"
+    return Point(overall.accuracy, interval.low, interval.high, told)
+
+
+@dataclass(frozen=True)
+class BatchPage:
+    """A batch; `page` has its sampled documents, or, if asked for, those with faults.
+
+    `next` is the first sampled document that is not inspected yet. `may_close` says whether the
+    verdict is sure by now, `held` how many documents the rejected batch holds back still.
+    """
+
+    batch: Batch
+    acceptance: Acceptance
+    documents: int
+    faulty: int
+    fault_counts: list[dict[str, Any]]
+    page: Page[BatchDocument]
+    shows_faults: bool
+    next: BatchDocument | None
+    may_close: bool
+    held: int
+
+
+def get_batch_page(batch: Batch, *, show: str = "", page: str = "1", held: int = 0) -> BatchPage:
+    verdicts = batch_verdicts(batch)
+    acceptance = batch_acceptance(batch, verdicts)
+    counts = validation_counts(_faults(batch))
+    faulty = show == "faults"
+    listed = with_faults(batch) if faulty else sampled_documents(batch)
+    return BatchPage(
+        batch=batch,
+        acceptance=acceptance,
+        documents=batch.documents.count(),
+        faulty=counts["documents_with_faults"],
+        fault_counts=counts["counts"],
+        page=Paginator(listed, PER_PAGE).get_page(page),
+        shows_faults=faulty,
+        next=next_to_inspect(batch),
+        may_close=bool(acceptance.failing) or acceptance.state != "incomplete",
+        held=held,
+    )
+
+
+def sampled_documents(batch: Batch) -> QuerySet[Any]:
+    """The sample by name, with `said` and `wrong`, the numbers of verdicts on each."""
+    return (
+        batch.documents.filter(is_sampled=True)
+        .select_related("document")
+        .defer("document__metadata")
+        .annotate(
+            said=Count("inspections"),
+            wrong=Count("inspections", filter=Q(inspections__is_right=False)),
+        )
+        .order_by("document__name")
+    )
+
+
+def with_faults(batch: Batch) -> QuerySet[Any]:
+    """The documents in which validation found something, by name."""
+    faulty = batch.documents.exclude(faults=[]).select_related("document")
+    return faulty.defer("document__metadata").order_by("document__name")
+
+
+def next_to_inspect(batch: Batch, after: str = "") -> BatchDocument | None:
+    """The first document after the one of this name with fields to inspect; then from the start."""
+    fields = len(batch_schema(batch).names)
+    waiting = sampled_documents(batch).filter(said__lt=fields)
+    following = waiting.filter(document__name__gt=after).first() if after else None
+    found: BatchDocument | None = following or waiting.exclude(document__name=after).first()
+    return found
+
+
+def audit_of(batch: Batch) -> dict[str, Any]:
+    """The audit report: of a closed batch as it was closed, of an open one as it is now."""
+    if batch.state != Batch.State.OPEN:
+        report: dict[str, Any] = batch.report
+        return report
+    verdicts = batch_verdicts(batch)
+    return audit_report(
+        batch_acceptance(batch, verdicts),
+        verdicts,
+        _faults(batch),
+        batch_size=batch.documents.count(),
+        seed=batch.seed,
+    )
+
+
+def audit_file(batch: Batch, form: str) -> TextFile:
+    """The report as a file; `form` is json, markdown or csv."""
+    stem = f"audit-{batch.dataset.slug}-batch-{batch.number}"
+    report = audit_of(batch)
+    if form == "json":
+        text = json.dumps(report, ensure_ascii=False, indent=1)
+        return TextFile(f"{stem}.json", "application/json", text)
+    if form == "csv":
+        return TextFile(f"{stem}.csv", "text/csv", audit_csv(report))
+    title = f"Audit report: batch {batch.number} of {batch.dataset.title}"
+    return TextFile(f"{stem}.md", "text/markdown", audit_markdown(report, title))
+
+
+def _faults(batch: Batch) -> dict[str, list[FieldFault]]:
+    rows = batch.documents.values_list("document__name", "faults")
+    return {name: [FieldFault(**fault) for fault in faults] for name, faults in rows}
+
+
+Said: TypeAlias = Literal["", "right", "wrong"]
+
+
+@dataclass(frozen=True)
+class ShownValue:
+    """A value for reading: `text`, or `lines` of a list, or `rows` under the `columns` of objects.
+
+    `missing` is `absent` where the record has no such key, `empty` where there is nothing in it.
+    """
+
+    text: str = ""
+    lines: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
+    rows: tuple[tuple[str, ...], ...] = ()
+    missing: Literal["", "absent", "empty"] = ""
+
+
+@dataclass(frozen=True)
+class InspectedField:
+    """A field to look at. `number` counts from 1; `base` is the stamp of the verdict shown.
+
+    `raw` and `raw_correct` are the values as JSON has them, for programs.
+    """
+
+    number: int
+    name: str
+    kind: str
+    value: ShownValue
+    faults: tuple[str, ...]
+    said: Said
+    inspector: str
+    base: str
+    correct: str
+    should_be_empty: bool
+    comment: str
+    raw: Any
+    raw_correct: Any
+
+
+@dataclass(frozen=True)
+class InspectionPage:
+    """`position` of `sample_size` in the order of names; `said` of the fields have a verdict."""
+
+    batch: Batch
+    sampled: BatchDocument
+    images: list[PageImage]
+    fields: list[InspectedField]
+    position: int
+    previous: str
+    following: str
+    next_open: str
+
+    @property
+    def said(self) -> int:
+        return sum(bool(field.said) for field in self.fields)
+
+
+def inspection_page(batch: Batch, sampled: BatchDocument) -> InspectionPage:
+    document = sampled.document
+    names = list(sampled_documents(batch).values_list("document__name", flat=True))
+    place = names.index(document.name)
+    images = list(document.images.all())
+    for image in images:
+        image.document = document
+    waiting = next_to_inspect(batch, document.name)
+    return InspectionPage(
+        batch=batch,
+        sampled=sampled,
+        images=images,
+        fields=inspected_fields(batch, sampled),
+        position=place + 1,
+        previous=names[place - 1] if place else "",
+        following=names[place + 1] if place + 1 < len(names) else "",
+        next_open=waiting.document.name if waiting else "",
+    )
+
+
+def inspected_fields(batch: Batch, sampled: BatchDocument) -> list[InspectedField]:
+    """The fields of the batch in their order, with the record's values and the verdicts."""
+    record = record_fields(sampled.document.record.gold)
+    said = {row.field: row for row in sampled.inspections.select_related("inspector")}
+    return [
+        _field(number, rule, record, sampled.faults, said.get(rule.name))
+        for number, rule in enumerate(batch_schema(batch).fields, start=1)
+    ]
+
+
+def shown_value(record: Mapping[str, Any], rule: FieldRule) -> ShownValue:
+    """How a field of a record is shown: texts as they are, lists line by line or as a table."""
+    if rule.name not in record:
+        return ShownValue(missing="absent")
+    value = record[rule.name]
+    if is_empty(value):
+        return ShownValue(missing="empty")
+    if not isinstance(value, list):
+        return ShownValue(text=_text(value))
+    if not all(isinstance(item, Mapping) for item in value):
+        return ShownValue(lines=tuple(_text(item) for item in value))
+    known = [item.name for item in rule.items]
+    others = dict.fromkeys(str(key) for item in value for key in item if key not in known)
+    columns = (*known, *others)
+    rows = tuple(tuple(_text(item.get(column)) for column in columns) for item in value)
+    return ShownValue(columns=columns, rows=rows)
+
+
+def _field(
+    number: int,
+    rule: FieldRule,
+    record: Mapping[str, Any],
+    faults: Sequence[Mapping[str, str]],
+    said: Inspection | None,
+) -> InspectedField:
+    correct = said.correct_value if said else None
+    return InspectedField(
+        number=number,
+        name=rule.name,
+        kind=rule.kind,
+        value=shown_value(record, rule),
+        faults=tuple(fault["message"] for fault in faults if fault["field"] == rule.name),
+        said=("right" if said.is_right else "wrong") if said else "",
+        inspector=str(said.inspector) if said else "",
+        base=stamp_of(said),
+        correct="" if correct is None else _text(correct),
+        should_be_empty=correct == "",
+        comment=said.comment if said else "",
+        raw=record.get(rule.name),
+        raw_correct=correct,
+    )
+
+
+def _text(value: Any) -> str:
+    """A value as people read it; what JSON alone can say, as JSON."""
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

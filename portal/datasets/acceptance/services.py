@@ -1,0 +1,363 @@
+"""Opening a batch of records, verdicts on its sampled documents, closing it, and putting it back.
+
+The rules are in docs/acceptance.md.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from portal.accounts.models import User
+from portal.audit.models import record_event
+from portal.datasets.curation.draws import draw
+from portal.datasets.models import (
+    Batch,
+    BatchDocument,
+    Dataset,
+    Document,
+    DocumentRecord,
+    Inspection,
+)
+
+from .audits import THRESHOLD, Acceptance, audit_report
+from .records import FieldFault, is_storable, record_fields, validate_record
+from .schemas import Schema, SchemaError, read_schema
+from .selectors import (
+    Candidates,
+    batch_acceptance,
+    batch_candidates,
+    batch_schema,
+    batch_verdicts,
+    stamp_of,
+)
+
+MAX_BATCH = 5_000
+AT_ONCE = 200
+# What `Inspection.field` holds.
+_LONGEST_FIELD = 80
+# A nearly perfect record has few faults; one of another kind would fill the database with them.
+_FAULTS_KEPT = 200
+
+State = Document.State
+
+
+class AcceptanceRefused(Exception):
+    """Why it cannot be done. The message is for people, `field` names the input at fault, if any.
+
+    `code` is for programs: invalid, empty, changed, closed, unfinished, conflict, unknown.
+    """
+
+    def __init__(self, message: str, *, code: str = "invalid", field: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.code = code
+        self.field = field
+
+
+def read_batch_schema(data: Any) -> Schema:
+    """A schema for a batch. Raises AcceptanceRefused for one that cannot be used."""
+    if not is_storable(data):
+        raise AcceptanceRefused("It has a character or number that cannot be kept.", field="schema")
+    try:
+        schema = read_schema(data)
+    except SchemaError as error:
+        raise AcceptanceRefused(str(error), field="schema") from error
+    for name in schema.names:
+        if len(name) > _LONGEST_FIELD or not name.isprintable():
+            reason = f"a name has at most {_LONGEST_FIELD} printable characters"
+            raise AcceptanceRefused(f"fields: {name[:40]!r}: {reason}", field="schema")
+    return schema
+
+
+def open_batch(
+    *,
+    dataset: Dataset,
+    schema: Any,
+    sample_size: int,
+    seed: int,
+    threshold: float = THRESHOLD,
+    size: int | None = None,
+    candidates: Candidates | None = None,
+    actor: User | None,
+) -> Batch:
+    """Opens a batch of documents with a record that are active and in no open or accepted one.
+
+    `schema` is plain JSON as `read_schema` takes it, `candidates` says which documents, `size` how
+    many at most, in the order of their names. Every record is validated, and `sample_size` of them
+    are drawn by the seed, or all if there are fewer. Raises AcceptanceRefused.
+    """
+    read = read_batch_schema(schema)
+    if not 0 < threshold <= 1:
+        raise AcceptanceRefused("must be above 0 and at most 100 %", field="threshold")
+    wanted = batch_candidates(dataset, candidates or Candidates()).order_by("name")
+    keys = list(wanted.values_list("pk", "name")[: min(size or MAX_BATCH + 1, MAX_BATCH + 1)])
+    _check_size(keys)
+    # Records never change, so they are validated before the database is locked for writing.
+    faults = _validated([pk for pk, _ in keys], read)
+    sampled = set(draw([name for _, name in keys], sample_size, seed))
+    with transaction.atomic():
+        Dataset.objects.select_for_update().get(pk=dataset.pk)
+        _check_still_there(dataset, candidates or Candidates(), [pk for pk, _ in keys])
+        last = dataset.batches.order_by("-number").values_list("number", flat=True).first() or 0
+        batch = Batch.objects.create(
+            dataset=dataset,
+            number=last + 1,
+            fields=schema if isinstance(schema, Mapping) else {"fields": schema},
+            threshold=threshold,
+            seed=seed,
+            sample_size=len(sampled),
+            created_by=actor,
+        )
+        BatchDocument.objects.bulk_create(
+            [
+                BatchDocument(
+                    batch=batch,
+                    document_id=pk,
+                    is_sampled=name in sampled,
+                    faults=[fault._asdict() for fault in faults[pk][:_FAULTS_KEPT]],
+                )
+                for pk, name in keys
+            ],
+            batch_size=AT_ONCE,
+        )
+        record_event(
+            verb="open_batch",
+            subject=batch,
+            actor=actor,
+            dataset=dataset.slug,
+            number=batch.number,
+            documents=len(keys),
+            sample=len(sampled),
+            seed=seed,
+            threshold=threshold,
+        )
+    return batch
+
+
+@transaction.atomic
+def close_batch(*, batch: Batch, actor: User | None) -> Batch:
+    """Accepts or rejects a batch, with its audit report; a rejected one is held back as a whole.
+
+    A batch in which a field cannot reach the threshold any more is rejected before its inspection
+    is complete. Raises AcceptanceRefused while it is not decided, and for a closed one.
+    """
+    stored = Batch.objects.select_for_update().select_related("dataset").get(pk=batch.pk)
+    if stored.state != Batch.State.OPEN:
+        raise AcceptanceRefused(f"Batch {stored.number} is {stored.state} already.", code="closed")
+    verdicts = batch_verdicts(stored)
+    acceptance = batch_acceptance(stored, verdicts)
+    if acceptance.state == "incomplete" and not acceptance.failing:
+        missing = acceptance.overall.missing
+        raise AcceptanceRefused(
+            f"{missing:,} field{'s' if missing > 1 else ''} of the sample still "
+            f"{'have' if missing > 1 else 'has'} no verdict.",
+            code="unfinished",
+        )
+    stored.state = Batch.State.REJECTED if acceptance.failing else Batch.State.ACCEPTED
+    stored.closed_at = timezone.now()
+    stored.report = audit_report(
+        acceptance,
+        verdicts,
+        _stored_faults(stored),
+        batch_size=stored.documents.count(),
+        seed=stored.seed,
+    ) | {"state": str(stored.state)}
+    stored.save(update_fields=["state", "closed_at", "report"])
+    held = _hold_back(stored, acceptance) if acceptance.failing else 0
+    record_event(
+        verb="close_batch",
+        subject=stored,
+        actor=actor,
+        dataset=stored.dataset.slug,
+        number=stored.number,
+        state=str(stored.state),
+        failing=list(acceptance.failing),
+        held=held,
+    )
+    return stored
+
+
+@transaction.atomic
+def put_back_batch(*, batch: Batch, actor: User | None) -> int:
+    """Ends the holding back of a rejected batch's documents; returns how many there were.
+
+    Documents that are held for another reason by now stay so. They may go into a new batch, for
+    which others of them may be drawn. Raises AcceptanceRefused unless the batch was rejected.
+    """
+    stored = Batch.objects.select_for_update().get(pk=batch.pk)
+    if stored.state != Batch.State.REJECTED:
+        raise AcceptanceRefused("Only a rejected batch holds documents back.", code="closed")
+    count: int = held_by(stored).update(state=State.ACTIVE, held_reason="")
+    if count:
+        record_event(verb="put_back_batch", subject=stored, actor=actor, documents=count)
+    return count
+
+
+def held_by(batch: Batch) -> Any:
+    """The documents that a rejected batch holds back, as a queryset."""
+    documents = Document.objects.filter(batches__batch=batch, state=State.HELD)
+    return documents.filter(held_reason__startswith=_reason(batch))
+
+
+def _hold_back(batch: Batch, acceptance: Acceptance) -> int:
+    failing = ", ".join(acceptance.failing)
+    return Document.objects.filter(batches__batch=batch, state=State.ACTIVE).update(
+        state=State.HELD, held_reason=f"{_reason(batch)}under the threshold: {failing}"
+    )
+
+
+def _reason(batch: Batch) -> str:
+    """How the reason begins for which a rejected batch holds its documents back."""
+    return f"batch {batch.number} was rejected; "
+
+
+def _check_size(keys: list[tuple[int, str]]) -> None:
+    if not keys:
+        raise AcceptanceRefused(
+            "No such document can go into a batch: it needs a record, must not be held back, and "
+            "be in no open or accepted batch.",
+            code="empty",
+        )
+    if len(keys) > MAX_BATCH:
+        raise AcceptanceRefused(
+            f"a batch has at most {MAX_BATCH:,} documents; say how many", field="size"
+        )
+
+
+def _check_still_there(dataset: Dataset, candidates: Candidates, keys: list[int]) -> None:
+    """Another batch, opened at the same time, may have taken some of them."""
+    if batch_candidates(dataset, candidates).filter(pk__in=keys).count() < len(keys):
+        raise AcceptanceRefused(
+            "Some of these documents went into another batch just now; try again.", code="changed"
+        )
+
+
+def _validated(keys: list[int], schema: Schema) -> dict[int, list[FieldFault]]:
+    faults: dict[int, list[FieldFault]] = {}
+    for start in range(0, len(keys), AT_ONCE):
+        records = DocumentRecord.objects.in_bulk(keys[start : start + AT_ONCE])
+        for pk, record in records.items():
+            faults[int(pk)] = validate_record(record_fields(record.gold), schema)
+    return faults
+
+
+def _stored_faults(batch: Batch) -> dict[str, list[FieldFault]]:
+    rows: Iterable[tuple[str, list[dict[str, str]]]] = batch.documents.values_list(
+        "document__name", "faults"
+    )
+    return {name: [FieldFault(**fault) for fault in faults] for name, faults in rows}
+
+
+LONGEST_COMMENT = 2_000
+
+
+@transaction.atomic
+def save_verdict(
+    *,
+    sampled: BatchDocument,
+    field: str,
+    is_right: bool,
+    correct_value: Any = None,
+    comment: str = "",
+    base: str | None = None,
+    actor: User,
+) -> Inspection:
+    """Keeps a verdict on one field of a sampled document; the same one again changes nothing.
+
+    `correct_value` of a wrong field is None while nobody gave it. `base` is the stamp of the
+    verdict that the person saw, empty for none, None to overrule whatever is there: somebody
+    else's newer verdict is refused with the code `conflict`. Raises AcceptanceRefused.
+    """
+    batch = _open_batch_of(sampled)
+    _check(batch, sampled, field, is_right, correct_value)
+    given: dict[str, Any] = {
+        "is_right": is_right,
+        "correct_value": None if is_right else correct_value,
+        "comment": comment.strip()[:LONGEST_COMMENT],
+    }
+    before = sampled.inspections.filter(field=field).select_related("inspector").first()
+    if before is None and base in ("", None):
+        return Inspection.objects.create(
+            batch_document=sampled, field=field, inspector=actor, **given
+        )
+    if before is not None and all(getattr(before, name) == given[name] for name in given):
+        return before
+    _check_base(before, base)
+    assert before is not None
+    _record_change(before, actor)
+    for name, value in given.items():
+        setattr(before, name, value)
+    before.inspector = actor
+    before.save()
+    return before
+
+
+@transaction.atomic
+def clear_verdict(
+    *, sampled: BatchDocument, field: str, base: str | None = None, actor: User
+) -> None:
+    """Takes a verdict back, so that the field has none. Raises AcceptanceRefused."""
+    _open_batch_of(sampled)
+    before = sampled.inspections.filter(field=field).select_related("inspector").first()
+    if before is None:
+        return
+    _check_base(before, base)
+    _record_change(before, actor)
+    before.delete()
+
+
+def _open_batch_of(sampled: BatchDocument) -> Batch:
+    """The batch, locked: it may be closed at this very moment."""
+    batch = Batch.objects.select_for_update().get(pk=sampled.batch_id)
+    if batch.state != Batch.State.OPEN:
+        raise AcceptanceRefused(
+            f"Batch {batch.number} is {batch.state}: its verdicts are final.", code="closed"
+        )
+    return batch
+
+
+def _check(
+    batch: Batch, sampled: BatchDocument, field: str, is_right: bool, correct_value: Any
+) -> None:
+    if not sampled.is_sampled:
+        raise AcceptanceRefused("This document was not drawn.", code="unknown")
+    if field not in batch_schema(batch).names:
+        raise AcceptanceRefused(f"{field[:80]!r} is not a field of the batch.", code="unknown")
+    if is_right or correct_value is None:
+        return
+    if not is_storable(correct_value):
+        raise AcceptanceRefused(
+            "It has a character or number that cannot be kept.", field="correct_value"
+        )
+    value = record_fields(sampled.document.record.gold).get(field)
+    if value == correct_value and type(value) is type(correct_value):
+        raise AcceptanceRefused(
+            "This is what the record has; the field would be right.", field="correct_value"
+        )
+
+
+def _check_base(before: Inspection | None, base: str | None) -> None:
+    if base is None or base == stamp_of(before):
+        return
+    if before is None:
+        message = "Somebody took the verdict on this field back meanwhile."
+    else:
+        said = "right" if before.is_right else "wrong"
+        message = f"{before.inspector} said “{said}” meanwhile."
+    raise AcceptanceRefused(f"{message} Say it again to overrule.", code="conflict")
+
+
+def _record_change(before: Inspection, actor: User) -> None:
+    """First verdicts are rows; of those that are overruled only the log tells."""
+    record_event(
+        verb="change_inspection",
+        subject=before,
+        actor=actor,
+        field=before.field,
+        was_right=before.is_right,
+        correct_value=before.correct_value,
+        comment=before.comment,
+        inspector=before.inspector_id,
+    )

@@ -1,0 +1,380 @@
+"""Batches of quality acceptance: the list, a new one, the inspection of its sample, its report."""
+
+import json
+import secrets
+from decimal import Decimal
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.core.exceptions import ValidationError
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from portal.accounts.access import UserRequest, organiser_required
+from portal.datasets.access import get_batch, get_dataset, get_sampled
+from portal.datasets.models import Batch, BatchDocument, Dataset, DocumentType, Selection
+from portal.datasets.responses import file_response
+
+from .audits import THRESHOLD, smallest_telling_sample
+from .schemas import BUILT_IN, raw_schema
+from .selectors import (
+    Candidates,
+    accuracy_chart,
+    audit_file,
+    batch_list,
+    batch_schema,
+    get_batch_page,
+    inspected_fields,
+    inspection_page,
+    next_to_inspect,
+    suggested_schema,
+)
+from .services import (
+    LONGEST_COMMENT,
+    MAX_BATCH,
+    AcceptanceRefused,
+    clear_verdict,
+    close_batch,
+    held_by,
+    open_batch,
+    put_back_batch,
+    read_batch_schema,
+    save_verdict,
+)
+
+# Characters; a schema of MAX_FIELDS fields needs far fewer.
+MAX_SCHEMA = 200_000
+MAX_VALUE = 20_000
+_LARGEST_SEED = 2**63 - 1
+
+SCHEMAS = [
+    *((name, "ReceiptBench's 19 fields of a receipt") for name in BUILT_IN),
+    ("records", "the fields that the records have"),
+    ("own", "a schema of your own, below"),
+]
+
+
+def parse_json(text: str) -> Any:
+    """Raises ValidationError with line and column of what is no JSON."""
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise ValidationError(f"line {error.lineno}, column {error.colno}: {error.msg}") from error
+    except (ValueError, RecursionError) as error:
+        raise ValidationError("This is nested too deeply or has a number too long.") from error
+
+
+class NewBatchForm(forms.Form):
+    """Which documents, which fields, and how the sample is drawn."""
+
+    schema = forms.ChoiceField(label="Fields to inspect", choices=SCHEMAS)
+    schema_file = forms.FileField(
+        label="Schema file",
+        required=False,
+        help_text="JSON: <code>[{&quot;name&quot;, &quot;kind&quot;, …}]</code>, kind is text, "
+        "number, date, flag or list.",
+        widget=forms.ClearableFileInput(attrs={"accept": ".json,application/json"}),
+    )
+    schema_text = forms.CharField(
+        label="Or the schema itself",
+        required=False,
+        max_length=MAX_SCHEMA,
+        widget=forms.Textarea(attrs={"rows": 5, "spellcheck": "false", "class": "mono"}),
+    )
+    selection: Any = forms.ModelChoiceField(
+        queryset=Selection.objects.none(),
+        required=False,
+        label="Of the selection",
+        empty_label="all documents",
+    )
+    doc_type = forms.ChoiceField(
+        required=False, label="Of the type", choices=[("", "all types"), *DocumentType.choices]
+    )
+    language = forms.CharField(
+        required=False, max_length=12, label="In the language", help_text="Such as en or zh."
+    )
+    size = forms.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=MAX_BATCH,
+        label="Documents at most",
+        help_text="The next ones by name that are in no open or accepted batch; at most "
+        f"{MAX_BATCH:,}.",
+    )
+    sample_size = forms.IntegerField(
+        min_value=1,
+        max_value=MAX_BATCH,
+        initial=smallest_telling_sample(),
+        label="Documents to inspect",
+        help_text=f"With {smallest_telling_sample()} or more a sample without any error shows that "
+        f"a field is better than {100 * THRESHOLD:g}&nbsp;%. A smaller one decides too, "
+        "but by less.",
+    )
+    threshold = forms.DecimalField(
+        min_value=Decimal("0.1"),
+        max_value=100,
+        max_digits=4,
+        decimal_places=1,
+        initial=(100 * Decimal(str(THRESHOLD))).quantize(Decimal("0.1")),
+        label="Accuracy that every field has to reach, in %",
+    )
+    seed = forms.IntegerField(
+        min_value=0,
+        max_value=_LARGEST_SEED,
+        label="Seed",
+        help_text="The same seed draws the same sample again.",
+    )
+
+    def __init__(self, *args: Any, dataset: Dataset, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._dataset = dataset
+        selections = dataset.selections.all()
+        self.fields["selection"].queryset = selections  # type: ignore[attr-defined]
+        if not selections:
+            del self.fields["selection"]
+        self.fields["seed"].initial = secrets.randbelow(1_000_000)
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        if choice := cleaned.get("schema"):
+            try:
+                cleaned["schema_data"] = self._schema(choice, cleaned)
+            except ValidationError as error:
+                self.add_error("schema_text", error)
+        return cleaned
+
+    def _schema(self, choice: str, cleaned: dict[str, Any]) -> Any:
+        if choice in BUILT_IN:
+            return raw_schema(choice)
+        if choice == "records":
+            data = suggested_schema(self._dataset)
+        else:
+            data = parse_json(self._own_text(cleaned))
+        try:
+            read_batch_schema(data)
+        except AcceptanceRefused as refusal:
+            raise ValidationError(refusal.message) from refusal
+        return data
+
+    def _own_text(self, cleaned: dict[str, Any]) -> str:
+        file, text = cleaned.get("schema_file"), cleaned.get("schema_text", "")
+        if file and text.strip():
+            raise ValidationError("Give the file or the text, not both.")
+        if file is None:
+            if not text.strip():
+                raise ValidationError("There is no schema here and no file.")
+            return str(text)
+        if file.size > MAX_SCHEMA:
+            raise ValidationError(f"{file.name} is larger than {MAX_SCHEMA:,} bytes.")
+        try:
+            return str(file.read().decode("utf-8-sig"))
+        except UnicodeDecodeError as error:
+            raise ValidationError(f"{file.name} is not UTF-8.") from error
+
+    def arguments(self) -> dict[str, Any]:
+        """What `open_batch` takes, of a valid form."""
+        cleaned = self.cleaned_data
+        return {
+            "schema": cleaned["schema_data"],
+            "sample_size": cleaned["sample_size"],
+            "seed": cleaned["seed"],
+            "threshold": float(cleaned["threshold"] / 100),
+            "size": cleaned["size"],
+            "candidates": Candidates(
+                cleaned.get("selection"), cleaned["doc_type"], cleaned["language"].strip()
+            ),
+        }
+
+
+class VerdictForm(forms.Form):
+    """What is said of one field. Without a verdict a correct value was typed: it is wrong."""
+
+    field = forms.CharField(max_length=80, strip=False)
+    verdict = forms.ChoiceField(
+        required=False, choices=[(word, word) for word in ("right", "wrong", "clear")]
+    )
+    correct_value = forms.CharField(required=False, max_length=MAX_VALUE)
+    should_be_empty = forms.BooleanField(required=False)
+    comment = forms.CharField(required=False, max_length=LONGEST_COMMENT)
+    base = forms.CharField(required=False, max_length=40)
+
+    def correct(self, kind: str) -> Any:
+        """The correct value as the record would have it; None if it was not given.
+
+        A list and a flag are read as JSON. Raises ValidationError.
+        """
+        text: str = self.cleaned_data["correct_value"]
+        if self.cleaned_data["should_be_empty"]:
+            if text:
+                raise ValidationError("It cannot be empty and have a value.")
+            return ""
+        if not text:
+            return None
+        if kind not in ("list", "flag"):
+            return text
+        value = parse_json(text)
+        if kind == "list" and not isinstance(value, list):
+            raise ValidationError('A list is written as JSON, such as ["a", "b"].')
+        if kind == "flag" and not isinstance(value, bool):
+            raise ValidationError("This is true or false.")
+        return value
+
+
+REPORT_FORMS = ("json", "markdown", "csv")
+
+
+@organiser_required
+@require_safe
+def batches(request: UserRequest, slug: str) -> HttpResponse:
+    dataset = get_dataset(request.user, slug)
+    found = batch_list(dataset, request.GET.get("page", "1"))
+    context = {"dataset": dataset, "list": found, "chart": accuracy_chart(dataset, found.closed)}
+    return render(request, "datasets/acceptance/batches.html", context)
+
+
+@organiser_required
+def new_batch(request: UserRequest, slug: str) -> HttpResponse:
+    dataset = get_dataset(request.user, slug)
+    form = NewBatchForm(request.POST or None, request.FILES or None, dataset=dataset)
+    if request.method == "POST" and form.is_valid():
+        try:
+            batch = open_batch(dataset=dataset, **form.arguments(), actor=request.user)
+        except AcceptanceRefused as refusal:
+            form.add_error(refusal.field if refusal.field in form.fields else None, refusal.message)
+        else:
+            messages.success(request, f"Batch {batch.number} is open: {batch.sample_size} drawn.")
+            return redirect("datasets:batch", slug, batch.number)
+    context = {"dataset": dataset, "form": form}
+    return render(
+        request, "datasets/acceptance/batch_new.html", context, status=400 if form.errors else 200
+    )
+
+
+@organiser_required
+@require_safe
+def batch(request: UserRequest, slug: str, number: int) -> HttpResponse:
+    found = get_batch(slug, number)
+    held = held_by(found).count() if found.state == Batch.State.REJECTED else 0
+    show = request.GET.get("show", "")
+    page = get_batch_page(found, show=show, page=request.GET.get("page", "1"), held=held)
+    context = {"page": page, "dataset": found.dataset, "batch": found}
+    return render(request, "datasets/acceptance/batch.html", context)
+
+
+@organiser_required
+@require_POST
+def close(request: UserRequest, slug: str, number: int) -> HttpResponse:
+    try:
+        closed = close_batch(batch=get_batch(slug, number), actor=request.user)
+    except AcceptanceRefused as refusal:
+        messages.error(request, refusal.message)
+    else:
+        messages.success(request, f"Batch {closed.number} is {closed.state}.")
+    return redirect("datasets:batch", slug, number)
+
+
+@organiser_required
+@require_POST
+def put_back(request: UserRequest, slug: str, number: int) -> HttpResponse:
+    try:
+        count = put_back_batch(batch=get_batch(slug, number), actor=request.user)
+    except AcceptanceRefused as refusal:
+        messages.error(request, refusal.message)
+    else:
+        messages.success(request, f"{count:,} document{'' if count == 1 else 's'} put back.")
+    return redirect("datasets:batch", slug, number)
+
+
+@organiser_required
+@require_safe
+def report(request: UserRequest, slug: str, number: int) -> HttpResponse:
+    form = request.GET.get("form", REPORT_FORMS[0])
+    if form not in REPORT_FORMS:
+        raise Http404(f"There is no form of this name; there are {', '.join(REPORT_FORMS)}.")
+    return file_response(audit_file(get_batch(slug, number), form))
+
+
+_STATUS = {"conflict": 409, "closed": 409}
+
+
+@organiser_required
+@require_safe
+def inspect_next(request: UserRequest, slug: str, number: int) -> HttpResponse:
+    """On to the next document that is not inspected yet."""
+    batch = get_batch(slug, number)
+    waiting = next_to_inspect(batch, request.GET.get("after", "")[:200])
+    if waiting is None:
+        messages.success(request, "Every field of the sample has a verdict.")
+        return redirect("datasets:batch", slug, number)
+    return redirect("datasets:inspect", slug, number, waiting.document.name)
+
+
+@organiser_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def inspect(request: UserRequest, slug: str, number: int, name: str) -> HttpResponse:
+    batch = get_batch(slug, number)
+    sampled = get_sampled(batch, name)
+    if request.method == "POST":
+        return _save(request, sampled)
+    page = inspection_page(batch, sampled)
+    context = {"page": page, "batch": batch, "dataset": batch.dataset, "is_open": _is_open(sampled)}
+    return render(request, "datasets/acceptance/inspect.html", context)
+
+
+def _is_open(sampled: BatchDocument) -> bool:
+    return sampled.batch.state == sampled.batch.State.OPEN
+
+
+def _save(request: UserRequest, sampled: BatchDocument) -> HttpResponse:
+    form = VerdictForm(request.POST)
+    field = request.POST.get("field", "")
+    refused, status = "", 200
+    try:
+        _say(request, sampled, form)
+    except AcceptanceRefused as refusal:
+        refused, status = refusal.message, _STATUS.get(refusal.code, 400)
+    except ValidationError as error:
+        refused, status = " ".join(error.messages), 400
+    fields = inspected_fields(sampled.batch, sampled)
+    shown = next((one for one in fields if one.name == field), None)
+    if request.headers.get("HX-Request") and shown is not None:
+        # What changes on the page: the field's verdict and how far the document is.
+        said = sum(bool(one.said) for one in fields)
+        context = {"field": shown, "refused": refused, "said": said, "total": len(fields)}
+        return render(
+            request, "datasets/acceptance/parts/inspected_answer.html", context, status=status
+        )
+    if refused:
+        messages.error(request, f"{field[:80]}: {refused}" if field else refused)
+    address = reverse(
+        "datasets:inspect",
+        args=[sampled.batch.dataset.slug, sampled.batch.number, sampled.document.name],
+    )
+    return redirect(f"{address}#field-{shown.number}" if shown else address)
+
+
+def _say(request: UserRequest, sampled: BatchDocument, form: VerdictForm) -> None:
+    """Raises ValidationError for a form that cannot be read, AcceptanceRefused as the services."""
+    if not form.is_valid():
+        raise ValidationError([message for errors in form.errors.values() for message in errors])
+    name, verdict = form.cleaned_data["field"], form.cleaned_data["verdict"]
+    rules = {rule.name: rule.kind for rule in batch_schema(sampled.batch).fields}
+    if name not in rules:
+        raise AcceptanceRefused("There is no such field.", code="unknown")
+    base = form.cleaned_data["base"]
+    if verdict == "clear":
+        clear_verdict(sampled=sampled, field=name, base=base, actor=request.user)
+        return
+    is_right = verdict == "right"
+    save_verdict(
+        sampled=sampled,
+        field=name,
+        is_right=is_right,
+        correct_value=None if is_right else form.correct(rules[name]),
+        comment=form.cleaned_data["comment"],
+        base=base,
+        actor=request.user,
+    )

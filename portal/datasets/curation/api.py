@@ -1,0 +1,275 @@
+"""Endpoints of curation, for organisers. Scans and searches are started as tasks."""
+
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from drf_spectacular.utils import extend_schema, extend_schema_field
+from rest_framework import serializers, status
+from rest_framework.generics import GenericAPIView
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from portal.accounts.access import IsOrganiser
+from portal.datasets.access import actor_of, get_dataset, get_duplicate, get_selection
+from portal.datasets.documents.forms import MAX_REASON
+from portal.datasets.documents.serializers import DocumentFilterSerializer, as_filter, refused
+from portal.datasets.documents.table import DocumentFilter
+from portal.datasets.models import Document, NearDuplicate, PiiFinding, Selection
+from portal.web.api import LARGEST_KEY
+
+from .personal_data import MOST_AT_ONCE, MaskingError, decide_findings
+from .selectors import FindingRow, find_findings, find_pairs, finding_rows, selection_rows
+from .services import (
+    MAX_SEED,
+    MAX_TITLE,
+    STRATA,
+    DrawSpec,
+    check_selection,
+    create_selection,
+    decide_duplicate,
+    new_seed,
+)
+
+
+class FindingSerializer(serializers.Serializer[FindingRow]):
+    """A finding, with its text and what stands around it."""
+
+    id = serializers.IntegerField(source="finding.pk")
+    document = serializers.CharField(source="finding.document.name")
+    kind = serializers.ChoiceField(choices=PiiFinding.Kind.choices, source="finding.kind")
+    rule = serializers.CharField(source="finding.rule")
+    start = serializers.IntegerField(source="finding.start")
+    end = serializers.IntegerField(source="finding.end")
+    before = serializers.CharField()
+    found = serializers.CharField()
+    after = serializers.CharField()
+    decision = serializers.ChoiceField(
+        choices=PiiFinding.Decision.choices, source="finding.decision"
+    )
+    reason = serializers.CharField(source="finding.reason")
+    decided_at = serializers.DateTimeField(source="finding.decided_at", allow_null=True)
+    releases = serializers.ListField(child=serializers.CharField())
+
+
+class FindingQuerySerializer(serializers.Serializer[Any]):
+    kind = serializers.ChoiceField(choices=PiiFinding.Kind.choices, required=False, default="")
+    decision = serializers.ChoiceField(
+        choices=PiiFinding.Decision.choices, required=False, default=""
+    )
+
+
+class DecideFindingsSerializer(serializers.Serializer[Any]):
+    findings = serializers.ListField(
+        child=serializers.IntegerField(min_value=1, max_value=LARGEST_KEY),
+        min_length=1,
+        max_length=MOST_AT_ONCE,
+    )
+    decision = serializers.ChoiceField(choices=[("kept", "kept"), ("masked", "masked")])
+    reason = serializers.CharField(max_length=MAX_REASON)
+
+
+class DecidedSerializer(serializers.Serializer[Any]):
+    decided = serializers.IntegerField(help_text="How many; masked ones before stay as they are.")
+
+
+class DuplicateSerializer(serializers.ModelSerializer[NearDuplicate]):
+    first = serializers.SlugRelatedField[Document](slug_field="name", read_only=True)
+    second = serializers.SlugRelatedField[Document](slug_field="name", read_only=True)
+
+    class Meta:
+        model = NearDuplicate
+        fields = ["id", "first", "second", "similarity", "decision", "decided_at"]
+
+
+class DuplicateQuerySerializer(serializers.Serializer[Any]):
+    decision = serializers.ChoiceField(
+        choices=NearDuplicate.Decision.choices, required=False, default=""
+    )
+
+
+class DecideDuplicateSerializer(serializers.Serializer[Any]):
+    decision = serializers.ChoiceField(choices=NearDuplicate.Decision.choices)
+
+
+class SelectionDrawSerializer(serializers.Serializer[Any]):
+    """How a selection is drawn. Without a seed, one is chosen by chance."""
+
+    title = serializers.CharField(max_length=MAX_TITLE)
+    strata = serializers.ListField(
+        child=serializers.ChoiceField(choices=list(STRATA.items())), min_length=1
+    )
+    size = serializers.IntegerField(
+        required=False, min_value=1, help_text="In all, shared out in proportion."
+    )
+    per_stratum = serializers.IntegerField(required=False, min_value=1)
+    seed = serializers.IntegerField(required=False, min_value=0, max_value=MAX_SEED)
+    filter = DocumentFilterSerializer(required=False)
+
+
+class SelectionSerializer(serializers.ModelSerializer[Selection]):
+    documents = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Selection
+        fields = ["id", "title", "seed", "spec", "documents", "created_at"]
+
+    @extend_schema_field(serializers.IntegerField)
+    def get_documents(self, selection: Selection) -> int:
+        counted: int | None = getattr(selection, "drawn", None)
+        return selection.documents.count() if counted is None else counted
+
+
+class SelectionDetailSerializer(SelectionSerializer):
+    names = serializers.SerializerMethodField()
+
+    class Meta(SelectionSerializer.Meta):
+        fields = [*SelectionSerializer.Meta.fields, "names"]
+
+    @extend_schema_field(serializers.ListField(child=serializers.CharField()))
+    def get_names(self, selection: Selection) -> list[str]:
+        return list(selection.documents.order_by("name").values_list("name", flat=True))
+
+
+class SelectionCheckSerializer(serializers.Serializer[Any]):
+    """What drawing again gives: names that only the selection, or only the new draw, has."""
+
+    is_same = serializers.BooleanField()
+    only_stored = serializers.ListField(child=serializers.CharField())
+    only_drawn = serializers.ListField(child=serializers.CharField())
+
+
+class FindingList(GenericAPIView[Any]):
+    """What may be personal data, with the text around it, by document and place."""
+
+    queryset = PiiFinding.objects.none()
+    serializer_class = FindingSerializer
+    permission_classes = [IsOrganiser]
+
+    @extend_schema(parameters=[FindingQuerySerializer], responses=FindingSerializer(many=True))
+    def get(self, request: Request, slug: str) -> Response:
+        dataset = get_dataset(request.user, slug)
+        wanted = FindingQuerySerializer(data=request.query_params)
+        wanted.is_valid(raise_exception=True)
+        page = self.paginate_queryset(find_findings(dataset, **wanted.validated_data)) or []
+        rows = finding_rows(dataset, page)
+        return self.get_paginated_response(self.get_serializer(rows, many=True).data)
+
+
+class FindingsDecide(APIView):
+    """Keeps or masks findings, for a reason. Masking makes a new document of each one concerned."""
+
+    permission_classes = [IsOrganiser]
+
+    @extend_schema(request=DecideFindingsSerializer, responses=DecidedSerializer)
+    def post(self, request: Request, slug: str) -> Response:
+        dataset = get_dataset(request.user, slug)
+        wanted = DecideFindingsSerializer(data=request.data)
+        wanted.is_valid(raise_exception=True)
+        values = wanted.validated_data
+        try:
+            decided = decide_findings(
+                dataset=dataset,
+                keys=values["findings"],
+                decision=values["decision"],
+                reason=values["reason"],
+                actor=actor_of(request),
+            )
+        except MaskingError as error:
+            raise serializers.ValidationError({"findings": [str(error)]}) from error
+        return Response({"decided": len(decided)})
+
+
+class DuplicateList(GenericAPIView[NearDuplicate]):
+    """Pairs of documents that are almost the same, most alike first."""
+
+    queryset = NearDuplicate.objects.none()
+    serializer_class = DuplicateSerializer
+    permission_classes = [IsOrganiser]
+
+    @extend_schema(parameters=[DuplicateQuerySerializer], responses=DuplicateSerializer(many=True))
+    def get(self, request: Request, slug: str) -> Response:
+        dataset = get_dataset(request.user, slug)
+        wanted = DuplicateQuerySerializer(data=request.query_params)
+        wanted.is_valid(raise_exception=True)
+        page = self.paginate_queryset(find_pairs(dataset, **wanted.validated_data))
+        return self.get_paginated_response(self.get_serializer(page, many=True).data)
+
+
+class DuplicateDetail(APIView):
+    """One pair, and which of the two stays."""
+
+    permission_classes = [IsOrganiser]
+
+    @extend_schema(responses=DuplicateSerializer)
+    def get(self, _: Request, slug: str, pk: int) -> Response:
+        return Response(DuplicateSerializer(get_duplicate(slug, pk)).data)
+
+    @extend_schema(request=DecideDuplicateSerializer, responses=DuplicateSerializer)
+    def patch(self, request: Request, slug: str, pk: int) -> Response:
+        pair = get_duplicate(slug, pk)
+        wanted = DecideDuplicateSerializer(data=request.data)
+        wanted.is_valid(raise_exception=True)
+        decided = decide_duplicate(
+            pair=pair, decision=wanted.validated_data["decision"], actor=actor_of(request)
+        )
+        return Response(DuplicateSerializer(decided).data)
+
+
+class SelectionList(GenericAPIView[Selection]):
+    """The selections of a dataset, newest first; a new one is drawn by lot."""
+
+    queryset = Selection.objects.none()
+    serializer_class = SelectionSerializer
+    permission_classes = [IsOrganiser]
+
+    @extend_schema(responses=SelectionSerializer(many=True))
+    def get(self, request: Request, slug: str) -> Response:
+        rows = selection_rows(get_dataset(request.user, slug))
+        page = self.paginate_queryset(rows)
+        return self.get_paginated_response(self.get_serializer(page, many=True).data)
+
+    @extend_schema(request=SelectionDrawSerializer, responses={201: SelectionDetailSerializer})
+    def post(self, request: Request, slug: str) -> Response:
+        dataset = get_dataset(request.user, slug)
+        wanted = SelectionDrawSerializer(data=request.data)
+        wanted.is_valid(raise_exception=True)
+        values = wanted.validated_data
+        filters = as_filter(values["filter"]).as_json() if "filter" in values else {}
+        active = {"state": Document.State.ACTIVE.value, **filters}
+        try:
+            selection = create_selection(
+                dataset=dataset,
+                title=values["title"],
+                spec=DrawSpec(
+                    strata=tuple(values["strata"]),
+                    size=values.get("size"),
+                    per_stratum=values.get("per_stratum"),
+                    wanted=DocumentFilter.from_json(active),
+                ),
+                seed=values.get("seed", new_seed()),
+                actor=actor_of(request),
+            )
+        except ValidationError as error:
+            raise refused(error) from error
+        return Response(SelectionDetailSerializer(selection).data, status.HTTP_201_CREATED)
+
+
+class SelectionDetail(APIView):
+    """One selection with the names of its documents."""
+
+    permission_classes = [IsOrganiser]
+
+    @extend_schema(responses=SelectionDetailSerializer)
+    def get(self, _: Request, slug: str, pk: int) -> Response:
+        return Response(SelectionDetailSerializer(get_selection(slug, pk)).data)
+
+
+class SelectionCheck(APIView):
+    """Draws again by the recorded spec and seed, and compares."""
+
+    permission_classes = [IsOrganiser]
+
+    @extend_schema(responses=SelectionCheckSerializer)
+    def get(self, _: Request, slug: str, pk: int) -> Response:
+        return Response(SelectionCheckSerializer(check_selection(get_selection(slug, pk))).data)

@@ -1,0 +1,276 @@
+"""Looking for personal data in the pages of a dataset, deciding on findings, and masking them.
+
+Content never changes, so a masked page is another document, which takes the place of the one
+that shows the data. docs/decisions/013-masking.md says why its images, its record and its
+filing's tags under the masks are not taken over.
+"""
+
+import hashlib
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from portal.accounts.models import User
+from portal.audit.models import record_event
+from portal.datasets.dataset_tasks import Steps, TaskReport, refuse_others
+from portal.datasets.models import (
+    Dataset,
+    DatasetTask,
+    Document,
+    DocumentContent,
+    PiiFinding,
+    XbrlFacts,
+)
+from portal.datasets.models.documents import NAME_LENGTH
+from portal.facts import text_borders
+
+from .pii import PiiMatch, find_pii, mask, mask_html
+
+SUFFIX = "-masked"
+_MASKED = re.compile(rf"(?<=.){SUFFIX}(-[0-9]+)?$")
+_COPIED = (
+    "dataset_id",
+    "doc_type",
+    "company",
+    "form_type",
+    "fiscal_year",
+    "source_url",
+    "source",
+    "licence",
+    "kind",
+    "language",
+    "source_sha256",
+    "text_chars",
+)
+Decision = PiiFinding.Decision
+
+
+class MaskingError(Exception):
+    """Why a document cannot be masked. The message is for people and names the document."""
+
+
+@transaction.atomic
+def mask_document(
+    *, document: Document, findings: Sequence[PiiFinding], reason: str, actor: User | None
+) -> Document:
+    """Makes the masked copy and holds the document back; returns the copy.
+
+    Findings that are still to be decided go to the copy, kept ones are there, too: their offsets
+    stay right. Raises MaskingError, and then nothing is written.
+    """
+    original = Document.objects.select_for_update().get(pk=document.pk)
+    _check(original)
+    copy = _copy(original, findings)
+    _copy_xbrl(original, copy, findings)
+    _hand_over(original, copy, findings)
+    original.state = Document.State.HELD
+    original.held_reason = f"masked as {copy.name}"
+    original.save(update_fields=["state", "held_reason"])
+    kinds = dict(Counter(finding.kind for finding in findings))
+    for subject, other in ((original, copy), (copy, original)):
+        record_event(
+            verb="mask_document" if subject is original else "create_masked_document",
+            subject=subject,
+            actor=actor,
+            other=other.name,
+            kinds=kinds,
+            reason=reason,
+        )
+    return copy
+
+
+def _check(original: Document) -> None:
+    if original.state == Document.State.HELD:
+        raise MaskingError(f"{original.name} is held back already: {original.held_reason}")
+    if Document.objects.hidden().filter(pk=original.pk).exists():
+        raise MaskingError(
+            f"{original.name} is part of a hidden test set, and its masked copy would show what is"
+            " hidden. Hold it back instead, so that the next release does without it."
+        )
+
+
+def _copy(original: Document, findings: Sequence[PiiFinding]) -> Document:
+    stretches = [(finding.start, finding.end) for finding in findings]
+    content = original.content
+    html, text = mask_html(content.html, stretches), mask(content.text, stretches)
+    digest = _sha256(html)
+    same = original.dataset.documents.filter(html_sha256=digest).first()
+    if same is not None:
+        raise MaskingError(
+            f"{original.name} would be the same as {same.name} once it is masked: hold it back."
+        )
+    copy = Document.objects.create(
+        **{name: getattr(original, name) for name in _COPIED},
+        name=_free_name(original),
+        metadata={**original.metadata, "masked_from": original.name},
+        html_sha256=digest,
+        text_sha256=_sha256(text),
+    )
+    DocumentContent.objects.create(document=copy, html=html, text=text)
+    return copy
+
+
+def _copy_xbrl(original: Document, copy: Document, findings: Sequence[PiiFinding]) -> None:
+    """A fact under a mask would tell what is masked; all others stand where they stood."""
+    tagged = XbrlFacts.objects.filter(document=original).first()
+    if tagged is None:
+        return
+    facts = [
+        fact
+        for fact in tagged.facts
+        if not any(fact[0] < finding.end and finding.start < fact[1] for finding in findings)
+    ]
+    XbrlFacts.objects.create(document=copy, facts=facts)
+
+
+def _hand_over(original: Document, copy: Document, findings: Sequence[PiiFinding]) -> None:
+    masked = [finding.pk for finding in findings]
+    others = original.pii_findings.exclude(pk__in=masked).exclude(decision=Decision.MASKED)
+    kept = others.filter(decision=Decision.KEPT)
+    PiiFinding.objects.bulk_create(
+        PiiFinding(
+            document=copy,
+            kind=finding.kind,
+            rule=finding.rule,
+            start=finding.start,
+            end=finding.end,
+            decision=finding.decision,
+            reason=finding.reason,
+            decided_by_id=finding.decided_by_id,
+            decided_at=finding.decided_at,
+        )
+        for finding in kept
+    )
+    others.filter(decision=Decision.OPEN).update(document=copy)
+
+
+def _free_name(original: Document) -> str:
+    """`NAME-masked`; with a number where a copy was masked again."""
+    base = _MASKED.sub("", original.name)[: NAME_LENGTH - len(SUFFIX) - 5].rstrip(". ")
+    taken = set(
+        original.dataset.documents.filter(name__startswith=base).values_list("name", flat=True)
+    )
+    names = [f"{base}{SUFFIX}", *(f"{base}{SUFFIX}-{n}" for n in range(2, len(taken) + 3))]
+    return next(name for name in names if name not in taken)
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+# A decision reads and writes all documents concerned in one transaction.
+MOST_AT_ONCE = 500
+_ASK_EVERY = 20
+
+
+def check_scan(options: Mapping[str, Any]) -> dict[str, Any]:
+    """A scan has no options. Raises OptionsError."""
+    refuse_others(options, set())
+    return {}
+
+
+def scan_personal_data(task: DatasetTask, steps: Steps) -> TaskReport | None:
+    """Scans every active page. Decisions stay; what a rule finds no more and nobody decided goes.
+
+    A second run finds the rows of the first and changes nothing.
+    """
+    report = TaskReport()
+    pages = task.dataset.documents.filter(kind=Document.Kind.PAGE)
+    held = pages.filter(state=Document.State.HELD).count()
+    keys = list(
+        pages.filter(state=Document.State.ACTIVE).order_by("pk").values_list("pk", flat=True)
+    )
+    for done, key in enumerate(keys):
+        if done % _ASK_EVERY == 0:
+            if steps.stop():
+                return None
+            steps.progress(done, len(keys))
+        content = DocumentContent.objects.filter(pk=key).first()
+        if content is None:
+            continue
+        matches = find_pii(content.text, text_borders(content.html))
+        report.count("new findings", store_findings(document=key, matches=matches))
+        report.count("pages looked through")
+        for match in matches:
+            report.count(PiiFinding.Kind(match.kind).label)
+    if held:
+        report.count("held back, not looked through", held)
+    steps.progress(len(keys), len(keys))
+    return report
+
+
+@transaction.atomic
+def store_findings(*, document: int, matches: Iterable[PiiMatch]) -> int:
+    """Brings the rows of a document in line with what was found; returns how many are new."""
+    wanted: dict[tuple[str, int], PiiMatch] = {
+        (match.kind, match.start): match for match in matches
+    }
+    stored = PiiFinding.objects.select_for_update().filter(document=document)
+    gone = []
+    for finding in stored:
+        match = wanted.pop((finding.kind, finding.start), None)
+        if match is None and finding.decision == Decision.OPEN:
+            gone.append(finding.pk)
+        elif match is not None and (finding.end, finding.rule) != (match.end, match.rule):
+            finding.end, finding.rule = match.end, match.rule
+            finding.save(update_fields=["end", "rule"])
+    if gone:
+        PiiFinding.objects.filter(pk__in=gone).delete()
+    PiiFinding.objects.bulk_create(
+        PiiFinding(
+            document_id=document,
+            kind=match.kind,
+            rule=match.rule,
+            start=match.start,
+            end=match.end,
+        )
+        for match in wanted.values()
+    )
+    return len(wanted)
+
+
+@transaction.atomic
+def decide_findings(
+    *, dataset: Dataset, keys: Iterable[int], decision: str, reason: str, actor: User
+) -> list[PiiFinding]:
+    """Keeps or masks findings of the dataset; returns those that were decided.
+
+    What is masked stays so and is passed over. Masking replaces the document, see `mask_document`;
+    it raises MaskingError, and then nothing at all is decided.
+    """
+    findings = list(
+        PiiFinding.objects.select_for_update(of=("self",))
+        .filter(document__dataset=dataset, pk__in=list(keys))
+        .exclude(decision=Decision.MASKED)
+        .select_related("document__dataset")
+        .order_by("document__name", "start")
+    )
+    if decision == Decision.MASKED:
+        _mask(findings, reason, actor)
+    now = timezone.now()
+    for finding in findings:
+        finding.decision, finding.reason = Decision(decision), reason
+        finding.decided_by, finding.decided_at = actor, now
+    PiiFinding.objects.bulk_update(findings, ["decision", "reason", "decided_by", "decided_at"])
+    if findings:
+        record_event(
+            verb="decide_personal_data",
+            subject=dataset,
+            actor=actor,
+            decision=decision,
+            reason=reason,
+            findings=[finding.pk for finding in findings],
+        )
+    return findings
+
+
+def _mask(findings: Iterable[PiiFinding], reason: str, actor: User) -> None:
+    by_document: dict[int, list[PiiFinding]] = defaultdict(list)
+    for finding in findings:
+        by_document[finding.document_id].append(finding)
+    for chosen in by_document.values():
+        mask_document(document=chosen[0].document, findings=chosen, reason=reason, actor=actor)

@@ -1,0 +1,286 @@
+"""What was found and drawn: personal data with its context, near duplicates, selections.
+
+For organisers alone.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.core.paginator import Page, Paginator
+from django.db.models import Count, F, QuerySet
+from django.db.models.functions import Greatest, Substr
+
+from portal.datasets.models import (
+    Dataset,
+    DatasetTask,
+    Document,
+    DocumentType,
+    NearDuplicate,
+    PiiFinding,
+    ReleaseItem,
+    Selection,
+)
+
+from .draws import StratifiedSample, StratumSample
+
+PER_PAGE = 50
+# Characters shown on either side.
+CONTEXT = 70
+
+
+@dataclass(frozen=True)
+class FindingRow:
+    """A finding with its text and what stands before and after it; the releases it is part of."""
+
+    finding: PiiFinding
+    before: str
+    found: str
+    after: str
+    releases: list[str]
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether the text goes on after what is shown."""
+        return len(self.after) == CONTEXT
+
+    @property
+    def document(self) -> Document:
+        return self.finding.document
+
+
+@dataclass(frozen=True)
+class FindingsPage:
+    """`counts` by decision, of all findings; `documents` have one that is still open."""
+
+    page: Page[PiiFinding]
+    rows: list[FindingRow]
+    counts: dict[str, int]
+    documents: int
+    last_scan: DatasetTask | None
+
+
+def find_findings(dataset: Dataset, *, kind: str = "", decision: str = "") -> QuerySet[PiiFinding]:
+    """By document and place."""
+    findings = PiiFinding.objects.filter(document__dataset=dataset)
+    if kind:
+        findings = findings.filter(kind=kind)
+    if decision:
+        findings = findings.filter(decision=decision)
+    return findings.select_related("decided_by").order_by("document__name", "start", "id")
+
+
+def findings_page(
+    dataset: Dataset, *, kind: str = "", decision: str = "", page: str = "1"
+) -> FindingsPage:
+    found = find_findings(dataset, kind=kind, decision=decision)
+    shown: Page[PiiFinding] = Paginator(found, PER_PAGE).get_page(page)
+    every = find_findings(dataset, kind=kind).order_by()
+    counts = Counter(dict(every.values_list("decision").annotate(Count("id"))))
+    still = find_findings(dataset, decision=PiiFinding.Decision.OPEN).order_by()
+    return FindingsPage(
+        page=shown,
+        rows=finding_rows(dataset, shown),
+        counts={value: counts[value] for value in PiiFinding.Decision.values},
+        documents=still.values("document").distinct().count(),
+        last_scan=last_task(dataset, DatasetTask.Kind.PII),
+    )
+
+
+def finding_rows(dataset: Dataset, findings: Iterable[PiiFinding]) -> list[FindingRow]:
+    """Rows of findings of one dataset: three queries, however many they are.
+
+    The database cuts the context out, so that no whole text is read.
+    """
+    listed = list(findings)
+    documents = {
+        document.pk: document
+        for document in dataset.documents.filter(
+            pk__in={finding.document_id for finding in listed}
+        ).defer("metadata")
+    }
+    contexts = _contexts([finding.pk for finding in listed])
+    releases = _releases(list(documents))
+    rows = []
+    for finding in listed:
+        finding.document = documents[finding.document_id]
+        finding.document.dataset = dataset
+        context = contexts.get(finding.pk, "")
+        before = min(finding.start, CONTEXT)
+        length = finding.end - finding.start
+        rows.append(
+            FindingRow(
+                finding=finding,
+                before=context[:before],
+                found=context[before : before + length],
+                after=context[before + length : before + length + CONTEXT],
+                releases=releases.get(finding.document_id, []),
+            )
+        )
+    return rows
+
+
+def last_task(dataset: Dataset, kind: DatasetTask.Kind) -> DatasetTask | None:
+    task = dataset.tasks.filter(kind=kind).defer("report").first()
+    if task is not None:
+        task.dataset = dataset
+    return task
+
+
+def _contexts(keys: list[int]) -> dict[int, str]:
+    start = Greatest(F("start") - CONTEXT, 0) + 1
+    length = F("end") - F("start") + 2 * CONTEXT
+    rows = PiiFinding.objects.filter(pk__in=keys).order_by()
+    cut = Substr("document__content__text", start, length)
+    return dict(rows.annotate(context=cut).values_list("pk", "context"))
+
+
+def _releases(keys: list[int]) -> dict[int, list[str]]:
+    found: dict[int, list[str]] = {}
+    items = ReleaseItem.objects.filter(document__in=keys).order_by("release_id")
+    for key, version in items.values_list("document", "release__version"):
+        if key is not None:
+            found.setdefault(key, []).append(version)
+    return found
+
+
+@dataclass(frozen=True)
+class DuplicatesPage:
+    """Most alike first; `counts` by decision."""
+
+    page: Page[NearDuplicate]
+    counts: dict[str, int]
+    last_search: DatasetTask | None
+
+
+@dataclass(frozen=True)
+class PairPage:
+    """One pair, and the next that is still to be decided."""
+
+    pair: NearDuplicate
+    following: NearDuplicate | None
+
+
+def find_pairs(dataset: Dataset, *, decision: str = "") -> QuerySet[NearDuplicate]:
+    pairs = NearDuplicate.objects.filter(second__dataset=dataset)
+    if decision:
+        pairs = pairs.filter(decision=decision)
+    return (
+        pairs.select_related("first", "second", "decided_by")
+        .defer("first__metadata", "second__metadata")
+        .order_by("-similarity", "id")
+    )
+
+
+def duplicates_page(dataset: Dataset, *, decision: str = "", page: str = "1") -> DuplicatesPage:
+    counted = NearDuplicate.objects.filter(second__dataset=dataset).order_by()
+    counts = Counter(dict(counted.values_list("decision").annotate(Count("id"))))
+    pages = Paginator(find_pairs(dataset, decision=decision), PER_PAGE)
+    shown: Page[NearDuplicate] = pages.get_page(page)
+    for pair in shown:
+        pair.first.dataset = pair.second.dataset = dataset
+    return DuplicatesPage(
+        page=shown,
+        counts={value: counts[value] for value in NearDuplicate.Decision.values},
+        last_search=last_task(dataset, DatasetTask.Kind.DUPLICATES),
+    )
+
+
+def pair_page(pair: NearDuplicate) -> PairPage:
+    waiting = find_pairs(pair.second.dataset, decision=NearDuplicate.Decision.OPEN)
+    return PairPage(pair, waiting.exclude(pk=pair.pk).first())
+
+
+# A table of more strata is none that anybody reads; it says how many there are.
+STRATA_SHOWN = 200
+
+
+@dataclass(frozen=True)
+class StratumRow:
+    """A stratum as people read it, how many documents it has and how many are drawn."""
+
+    values: list[str]
+    available: int
+    drawn: int
+
+
+@dataclass(frozen=True)
+class StrataTable:
+    """The strata in order, at most STRATA_SHOWN; the sums are of all `strata`."""
+
+    rows: list[StratumRow]
+    strata: int
+    available: int
+    drawn: int
+
+    @property
+    def left_out(self) -> int:
+        return self.strata - len(self.rows)
+
+
+@dataclass(frozen=True)
+class SelectionPage:
+    selection: Selection
+    documents: int
+    page: Page[Document]
+    number: str
+    filters: list[tuple[str, str]]
+
+
+def strata_table(sample: StratifiedSample, fields: tuple[str, ...]) -> StrataTable:
+    """What was drawn, to be read."""
+    return StrataTable(
+        rows=[_stratum_row(stratum, fields) for stratum in sample.strata[:STRATA_SHOWN]],
+        strata=len(sample.strata),
+        available=sum(stratum.available for stratum in sample.strata),
+        drawn=sum(len(stratum.drawn) for stratum in sample.strata),
+    )
+
+
+def selection_rows(dataset: Dataset) -> QuerySet[Selection]:
+    """Newest first, each with the number of its documents as `drawn`."""
+    rows = dataset.selections.select_related("created_by").annotate(drawn=Count("documents"))
+    return rows.order_by("-id")
+
+
+def selection_page(selection: Selection, *, page: str = "1") -> SelectionPage:
+    documents = selection.documents.order_by("name").defer("metadata")
+    shown: Page[Document] = Paginator(documents, PER_PAGE).get_page(page)
+    for document in shown:
+        document.dataset = selection.dataset
+    spec = selection.spec
+    number = (
+        f"{spec['size']:,} in proportion"
+        if spec.get("size")
+        else f"{spec['per_stratum']:,} of each"
+    )
+    return SelectionPage(
+        selection=selection,
+        documents=shown.paginator.count,
+        page=shown,
+        number=number,
+        filters=[(name.replace("_", " "), str(value)) for name, value in _filters(spec)],
+    )
+
+
+def selection_lines(selection: Selection) -> Iterator[list[Any]]:
+    """The rows of the CSV file, the heading first, the documents by name."""
+    columns = ["name", "doc_type", "fiscal_year", "company", "source", "language"]
+    yield columns
+    rows = selection.documents.order_by("name").values_list(*columns)
+    for row in rows.iterator(chunk_size=1_000):
+        yield list(row)
+
+
+def _filters(spec: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    return list(spec.get("filters", {}).items())
+
+
+def _stratum_row(stratum: StratumSample, fields: tuple[str, ...]) -> StratumRow:
+    types: dict[str, str] = {value: str(label) for value, label in DocumentType.choices}
+    values = [
+        types.get(value, value) if name == "doc_type" else value or "unknown"
+        for name, value in zip(fields, stratum.stratum, strict=True)
+    ]
+    return StratumRow(values, stratum.available, len(stratum.drawn))

@@ -1,0 +1,384 @@
+"""Checking pages for required content, searching near duplicates, and drawing selections.
+
+A selection has the documents of a stratified sample, which anyone with its spec can draw again.
+"""
+
+import secrets
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.db import IntegrityError, transaction
+from django.db.models.fields.json import KT
+from django.utils import timezone
+
+from portal.accounts.models import User
+from portal.audit.models import record_event
+from portal.datasets.dataset_tasks import OptionsError, Steps, TaskReport, refuse_others
+from portal.datasets.documents.content_rules import CONTENTS, Content, missing_content
+from portal.datasets.documents.selectors import CONTENT_LABELS
+from portal.datasets.documents.services import hold_documents
+from portal.datasets.documents.table import UNKNOWN, DocumentFilter, every_document
+from portal.datasets.models import (
+    Dataset,
+    DatasetTask,
+    Document,
+    DocumentContent,
+    NearDuplicate,
+    Selection,
+)
+
+from .draws import StratifiedSample, draw_stratified, units
+
+# Of one reason, held back in one transaction.
+_HELD_AT_ONCE = 200
+_ASK_EVERY = 20
+
+
+def check_content_options(options: Mapping[str, Any]) -> dict[str, Any]:
+    """`required` names of CONTENTS, `hold` and `filter`, as they are kept. Raises OptionsError."""
+    refuse_others(options, {"required", "hold", "filter"})
+    required = options.get("required", list(CONTENTS))
+    if not isinstance(required, list) or not required or not set(required) <= set(CONTENTS):
+        raise OptionsError(f"required: must be a list of {', '.join(CONTENTS)}")
+    hold = options.get("hold", False)
+    if not isinstance(hold, bool):
+        raise OptionsError("hold: must be true or false")
+    return {
+        "required": [content for content in CONTENTS if content in required],
+        "hold": hold,
+        "filter": _checked_filter(options.get("filter", {})),
+    }
+
+
+def _checked_filter(values: Any) -> dict[str, Any]:
+    if not isinstance(values, dict):
+        raise OptionsError("filter: must be an object")
+    known = dict.fromkeys(DocumentFilter().__dict__, str) | {"min_facts": int}
+    for name, value in values.items():
+        if name not in known or type(value) is not known[name]:
+            raise OptionsError(f"filter: {name} is unknown or has the wrong form")
+    year = values.get("year", "")
+    if year not in {"", UNKNOWN} and not (year.isdecimal() and len(year) == 4):
+        raise OptionsError(f"filter: year must be four digits or {UNKNOWN}")
+    return values
+
+
+def check_content(task: DatasetTask, steps: Steps) -> TaskReport | None:
+    """Reports the pages that lack content; with the option `hold` they are held back, too.
+
+    Held pages are not looked at, so that a second run goes on where the first stopped.
+    """
+    required: Sequence[Content] = task.options["required"]
+    wanted = DocumentFilter.from_json(task.options.get("filter", {}))
+    found = every_document(task.dataset, wanted).filter(
+        kind=Document.Kind.PAGE, state=Document.State.ACTIVE
+    )
+    rows = list(found.values_list("pk", "name"))
+    report = TaskReport()
+    lacking: dict[str, list[int]] = defaultdict(list)
+    for done, (key, name) in enumerate(rows):
+        if done % _ASK_EVERY == 0:
+            if steps.stop():
+                return None
+            steps.progress(done, len(rows))
+        html = DocumentContent.objects.filter(pk=key).values_list("html", flat=True).first()
+        if html is None:
+            continue
+        missing = missing_content(html, required)
+        _content_report(report, name, missing)
+        if missing and task.options["hold"]:
+            reason = lacks(missing)
+            lacking[reason].append(key)
+            if len(lacking[reason]) == _HELD_AT_ONCE:
+                _hold_lacking(task, report, reason, lacking.pop(reason))
+    for reason, keys in lacking.items():
+        _hold_lacking(task, report, reason, keys)
+    steps.progress(len(rows), len(rows))
+    return report
+
+
+def lacks(missing: Sequence[Content]) -> str:
+    """In words, such as "lacks a footnote and a dated reference"."""
+    names = [f"a {CONTENT_LABELS[content]}" for content in missing]
+    head = ", ".join(names[:-1])
+    return f"lacks {head} and {names[-1]}" if head else f"lacks {names[-1]}"
+
+
+def _content_report(report: TaskReport, name: str, missing: Sequence[Content]) -> None:
+    report.count("pages checked")
+    if not missing:
+        report.count("with everything")
+        return
+    for content in missing:
+        report.count(f"without a {CONTENT_LABELS[content]}")
+    report.fault(name, "lacks_content", lacks(missing))
+
+
+def _hold_lacking(task: DatasetTask, report: TaskReport, reason: str, keys: list[int]) -> None:
+    held = hold_documents(dataset=task.dataset, keys=keys, reason=reason, actor=task.created_by)
+    report.count("held back", held)
+
+
+# As in `curation.duplicates`, which loads numpy and is imported where it is needed.
+LEAST_THRESHOLD = 0.9
+DUPLICATE_THRESHOLD = 0.95
+PAIRS_AT_ONCE = 500
+Decision = NearDuplicate.Decision
+State = Document.State
+
+
+class _Stopped(Exception):
+    pass
+
+
+def check_search(options: Mapping[str, Any]) -> dict[str, Any]:
+    """`threshold`, from which on texts are near duplicates. Raises OptionsError."""
+    refuse_others(options, {"threshold"})
+    threshold = options.get("threshold", DUPLICATE_THRESHOLD)
+    if type(threshold) not in {int, float} or not LEAST_THRESHOLD <= threshold <= 1:
+        raise OptionsError(f"threshold: must be a number from {LEAST_THRESHOLD} to 1")
+    return {"threshold": float(threshold)}
+
+
+def find_duplicates(task: DatasetTask, steps: Steps) -> TaskReport | None:
+    """Compares the texts of all active pages; signatures alone are kept in memory.
+
+    Decided pairs stay as they are; open ones that are found no more go.
+    """
+    from .near_duplicates import near_duplicates
+
+    pages = task.dataset.documents.filter(kind=Document.Kind.PAGE, state=State.ACTIVE)
+    keys = [str(pk) for pk in pages.order_by("pk").values_list("pk", flat=True)]
+
+    def each(done: int) -> None:
+        if done % _ASK_EVERY == 0 or done == len(keys):
+            if steps.stop():
+                raise _Stopped
+            steps.progress(done, len(keys))
+
+    threshold = task.options.get("threshold", DUPLICATE_THRESHOLD)
+    try:
+        search = near_duplicates(keys, _text, threshold=threshold, each=each)
+    except _Stopped:
+        return None
+    report = TaskReport()
+    pairs = {(int(pair.first), int(pair.second)): pair.similarity for pair in search.pairs}
+    report.count("pages compared", len(keys))
+    report.count("pairs found", len(pairs))
+    report.count("new pairs", store_pairs(dataset=task.dataset, pairs=pairs))
+    if search.passed_over:
+        report.count("candidates passed over", search.passed_over)
+    if search.without_words:
+        report.count("pages without words", len(search.without_words))
+    return report
+
+
+def _text(key: str) -> str:
+    """A page's text; of one that has gone meanwhile none."""
+    texts = DocumentContent.objects.filter(pk=int(key)).values_list("text", flat=True)
+    return texts.first() or ""
+
+
+@transaction.atomic
+def store_pairs(*, dataset: Dataset, pairs: Mapping[tuple[int, int], float]) -> int:
+    """Brings the rows of a dataset in line with what was found; returns how many are new."""
+    stored = {
+        (pair.first_id, pair.second_id): pair
+        for pair in NearDuplicate.objects.filter(second__dataset=dataset)
+    }
+    gone = [
+        pair.pk
+        for key, pair in stored.items()
+        if key not in pairs and pair.decision == Decision.OPEN
+    ]
+    for start in range(0, len(gone), PAIRS_AT_ONCE):
+        NearDuplicate.objects.filter(pk__in=gone[start : start + PAIRS_AT_ONCE]).delete()
+    changed = []
+    for key, similarity in pairs.items():
+        if key in stored and stored[key].similarity != similarity:
+            stored[key].similarity = similarity
+            changed.append(stored[key])
+    NearDuplicate.objects.bulk_update(changed, ["similarity"], batch_size=PAIRS_AT_ONCE)
+    new = [
+        NearDuplicate(first_id=first, second_id=second, similarity=similarity)
+        for (first, second), similarity in pairs.items()
+        if (first, second) not in stored
+    ]
+    NearDuplicate.objects.bulk_create(new, batch_size=PAIRS_AT_ONCE)
+    return len(new)
+
+
+@transaction.atomic
+def decide_duplicate(*, pair: NearDuplicate, decision: str, actor: User) -> NearDuplicate:
+    """Keeps both or holds one back. Another decision than before takes up what that held back."""
+    stored = (
+        NearDuplicate.objects.select_for_update(of=("self",))
+        .select_related("first__dataset", "second__dataset")
+        .get(pk=pair.pk)
+    )
+    if stored.decision == decision:
+        return stored
+    for document, other in ((stored.first, stored.second), (stored.second, stored.first)):
+        held = document.state == State.HELD and document.held_reason == _duplicate_reason(other)
+        if held:
+            document.state, document.held_reason = State.ACTIVE, ""
+            document.save(update_fields=["state", "held_reason"])
+    _hold_one(stored, decision)
+    before, stored.decision = stored.decision, Decision(decision)
+    stored.decided_by, stored.decided_at = actor, timezone.now()
+    stored.save()
+    record_event(
+        verb="decide_near_duplicate",
+        subject=stored,
+        actor=actor,
+        first=stored.first.name,
+        second=stored.second.name,
+        decision=decision,
+        before=before,
+    )
+    return stored
+
+
+def _hold_one(pair: NearDuplicate, decision: str) -> None:
+    """One that is held back for another reason stays so."""
+    chosen = {
+        Decision.HELD: (pair.second, pair.first),
+        Decision.HELD_FIRST: (pair.first, pair.second),
+    }
+    if decision not in chosen:
+        return
+    document, other = chosen[Decision(decision)]
+    if document.state == State.ACTIVE:
+        document.state, document.held_reason = State.HELD, _duplicate_reason(other)
+        document.save(update_fields=["state", "held_reason"])
+
+
+def _duplicate_reason(other: Document) -> str:
+    return f"near duplicate of {other.name}"
+
+
+# What strata are made by; the industry stands in the metadata where a source tells it.
+STRATA = {
+    "doc_type": "type",
+    "fiscal_year": "fiscal year",
+    "company": "company",
+    "industry": "industry",
+    "form_type": "form",
+    "source": "source",
+    "language": "language",
+}
+MAX_SEED = 2**53 - 1
+MAX_TITLE = 160
+_DRAWN_AT_ONCE = 1_000
+
+
+@dataclass(frozen=True)
+class DrawSpec:
+    """How a selection is drawn: by which strata, how many, of which documents.
+
+    Either `size` documents in all, shared out in proportion, or `per_stratum` of each. Raises
+    ValidationError for fields that are none of STRATA and for numbers out of range.
+    """
+
+    strata: tuple[str, ...]
+    size: int | None = None
+    per_stratum: int | None = None
+    wanted: DocumentFilter = field(default_factory=lambda: DocumentFilter(state="active"))
+
+    def __post_init__(self) -> None:
+        if not self.strata or len(set(self.strata)) < len(self.strata):
+            raise ValidationError({"strata": ["Choose what the strata are made by, each once."]})
+        if unknown := [name for name in self.strata if name not in STRATA]:
+            known = ", ".join(STRATA)
+            raise ValidationError({"strata": [f"{unknown[0]} is none of {known}."]})
+        if (self.size is None) == (self.per_stratum is None):
+            raise ValidationError({"size": ["Give either a size or a number per stratum."]})
+        if (self.size or self.per_stratum or 0) < 1:
+            raise ValidationError({"size": ["The number must be at least 1."]})
+
+    def as_json(self) -> dict[str, Any]:
+        number = {"size": self.size} if self.size else {"per_stratum": self.per_stratum}
+        return {"strata": list(self.strata), **number, "filters": self.wanted.as_json()}
+
+    @classmethod
+    def from_json(cls, spec: Mapping[str, Any]) -> "DrawSpec":
+        return cls(
+            strata=tuple(spec["strata"]),
+            size=spec.get("size"),
+            per_stratum=spec.get("per_stratum"),
+            wanted=DocumentFilter.from_json(spec.get("filters", {})),
+        )
+
+
+@dataclass(frozen=True)
+class Check:
+    """What drawing again gives: names that only the selection has, and only the new draw."""
+
+    only_stored: list[str]
+    only_drawn: list[str]
+
+    @property
+    def is_same(self) -> bool:
+        return not self.only_stored and not self.only_drawn
+
+
+def new_seed() -> int:
+    """A seed by chance, short enough to be typed."""
+    return secrets.randbelow(10**6)
+
+
+def draw(*, dataset: Dataset, spec: DrawSpec, seed: int) -> StratifiedSample:
+    """The sample, of the documents as they are now. Writes nothing. Raises ValidationError."""
+    if not 0 <= seed <= MAX_SEED:
+        raise ValidationError({"seed": [f"A seed is a whole number from 0 to {MAX_SEED}."]})
+    rows = every_document(dataset, spec.wanted).annotate(industry=KT("metadata__industry"))
+    population = rows.values("name", *spec.strata).iterator(chunk_size=_DRAWN_AT_ONCE)
+    return draw_stratified(
+        units(population, "name", spec.strata),
+        seed=seed,
+        size=spec.size,
+        per_stratum=spec.per_stratum,
+    )
+
+
+@transaction.atomic
+def create_selection(
+    *, dataset: Dataset, title: str, spec: DrawSpec, seed: int, actor: User | None
+) -> Selection:
+    """Draws and keeps the documents with spec and seed. Raises ValidationError by field."""
+    title = title.strip()
+    if not title or len(title) > MAX_TITLE:
+        raise ValidationError({"title": [f"A title has 1 to {MAX_TITLE} characters."]})
+    names = draw(dataset=dataset, spec=spec, seed=seed).keys
+    if not names:
+        raise ValidationError({"size": ["No document is left to draw from."]})
+    try:
+        with transaction.atomic():
+            selection = Selection.objects.create(
+                dataset=dataset, title=title, seed=seed, spec=spec.as_json(), created_by=actor
+            )
+    except IntegrityError as error:
+        raise ValidationError({"title": ["Another selection has this title."]}) from error
+    for start in range(0, len(names), _DRAWN_AT_ONCE):
+        part = dataset.documents.filter(name__in=names[start : start + _DRAWN_AT_ONCE])
+        selection.documents.add(*part.values_list("pk", flat=True))
+    record_event(
+        verb="create_selection",
+        subject=selection,
+        actor=actor,
+        seed=seed,
+        spec=selection.spec,
+        documents=len(names),
+    )
+    return selection
+
+
+def check_selection(selection: Selection) -> Check:
+    """Draws again by the recorded spec and seed, and compares."""
+    spec = DrawSpec.from_json(selection.spec)
+    drawn = set(draw(dataset=selection.dataset, spec=spec, seed=selection.seed).keys)
+    stored = set(selection.documents.values_list("name", flat=True))
+    return Check(sorted(stored - drawn), sorted(drawn - stored))

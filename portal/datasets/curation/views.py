@@ -1,0 +1,388 @@
+"""Personal data, near duplicates, required content and selections: starting work, deciding."""
+
+from typing import Any
+from urllib.parse import urlencode
+
+from django import forms
+from django.contrib import messages
+from django.core.exceptions import ValidationError
+from django.core.paginator import Paginator
+from django.http import HttpResponse, QueryDict, StreamingHttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_POST
+
+from portal.accounts.access import UserRequest, organiser_required
+from portal.datasets.access import get_dataset, get_duplicate, get_selection
+from portal.datasets.dataset_tasks import start_task
+from portal.datasets.documents.content_rules import CONTENTS
+from portal.datasets.documents.forms import as_parameters, filter_form
+from portal.datasets.documents.selectors import CONTENT_LABELS
+from portal.datasets.documents.table import DocumentFilter, every_document
+from portal.datasets.models import (
+    Dataset,
+    DatasetTask,
+    Document,
+    NearDuplicate,
+    PiiFinding,
+    Selection,
+)
+from portal.files.tables import csv_text
+
+from .personal_data import MaskingError, decide_findings
+from .selectors import (
+    PER_PAGE,
+    duplicates_page,
+    findings_page,
+    last_task,
+    pair_page,
+    selection_lines,
+    selection_page,
+    selection_rows,
+    strata_table,
+)
+from .services import (
+    DUPLICATE_THRESHOLD,
+    LEAST_THRESHOLD,
+    MAX_SEED,
+    MAX_TITLE,
+    STRATA,
+    DrawSpec,
+    check_selection,
+    create_selection,
+    decide_duplicate,
+    draw,
+    new_seed,
+)
+
+MAX_REASON = 1000
+
+
+class FindingFilterForm(forms.Form):
+    """What is shown of the findings; what is unknown filters nothing."""
+
+    kind = forms.ChoiceField(
+        required=False, label="Kind", choices=[("", "All kinds"), *PiiFinding.Kind.choices]
+    )
+    decision = forms.ChoiceField(
+        required=False, choices=[("", "All"), *PiiFinding.Decision.choices], label="Decision"
+    )
+
+    def wanted(self) -> dict[str, str]:
+        self.is_valid()
+        return {name: self.cleaned_data.get(name, "") for name in ("kind", "decision")}
+
+
+class DecideFindingsForm(forms.Form):
+    """The ticked findings are kept or masked, for a reason."""
+
+    finding = forms.TypedMultipleChoiceField(coerce=int, label="Findings")
+    decision = forms.ChoiceField(
+        choices=[("kept", "keep"), ("masked", "mask")],
+        error_messages={"required": "Choose whether they are kept or masked."},
+    )
+    reason = forms.CharField(
+        max_length=MAX_REASON,
+        error_messages={"required": "Say why: it is recorded with the decision."},
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        field = self.fields["finding"]
+        assert isinstance(field, forms.TypedMultipleChoiceField)
+        # Whether they are findings of this dataset is for the service to find out.
+        ticked = [value for value in _listed(self.data, "finding") if value.isdecimal()]
+        field.choices = [(value, value) for value in ticked if len(value) < 19]
+        field.error_messages["required"] = "Tick at least one finding."
+
+
+def _listed(data: Any, name: str) -> list[str]:
+    return list(data.getlist(name)) if hasattr(data, "getlist") else []
+
+
+class DuplicateSearchForm(forms.Form):
+    threshold = forms.FloatField(
+        initial=DUPLICATE_THRESHOLD,
+        min_value=LEAST_THRESHOLD,
+        max_value=1,
+        label="From this similarity on",
+        help_text=f"{LEAST_THRESHOLD} to 1, of words and numbers; a number counts like five words.",
+        widget=forms.NumberInput(attrs={"step": "0.01"}),
+    )
+
+
+class DecideDuplicateForm(forms.Form):
+    decision = forms.ChoiceField(choices=NearDuplicate.Decision.choices)
+
+
+class ContentForm(forms.Form):
+    """Which content pages must have, and whether those that lack it are held back."""
+
+    required = forms.MultipleChoiceField(
+        label="Every page has",
+        choices=list(CONTENT_LABELS.items()),
+        initial=list(CONTENTS),
+        widget=forms.CheckboxSelectMultiple,
+        error_messages={"required": "Choose at least one kind of content."},
+    )
+    action = forms.ChoiceField(
+        label="Pages that lack some of it",
+        choices=[("report", "are reported"), ("hold", "are reported and held back")],
+        initial="report",
+        widget=forms.RadioSelect,
+    )
+
+
+class SelectionForm(forms.Form):
+    """How a selection is drawn. `title` is needed only where it is kept."""
+
+    strata = forms.MultipleChoiceField(
+        label="Strata by",
+        choices=list(STRATA.items()),
+        widget=forms.CheckboxSelectMultiple,
+        error_messages={"required": "Choose what the strata are made by."},
+    )
+    how = forms.ChoiceField(
+        label="How many",
+        choices=[
+            ("size", "a number in all, shared out in proportion"),
+            ("per_stratum", "a number of each stratum"),
+        ],
+        widget=forms.RadioSelect,
+    )
+    number = forms.IntegerField(label="Number", min_value=1, max_value=10_000_000)
+    seed = forms.IntegerField(
+        min_value=0,
+        max_value=MAX_SEED,
+        help_text="The same seed draws the same documents, as long as these are the same.",
+    )
+    title = forms.CharField(
+        required=False, max_length=MAX_TITLE, help_text="To keep the selection under."
+    )
+
+    def __init__(self, data: Any = None, *, keeps: bool = False) -> None:
+        initial = {"strata": ["doc_type"], "how": "size", "number": 100, "seed": new_seed()}
+        super().__init__(data, initial=initial)
+        self.fields["title"].required = keeps
+
+    def spec(self, wanted: DocumentFilter) -> DrawSpec | None:
+        """What was asked for, or None with the reason among the errors."""
+        if not self.is_valid():
+            return None
+        number = {self.cleaned_data["how"]: self.cleaned_data["number"]}
+        try:
+            return DrawSpec(strata=tuple(self.cleaned_data["strata"]), wanted=wanted, **number)
+        except ValidationError as error:
+            self.add_error(None, ValidationError(error.messages))
+            return None
+
+
+Kind = DatasetTask.Kind
+
+
+@organiser_required
+def personal_data(request: UserRequest, slug: str) -> HttpResponse:
+    """What was found; posted, the decision on the ticked findings."""
+    dataset = get_dataset(request.user, slug)
+    form = DecideFindingsForm(request.POST if request.method == "POST" else None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            decided = decide_findings(
+                dataset=dataset,
+                keys=form.cleaned_data["finding"],
+                decision=form.cleaned_data["decision"],
+                reason=form.cleaned_data["reason"],
+                actor=request.user,
+            )
+        except MaskingError as error:
+            form.add_error(None, str(error))
+        else:
+            number = len(decided)
+            what = f"{number:,} finding{'s' * (number != 1)}"
+            messages.success(request, f"{what} {form.cleaned_data['decision']}.")
+            return redirect(request.get_full_path())
+    search = FindingFilterForm(request.GET)
+    wanted = search.wanted()
+    context = {
+        "dataset": dataset,
+        "form": form,
+        "search": search,
+        "query": urlencode({name: value for name, value in wanted.items() if value}),
+        "is_filtered": any(wanted.values()),
+        "ticked": set(form.data.getlist("finding")) if isinstance(form.data, QueryDict) else set(),
+        "view": findings_page(dataset, **wanted, page=request.GET.get("page", "1")),
+    }
+    status = 400 if form.errors else 200
+    return render(request, "datasets/curation/personal_data.html", context, status=status)
+
+
+@organiser_required
+@require_POST
+def scan(request: UserRequest, slug: str) -> HttpResponse:
+    dataset = get_dataset(request.user, slug)
+    return redirect(start_task(dataset=dataset, kind=Kind.PII, actor=request.user))
+
+
+@organiser_required
+def duplicates(request: UserRequest, slug: str) -> HttpResponse:
+    """The pairs; posted, a new search begins."""
+    dataset = get_dataset(request.user, slug)
+    form = DuplicateSearchForm(request.POST if request.method == "POST" else None)
+    if request.method == "POST" and form.is_valid():
+        options = form.cleaned_data
+        task = start_task(
+            dataset=dataset, kind=Kind.DUPLICATES, options=options, actor=request.user
+        )
+        return redirect(task)
+    decision = request.GET.get("decision", "")
+    if decision not in NearDuplicate.Decision.values:
+        decision = ""
+    context = {
+        "dataset": dataset,
+        "form": form,
+        "decision": decision,
+        "decisions": NearDuplicate.Decision.choices,
+        "query": urlencode({"decision": decision}) if decision else "",
+        "view": duplicates_page(dataset, decision=decision, page=request.GET.get("page", "1")),
+    }
+    status = 400 if form.errors else 200
+    return render(request, "datasets/curation/duplicates.html", context, status=status)
+
+
+@organiser_required
+def duplicate(request: UserRequest, slug: str, pk: int) -> HttpResponse:
+    """Two documents side by side; posted, which of them stays, and on to the next pair."""
+    pair = get_duplicate(slug, pk)
+    form = DecideDuplicateForm(request.POST if request.method == "POST" else None)
+    if request.method == "POST" and form.is_valid():
+        decided = decide_duplicate(
+            pair=pair, decision=form.cleaned_data["decision"], actor=request.user
+        )
+        messages.success(
+            request,
+            f"{decided.first.name} and {decided.second.name}: {decided.get_decision_display()}.",
+        )
+        following = pair_page(decided).following
+        if following is not None:
+            return redirect("datasets:duplicate", slug, following.pk)
+        return redirect("datasets:duplicates", slug)
+    context: dict[str, Any] = {"view": pair_page(pair), "dataset": pair.second.dataset}
+    status = 400 if form.errors else 200
+    return render(request, "datasets/curation/duplicate.html", context, status=status)
+
+
+@organiser_required
+def content(request: UserRequest, slug: str) -> HttpResponse:
+    """Which content is asked of which pages; posted, the check begins."""
+    dataset = get_dataset(request.user, slug)
+    is_posted = request.method == "POST"
+    given = QueryDict(request.POST.get("filter", "")) if is_posted else request.GET
+    wanted = filter_form(request, dataset, given).wanted()
+    form = ContentForm(request.POST if is_posted else None)
+    if is_posted and form.is_valid():
+        options = {
+            "required": form.cleaned_data["required"],
+            "hold": form.cleaned_data["action"] == "hold",
+            "filter": wanted.as_json(),
+        }
+        task = start_task(dataset=dataset, kind=Kind.CONTENT, options=options, actor=request.user)
+        return redirect(task)
+    pages = every_document(dataset, wanted).filter(
+        kind=Document.Kind.PAGE, state=Document.State.ACTIVE
+    )
+    context = {
+        "dataset": dataset,
+        "form": form,
+        "count": pages.count(),
+        "is_filtered": wanted.is_set,
+        "filter_query": as_parameters(wanted).urlencode(),
+        "last": last_task(dataset, Kind.CONTENT),
+    }
+    status = 400 if form.errors else 200
+    return render(request, "datasets/curation/content.html", context, status=status)
+
+
+@organiser_required
+def selections(request: UserRequest, slug: str) -> HttpResponse:
+    dataset = get_dataset(request.user, slug)
+    page = Paginator(selection_rows(dataset), PER_PAGE).get_page(request.GET.get("page", "1"))
+    return render(request, "datasets/curation/selections.html", {"dataset": dataset, "page": page})
+
+
+@organiser_required
+def new_selection(request: UserRequest, slug: str) -> HttpResponse:
+    """The strata are shown before anything is kept; posted with `keep`, the selection is made."""
+    dataset = get_dataset(request.user, slug)
+    is_posted = request.method == "POST"
+    keeps = "keep" in request.POST
+    filters = filter_form(
+        request, dataset, QueryDict(request.POST.get("filter", "")) if is_posted else request.GET
+    )
+    wanted = _active(filters.wanted())
+    form = SelectionForm(request.POST if is_posted else None, keeps=keeps)
+    table = None
+    if is_posted and (spec := form.spec(wanted)):
+        if keeps and (made := _keep(form, request, dataset, spec)):
+            return redirect("datasets:selection", slug, made.pk)
+        table = strata_table(
+            draw(dataset=dataset, spec=spec, seed=form.cleaned_data["seed"]), spec.strata
+        )
+    context = {
+        "dataset": dataset,
+        "form": form,
+        "table": table,
+        "columns": [STRATA[name] for name in form.cleaned_data.get("strata", [])] if table else [],
+        "filter_query": as_parameters(wanted).urlencode(),
+        "filters": [(name.replace("_", " "), value) for name, value in wanted.as_json().items()],
+    }
+    status = 400 if form.errors else 200
+    return render(request, "datasets/curation/selection_new.html", context, status=status)
+
+
+def _active(wanted: DocumentFilter) -> DocumentFilter:
+    """What is held back goes nowhere, so nobody draws it unless it is asked for."""
+    values = {"state": Document.State.ACTIVE.value, **wanted.as_json()}
+    return DocumentFilter.from_json(values)
+
+
+def _keep(
+    form: SelectionForm, request: UserRequest, dataset: Dataset, spec: DrawSpec
+) -> Selection | None:
+    try:
+        made = create_selection(
+            dataset=dataset,
+            title=form.cleaned_data["title"],
+            spec=spec,
+            seed=form.cleaned_data["seed"],
+            actor=request.user,
+        )
+    except ValidationError as error:
+        for name, found in error.message_dict.items():
+            form.add_error(name if name in form.fields else None, found)
+        return None
+    messages.success(request, f"Selection “{made}” kept.")
+    return made
+
+
+@organiser_required
+def selection(request: UserRequest, slug: str, pk: int) -> HttpResponse:
+    """With `check=1` it is drawn again and compared."""
+    selection = get_selection(slug, pk)
+    context = {
+        "view": selection_page(selection, page=request.GET.get("page", "1")),
+        "dataset": selection.dataset,
+        "strata": [STRATA.get(name, name) for name in selection.spec["strata"]],
+        "check": check_selection(selection) if request.GET.get("check") == "1" else None,
+    }
+    return render(request, "datasets/curation/selection.html", context)
+
+
+@organiser_required
+def selection_download(_: UserRequest, slug: str, pk: int) -> StreamingHttpResponse:
+    selection = get_selection(slug, pk)
+    response = StreamingHttpResponse(
+        (csv_text([line]) for line in selection_lines(selection)),
+        content_type="text/csv; charset=utf-8",
+    )
+    name = f"{slug}-selection-{selection.pk}.csv"
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response

@@ -1,0 +1,224 @@
+"""Work on many documents of a dataset that a worker does: starting, carrying out, ending.
+
+A runner does the work of one kind. It may be killed anywhere and is then run again from the
+start, so it looks first what of its work is there already. `check_options` checks the options of
+tasks that are asked for from outside.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+from uuid import uuid4
+
+from django.core.files.base import File
+from django.db import transaction
+from django.utils import timezone
+from django.utils.module_loading import import_string
+
+from portal.accounts.models import User
+from portal.audit.models import record_event
+from portal.jobs.models import Job
+from portal.jobs.services import cancel_group, enqueue
+
+from .models import Dataset, DatasetTask
+
+State = DatasetTask.State
+
+# Every attempt gets further than the one before, as an import's does.
+ATTEMPTS = 5
+# So many faults are kept one by one; more would be the same fault again.
+FAULTS_KEPT = 1_000
+
+
+@dataclass
+class TaskReport:
+    """What came of a task: `counts` by what is counted, `faults` that stopped no other document."""
+
+    counts: dict[str, int] = field(default_factory=dict)
+    faults: list[dict[str, str]] = field(default_factory=list)
+    faults_left_out: int = 0
+    more: dict[str, Any] = field(default_factory=dict)
+    """What a kind keeps beside that, such as the release that it made."""
+
+    def count(self, what: str, number: int = 1) -> None:
+        self.counts[what] = self.counts.get(what, 0) + number
+
+    def fault(self, name: str, code: str, reason: str) -> None:
+        """`name` is the document's, `code` is for programs, `reason` for people."""
+        if len(self.faults) < FAULTS_KEPT:
+            self.faults.append({"name": name, "code": code, "reason": reason})
+        else:
+            self.faults_left_out += 1
+
+    def as_json(self) -> dict[str, Any]:
+        return self.more | {
+            "counts": self.counts,
+            "faults": self.faults,
+            "faults_left_out": self.faults_left_out,
+        }
+
+
+class TaskError(Exception):
+    """Why a task cannot be done at all. The message is for people, `report` tells the rest."""
+
+    def __init__(self, message: str, report: TaskReport | None = None) -> None:
+        super().__init__(message)
+        self.report = report
+
+
+@dataclass(frozen=True)
+class Steps:
+    """What a runner tells while it works, `progress(done, total)`, and asks, `stop()`."""
+
+    progress: Callable[[int, int], None]
+    stop: Callable[[], bool]
+
+
+class Runner(Protocol):
+    def __call__(self, task: DatasetTask, steps: Steps) -> TaskReport | None:
+        """Does the work; None when it was asked to stop. Raises TaskError."""
+
+
+def start_task(
+    *,
+    dataset: Dataset,
+    kind: DatasetTask.Kind,
+    options: Mapping[str, Any] | None = None,
+    upload: "File[bytes] | None" = None,
+    actor: User | None,
+) -> DatasetTask:
+    """Queues a task, or gives the one of its kind that the dataset has under way.
+
+    `upload` is a file that it works on, kept until it ends.
+    """
+    with transaction.atomic():
+        Dataset.objects.select_for_update().get(pk=dataset.pk)
+        running = dataset.tasks.unfinished().filter(kind=kind).first()
+        if running is not None:
+            return running
+        task = DatasetTask.objects.create(
+            dataset=dataset,
+            kind=kind,
+            options=dict(options or {}),
+            upload=File(upload.file, name=f"{uuid4().hex}.upload") if upload else "",
+            created_by=actor,
+        )
+        enqueue(
+            kind="dataset_task",
+            payload={"task": task.pk},
+            group=task.job_group,
+            max_attempts=ATTEMPTS,
+        )
+        record_event(
+            verb="start_dataset_task", subject=task, actor=actor, dataset=dataset.slug, kind=kind
+        )
+    return task
+
+
+def run_here(
+    *,
+    dataset: Dataset,
+    kind: DatasetTask.Kind,
+    run: Runner,
+    options: Mapping[str, Any] | None = None,
+    progress: Callable[[int, int], None] = lambda *_: None,
+) -> DatasetTask:
+    """Does a task in this process, for commands. Raises TaskError; the task is failed then.
+
+    Raises it, too, when a worker has a task of the same kind under way. One of another command is
+    ended: a command that was killed could not do that itself, and one that still runs stops.
+    """
+    with transaction.atomic():
+        Dataset.objects.select_for_update().get(pk=dataset.pk)
+        if running := dataset.tasks.unfinished().filter(kind=kind).first():
+            if Job.objects.unfinished().filter(group=running.job_group).exists():
+                raise TaskError(f"task {running.pk} does that already; wait for it or cancel it")
+            end_task(task=running, state=State.FAILED, error="another command took over")
+        task = DatasetTask.objects.create(dataset=dataset, kind=kind, options=dict(options or {}))
+    try:
+        report = carry_out(task=task, run=run, steps=Steps(progress, lambda: _is_ended(task)))
+    except TaskError as error:
+        end_task(task=task, state=State.FAILED, error=str(error))
+        raise
+    except BaseException:
+        end_task(task=task, state=State.FAILED, error="the command was interrupted")
+        raise
+    if report is not None:
+        end_task(task=task, state=State.DONE, report=report)
+    task.refresh_from_db()
+    return task
+
+
+def carry_out(*, task: DatasetTask, run: Runner, steps: Steps) -> TaskReport | None:
+    """Runs the task and keeps how far it is. Raises what the runner raises."""
+    DatasetTask.objects.unfinished().filter(pk=task.pk).update(state=State.RUNNING)
+
+    def progress(done: int, total: int) -> None:
+        DatasetTask.objects.filter(pk=task.pk).exclude(done=done, total=total).update(
+            done=done, total=total
+        )
+        steps.progress(done, total)
+
+    return run(task, Steps(progress, steps.stop))
+
+
+@transaction.atomic
+def end_task(
+    *,
+    task: DatasetTask,
+    state: DatasetTask.State,
+    report: TaskReport | None = None,
+    error: str = "",
+) -> None:
+    """Ends a task that has not ended; one that has stays as it is."""
+    stored = DatasetTask.objects.select_for_update().get(pk=task.pk)
+    if stored.is_finished:
+        return
+    stored.state, stored.error, stored.finished_at = state, error, timezone.now()
+    if report is not None:
+        stored.report = report.as_json()
+    stored.save(update_fields=["state", "error", "finished_at", "report"])
+    record_event(verb=f"dataset_task_{state}", subject=stored, actor=None, error=error)
+    if stored.upload:
+        storage, name = stored.upload.storage, str(stored.upload.name)
+        transaction.on_commit(lambda: storage.delete(name))
+
+
+@transaction.atomic
+def cancel_task(*, task: DatasetTask, actor: User | None) -> None:
+    """Stops a task. What is done stays; a running worker stops after its present document."""
+    record_event(verb="cancel_dataset_task", subject=task, actor=actor)
+    if cancel_group(task.job_group, actor).asked == 0:
+        end_task(task=task, state=State.CANCELLED)
+
+
+def _is_ended(task: DatasetTask) -> bool:
+    return not DatasetTask.objects.unfinished().filter(pk=task.pk).exists()
+
+
+# A check gives the options as they are kept, and raises OptionsError. By name, as runners are.
+CHECKS: dict[str, str] = {
+    "render": "portal.datasets.imaging.services.check_options",
+    "pii": "portal.datasets.curation.personal_data.check_scan",
+    "duplicates": "portal.datasets.curation.services.check_search",
+    "content": "portal.datasets.curation.services.check_content_options",
+}
+
+
+class OptionsError(ValueError):
+    """What is wrong with the options of a task. The message is for people."""
+
+
+def check_options(kind: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options as a task of the kind keeps them; raises OptionsError."""
+    if kind not in CHECKS:
+        raise OptionsError(f"a task of kind {kind} cannot be started here")
+    check: Callable[[Mapping[str, Any]], dict[str, Any]] = import_string(CHECKS[kind])
+    return check(options)
+
+
+def refuse_others(options: Mapping[str, Any], known: set[str]) -> None:
+    """Raises OptionsError for an option that the kind does not have."""
+    unknown = sorted(set(options) - known)
+    if unknown:
+        raise OptionsError(f"unknown option {unknown[0]!r}; there is {', '.join(sorted(known))}")

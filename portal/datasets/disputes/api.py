@@ -1,0 +1,266 @@
+"""Endpoints of disputes."""
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers, status
+from rest_framework.exceptions import ValidationError
+from rest_framework.generics import GenericAPIView
+from rest_framework.permissions import IsAuthenticated, IsAuthenticatedOrReadOnly
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from portal.accounts.access import IsOrganiser
+from portal.accounts.emails import origin_of
+from portal.datasets.access import (
+    actor_of,
+    get_dataset,
+    get_decidable,
+    get_dispute,
+    get_own_dispute,
+    get_release_item,
+    may_see_item_gold,
+    visible_disputes,
+)
+from portal.datasets.models import Dispute
+from portal.datasets.releases.corrections import planned_corrections
+
+from .selectors import DisputePage, DisputeRow, dispute_page, dispute_rows
+from .services import (
+    ACTS,
+    CLAIM_LENGTH,
+    REASON_LENGTH,
+    DisputeRefused,
+    WantedCorrection,
+    decide_dispute,
+    raise_dispute,
+    withdraw_dispute,
+)
+
+
+class DisputeRowSerializer(serializers.Serializer[Any]):
+    """A dispute; where `readable` is false, what it says is null."""
+
+    id = serializers.IntegerField(source="dispute.pk")
+    state = serializers.ChoiceField(choices=Dispute.State.choices, source="dispute.state")
+    release = serializers.CharField(source="dispute.item.release.version")
+    item = serializers.CharField(source="dispute.item.name")
+    readable = serializers.BooleanField()
+    is_own = serializers.BooleanField()
+    fact = serializers.IntegerField(
+        source="dispute.fact", allow_null=True, help_text="Its number n; null: none, or hidden."
+    )
+    claim = serializers.CharField(source="dispute.claim", allow_null=True)
+    reason = serializers.CharField(source="dispute.reason", allow_null=True)
+    answer = serializers.CharField(source="dispute.answer", allow_null=True)
+    correction = serializers.JSONField(
+        source="dispute.correction",
+        allow_null=True,
+        help_text="{act, type, value, start, end} of an accepted one; null: by hand, or hidden.",
+    )
+    raised_at = serializers.DateTimeField(source="dispute.raised_at")
+    decided_at = serializers.DateTimeField(source="dispute.decided_at", allow_null=True)
+    settled_in = serializers.SerializerMethodField(help_text="The release that tells of it.")
+
+    HIDDEN = ("fact", "claim", "reason", "answer", "correction")
+
+    def get_settled_in(self, row: DisputeRow | DisputePage) -> str | None:
+        settled = row.dispute.settled_in
+        return settled.version if settled else None
+
+    def to_representation(self, instance: Any) -> dict[str, Any]:
+        shown: dict[str, Any] = super().to_representation(instance)
+        return shown if instance.readable else shown | dict.fromkeys(self.HIDDEN)
+
+
+class DisputeDetailSerializer(DisputeRowSerializer):
+    """A dispute and whether the reader may decide it."""
+
+    may_decide = serializers.BooleanField()
+
+
+class DisputeQuerySerializer(serializers.Serializer[Any]):
+    """How disputes are looked for."""
+
+    state = serializers.ChoiceField(choices=Dispute.State.choices, required=False, default="")
+    release = serializers.CharField(required=False, default="", max_length=32)
+    mine = serializers.BooleanField(required=False, default=False)
+
+
+class NewDisputeSerializer(serializers.Serializer[Any]):
+    release = serializers.CharField(max_length=32, help_text="The version.")
+    item = serializers.CharField(max_length=160, help_text="The id.")
+    fact = serializers.IntegerField(
+        required=False,
+        allow_null=True,
+        default=None,
+        min_value=0,
+        help_text="Its number n; null: a fact is missing, or the item as a whole.",
+    )
+    claim = serializers.CharField(max_length=CLAIM_LENGTH, help_text="What it should be.")
+    reason = serializers.CharField(max_length=REASON_LENGTH)
+
+
+class WantedCorrectionSerializer(serializers.Serializer[Any]):
+    """What the next release does to the disputed fact, or the fact that it adds."""
+
+    act = serializers.ChoiceField(choices=[(act, act) for act in ACTS])
+    type = serializers.CharField(required=False, default="", max_length=64, allow_blank=True)
+    value = serializers.CharField(
+        required=False, default="", max_length=CLAIM_LENGTH, allow_blank=True,
+        help_text="The text as the page has it.",
+    )  # fmt: skip
+    start = serializers.IntegerField(
+        required=False, default=None, allow_null=True, min_value=0,
+        help_text="Where it starts, if the page has the text more than once.",
+    )  # fmt: skip
+
+    def validate(self, attrs: dict[str, Any]) -> Any:
+        return WantedCorrection(**attrs)
+
+
+class DecisionSerializer(serializers.Serializer[Any]):
+    accept = serializers.BooleanField()
+    answer = serializers.CharField(max_length=REASON_LENGTH, help_text="The raiser gets it.")
+    correction = WantedCorrectionSerializer(
+        required=False,
+        allow_null=True,
+        default=None,
+        help_text="Of an accepted one; without it what the claim says, as far as it can be read.",
+    )
+
+
+class GoldCorrectionSerializer(serializers.Serializer[Any]):
+    """What is applied to the gold; `start` and `end` in code points of the text."""
+
+    act = serializers.ChoiceField(choices=[(act, act) for act in ACTS])
+    type = serializers.CharField(required=False)
+    value = serializers.CharField(required=False)
+    start = serializers.IntegerField(required=False)
+    end = serializers.IntegerField(required=False)
+
+
+class PlannedCorrectionSerializer(serializers.Serializer[Any]):
+    """An accepted dispute and what it does to the gold of the newest release."""
+
+    dispute = serializers.IntegerField(source="dispute.pk")
+    item = serializers.CharField(source="dispute.item.name")
+    fact = serializers.IntegerField(source="dispute.fact", allow_null=True)
+    correction = GoldCorrectionSerializer(source="dispute.correction", allow_null=True)
+    applies = serializers.BooleanField()
+    reason = serializers.CharField(help_text="Why it is not applied; empty where it is.")
+
+
+class DisputeList(GenericAPIView[Any]):
+    """The disputes of a dataset, newest first. Whoever is signed in raises a new one."""
+
+    queryset = Dispute.objects.none()
+    serializer_class = DisputeRowSerializer
+    permission_classes = [IsAuthenticatedOrReadOnly]
+
+    @extend_schema(parameters=[DisputeQuerySerializer], responses=DisputeRowSerializer(many=True))
+    def get(self, request: Request, slug: str) -> Response:
+        dataset = get_dataset(request.user, slug)
+        wanted = DisputeQuerySerializer(data=request.query_params)
+        wanted.is_valid(raise_exception=True)
+        found = visible_disputes(request.user, dataset)
+        if state := wanted.validated_data["state"]:
+            found = found.filter(state=state)
+        if release := wanted.validated_data["release"]:
+            found = found.filter(item__release__version=release)
+        if wanted.validated_data["mine"]:
+            mine = request.user.pk if request.user.is_authenticated else None
+            found = found.filter(raised_by__isnull=False, raised_by=mine)
+        page = self.paginate_queryset(found) or []
+        rows = dispute_rows(request.user, dataset, page)
+        return self.get_paginated_response(self.get_serializer(rows, many=True).data)
+
+    @extend_schema(request=NewDisputeSerializer, responses={201: DisputeDetailSerializer})
+    def post(self, request: Request, slug: str) -> Response:
+        get_dataset(request.user, slug)
+        wanted = NewDisputeSerializer(data=request.data)
+        wanted.is_valid(raise_exception=True)
+        data, user = wanted.validated_data, actor_of(request)
+        item = get_release_item(user, slug, data["release"], data["item"])
+        if data["fact"] is not None and not may_see_item_gold(user, item):
+            message = "The gold of this item is hidden: dispute it as a whole, without a fact."
+            raise ValidationError({"fact": [message]})
+        try:
+            dispute = raise_dispute(
+                item=item,
+                fact=data["fact"],
+                claim=data["claim"],
+                reason=data["reason"],
+                actor=user,
+            )
+        except DisputeRefused as refusal:
+            raise _invalid(refusal) from refusal
+        return Response(_shown(request, slug, dispute.pk), status.HTTP_201_CREATED)
+
+
+class CorrectionList(APIView):
+    """The accepted disputes that no release has settled, and what each does to the gold of the
+    newest release when the next one is made of that, for organisers.
+    """
+
+    permission_classes = [IsOrganiser]
+
+    @extend_schema(responses=PlannedCorrectionSerializer(many=True))
+    def get(self, request: Request, slug: str) -> Response:
+        planned = planned_corrections(get_dataset(request.user, slug))
+        return Response(PlannedCorrectionSerializer(planned, many=True).data)
+
+
+class DisputeDetail(APIView):
+    """One dispute."""
+
+    @extend_schema(responses=DisputeDetailSerializer)
+    def get(self, request: Request, slug: str, pk: int) -> Response:
+        return Response(_shown(request, slug, pk))
+
+
+class DisputeDecision(APIView):
+    """Accepts or declines, for leads of the dataset's campaigns and organisers.
+
+    A dispute that is decided stays as it is; the answer tells how.
+    """
+
+    permission_classes = [IsAuthenticated]
+
+    @extend_schema(request=DecisionSerializer, responses=DisputeDetailSerializer)
+    def post(self, request: Request, slug: str, pk: int) -> Response:
+        dispute = get_decidable(request.user, slug, pk)
+        wanted = DecisionSerializer(data=request.data)
+        wanted.is_valid(raise_exception=True)
+        try:
+            decide_dispute(
+                dispute=dispute,
+                **wanted.validated_data,
+                actor=actor_of(request),
+                origin=origin_of(request),
+            )
+        except DisputeRefused as refusal:
+            raise _invalid(refusal) from refusal
+        return Response(_shown(request, slug, pk))
+
+
+class DisputeWithdrawal(APIView):
+    """Takes a dispute of one's own back. One that is decided stays as it is."""
+
+    permission_classes = [IsAuthenticated]
+
+    @extend_schema(request=None, responses=DisputeDetailSerializer)
+    def post(self, request: Request, slug: str, pk: int) -> Response:
+        dispute = get_own_dispute(request.user, slug, pk)
+        withdraw_dispute(dispute=dispute, actor=actor_of(request))
+        return Response(_shown(request, slug, pk))
+
+
+def _shown(request: Request, slug: str, pk: int) -> Any:
+    page = dispute_page(request.user, get_dispute(request.user, slug, pk))
+    return DisputeDetailSerializer(page).data
+
+
+def _invalid(refusal: DisputeRefused) -> ValidationError:
+    return ValidationError({refusal.field or "non_field_errors": [refusal.message]})

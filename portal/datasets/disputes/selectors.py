@@ -1,0 +1,248 @@
+"""Disputes of a dataset, one of them, and the items of a release with the facts they concern."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.core.paginator import Page, Paginator
+from django.db.models import Count
+
+from portal.accounts.models import display_name
+from portal.datasets.access import (
+    Workplace,
+    may_decide,
+    may_read_dispute,
+    may_see_item_gold,
+    visible_disputes,
+    visible_releases,
+    workplaces,
+)
+from portal.datasets.models import (
+    Dataset,
+    Dispute,
+    DocumentContent,
+    DocumentRecord,
+    PageImage,
+    Release,
+    ReleaseItem,
+)
+from portal.datasets.releases.corrections import correction_words
+from portal.facts.page_text import Context, Excerpts
+
+PER_PAGE = 50
+FACTS_PER_PAGE = 100
+# Of a gold line of another benchmark so much is shown.
+LONGEST_LINE = 20_000
+
+
+@dataclass(frozen=True)
+class DisputeRow:
+    """A dispute in the list. `readable`: whether claim and fact may be shown."""
+
+    dispute: Dispute
+    raiser: str
+    is_own: bool
+    readable: bool
+
+
+@dataclass(frozen=True)
+class DisputeList:
+    """One page of the disputes, with the numbers by state that the same filters give."""
+
+    page: Page[Dispute]
+    rows: list[DisputeRow]
+    counts: list[tuple[str, str, int]]
+    releases: list[Release]
+
+
+@dataclass(frozen=True)
+class FactRow:
+    """A gold fact in its context, None where there is no text to show, and its open disputes."""
+
+    n: int
+    type: str
+    value: str
+    context: Context | None
+    disputes: list[Dispute]
+
+
+@dataclass(frozen=True)
+class ItemPage:
+    """An item of a release: `gold` says whether its facts are open to the reader.
+
+    `line` is the gold line of a benchmark without facts, cut short; `prompt` what a model is asked.
+    """
+
+    item: ReleaseItem
+    gold: bool
+    images: list[PageImage]
+    facts: list[FactRow]
+    page: Page[dict[str, Any]]
+    line: str
+    prompt: str
+    disputes: list[DisputeRow]
+    may_dispute: bool
+
+
+@dataclass(frozen=True)
+class DisputePage:
+    """A dispute as one reader may see it; `decides` and `may_decide` differ for one's own."""
+
+    dispute: Dispute
+    readable: bool
+    sees_gold: bool
+    fact: FactRow | None
+    raiser: str
+    decider: str
+    is_own: bool
+    decides: bool
+    may_decide: bool
+    workplaces: list[Workplace]
+    images: list[PageImage]
+    correction: str
+    """What the next release does to the gold, in words; for those who decide."""
+
+
+def dispute_list(
+    user: Any,
+    dataset: Dataset,
+    *,
+    state: str = "",
+    release: str = "",
+    mine: bool = False,
+    page: str = "1",
+) -> DisputeList:
+    """By state, release and raiser; six queries at most, however many there are."""
+    found = visible_disputes(user, dataset)
+    if release:
+        found = found.filter(item__release__version=release)
+    if mine:
+        found = found.filter(raised_by=user) if user.is_authenticated else found.none()
+    counted = dict(found.order_by().values_list("state").annotate(Count("pk")))
+    counts = [("", "All", sum(counted.values()))]
+    counts += [(value, str(label), counted.get(value, 0)) for value, label in Dispute.State.choices]
+    if state in Dispute.State.values:
+        found = found.filter(state=state)
+    shown = Paginator(found, PER_PAGE).get_page(page)
+    rows = dispute_rows(user, dataset, list(shown))
+    return DisputeList(shown, rows, counts, list(visible_releases(user, dataset)))
+
+
+def dispute_rows(user: Any, dataset: Dataset, disputes: Sequence[Dispute]) -> list[DisputeRow]:
+    """Rows for disputes of one dataset."""
+    decides = bool(disputes) and may_decide(user, dataset)
+    rows = []
+    for dispute in disputes:
+        dispute.item.release.dataset = dataset
+        if dispute.settled_in is not None:
+            dispute.settled_in.dataset = dataset
+        rows.append(
+            DisputeRow(
+                dispute=dispute,
+                raiser=_name(dispute.raised_by),
+                is_own=_is_own(user, dispute),
+                readable=may_read_dispute(user, dispute, decides=decides),
+            )
+        )
+    return rows
+
+
+def item_page(user: Any, item: ReleaseItem, *, page: str = "1") -> ItemPage:
+    """The item with one page of its facts, where they are open."""
+    gold = may_see_item_gold(user, item)
+    dataset = item.release.dataset
+    disputes = list(visible_disputes(user, dataset).filter(item=item))
+    shown = Paginator(item.facts if gold else [], FACTS_PER_PAGE).get_page(page)
+    return ItemPage(
+        item=item,
+        gold=gold,
+        images=item_images(item),
+        facts=_fact_rows(item, list(shown), disputes),
+        page=shown,
+        line=_line(item) if gold and not item.release.has_pages else "",
+        prompt=_prompt(item),
+        disputes=dispute_rows(user, dataset, disputes),
+        may_dispute=dataset.derived_from_id is None,
+    )
+
+
+def dispute_page(user: Any, dispute: Dispute) -> DisputePage:
+    item = dispute.item
+    dataset = item.release.dataset
+    decides = may_decide(user, dataset)
+    own, sees_gold = _is_own(user, dispute), may_see_item_gold(user, item)
+    return DisputePage(
+        dispute=dispute,
+        readable=may_read_dispute(user, dispute, decides=decides),
+        sees_gold=sees_gold,
+        fact=fact_row(item, dispute.fact) if sees_gold else None,
+        raiser=_name(dispute.raised_by),
+        decider=_name(dispute.decided_by),
+        is_own=own,
+        decides=decides,
+        may_decide=decides and not own and dispute.state == Dispute.State.OPEN,
+        workplaces=workplaces(user, dataset, item.document) if decides else [],
+        images=item_images(item),
+        correction=correction_words(dispute) if decides else "",
+    )
+
+
+def fact_row(item: ReleaseItem, n: int | None) -> FactRow | None:
+    """A fact by its number; the caller has checked that the reader may see it."""
+    facts = [] if n is None else [fact for fact in item.facts if fact["n"] == n]
+    rows = _fact_rows(item, facts, [])
+    return rows[0] if rows else None
+
+
+def item_images(item: ReleaseItem) -> list[PageImage]:
+    document = item.document
+    if document is None:
+        return []
+    document.dataset = item.release.dataset
+    images = list(document.images.all())
+    for image in images:
+        image.document = document
+    return images
+
+
+def _fact_rows(
+    item: ReleaseItem, facts: Sequence[dict[str, Any]], disputes: Sequence[Dispute]
+) -> list[FactRow]:
+    if not facts:
+        return []
+    content = DocumentContent.objects.filter(document=item.document_id).first()
+    excerpts = Excerpts(content.html, content.text, reach=40) if content else None
+    opened: dict[int | None, list[Dispute]] = {}
+    for dispute in disputes:
+        if dispute.state == Dispute.State.OPEN:
+            opened.setdefault(dispute.fact, []).append(dispute)
+    return [
+        FactRow(
+            n=fact["n"],
+            type=fact["type"],
+            value=fact["value"],
+            context=excerpts.around(fact["start"], fact["end"]) if excerpts else None,
+            disputes=opened.get(fact["n"], []),
+        )
+        for fact in facts
+    ]
+
+
+def _line(item: ReleaseItem) -> str:
+    text = json.dumps(item.gold, indent=2, ensure_ascii=False)
+    return text if len(text) <= LONGEST_LINE else f"{text[:LONGEST_LINE]}\n…"
+
+
+def _prompt(item: ReleaseItem) -> str:
+    """The question is no secret, whatever the gold is."""
+    record = DocumentRecord.objects.filter(document=item.document_id).only("prompt").first()
+    return record.prompt if record else ""
+
+
+def _is_own(user: Any, dispute: Dispute) -> bool:
+    return bool(user.is_authenticated and dispute.raised_by_id == user.pk)
+
+
+def _name(user: Any) -> str:
+    return "" if user is None else display_name(user)

@@ -1,0 +1,258 @@
+"""Items of releases with their facts, and the disputes about them."""
+
+from typing import Any
+from urllib.parse import urlencode
+
+from django import forms
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_POST, require_safe
+
+from portal.accounts.access import UserRequest, is_organiser
+from portal.accounts.emails import email_route, origin_of
+from portal.datasets.access import (
+    get_dataset,
+    get_decidable,
+    get_dispute,
+    get_own_dispute,
+    get_release_item,
+    may_see_item_gold,
+    visible_releases,
+)
+from portal.datasets.models import Dispute, Release, ReleaseItem
+from portal.datasets.releases.corrections import ADD, CHANGE, REMOVE
+from portal.web.requests import refuse_unknown
+
+from .selectors import dispute_list, dispute_page, fact_row, item_images, item_page
+from .services import (
+    CLAIM_LENGTH,
+    REASON_LENGTH,
+    DisputeRefused,
+    WantedCorrection,
+    decide_dispute,
+    raise_dispute,
+    withdraw_dispute,
+)
+
+
+class DisputeForm(forms.Form):
+    """A challenge of a fact, or of an item whose facts one does not see."""
+
+    claim = forms.CharField(
+        max_length=CLAIM_LENGTH,
+        label="What it should be",
+        widget=forms.TextInput(attrs={"autocomplete": "off"}),
+    )
+    reason = forms.CharField(
+        max_length=REASON_LENGTH,
+        label="Why",
+        widget=forms.Textarea(attrs={"rows": 5}),
+        help_text="Where you see it on the page, and what speaks for it.",
+    )
+
+    def __init__(self, *args: Any, sees_gold: bool, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if not sees_gold:
+            self.fields["claim"].label = "What is wrong"
+            self.fields["claim"].help_text = "Such as: the image cannot be read."
+
+
+class DecisionForm(forms.Form):
+    """Accepting or declining, with the answer that the raiser gets."""
+
+    answer = forms.CharField(
+        max_length=REASON_LENGTH,
+        widget=forms.Textarea(attrs={"rows": 4}),
+        help_text="The raiser gets it by e-mail.",
+    )
+    decision = forms.ChoiceField(
+        choices=[("accept", "Accept"), ("decline", "Decline")], widget=forms.HiddenInput
+    )
+
+    act = forms.ChoiceField(
+        required=False,
+        label="Correction",
+        choices=[
+            ("", "as the claim says"),
+            (CHANGE, "change the fact"),
+            (REMOVE, "remove the fact"),
+            (ADD, "add a fact"),
+        ],
+        help_text="Applied when the next release is made from the gold of the newest one.",
+    )
+    type = forms.CharField(required=False, max_length=64, label="Label")
+    value = forms.CharField(
+        required=False, max_length=CLAIM_LENGTH, label="Text, as the page has it"
+    )
+    start = forms.IntegerField(
+        required=False,
+        min_value=0,
+        label="Where it starts",
+        help_text="Only if the page has the text more than once.",
+    )
+
+    def accepts(self) -> bool:
+        return bool(self.cleaned_data["decision"] == "accept")
+
+    def correction(self) -> WantedCorrection | None:
+        data = self.cleaned_data
+        if not data["act"]:
+            return None
+        return WantedCorrection(data["act"], data["type"], data["value"], data["start"])
+
+
+class DisputeFilterForm(forms.Form):
+    """Filters of the list; what is unknown filters nothing."""
+
+    state = forms.ChoiceField(
+        required=False, choices=[("", "All"), *Dispute.State.choices], widget=forms.HiddenInput
+    )
+    release = forms.ChoiceField(required=False)
+    mine = forms.BooleanField(required=False, label="Mine only")
+
+    def __init__(self, *args: Any, releases: list[Release], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        release = self.fields["release"]
+        assert isinstance(release, forms.ChoiceField)
+        release.choices = [("", "All releases"), *((r.version, r.version) for r in releases)]
+
+
+@require_safe
+def release_item(request: HttpRequest, slug: str, version: str, name: str) -> HttpResponse:
+    item = get_release_item(request.user, slug, version, name)
+    context = {
+        "view": item_page(request.user, item, page=request.GET.get("page", "1")),
+        "may_manage": is_organiser(request.user),
+    }
+    return render(request, "datasets/disputes/release_item.html", context)
+
+
+@require_safe
+def disputes(request: HttpRequest, slug: str) -> HttpResponse:
+    dataset = get_dataset(request.user, slug)
+    refuse_unknown(request, {*DisputeFilterForm.base_fields, "page"})
+    releases = list(visible_releases(request.user, dataset))
+    form = DisputeFilterForm(request.GET, releases=releases)
+    form.is_valid()
+    wanted = {key: form.cleaned_data.get(key) or "" for key in ("state", "release")}
+    mine = bool(form.cleaned_data.get("mine"))
+    found = dispute_list(
+        request.user, dataset, **wanted, mine=mine, page=request.GET.get("page", "1")
+    )
+    kept = {key: value for key, value in (*wanted.items(), ("mine", "on" if mine else "")) if value}
+    context = {
+        "dataset": dataset,
+        "view": found,
+        "form": form,
+        "state": wanted["state"],
+        "query": urlencode(kept),
+        "states_query": urlencode({key: kept[key] for key in kept if key != "state"}),
+        "may_manage": is_organiser(request.user),
+    }
+    return render(request, "datasets/disputes/disputes.html", context)
+
+
+@login_required
+def new_dispute(request: UserRequest, slug: str, version: str, name: str) -> HttpResponse:
+    """A challenge of `?fact=n`; of an item whose gold is hidden, always of it as a whole."""
+    item = get_release_item(request.user, slug, version, name)
+    sees_gold = may_see_item_gold(request.user, item)
+    row = fact_row(item, _number(request)) if sees_gold else None
+    form = DisputeForm(
+        request.POST if request.method == "POST" else None,
+        sees_gold=sees_gold,
+    )
+    if form.is_valid():
+        dispute = _raise(request, item, row.n if row else None, form)
+        if dispute is not None:
+            news = "You get an email once it is decided." if email_route().is_sent else ""
+            messages.success(request, f"Your dispute stands. {news}".strip())
+            return redirect("datasets:dispute", item.release.dataset.slug, dispute.pk)
+    context = {
+        "form": form,
+        "item": item,
+        "row": row,
+        "sees_gold": sees_gold,
+        "images": item_images(item),
+        "may_manage": is_organiser(request.user),
+    }
+    status = 400 if form.errors else 200
+    return render(request, "datasets/disputes/dispute_new.html", context, status=status)
+
+
+def _number(request: HttpRequest) -> int | None:
+    written = request.GET.get("fact", "")
+    return int(written) if written.isascii() and written.isdigit() and len(written) < 9 else None
+
+
+def _raise(
+    request: UserRequest, item: ReleaseItem, fact: int | None, form: DisputeForm
+) -> Dispute | None:
+    try:
+        return raise_dispute(
+            item=item,
+            fact=fact,
+            claim=form.cleaned_data["claim"],
+            reason=form.cleaned_data["reason"],
+            actor=request.user,
+        )
+    except DisputeRefused as refusal:
+        field = refusal.field if refusal.field in form.fields else None
+        form.add_error(field, refusal.message)
+        return None
+
+
+@require_safe
+def dispute(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    found = get_dispute(request.user, slug, pk)
+    return _show(request, found, DecisionForm())
+
+
+def _show(request: HttpRequest, found: Dispute, form: DecisionForm) -> HttpResponse:
+    context = {
+        "view": dispute_page(request.user, found),
+        "form": form,
+        "may_manage": is_organiser(request.user),
+    }
+    status = 400 if form.errors else 200
+    return render(request, "datasets/disputes/dispute.html", context, status=status)
+
+
+@login_required
+@require_POST
+def decide(request: UserRequest, slug: str, pk: int) -> HttpResponse:
+    found, form = get_decidable(request.user, slug, pk), DecisionForm(request.POST)
+    if not form.is_valid():
+        return _show(request, found, form)
+    try:
+        decided = decide_dispute(
+            dispute=found,
+            accept=form.accepts(),
+            answer=form.cleaned_data["answer"],
+            correction=form.correction(),
+            actor=request.user,
+            origin=origin_of(request),
+        )
+    except DisputeRefused as refusal:
+        form.add_error(refusal.field if refusal.field in form.fields else None, refusal.message)
+        return _show(request, found, form)
+    wanted = Dispute.State.ACCEPTED if form.accepts() else Dispute.State.DECLINED
+    if decided.decided_by_id == request.user.pk and decided.state == wanted:
+        messages.success(request, f"Dispute {pk} is {decided.state}.")
+    else:
+        messages.info(request, f"Dispute {pk} was {decided.state} already; that stays.")
+    return redirect(reverse("datasets:dispute", args=[slug, pk]))
+
+
+@login_required
+@require_POST
+def withdraw(request: UserRequest, slug: str, pk: int) -> HttpResponse:
+    found = withdraw_dispute(dispute=get_own_dispute(request.user, slug, pk), actor=request.user)
+    if found.state == Dispute.State.WITHDRAWN:
+        messages.success(request, f"Dispute {pk} is withdrawn.")
+    else:
+        messages.info(request, f"Dispute {pk} was {found.state} already; that stays.")
+    return redirect(reverse("datasets:dispute", args=[slug, pk]))

@@ -1,0 +1,366 @@
+"""Endpoints of datasets, their documents and page images, their statistics and tasks."""
+
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.db.models import QuerySet
+from django.http import Http404, HttpResponse, HttpResponseBase
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import PolymorphicProxySerializer, extend_schema
+from rest_framework import serializers, status
+from rest_framework.exceptions import NotFound
+from rest_framework.generics import GenericAPIView, ListCreateAPIView
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.serializers import BaseSerializer
+from rest_framework.views import APIView
+
+from portal.accounts.access import IsOrganiser
+from portal.datasets.access import (
+    OrganisersChange,
+    actor_of,
+    get_dataset,
+    get_document,
+    get_image,
+    get_readable_document,
+    get_task,
+    may_read,
+    visible_datasets,
+)
+from portal.datasets.dataset_tasks import cancel_task, start_task
+from portal.datasets.imaging.services import ImageRefusedError, add_image, ensure_thumbnail
+from portal.datasets.models import Dataset, DatasetTask, Document, Release
+from portal.datasets.responses import file_response, image_response, thumbnail_response
+from portal.files.uploads import upload_limit_message, was_too_large
+from portal.web.api import PlainMultiPartParser
+
+from .forms import read_picture
+from .selectors import dataset_card, document_boxes
+from .serializers import (
+    BulkEditSerializer,
+    ChangedSerializer,
+    DatasetCardSerializer,
+    DatasetChangeSerializer,
+    DatasetSerializer,
+    DocumentChangeSerializer,
+    DocumentQuerySerializer,
+    DocumentRowSerializer,
+    DocumentSerializer,
+    EditedDocumentSerializer,
+    HiddenDocumentSerializer,
+    ImageSerializer,
+    StatisticsExportQuerySerializer,
+    StatisticsQuerySerializer,
+    StatisticsSerializer,
+    TaskDetailSerializer,
+    TaskSerializer,
+    TaskStartSerializer,
+    as_filter,
+    refused,
+)
+from .services import Hold, bulk_edit_documents, create_dataset, edit_dataset, edit_document
+from .statistics_page import (
+    SVG,
+    NothingToDrawError,
+    StatisticsPage,
+    statistics_file,
+    statistics_page,
+)
+from .table import document_rows, every_document, filter_documents
+
+
+class DatasetList(ListCreateAPIView[Dataset]):
+    """The datasets one may see; organisers create new ones."""
+
+    serializer_class = DatasetSerializer
+    permission_classes = [OrganisersChange]
+
+    def get_queryset(self) -> QuerySet[Dataset]:
+        return visible_datasets(self.request.user).select_related("derived_from")
+
+    def perform_create(self, serializer: BaseSerializer[Dataset]) -> None:
+        serializer.instance = create_dataset(
+            **serializer.validated_data, actor=actor_of(self.request)
+        )
+
+
+class DatasetDetail(APIView):
+    """One dataset: what it holds, and its description for organisers to change."""
+
+    permission_classes = [OrganisersChange]
+
+    @extend_schema(responses=DatasetCardSerializer)
+    def get(self, request: Request, slug: str) -> Response:
+        card = dataset_card(request.user, get_dataset(request.user, slug))
+        return Response(DatasetCardSerializer(card.dataset, context={"card": card}).data)
+
+    @extend_schema(request=DatasetChangeSerializer, responses=DatasetChangeSerializer)
+    def patch(self, request: Request, slug: str) -> Response:
+        dataset = get_dataset(request.user, slug)
+        change = DatasetChangeSerializer(dataset, data=request.data, partial=True)
+        change.is_valid(raise_exception=True)
+        dataset = edit_dataset(
+            dataset=dataset, changes=change.validated_data, actor=actor_of(request)
+        )
+        return Response(DatasetChangeSerializer(dataset).data)
+
+
+class DocumentList(GenericAPIView[Any]):
+    """The documents of a dataset, by a part of their name or company and by what describes them.
+
+    Hidden documents are neither found nor sorted by what is hidden of them.
+    """
+
+    queryset = Document.objects.none()
+    serializer_class = DocumentRowSerializer
+
+    @extend_schema(parameters=[DocumentQuerySerializer], responses=DocumentRowSerializer(many=True))
+    def get(self, request: Request, slug: str) -> Response:
+        dataset = get_dataset(request.user, slug)
+        wanted = DocumentQuerySerializer(data=request.query_params)
+        wanted.is_valid(raise_exception=True)
+        found = filter_documents(
+            request.user, dataset, wanted.wanted(), sort=wanted.validated_data["sort"]
+        )
+        page = self.paginate_queryset(found.defer("metadata")) or []
+        rows = document_rows(request.user, dataset, page)
+        return self.get_paginated_response(self.get_serializer(rows, many=True).data)
+
+
+class DocumentDetail(APIView):
+    """One document with its canonical HTML and text; of a hidden one, its images alone."""
+
+    permission_classes = [OrganisersChange]
+
+    @extend_schema(
+        responses=PolymorphicProxySerializer(
+            component_name="AnyDocument",
+            serializers=[DocumentSerializer, HiddenDocumentSerializer],
+            resource_type_field_name=None,
+        )
+    )
+    def get(self, request: Request, slug: str, name: str) -> Response:
+        document = get_document(request.user, slug, name)
+        readable = may_read(request.user, document)
+        serializer = DocumentSerializer if readable else HiddenDocumentSerializer
+        return Response(serializer(document, context={"request": request}).data)
+
+    @extend_schema(request=DocumentChangeSerializer, responses=EditedDocumentSerializer)
+    def patch(self, request: Request, slug: str, name: str) -> Response:
+        document = get_document(request.user, slug, name)
+        change = DocumentChangeSerializer(data=request.data)
+        change.is_valid(raise_exception=True)
+        try:
+            edited = edit_document(
+                document=document, changes=change.validated_data, actor=actor_of(request)
+            )
+        except ValidationError as error:
+            raise refused(error) from error
+        return Response(EditedDocumentSerializer(edited).data)
+
+
+class DocumentImage(APIView):
+    """A page image, PNG or JPEG."""
+
+    @extend_schema(responses={(200, "image/png"): OpenApiTypes.BINARY})
+    def get(self, request: Request, slug: str, name: str, number: int) -> HttpResponseBase:
+        image = get_image(request.user, slug, name, number)
+        return image_response(image, bare=not may_read(request.user, image.document))
+
+
+class BulkEdit(APIView):
+    """Gives many documents the same values, or holds them back: all of them or none."""
+
+    permission_classes = [IsOrganiser]
+
+    @extend_schema(request=BulkEditSerializer, responses=ChangedSerializer)
+    def post(self, request: Request, slug: str) -> Response:
+        dataset = get_dataset(request.user, slug)
+        wanted = BulkEditSerializer(data=request.data)
+        wanted.is_valid(raise_exception=True)
+        values = wanted.validated_data
+        found: QuerySet[Document]
+        if "names" in values:
+            found = dataset.documents.filter(name__in=values["names"])
+        else:
+            found = every_document(dataset, as_filter(values["filter"]))
+        try:
+            changed = bulk_edit_documents(
+                dataset=dataset,
+                documents=found,
+                changes=values.get("changes"),
+                hold=_hold(values),
+                actor=actor_of(request),
+            )
+        except ValidationError as error:
+            raise refused(error) from error
+        return Response({"documents": changed})
+
+
+def _hold(values: dict[str, Any]) -> Hold | None:
+    if values["take_up"]:
+        return Hold()
+    return Hold(values["hold_back"]) if "hold_back" in values else None
+
+
+class ImageUploadSerializer(serializers.Serializer[Any]):
+    file = serializers.FileField(help_text="A PNG or JPEG image.")
+    replaces = serializers.IntegerField(
+        required=False,
+        min_value=1,
+        help_text="The number of the image in whose place it is put; without it, it is added.",
+    )
+
+
+class DocumentImageBoxesSerializer(serializers.Serializer[Any]):
+    """Boxes are [start, end, left, top, width, height]: code points of the text, pixels."""
+
+    number = serializers.IntegerField()
+    width = serializers.IntegerField()
+    height = serializers.IntegerField()
+    boxes = serializers.ListField(child=serializers.ListField(child=serializers.IntegerField()))
+
+
+class DocumentImages(APIView):
+    """Adds an image to a document, behind those that are there, or replaces one of them.
+
+    400 for a document that a release holds: what it shows never changes.
+    """
+
+    permission_classes = [IsOrganiser]
+    parser_classes = [PlainMultiPartParser]
+
+    @extend_schema(request=ImageUploadSerializer, responses={201: ImageSerializer})
+    def post(self, request: Request, slug: str, name: str) -> Response:
+        document = get_document(request.user, slug, name)
+        upload = ImageUploadSerializer(data=request.data)
+        if was_too_large(request):
+            message = {"file": [upload_limit_message()]}
+            return Response(message, status=status.HTTP_413_REQUEST_ENTITY_TOO_LARGE)
+        upload.is_valid(raise_exception=True)
+        picture = _picture(upload.validated_data["file"])
+        try:
+            image = add_image(
+                document=document,
+                picture=picture,
+                replaces=upload.validated_data.get("replaces"),
+                actor=actor_of(request),
+            )
+        except ImageRefusedError as error:
+            raise serializers.ValidationError({"file": [str(error)]}) from error
+        shown = ImageSerializer(image, context={"request": request})
+        return Response(shown.data, status.HTTP_201_CREATED)
+
+
+def _picture(file: Any) -> Any:
+    try:
+        return read_picture(file)
+    except ValidationError as error:
+        raise serializers.ValidationError({"file": error.messages}) from error
+
+
+class ImageThumbnail(APIView):
+    """The top of a page image, WebP of at most 240 × 320 pixels."""
+
+    @extend_schema(responses={(200, "image/webp"): OpenApiTypes.BINARY})
+    def get(self, request: Request, slug: str, name: str, number: int) -> HttpResponseBase:
+        image = get_image(request.user, slug, name, number)
+        try:
+            return thumbnail_response(ensure_thumbnail(image))
+        except (OSError, ValueError) as error:
+            raise Http404("the image's file cannot be read") from error
+
+
+class DocumentBoxes(APIView):
+    """Where the words of a document lie on the images that were rendered here."""
+
+    @extend_schema(responses=DocumentImageBoxesSerializer(many=True))
+    def get(self, request: Request, slug: str, name: str) -> Response:
+        document = get_readable_document(request.user, slug, name)
+        return Response(document_boxes(document.pk))
+
+
+class DatasetStatisticsDetail(APIView):
+    """Documents by type and year, and the facts of a release."""
+
+    @extend_schema(parameters=[StatisticsQuerySerializer], responses=StatisticsSerializer)
+    def get(self, request: Request, slug: str) -> Response:
+        query = StatisticsQuerySerializer(data=request.query_params)
+        query.is_valid(raise_exception=True)
+        page = _statistics_page(request, slug, query.validated_data["release"])
+        return Response(StatisticsSerializer(page).data)
+
+
+class DatasetStatisticsExport(APIView):
+    """The statistics as a file; 404 for a chart that has nothing to draw."""
+
+    @extend_schema(
+        parameters=[StatisticsExportQuerySerializer],
+        responses={
+            (200, kind): OpenApiTypes.BINARY for kind in ("text/csv", "application/x-tex", SVG)
+        },
+    )
+    def get(self, request: Request, slug: str) -> HttpResponse:
+        query = StatisticsExportQuerySerializer(data=request.query_params)
+        query.is_valid(raise_exception=True)
+        page = _statistics_page(request, slug, query.validated_data["release"])
+        try:
+            return file_response(statistics_file(page, query.validated_data["form"]))
+        except NothingToDrawError as error:
+            raise NotFound("There is nothing to draw.") from error
+
+
+def _statistics_page(request: Request, slug: str, version: str) -> StatisticsPage:
+    dataset = get_dataset(request.user, slug)
+    try:
+        return statistics_page(request.user, dataset, version)
+    except Release.DoesNotExist as error:
+        raise NotFound("There is no such release.") from error
+
+
+class TaskList(GenericAPIView[DatasetTask]):
+    """The tasks of a dataset, newest first.
+
+    A second task of a kind that is under way is not started: the answer is the one there is.
+    """
+
+    queryset = DatasetTask.objects.none()
+    serializer_class = TaskSerializer
+    permission_classes = [IsOrganiser]
+
+    @extend_schema(responses=TaskSerializer(many=True))
+    def get(self, request: Request, slug: str) -> Response:
+        tasks = get_dataset(request.user, slug).tasks.defer("report")
+        page = self.paginate_queryset(tasks)
+        return self.get_paginated_response(self.get_serializer(page, many=True).data)
+
+    @extend_schema(request=TaskStartSerializer, responses={202: TaskDetailSerializer})
+    def post(self, request: Request, slug: str) -> Response:
+        dataset = get_dataset(request.user, slug)
+        wanted = TaskStartSerializer(data=request.data)
+        wanted.is_valid(raise_exception=True)
+        task = start_task(dataset=dataset, **wanted.validated_data, actor=actor_of(request))
+        return Response(TaskDetailSerializer(task).data, status.HTTP_202_ACCEPTED)
+
+
+class TaskDetail(APIView):
+    """How far a task is, and its report once it has ended."""
+
+    permission_classes = [IsOrganiser]
+
+    @extend_schema(responses=TaskDetailSerializer)
+    def get(self, _: Request, slug: str, pk: int) -> Response:
+        return Response(TaskDetailSerializer(get_task(slug, pk)).data)
+
+
+class TaskCancel(APIView):
+    """Stops a task; what it has done stays. One that has ended stays as it is."""
+
+    permission_classes = [IsOrganiser]
+
+    @extend_schema(request=None, responses=TaskDetailSerializer)
+    def post(self, request: Request, slug: str, pk: int) -> Response:
+        task = get_task(slug, pk)
+        if not task.is_finished:
+            cancel_task(task=task, actor=actor_of(request))
+        return Response(TaskDetailSerializer(get_task(slug, pk)).data)

@@ -1,0 +1,293 @@
+"""Forms of datasets, of the document table, of one document and of many, and of page images."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from django import forms
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.core.files.uploadedfile import UploadedFile
+from django.http import HttpRequest, QueryDict
+
+from portal.accounts.access import is_organiser
+from portal.datasets.imaging.pictures import Picture, PictureError, check_picture
+from portal.datasets.imports.items import FIRST_YEAR, LAST_YEAR
+from portal.datasets.models import Dataset, Document, DocumentType
+from portal.files.uploads import upload_limit_message
+
+from .services import BULK_EDITABLE, Hold, check_fields, read_metadata
+from .table import UNKNOWN, DocumentFilter, Facets, document_facets
+
+
+class EditDatasetForm(forms.ModelForm):  # type: ignore[type-arg]
+    """What may change of a dataset; the service writes it."""
+
+    class Meta:
+        model = Dataset
+        fields = ["title", "description", "licence", "visibility"]
+
+
+class DatasetForm(EditDatasetForm):
+    class Meta(EditDatasetForm.Meta):
+        fields = ["title", "slug", "description", "licence", "visibility"]
+        labels = {"slug": "Short name"}
+
+
+class DocumentSearchForm(forms.Form):
+    """Search and filter of the documents; an unknown type filters nothing."""
+
+    q = forms.CharField(
+        required=False,
+        max_length=100,
+        label="Search",
+        widget=forms.TextInput(attrs={"type": "search", "placeholder": "Name or company"}),
+    )
+    type = forms.ChoiceField(
+        required=False, label="Type", choices=[("", "All types"), *DocumentType.choices]
+    )
+
+    def wanted(self) -> dict[str, str]:
+        """The valid part of what was asked for, as arguments of the selector."""
+        self.is_valid()
+        return {
+            "query": self.cleaned_data.get("q", "").strip(),
+            "doc_type": self.cleaned_data.get("type", ""),
+        }
+
+
+class ImageForm(forms.Form):
+    """An image of one document; `picture` is what was found in it, `numbers` are those of the
+    images that it may replace.
+    """
+
+    picture: Picture
+    file = forms.FileField(
+        label="Image of the page",
+        widget=forms.ClearableFileInput(attrs={"accept": "image/png,image/jpeg"}),
+        help_text="PNG or JPEG.",
+    )
+    replaces = forms.TypedChoiceField(
+        required=False, coerce=int, empty_value=None, label="Where it goes"
+    )
+
+    def __init__(
+        self, *args: Any, numbers: Sequence[int], too_large: bool = False, **kwargs: Any
+    ) -> None:
+        super().__init__(*args, **kwargs)
+        replaces = self.fields["replaces"]
+        assert isinstance(replaces, forms.ChoiceField)
+        replaces.choices = [
+            ("", "behind the others"),
+            *((number, f"in place of image {number}") for number in numbers),
+        ]
+        if not numbers:
+            del self.fields["replaces"]
+        if too_large:
+            self.fields["file"].error_messages["required"] = upload_limit_message()
+
+    def clean_file(self) -> "UploadedFile[bytes]":
+        upload: UploadedFile[bytes] = self.cleaned_data["file"]
+        self.picture = read_picture(upload)
+        return upload
+
+
+def read_picture(upload: "UploadedFile[bytes]") -> Picture:
+    """The image in an upload; raises ValidationError with the reason."""
+    if (upload.size or 0) > settings.ARCHIVE_MEMBER_LIMIT:
+        limit = settings.ARCHIVE_MEMBER_LIMIT // settings.MEGABYTE
+        raise ValidationError(f"{upload.name}: larger than {limit} MB", code="too_large")
+    try:
+        return check_picture(upload.read())
+    except PictureError as error:
+        raise ValidationError(f"{upload.name}: {error}", code=error.code) from error
+
+
+# The names in an address, and of the fields of a filter that they fill.
+PARAMETERS = {
+    "q": "query",
+    "type": "doc_type",
+    "year": "year",
+    "source": "source",
+    "language": "language",
+    "kind": "kind",
+    "state": "state",
+    "facts": "facts",
+    "min_facts": "min_facts",
+}
+FACT_CHOICES = [
+    ("with", "with facts"),
+    ("without", "without facts"),
+    (UNKNOWN, "in no release"),
+]
+MAX_FACTS = 2**31 - 1
+MAX_REASON = 1000
+
+
+class DocumentFilterForm(forms.Form):
+    """Search and filters of the table; what cannot be understood filters nothing."""
+
+    q = forms.CharField(
+        required=False,
+        max_length=100,
+        label="Search",
+        widget=forms.TextInput(attrs={"type": "search", "placeholder": "Name or company"}),
+    )
+    type = forms.ChoiceField(required=False, label="Type")
+    year = forms.ChoiceField(required=False, label="Fiscal year")
+    source = forms.ChoiceField(required=False, label="Source")
+    language = forms.ChoiceField(required=False, label="Language")
+    kind = forms.ChoiceField(required=False, label="Kind")
+    facts = forms.ChoiceField(required=False, label="Facts")
+    min_facts = forms.IntegerField(
+        required=False, min_value=0, max_value=MAX_FACTS, label="Facts, at least"
+    )
+    state = forms.ChoiceField(required=False, label="State")
+
+    def __init__(self, data: Any, *, facets: Facets, may_manage: bool) -> None:
+        super().__init__(data)
+        self._choose("type", "All types", DocumentType.choices)
+        years = [(str(year), str(year)) for year in reversed(facets.years)]
+        self._choose("year", "All years", [*years, (UNKNOWN, "unknown")])
+        self._choose("source", "All sources", _texts(facets.sources))
+        self._choose("language", "All languages", _texts(facets.languages))
+        self._choose("kind", "All kinds", Document.Kind.choices)
+        self._choose("facts", "Any number", FACT_CHOICES)
+        self._choose("state", "All states", Document.State.choices)
+        if not may_manage:
+            del self.fields["state"]
+
+    def _choose(self, name: str, everything: str, choices: Any) -> None:
+        field = self.fields[name]
+        assert isinstance(field, forms.ChoiceField)
+        field.choices = [("", everything), *choices]
+
+    def wanted(self) -> DocumentFilter:
+        """The valid part of what was asked for."""
+        self.is_valid()
+        values: dict[str, Any] = {
+            field: self.cleaned_data.get(parameter)
+            for parameter, field in PARAMETERS.items()
+            if self.cleaned_data.get(parameter) not in (None, "")
+        }
+        return DocumentFilter(**values)
+
+
+def _texts(values: list[str]) -> list[tuple[str, str]]:
+    return [*((value, value) for value in values), (UNKNOWN, "unknown")]
+
+
+def as_parameters(wanted: DocumentFilter) -> QueryDict:
+    """A filter as an address has it."""
+    query = QueryDict(mutable=True)
+    for parameter, field in PARAMETERS.items():
+        if (value := getattr(wanted, field)) not in (None, ""):
+            query[parameter] = str(value)
+    return query
+
+
+class DocumentForm(forms.ModelForm):  # type: ignore[type-arg]
+    """What describes one document; the service writes it."""
+
+    fiscal_year = forms.IntegerField(
+        required=False, min_value=FIRST_YEAR, max_value=LAST_YEAR, label="Fiscal year"
+    )
+    source_url = forms.CharField(
+        required=False,
+        max_length=500,
+        label="Source address",
+        help_text="Where the document was published; begins with https:// or http://.",
+    )
+    metadata = forms.CharField(
+        required=False,
+        label="Further metadata",
+        help_text="A JSON object, of at most 64 kB.",
+        widget=forms.Textarea(attrs={"rows": 10, "class": "mono", "spellcheck": "false"}),
+    )
+
+    class Meta:
+        model = Document
+        fields = [
+            "doc_type",
+            "company",
+            "form_type",
+            "fiscal_year",
+            "language",
+            "source_url",
+            "licence",
+        ]
+        labels = {"doc_type": "Type", "form_type": "Form"}
+        help_texts = {
+            "form_type": "Such as 10-K or 8-K.",
+            "licence": "Empty: that of the dataset.",
+        }
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        written = json.dumps(self.instance.metadata, ensure_ascii=False, indent=2)
+        self.initial.setdefault("metadata", written)
+
+    def clean_metadata(self) -> dict[str, Any]:
+        return read_metadata(self.cleaned_data["metadata"] or "{}")
+
+    def clean(self) -> dict[str, Any]:
+        check_fields(self.cleaned_data)
+        return self.cleaned_data
+
+    def _post_clean(self) -> None:
+        """Nothing goes into the instance: the service stores what was checked."""
+
+
+class BulkEditForm(forms.Form):
+    """The same values for many documents: what is not ticked stays as it is."""
+
+    ACTIONS = [
+        ("", "leave as it is"),
+        ("hold", "hold back"),
+        ("take_up", "take up again"),
+    ]
+
+    doc_type = forms.ChoiceField(label="Type", required=False, choices=DocumentType.choices)
+    company = forms.CharField(required=False, max_length=200)
+    form_type = forms.CharField(label="Form", required=False, max_length=60)
+    fiscal_year = forms.IntegerField(
+        required=False, min_value=FIRST_YEAR, max_value=LAST_YEAR, label="Fiscal year"
+    )
+    language = forms.CharField(required=False, max_length=12, help_text="A code such as en or zh.")
+    licence = forms.CharField(required=False, max_length=300)
+    action = forms.ChoiceField(label="State", required=False, choices=ACTIONS)
+    reason = forms.CharField(
+        required=False, max_length=MAX_REASON, help_text="Why they are held back; everybody who"
+        " manages the dataset reads it.",
+    )  # fmt: skip
+    # Which fields are changed: an empty one that is ticked is emptied.
+    change = forms.MultipleChoiceField(
+        required=False, choices=[(name, name) for name in BULK_EDITABLE]
+    )
+
+    def clean(self) -> dict[str, Any]:
+        data = self.cleaned_data
+        if data.get("action") == "hold" and not data.get("reason", "").strip():
+            self.add_error("reason", "Say why they are held back.")
+        if not data.get("change") and not data.get("action"):
+            self.add_error(None, "Tick at least one field to change, or choose a state.")
+        return data
+
+    def changes(self) -> dict[str, Any]:
+        return {name: self.cleaned_data[name] for name in self.cleaned_data["change"]}
+
+    def hold(self) -> Hold | None:
+        if action := self.cleaned_data["action"]:
+            return Hold(self.cleaned_data["reason"].strip() if action == "hold" else "")
+        return None
+
+    @property
+    def rows(self) -> list[tuple[forms.BoundField, bool]]:
+        """Each field with whether it is ticked."""
+        ticked = set(self.data.getlist("change")) if isinstance(self.data, QueryDict) else set()
+        return [(self[name], name in ticked) for name in BULK_EDITABLE]
+
+
+def filter_form(request: HttpRequest, dataset: Dataset, data: QueryDict) -> DocumentFilterForm:
+    facets = document_facets(request.user, dataset)
+    return DocumentFilterForm(data, facets=facets, may_manage=is_organiser(request.user))

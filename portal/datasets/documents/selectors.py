@@ -1,0 +1,392 @@
+"""What the pages of datasets and documents show: the list and the card, a document, images, tasks.
+
+Of a document whose content is hidden, people other than organisers see its name, type and
+images; company, source and hashes would lead them to the answer.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.core.paginator import Page, Paginator
+from django.db.models import Count, Exists, Min, OuterRef, Q, QuerySet
+
+from portal.accounts.access import is_organiser
+from portal.datasets.access import may_read, visible_datasets, visible_releases
+from portal.datasets.models import (
+    Dataset,
+    DatasetTask,
+    Document,
+    DocumentRecord,
+    DocumentType,
+    ImportItem,
+    ImportRun,
+    PageImage,
+    Release,
+    TextBoxes,
+)
+from portal.jobs.models import Job
+
+from .content_rules import CONTENTS, Content, find_content
+
+LATEST_IMPORTS = 5
+
+
+@dataclass(frozen=True)
+class DatasetRow:
+    """A dataset in the list; `version` is that of its newest visible release, empty for none."""
+
+    dataset: Dataset
+    documents: int
+    releases: int
+    version: str
+
+
+@dataclass(frozen=True)
+class TypeCount:
+    value: str
+    label: str
+    count: int
+    percent: float
+
+
+@dataclass(frozen=True)
+class ImportRow:
+    """An import in a list, with the number of files per outcome, and of those not read."""
+
+    run: ImportRun
+    imported: int
+    updated: int
+    unchanged: int
+    refused: int
+    left_out: int
+
+
+@dataclass(frozen=True)
+class DatasetCard:
+    """What stands on a dataset's page above its documents; `imports` is for organisers."""
+
+    dataset: Dataset
+    documents: int
+    types: list[TypeCount]
+    releases: list[Release]
+    imports: list[ImportRow]
+    may_manage: bool
+
+
+def dataset_rows(user: Any) -> list[DatasetRow]:
+    datasets = list(visible_datasets(user))
+    documents = _documents_by_dataset(datasets)
+    versions: dict[int, list[str]] = {}
+    releases = Release.objects.filter(dataset__in=datasets).order_by("-frozen_at", "-id")
+    for release in releases if is_organiser(user) else releases.listed():
+        versions.setdefault(release.dataset_id, []).append(release.version)
+    return [
+        DatasetRow(
+            dataset=dataset,
+            documents=documents[dataset.pk],
+            releases=len(versions.get(dataset.pk, [])),
+            version=next(iter(versions.get(dataset.pk, [])), ""),
+        )
+        for dataset in datasets
+    ]
+
+
+def dataset_card(user: Any, dataset: Dataset) -> DatasetCard:
+    types = type_counts(dataset)
+    may_manage = is_organiser(user)
+    return DatasetCard(
+        dataset=dataset,
+        documents=sum(row.count for row in types),
+        types=types,
+        releases=list(visible_releases(user, dataset)),
+        imports=import_rows(dataset.imports.all()[:LATEST_IMPORTS]) if may_manage else [],
+        may_manage=may_manage,
+    )
+
+
+def type_counts(dataset: Dataset) -> list[TypeCount]:
+    """Documents per type, the types in their fixed order, those without documents left out."""
+    counted = dataset.documents.order_by().values_list("doc_type").annotate(Count("id"))
+    counts = dict(counted)
+    total = sum(counts.values())
+    return [
+        TypeCount(value, str(label), counts[value], 100 * counts[value] / total)
+        for value, label in DocumentType.choices
+        if value in counts
+    ]
+
+
+def import_rows(runs: Iterable[ImportRun]) -> list[ImportRow]:
+    listed = list(runs)
+    counts: Counter[tuple[int, str]] = Counter()
+    items = ImportItem.objects.filter(run__in=listed).order_by()
+    for run, outcome, count in items.values_list("run", "outcome").annotate(Count("id")):
+        counts[run, outcome] = count
+    return [
+        ImportRow(
+            run=run,
+            imported=counts[run.pk, ImportItem.Outcome.IMPORTED],
+            updated=counts[run.pk, ImportItem.Outcome.UPDATED],
+            unchanged=counts[run.pk, ImportItem.Outcome.UNCHANGED],
+            refused=counts[run.pk, ImportItem.Outcome.REFUSED],
+            left_out=sum(run.ignored.values()),
+        )
+        for run in listed
+    ]
+
+
+def _documents_by_dataset(datasets: list[Dataset]) -> Counter[int]:
+    documents = Document.objects.filter(dataset__in=datasets).order_by()
+    return Counter(dict(documents.values_list("dataset").annotate(Count("id"))))
+
+
+@dataclass(frozen=True)
+class DocumentPage:
+    """One document; `details` are its readable facts as (name, value), empty when hidden.
+
+    `prompt` is what a model is asked, which is no secret. `held_reason` says to organisers why it
+    is held back, and is empty for others.
+    """
+
+    document: Document
+    images: list[PageImage]
+    releases: list[Release]
+    readable: bool
+    details: list[tuple[str, str]]
+    prompt: str
+    held_reason: str
+
+    @property
+    def is_picture(self) -> bool:
+        return self.document.kind == Document.Kind.PICTURE
+
+
+def document_page(user: Any, document: Document) -> DocumentPage:
+    readable = may_read(user, document)
+    images = list(document.images.all())
+    for image in images:
+        image.document = document
+    releases = visible_releases(user, document.dataset).filter(items__document=document)
+    return DocumentPage(
+        document=document,
+        images=images,
+        releases=list(releases),
+        readable=readable,
+        details=_details(document) if readable else [],
+        prompt=document_prompt(document),
+        held_reason=document.held_reason if is_organiser(user) else "",
+    )
+
+
+def document_prompt(document: Document) -> str:
+    """What a model is asked about the document; empty where nothing is told."""
+    records = DocumentRecord.objects.filter(document=document)
+    return records.values_list("prompt", flat=True).first() or ""
+
+
+def _details(document: Document) -> list[tuple[str, str]]:
+    """Further metadata for reading, nested values flattened to `outer.inner`."""
+    return [
+        (name, str(value))
+        for name, value in _flat(document.metadata, "")
+        if value not in (None, "", [], {})
+    ]
+
+
+def _flat(value: dict[str, Any], prefix: str) -> Iterable[tuple[str, Any]]:
+    for key, part in value.items():
+        if isinstance(part, dict):
+            yield from _flat(part, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}", part
+
+
+CONTENT_LABELS: dict[Content, str] = {
+    "numeric_table": "numeric table",
+    "footnote": "footnote",
+    "dated_reference": "dated reference",
+}
+# A longer page is a whole filing, and would keep its reader waiting.
+MOST_CHARACTERS = 200_000
+
+
+def page_content(document: Document) -> list[str] | None:
+    """What the page has, in words; None for a picture and for a page that is too long."""
+    if document.kind == Document.Kind.PICTURE or document.text_chars > MOST_CHARACTERS:
+        return None
+    found = find_content(document.content.html)
+    return [CONTENT_LABELS[content] for content in CONTENTS if content in found]
+
+
+PER_PAGE = 50
+# A page whose images show less of its text than this is listed to be looked at.
+LOW_SIMILARITY = 0.97
+
+
+@dataclass(frozen=True)
+class ImageCounts:
+    """Documents of a dataset by the images they have; all but `pictures` count pages."""
+
+    pages: int
+    rendered: int
+    imported: int
+    without: int
+    low: int
+    pictures: int
+
+
+@dataclass(frozen=True)
+class SuspectRow:
+    """A document whose images show little of its text; `similarity` is a share, 0 to 1."""
+
+    document: Document
+    image: PageImage
+    similarity: float
+
+    @property
+    def percent(self) -> float:
+        return 100 * self.similarity
+
+
+@dataclass(frozen=True)
+class ImagesPage:
+    """What organisers see of a dataset's images; `running` is the task that renders now."""
+
+    dataset: Dataset
+    counts: ImageCounts
+    page: Page[Any]
+    rows: list[SuspectRow]
+    running: Any
+
+
+def images_page(dataset: Dataset, *, page: str = "1") -> ImagesPage:
+    """The same number of queries whatever the dataset holds."""
+    suspects = (
+        PageImage.objects.filter(document__dataset=dataset, text_similarity__lt=LOW_SIMILARITY)
+        .order_by()
+        .values("document")
+        .annotate(similarity=Min("text_similarity"))
+        .order_by("similarity", "document")
+    )
+    shown = Paginator(suspects, PER_PAGE).get_page(page)
+    return ImagesPage(
+        dataset=dataset,
+        counts=_counts(dataset),
+        page=shown,
+        rows=_rows(dataset, list(shown)),
+        running=dataset.tasks.unfinished().filter(kind="render").defer("report").first(),
+    )
+
+
+def first_images(documents: list[Document]) -> dict[int, PageImage]:
+    """The first image of each document that has one, by the document's key: one query."""
+    images = PageImage.objects.filter(document__in=documents).order_by("document", "-number")
+    return {image.document_id: image for image in images}
+
+
+def _counts(dataset: Dataset) -> ImageCounts:
+    own = PageImage.objects.filter(document=OuterRef("pk"))
+    is_page = Q(kind=Document.Kind.PAGE)
+    documents: QuerySet[Document] = dataset.documents.order_by().annotate(
+        has_rendered=Exists(own.filter(is_rendered=True)),
+        has_other=Exists(own.filter(is_rendered=False)),
+        is_low=Exists(own.filter(text_similarity__lt=LOW_SIMILARITY)),
+    )
+    counted = documents.aggregate(
+        pages=Count("pk", filter=is_page),
+        rendered=Count("pk", filter=is_page & Q(has_rendered=True)),
+        imported=Count("pk", filter=is_page & Q(has_other=True)),
+        without=Count("pk", filter=is_page & Q(has_rendered=False, has_other=False)),
+        low=Count("pk", filter=is_page & Q(is_low=True)),
+        pictures=Count("pk", filter=~is_page),
+    )
+    return ImageCounts(**counted)
+
+
+def _rows(dataset: Dataset, found: Sequence[Mapping[str, Any]]) -> list[SuspectRow]:
+    keys = [row["document"] for row in found]
+    documents = dataset.documents.defer("metadata").in_bulk(keys)
+    images = first_images(list(documents.values()))
+    for document in documents.values():
+        document.dataset = dataset
+    return [
+        SuspectRow(documents[row["document"]], images[row["document"]], row["similarity"])
+        for row in found
+    ]
+
+
+def document_boxes(document: int) -> list[dict[str, Any]]:
+    """Where the text lies on a document's rendered images: {number, width, height, boxes}.
+
+    One query. Whoever may read the document's text may know this, and nobody else.
+    """
+    found = TextBoxes.objects.filter(image__document=document).order_by("image__number")
+    rows = found.values_list("image__number", "image__width", "image__height", "boxes")
+    return [
+        {"number": number, "width": width, "height": height, "boxes": boxes}
+        for number, width, height, boxes in rows
+    ]
+
+
+FAULTS_PER_PAGE = 100
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What kept a task from doing one document. `is_document`: whether `name` leads to its page."""
+
+    name: str
+    code: str
+    reason: str
+    is_document: bool
+
+
+@dataclass(frozen=True)
+class TaskPage:
+    """A task as far as it is: `counts` as (what, number), one page of its faults.
+
+    `trouble` says why a task waits to be tried again.
+    """
+
+    task: DatasetTask
+    counts: list[tuple[str, int]]
+    faults: list[Fault]
+    page: Page[dict[str, str]]
+    faults_left_out: int
+    trouble: str
+
+
+def task_list(dataset: Dataset, *, page: str = "1") -> Page[DatasetTask]:
+    """The dataset's tasks, newest first, without their reports."""
+    tasks = dataset.tasks.select_related("created_by").defer("report")
+    shown = Paginator(tasks, PER_PAGE).get_page(page)
+    for task in shown:
+        task.dataset = dataset
+    return shown
+
+
+def task_page(task: DatasetTask, *, page: str = "1") -> TaskPage:
+    """Three queries at most, whatever the task did."""
+    report = task.report
+    shown = Paginator(report.get("faults", []), FAULTS_PER_PAGE).get_page(page)
+    names = {fault["name"] for fault in shown}
+    known: set[str] = set()
+    if names:
+        documents = task.dataset.documents.filter(name__in=names)
+        known = set(documents.values_list("name", flat=True))
+    return TaskPage(
+        task=task,
+        # PostgreSQL keeps no order of an object's keys.
+        counts=sorted(report.get("counts", {}).items()),
+        faults=[Fault(**fault, is_document=fault["name"] in known) for fault in shown],
+        page=shown,
+        faults_left_out=report.get("faults_left_out", 0),
+        trouble="" if task.is_finished else _trouble(task),
+    )
+
+
+def _trouble(task: DatasetTask) -> str:
+    job = Job.objects.filter(group=task.job_group).last()
+    return job.error if job is not None and job.state == Job.State.QUEUED else ""

@@ -1,0 +1,442 @@
+"""JSON forms of datasets, documents (found, read, edited), statistics and tasks."""
+
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+from rest_framework.reverse import reverse
+
+from portal.datasets.dataset_tasks import OptionsError, check_options
+from portal.datasets.imports.items import FIRST_YEAR, LAST_YEAR
+from portal.datasets.models import Dataset, DatasetTask, Document, DocumentType, PageImage
+
+from .forms import FACT_CHOICES, MAX_FACTS, MAX_REASON, PARAMETERS
+from .selectors import DatasetCard, document_prompt
+from .statistics_page import FORMS, StatisticsPage
+from .table import SORTS, UNKNOWN, DocumentFilter, DocumentRow
+
+
+class DatasetSerializer(serializers.ModelSerializer[Dataset]):
+    """A dataset; of a stress variant, what it is made from and what was simulated."""
+
+    derived_from = serializers.SlugRelatedField[Dataset](
+        slug_field="slug", read_only=True, allow_null=True
+    )
+    derivation = serializers.JSONField(read_only=True, allow_null=True)
+    simulated_as = serializers.CharField(
+        source="simulation", read_only=True, help_text="In words; empty for real images."
+    )
+
+    class Meta:
+        model = Dataset
+        fields = [
+            "slug",
+            "title",
+            "description",
+            "licence",
+            "visibility",
+            "is_sample",
+            "derived_from",
+            "derivation",
+            "simulated_as",
+        ]
+        read_only_fields = ["is_sample"]
+
+
+class DatasetChangeSerializer(DatasetSerializer):
+    """What may change: the slug is the address."""
+
+    class Meta(DatasetSerializer.Meta):
+        read_only_fields = ["slug", "is_sample"]
+
+
+class TypeCountSerializer(serializers.Serializer[Any]):
+    doc_type = serializers.ChoiceField(choices=DocumentType.choices, source="value")
+    documents = serializers.IntegerField(source="count")
+
+
+class DatasetCardSerializer(DatasetSerializer):
+    """A dataset with its counts and the versions of its releases, newest first."""
+
+    documents = serializers.SerializerMethodField()
+    types = serializers.SerializerMethodField()
+    releases = serializers.SerializerMethodField()
+
+    class Meta(DatasetSerializer.Meta):
+        fields = [*DatasetSerializer.Meta.fields, "documents", "types", "releases"]
+
+    @property
+    def card(self) -> DatasetCard:
+        card: DatasetCard = self.context["card"]
+        return card
+
+    def get_documents(self, _: Dataset) -> int:
+        return self.card.documents
+
+    @extend_schema_field(TypeCountSerializer(many=True))
+    def get_types(self, _: Dataset) -> Any:
+        return TypeCountSerializer(self.card.types, many=True).data
+
+    def get_releases(self, _: Dataset) -> list[str]:
+        return [release.version for release in self.card.releases]
+
+
+class ImageSerializer(serializers.ModelSerializer[PageImage]):
+    url = serializers.SerializerMethodField()
+
+    class Meta:
+        model = PageImage
+        fields = ["number", "width", "height", "url"]
+
+    def get_url(self, image: PageImage) -> str:
+        document = image.document
+        args = [document.dataset.slug, document.name, image.number]
+        return reverse("api:document-image", args=args, request=self.context.get("request"))
+
+
+class DocumentRowSerializer(serializers.Serializer[DocumentRow]):
+    """A document in a list. Where `readable` is false, all but name, type and images is null."""
+
+    name = serializers.CharField(source="document.name")
+    doc_type = serializers.ChoiceField(choices=DocumentType.choices, source="document.doc_type")
+    images = serializers.IntegerField()
+    readable = serializers.BooleanField()
+    company = serializers.CharField(source="document.company", allow_null=True)
+    form_type = serializers.CharField(source="document.form_type", allow_null=True)
+    fiscal_year = serializers.IntegerField(source="document.fiscal_year", allow_null=True)
+    source = serializers.CharField(  # type: ignore[assignment]  # a field of that name
+        source="document.source", allow_null=True
+    )
+    language = serializers.CharField(source="document.language", allow_null=True)
+    text_chars = serializers.IntegerField(source="document.text_chars", allow_null=True)
+
+    HIDDEN = ("company", "form_type", "fiscal_year", "source", "language", "text_chars")
+
+    def to_representation(self, instance: DocumentRow) -> dict[str, Any]:
+        shown: dict[str, Any] = super().to_representation(instance)
+        return shown if instance.readable else shown | dict.fromkeys(self.HIDDEN)
+
+
+@extend_schema_field({"type": "boolean", "enum": [True]})
+class YesField(serializers.BooleanField):
+    """Tells the two kinds of documents apart."""
+
+
+@extend_schema_field({"type": "boolean", "enum": [False]})
+class NoField(serializers.BooleanField):
+    """As YesField."""
+
+
+class DocumentSerializer(serializers.ModelSerializer[Document]):
+    """A document that may be read, with its canonical HTML and text."""
+
+    images = ImageSerializer(many=True)
+    readable = YesField(default=True)
+    html = serializers.CharField(
+        source="content.html", allow_null=True, help_text="Canonical; null for a picture."
+    )
+    text = serializers.CharField(source="content.text", allow_null=True)
+    prompt = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Document
+        fields = [
+            "name",
+            "doc_type",
+            "images",
+            "readable",
+            "company",
+            "form_type",
+            "fiscal_year",
+            "source_url",
+            "source",
+            "language",
+            "kind",
+            "prompt",
+            "licence",
+            "metadata",
+            "text_chars",
+            "source_sha256",
+            "html_sha256",
+            "text_sha256",
+            "html",
+            "text",
+        ]
+
+    def get_prompt(self, document: Document) -> str:
+        return document_prompt(document)
+
+
+class HiddenDocumentSerializer(serializers.ModelSerializer[Document]):
+    """A document of a hidden test set: what the public may know of it."""
+
+    images = ImageSerializer(many=True)
+    readable = NoField(default=False)
+    prompt = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Document
+        fields = ["name", "doc_type", "images", "readable", "prompt"]
+
+    def get_prompt(self, document: Document) -> str:
+        return document_prompt(document)
+
+
+def refused(error: ValidationError) -> serializers.ValidationError:
+    """What a service refuses, by field, as the API answers it."""
+    return serializers.ValidationError(serializers.as_serializer_error(error))
+
+
+_SORT_NAMES = [*SORTS, *(f"-{name}" for name in SORTS)]
+MOST_NAMES = 1_000
+
+
+class DocumentFilterSerializer(serializers.Serializer[Any]):
+    """What is looked for among documents, as in the table; what is left out filters nothing."""
+
+    q = serializers.CharField(
+        required=False, default="", max_length=100, help_text="Part of the name or company."
+    )
+    type = serializers.ChoiceField(choices=DocumentType.choices, required=False, default="")
+    year = serializers.RegexField(
+        rf"^([0-9]{{4}}|{UNKNOWN})$",
+        required=False,
+        default="",
+        help_text=f"Fiscal year, or {UNKNOWN}.",
+    )
+    source = serializers.CharField(  # type: ignore[assignment]  # a field's name, too
+        required=False, default="", max_length=80, help_text=f"A whole value, or {UNKNOWN}."
+    )
+    language = serializers.CharField(
+        required=False, default="", max_length=12, help_text=f"A whole value, or {UNKNOWN}."
+    )
+    kind = serializers.ChoiceField(choices=Document.Kind.choices, required=False, default="")
+    state = serializers.ChoiceField(
+        choices=Document.State.choices,
+        required=False,
+        default="",
+        help_text="For organisers; filters nothing for others.",
+    )
+    facts = serializers.ChoiceField(choices=FACT_CHOICES, required=False, default="")
+    min_facts = serializers.IntegerField(
+        required=False, default=None, min_value=0, max_value=MAX_FACTS, allow_null=True
+    )
+
+    def wanted(self) -> DocumentFilter:
+        """Once the data is valid."""
+        return as_filter(self.validated_data)
+
+
+class DocumentQuerySerializer(DocumentFilterSerializer):
+    """How documents are looked for, and in which order they come."""
+
+    sort = serializers.ChoiceField(
+        choices=[(name, name) for name in _SORT_NAMES], required=False, default="name"
+    )
+
+
+def as_filter(values: dict[str, Any]) -> DocumentFilter:
+    return DocumentFilter(**{field: values[name] for name, field in PARAMETERS.items()})
+
+
+class DocumentFieldsSerializer(serializers.Serializer[Any]):
+    """What may change of many documents at once; a field that is left out stays."""
+
+    doc_type = serializers.ChoiceField(choices=DocumentType.choices, required=False)
+    company = serializers.CharField(required=False, max_length=200, allow_blank=True)
+    form_type = serializers.CharField(required=False, max_length=60, allow_blank=True)
+    fiscal_year = serializers.IntegerField(
+        required=False, min_value=FIRST_YEAR, max_value=LAST_YEAR, allow_null=True
+    )
+    language = serializers.CharField(required=False, max_length=12, allow_blank=True)
+    licence = serializers.CharField(required=False, max_length=300, allow_blank=True)
+
+
+class DocumentChangeSerializer(DocumentFieldsSerializer):
+    """What may change of one document: its name and content never do."""
+
+    source_url = serializers.CharField(
+        required=False,
+        max_length=500,
+        allow_blank=True,
+        help_text="Begins with https:// or http://.",
+    )
+    metadata = serializers.DictField(
+        child=serializers.JSONField(allow_null=True),
+        required=False,
+        help_text="A JSON object, of at most 64 kB; it replaces what there is.",
+    )
+
+
+class EditedDocumentSerializer(serializers.ModelSerializer[Document]):
+    """What describes a document."""
+
+    class Meta:
+        model = Document
+        fields = [
+            "name",
+            "doc_type",
+            "company",
+            "form_type",
+            "fiscal_year",
+            "language",
+            "source_url",
+            "source",
+            "licence",
+            "metadata",
+            "state",
+            "held_reason",
+        ]
+
+
+class BulkEditSerializer(serializers.Serializer[Any]):
+    """The documents, by `names` or by `filter`, and what changes of all of them.
+
+    `hold_back` is the reason for which they are held back; `take_up` takes them up again.
+    """
+
+    names = serializers.ListField(
+        child=serializers.CharField(max_length=160), required=False, max_length=MOST_NAMES
+    )
+    filter = DocumentFilterSerializer(required=False)
+    changes = DocumentFieldsSerializer(required=False)
+    hold_back = serializers.CharField(required=False, max_length=MAX_REASON)
+    take_up = serializers.BooleanField(required=False, default=False)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if ("names" in attrs) == ("filter" in attrs):
+            raise serializers.ValidationError("Give either names or a filter.")
+        if attrs["take_up"] and "hold_back" in attrs:
+            raise serializers.ValidationError("Documents are held back or taken up, not both.")
+        return attrs
+
+
+class ChangedSerializer(serializers.Serializer[Any]):
+    documents = serializers.IntegerField(help_text="How many were changed.")
+
+
+class StatisticsQuerySerializer(serializers.Serializer[Any]):
+    release = serializers.CharField(
+        required=False,
+        default="",
+        max_length=32,
+        help_text="The release whose facts are counted; the newest one may see without it.",
+    )
+
+
+class StatisticsExportQuerySerializer(StatisticsQuerySerializer):
+    form = serializers.ChoiceField(
+        choices=FORMS,
+        required=False,
+        default=FORMS[0],
+        help_text="`csv`: all figures; `latex`: the table; `facts`, `types`, `years`: charts as "
+        "SVG.",
+    )
+
+
+class FactRowSerializer(serializers.Serializer[Any]):
+    # `label` is a property of serializers already.
+    def get_fields(self) -> dict[str, Any]:
+        return {
+            "label": serializers.CharField(help_text="Empty: all facts."),
+            "total": serializers.IntegerField(),
+            "average": serializers.FloatField(allow_null=True, help_text="Per labelled document."),
+            "ratio": serializers.FloatField(allow_null=True, help_text="Of all facts, 0 to 1."),
+        }
+
+
+class BinSerializer(serializers.Serializer[Any]):
+    low = serializers.IntegerField()
+    high = serializers.IntegerField(help_text="Included.")
+    documents = serializers.IntegerField()
+
+
+class TypeFiguresSerializer(serializers.Serializer[Any]):
+    doc_type = serializers.ChoiceField(choices=DocumentType.choices)
+    documents = serializers.IntegerField()
+    labelled = serializers.IntegerField(allow_null=True)
+    facts = serializers.IntegerField(allow_null=True)
+
+
+class YearFiguresSerializer(serializers.Serializer[Any]):
+    year = serializers.IntegerField(allow_null=True)
+    documents = serializers.IntegerField()
+
+
+class StatisticsSerializer(serializers.Serializer[StatisticsPage]):
+    """Where the gold is hidden, `rows` has all facts together only, and facts of types are null."""
+
+    release = serializers.CharField(source="release.version", allow_null=True, default=None)
+    documents = serializers.IntegerField(source="statistics.documents")
+    pairs = serializers.IntegerField(
+        source="statistics.pairs", help_text="Documents with at least one image."
+    )
+    labelled = serializers.IntegerField(
+        source="statistics.labelled", help_text="Documents of the release."
+    )
+    rows = FactRowSerializer(many=True, source="statistics.rows")
+    facts_per_document = BinSerializer(many=True, source="statistics.facts_per_document")
+    types = TypeFiguresSerializer(many=True, source="statistics.types")
+    years = YearFiguresSerializer(many=True, source="statistics.years")
+    untold_years = serializers.IntegerField(
+        help_text="Documents that are in no year because their content is hidden."
+    )
+
+
+class TaskSerializer(serializers.ModelSerializer[DatasetTask]):
+    """A task as far as it is: `done` of `total` steps."""
+
+    class Meta:
+        model = DatasetTask
+        fields = [
+            "id",
+            "kind",
+            "options",
+            "state",
+            "done",
+            "total",
+            "error",
+            "created_at",
+            "finished_at",
+        ]
+
+
+class TaskFaultSerializer(serializers.Serializer[Any]):
+    name = serializers.CharField(help_text="The document's.")
+    code = serializers.CharField()
+    reason = serializers.CharField()
+
+
+class TaskReportSerializer(serializers.Serializer[Any]):
+    counts = serializers.DictField(child=serializers.IntegerField())
+    faults = TaskFaultSerializer(many=True)
+    faults_left_out = serializers.IntegerField()
+
+
+class TaskDetailSerializer(TaskSerializer):
+    """A task with its report; some kinds tell it while they work, others once they have ended."""
+
+    report = serializers.SerializerMethodField()
+
+    class Meta(TaskSerializer.Meta):
+        fields = [*TaskSerializer.Meta.fields, "report"]
+
+    @extend_schema_field(TaskReportSerializer)
+    def get_report(self, task: DatasetTask) -> dict[str, Any]:
+        empty: dict[str, Any] = {"counts": {}, "faults": [], "faults_left_out": 0}
+        return {key: task.report.get(key, value) for key, value in empty.items()}
+
+
+class TaskStartSerializer(serializers.Serializer[Any]):
+    """What a worker is to do; which options there are depends on the kind."""
+
+    kind = serializers.ChoiceField(choices=DatasetTask.Kind.choices)
+    options = serializers.DictField(required=False, default=dict)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        try:
+            options = check_options(attrs["kind"], attrs["options"])
+        except OptionsError as error:
+            raise serializers.ValidationError({"options": [str(error)]}) from error
+        return attrs | {"options": options}

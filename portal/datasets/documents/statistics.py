@@ -1,0 +1,239 @@
+"""Statistics of a dataset in the layout of a paper's table, its charts, and both as CSV and LaTeX.
+
+Source of the layout: FinCriticalED, table 3 (total count, average per document, type ratio).
+Here every average is a total over the labelled documents, and every ratio a share of all facts.
+No Django.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from portal.facts import label_kind
+from portal.files.tables import PACKAGES, Cell, Head, Row, Table, breakable, csv_text, escaped
+
+# A chart of facts per page has at most so many bars.
+MAX_BINS = 20
+_UNTOLD = (None, None)
+
+
+class FactDetails(NamedTuple):
+    """Facts by label, documents by their number of facts, and by type of document how many are
+    labelled and their facts.
+    """
+
+    by_label: Mapping[str, int]
+    per_document: Mapping[int, int]
+    by_type: Mapping[str, tuple[int, int]]
+
+
+class FactTally(NamedTuple):
+    """The `total` facts of `labelled` documents; `details` is None where gold is hidden."""
+
+    labelled: int
+    total: int
+    details: FactDetails | None = None
+
+
+class Tally(NamedTuple):
+    """What was counted in a dataset; `types` and `years` have documents, None is an unknown year.
+
+    `pairs` are documents with at least one image, `facts` None where nobody has labelled any.
+    """
+
+    documents: int
+    pairs: int
+    types: Mapping[str, int]
+    years: Mapping[int | None, int]
+    facts: FactTally | None = None
+
+
+class FactRow(NamedTuple):
+    """Facts of one label (`""`: of all): how many, per labelled document, and share of all facts.
+
+    `average` is None without labelled documents, `ratio` (0 to 1) without facts.
+    """
+
+    label: str
+    total: int
+    average: float | None
+    ratio: float | None
+
+
+class Bin(NamedTuple):
+    """How many documents have `low` to `high` facts, both included."""
+
+    low: int
+    high: int
+    documents: int
+
+
+class TypeCount(NamedTuple):
+    """Documents of a type, how many of them are labelled, and their facts; None: not told."""
+
+    doc_type: str
+    documents: int
+    labelled: int | None
+    facts: int | None
+
+
+class YearCount(NamedTuple):
+    """Documents of a fiscal year; None is an unknown one."""
+
+    year: int | None
+    documents: int
+
+
+@dataclass(frozen=True)
+class DatasetStatistics:
+    """`pairs` are documents with at least one image, `labelled` those with facts or known none.
+
+    `rows` begins with that of all facts; the labels follow, in the order they were asked for. It is
+    empty where nobody has labelled any.
+    """
+
+    documents: int
+    pairs: int
+    labelled: int
+    rows: tuple[FactRow, ...]
+    facts_per_document: tuple[Bin, ...]
+    types: tuple[TypeCount, ...]
+    years: tuple[YearCount, ...]
+
+
+def dataset_statistics(tally: Tally, labels: Sequence[str] = ()) -> DatasetStatistics:
+    """Everything the statistics page shows.
+
+    A label of `labels` has a row even if it occurs nowhere; others that occur follow by name.
+    Types come by number of documents, years in order with the unknown one last.
+    """
+    facts = tally.facts
+    details = facts.details if facts else None
+    return DatasetStatistics(
+        documents=tally.documents,
+        pairs=tally.pairs,
+        labelled=facts.labelled if facts else 0,
+        rows=_rows(facts, labels) if facts else (),
+        facts_per_document=bins(details.per_document) if details else (),
+        types=tuple(
+            TypeCount(name, count, *(details.by_type.get(name, (0, 0)) if details else _UNTOLD))
+            for name, count in sorted(tally.types.items(), key=lambda item: (-item[1], item[0]))
+        ),
+        years=tuple(
+            YearCount(year, tally.years[year])
+            for year in sorted(tally.years, key=lambda year: (year is None, year or 0))
+        ),
+    )
+
+
+def bins(counts: Mapping[int, int]) -> tuple[Bin, ...]:
+    """Documents by number of facts, in at most MAX_BINS bins as wide as 1, 2 or 5 times 10^n.
+
+    The bins begin at 0 and have no gap; the last one has the greatest number. None without counts.
+
+    >>> bins({0: 1, 3: 2})
+    (Bin(low=0, high=0, documents=1), Bin(low=1, high=1, documents=0), \
+Bin(low=2, high=2, documents=0), Bin(low=3, high=3, documents=2))
+    """
+    if not counts:
+        return ()
+    greatest = max(counts)
+    width = _width(greatest + 1)
+    sums = Counter[int]()
+    for facts, documents in counts.items():
+        sums[facts // width] += documents
+    return tuple(
+        Bin(index * width, (index + 1) * width - 1, sums[index])
+        for index in range(greatest // width + 1)
+    )
+
+
+def fact_title(label: str) -> str:
+    """What the table calls the facts of a label.
+
+    >>> fact_title(""), fact_title("Date"), fact_title("MonetaryUnit")
+    ('All financial facts', 'Temporal facts', 'MonetaryUnit')
+    """
+    if not label:
+        return "All financial facts"
+    kind = label_kind(label)
+    if kind == "number":
+        return "Numeric facts"
+    return "Temporal facts" if kind == "date" else label
+
+
+def _rows(facts: FactTally, labels: Sequence[str]) -> tuple[FactRow, ...]:
+    by_label = facts.details.by_label if facts.details else {}
+    names = list(dict.fromkeys([*labels, *sorted(by_label)])) if facts.details else []
+
+    def row(label: str, total: int) -> FactRow:
+        average = total / facts.labelled if facts.labelled else None
+        return FactRow(label, total, average, total / facts.total if facts.total else None)
+
+    return (row("", facts.total), *(row(name, by_label.get(name, 0)) for name in names))
+
+
+def _width(values: int) -> int:
+    power = 1
+    while True:
+        for step in (1, 2, 5):
+            if step * power * MAX_BINS >= values:
+                return step * power
+        power *= 10
+
+
+CSV_COLUMNS = ("section", "name", "documents", "facts", "average_per_document", "type_ratio")
+
+_NOTHING = "---"
+_HEADS = (Head("Total count"), Head("Average per document"), Head("Type ratio (%)"))
+_SYMBOLS = {"number": " ($F_n$)", "date": " ($F_t$)"}
+
+
+def statistics_csv(statistics: DatasetStatistics) -> str:
+    """One line per figure of the table and of the charts; what is not known is empty.
+
+    Sections: size, facts, facts_per_document (the name is `low-high`), type, year.
+    """
+    return csv_text([CSV_COLUMNS, *_lines(statistics)])
+
+
+def statistics_latex(statistics: DatasetStatistics, title: str) -> str:
+    """The table as papers print it, in the manner of booktabs: two decimals, ratios in percent."""
+    some = statistics.labelled < statistics.documents
+    labelled = f", {statistics.labelled:,} of which are labelled" if some else ""
+    size = _latex_row("Dataset size (pairs)", f"{statistics.pairs:,}", _NOTHING, _NOTHING)
+    table = Table(("Category",), _HEADS, [size, *map(_fact_row, statistics.rows)])
+    caption = f"Statistics of {breakable(title)}: {statistics.documents:,} documents{labelled}."
+    lines = [
+        f"% Statistics of {escaped(title)}; needs {PACKAGES}.",
+        *table.lines_of_latex(caption, "dataset-statistics"),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _lines(statistics: DatasetStatistics) -> Iterator[tuple[object, ...]]:
+    for name in ("documents", "pairs", "labelled"):
+        yield "size", name, getattr(statistics, name), "", "", ""
+    for row in statistics.rows:
+        ratio = "" if row.ratio is None else row.ratio
+        average = "" if row.average is None else row.average
+        yield "facts", row.label or "all", "", row.total, average, ratio
+    for count in statistics.facts_per_document:
+        yield "facts_per_document", f"{count.low}-{count.high}", count.documents, "", "", ""
+    for kind in statistics.types:
+        facts = "" if kind.facts is None else kind.facts
+        yield "type", kind.doc_type, kind.documents, facts, "", ""
+    for year in statistics.years:
+        yield "year", "unknown" if year.year is None else year.year, year.documents, "", "", ""
+
+
+def _fact_row(row: FactRow) -> Row:
+    symbol = _SYMBOLS.get(label_kind(row.label) or "", "") if row.label else " ($F$)"
+    average = _NOTHING if row.average is None else f"{row.average:.2f}"
+    ratio = _NOTHING if row.ratio is None else f"{100 * row.ratio:.1f}"
+    return _latex_row(fact_title(row.label), f"{row.total:,}", average, ratio, mark=symbol)
+
+
+def _latex_row(name: str, *cells: str, mark: str = "") -> Row:
+    return Row(name, (), tuple(Cell(cell, cell) for cell in cells), mark)

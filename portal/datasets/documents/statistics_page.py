@@ -1,0 +1,242 @@
+"""The statistics of a dataset: what its documents are, the facts of a release, charts and files.
+
+The database counts; no document is loaded. Where the gold of a release is hidden, people other
+than organisers see the totals that the release's own page shows, and years are counted of open
+documents alone.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+from django.core.cache import cache
+from django.db.models import Count, Exists, Func, IntegerField, OuterRef, QuerySet, Sum
+from django.template.loader import render_to_string
+
+from portal.accounts.access import is_organiser
+from portal.datasets.access import seen_splits, visible_releases
+from portal.datasets.models import Dataset, DocumentType, PageImage, Release, ReleaseItem
+from portal.datasets.responses import TextFile
+from portal.web.charts import Amount, BarChart, column_chart, row_chart
+
+from .statistics import (
+    Bin,
+    DatasetStatistics,
+    FactDetails,
+    FactTally,
+    Tally,
+    TypeCount,
+    YearCount,
+    dataset_statistics,
+    statistics_csv,
+    statistics_latex,
+)
+
+# Of what never changes: it leaves the cache when that is full.
+_FOR_EVER = None
+_AT_ONCE = 500
+
+
+@dataclass(frozen=True)
+class StatisticsPage:
+    """The figures of a dataset and of `release`, None while there is none that one may see.
+
+    `details` says whether more than the totals of the facts is told, `partial` whether it is told
+    of a part of the release only. `untold_years` is the number of documents that are in no year
+    because their content is hidden.
+    """
+
+    dataset: Dataset
+    release: Release | None
+    releases: list[Release]
+    statistics: DatasetStatistics
+    details: bool
+    partial: bool
+    untold_years: int
+    may_manage: bool
+
+
+class _JsonLength(Func):
+    """How many entries a JSON list has."""
+
+    function = "JSON_ARRAY_LENGTH"
+    output_field = IntegerField()
+
+    def as_postgresql(self, compiler: Any, connection: Any, **context: Any) -> Any:
+        return super().as_sql(compiler, connection, function="JSONB_ARRAY_LENGTH", **context)
+
+
+def statistics_page(user: Any, dataset: Dataset, version: str = "") -> StatisticsPage:
+    """The page for a release by its version, the newest without one.
+
+    Raises Release.DoesNotExist for a version that one cannot see.
+    """
+    releases = list(visible_releases(user, dataset).order_by("-frozen_at", "-id"))
+    release = releases[0] if releases else None
+    if version:
+        release = next((one for one in releases if one.version == version), None)
+        if release is None:
+            raise Release.DoesNotExist(version)
+    facts = release_tally(user, release) if release and release.has_pages else None
+    tally = documents_tally(user, dataset)._replace(facts=facts)
+    labels = release.labels if release else []
+    return StatisticsPage(
+        dataset=dataset,
+        release=release,
+        releases=releases,
+        statistics=dataset_statistics(tally, labels),
+        details=bool(facts and facts.details),
+        partial=bool(release and facts and facts.labelled < release.item_count),
+        untold_years=tally.documents - sum(tally.years.values()),
+        may_manage=is_organiser(user),
+    )
+
+
+def documents_tally(user: Any, dataset: Dataset) -> Tally:
+    """The documents of a dataset by type and year, and how many have images."""
+    documents = dataset.documents.order_by()
+    types = dict(documents.values_list("doc_type").annotate(Count("id")))
+    told = documents
+    if not is_organiser(user):
+        told = documents.filter(dataset.documents.all().open_condition_in(dataset))
+    with_images = documents.filter(Exists(PageImage.objects.filter(document=OuterRef("pk"))))
+    return Tally(
+        documents=sum(types.values()),
+        pairs=with_images.count(),
+        types=types,
+        years=dict(told.values_list("fiscal_year").annotate(Count("id"))),
+    )
+
+
+def release_tally(user: Any, release: Release) -> FactTally:
+    """The facts of a release: of a part if only that is open to the user, or their total alone."""
+    seen = seen_splits(user, release)
+    items = release.items.order_by()
+    if seen is not None:
+        items = items.filter(split__in=seen)
+        if not items.exists():
+            return FactTally(release.item_count, release.fact_count)
+    part = "all" if seen is None else "+".join(sorted(seen))
+    per_document, by_label = _fact_counts(items, f"{release.pk}:{release.sha256}:{part}")
+    return FactTally(
+        labelled=sum(per_document.values()),
+        total=sum(by_label.values()),
+        details=FactDetails(by_label, per_document, _facts_by_type(items)),
+    )
+
+
+def _fact_counts(
+    items: QuerySet[ReleaseItem], key: str
+) -> tuple[Mapping[int, int], Mapping[str, int]]:
+    """Documents by number of facts, and facts by label. A release never changes: counted once."""
+    stored: tuple[dict[int, int], dict[str, int]] | None = cache.get(f"release-facts:{key}")
+    if stored is not None:
+        return stored
+    per_document: Counter[int] = Counter()
+    by_label: Counter[str] = Counter()
+    for facts in items.values_list("facts", flat=True).iterator(chunk_size=_AT_ONCE):
+        per_document[len(facts)] += 1
+        by_label.update(fact["type"] for fact in facts)
+    cache.set(f"release-facts:{key}", (dict(per_document), dict(by_label)), _FOR_EVER)
+    return per_document, by_label
+
+
+def _facts_by_type(items: QuerySet[ReleaseItem]) -> dict[str, tuple[int, int]]:
+    """Not kept: the type of a document may change."""
+    counted = (
+        items.filter(document__isnull=False)
+        .values_list("document__doc_type")
+        .annotate(documents=Count("id"), counted=Sum(_JsonLength("facts")))
+    )
+    return {doc_type: (documents, facts or 0) for doc_type, documents, facts in counted}
+
+
+# So many years have a column each; what is older shares one.
+MOST_YEARS = 40
+
+
+def statistics_charts(statistics: DatasetStatistics, title: str) -> list[BarChart]:
+    """Facts per page, types and years; those with nothing to draw are left out.
+
+    The keys, by which a chart is asked for as a file, are facts, types and years.
+    """
+    facts = statistics.facts_per_document
+    made = [
+        _facts(facts, title) if facts else None,
+        _types(statistics.types, title) if statistics.types else None,
+        _years(statistics.years, title) if statistics.years else None,
+    ]
+    return [chart for chart in made if chart is not None]
+
+
+def type_name(doc_type: str) -> str:
+    """What people call a type of document."""
+    return str(dict(DocumentType.choices).get(doc_type, doc_type))
+
+
+def _facts(bins: Sequence[Bin], title: str) -> BarChart:
+    amounts = [
+        Amount(str(one.low) if one.low == one.high else f"{one.low}–{one.high}", one.documents)
+        for one in bins
+    ]
+    return column_chart(
+        "facts", f"Facts per page in {title}", amounts, axis="facts on the page", unit="pages"
+    )
+
+
+def _types(types: Sequence[TypeCount], title: str) -> BarChart:
+    amounts = [Amount(type_name(one.doc_type), one.documents) for one in types]
+    return row_chart(
+        "types", f"Documents by type in {title}", amounts, axis="type", unit="documents"
+    )
+
+
+def _years(years: Sequence[YearCount], title: str) -> BarChart:
+    amounts = _known_years({one.year: one.documents for one in years if one.year is not None})
+    amounts += [Amount("unknown", one.documents) for one in years if one.year is None]
+    return column_chart(
+        "years",
+        f"Documents by fiscal year in {title}",
+        amounts,
+        axis="fiscal year",
+        unit="documents",
+    )
+
+
+def _known_years(documents: dict[int, int]) -> list[Amount]:
+    """Every year up to the last has its column, those without documents too."""
+    if not documents:
+        return []
+    last = max(documents)
+    first = max(min(documents), last - MOST_YEARS + 1)
+    before = sum(count for year, count in documents.items() if year < first)
+    older = [Amount(f"before {first}", before)] if before else []
+    return older + [Amount(str(year), documents.get(year, 0)) for year in range(first, last + 1)]
+
+
+Form = Literal["csv", "latex", "facts", "types", "years"]
+FORMS: tuple[Form, ...] = get_args(Form)
+
+SVG = "image/svg+xml"
+
+
+class NothingToDrawError(Exception):
+    """A chart of figures that are not there, or not told."""
+
+
+def statistics_file(page: StatisticsPage, form: Form) -> TextFile:
+    """Raises NothingToDrawError for a chart without figures."""
+    version = f"-{page.release.version}" if page.release else ""
+    stem = f"statistics-{page.dataset.slug}{version}"
+    title = f"{page.dataset.title} {page.release.version}" if page.release else page.dataset.title
+    if form == "csv":
+        return TextFile(f"{stem}.csv", "text/csv", statistics_csv(page.statistics))
+    if form == "latex":
+        text = statistics_latex(page.statistics, title)
+        return TextFile(f"{stem}.tex", "application/x-tex", text)
+    for chart in statistics_charts(page.statistics, title):
+        if chart.key == form:
+            drawn = render_to_string("charts/bars.svg", {"chart": chart})
+            return TextFile(f"{stem}-{form}.svg", SVG, drawn)
+    raise NothingToDrawError(form)

@@ -1,0 +1,391 @@
+"""The pages of datasets: list, card, documents, the table, images, statistics and tasks."""
+
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.core.exceptions import ValidationError
+from django.db.models import QuerySet
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, QueryDict
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_POST, require_safe
+
+from portal.accounts.access import UserRequest, is_organiser, organiser_required
+from portal.datasets.access import (
+    get_dataset,
+    get_document,
+    get_image,
+    get_readable_document,
+    get_task,
+    may_read,
+)
+from portal.datasets.dataset_tasks import cancel_task
+from portal.datasets.imaging.services import (
+    ImageRefusedError,
+    add_image,
+    ensure_thumbnail,
+    remove_rendered_images,
+    start_rendering,
+)
+from portal.datasets.models import Dataset, Document, Release
+from portal.datasets.responses import (
+    file_response,
+    image_response,
+    sandboxed_html_response,
+    thumbnail_response,
+)
+from portal.files.uploads import was_too_large
+from portal.web.requests import refuse_unknown
+
+from .forms import (
+    BulkEditForm,
+    DatasetForm,
+    DocumentFilterForm,
+    DocumentForm,
+    DocumentSearchForm,
+    EditDatasetForm,
+    ImageForm,
+    as_parameters,
+    filter_form,
+)
+from .selectors import (
+    dataset_card,
+    dataset_rows,
+    document_page,
+    images_page,
+    page_content,
+    task_list,
+    task_page,
+)
+from .services import bulk_edit_documents, create_dataset, edit_dataset, edit_document
+from .statistics import fact_title
+from .statistics_page import (
+    FORMS,
+    Form,
+    NothingToDrawError,
+    StatisticsPage,
+    statistics_charts,
+    statistics_file,
+    statistics_page,
+    type_name,
+)
+from .table import DocumentFilter, document_table, filter_documents, filtered_table
+
+
+def datasets(request: HttpRequest) -> HttpResponse:
+    context = {"rows": dataset_rows(request.user), "may_manage": is_organiser(request.user)}
+    return render(request, "datasets/documents/datasets.html", context)
+
+
+def dataset(request: HttpRequest, slug: str) -> HttpResponse:
+    dataset = get_dataset(request.user, slug)
+    search = DocumentSearchForm(request.GET)
+    wanted = search.wanted()
+    table = document_table(request.user, dataset, **wanted, page=request.GET.get("page", "1"))
+    query = {key: request.GET[key] for key in ("q", "type") if request.GET.get(key)}
+    context = {
+        "card": dataset_card(request.user, dataset),
+        "search": search,
+        "is_filtered": any(wanted.values()),
+        "table": table,
+        "query": urlencode(query),
+    }
+    return render(request, "datasets/documents/dataset.html", context)
+
+
+@organiser_required
+def new_dataset(request: UserRequest) -> HttpResponse:
+    form = DatasetForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        dataset = create_dataset(**form.cleaned_data, actor=request.user)
+        messages.success(request, f"Dataset “{dataset}” created. Import its documents next.")
+        return redirect("datasets:import", dataset.slug)
+    return render(
+        request, "datasets/documents/new.html", {"form": form}, status=400 if form.errors else 200
+    )
+
+
+@organiser_required
+def edit(request: UserRequest, slug: str) -> HttpResponse:
+    dataset = get_dataset(request.user, slug)
+    form = EditDatasetForm(request.POST or None, instance=dataset)
+    if request.method == "POST" and form.is_valid():
+        edit_dataset(dataset=dataset, changes=form.cleaned_data, actor=request.user)
+        messages.success(request, "Dataset saved.")
+        return redirect(dataset)
+    context = {"form": form, "dataset": dataset}
+    return render(
+        request, "datasets/documents/edit.html", context, status=400 if form.errors else 200
+    )
+
+
+def document(request: HttpRequest, slug: str, name: str) -> HttpResponse:
+    document = get_document(request.user, slug, name)
+    may_manage = is_organiser(request.user)
+    view = document_page(request.user, document)
+    context = {
+        "view": view,
+        "content": page_content(document) if may_manage else None,
+        "may_manage": may_manage,
+        "upload": ImageForm(numbers=[image.number for image in view.images]),
+    }
+    return render(request, "datasets/documents/document.html", context)
+
+
+def document_html(request: HttpRequest, slug: str, name: str) -> HttpResponse:
+    document = get_readable_document(request.user, slug, name)
+    if document.kind == Document.Kind.PICTURE:
+        raise Http404("a picture has no HTML")
+    return sandboxed_html_response(document.content.html)
+
+
+def document_image(request: HttpRequest, slug: str, name: str, number: int) -> HttpResponseBase:
+    image = get_image(request.user, slug, name, number)
+    return image_response(image, bare=not may_read(request.user, image.document))
+
+
+SORT_LABELS = [
+    ("name", "Document"),
+    ("type", "Type"),
+    ("year", "Year"),
+    ("size", "Characters"),
+    ("facts", "Facts"),
+]
+MAX_TICKED = 1_000
+
+
+def table(request: HttpRequest, slug: str) -> HttpResponse:
+    dataset = get_dataset(request.user, slug)
+    refuse_unknown(request, {*DocumentFilterForm.base_fields, "sort", "page"})
+    form = filter_form(request, dataset, request.GET)
+    wanted = form.wanted()
+    sort = request.GET.get("sort", "name")
+    shown = filtered_table(
+        request.user, dataset, wanted, sort=sort, page=request.GET.get("page", "1")
+    )
+    parameters = as_parameters(wanted)
+    context = {
+        "dataset": dataset,
+        "form": form,
+        "wanted": wanted,
+        "table": shown,
+        "filter_query": parameters.urlencode(),
+        "query": _with_sort(parameters, sort),
+        "sorts": _sort_links(parameters, sort),
+        "sort": sort,
+        "may_manage": is_organiser(request.user),
+    }
+    return render(request, "datasets/documents/table.html", context)
+
+
+def _with_sort(parameters: QueryDict, sort: str) -> str:
+    query = parameters.copy()
+    if sort != "name":
+        query["sort"] = sort
+    return query.urlencode()
+
+
+def _sort_links(parameters: QueryDict, sort: str) -> dict[str, dict[str, str]]:
+    """For each column, where its heading leads, and how it is sorted now."""
+    links = {}
+    for key, label in SORT_LABELS:
+        turned = f"-{key}" if sort == key else key
+        direction = {key: "ascending", f"-{key}": "descending"}.get(sort, "")
+        links[key] = {
+            "label": label,
+            "url": f"?{_with_sort(parameters, turned)}",
+            "direction": direction,
+        }
+    return links
+
+
+@organiser_required
+def document_edit(request: UserRequest, slug: str, name: str) -> HttpResponse:
+    document = get_document(request.user, slug, name)
+    form = DocumentForm(request.POST or None, instance=document)
+    if request.method == "POST" and form.is_valid():
+        edit_document(document=document, changes=form.cleaned_data, actor=request.user)
+        messages.success(request, "Document saved. Its content and its releases stay as they are.")
+        return redirect(document)
+    context = {"form": form, "document": document}
+    status = 400 if form.errors else 200
+    return render(request, "datasets/documents/document_edit.html", context, status=status)
+
+
+@organiser_required
+@require_POST
+def bulk_edit(request: UserRequest, slug: str) -> HttpResponse:
+    """First the form with the number of documents, then, confirmed, the change."""
+    dataset = get_dataset(request.user, slug)
+    documents, wanted = _chosen(request, dataset)
+    count = documents.count()
+    back = f"{reverse('datasets:table', args=[slug])}?{as_parameters(wanted).urlencode()}"
+    if not count:
+        messages.info(request, "No document was ticked.")
+        return redirect(back)
+    is_confirmed = "confirm" in request.POST
+    form = BulkEditForm(request.POST if is_confirmed else None)
+    is_other = is_confirmed and request.POST.get("expected") != str(count)
+    if is_confirmed and form.is_valid() and not is_other:
+        try:
+            changed = bulk_edit_documents(
+                dataset=dataset,
+                documents=documents,
+                changes=form.changes(),
+                hold=form.hold(),
+                actor=request.user,
+            )
+        except ValidationError as error:
+            form.add_error(None, error)
+        else:
+            messages.success(request, f"{changed:,} document{'s' * (changed != 1)} changed.")
+            return redirect(back)
+    context = {
+        "dataset": dataset,
+        "form": form,
+        "count": count,
+        "is_other": is_other,
+        "all_found": "all" in request.POST,
+        "is_filtered": wanted.is_set,
+        "filter_query": request.POST.get("filter", ""),
+        "ticked": request.POST.getlist("document")[:MAX_TICKED],
+        "sample": documents.order_by("name").values_list("name", flat=True)[:10],
+        "back": back,
+    }
+    status = 400 if is_confirmed else 200
+    return render(request, "datasets/documents/bulk_edit.html", context, status=status)
+
+
+def _chosen(request: UserRequest, dataset: Dataset) -> tuple[QuerySet[Document], DocumentFilter]:
+    """The ticked documents, or with `all` everything that the filter of the table finds."""
+    wanted = filter_form(request, dataset, QueryDict(request.POST.get("filter", ""))).wanted()
+    if "all" in request.POST:
+        return filter_documents(request.user, dataset, wanted), wanted
+    ticked = request.POST.getlist("document")[:MAX_TICKED]
+    return dataset.documents.filter(name__in=ticked), wanted
+
+
+@organiser_required
+def images(request: UserRequest, slug: str) -> HttpResponse:
+    dataset = get_dataset(request.user, slug)
+    if request.method == "POST":
+        again = request.POST.get("again") == "on"
+        return redirect(start_rendering(dataset=dataset, again=again, actor=request.user))
+    view = images_page(dataset, page=request.GET.get("page", "1"))
+    return render(request, "datasets/documents/images.html", {"view": view})
+
+
+@organiser_required
+@require_POST
+def upload(request: UserRequest, slug: str, name: str) -> HttpResponse:
+    document = get_document(request.user, slug, name)
+    _ = request.FILES  # reading them tells whether there were too many bytes
+    too_large = was_too_large(request)
+    numbers = list(document.images.values_list("number", flat=True))
+    form = ImageForm(request.POST, request.FILES, numbers=numbers, too_large=too_large)
+    if form.is_valid():
+        replaces = form.cleaned_data.get("replaces")
+        try:
+            add_image(
+                document=document, picture=form.picture, replaces=replaces, actor=request.user
+            )
+        except ImageRefusedError as error:
+            form.add_error("file", str(error))
+        else:
+            messages.success(request, f"Image {replaces} replaced." if replaces else "Image added.")
+            return redirect(document)
+    context = {"view": document_page(request.user, document), "may_manage": True, "upload": form}
+    status = 413 if too_large else 400
+    return render(request, "datasets/documents/document.html", context, status=status)
+
+
+@organiser_required
+@require_POST
+def remove_rendered(request: UserRequest, slug: str, name: str) -> HttpResponse:
+    document = get_document(request.user, slug, name)
+    try:
+        count = remove_rendered_images(document=document, actor=request.user)
+    except ImageRefusedError as error:
+        messages.error(request, f"Nothing was removed: {error}.")
+    else:
+        messages.success(request, f"Rendered images removed: {count}.")
+    return redirect(document)
+
+
+def thumbnail(request: HttpRequest, slug: str, name: str, number: int) -> HttpResponse:
+    image = get_image(request.user, slug, name, number)
+    try:
+        return thumbnail_response(ensure_thumbnail(image))
+    except (OSError, ValueError) as error:
+        raise Http404("the image's file cannot be read") from error
+
+
+@require_safe
+def statistics(request: HttpRequest, slug: str) -> HttpResponse:
+    page = _statistics_page(request, slug)
+    figures = page.statistics
+    context = {
+        "page": page,
+        "rows": [(fact_title(row.label), row) for row in figures.rows],
+        "types": [(type_name(row.doc_type), row) for row in figures.types],
+        "charts": {chart.key: chart for chart in statistics_charts(figures, page.dataset.title)},
+    }
+    return render(request, "datasets/documents/statistics.html", context)
+
+
+@require_safe
+def statistics_export(request: HttpRequest, slug: str) -> HttpResponse:
+    """Figures, the table or a chart as a file; `form` chooses which."""
+    refuse_unknown(request, {"form", "release"})
+    page = _statistics_page(request, slug)
+    try:
+        return file_response(statistics_file(page, _export_form(request.GET.get("form", FORMS[0]))))
+    except NothingToDrawError as error:
+        raise Http404("There is nothing to draw.") from error
+
+
+def _statistics_page(request: HttpRequest, slug: str) -> StatisticsPage:
+    dataset = get_dataset(request.user, slug)
+    try:
+        return statistics_page(request.user, dataset, request.GET.get("release", ""))
+    except Release.DoesNotExist as error:
+        raise Http404("There is no such release.") from error
+
+
+def _export_form(wanted: str) -> Form:
+    for form in FORMS:
+        if form == wanted:
+            return form
+    raise Http404(f"There is no form of this name; there are {', '.join(FORMS)}.")
+
+
+@organiser_required
+def tasks(request: UserRequest, slug: str) -> HttpResponse:
+    dataset = get_dataset(request.user, slug)
+    context = {"dataset": dataset, "page": task_list(dataset, page=request.GET.get("page", "1"))}
+    return render(request, "datasets/documents/tasks.html", context)
+
+
+@organiser_required
+def task(request: UserRequest, slug: str, pk: int) -> HttpResponse:
+    """The report; asked for by htmx, only the part that changes while the task runs."""
+    task = get_task(slug, pk)
+    template = "datasets/documents/task.html"
+    if request.headers.get("HX-Request"):
+        template += "#report"
+    context = {"task": task, "view": task_page(task, page=request.GET.get("page", "1"))}
+    response = render(request, template, context)
+    response["Vary"] = "HX-Request, Cookie"
+    return response
+
+
+@organiser_required
+@require_POST
+def cancel(request: UserRequest, slug: str, pk: int) -> HttpResponse:
+    task = get_task(slug, pk)
+    if task.is_finished:
+        messages.info(request, "The task had ended already.")
+    else:
+        cancel_task(task=task, actor=request.user)
+        messages.info(request, "The task stops. What it has done so far stays.")
+    return redirect(task)

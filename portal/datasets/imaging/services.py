@@ -1,0 +1,320 @@
+"""Page images in the database: storing a picture, rendering a dataset's pages, uploading by hand.
+
+Rendering is a task: every document is written in a transaction of its own, together with how far
+the task is, so that a killed one goes on behind the last document.
+
+What a release holds of a document stays as it is. A document has one version: a change that
+would show other images under the same release is refused, wherever it comes from.
+"""
+
+import hashlib
+import io
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from django.conf import settings
+from django.core.files.base import ContentFile
+from django.db import transaction
+from django.db.models import Exists, OuterRef, QuerySet
+
+from portal.accounts.models import User
+from portal.audit.models import record_event
+from portal.datasets.dataset_tasks import (
+    OptionsError,
+    Steps,
+    TaskError,
+    TaskReport,
+    refuse_others,
+    start_task,
+)
+from portal.datasets.models import (
+    Dataset,
+    DatasetTask,
+    Document,
+    DocumentContent,
+    PageImage,
+    ReleaseItem,
+    TextBoxes,
+)
+from portal.datasets.models.documents import image_path, thumbnail_path
+
+from .pictures import Picture
+from .renderer import Limits, NoBrowserError, Rendered, RenderedImage, Renderer, RenderingError
+
+
+def release_reason(document: Document) -> str:
+    """Why the document's images cannot change; empty while no release holds it.
+
+    To be asked with the document's row locked, as freezing locks it too.
+    """
+    items = document.release_items.select_related("release").order_by("release__pk")
+    versions = [item.release.version for item in items.defer("gold", "facts", "pinned")]
+    if not versions:
+        return ""
+    return (
+        f"a release holds this document as it is ({', '.join(versions)}) and never changes; import"
+        " the page under another name and use that in the next release"
+    )
+
+
+def is_pinned(document: Document, sha256s: Sequence[str]) -> bool:
+    """Whether every release that holds the document has exactly these images, in this order."""
+    pinned = document.release_items.values_list("pinned", flat=True)
+    return all(
+        pins is not None and [image["sha256"] for image in pins["images"]] == list(sha256s)
+        for pins in pinned
+    )
+
+
+def store_picture(document: Document, picture: Picture, number: int = 1) -> PageImage:
+    """Stores an image under its content's hash; a file cut off by a kill is replaced."""
+    image = PageImage(
+        document=document,
+        number=number,
+        width=picture.width,
+        height=picture.height,
+        sha256=picture.sha256,
+    )
+    storage = image.file.storage
+    path = image_path(image, f"page{picture.suffix}")
+    if storage.exists(path) and storage.size(path) != len(picture.data):
+        storage.delete(path)
+    if not storage.exists(path):
+        path = storage.save(path, ContentFile(picture.data))
+    image.file.name = path
+    image.save()
+    return image
+
+
+# Documents read at once; their HTML is read one by one.
+_AT_ONCE = 200
+AFTER = "after"
+
+
+class ImageRefusedError(Exception):
+    """Why an image is not taken for a document. The message is for people."""
+
+
+def check_options(options: Mapping[str, Any]) -> dict[str, Any]:
+    """`again`: whether documents whose images were rendered here are rendered once more."""
+    refuse_others(options, {"again"})
+    again = options.get("again", False)
+    if not isinstance(again, bool):
+        raise OptionsError("again is true or false")
+    return {"again": again}
+
+
+def start_rendering(*, dataset: Dataset, again: bool, actor: User | None) -> DatasetTask:
+    """Queues the rendering of all documents without an image, or gives the one under way."""
+    return start_task(
+        dataset=dataset, kind=DatasetTask.Kind.RENDER, options={"again": again}, actor=actor
+    )
+
+
+def documents_to_render(dataset: Dataset, *, again: bool) -> QuerySet[Document]:
+    """Pages without an image; with `again` those, too, whose images were all rendered here.
+
+    What a release shows of a document stays: its images, and that it has none.
+    """
+    frozen = ReleaseItem.objects.filter(document=OuterRef("pk"))
+    return _without_images(dataset, again=again).filter(~Exists(frozen)).order_by("pk")
+
+
+def _without_images(dataset: Dataset, *, again: bool) -> QuerySet[Document]:
+    images = PageImage.objects.filter(document=OuterRef("pk"))
+    kept = images.filter(is_rendered=False) if again else images
+    return dataset.documents.filter(~Exists(kept), kind=Document.Kind.PAGE)
+
+
+def render_documents(task: DatasetTask, steps: Steps) -> TaskReport | None:
+    """The runner of kind "render". Raises TaskError where there is no Chromium."""
+    report = _report_so_far(task)
+    after = task.report.get(AFTER, 0)
+    again = bool(task.options.get("again"))
+    waiting = documents_to_render(task.dataset, again=again).filter(pk__gt=after)
+    done = sum(report.counts.values()) - report.counts.get("images", 0)
+    pages = _without_images(task.dataset, again=False)
+    released = pages.filter(release_items__isnull=False).distinct().count()
+    total = done + waiting.count()
+    steps.progress(done, total)
+    try:
+        with Renderer(settings.CHROMIUM, Limits()) as renderer:
+            while batch := list(waiting.filter(pk__gt=after)[:_AT_ONCE]):
+                for document in batch:
+                    if steps.stop():
+                        return None
+                    _render_one(renderer, task, document, report)
+                    after, done = document.pk, done + 1
+                    steps.progress(done, max(total, done))
+    except NoBrowserError as error:
+        raise TaskError(str(error)) from error
+    if released:
+        report.count("released documents without an image, left as they are", released)
+    return report
+
+
+def _report_so_far(task: DatasetTask) -> TaskReport:
+    kept = task.report
+    return TaskReport(
+        dict(kept.get("counts", {})), list(kept.get("faults", [])), kept.get("faults_left_out", 0)
+    )
+
+
+def _render_one(
+    renderer: Renderer, task: DatasetTask, document: Document, report: TaskReport
+) -> None:
+    content = DocumentContent.objects.get(pk=document.pk)
+    rendered = None
+    try:
+        rendered = renderer.render(content.html, content.text)
+    except RenderingError as error:
+        report.fault(document.name, error.code, error.reason)
+    with transaction.atomic():
+        if rendered is None:
+            report.count("documents refused")
+        elif _store(document, rendered):
+            report.count("documents rendered")
+            report.count("images", len(rendered.images))
+        else:
+            report.count("documents that got another image meanwhile")
+        kept = report.as_json() | {AFTER: document.pk}
+        DatasetTask.objects.filter(pk=task.pk).update(report=kept)
+
+
+def _store(document: Document, rendered: Rendered) -> bool:
+    """Replaces rendered images; False if an image from elsewhere or a release came meanwhile."""
+    Document.objects.select_for_update().get(pk=document.pk)
+    stored = list(document.images.all())
+    if release_reason(document) or any(not image.is_rendered for image in stored):
+        return False
+    document.images.all().delete()
+    for number, image in enumerate(rendered.images, start=1):
+        _store_image(document, image, number, rendered.similarity)
+    used = {hashlib.sha256(image.png).hexdigest() for image in rendered.images}
+    for old in stored:
+        if old.sha256 not in used:
+            transaction.on_commit(partial(_forget_files, old))
+    return True
+
+
+def _store_image(document: Document, image: RenderedImage, number: int, similarity: float) -> None:
+    digest = hashlib.sha256(image.png).hexdigest()
+    picture = Picture(image.png, image.width, image.height, ".png", digest)
+    stored = store_picture(document, picture, number)
+    stored.is_rendered = True
+    stored.text_similarity = similarity
+    stored.thumbnail.name = store_thumbnail(stored, image.thumbnail)
+    stored.save(update_fields=["is_rendered", "text_similarity", "thumbnail"])
+    TextBoxes.objects.create(image=stored, boxes=image.boxes)
+
+
+def _forget_files(image: PageImage) -> None:
+    """Removes the files of a deleted image that no other image shares."""
+    if PageImage.objects.filter(file=image.file.name).exists():
+        return
+    for file in (image.file, image.thumbnail):
+        if file:
+            file.storage.delete(str(file.name))
+
+
+def store_thumbnail(image: PageImage, data: bytes) -> str:
+    """Stores a WebP under the hash of its image's content; gives its path."""
+    storage = image.thumbnail.storage
+    path = thumbnail_path(image, "")
+    if storage.exists(path) and storage.size(path) != len(data):
+        storage.delete(path)
+    return path if storage.exists(path) else str(storage.save(path, ContentFile(data)))
+
+
+def ensure_thumbnail(image: PageImage) -> bytes:
+    """The image's thumbnail, made by the first request for it.
+
+    Raises OSError or ValueError where the image's file is gone or damaged.
+    """
+    if image.thumbnail:
+        try:
+            with image.thumbnail.open("rb") as file:
+                stored: bytes = file.read()
+                return stored
+        except OSError:
+            pass  # made anew
+    from .pictures import thumbnail_of
+
+    with image.file.open("rb") as file:
+        data = thumbnail_of(io.BytesIO(file.read()))
+    PageImage.objects.filter(pk=image.pk).update(thumbnail=store_thumbnail(image, data))
+    return data
+
+
+@transaction.atomic
+def add_image(
+    *, document: Document, picture: Picture, replaces: int | None = None, actor: User | None
+) -> PageImage:
+    """Adds an uploaded image behind those that are there, or puts it in the place of number
+    `replaces`.
+
+    Raises ImageRefusedError for a released document, for an image that the document has already,
+    and for one beside images that were rendered here: those show the whole document.
+    """
+    Document.objects.select_for_update().get(pk=document.pk)
+    images = list(document.images.all())
+    if reason := release_reason(document):
+        raise ImageRefusedError(reason)
+    if any(image.sha256 == picture.sha256 for image in images):
+        raise ImageRefusedError("the document has this image already")
+    if any(image.is_rendered for image in images):
+        raise ImageRefusedError(
+            "the document has images that were rendered here and show all of it; remove them first"
+        )
+    if replaces is not None:
+        return _replace_image(document, images, picture, replaces, actor)
+    number = max((image.number for image in images), default=0) + 1
+    stored = store_picture(document, picture, number)
+    record_event(verb="add_page_image", subject=stored, actor=actor, document=document.name)
+    return stored
+
+
+def _replace_image(
+    document: Document,
+    images: Sequence[PageImage],
+    picture: Picture,
+    number: int,
+    actor: User | None,
+) -> PageImage:
+    if document.kind == Document.Kind.PICTURE:
+        raise ImageRefusedError("a picture is its images; import the other one under another name")
+    old = next((image for image in images if image.number == number), None)
+    if old is None:
+        raise ImageRefusedError(f"the document has no image {number}")
+    old.delete()
+    stored = store_picture(document, picture, number)
+    transaction.on_commit(partial(_forget_files, old))
+    record_event(
+        verb="replace_page_image",
+        subject=stored,
+        actor=actor,
+        document=document.name,
+        before=old.sha256,
+    )
+    return stored
+
+
+@transaction.atomic
+def remove_rendered_images(*, document: Document, actor: User | None) -> int:
+    """Removes what was rendered here, to make place for an uploaded image; how many they were.
+
+    Raises ImageRefusedError for a released document: its images are what models were shown.
+    """
+    Document.objects.select_for_update().get(pk=document.pk)
+    if reason := release_reason(document):
+        raise ImageRefusedError(reason)
+    rendered = list(document.images.filter(is_rendered=True))
+    document.images.filter(is_rendered=True).delete()
+    for image in rendered:
+        transaction.on_commit(partial(_forget_files, image))
+    if rendered:
+        record_event(
+            verb="remove_rendered_images", subject=document, actor=actor, images=len(rendered)
+        )
+    return len(rendered)

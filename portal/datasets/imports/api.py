@@ -1,0 +1,215 @@
+"""Endpoints of imports, for organisers."""
+
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.http import HttpResponseBase
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers, status
+from rest_framework.generics import GenericAPIView
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from portal.accounts.access import IsOrganiser
+from portal.datasets.access import actor_of, get_dataset, get_import
+from portal.datasets.models import Document, ImportItem, ImportRun
+from portal.files.uploads import upload_limit_message, was_too_large
+from portal.web.api import PlainMultiPartParser
+
+from .layouts import BENCHMARKS
+from .selectors import MEDIA_TYPES, ImportReport, LeftOut, import_report
+from .services import cancel_import, start_import
+from .views import check_upload, report_file_response
+
+
+class UploadSerializer(serializers.Serializer[Any]):
+    form = serializers.ChoiceField(
+        choices=ImportRun.Form.choices,
+        default=ImportRun.Form.PAGES,
+        help_text="The layout of the file.",
+    )
+    file = serializers.FileField(
+        help_text="A ZIP in the layout, or a single file where the layout takes one."
+    )
+    benchmark = serializers.ChoiceField(
+        choices=BENCHMARKS,
+        required=False,
+        allow_blank=True,
+        default="",
+        help_text="Of `parquet` alone: the benchmark that the rows are gold of.",
+    )
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        try:
+            check_upload(attrs["file"], attrs["form"], attrs["benchmark"])
+        except ValidationError as error:
+            raise serializers.ValidationError({"file": error.messages}) from error
+        return attrs
+
+
+class ImportRunSerializer(serializers.ModelSerializer[ImportRun]):
+    class Meta:
+        model = ImportRun
+        fields = [
+            "id",
+            "form",
+            "source_name",
+            "state",
+            "total",
+            "ignored",
+            "error",
+            "created_at",
+            "finished_at",
+        ]
+
+
+class LeftOutSerializer(serializers.Serializer[LeftOut]):
+    """Files that an import did not read: their folder, how many they are, and what to do."""
+
+    folder = serializers.CharField()
+    files = serializers.IntegerField()
+    hint = serializers.CharField()
+
+
+class ImportReportSerializer(serializers.Serializer[ImportReport]):
+    """An import as far as it is: `done` of `total`, and rows per outcome.
+
+    Counted are files in pages/; of the other layouts the rows of the report, of which the total is
+    0 until all is read.
+    """
+
+    id = serializers.IntegerField(source="run.pk")
+    form = serializers.ChoiceField(choices=ImportRun.Form.choices, source="run.form")
+    source_name = serializers.CharField(source="run.source_name")
+    state = serializers.ChoiceField(choices=ImportRun.State.choices, source="run.state")
+    done = serializers.IntegerField()
+    total = serializers.IntegerField()
+    outcomes = serializers.SerializerMethodField()
+    ignored = serializers.DictField(
+        child=serializers.IntegerField(),
+        source="run.ignored",
+        help_text="How many files the import did not read, by folder.",
+    )
+    left_out = LeftOutSerializer(many=True, help_text="The same with a hint for each folder.")
+    error = serializers.CharField(source="run.error", help_text="Why the import failed.")
+    trouble = serializers.CharField(help_text="Why it waits to be tried again.")
+    created_at = serializers.DateTimeField(source="run.created_at")
+    finished_at = serializers.DateTimeField(source="run.finished_at", allow_null=True)
+
+    def get_outcomes(self, report: ImportReport) -> dict[str, int]:
+        return {row.label: row.count for row in report.outcomes if row.value}
+
+
+class ImportItemSerializer(serializers.ModelSerializer[ImportItem]):
+    document = serializers.SlugRelatedField[Document](
+        slug_field="name", read_only=True, allow_null=True
+    )
+
+    class Meta:
+        model = ImportItem
+        fields = ["name", "outcome", "code", "reason", "document"]
+
+
+class ItemQuerySerializer(serializers.Serializer[Any]):
+    outcome = serializers.ChoiceField(
+        choices=ImportItem.Outcome.choices, required=False, default=""
+    )
+
+
+class ItemsFileQuerySerializer(ItemQuerySerializer):
+    # Not `format`, which the framework reads itself.
+    file = serializers.ChoiceField(choices=list(MEDIA_TYPES), required=False, default="csv")
+
+
+class ImportList(GenericAPIView[ImportRun]):
+    """The imports into a dataset, newest first; a new one begins with an upload in any layout."""
+
+    queryset = ImportRun.objects.none()
+    serializer_class = ImportRunSerializer
+    permission_classes = [IsOrganiser]
+    parser_classes = [PlainMultiPartParser]
+
+    @extend_schema(responses=ImportRunSerializer(many=True))
+    def get(self, request: Request, slug: str) -> Response:
+        runs = get_dataset(request.user, slug).imports.all()
+        page = self.paginate_queryset(runs)
+        return self.get_paginated_response(self.get_serializer(page, many=True).data)
+
+    @extend_schema(request=UploadSerializer, responses={202: ImportReportSerializer})
+    def post(self, request: Request, slug: str) -> Response:
+        dataset = get_dataset(request.user, slug)
+        upload = UploadSerializer(data=request.data)
+        if was_too_large(request):
+            message = {"file": [upload_limit_message()]}
+            return Response(message, status=status.HTTP_413_REQUEST_ENTITY_TOO_LARGE)
+        upload.is_valid(raise_exception=True)
+        file = upload.validated_data["file"]
+        run = start_import(
+            dataset=dataset,
+            upload=file,
+            source_name=file.name,
+            actor=actor_of(request),
+            form=upload.validated_data["form"],
+            benchmark=upload.validated_data["benchmark"],
+        )
+        return Response(ImportReportSerializer(import_report(run)).data, status.HTTP_202_ACCEPTED)
+
+
+class ImportDetail(APIView):
+    """How far an import is, and how many files were taken and refused."""
+
+    permission_classes = [IsOrganiser]
+
+    @extend_schema(responses=ImportReportSerializer)
+    def get(self, _: Request, slug: str, pk: int) -> Response:
+        return Response(ImportReportSerializer(import_report(get_import(slug, pk))).data)
+
+
+class ImportItems(GenericAPIView[ImportItem]):
+    """What became of each file."""
+
+    queryset = ImportItem.objects.none()
+    serializer_class = ImportItemSerializer
+    permission_classes = [IsOrganiser]
+
+    @extend_schema(parameters=[ItemQuerySerializer], responses=ImportItemSerializer(many=True))
+    def get(self, request: Request, slug: str, pk: int) -> Response:
+        wanted = ItemQuerySerializer(data=request.query_params)
+        wanted.is_valid(raise_exception=True)
+        items = get_import(slug, pk).items.select_related("document")
+        if outcome := wanted.validated_data["outcome"]:
+            items = items.filter(outcome=outcome)
+        page = self.paginate_queryset(items)
+        return self.get_paginated_response(self.get_serializer(page, many=True).data)
+
+
+class ImportItemsDownload(APIView):
+    """What became of each file, all in one: CSV or JSON Lines."""
+
+    permission_classes = [IsOrganiser]
+
+    @extend_schema(
+        parameters=[ItemsFileQuerySerializer],
+        responses={
+            (200, "text/csv"): OpenApiTypes.BINARY,
+            (200, "application/x-ndjson"): OpenApiTypes.BINARY,
+        },
+    )
+    def get(self, request: Request, slug: str, pk: int) -> HttpResponseBase:
+        wanted = ItemsFileQuerySerializer(data=request.query_params)
+        wanted.is_valid(raise_exception=True)
+        asked = wanted.validated_data
+        return report_file_response(get_import(slug, pk), asked["file"], asked["outcome"])
+
+
+class ImportCancel(APIView):
+    """Stops an import; what it has imported stays."""
+
+    permission_classes = [IsOrganiser]
+
+    @extend_schema(request=None, responses=ImportReportSerializer)
+    def post(self, request: Request, slug: str, pk: int) -> Response:
+        cancel_import(run=get_import(slug, pk), actor=actor_of(request))
+        return Response(ImportReportSerializer(import_report(get_import(slug, pk))).data)

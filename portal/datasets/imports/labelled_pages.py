@@ -1,0 +1,448 @@
+"""Pages with labelled facts: gold HTML, FinCriticalED as published, exports of Label Studio.
+
+Gold HTML has inline fact tags. It is a folder or ZIP of `ID.html`, or lines `{"id", "html"}`. A
+ZIP or folder may keep the pages under `gold/` or one folder deep, as exported releases do.
+
+FinCriticalED is a CSV or Parquet table with the page's HTML in `matched_html` and its picture,
+if any, in `image_path`, `image` or `data.image`: embedded, in base64, or as a path into the
+source. Published predictions and gold name a page by its row, counted from 0, so that a row
+without `id` is named by that number. Gold is a page with fact tags: `ID.html`, or as published
+`gold_ID.txt`, in a folder whose name holds `gold`; or JSON Lines of `{"id", "html"}` in a file
+whose name does.
+
+Label Studio exports a list of tasks, each a page with the annotations of people. The page is the
+HTML in the task; a task that names its page by URL alone is refused. Of its annotations the
+ground truth is kept as gold, or the only one; among several without a ground truth no one has
+decided yet, so that none is.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path, PurePosixPath
+from typing import IO, Any
+
+from portal.facts import (
+    KNOWN_LABELS,
+    Canonical,
+    Page,
+    ReadingError,
+    RefusedHtml,
+    SourcePage,
+    Span,
+    TagError,
+    Task,
+    TaskAnnotation,
+    canonicalise,
+    decode_html,
+    place_regions,
+    read_tags,
+    read_tasks,
+    write_tags,
+)
+from portal.files.archives import ArchiveFault, ArchiveLimits, Member, open_archive
+
+from .items import (
+    ItemError,
+    JsonError,
+    PicturePaths,
+    SourceItem,
+    SourceItems,
+    check_plain,
+    described,
+    item_name,
+    read_object,
+)
+from .opening import (
+    PAGE_SUFFIXES,
+    Refusal,
+    Source,
+    SourceFiles,
+    bounded_lines,
+    open_source,
+    printable,
+)
+from .tables import TableRow, json_items, pictures_of, read_csv, read_parquet_rows, refused
+
+# Characters shown of each side where two texts part.
+EXCERPT = 30
+
+
+@dataclass(frozen=True)
+class GoldPage:
+    """One page as it came; `where` is its file, or file and line."""
+
+    where: str
+    name: str
+    html: str
+
+
+@dataclass(frozen=True)
+class GoldFault:
+    """What could not be read, with the file and line."""
+
+    message: str
+
+
+def read_gold_pages(path: Path, limits: ArchiveLimits) -> Iterator[GoldPage | GoldFault]:
+    """Yields the pages one by one, and a fault for each that cannot be read.
+
+    Raises ArchiveFault when the source as a whole is unusable.
+    """
+    if path.is_dir() or path.suffix.lower() == ".zip":
+        yield from _from_archive(path, limits)
+    elif path.name.lower().endswith((".jsonl", ".jsonl.gz")):
+        yield from _from_lines(path, limits)
+    else:
+        message = f"{path.name}: gold is a folder, a .zip, a .jsonl or a .jsonl.gz"
+        raise ArchiveFault("not_gold", message)
+
+
+def _from_archive(path: Path, limits: ArchiveLimits) -> Iterator[GoldPage | GoldFault]:
+    with open_archive(path, limits) as archive:
+        for member in _gold_members(archive.members()):
+            where = printable(member)
+            try:
+                html = decode_html(archive.read(member))
+            except ArchiveFault as fault:
+                yield GoldFault(str(fault))
+            except RefusedHtml as fault:
+                yield GoldFault(f"{where}: {fault.reason}")
+            else:
+                yield GoldPage(where, PurePosixPath(member).stem, html)
+
+
+def _gold_members(members: Sequence[Member]) -> list[str]:
+    """The pages of the one folder that holds them: `gold/` if there is one, else the only one."""
+    by_folder: dict[str, list[str]] = {}
+    for member in members:
+        path = PurePosixPath(member.name)
+        if path.suffix.lower() in PAGE_SUFFIXES and len(path.parts) <= 3:
+            by_folder.setdefault(str(path.parent), []).append(member.name)
+    gold = [folder for folder in by_folder if PurePosixPath(folder).name == "gold"]
+    folders = gold or (["."] if "." in by_folder else list(by_folder))
+    if len(folders) != 1:
+        found = ", ".join(printable(folder) for folder in sorted(folders)[:5]) or "none"
+        message = f"the gold pages ID.html must lie in one folder; found {found}"
+        raise ArchiveFault("no_gold", message)
+    return sorted(by_folder[folders[0]])
+
+
+def _from_lines(path: Path, limits: ArchiveLimits) -> Iterator[GoldPage | GoldFault]:
+    with path.open("rb") as file:
+        for number, line in bounded_lines(file, path.name, limits):
+            if line.strip():
+                yield _read_line(f"{path.name}:{number}", line)
+
+
+def _read_line(where: str, line: bytes) -> GoldPage | GoldFault:
+    try:
+        return _page(where, json.loads(line.decode("utf-8")))
+    except UnicodeDecodeError as error:
+        return GoldFault(f"{where}: not UTF-8 at byte {error.start + 1} of the line")
+    except (ValueError, RecursionError) as error:
+        return GoldFault(f"{where}: not a line of gold: {error}")
+
+
+def _page(where: str, line: object) -> GoldPage:
+    if not isinstance(line, dict):
+        raise ValueError("it must be a JSON object")
+    for key in ("id", "html"):
+        if not isinstance(line.get(key), str):
+            raise ValueError(f"{key} is missing or not a text")
+    return GoldPage(where, line["id"], line["html"])
+
+
+def gold_difference(html: str, page: Canonical) -> str:
+    """Why gold with tags is not the page `page` and tags, in a sentence; empty when it is.
+
+    Where the text is the same, markup that differs does no harm: offsets live in the text.
+    """
+    try:
+        tagged = read_tags(html, KNOWN_LABELS)
+    except (TagError, RefusedHtml) as error:
+        return str(error)
+    if tagged.canonical.text_sha256 == page.text_sha256:
+        return ""
+    place = where_texts_part(tagged.canonical.text, page.text)
+    return f"without its tags the gold is not the page: {place}"
+
+
+def where_texts_part(text: str, other: str) -> str:
+    """The first place where two texts that differ do, for people: `text` is what came."""
+    shorter = min(len(text), len(other))
+    at = next((i for i in range(shorter) if text[i] != other[i]), shorter)
+    return (
+        f"at character {at} it reads {text[at : at + EXCERPT]!r}, the document"
+        f" {other[at : at + EXCERPT]!r}"
+    )
+
+
+FINCRITICALED = "fincriticaled"
+_HTML = "matched_html"
+_PICTURES = ("image_path", "image", "data.image")
+# pandas writes its index without a name, and reads it back as the second.
+_IDS = ("id", "", "Unnamed: 0")
+_GOLD_PREFIX = "gold_"
+_DESCRIBED_COLUMNS = frozenset(
+    {"doc_type", "company", "form_type", "fiscal_year", "source_url", "licence"}
+)
+
+
+def read_fincriticaled(source: Source, name: str, limits: ArchiveLimits) -> SourceItems:
+    """The pages of all tables of a source, each with its gold if there is any. Raises ArchiveFault
+    when the source as a whole is unusable.
+    """
+    with open_source(source, name, limits) as files:
+        tables = files.named(".csv", ".csv.gz", ".parquet")
+        if not tables:
+            raise ArchiveFault("no_table", "there is no .csv and no .parquet in it")
+        gold = _Gold(files)
+        paths = PicturePaths(files)
+        for table in tables:
+            with files.open(table) as file:
+                for row in _table_rows(file, table, limits):
+                    yield row if isinstance(row, Refusal) else _row_item(row, gold, paths, limits)
+        yield from gold.left_over()
+
+
+def _table_rows(file: IO[bytes], table: str, limits: ArchiveLimits) -> Iterator[TableRow | Refusal]:
+    shown = printable(table)
+    if table.lower().endswith(".parquet"):
+        return read_parquet_rows(file, shown, limits)
+    return read_csv(file, shown, limits)
+
+
+def _row_item(
+    row: TableRow, gold: "_Gold", paths: PicturePaths, limits: ArchiveLimits
+) -> SourceItem | Refusal:
+    values = dict(row.values)
+    try:
+        html = values.pop(_HTML, None)
+        if not isinstance(html, str):
+            raise ItemError("no_html", f"{_HTML} is missing or not a text")
+        if len(html) > limits.member:
+            raise ItemError("too_large", f"{_HTML} is longer than allowed")
+        given = next((values.pop(key) for key in _IDS if key in values), row.number)
+        name = item_name(str(given))
+        record = gold.of(name)
+        meta = described(_metadata(values))
+    except ItemError as error:
+        return refused(row.where, error)
+    except ValueError as error:
+        return Refusal(row.where, "bad_meta", str(error))
+    faults: list[Refusal] = []
+    pictures = []
+    column = next((key for key in _PICTURES if key in values), None)
+    if column is not None:
+        try:
+            pictures = pictures_of(row, column, paths, limits)
+        except ItemError as error:
+            faults.append(refused(f"{row.where} {column}", error))
+    if isinstance(record, Refusal):
+        faults.append(record)
+    kept = record if isinstance(record, dict) else None
+    return SourceItem(
+        row.where, name, html, tuple(pictures), kept, FINCRITICALED, meta=meta, faults=tuple(faults)
+    )
+
+
+def _metadata(values: dict[str, Any]) -> dict[str, Any]:
+    """The fields that describe a document, and other short ones. Pictures are no metadata."""
+    return {
+        key: value
+        for key, value in values.items()
+        if key in _DESCRIBED_COLUMNS
+        or (key not in _PICTURES and isinstance(value, str | int | float) and _is_short(value))
+    }
+
+
+def _is_short(value: str | float) -> bool:
+    return not isinstance(value, str) or len(value) <= 2_000
+
+
+class _Gold:
+    """The gold by page: read when its page comes, but for lines, of which the places are kept.
+
+    A page's own file wins over a line. Raises ArchiveFault when the lines are too large to keep.
+    """
+
+    def __init__(self, files: SourceFiles) -> None:
+        self._files = files
+        self._members: dict[str, str] = {}
+        self._lines: dict[str, tuple[str, dict[str, Any]]] = {}
+        self._faults: list[Refusal] = []
+        self._used: set[str] = set()
+        for member in files.named(".html", ".htm", ".txt"):
+            path = PurePosixPath(member)
+            if "gold" in path.parent.name.lower():
+                self._members.setdefault(path.stem.removeprefix(_GOLD_PREFIX), member)
+        for member in self._members.values():
+            files.use(member)
+        for member in files.named(".jsonl"):
+            if "gold" in PurePosixPath(member).name.lower():
+                self._read_lines(member)
+
+    def of(self, name: str) -> dict[str, Any] | Refusal | None:
+        """The gold line of a page, why it cannot be read, or None when there is none."""
+        self._used.add(name)
+        member = self._members.get(name)
+        if member is None:
+            return self._lines[name][1] if name in self._lines else None
+        try:
+            return {"id": name, "html": decode_html(self._files.read(member))}
+        except ArchiveFault as fault:
+            return Refusal(printable(member), fault.code, str(fault))
+        except RefusedHtml as fault:
+            return Refusal(printable(member), fault.code, fault.reason)
+
+    def left_over(self) -> Iterator[Refusal]:
+        """Gold that belongs to no page, and lines that could not be read."""
+        yield from self._faults
+        places = {name: where for name, (where, _) in self._lines.items()}
+        places |= {name: printable(member) for name, member in self._members.items()}
+        for name, where in places.items():
+            if name not in self._used:
+                yield Refusal(where, "gold_without_page", f"no table has a page {name!r:.60}")
+
+    def _read_lines(self, member: str) -> None:
+        """Keeps the lines of a file, which is bounded like any that is read whole."""
+        shown = printable(member)
+        lines = bounded_lines(BytesIO(self._files.read(member)), shown, self._files.limits)
+        for number, line in lines:
+            where = f"{shown}:{number}"
+            if not line.strip():
+                continue
+            try:
+                record = _gold_line(line)
+            except JsonError as error:
+                self._faults.append(Refusal(where, "bad_gold", str(error)))
+                continue
+            if record["id"] in self._lines:
+                first = self._lines[record["id"]][0]
+                self._faults.append(Refusal(where, "doubled_gold", f"its id stands in {first}"))
+            else:
+                self._lines[record["id"]] = (where, record)
+
+
+def _gold_line(line: bytes) -> dict[str, Any]:
+    value = read_object(line)
+    name, html = value.get("id"), value.get("html")
+    if not isinstance(name, str | int) or not isinstance(html, str):
+        raise JsonError("id or html is missing or not a text")
+    return {**value, "id": str(name)}
+
+
+_DESCRIBED_KEYS = ("doc_type", "company", "form_type", "fiscal_year", "source_url", "licence")
+_FAULTS_SHOWN = 3
+
+
+def read_labelstudio(source: Source, name: str, limits: ArchiveLimits) -> SourceItems:
+    """One item per task of all `.json` files, in the order of their names. Raises ArchiveFault when
+    the source as a whole is unusable.
+
+    One task is in memory at a time.
+    """
+    with open_source(source, name, limits) as files:
+        exports = files.named(".json")
+        if not exports:
+            raise ArchiveFault("no_json", "there is no .json in it")
+        for export in exports:
+            with files.open(export) as file:
+                yield from _read_export(file, printable(export), limits)
+
+
+def _read_export(file: IO[bytes], shown: str, limits: ArchiveLimits) -> SourceItems:
+    number = 0
+    try:
+        for number, item in enumerate(json_items(file, shown, limits), start=1):
+            where = f"{shown}:task {number}"
+            for task in read_tasks([item]):
+                if isinstance(task, ReadingError):
+                    yield Refusal(where, "bad_task", printable(str(task)))
+                else:
+                    yield _task_item(where, task)
+    except ArchiveFault as fault:
+        reason = f"{fault}; nothing from here on was read"
+        yield Refusal(f"{shown}:task {number + 1}", fault.code, printable(reason))
+
+
+def _task_item(where: str, task: Task) -> SourceItem | Refusal:
+    try:
+        check_plain(dict(task.data))
+        if not task.html:
+            raise ItemError("no_html", "the task holds no HTML; an address alone cannot be read")
+        name = item_name(task.name or f"task_{task.id}")
+        meta = described({key: task.data[key] for key in _DESCRIBED_KEYS if key in task.data})
+    except JsonError as error:
+        return Refusal(where, "bad_value", str(error))
+    except ItemError as error:
+        return refused(where, error)
+    except ValueError as error:
+        return Refusal(where, "bad_meta", str(error))
+    record, faults = None, _left_out(where, task)
+    chosen = _chosen_annotation(task)
+    if chosen is not None:
+        html, fault = _task_gold(where, task, chosen)
+        record = {"id": name, "html": html} if html else None
+        faults += [fault] if fault else []
+    return SourceItem(
+        where,
+        name,
+        task.html,
+        record=record,
+        benchmark=FINCRITICALED,
+        meta=meta,
+        faults=tuple(faults),
+    )
+
+
+def _standing(task: Task) -> list[TaskAnnotation]:
+    return [one for one in task.annotations if not one.is_cancelled]
+
+
+def _chosen_annotation(task: Task) -> TaskAnnotation | None:
+    """The ground truth, or the only annotation."""
+    standing = _standing(task)
+    gold = [one for one in standing if one.is_gold]
+    if len(gold) == 1:
+        return gold[0]
+    return standing[0] if len(standing) == 1 else None
+
+
+def _left_out(where: str, task: Task) -> list[Refusal]:
+    standing = _standing(task)
+    skipped = len(task.annotations) - len(standing)
+    faults = []
+    if skipped:
+        reason = f"{skipped} skipped by their annotators; nothing was taken from them"
+        faults.append(Refusal(f"{where} skipped", "skipped", reason))
+    if len(standing) > 1:
+        if _chosen_annotation(task) is None:
+            reason = f"{len(standing)} annotations and no one ground truth; none was kept as gold"
+        else:
+            reason = f"{len(standing) - 1} annotations beside the ground truth were left out"
+        faults.append(Refusal(f"{where} annotations", "several_annotations", reason))
+    return faults
+
+
+def _task_gold(where: str, task: Task, chosen: TaskAnnotation) -> tuple[str, Refusal | None]:
+    """The page with the annotation's spans as tags; empty, and why, if one of them has no place."""
+    try:
+        canonical = canonicalise(task.html)
+        source = SourcePage(task.html)
+        placement = place_regions(Page(canonical.html), chosen.regions, KNOWN_LABELS, source)
+        spans = [Span(span.start, span.end, span.label) for span in placement.spans]
+        html = write_tags(canonical.html, spans)
+    except RefusedHtml:
+        # The import refuses the page itself, with the same reason.
+        return "", None
+    except (TagError, ValueError) as error:
+        return "", Refusal(f"{where} gold", "gold_not_placed", printable(str(error)))
+    if not placement.unplaced:
+        return html, None
+    count = len(placement.unplaced)
+    notes = "; ".join(str(note) for note in placement.unplaced[:_FAULTS_SHOWN])
+    reason = f"{count} of {len(chosen.regions)} results have no place in the page: {notes}"
+    return "", Refusal(f"{where} gold", "gold_not_placed", printable(reason))

@@ -1,0 +1,422 @@
+"""The layouts of imports: what each is, which files it takes, and its reader.
+
+The layout `pages` has a reader of its own, see `opening`; the others all give SourceItems. The
+readers of CC-OCR, FCMBench and receipts are here too:
+
+CC-OCR as published has index files, and a folder with pictures and labels for each subset. An
+index (`index.json`, or one per track in `index/`) is a list of `{"dataset", "base_dir", "group",
+"op"}`. A `base_dir` holds `label.json`, an object of answers by picture, the pictures in
+`images/`, and often `qa.jsonl` with lines `{"url", "prompt"}`. The same picture may occur in
+several subsets: an item is called `SUBSET__PICTURE`.
+
+FCMBench as published is JSON Lines, and the pictures that the lines name. A line is `{"id",
+"images": [path, …], "question", "response", "task", "subtask", "robustness"}`. The paths begin
+wherever the authors' folder of pictures began. `subtask` begins with `en.` for questions in
+English; the others are Chinese.
+
+Receipts are one JSON file per picture, of the same name, beside it or in a folder of its own.
+The object is either the fields themselves or holds them under `fields`. The benchmark's own
+reader says what of it is gold.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from io import BytesIO
+from itertools import islice
+from pathlib import PurePosixPath
+from typing import Any
+
+from portal.datasets.models.imports import ImportRun
+from portal.files.archives import ArchiveFault, ArchiveLimits
+
+from .filings import FILING_SUFFIXES, read_filings
+from .items import (
+    PICTURE_SUFFIXES,
+    DocumentMeta,
+    ItemError,
+    JsonError,
+    PictureFile,
+    PicturePaths,
+    SourceItem,
+    SourceItems,
+    item_name,
+    read_json,
+    read_object,
+)
+from .labelled_pages import read_fincriticaled, read_labelstudio
+from .opening import (
+    Refusal,
+    Source,
+    SourceFiles,
+    bounded_lines,
+    counted_by_folder,
+    open_source,
+    printable,
+)
+from .tables import MOST_PICTURES, read_parquet, refused
+
+CCOCR = "ccocr"
+_LABELS = "label.json"
+_QUESTIONS = "qa.jsonl"
+_KEYS = ("dataset", "base_dir", "group")
+_LONGEST_NAME = 300
+# Tracks whose op says which kind of answer is meant; elsewhere it tells the part of the track.
+_OPS = {"kie": "kie", "multi_scene_ocr": "ocr", "multi_lan_ocr": "ocr"}
+_PICTURES_ONLY = (".png", ".jpg", ".jpeg")
+
+
+def read_ccocr(source: Source, name: str, limits: ArchiveLimits) -> SourceItems:
+    """One item per label, in the order of the indexes. Raises ArchiveFault when the source as a
+    whole is unusable.
+    """
+    with open_source(source, name, limits) as files:
+        objects = files.named(".json")
+        labels = {path for path in objects if PurePosixPath(path).name == _LABELS}
+        indexes = [path for path in objects if _is_index(path)]
+        if not indexes or not labels:
+            missing = _LABELS if indexes else "index.json"
+            raise ArchiveFault("no_index", f"there is no {missing} in it")
+        paths = PicturePaths(files)
+        for index in indexes:
+            yield from _read_index(files, index, labels, paths)
+
+
+def _is_index(path: str) -> bool:
+    plain = PurePosixPath(path)
+    return plain.name == "index.json" or plain.parent.name == "index"
+
+
+def _read_index(
+    files: SourceFiles, name: str, labels: set[str], paths: PicturePaths
+) -> SourceItems:
+    shown = printable(name)
+    try:
+        entries = read_json(files.read(name))
+    except JsonError as error:
+        yield Refusal(f"{shown}:{error.line}", "bad_json", str(error))
+        return
+    except ArchiveFault as fault:
+        yield Refusal(shown, fault.code, str(fault))
+        return
+    if not isinstance(entries, list):
+        yield Refusal(shown, "bad_index", "not a list of subsets")
+        return
+    for number, entry in enumerate(entries, start=1):
+        where = f"{shown}:subset {number}"
+        try:
+            folder = _folder(name, entry, labels)
+        except ItemError as error:
+            yield refused(where, error)
+        else:
+            yield from _read_subset(files, entry, folder, paths)
+
+
+def _folder(index: str, entry: Any, labels: set[str]) -> str:
+    """The folder of a subset, which is given from one of those around the index."""
+    if not isinstance(entry, dict):
+        raise ItemError("bad_index", "not an object")
+    for key in _KEYS:
+        value = entry.get(key)
+        if not isinstance(value, str) or not value or len(value) > _LONGEST_NAME:
+            reason = f"{key}: missing, or not a text of at most {_LONGEST_NAME} characters"
+            raise ItemError("bad_index", reason)
+    for around in PurePosixPath(index).parents:
+        folder = str(around / entry["base_dir"])
+        if f"{folder}/{_LABELS}" in labels:
+            return folder
+    raise ItemError("no_labels", f"there is no {entry['base_dir']!r:.100}/{_LABELS}")
+
+
+def _read_subset(
+    files: SourceFiles, entry: dict[str, Any], folder: str, paths: PicturePaths
+) -> SourceItems:
+    member = f"{folder}/{_LABELS}"
+    try:
+        labels = read_object(files.read(member))
+    except JsonError as error:
+        yield Refusal(f"{printable(member)}:{error.line}", "bad_json", str(error))
+        return
+    except ArchiveFault as fault:
+        yield Refusal(printable(member), fault.code, str(fault))
+        return
+    prompts: dict[str, str] = {}
+    yield from _read_prompts(files, f"{folder}/{_QUESTIONS}", prompts)
+    for number, (image, answer) in enumerate(labels.items(), start=1):
+        where = f"{printable(member)}:label {number}"
+        try:
+            yield _ccocr_item(where, entry, image, answer, prompts, paths, folder)
+        except ItemError as error:
+            yield refused(where, error)
+
+
+def _ccocr_item(
+    where: str,
+    entry: dict[str, Any],
+    image: str,
+    answer: Any,
+    prompts: dict[str, str],
+    paths: PicturePaths,
+    folder: str,
+) -> SourceItem:
+    subset, track = entry["dataset"], entry["group"]
+    # The published evaluator knows an image by its name without the suffix.
+    stem = image.rpartition(".")[0] if image.lower().endswith(_PICTURES_ONLY) else image
+    record = {"id": stem, "subset": subset, "track": track, "answer": answer}
+    record["op"] = _OPS.get(track, entry.get("op"))
+    return SourceItem(
+        where,
+        item_name(f"{subset}__{stem}"),
+        pictures=(paths.find(image, beside=f"{folder}/images"),),
+        record=record,
+        benchmark=CCOCR,
+        prompt=prompts.get(stem, ""),
+        meta=DocumentMeta(metadata={"subset": subset, "track": track, "part": entry.get("op")}),
+    )
+
+
+def _read_prompts(
+    files: SourceFiles, member: str, prompts: dict[str, str]
+) -> Iterator[SourceItem | Refusal]:
+    """Fills `prompts` by picture, its name without suffix; yields what could not be read."""
+    if member not in files.names:
+        return
+    shown = printable(member)
+    try:
+        data = files.read(member)
+    except ArchiveFault as fault:
+        yield Refusal(shown, fault.code, str(fault))
+        return
+    for number, line in bounded_lines(BytesIO(data), shown, files.limits):
+        if not line.strip():
+            continue
+        try:
+            value = read_object(line)
+            url, prompt = value.get("url"), value.get("prompt")
+            if not isinstance(url, str) or not isinstance(prompt, str):
+                raise JsonError("url or prompt is missing or not a text")
+            prompts[PurePosixPath(url).stem] = prompt
+        except JsonError as error:
+            yield Refusal(f"{shown}:{number}", "bad_json", str(error))
+
+
+FCMBENCH = "fcmbench"
+_FCMBENCH_GOLD = ("id", "task", "subtask", "robustness", "response")
+_LONGEST_PATH = 1_000
+
+
+def read_fcmbench(source: Source, name: str, limits: ArchiveLimits) -> SourceItems:
+    """One item per question. One whose pictures cannot all be found is refused; the rest of a line
+    is the business of the benchmark's own reader. Raises ArchiveFault when the source as a whole is
+    unusable.
+    """
+    with open_source(source, name, limits) as files:
+        tables = files.named(".jsonl", ".jsonl.gz")
+        if not tables:
+            raise ArchiveFault("no_lines", "there is no .jsonl in it")
+        paths = PicturePaths(files)
+        for table in tables:
+            shown = printable(table)
+            with files.open(table) as file:
+                for number, line in bounded_lines(file, shown, limits):
+                    if line.strip():
+                        yield _fcmbench_item(
+                            f"{shown}:{number}", line, table.rpartition("/")[0], paths
+                        )
+
+
+def _fcmbench_item(
+    where: str, line: bytes, folder: str, paths: PicturePaths
+) -> SourceItem | Refusal:
+    try:
+        value = read_object(line)
+        given = value.get("id")
+        if not isinstance(given, str):
+            raise ItemError("bad_name", "id: missing, or not a text")
+        name = item_name(given)
+        pictures = _fcmbench_pictures(value.get("images"), folder, paths)
+        prompt = value.get("question", "")
+        if not isinstance(prompt, str):
+            raise ItemError("bad_value", "question: must be a text")
+    except JsonError as error:
+        return Refusal(where, "bad_json", str(error))
+    except ItemError as error:
+        return refused(where, error)
+    return SourceItem(
+        where,
+        name,
+        pictures=pictures,
+        record={key: value[key] for key in _FCMBENCH_GOLD if key in value},
+        benchmark=FCMBENCH,
+        prompt=prompt,
+        language=_fcmbench_language(value.get("subtask")),
+        meta=DocumentMeta(metadata=_fcmbench_rest(value)),
+    )
+
+
+def _fcmbench_pictures(value: Any, folder: str, paths: PicturePaths) -> tuple[PictureFile, ...]:
+    if isinstance(value, str):
+        value = [value]
+    if not isinstance(value, list) or not value:
+        raise ItemError("no_image", "images: missing, or not a list of paths")
+    if len(value) > MOST_PICTURES:
+        raise ItemError("too_many", f"images: more than {MOST_PICTURES}")
+    for path in value:
+        if not isinstance(path, str) or len(path) > _LONGEST_PATH:
+            reason = f"images: a path is a text of at most {_LONGEST_PATH} characters"
+            raise ItemError("no_image", reason)
+    return tuple(paths.find(path, beside=folder) for path in value)
+
+
+def _fcmbench_language(subtask: Any) -> str:
+    if not isinstance(subtask, str):
+        return ""
+    return "en" if subtask.startswith("en.") else "zh"
+
+
+def _fcmbench_rest(value: dict[str, Any]) -> dict[str, Any]:
+    """All that is neither gold nor asked: the paths as published among it."""
+    return {key: part for key, part in value.items() if key not in (*_FCMBENCH_GOLD, "question")}
+
+
+RECEIPTBENCH = "receiptbench"
+_RECEIPT_ABOUT = ("id", "language", "category", "balanced")
+
+
+def read_receipts(source: Source, name: str, limits: ArchiveLimits) -> SourceItems:
+    """One item per JSON file, in the order of their names; then the pictures that have none.
+    Raises ArchiveFault when the source as a whole is unusable.
+    """
+    with open_source(source, name, limits) as files:
+        objects = files.named(".json")
+        if not objects:
+            raise ArchiveFault("no_json", "there is no .json in it")
+        paths = PicturePaths(files)
+        used: set[str] = set()
+        for member in objects:
+            yield _receipt_item(files, member, paths, used)
+        for picture in files.named(*PICTURE_SUFFIXES):
+            if printable(picture) not in used:
+                files.use(picture)
+                reason = "there is no JSON file of this name"
+                yield Refusal(printable(picture), "image_without_record", reason)
+
+
+def _receipt_item(
+    files: SourceFiles, member: str, paths: PicturePaths, used: set[str]
+) -> SourceItem | Refusal:
+    shown = printable(member)
+    path = PurePosixPath(member)
+    try:
+        name = item_name(path.stem)
+        value = read_object(files.read(member))
+        picture = paths.find(path.stem, beside=path.parent.as_posix())
+    except JsonError as error:
+        return Refusal(f"{shown}:{error.line}", "bad_json", str(error))
+    except ArchiveFault as fault:
+        return Refusal(shown, fault.code, str(fault))
+    except ItemError as error:
+        return refused(shown, error)
+    used.add(picture.shown)
+    language = value.get("language")
+    return SourceItem(
+        shown,
+        name,
+        pictures=(picture,),
+        record={"id": name, **_receipt_record(value)},
+        benchmark=RECEIPTBENCH,
+        language=_receipt_language(language),
+        meta=DocumentMeta(metadata={}),
+    )
+
+
+def _receipt_record(value: dict[str, Any]) -> dict[str, Any]:
+    """The object as a line of gold, but for its id: a document is called as its files are."""
+    about = {key: value[key] for key in _RECEIPT_ABOUT if key in value and key != "id"}
+    if "fields" in value:
+        return {**about, "fields": value["fields"]}
+    return {
+        **about,
+        "fields": {key: part for key, part in value.items() if key not in _RECEIPT_ABOUT},
+    }
+
+
+def _receipt_language(value: Any) -> str:
+    """A tag such as `en`; the names of languages in words stay in the record alone."""
+    is_tag = isinstance(value, str) and len(value) <= 12 and value.isascii()
+    return value if is_tag and value[:2].islower() and value[2:3] in ("", "-") else ""
+
+
+Form = ImportRun.Form
+
+# Benchmarks that the rows of a Parquet file may be the gold of.
+BENCHMARKS = ("fincriticaled", "fcmbench", "ccocr", "receiptbench")
+
+
+@dataclass(frozen=True)
+class FormSource:
+    """A layout: `suffixes` of the files it reads, and of these `alone` those that may be uploaded
+    without a ZIP around them.
+    """
+
+    read: Callable[[Source, str, ArchiveLimits], SourceItems]
+    suffixes: tuple[str, ...]
+    alone: tuple[str, ...]
+
+
+_TABLES = (".csv", ".csv.gz", ".parquet")
+READERS: dict[str, FormSource] = {
+    Form.FILING: FormSource(read_filings, FILING_SUFFIXES, FILING_SUFFIXES),
+    Form.FINCRITICALED: FormSource(
+        read_fincriticaled,
+        (*_TABLES, ".jsonl", ".html", ".htm", ".txt", *PICTURE_SUFFIXES),
+        _TABLES,
+    ),
+    Form.LABEL_STUDIO: FormSource(read_labelstudio, (".json",), (".json",)),
+    Form.FCMBENCH: FormSource(read_fcmbench, (".jsonl", ".jsonl.gz", *PICTURE_SUFFIXES), ()),
+    Form.CCOCR: FormSource(read_ccocr, (".json", ".jsonl", *PICTURE_SUFFIXES), ()),
+    Form.RECEIPTS: FormSource(read_receipts, (".json", *PICTURE_SUFFIXES), ()),
+    Form.PARQUET: FormSource(read_parquet, (".parquet", *PICTURE_SUFFIXES), (".parquet",)),
+}
+
+
+def suffixes_alone(form: str) -> tuple[str, ...]:
+    """The endings of files that a layout takes as they are; all take a `.zip`."""
+    return (".zip", *READERS[form].alone) if form in READERS else (".zip",)
+
+
+def read_items(
+    form: str, source: Source, name: str, limits: ArchiveLimits, *, benchmark: str = ""
+) -> SourceItems:
+    """The items of a source in the layout `form`, one at a time. `name` is what it was called.
+    `benchmark` counts for Parquet alone. Raises ArchiveFault when the source as a whole is
+    unusable.
+    """
+    if form == Form.PARQUET:
+        return read_parquet(source, name, limits, benchmark=benchmark)
+    return READERS[form].read(source, name, limits)
+
+
+def check_items(
+    form: str, source: Source, name: str, limits: ArchiveLimits, *, benchmark: str = ""
+) -> None:
+    """Raises ArchiveFault for a source of which nothing at all could be taken, as far as its first
+    two items tell: whatever else is wrong, the report names.
+    """
+    with closing(read_items(form, source, name, limits, benchmark=benchmark)) as items:
+        first = list(islice(items, 2))
+    if not first:
+        raise ArchiveFault("empty", "there is nothing to import in it")
+    if len(first) == 1 and isinstance(first[0], Refusal):
+        raise ArchiveFault(first[0].code, f"{first[0].name}: {first[0].reason}")
+
+
+def left_alone(form: str, source: Source, name: str, limits: ArchiveLimits) -> dict[str, int]:
+    """The files of a source whose endings are no part of its layout, counted by folder: what is
+    known before anything is read. Raises ArchiveFault.
+    """
+    suffixes = READERS[form].suffixes
+    with open_source(source, name, limits) as files:
+        known = set(files.named(*suffixes))
+        others = [file for file in files.names if file not in known]
+        return counted_by_folder(others, among=files.names)

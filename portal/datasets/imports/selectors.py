@@ -1,0 +1,209 @@
+"""The report of an import: as a page, and as a CSV or JSON Lines file, row by row.
+
+`left_out` says which files of a source the import did not read: how many in which folder, and
+what to do.
+"""
+
+import csv
+import io
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from django.core.paginator import Page, Paginator
+from django.db.models import Count
+
+from portal.datasets.models import ImportItem, ImportRun
+from portal.files.tables import spreadsheet_text
+from portal.jobs.models import Job
+
+from .items import PICTURE_SUFFIXES
+
+Form = ImportRun.Form
+
+_GOLD = (
+    "To use it as gold, choose “File of gold” when you freeze a release (or manage.py"
+    " freeze_release SLUG --gold PATH), or import it into a campaign under “In and out”."
+)
+_PREDICTIONS = "Submit predictions to a leaderboard."
+_LABELS = "To use labels, import them into a campaign under “In and out”."
+_NESTED = "Only files that lie directly in pages/ and images/ are read."
+_PICTURES = "Nothing that was read names these pictures."
+_PAGES = "To import pages, put them in pages/ and choose the layout “pages”."
+_OTHERWISE = "This layout does not read it: choose another layout, or leave it out of the archive."
+# The first that a folder's or file's name holds decides.
+_HINTS = (
+    ("gold", _GOLD),
+    ("pred", _PREDICTIONS),
+    ("submission", _PREDICTIONS),
+    ("label", _LABELS),
+    ("annotation", _LABELS),
+    ("image", _PICTURES),
+    ("picture", _PICTURES),
+    ("page", _PAGES),
+)
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A folder, or a file outside all folders: how many files of it were not read."""
+
+    folder: str
+    files: int
+    hint: str
+
+
+def left_out(ignored: Mapping[str, int], form: str) -> list[LeftOut]:
+    """What an import left out, with a hint for each folder. `ignored` is that of its run."""
+    return [LeftOut(folder, files, _hint(folder, form)) for folder, files in ignored.items()]
+
+
+def _hint(folder: str, form: str) -> str:
+    name = folder.rstrip("/").rpartition("/")[2].lower()
+    if form == Form.PAGES and name in {"pages", "images"}:
+        return _NESTED
+    if name.endswith(PICTURE_SUFFIXES):
+        return _PICTURES
+    return next((hint for word, hint in _HINTS if word in name), _OTHERWISE)
+
+
+COLUMNS = ("name", "outcome", "code", "reason", "document")
+MEDIA_TYPES = {"csv": "text/csv; charset=utf-8", "jsonl": "application/x-ndjson"}
+_AT_ONCE = 1_000
+
+
+class ReportFile(NamedTuple):
+    """A file to be sent piece by piece."""
+
+    name: str
+    media_type: str
+    pieces: Iterator[bytes]
+
+
+def report_file(run: ImportRun, form: str, *, outcome: str = "") -> ReportFile:
+    """The rows of one outcome, or of all where it is none; `form` is `csv` or `jsonl`."""
+    items = run.items.select_related("document").defer("document__metadata")
+    which = ""
+    if outcome in ImportItem.Outcome.values:
+        items, which = items.filter(outcome=outcome), f"-{outcome}"
+    rows = (_row(item) for item in items.iterator(chunk_size=_AT_ONCE))
+    name = f"import-{run.pk}{which}.{form}"
+    return ReportFile(name, MEDIA_TYPES[form], _WRITERS[form](rows))
+
+
+def _row(item: ImportItem) -> dict[str, str]:
+    document = item.document.name if item.document else ""
+    values = (item.name, item.outcome, item.code, item.reason, document)
+    return dict(zip(COLUMNS, values, strict=True))
+
+
+def _csv(rows: Iterator[dict[str, str]]) -> Iterator[bytes]:
+    text = io.StringIO()
+    writer = csv.DictWriter(text, COLUMNS)
+    writer.writeheader()
+    for row in rows:
+        writer.writerow({key: spreadsheet_text(value) for key, value in row.items()})
+        yield text.getvalue().encode()
+        text.seek(0)
+        text.truncate()
+    yield text.getvalue().encode()
+
+
+def _jsonl(rows: Iterator[dict[str, str]]) -> Iterator[bytes]:
+    for row in rows:
+        yield json.dumps(row, ensure_ascii=False).encode() + b"\n"
+
+
+_WRITERS: dict[str, Callable[[Iterator[dict[str, str]]], Iterator[bytes]]] = {
+    "csv": _csv,
+    "jsonl": _jsonl,
+}
+
+
+PER_PAGE = 100
+
+
+@dataclass(frozen=True)
+class OutcomeCount:
+    """A way to filter the report; `value` is empty for all."""
+
+    value: str
+    label: str
+    count: int
+
+
+@dataclass(frozen=True)
+class ImportReport:
+    """An import as far as it is.
+
+    `done` and `total` count files of pages/; of the other layouts the rows of the report, of which
+    the total is 0 until all is read.
+
+    `items` is one page of what is reported; `left_out` are the files that were not read; `trouble`
+    says why a run waits to be tried again.
+    """
+
+    run: ImportRun
+    done: int
+    total: int
+    outcomes: list[OutcomeCount]
+    outcome: str
+    items: Page[ImportItem]
+    left_out: list[LeftOut]
+    trouble: str
+
+    @property
+    def usable(self) -> bool:
+        """Whether any page of it is a document now, new or from before."""
+        usable = {"imported", "updated", "unchanged"}
+        return any(row.count for row in self.outcomes if row.value in usable)
+
+    @property
+    def files_left_out(self) -> int:
+        return sum(row.files for row in self.left_out)
+
+    @property
+    def label(self) -> str:
+        """What is counted."""
+        return "pages" if self.run.form == ImportRun.Form.PAGES else "items"
+
+    @property
+    def query(self) -> str:
+        """What the links between the report's pages keep."""
+        return f"outcome={self.outcome}" if self.outcome else ""
+
+
+def import_report(run: ImportRun, *, outcome: str = "", page: str = "1") -> ImportReport:
+    """The report, with the items of one outcome or, if it is none of them, of all."""
+    items = run.items.select_related("document")
+    counted = run.items.order_by().values_list("outcome").annotate(Count("id"))
+    counts = Counter(dict(counted))
+    outcome = outcome if outcome in ImportItem.Outcome.values else ""
+    if outcome:
+        items = items.filter(outcome=outcome)
+    return ImportReport(
+        run=run,
+        done=_done(run, counts.total()),
+        total=run.total,
+        outcomes=[
+            OutcomeCount("", "all", counts.total()),
+            *(OutcomeCount(value, value, counts[value]) for value in ImportItem.Outcome.values),
+        ],
+        outcome=outcome,
+        items=Paginator(items, PER_PAGE).get_page(page),
+        left_out=left_out(run.ignored, run.form),
+        trouble="" if run.is_finished else _trouble(run),
+    )
+
+
+def _done(run: ImportRun, reported: int) -> int:
+    if run.form != ImportRun.Form.PAGES:
+        return reported
+    return run.items.filter(name__startswith="pages/").count()
+
+
+def _trouble(run: ImportRun) -> str:
+    job = Job.objects.filter(group=run.job_group).last()
+    return job.error if job is not None and job.state == Job.State.QUEUED else ""

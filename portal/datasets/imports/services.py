@@ -1,0 +1,283 @@
+"""Imports: starting, carrying out, cancelling.
+
+What is done stands in the ImportItem rows, each written in one transaction with its document. So
+an import that was cut off anywhere is taken up by running it again: it skips the files that have
+a row.
+"""
+
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from pathlib import Path
+from uuid import uuid4
+
+from django.core.files.base import File
+from django.db import transaction
+from django.utils import timezone
+
+from portal.accounts.models import User
+from portal.audit.models import record_event
+from portal.datasets.models import Dataset, ImportItem, ImportRun
+from portal.facts.file_reading import kind_of_file, sentence
+from portal.files.archives import Archive, ArchiveFault, open_archive
+from portal.files.uploads import archive_limits
+from portal.jobs.services import cancel_group, enqueue
+
+from .items import MetaIndex, place_of
+from .layouts import check_items, left_alone, read_items, suffixes_alone
+from .opening import GivenSource, Layout, Refusal, WatchedSource, printable, read_layout
+from .storing import import_item, import_page, report_name
+
+Form = ImportRun.Form
+
+# Every attempt gets further than the one before, so a few lost workers are no reason to give up.
+ATTEMPTS = 5
+SOURCE_NAME = 300
+REFUSALS_AT_ONCE = 1_000
+
+
+def check_source(
+    source: GivenSource, form: str = Form.PAGES, *, name: str = "", benchmark: str = ""
+) -> None:
+    """Looks through a source before it is accepted; raises ArchiveFault for an unfit one.
+
+    Of pages the listing alone is read, of the other layouts the first items too. `name` is what
+    the source was called.
+    """
+    limits = archive_limits()
+    if form == Form.PAGES:
+        with open_archive(source, limits) as archive:
+            read_layout(archive.members())
+        return
+    endings = suffixes_alone(form)
+    if not (isinstance(source, Path) and source.is_dir()) and not name.lower().endswith(endings):
+        raise ArchiveFault("file_format", _wrong_ending(source, endings))
+    check_items(form, source, name, limits, benchmark=benchmark)
+
+
+def _wrong_ending(source: GivenSource, endings: Sequence[str]) -> str:
+    accepted = f"this layout takes {', '.join(endings)}"
+    try:
+        if isinstance(source, Path):
+            with source.open("rb") as file:
+                kind = kind_of_file(file)
+        else:
+            kind = kind_of_file(source)
+    except OSError:
+        kind = ""
+    return sentence(kind, accepted) if kind else accepted
+
+
+@transaction.atomic
+def start_import(
+    *,
+    dataset: Dataset,
+    upload: "File[bytes]",
+    source_name: str,
+    actor: User | None,
+    form: str = Form.PAGES,
+    benchmark: str = "",
+) -> ImportRun:
+    """Stores a checked upload and queues its import."""
+    run = ImportRun.objects.create(
+        dataset=dataset,
+        form=form,
+        options=_options(benchmark),
+        created_by=actor,
+        # The end of the name says what kind of file a lone one is.
+        source_name=printable(source_name)[-SOURCE_NAME:],
+        upload=File(upload.file, name=f"{uuid4().hex}.upload"),
+    )
+    enqueue(
+        kind="import_files",
+        payload={"run": run.pk},
+        group=run.job_group,
+        max_attempts=ATTEMPTS,
+    )
+    record_event(
+        verb="start_import",
+        subject=run,
+        actor=actor,
+        dataset=dataset.slug,
+        source=run.source_name,
+        form=form,
+    )
+    return run
+
+
+def _options(benchmark: str) -> dict[str, str]:
+    return {"benchmark": benchmark} if benchmark else {}
+
+
+@transaction.atomic
+def open_command_import(
+    *,
+    dataset: Dataset,
+    path: Path,
+    actor: User | None = None,
+    form: str = Form.PAGES,
+    benchmark: str = "",
+) -> ImportRun:
+    """The run of a command over a folder or file: the one that was cut off, else a new one.
+
+    Its upload stays empty: the files are read where they are, by the command alone.
+    """
+    source = printable(str(path.resolve()))[-SOURCE_NAME:]
+    wanted = {"source_name": source, "form": form, "options": _options(benchmark)}
+    earlier = dataset.imports.unfinished().filter(**wanted, upload="").first()
+    if earlier is not None:
+        return earlier
+    run = ImportRun.objects.create(dataset=dataset, created_by=actor, **wanted)
+    record_event(
+        verb="start_import",
+        subject=run,
+        actor=actor,
+        dataset=dataset.slug,
+        source=source,
+        form=form,
+    )
+    return run
+
+
+def import_path(
+    *,
+    dataset: Dataset,
+    path: Path,
+    actor: User | None = None,
+    progress: Callable[[int, int], None] = lambda *_: None,
+    form: str = Form.PAGES,
+    benchmark: str = "",
+) -> ImportRun:
+    """Imports a folder or file of this machine in this process, without a worker.
+
+    Goes on with an earlier import of the same path that was cut off. Stops when somebody cancels
+    the run. Raises ArchiveFault if the source cannot be read; the run is failed then.
+    """
+    run = open_command_import(
+        dataset=dataset, path=path, actor=actor, form=form, benchmark=benchmark
+    )
+
+    def stop() -> bool:
+        return not ImportRun.objects.unfinished().filter(pk=run.pk).exists()
+
+    try:
+        if carry_out_import(run=run, source=path, progress=progress, stop=stop):
+            end_import(run=run, state=ImportRun.State.DONE)
+    except ArchiveFault as fault:
+        end_import(run=run, state=ImportRun.State.FAILED, error=str(fault))
+        raise
+    run.refresh_from_db()
+    return run
+
+
+def carry_out_import(
+    *,
+    run: ImportRun,
+    source: GivenSource,
+    progress: Callable[[int, int], None],
+    stop: Callable[[], bool],
+) -> bool:
+    """Imports everything that has no row yet; False when it was asked to stop on the way.
+
+    `progress(done, total)` is told the files of pages/, or the items of any other layout, of which
+    the total is not known before the end and 0 till then. Raises ArchiveFault if the source cannot
+    be read.
+    """
+    carry_out = _carry_out_pages if run.form == Form.PAGES else _carry_out_items
+    return carry_out(run, source, progress, stop)
+
+
+def _carry_out_pages(
+    run: ImportRun,
+    source: GivenSource,
+    progress: Callable[[int, int], None],
+    stop: Callable[[], bool],
+) -> bool:
+    with open_archive(source, archive_limits()) as archive:
+        layout = read_layout(archive.members())
+        meta = _read_meta(archive, layout)
+        _begin(run, layout.ignored, layout.page_files)
+        _refuse(run, layout.refusals + meta.refusals)
+        finished = set(run.items.values_list("name", flat=True))
+        refused = layout.page_files - len(layout.pages)
+        for done, page in enumerate(layout.pages, start=refused + 1):
+            if page.file.shown not in finished:
+                if stop():
+                    return False
+                import_page(run=run, archive=archive, page=page, meta=meta)
+            progress(done, layout.page_files)
+    return True
+
+
+def _carry_out_items(
+    run: ImportRun,
+    source: GivenSource,
+    progress: Callable[[int, int], None],
+    stop: Callable[[], bool],
+) -> bool:
+    """One item is in memory at a time; of those that have a row no picture is read."""
+    limits, name = archive_limits(), run.source_name
+    _begin(run, left_alone(run.form, source, name, limits))
+    watched = WatchedSource(source)
+    finished = set(run.items.values_list("name", flat=True))
+    benchmark = run.options.get("benchmark", "")
+    done = 0
+    with closing(read_items(run.form, watched, name, limits, benchmark=benchmark)) as items:
+        for done, item in enumerate(items, start=1):
+            if report_name(place_of(item)) not in finished:
+                if stop():
+                    return False
+                import_item(run=run, item=item)
+            progress(done, 0)
+    ImportRun.objects.filter(pk=run.pk).update(total=run.items.count(), ignored=watched.left_out())
+    progress(done, done)
+    return True
+
+
+def _read_meta(archive: Archive, layout: Layout) -> MetaIndex:
+    data = archive.read(layout.meta.path) if layout.meta else b""
+    return MetaIndex(data, {page.name for page in layout.pages})
+
+
+def _begin(run: ImportRun, ignored: dict[str, int], total: int = 0) -> None:
+    """Marks the run as running; twice is like once."""
+    ImportRun.objects.unfinished().filter(pk=run.pk).update(
+        state=ImportRun.State.RUNNING, total=total, ignored=ignored
+    )
+
+
+def _refuse(run: ImportRun, refusals: Sequence[Refusal]) -> None:
+    """Writes what the listing alone refuses; twice is like once."""
+    items = [
+        ImportItem(
+            run=run,
+            name=refusal.name,
+            outcome=ImportItem.Outcome.REFUSED,
+            code=refusal.code,
+            reason=refusal.reason,
+        )
+        for refusal in refusals
+    ]
+    ImportItem.objects.bulk_create(items, ignore_conflicts=True, batch_size=REFUSALS_AT_ONCE)
+
+
+@transaction.atomic
+def end_import(*, run: ImportRun, state: ImportRun.State, error: str = "") -> None:
+    """Ends a run that has not ended; the uploaded archive is no longer needed and goes."""
+    stored = ImportRun.objects.select_for_update().get(pk=run.pk)
+    if stored.is_finished:
+        return
+    stored.state, stored.error, stored.finished_at = state, error, timezone.now()
+    stored.save(update_fields=["state", "error", "finished_at"])
+    record_event(verb=f"import_{state}", subject=stored, actor=None, error=error)
+    if stored.upload:
+        storage, name = stored.upload.storage, stored.upload.name
+        transaction.on_commit(lambda: storage.delete(str(name)))
+
+
+@transaction.atomic
+def cancel_import(*, run: ImportRun, actor: User | None) -> None:
+    """Stops an import. What was imported stays; a running worker stops after its present page."""
+    record_event(verb="cancel_import", subject=run, actor=actor)
+    asked = cancel_group(run.job_group, actor)
+    if asked.asked == 0:
+        end_import(run=run, state=ImportRun.State.CANCELLED)

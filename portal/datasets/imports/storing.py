@@ -1,0 +1,451 @@
+"""What becomes of one page or item of an import: judged without a lock, then written.
+
+It is compared with what the dataset holds, and written in one transaction with its report, the
+ImportItem. `import_page` takes a page of `pages/`, `import_item` an item of any other reader.
+"""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from django.db import IntegrityError, transaction
+from django.db.models import Q
+
+from portal.datasets.imaging.pictures import Picture, PictureError, check_picture
+from portal.datasets.imaging.services import release_reason, store_picture
+from portal.datasets.models import (
+    Document,
+    DocumentContent,
+    DocumentRecord,
+    ImportItem,
+    ImportRun,
+    XbrlFacts,
+)
+from portal.datasets.models.documents import document_source
+from portal.facts import Canonical, RefusedHtml, TagError, canonicalise, decode_html
+from portal.facts.xbrl import XbrlDetail, XbrlResources, read_resources, read_xbrl_details
+from portal.files.archives import Archive, ArchiveFault
+
+from .items import DocumentMeta, JsonError, MetaError, MetaIndex, SourceItem, check_plain
+from .labelled_pages import gold_difference
+from .opening import PageFile, Refusal
+
+
+def xbrl_rows(
+    html: str, canonical: Canonical, resources: XbrlResources | None = None
+) -> list[list[Any]] | None:
+    """What the filer tagged, as rows of XbrlFacts; None if it could not be placed.
+
+    `resources` are those of the whole filing where `html` is a page of one. It helps annotators,
+    so that a page without it is no worse.
+    """
+    try:
+        known = read_resources(html) if resources is None else resources
+        return [_xbrl_row(detail) for detail in read_xbrl_details(html, canonical, known)]
+    except (TagError, RefusedHtml):
+        return None
+
+
+def _xbrl_row(detail: XbrlDetail) -> list[Any]:
+    period = "/".join(part for part in detail.period if part)
+    said = {"sign": detail.sign, "scale": detail.scale, "unit": detail.unit, "period": period}
+    known = {key: value for key, value in said.items() if value}
+    return [*detail.fact, known] if known else [*detail.fact]
+
+
+def picture_sha256(*, name: str, benchmark: str, prompt: str, pictures: Sequence[Picture]) -> str:
+    """The hash by which a picture document is known, in the place of its HTML's.
+
+    Benchmarks ask several questions of one picture, so that the pictures alone would not do: it is
+    the SHA-256 of the canonical JSON of name, benchmark, prompt and the pictures' hashes in order.
+    """
+    said = {
+        "benchmark": benchmark,
+        "name": name,
+        "pictures": [picture.sha256 for picture in pictures],
+        "prompt": prompt,
+    }
+    written = json.dumps(said, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+    return hashlib.sha256(written.encode()).hexdigest()
+
+
+Outcome = ImportItem.Outcome
+
+# Of an empty text, which a picture has.
+_EMPTY_SHA256 = hashlib.sha256(b"").hexdigest()
+_NAME_LENGTH = 300
+_NAME_HEAD, _NAME_TAIL = 200, 60
+
+
+@dataclass(frozen=True)
+class Record:
+    """The gold line that came with a document, and the key of the benchmark it is of."""
+
+    benchmark: str
+    gold: dict[str, Any]
+    prompt: str = ""
+
+
+@dataclass(frozen=True)
+class Draft:
+    """Something that could become a document: a page, or without `canonical` a picture.
+
+    `html_sha256` is that of the canonical HTML; what it is for a picture says `picture_sha256`.
+    `xbrl` are rows for XbrlFacts, None where its inline XBRL could not be placed. `faults` are
+    what was wrong with it and refuses nothing; they are reported under names of their own.
+    """
+
+    name: str
+    source_sha256: str
+    html_sha256: str
+    canonical: Canonical | None = None
+    meta: DocumentMeta | None = None
+    xbrl: Sequence[Any] | None = ()
+    pictures: Sequence[Picture] = ()
+    record: Record | None = None
+    language: str = ""
+    benchmark: str = ""
+    faults: Sequence[Refusal] = ()
+    expects_image: bool = True
+    image_refused: bool = False
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What becomes of it; `notes` are remarks that refuse nothing."""
+
+    outcome: ImportItem.Outcome
+    code: str = ""
+    document: Document | None = None
+    notes: list[str] = field(default_factory=list)
+
+
+class _Late(NamedTuple):
+    """A remark on what came for a document that was here, and whether the document got it."""
+
+    note: str
+    is_added: bool = False
+
+
+def report_name(where: str) -> str:
+    """A place in a source as the name of a report's row: a long one is cut in its middle, and
+    stays unlike any other.
+
+    >>> report_name("pages/a.html")
+    'pages/a.html'
+    """
+    if len(where) <= _NAME_LENGTH:
+        return where
+    digest = hashlib.sha256(where.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return f"{where[:_NAME_HEAD]}…{digest}…{where[-_NAME_TAIL:]}"
+
+
+def write_draft(*, run: ImportRun, where: str, draft: Draft | Refusal) -> None:
+    """Writes the document and its ImportItem, or the refusal; a second time nothing.
+
+    Of two imports of the same page at the same time the slower one finds the other's document.
+    """
+    name = report_name(where)
+    try:
+        _write_once(run, name, draft)
+    except IntegrityError:
+        if not run.items.filter(name=name).exists():
+            _write_once(run, name, draft)
+
+
+@transaction.atomic
+def _write_once(run: ImportRun, name: str, draft: Draft | Refusal) -> None:
+    if isinstance(draft, Refusal):
+        verdict = Verdict(Outcome.REFUSED, draft.code, notes=[draft.reason])
+    else:
+        verdict = _settle(run, draft)
+        for fault in draft.faults:
+            _report_fault(run, fault, verdict.document)
+    ImportItem.objects.create(
+        run=run,
+        name=name,
+        document=verdict.document,
+        outcome=verdict.outcome,
+        code=verdict.code,
+        reason="; ".join(verdict.notes),
+    )
+
+
+def _report_fault(run: ImportRun, refusal: Refusal, document: Document | None) -> None:
+    ImportItem.objects.get_or_create(
+        run=run,
+        name=report_name(refusal.name),
+        defaults={
+            "document": document,
+            "outcome": Outcome.REFUSED,
+            "code": refusal.code,
+            "reason": refusal.reason,
+        },
+    )
+
+
+def _settle(run: ImportRun, draft: Draft) -> Verdict:
+    """Compares the draft with what the dataset holds, and stores what is new."""
+    digest = draft.html_sha256
+    clashing = Document.objects.filter(
+        Q(name=draft.name) | Q(html_sha256=digest), dataset=run.dataset
+    )
+    by_name = {document.name: document for document in clashing}
+    stored = by_name.pop(draft.name, None)
+    if stored is not None and stored.html_sha256 == digest:
+        return _here_already(stored, draft)
+    if stored is not None:
+        what = "page" if draft.canonical else "picture"
+        note = f"a document of this name with other content is here already; rename the {what}"
+        return Verdict(Outcome.REFUSED, "name_taken", stored, [note])
+    for other in by_name.values():
+        note = f"the same content as {other.name}"
+        return Verdict(Outcome.REFUSED, "duplicate_content", other, [note])
+    return _imported(run, draft)
+
+
+def _imported(run: ImportRun, draft: Draft) -> Verdict:
+    canonical, meta = draft.canonical, draft.meta or DocumentMeta()
+    document = Document.objects.create(
+        dataset=run.dataset,
+        name=draft.name,
+        kind=Document.Kind.PAGE if canonical else Document.Kind.PICTURE,
+        language=draft.language,
+        source=document_source(meta.source_url, draft.benchmark),
+        source_sha256=draft.source_sha256,
+        html_sha256=draft.html_sha256,
+        text_sha256=canonical.text_sha256 if canonical else _EMPTY_SHA256,
+        text_chars=len(canonical.text) if canonical else 0,
+        **meta.fields(),
+    )
+    notes = _store_content(document, draft)
+    for number, picture in enumerate(draft.pictures, start=1):
+        store_picture(document, picture, number)
+    if draft.record is not None:
+        _store_record(document, draft.record)
+    code = ""
+    if not draft.pictures and draft.expects_image:
+        code = "no_image"
+        notes.append("no image: it was refused" if draft.image_refused else "no image")
+    return Verdict(Outcome.IMPORTED, code, document, notes)
+
+
+def _store_content(document: Document, draft: Draft) -> list[str]:
+    """What only a page has; returns remarks."""
+    canonical = draft.canonical
+    if canonical is None:
+        return []
+    DocumentContent.objects.create(document=document, html=canonical.html, text=canonical.text)
+    notes = list(canonical.notes)
+    if draft.xbrl:
+        XbrlFacts.objects.create(document=document, facts=draft.xbrl)
+    elif draft.xbrl is None:
+        notes.append("its inline XBRL could not be placed and was left out")
+    return notes
+
+
+def _store_record(document: Document, record: Record) -> None:
+    DocumentRecord.objects.create(
+        document=document, benchmark=record.benchmark, gold=record.gold, prompt=record.prompt
+    )
+
+
+def _here_already(stored: Document, draft: Draft) -> Verdict:
+    """What is here already. Only images and gold may still be added; nothing is overwritten."""
+    late = [*_late_images(stored, draft.pictures), *_late_record(stored, draft.record)]
+    notes = [part.note for part in late]
+    if draft.meta is not None:
+        differing = [
+            key for key, value in draft.meta.fields().items() if getattr(stored, key) != value
+        ]
+        if differing:
+            notes.append(f"{', '.join(differing)} differ from what is stored, which was kept")
+    is_updated = any(part.is_added for part in late)
+    return Verdict(Outcome.UPDATED if is_updated else Outcome.UNCHANGED, "", stored, notes)
+
+
+def _late_images(stored: Document, pictures: Sequence[Picture]) -> list[_Late]:
+    if not pictures:
+        return []
+    images = [image.sha256 for image in stored.images.order_by("number")]
+    if not images:
+        # Freezing locks documents, so that no release comes in between.
+        Document.objects.select_for_update().get(pk=stored.pk)
+        if reason := release_reason(stored):
+            return [_Late(f"its image was left out: {reason}")]
+        for number, picture in enumerate(pictures, start=1):
+            store_picture(stored, picture, number)
+        note = "image added" if len(pictures) == 1 else f"{len(pictures)} images added"
+        return [_Late(note, is_added=True)]
+    if images == [picture.sha256 for picture in pictures]:
+        return []
+    its, kept = ("image differs", "one") if len(pictures) == 1 else ("images differ", "ones")
+    which = "which was kept" if kept == "one" else "which were kept"
+    return [_Late(f"its {its} from the stored {kept}, {which}")]
+
+
+def _late_record(stored: Document, record: Record | None) -> list[_Late]:
+    if record is None:
+        return []
+    known = DocumentRecord.objects.filter(document=stored).first()
+    if known is None:
+        _store_record(stored, record)
+        return [_Late("gold added", is_added=True)]
+    if (known.benchmark, known.gold, known.prompt) != (
+        record.benchmark,
+        record.gold,
+        record.prompt,
+    ):
+        return [_Late("its gold differs from the stored one, which was kept")]
+    return []
+
+
+# All pictures of one item are in memory together.
+PICTURES_LIMIT = 200 * 1024 * 1024
+
+
+def import_item(*, run: ImportRun, item: SourceItem | Refusal) -> None:
+    """Imports one item, or refuses it by its place; its ImportItem is written with it."""
+    if isinstance(item, Refusal):
+        write_draft(run=run, where=item.name, draft=item)
+    else:
+        write_draft(run=run, where=item.where, draft=_judge_item(item))
+
+
+def _judge_item(item: SourceItem) -> Draft | Refusal:
+    """All that takes time or is refused for the item's own sake. Reads nothing of the database."""
+    try:
+        if item.record is not None:
+            check_plain(item.record)
+    except JsonError as error:
+        return Refusal(item.where, "bad_record", f"its record: {error}")
+    return _judge_picture(item) if item.html is None else _judge_page(item, item.html)
+
+
+def _judge_page(item: SourceItem, html: str) -> Draft | Refusal:
+    """A page loses a picture that cannot be taken, and gold that is not of it; it stays itself."""
+    try:
+        canonical = canonicalise(html)
+    except RefusedHtml as fault:
+        return Refusal(item.where, fault.code, fault.reason)
+    pictures, refusals = _judge_pictures(item)
+    record, misplaced = _judge_gold(item, canonical)
+    return Draft(
+        name=item.name,
+        source_sha256=hashlib.sha256(html.encode("utf-8", "surrogatepass")).hexdigest(),
+        html_sha256=canonical.html_sha256,
+        canonical=canonical,
+        meta=item.meta,
+        xbrl=xbrl_rows(html, canonical, item.xbrl),
+        pictures=[] if refusals else pictures,
+        record=record,
+        language=item.language,
+        benchmark=item.benchmark,
+        faults=[*item.faults, *refusals, *([misplaced] if misplaced else [])],
+        expects_image=bool(item.pictures),
+        image_refused=bool(refusals),
+    )
+
+
+def _judge_picture(item: SourceItem) -> Draft | Refusal:
+    """A picture is nothing without all that it shows: a question may need every one of them."""
+    if not item.pictures:
+        return Refusal(item.where, "empty", "it has neither a page nor a picture")
+    pictures, refusals = _judge_pictures(item)
+    if refusals:
+        first = refusals[0]
+        return Refusal(item.where, first.code, f"{first.name}: {first.reason}")
+    whole = hashlib.sha256()
+    for picture in pictures:
+        whole.update(picture.data)
+    return Draft(
+        name=item.name,
+        source_sha256=whole.hexdigest(),
+        html_sha256=picture_sha256(
+            name=item.name, benchmark=item.benchmark, prompt=item.prompt, pictures=pictures
+        ),
+        meta=item.meta,
+        pictures=pictures,
+        record=_record_of(item),
+        language=item.language,
+        benchmark=item.benchmark,
+        faults=item.faults,
+    )
+
+
+def _judge_pictures(item: SourceItem) -> tuple[list[Picture], list[Refusal]]:
+    """The pictures in order; a refusal for each that cannot be taken."""
+    pictures: list[Picture] = []
+    refusals: list[Refusal] = []
+    total = 0
+    for number, file in enumerate(item.pictures, start=1):
+        try:
+            data = file.read()
+            total += len(data)
+            if total > PICTURES_LIMIT:
+                reason = f"its pictures are larger than {PICTURES_LIMIT // 1024**2} MB together"
+                raise ArchiveFault("too_large", reason)
+            pictures.append(check_picture(data))
+        except (ArchiveFault, PictureError) as fault:
+            # Several items may name the same file: a row is reported under its item, too.
+            name = f"{item.where} picture {number}, {file.shown}"
+            refusals.append(Refusal(name, fault.code, str(fault)))
+    return pictures, refusals
+
+
+def _judge_gold(item: SourceItem, canonical: Canonical) -> tuple[Record | None, Refusal | None]:
+    """Gold with tags must be the page and tags; a release could not be made of it else."""
+    html: Any = (item.record or {}).get("html")
+    if isinstance(html, str) and (reason := gold_difference(html, canonical)):
+        return None, Refusal(f"{item.where} gold", "gold_differs", reason)
+    return _record_of(item), None
+
+
+def _record_of(item: SourceItem) -> Record | None:
+    if item.record is None:
+        return None
+    return Record(item.benchmark, item.record, item.prompt)
+
+
+def import_page(*, run: ImportRun, archive: Archive, page: PageFile, meta: MetaIndex) -> None:
+    """Imports one page, or refuses it by name; either way its ImportItem is written with it."""
+    write_draft(run=run, where=page.file.shown, draft=_judge_file(archive, page, meta))
+
+
+def _judge_file(archive: Archive, page: PageFile, meta: MetaIndex) -> Draft | Refusal:
+    """All that takes time or is refused for the file's own sake. Reads nothing of the database."""
+    shown = page.file.shown
+    try:
+        described = meta.of(page.name)
+        data = archive.read(page.file.path)
+        html = decode_html(data)
+        canonical = canonicalise(html)
+    except MetaError as fault:
+        return Refusal(shown, "bad_meta", str(fault))
+    except ArchiveFault as fault:
+        return Refusal(shown, fault.code, str(fault))
+    except RefusedHtml as fault:
+        return Refusal(shown, fault.code, fault.reason)
+    picture, refusal = _judge_image(archive, page)
+    return Draft(
+        name=page.name,
+        source_sha256=hashlib.sha256(data).hexdigest(),
+        html_sha256=canonical.html_sha256,
+        canonical=canonical,
+        meta=described,
+        xbrl=xbrl_rows(html, canonical),
+        pictures=[picture] if picture else [],
+        faults=[refusal] if refusal else [],
+        image_refused=refusal is not None,
+    )
+
+
+def _judge_image(archive: Archive, page: PageFile) -> tuple[Picture | None, Refusal | None]:
+    if page.image is None:
+        return None, None
+    try:
+        return check_picture(archive.read(page.image.path)), None
+    except (ArchiveFault, PictureError) as fault:
+        return None, Refusal(page.image.shown, fault.code, str(fault))

@@ -1,0 +1,181 @@
+"""Imports: the upload, the report that fills up by itself, the way to stop one."""
+
+from typing import Any, NamedTuple
+
+from django import forms
+from django.conf import settings
+from django.contrib import messages
+from django.core.exceptions import ValidationError
+from django.core.files.uploadedfile import UploadedFile
+from django.http import HttpResponse, StreamingHttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_POST
+
+from portal.accounts.access import UserRequest, organiser_required
+from portal.datasets.access import get_dataset, get_import
+from portal.datasets.models import DocumentType, ImportRun
+from portal.datasets.responses import keep_private
+from portal.files.archives import ArchiveFault
+from portal.files.uploads import upload_limit_message, was_too_large
+from portal.web.requests import refuse_unknown
+
+from .layouts import BENCHMARKS, suffixes_alone
+from .selectors import import_report, report_file
+from .services import cancel_import, check_source, start_import
+
+# What each layout of an import is, in a sentence.
+LAYOUTS: dict[str, str] = {
+    ImportRun.Form.PAGES: "pages/ID.html, with images/ID.png and meta.jsonl if there are any.",
+    ImportRun.Form.FILING: "Filings as EDGAR has them, with or without inline XBRL: each is split "
+    "into its pages, and type, company and year are guessed.",
+    ImportRun.Form.FINCRITICALED: "A table with the page in matched_html and its picture in image; "
+    "beside it, if there is any, gold: pages with fact tags in a folder gold/.",
+    ImportRun.Form.LABEL_STUDIO: "An export of tasks that hold their HTML; the ground truth, or "
+    "the only annotation, is kept as gold.",
+    ImportRun.Form.FCMBENCH: "JSON Lines of questions, and the pictures that they name.",
+    ImportRun.Form.CCOCR: "index.json, and a folder with label.json and images/ for each subset.",
+    ImportRun.Form.RECEIPTS: "One JSON file per picture, of the same name.",
+    ImportRun.Form.PARQUET: "One row per document, with pictures embedded, or with html.",
+}
+
+
+class Layout(NamedTuple):
+    """A layout to choose: its radio button, a sentence, the endings of files it takes."""
+
+    radio: Any
+    about: str
+    endings: tuple[str, ...]
+
+
+class ImportForm(forms.Form):
+    """A layout and a file of it, which is looked through before it is accepted."""
+
+    form = forms.ChoiceField(
+        label="What it is",
+        choices=ImportRun.Form.choices,
+        initial=ImportRun.Form.PAGES,
+        required=False,
+        widget=forms.RadioSelect,
+    )
+    file = forms.FileField(label="File", widget=forms.ClearableFileInput)
+    benchmark = forms.ChoiceField(
+        label="Benchmark of the rows",
+        required=False,
+        choices=[("", "none: pages or pictures without gold"), *((b, b) for b in BENCHMARKS)],
+        help_text="Only for Parquet: the columns left over are kept as gold of this benchmark.",
+    )
+
+    def __init__(self, *args: Any, too_large: bool = False, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        file = self.fields["file"]
+        file.help_text = (
+            "A ZIP, or a single file where the layout takes one."
+            f" At most {settings.UPLOAD_LIMIT // settings.MEGABYTE} MB."
+        )
+        if too_large:
+            # The upload was stopped and is not there; to call it missing would mislead.
+            file.error_messages["required"] = upload_limit_message()
+
+    def layouts(self) -> list[Layout]:
+        """The choices of the layout, each with what it is and which files it takes."""
+        return [
+            Layout(radio, LAYOUTS[radio.data["value"]], suffixes_alone(radio.data["value"]))
+            for radio in self["form"]
+        ]
+
+    def clean_form(self) -> str:
+        return self.cleaned_data["form"] or ImportRun.Form.PAGES
+
+    def clean(self) -> dict[str, Any]:
+        """Looks through the file once everything else is right."""
+        data: dict[str, Any] = super().clean() or self.cleaned_data
+        if {"form", "file"} <= data.keys():
+            try:
+                check_upload(data["file"], data["form"], data.get("benchmark", ""))
+            except ValidationError as error:
+                self.add_error("file", error)
+        return data
+
+
+def check_upload(
+    upload: "UploadedFile[bytes]", form: str = ImportRun.Form.PAGES, benchmark: str = ""
+) -> None:
+    """Raises ValidationError for a file that cannot be imported as a whole."""
+    name = upload.name or ""
+    try:
+        check_source(upload.file, form, name=name, benchmark=benchmark)  # type: ignore[arg-type]
+    except ArchiveFault as fault:
+        raise ValidationError(f"{name}: {fault}", code=fault.code) from fault
+    upload.seek(0)
+
+
+def report_file_response(run: ImportRun, form: str, outcome: str = "") -> StreamingHttpResponse:
+    """The report of an import as a file, sent while it is read from the database."""
+    file = report_file(run, form, outcome=outcome)
+    response = StreamingHttpResponse(file.pieces, content_type=file.media_type)
+    response["Content-Disposition"] = f'attachment; filename="{file.name}"'
+    keep_private(response)
+    return response
+
+
+@organiser_required
+def new_import(request: UserRequest, slug: str) -> HttpResponse:
+    dataset = get_dataset(request.user, slug)
+    if request.method == "POST":
+        too_large = _is_too_large(request)
+        form = ImportForm(request.POST, request.FILES, too_large=too_large)
+        if form.is_valid():
+            upload = form.cleaned_data["file"]
+            run = start_import(
+                dataset=dataset,
+                upload=upload,
+                source_name=upload.name,
+                actor=request.user,
+                form=form.cleaned_data["form"],
+                benchmark=form.cleaned_data["benchmark"],
+            )
+            return redirect(run)
+        status = 413 if too_large else 400
+    else:
+        form, status = ImportForm(), 200
+    context = {"form": form, "dataset": dataset, "types": DocumentType.values}
+    return render(request, "datasets/imports/import.html", context, status=status)
+
+
+def _is_too_large(request: UserRequest) -> bool:
+    """Known once the upload was read, which reading any of its fields does."""
+    _ = request.FILES
+    return was_too_large(request)
+
+
+@organiser_required
+def import_run(request: UserRequest, slug: str, pk: int) -> HttpResponse:
+    """The report; asked for by htmx, only the part that changes while the import runs."""
+    run = get_import(slug, pk)
+    outcome, page = request.GET.get("outcome", ""), request.GET.get("page", "1")
+    report = import_report(run, outcome=outcome, page=page)
+    template = "datasets/imports/import_run.html"
+    if request.headers.get("HX-Request"):
+        template += "#report"
+    response = render(request, template, {"report": report, "run": run})
+    response["Vary"] = "HX-Request, Cookie"
+    return response
+
+
+@organiser_required
+def import_report_file(
+    request: UserRequest, slug: str, pk: int, form: str
+) -> StreamingHttpResponse:
+    """What became of each file, or of those with one outcome, as CSV or JSON Lines."""
+    run = get_import(slug, pk)
+    refuse_unknown(request, {"outcome"})
+    return report_file_response(run, form, request.GET.get("outcome", ""))
+
+
+@organiser_required
+@require_POST
+def cancel(request: UserRequest, slug: str, pk: int) -> HttpResponse:
+    run = get_import(slug, pk)
+    cancel_import(run=run, actor=request.user)
+    messages.info(request, "The import stops. What it has imported so far stays.")
+    return redirect(run)

@@ -1,0 +1,474 @@
+"""Freezing without a campaign, as page, API and command ask for it.
+
+The gold comes from the records of documents, from gold files, or from an earlier release. It is
+frozen at once where that is quick, else as a task that a worker does.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
+from pathlib import Path, PurePath
+from tempfile import TemporaryDirectory
+from typing import Any, TypeVar
+
+from django.core.files.base import File
+
+from portal.accounts.models import User
+from portal.datasets.curation.draws import FILING, SplitDraw
+from portal.datasets.dataset_tasks import Steps, TaskError, TaskReport, start_task
+from portal.datasets.imports.labelled_pages import GoldPage, read_gold_pages
+from portal.datasets.models import Dataset, DatasetTask, Document, Release, ReleaseItem
+from portal.facts import Span
+from portal.files.archives import ArchiveFault
+from portal.files.uploads import archive_limits
+
+from .corrections import corrections_for
+from .gold import (
+    AT_ONCE,
+    GoldFormat,
+    GoldItem,
+    GoldLines,
+    ReleaseError,
+    Splits,
+    gold_format,
+    line_rows,
+    page_rows,
+    place_gold,
+    put_in_splits,
+)
+from .services import (
+    check_terms,
+    drafted_rows,
+    freeze_lines,
+    freeze_release,
+    freeze_remarks,
+    freeze_warnings,
+    suggest_version,
+)
+
+# Whose gold is pages with fact tags.
+PAGES = "fincriticaled"
+# Goes through pages one by one, and may count them on the way.
+Over = Callable[[Iterable[Any]], Iterator[Any]]
+
+
+@dataclass(frozen=True)
+class Gold:
+    """What is to be frozen: facts of pages under a label set, or the lines of another benchmark.
+
+    `splits` are those that came with the gold, by the item's name.
+    """
+
+    benchmark: str
+    items: Sequence[GoldItem] = ()
+    labels: Sequence[str] = ()
+    lines: Mapping[str, Mapping[str, Any]] | None = None
+    documents: Mapping[str, Document] | None = None
+    splits: Mapping[str, str] | None = None
+
+
+def gold_of_release(*, release: Release, over: Over = iter) -> Gold:
+    """The gold of an earlier release, with the corrections of accepted disputes applied.
+
+    Documents that are held back since are left out. Raises ReleaseError.
+    """
+    items = release.items.select_related("document").defer("document__metadata", "pinned")
+    kept = [item for item in items.order_by("position") if not _is_held(item)]
+    if not kept:
+        raise ReleaseError([f"all documents of release {release.version} are held back"])
+    splits = {item.name: item.split for item in kept}
+    if not release.has_pages:
+        lines = {item.name: item.gold for item in kept}
+        documents = {item.name: item.document for item in kept if item.document}
+        return Gold(release.benchmark, lines=lines, documents=documents, splits=splits)
+    corrected = corrections_for(release).facts
+    pages = [
+        GoldItem(item.document, _spans(corrected.get(item.name, item.facts)))
+        for item in over(kept)
+        if item.document
+    ]
+    return Gold(release.benchmark, items=pages, labels=release.labels, splits=splits)
+
+
+def _is_held(item: ReleaseItem) -> bool:
+    return item.document is not None and item.document.state == Document.State.HELD
+
+
+def _spans(facts: Iterable[Mapping[str, Any]]) -> list[Span]:
+    return sorted(Span(fact["start"], fact["end"], fact["type"]) for fact in facts)
+
+
+def gold_of_records(
+    *, dataset: Dataset, benchmark: str, labels: Sequence[str], over: Over = iter
+) -> Gold:
+    """The gold in the records of a benchmark, of all documents that are not held back.
+
+    `over` iterates over the pages, and may count them.
+
+    A column `split` of a record, or of its document's metadata, says in which part it belongs.
+    Raises ReleaseError with every fault, each naming the document.
+    """
+    documents = list(_with_records(dataset, benchmark))
+    if not documents:
+        raise ReleaseError([f"no document has a record of {benchmark}"])
+    splits = {document.name: _told_split(document) for document in documents}
+    if benchmark == PAGES:
+        pages = (
+            GoldPage(document.name, document.name, str(document.record.gold.get("html", "")))
+            for document in documents
+        )
+        items = place_gold(dataset=dataset, pages=over(pages), labels=labels)
+        return Gold(benchmark, items=items, labels=labels, splits=splits)
+    read = _format(benchmark).read_records(
+        [(document.name, document.record.gold) for document in documents]
+    )
+    if read.faults:
+        raise ReleaseError(read.faults)
+    by_id = {item: documents[place] for item, place in read.places.items()}
+    told = {item: splits[document.name] for item, document in by_id.items()}
+    return Gold(benchmark, lines=read.lines, documents=by_id, splits=told)
+
+
+def gold_of_file(
+    *,
+    dataset: Dataset,
+    benchmark: str,
+    path: Path,
+    labels: Sequence[str],
+    over: Over = iter,
+) -> Gold:
+    """The gold in a file or folder, in the benchmark's layouts. Raises ReleaseError."""
+    if benchmark == PAGES:
+        try:
+            pages = over(read_gold_pages(path, archive_limits()))
+            items = place_gold(dataset=dataset, pages=pages, labels=labels)
+        except ArchiveFault as fault:
+            raise ReleaseError([str(fault)]) from fault
+        return Gold(benchmark, items=items, labels=labels)
+    try:
+        read: GoldLines = _format(benchmark).read_file(path, path.name)
+    except (ArchiveFault, OSError) as fault:
+        raise ReleaseError([str(fault)]) from fault
+    if read.faults:
+        raise ReleaseError(read.faults)
+    known = _records_by_id(dataset, benchmark)
+    return Gold(benchmark, lines=read.lines, documents=known or None)
+
+
+def freeze_gold(
+    *,
+    dataset: Dataset,
+    gold: Gold,
+    version: str,
+    notes: str | None,
+    visibility: str,
+    licence: str,
+    citation: Mapping[str, Any],
+    splits: Splits,
+    actor: User | None,
+    each: Callable[[], None] = lambda: None,
+    then: Callable[[Release], None] | None = None,
+) -> Release:
+    """Freezes it; without `notes` they are drafted. `each` and `then` are as in `freeze_release`.
+
+    Raises ReleaseError with all faults; then nothing is written.
+    """
+    terms: dict[str, Any] = {
+        "dataset": dataset,
+        "version": version,
+        "notes": notes,
+        "visibility": visibility,
+        "licence": licence,
+        "citation": citation,
+        "splits": splits,
+        "actor": actor,
+        "each": each,
+        "then": then,
+    }
+    if gold.lines is None:
+        return freeze_release(items=gold.items, labels=gold.labels, **terms)
+    return freeze_lines(
+        benchmark=gold.benchmark, lines=gold.lines, documents=gold.documents, **terms
+    )
+
+
+def draft_notes(*, dataset: Dataset, gold: Gold, visibility: str, splits: Splits) -> str:
+    """Change notes for a release of this gold, in Markdown, by comparison with the one before.
+
+    Raises ReleaseError, for what freezing would.
+    """
+    if gold.lines is None:
+        rows = page_rows(dataset, gold.items, gold.labels)
+    else:
+        rows = line_rows(dataset, gold.lines, gold.documents)
+    return notes_of_rows(dataset, rows, visibility=visibility, splits=splits)
+
+
+def notes_of_rows(
+    dataset: Dataset, rows: list[ReleaseItem], *, visibility: str, splits: Splits
+) -> str:
+    """The same for rows that are about to be frozen."""
+    put_in_splits(dataset, rows, splits, visibility)
+    return drafted_rows(Release(dataset=dataset, visibility=visibility), rows)
+
+
+def told_splits(gold: Gold) -> dict[str, str]:
+    """The splits that came with the gold. Raises ReleaseError if any item has none."""
+    told = {name: split for name, split in (gold.splits or {}).items() if split}
+    if not told:
+        raise ReleaseError(["no record and no metadata has a split of dev or test"])
+    return told
+
+
+def _told_split(document: Document) -> str:
+    for source in (document.record.gold, document.metadata):
+        if isinstance(source, dict) and isinstance(source.get("split"), str):
+            return str(source["split"]).strip().lower()
+    return ""
+
+
+def _with_records(dataset: Dataset, benchmark: str) -> Iterator[Document]:
+    documents = dataset.documents.filter(
+        record__benchmark=benchmark, state=Document.State.ACTIVE
+    ).select_related("record")
+    return documents.order_by("name").iterator(chunk_size=AT_ONCE)
+
+
+def _records_by_id(dataset: Dataset, benchmark: str) -> dict[str, Document]:
+    """Documents by the id of their record's gold line; what cannot be read is nobody's."""
+    documents = list(_with_records(dataset, benchmark))
+    read = _format(benchmark).read_records([(one.name, one.record.gold) for one in documents])
+    return {item: documents[place] for item, place in read.places.items()}
+
+
+def _format(benchmark: str) -> GoldFormat:
+    known = gold_format(benchmark)
+    if known is None:
+        raise ReleaseError([f"no benchmark is called {benchmark!r}"])
+    return known
+
+
+RECORDS, FILE, EARLIER = "records", "file", "release"
+NO_SPLIT, DRAW, COLUMN = "none", "draw", "column"
+# More than this is no work for a request: a page takes some hundredths of a second.
+MOST_DOCUMENTS = 200
+MOST_BYTES = 8 * 1024 * 1024
+# Steps between two looks at whether somebody cancelled.
+LOOK_EVERY = 10
+RELEASE = "release"
+
+Part = TypeVar("Part")
+
+
+class StoppedError(Exception):
+    """The task was cancelled, or its worker is about to end."""
+
+
+@dataclass(frozen=True)
+class FreezeOrder:
+    """A release to be frozen. Without `notes` they are drafted by comparison with the one before.
+
+    `source` says where the gold comes from: RECORDS of the benchmark, FILE, whose name is
+    `file_name`, or an EARLIER release, `base`, with the corrections of accepted disputes.
+    """
+
+    benchmark: str
+    version: str = ""
+    source: str = RECORDS
+    file_name: str = ""
+    base: str = ""
+    labels: list[str] = field(default_factory=lambda: ["Number", "Date"])
+    notes: str | None = ""
+    visibility: str = Release.Visibility.GOLD_HIDDEN
+    licence: str = ""
+    citation: dict[str, Any] = field(default_factory=dict)
+    split_by: str = NO_SPLIT
+    test_share: float = 0.5
+    seed: int = 1
+    group_by: str = FILING
+
+
+@dataclass
+class Watch:
+    """Told of every step of the work; says how far it is, and raises StoppedError on request."""
+
+    steps: Steps | None = None
+    total: int = 0
+    done: int = 0
+
+    def step(self) -> None:
+        self.done += 1
+        if self.steps is None or self.done % LOOK_EVERY:
+            return
+        if self.steps.stop():
+            raise StoppedError
+        self.steps.progress(self.done, max(self.total, self.done))
+
+    def over(self, parts: Iterable[Part]) -> Iterator[Part]:
+        for part in parts:
+            self.step()
+            yield part
+
+
+def is_quick(dataset: Dataset, size: int = 0) -> bool:
+    """Whether a request can wait for a release; `size` is that of the file of gold in bytes."""
+    return size <= MOST_BYTES and dataset.documents.count() <= MOST_DOCUMENTS
+
+
+def freeze_order(
+    *,
+    dataset: Dataset,
+    order: FreezeOrder,
+    path: Path | None = None,
+    actor: User | None,
+    watch: Watch | None = None,
+    then: Callable[[Release], None] | None = None,
+) -> Release:
+    """Freezes what is asked for, now. `then` is called in the transaction that stores it.
+
+    Raises ReleaseError with all faults; then nothing is written.
+    """
+    watch = watch or Watch()
+    gold = gold_of_order(dataset=dataset, order=order, path=path, watch=watch)
+    return freeze_gold(
+        dataset=dataset,
+        gold=gold,
+        version=order.version or suggest_version(dataset),
+        notes=order.notes,
+        visibility=order.visibility,
+        licence=order.licence,
+        citation=order.citation,
+        splits=splits_of_order(order, gold),
+        actor=actor,
+        each=watch.step,
+        then=then,
+    )
+
+
+def gold_of_order(
+    *, dataset: Dataset, order: FreezeOrder, path: Path | None = None, watch: Watch | None = None
+) -> Gold:
+    """The gold that is to be frozen. Raises ReleaseError."""
+    over = (watch or Watch()).over
+    if order.source == EARLIER:
+        return gold_of_release(release=earlier_release(dataset, order.base), over=over)
+    about: dict[str, Any] = {
+        "dataset": dataset,
+        "benchmark": order.benchmark,
+        "labels": order.labels,
+        "over": over,
+    }
+    if order.source == FILE:
+        if path is None:
+            raise ReleaseError(["the file of gold is missing"])
+        return gold_of_file(**about, path=path)
+    return gold_of_records(**about)
+
+
+def earlier_release(dataset: Dataset, version: str) -> Release:
+    """The release whose gold is taken. Raises ReleaseError if there is none."""
+    release = dataset.releases.filter(version=version).first()
+    if release is None:
+        raise ReleaseError([f"there is no release {version} whose gold could be taken"])
+    return release
+
+
+def splits_of_order(order: FreezeOrder, gold: Gold) -> Any:
+    """How the items come into their parts. Raises ReleaseError."""
+    if order.split_by == DRAW:
+        return SplitDraw(order.test_share, order.seed, order.group_by)
+    return told_splits(gold) if order.split_by == COLUMN else None
+
+
+def start_freezing(
+    *, dataset: Dataset, order: FreezeOrder, upload: "File[bytes] | None" = None, actor: User
+) -> DatasetTask:
+    """Queues it; asked a second time for the same it is the task under way.
+
+    Raises ReleaseError for terms that cannot be, and while another release is being frozen.
+    """
+    order = replace(order, version=order.version or suggest_version(dataset))
+    options = asdict(order)
+    running = running_freeze(dataset)
+    if running is None:
+        check_terms(dataset, order.version, order.visibility, order.licence, order.citation)
+        running = start_task(
+            dataset=dataset,
+            kind=DatasetTask.Kind.FREEZE,
+            options=options,
+            upload=upload,
+            actor=actor,
+        )
+    if running.options != options:
+        version = running.options["version"]
+        message = f"release {version} is being frozen (task {running.pk}); wait until it has ended"
+        raise ReleaseError([message])
+    return running
+
+
+def running_freeze(dataset: Dataset) -> DatasetTask | None:
+    return dataset.tasks.unfinished().filter(kind=DatasetTask.Kind.FREEZE).first()
+
+
+def freeze_task(task: DatasetTask, steps: Steps) -> TaskReport | None:
+    """The runner of kind "freeze". Raises TaskError with the faults of the gold.
+
+    The release is noted in the task's row by the transaction that stores it, so that a worker that
+    is killed behind that is not followed by one that freezes it again.
+    """
+    if RELEASE in task.report:
+        return _report(Release.objects.get(pk=task.report[RELEASE]))
+    order = FreezeOrder(**task.options)
+    total = task.dataset.documents.count() * (2 if order.benchmark == PAGES else 1)
+    watch = Watch(steps, total)
+
+    def note(release: Release) -> None:
+        DatasetTask.objects.filter(pk=task.pk).update(report={RELEASE: release.pk})
+
+    freeze = partial(
+        freeze_order,
+        dataset=task.dataset,
+        order=order,
+        actor=task.created_by,
+        watch=watch,
+        then=note,
+    )
+    try:
+        if order.source != FILE:
+            return _report(freeze())
+        with TemporaryDirectory() as folder:
+            return _report(freeze(path=_copy(task, order.file_name, Path(folder))))
+    except StoppedError:
+        return None
+    except ReleaseError as error:
+        raise _refused(error) from error
+
+
+def _copy(task: DatasetTask, name: str, folder: Path) -> Path:
+    """The upload as a file of its own name, for readers that go by its ending."""
+    path = folder / (PurePath(name).name or "upload")
+    with task.upload.open("rb") as stored, path.open("wb") as file:
+        for chunk in stored.chunks():
+            file.write(chunk)
+    return path
+
+
+def _report(release: Release) -> TaskReport:
+    report = TaskReport({"items": release.item_count, "facts": release.fact_count})
+    report.more = {
+        RELEASE: release.pk,
+        "version": release.version,
+        "remarks": freeze_remarks(release),
+        "warnings": freeze_warnings(release),
+    }
+    return report
+
+
+def _refused(error: ReleaseError) -> TaskError:
+    report = TaskReport()
+    for fault in error.faults:
+        where, separator, reason = fault.partition(": ")
+        report.fault(where if separator else "", "release", reason if separator else fault)
+    count = len(error.faults)
+    message = "nothing was frozen; " + ("1 fault" if count == 1 else f"{count:,} faults")
+    return TaskError(message, report)

@@ -1,0 +1,407 @@
+"""How a release is described and cited: Croissant 1.1, BibTeX and CITATION.cff 1.2.0.
+
+A name written “Family, Given” is a person's. Any other name is taken in one piece, since no rule
+tells an institute from a person whose family name comes first.
+
+The records of the Croissant file
+(https://docs.mlcommons.org/croissant/docs/croissant-spec-1.1.html) are those of the Parquet
+file, in which an id stays a text and facts stay nested. The other files are listed with their
+hashes.
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Any
+from urllib.parse import quote
+
+from .rows import Citation, PublishedRelease
+
+BIBTEX = "citation.bib"
+CFF = "CITATION.cff"
+_BREAKS = frozenset("\x85\u2028\u2029")
+CFF_VERSION = "1.2.0"
+# Of the identifiers of SPDX those that data are put under: CFF takes no other words.
+SPDX = frozenset(
+    """
+    CC0-1.0 CC-BY-3.0 CC-BY-4.0 CC-BY-SA-3.0 CC-BY-SA-4.0 CC-BY-NC-4.0 CC-BY-NC-SA-4.0
+    CC-BY-ND-4.0 CC-BY-NC-ND-4.0 CDLA-Permissive-1.0 CDLA-Permissive-2.0 CDLA-Sharing-1.0
+    ODbL-1.0 ODC-By-1.0 PDDL-1.0 MIT Apache-2.0 BSD-2-Clause BSD-3-Clause GPL-3.0-only
+    """.split()
+)
+_CITATION_FIELDS = frozenset({"authors", "year", "doi", "url"})
+_DOI = re.compile(r"10\.[0-9]{4,9}(?:\.[0-9]+)?/[A-Za-z0-9:/_;\-.()\[\]\\]+")
+_URL = re.compile(r"https?://[^\s<>\"{}|\\^`]+")
+_YEARS = range(1900, 2201)
+_ESCAPES = {
+    "\\": r"\textbackslash{}",
+    # BibTeX counts every brace, behind a backslash too: in a text they must be none.
+    "{": r"\textbraceleft{}",
+    "}": r"\textbraceright{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    **{character: f"\\{character}" for character in "#$%&_"},
+}
+
+
+def read_citation(value: object) -> Citation:
+    """A citation of `{authors: [name, …], year, doi, url}`, each of which may be missing.
+
+    Raises ValueError, which names the field.
+    """
+    if not isinstance(value, Mapping):
+        raise ValueError("a citation must be an object")
+    if unknown := sorted(set(value) - _CITATION_FIELDS):
+        raise ValueError(f"{unknown[0]}: a citation has no such field")
+    authors = value.get("authors") or []
+    if not isinstance(authors, list) or not all(map(_is_name, authors)):
+        raise ValueError("authors: must be a list of names")
+    year = value.get("year") or None
+    if year is not None and (type(year) is not int or year not in _YEARS):
+        raise ValueError(f"year: must be a year such as 2024, not {year!r:.40}")
+    return Citation(
+        authors=tuple(" ".join(name.split()) for name in authors),
+        year=year,
+        doi=_matched(value, "doi", _DOI, "such as 10.5281/zenodo.1234"),
+        url=_matched(value, "url", _URL, "an address that begins with https:// or http://"),
+    )
+
+
+def bibtex(release: PublishedRelease) -> str:
+    """A BibTeX entry, with a line break at its end. Letters beyond ASCII stay: it is UTF-8."""
+    citation = release.citation
+    fields = {
+        "title": f"{{{escape(release.title)}}}",
+        "author": " and ".join(map(_bibtex_author, citation.authors)),
+        "year": str(_year(release)),
+        "version": escape(release.version),
+        "note": f"Data set, version {escape(release.version)}",
+        # An address is taken as it is; only what would end the braces has to go.
+        "doi": quote(citation.doi, safe="/:;()[].,_-"),
+        "url": quote(_url(release), safe="/:;?&=#%+,.@!~*'()[]_-$"),
+    }
+    lines = [f"  {key} = {{{value}}}" for key, value in fields.items() if value]
+    return f"@misc{{{_key(release)},\n" + ",\n".join(lines) + "\n}\n"
+
+
+def citation_cff(release: PublishedRelease) -> str:
+    """CITATION.cff 1.2.0. PyYAML is imported when it is needed."""
+    import yaml
+
+    citation = release.citation
+    message = "If you use this data set, please cite it as below."
+    licence: dict[str, str] = {}
+    if release.licence in SPDX:
+        licence = {"license": release.licence}
+    elif _URL.fullmatch(release.licence):
+        licence = {"license-url": release.licence}
+    elif release.licence:
+        # In words it fits no field of the format.
+        message += f" Licence: {release.licence}"
+    content: dict[str, Any] = {
+        "cff-version": CFF_VERSION,
+        "message": message,
+        "type": "dataset",
+        "title": release.title,
+        "version": release.version,
+        "date-released": release.frozen_at.date().isoformat(),
+        # One author there must be; the data set stands for those it does not name.
+        "authors": [_cff_author(name) for name in dict.fromkeys(citation.authors)]
+        or [{"name": f"The authors of {release.title}"}],
+        **licence,
+        **({"abstract": release.description} if release.description else {}),
+        **({"doi": citation.doi} if citation.doi else {}),
+        **({"url": _url(release)} if _url(release) else {}),
+        **({"keywords": list(dict.fromkeys(release.keywords))} if release.keywords else {}),
+    }
+
+    class Dumper(yaml.SafeDumper):
+        """Line breaks beyond ASCII's survive only in double quotes."""
+
+        def represent_str(self, data: str) -> yaml.ScalarNode:
+            style = '"' if _BREAKS & set(data) else None
+            return self.represent_scalar("tag:yaml.org,2002:str", data, style)
+
+    Dumper.add_representer(str, Dumper.represent_str)
+    return str(yaml.dump(content, Dumper=Dumper, sort_keys=False, allow_unicode=True, width=10_000))
+
+
+def escape(text: str) -> str:
+    r"""Text for a BibTeX field, on one line.
+
+    >>> print(escape("Q&A: 50%\n~x_{1"))
+    Q\&A: 50\% \textasciitilde{}x\_\textbraceleft{}1
+    """
+    return "".join(_ESCAPES.get(character, character) for character in " ".join(text.split()))
+
+
+def split_name(name: str) -> tuple[str, str] | None:
+    """Family and given name of a person; None of a name that is one piece.
+
+    >>> split_name("Doe, Jane"), split_name("Institute of Records")
+    (('Doe', 'Jane'), None)
+    """
+    family, comma, given = (part.strip() for part in name.partition(","))
+    is_person = bool(comma and family and given and "," not in given)
+    return (family, given) if is_person else None
+
+
+def _is_name(value: object) -> bool:
+    return isinstance(value, str) and bool(value.strip())
+
+
+def _matched(value: Mapping[str, Any], key: str, pattern: re.Pattern[str], wanted: str) -> str:
+    text = value.get(key) or ""
+    if not isinstance(text, str) or (text and not pattern.fullmatch(text)):
+        raise ValueError(f"{key}: must be {wanted}, not {text!r:.80}")
+    return text
+
+
+def _bibtex_author(name: str) -> str:
+    """Names are parted at “and” and at commas, wherever no braces keep them together."""
+    person = split_name(name)
+    if person is None:
+        return f"{{{escape(name)}}}"
+    return ", ".join(_kept(part) for part in person)
+
+
+def _kept(part: str) -> str:
+    holds_and = "and" in part.lower().split()
+    return f"{{{escape(part)}}}" if holds_and else escape(part)
+
+
+def _cff_author(name: str) -> dict[str, str]:
+    person = split_name(name)
+    return {"family-names": person[0], "given-names": person[1]} if person else {"name": name}
+
+
+def _year(release: PublishedRelease) -> int:
+    return release.citation.year or release.frozen_at.year
+
+
+def _url(release: PublishedRelease) -> str:
+    return release.citation.url or release.page
+
+
+def _key(release: PublishedRelease) -> str:
+    """Of letters, digits and hyphens, whatever the slug has: `set-1-0-0`."""
+    return re.sub("[^A-Za-z0-9]+", "-", f"{release.dataset}-{release.version}").strip("-")
+
+
+CROISSANT = "croissant.json"
+CONFORMS_TO = "http://mlcommons.org/croissant/1.1"
+ITEMS = "items"
+
+_MEDIA_TYPES = {
+    ".parquet": "application/x-parquet",
+    ".jsonl": "application/jsonlines",
+    ".json": "application/json",
+    ".zip": "application/zip",
+    ".html": "text/html",
+    ".png": "image/png",
+    ".jpg": "image/jpeg",
+}
+_CONTEXT = {
+    "@language": "en",
+    "@vocab": "https://schema.org/",
+    "arrayShape": "cr:arrayShape",
+    "citeAs": "cr:citeAs",
+    "column": "cr:column",
+    "conformsTo": "dct:conformsTo",
+    "containedIn": "cr:containedIn",
+    "cr": "http://mlcommons.org/croissant/",
+    "rai": "http://mlcommons.org/croissant/RAI/",
+    "data": {"@id": "cr:data", "@type": "@json"},
+    "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
+    "dct": "http://purl.org/dc/terms/",
+    "description": {"@container": "@language"},
+    "equivalentProperty": "cr:equivalentProperty",
+    "examples": {"@id": "cr:examples", "@type": "@json"},
+    "extract": "cr:extract",
+    "field": "cr:field",
+    "fileObject": "cr:fileObject",
+    "fileProperty": "cr:fileProperty",
+    "fileSet": "cr:fileSet",
+    "format": "cr:format",
+    "includes": "cr:includes",
+    "isArray": "cr:isArray",
+    "isLiveDataset": "cr:isLiveDataset",
+    "jsonPath": "cr:jsonPath",
+    "key": "cr:key",
+    "md5": "cr:md5",
+    "name": {"@container": "@language"},
+    "parentField": "cr:parentField",
+    "path": "cr:path",
+    "recordSet": "cr:recordSet",
+    "references": "cr:references",
+    "regex": "cr:regex",
+    "repeated": "cr:repeated",
+    "replace": "cr:replace",
+    "samplingRate": "cr:samplingRate",
+    "sc": "https://schema.org/",
+    "separator": "cr:separator",
+    "source": "cr:source",
+    "subField": "cr:subField",
+    "transform": "cr:transform",
+}
+# The first is the word of 1.1, the second that of 1.0, by which readers still go.
+_SEVERAL = {"isArray": True, "repeated": True}
+_FACT_FIELDS = {
+    "n": ("sc:Integer", "Number of the fact in its item, from 0."),
+    "type": ("sc:Text", "Label of the fact."),
+    "value": ("sc:Text", "The fact as the text has it."),
+    "start": ("sc:Integer", "Where it begins, in code points of the canonical text."),
+    "end": ("sc:Integer", "Where it ends, in code points; the character there is no part."),
+}
+
+
+@dataclass(frozen=True)
+class DistributedFile:
+    """A file one can have: its `name`, where (`url`: absolute, or relative to the Croissant
+    file), size and SHA-256 of its bytes.
+    """
+
+    name: str
+    url: str
+    bytes: int
+    sha256: str
+    description: str = ""
+
+
+@dataclass(frozen=True)
+class ItemFile:
+    """Which of the files is the Parquet file of the items, and with what columns it was written."""
+
+    name: str
+    gold: bool
+    images: bool
+
+
+def croissant(
+    release: PublishedRelease, files: Sequence[DistributedFile], items: ItemFile | None = None
+) -> dict[str, Any]:
+    """The JSON-LD. Without `items` it tells of files only, not of what is in them.
+
+    Raises ValueError if two files have one name, or `items` is none of them.
+    """
+    names = [file.name for file in files]
+    if len(set(names)) < len(names):
+        raise ValueError("two files have the same name")
+    if items and items.name not in names:
+        raise ValueError(f"{items.name} is none of the files")
+    content: dict[str, Any] = {
+        "@context": _CONTEXT,
+        "@type": "sc:Dataset",
+        "conformsTo": CONFORMS_TO,
+        "name": release.title,
+        "alternateName": release.dataset,
+        "description": release.description or f"{release.title}, version {release.version}.",
+        "version": release.version,
+        "datePublished": release.frozen_at.date().isoformat(),
+        "citeAs": bibtex(release),
+        "isLiveDataset": False,
+        "distribution": [_file(file) for file in files],
+    }
+    optional = {
+        "license": release.licence,
+        "url": release.page,
+        "sameAs": f"https://doi.org/{release.citation.doi}" if release.citation.doi else "",
+        "creator": [_creator(name) for name in release.citation.authors],
+        "keywords": list(release.keywords),
+        "recordSet": [_items(items)] if items else [],
+    }
+    return content | {key: value for key, value in optional.items() if value}
+
+
+def croissant_bytes(
+    release: PublishedRelease, files: Sequence[DistributedFile], items: ItemFile | None = None
+) -> bytes:
+    """The file as it is sent."""
+    content = croissant(release, files, items)
+    return (json.dumps(content, ensure_ascii=False, indent=1) + "\n").encode()
+
+
+def _file(file: DistributedFile) -> dict[str, Any]:
+    described = {"description": file.description} if file.description else {}
+    suffix = PurePosixPath(file.name).suffix.lower()
+    return {
+        "@type": "cr:FileObject",
+        "@id": file.name,
+        "name": file.name,
+        **described,
+        "contentUrl": file.url,
+        "contentSize": f"{file.bytes} B",
+        "encodingFormat": _MEDIA_TYPES.get(suffix, "application/octet-stream"),
+        "sha256": file.sha256,
+    }
+
+
+def _creator(name: str) -> dict[str, str]:
+    person = split_name(name)
+    if person is None:
+        return {"@type": "sc:Organization", "name": name}
+    return {"@type": "sc:Person", "name": f"{person[1]} {person[0]}"}
+
+
+def _items(file: ItemFile) -> dict[str, Any]:
+    fields = [
+        _field(file, "id", "The published id of the item."),
+        _field(file, "split", "The part of the release: dev or test; empty if it has none."),
+        _field(file, "prompt", "What a model is asked; empty if the benchmark asks all alike."),
+    ]
+    if file.images:
+        images = _field(file, "images", "The page images, in order.", "sc:ImageObject", "bytes")
+        fields.append({**images, "name": "image", "@id": f"{ITEMS}/image", **_SEVERAL})
+    if file.gold:
+        fields += _gold_fields(file)
+    return {
+        "@type": "cr:RecordSet",
+        "@id": ITEMS,
+        "name": ITEMS,
+        "description": "The items of the release.",
+        "key": {"@id": f"{ITEMS}/id"},
+        "field": fields,
+    }
+
+
+def _gold_fields(file: ItemFile) -> list[dict[str, Any]]:
+    facts = {
+        "@type": "cr:Field",
+        "@id": f"{ITEMS}/facts",
+        "name": "facts",
+        "description": "The facts of the page, in document order.",
+        **_SEVERAL,
+        "subField": [
+            {
+                **_field(file, "facts", description, data_type, key),
+                "@id": f"{ITEMS}/facts/{key}",
+                "name": key,
+            }
+            for key, (data_type, description) in _FACT_FIELDS.items()
+        ],
+    }
+    return [
+        _field(file, "html", "Gold HTML with inline fact tags, where the benchmark is of pages."),
+        _field(file, "record", "The rest of the gold line, as JSON."),
+        facts,
+        _field(file, "sha256", "SHA-256 of the gold line in canonical JSON."),
+    ]
+
+
+def _field(
+    file: ItemFile, column: str, description: str, data_type: str = "sc:Text", part: str = ""
+) -> dict[str, Any]:
+    """A field of a column, or of a part of each of its objects."""
+    source: dict[str, Any] = {"fileObject": {"@id": file.name}, "extract": {"column": column}}
+    if part:
+        source["transform"] = {"jsonPath": part}
+    return {
+        "@type": "cr:Field",
+        "@id": f"{ITEMS}/{column}",
+        "name": column,
+        "description": description,
+        "dataType": data_type,
+        "source": source,
+    }

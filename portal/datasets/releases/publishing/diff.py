@@ -1,0 +1,404 @@
+"""Two releases compared: which items and facts were added, removed or changed, and the note on it.
+
+`change_notes` writes the comparison in Markdown, for those who use the data.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from typing import Any, Literal
+
+from .manifest import canonical_json
+from .rows import Fact, ItemGold, PublishedItem
+
+Kind = Literal["added", "removed", "changed"]
+
+
+@dataclass(frozen=True)
+class FactChange:
+    """A fact as it was and as it is; None on the side on which it is not."""
+
+    before: Fact | None
+    after: Fact | None
+
+    @property
+    def kind(self) -> Kind:
+        if self.before is None:
+            return "added"
+        return "removed" if self.after is None else "changed"
+
+    @property
+    def aspects(self) -> tuple[str, ...]:
+        """What of a changed one is another: of `label`, `borders` and `value`."""
+        if self.before is None or self.after is None:
+            return ()
+        pairs = {
+            "label": (self.before.type, self.after.type),
+            "borders": (_place(self.before), _place(self.after)),
+            "value": (self.before.value, self.after.value),
+        }
+        return tuple(aspect for aspect, (was, now) in pairs.items() if was != now)
+
+
+def compare_facts(
+    before: Sequence[Fact], after: Sequence[Fact], *, same_text: bool = True
+) -> list[FactChange]:
+    """The changes, in the order of their places.
+
+    In the same text facts are matched by their offsets: first those with the same borders, then
+    overlapping ones, those of one label and with the most characters in common first. In another
+    text offsets say nothing: there facts are matched by label and value, in their order, and new
+    places are no change. Within each release no two facts share a character.
+    """
+    if same_text:
+        pairs = _same_borders(before, after)
+        pairs |= _overlapping(_rest(before, pairs), _rest(after, set(pairs.values())))
+        changed = [FactChange(was, now) for was, now in pairs.items() if not _equal(was, now)]
+    else:
+        pairs = _same_sequence(before, after)
+        changed = []
+    removed = [FactChange(fact, None) for fact in _rest(before, pairs)]
+    added = [FactChange(None, fact) for fact in _rest(after, set(pairs.values()))]
+    return sorted(changed + removed + added, key=_order)
+
+
+def _place(fact: Fact) -> tuple[int, int]:
+    return fact.start, fact.end
+
+
+def _equal(was: Fact, now: Fact) -> bool:
+    """Numbers follow from the order, and change with every fact before."""
+    return (_place(was), was.type, was.value) == (_place(now), now.type, now.value)
+
+
+def _same_borders(before: Sequence[Fact], after: Sequence[Fact]) -> dict[Fact, Fact]:
+    by_place = {_place(fact): fact for fact in after}
+    return {fact: by_place[_place(fact)] for fact in before if _place(fact) in by_place}
+
+
+def _overlapping(before: Sequence[Fact], after: Sequence[Fact]) -> dict[Fact, Fact]:
+    """Pairs of facts that share characters, each fact in one pair at most."""
+    pairs: dict[Fact, Fact] = {}
+    taken: set[Fact] = set()
+    for _, _, _, was, now in sorted(_overlaps(before, after), key=lambda found: found[:3]):
+        if was not in pairs and now not in taken:
+            pairs[was] = now
+            taken.add(now)
+    return pairs
+
+
+def _overlaps(
+    before: Sequence[Fact], after: Sequence[Fact]
+) -> list[tuple[bool, int, int, Fact, Fact]]:
+    """(other label, -characters in common, start, was, now), in one walk over both."""
+    was_in_order, now_in_order = sorted(before, key=_place), sorted(after, key=_place)
+    found: list[tuple[bool, int, int, Fact, Fact]] = []
+    i = j = 0
+    while i < len(was_in_order) and j < len(now_in_order):
+        was, now = was_in_order[i], now_in_order[j]
+        common = min(was.end, now.end) - max(was.start, now.start)
+        if common > 0:
+            found.append((was.type != now.type, -common, was.start, was, now))
+        if was.end <= now.end:
+            i += 1
+        else:
+            j += 1
+    return found
+
+
+def _same_sequence(before: Sequence[Fact], after: Sequence[Fact]) -> dict[Fact, Fact]:
+    """Facts of the same label and value that come in the same order."""
+    was = [(fact.type, fact.value) for fact in before]
+    now = [(fact.type, fact.value) for fact in after]
+    pairs: dict[Fact, Fact] = {}
+    for a, b, size in SequenceMatcher(None, was, now, autojunk=False).get_matching_blocks():
+        pairs.update(zip(before[a : a + size], after[b : b + size], strict=True))
+    return pairs
+
+
+def _rest(facts: Sequence[Fact], taken: "set[Fact] | dict[Fact, Fact]") -> list[Fact]:
+    return [fact for fact in facts if fact not in taken]
+
+
+def _order(change: FactChange) -> tuple[int, int, bool]:
+    fact = change.after or change.before
+    assert fact is not None
+    return fact.start, fact.end, change.before is None
+
+
+_END = None
+
+
+@dataclass(frozen=True)
+class FieldChange:
+    """A value of the gold line, such as `fields.total`; None where there is none."""
+
+    path: str
+    before: Any
+    after: Any
+
+
+@dataclass(frozen=True)
+class ItemChange:
+    """An item as it was and as it is; None on the side on which it is not.
+
+    `text` says whether its canonical text is another one, `markup` whether its gold HTML differs
+    although text and facts are the same.
+    """
+
+    name: str
+    before: PublishedItem | None
+    after: PublishedItem | None
+    facts: tuple[FactChange, ...] = ()
+    fields: tuple[FieldChange, ...] = ()
+    text: bool = False
+    markup: bool = False
+
+    @property
+    def kind(self) -> Kind:
+        if self.before is None:
+            return "added"
+        return "removed" if self.after is None else "changed"
+
+    @property
+    def splits(self) -> tuple[str, str] | None:
+        """Its split before and after, if they differ."""
+        if self.before is None or self.after is None or self.before.split == self.after.split:
+            return None
+        return self.before.split, self.after.split
+
+
+@dataclass(frozen=True)
+class ReleaseDiff:
+    """The changes by item, sorted by name, and how many items are the same."""
+
+    before: str
+    after: str
+    items: tuple[ItemChange, ...]
+    unchanged: int
+
+    def of_kind(self, kind: Kind) -> list[ItemChange]:
+        return [item for item in self.items if item.kind == kind]
+
+    def facts_of_kind(self, kind: Kind) -> int:
+        """Facts of all items; those of an item that came or went came or went with it."""
+        return sum(_facts_of_kind(item, kind) for item in self.items)
+
+
+def diff_releases(
+    before: Iterable[PublishedItem],
+    after: Iterable[PublishedItem],
+    *,
+    versions: tuple[str, str],
+) -> ReleaseDiff:
+    """What changed between two releases, matched by name and offsets.
+
+    Both sides come sorted by name, as a release keeps its items, and are read once, one item at a
+    time. Gold is compared where both sides have it. Raises ValueError if a side is not sorted.
+    """
+    changes: list[ItemChange] = []
+    unchanged = 0
+    for was, now in _paired(_sorted(before), _sorted(after)):
+        change = _compare(was, now)
+        if change:
+            changes.append(change)
+        else:
+            unchanged += 1
+    return ReleaseDiff(*versions, tuple(changes), unchanged)
+
+
+def _sorted(items: Iterable[PublishedItem]) -> Iterator[PublishedItem]:
+    last: str | None = None
+    for item in items:
+        if last is not None and item.name <= last:
+            raise ValueError(f"items must be sorted by name: {item.name} comes after {last}")
+        last = item.name
+        yield item
+
+
+def _paired(
+    before: Iterator[PublishedItem], after: Iterator[PublishedItem]
+) -> Iterator[tuple[PublishedItem | None, PublishedItem | None]]:
+    """Items of the same name together, the others alone."""
+    was, now = next(before, _END), next(after, _END)
+    while was or now:
+        if now is None or (was is not None and was.name < now.name):
+            yield was, None
+            was = next(before, _END)
+        elif was is None or now.name < was.name:
+            yield None, now
+            now = next(after, _END)
+        else:
+            yield was, now
+            was, now = next(before, _END), next(after, _END)
+
+
+def _compare(was: PublishedItem | None, now: PublishedItem | None) -> ItemChange | None:
+    """The change, None if there is none."""
+    if was is None or now is None:
+        one = was or now
+        assert one is not None
+        return ItemChange(one.name, was, now)
+    if was.gold and now.gold and not _same_gold(was.gold, now.gold):
+        return _changed(was, now, was.gold, now.gold)
+    return ItemChange(now.name, was, now) if was.split != now.split else None
+
+
+def _same_gold(was: ItemGold, now: ItemGold) -> bool:
+    """Facts that were not written into the HTML do not count in the hash."""
+    return was.sha256 == now.sha256 and was.facts == now.facts
+
+
+def _changed(
+    was: PublishedItem, now: PublishedItem, before: ItemGold, after: ItemGold
+) -> ItemChange:
+    other_text = _differ(before.text_sha256, after.text_sha256)
+    facts = compare_facts(before.facts, after.facts, same_text=not other_text)
+    other_html = before.line.get("html") != after.line.get("html")
+    return ItemChange(
+        name=now.name,
+        before=was,
+        after=now,
+        facts=tuple(facts),
+        fields=tuple(_fields("", _without_html(before), _without_html(after))),
+        text=other_text,
+        markup=other_html and not other_text and not facts,
+    )
+
+
+def _differ(was: str | None, now: str | None) -> bool:
+    return was is not None and now is not None and was != now
+
+
+def _without_html(gold: ItemGold) -> dict[str, Any]:
+    return {key: value for key, value in gold.line.items() if key != "html"}
+
+
+def _fields(path: str, was: Any, now: Any) -> Iterator[FieldChange]:
+    """The innermost values that differ: `fields.items[2].amount`."""
+    if isinstance(was, Mapping) and isinstance(now, Mapping):
+        for key in sorted({*was, *now}):
+            yield from _fields(f"{path}.{key}" if path else key, was.get(key), now.get(key))
+    elif isinstance(was, list) and isinstance(now, list) and len(was) == len(now):
+        for index, (one, other) in enumerate(zip(was, now, strict=True)):
+            yield from _fields(f"{path}[{index}]", one, other)
+    # 1 and 1.0, or true, are not the same gold.
+    elif (type(was), was) != (type(now), now):
+        yield FieldChange(path, was, now)
+
+
+def _facts_of_kind(item: ItemChange, kind: Kind) -> int:
+    if item.kind == "changed":
+        return sum(fact.kind == kind for fact in item.facts)
+    side = item.after or item.before
+    gold = side.gold if side else None
+    return len(gold.facts) if gold and item.kind == kind else 0
+
+
+# So many are named of each kind of change; the rest is counted.
+MOST_ITEMS = 200
+MOST_CHANGES = 50
+LONGEST_QUOTE = 80
+_BACKTICKS = re.compile("`+")
+_KINDS: tuple[Kind, ...] = ("added", "removed", "changed")
+
+
+def change_notes(diff: ReleaseDiff, *, gold_is_open: Callable[[str], bool]) -> str:
+    """The note, in Markdown, without a heading of its own.
+
+    Notes are read by everybody: of an item for whose name `gold_is_open` is false they tell that
+    it came, went or changed, and nothing of its facts, not even their number.
+    """
+    opened = {item.name for item in diff.items if gold_is_open(item.name)}
+    lines = [_summary(diff, opened)]
+    for kind in _KINDS:
+        items = diff.of_kind(kind)
+        if items:
+            lines += ["", f"### Items {kind}", ""]
+            for item in items[:MOST_ITEMS]:
+                lines += _item_lines(item, is_open=item.name in opened)
+            lines += _left_out(len(items) - MOST_ITEMS, "- ")
+    return "\n".join(lines) + "\n"
+
+
+def code(text: str, longest: int = LONGEST_QUOTE) -> str:
+    """Any text as a code span of Markdown, on one line and cut short.
+
+    >>> print(code("1,200"), code("a `b`"))
+    `1,200` `` a `b` ``
+    """
+    line = " ".join(text.split())
+    if not line:
+        return "(empty)"
+    shown = line if len(line) <= longest else f"{line[:longest]}…"
+    fence = "`" * (max(map(len, _BACKTICKS.findall(shown)), default=0) + 1)
+    pad = " " if len(fence) > 1 else ""
+    return f"{fence}{pad}{shown}{pad}{fence}"
+
+
+def _summary(diff: ReleaseDiff, opened: set[str]) -> str:
+    counts = ", ".join(f"{len(diff.of_kind(kind)):,} {kind}" for kind in _KINDS)
+    text = f"Since {diff.before}: items {counts}, {diff.unchanged:,} unchanged."
+    shown = tuple(item for item in diff.items if item.name in opened)
+    if shown:
+        told = ReleaseDiff(diff.before, diff.after, shown, 0)
+        text += f" Facts {', '.join(f'{told.facts_of_kind(kind):,} {kind}' for kind in _KINDS)}"
+        text += "." if len(shown) == len(diff.items) else ", in items whose gold is open."
+    return text
+
+
+def _item_lines(item: ItemChange, *, is_open: bool) -> Iterator[str]:
+    name = f"- {code(item.name, longest=len(item.name))}"
+    if not is_open:
+        yield f"{name}: the gold is hidden"
+        return
+    if item.kind != "changed":
+        gold = next((side.gold for side in (item.after, item.before) if side), None)
+        yield f"{name}{_fact_count(len(gold.facts)) if gold else ''}"
+        return
+    yield name
+    changes = list(_changes(item))
+    yield from (f"  - {change}" for change in changes[:MOST_CHANGES])
+    yield from _left_out(len(changes) - MOST_CHANGES, "  - ")
+
+
+def _fact_count(count: int) -> str:
+    return f" ({count:,} fact{'' if count == 1 else 's'})"
+
+
+def _changes(item: ItemChange) -> Iterator[str]:
+    if item.splits:
+        was, now = (split or "none" for split in item.splits)
+        yield f"split: {was} → {now}"
+    if item.text:
+        yield "another text"
+    if item.markup:
+        yield "other markup"
+    yield from map(_fact_change, item.facts)
+    yield from map(_field_change, item.fields)
+
+
+def _fact_change(change: FactChange) -> str:
+    was, now = change.before, change.after
+    if was is None or now is None:
+        fact = was or now
+        assert fact is not None
+        return f"{change.kind}: {_fact(fact)}"
+    return f"{' and '.join(change.aspects)} changed: {_fact(was)} → {_fact(now)}"
+
+
+def _fact(fact: Fact) -> str:
+    return f"{fact.type} {code(fact.value)} at {fact.start}–{fact.end}"
+
+
+def _field_change(change: FieldChange) -> str:
+    return f"{code(change.path)}: {_value(change.before)} → {_value(change.after)}"
+
+
+def _value(value: Any) -> str:
+    return "none" if value is None else code(canonical_json(value))
+
+
+def _left_out(count: int, bullet: str) -> list[str]:
+    return [f"{bullet}and {count:,} more"] if count > 0 else []

@@ -1,0 +1,461 @@
+"""The items of a release as files: JSON Lines, Parquet, tasks of Label Studio, and the starter kit.
+
+`gold.jsonl` and `facts.jsonl` have one line per item in the same order. The gold lines are the
+benchmark's own, and their ids need not be the items' names: the manifest and `facts.jsonl` have
+the names. Items whose gold is hidden have no line.
+
+The Parquet file is written in the manner of Hugging Face, with page images in it if wanted:
+
+    id, split, prompt    texts
+    images               [{bytes, path}], if wanted
+    html                 a page's gold HTML
+    record               the rest of the gold line, in canonical JSON
+    facts                [{n, type, value, start, end}]
+    text_chars, text_sha256, sha256
+
+Where gold is hidden these are null, and there are no facts; written without gold, the file has
+no such columns at all. pyarrow is imported when it is needed: it takes a while.
+
+The starter kit has all that a model is given, and an empty submission:
+
+    README.md            what is in here
+    items.jsonl          {"id", "prompt", "images"} per item; in splits {…, "split"} too
+    images/ID.png        the page images
+    submission.jsonl     a line per item as the benchmark wants it, with nothing in it
+
+`KitItem` has no place for anything that could tell of the gold: no text, HTML, hash, source or
+fact.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from itertools import zip_longest
+from typing import IO, TYPE_CHECKING, Any
+from zipfile import ZIP_STORED
+
+from portal.facts import FactSpan, LabelledBy, read_tags, read_value, write_task
+from portal.files.archives import DRAIN_AT, ZipSink, ZipWriter
+
+from .manifest import ItemEntry, canonical_json, gold_sha256
+from .rows import Fact, ItemGold, ItemImage, PublishedItem, PublishedRelease, PublishingError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+GOLD_LINES = "gold.jsonl"
+FACT_LINES = "facts.jsonl"
+
+
+def gold_lines(items: Iterable[PublishedItem]) -> Iterator[bytes]:
+    """The gold lines in canonical JSON: an item's hash is of its line without the line break."""
+    for item in items:
+        if item.gold:
+            yield (canonical_json(item.gold.line) + "\n").encode()
+
+
+def fact_lines(items: Iterable[PublishedItem]) -> Iterator[bytes]:
+    """The items' facts with their offsets, and the text these count in."""
+    for item in items:
+        if item.gold:
+            line = {
+                "id": item.name,
+                "text_chars": item.gold.text_chars,
+                "text_sha256": item.gold.text_sha256,
+                "facts": [asdict(fact) for fact in item.gold.facts],
+            }
+            yield (json.dumps(line, ensure_ascii=False) + "\n").encode()
+
+
+def read_items(
+    entries: Iterable[ItemEntry], gold: Iterable[bytes], facts: Iterable[bytes]
+) -> Iterator[PublishedItem]:
+    """The items again, without their images; one at a time.
+
+    `entries` are the manifest's. Raises PublishingError, which names file and line, for a line
+    that is missing, too many, unreadable, of another item, or not what its hash says.
+    """
+    entries = list(entries)
+    lines = zip_longest(
+        (entry for entry in entries if entry.sha256), enumerate(gold, 1), enumerate(facts, 1)
+    )
+    for entry in entries:
+        if entry.sha256:
+            yield _read_item(*next(lines))
+        else:
+            yield PublishedItem(entry.name, entry.split)
+    for _, gold_line, fact_line in lines:
+        name, (number, _) = (GOLD_LINES, gold_line) if gold_line else (FACT_LINES, fact_line)
+        raise PublishingError(f"{name}:{number}", "a line of no item of the manifest")
+
+
+def _read_item(
+    entry: ItemEntry, gold: tuple[int, bytes] | None, facts: tuple[int, bytes] | None
+) -> PublishedItem:
+    for name, given in ((GOLD_LINES, gold), (FACT_LINES, facts)):
+        if given is None:
+            raise PublishingError(name, f"the line of {entry.name} is missing")
+    assert gold is not None
+    assert facts is not None
+    line = read_line(GOLD_LINES, *gold)
+    if gold_sha256(line) != entry.sha256:
+        raise PublishingError(f"{GOLD_LINES}:{gold[0]}", f"not the gold of {entry.name}, by hash")
+    where = f"{FACT_LINES}:{facts[0]}"
+    about = read_line(FACT_LINES, *facts)
+    if about.get("id") != entry.name:
+        raise PublishingError(where, f"id: must be {entry.name}, is {about.get('id')!r:.80}")
+    return PublishedItem(
+        name=entry.name,
+        split=entry.split,
+        gold=ItemGold(
+            line=line,
+            sha256=entry.sha256,
+            facts=read_facts(where, about.get("facts")),
+            text_chars=_optional(where, about, "text_chars", int),
+            text_sha256=_optional(where, about, "text_sha256", str),
+        ),
+    )
+
+
+def read_line(name: str, number: int, line: bytes) -> dict[str, Any]:
+    """The JSON object of a line; raises PublishingError."""
+    try:
+        value = json.loads(line.decode())
+    except (ValueError, RecursionError) as error:
+        raise PublishingError(f"{name}:{number}", f"not JSON: {error}") from error
+    if not isinstance(value, dict):
+        raise PublishingError(f"{name}:{number}", "must be a JSON object")
+    return value
+
+
+def read_facts(where: str, facts: object) -> tuple[Fact, ...]:
+    """The facts of `[{n, type, value, start, end}, …]`; raises PublishingError with the field."""
+    if not isinstance(facts, list):
+        raise PublishingError(where, "facts: missing, or not a list")
+    return tuple(_fact(f"{where}: facts[{index}]", fact) for index, fact in enumerate(facts))
+
+
+def _fact(where: str, fact: object) -> Fact:
+    if not isinstance(fact, Mapping):
+        raise PublishingError(where, "not an object")
+    for key in ("n", "start", "end"):
+        if type(fact.get(key)) is not int:
+            raise PublishingError(where, f"{key}: missing, or not a whole number")
+    for key in ("type", "value"):
+        if not isinstance(fact.get(key), str):
+            raise PublishingError(where, f"{key}: missing, or not a text")
+    return Fact(fact["n"], fact["type"], fact["value"], fact["start"], fact["end"])
+
+
+def _optional(where: str, about: Mapping[str, Any], key: str, kind: type) -> Any:
+    value = about.get(key)
+    if value is not None and type(value) is not kind:
+        raise PublishingError(where, f"{key}: must be of type {kind.__name__}, or null")
+    return value
+
+
+PARQUET = "items.parquet"
+GOLD_COLUMNS = ("html", "record", "facts", "text_chars", "text_sha256", "sha256")
+IMAGES = "images"
+# What is held in memory before it is written, by whichever comes first.
+GROUP_ROWS = 1000
+GROUP_BYTES = 16 * 1024 * 1024
+
+
+def parquet_pieces(
+    items: Iterable[PublishedItem], *, gold: bool, images: bool = False
+) -> Iterator[bytes]:
+    """The file's bytes while it is made; memory is bounded by a group of rows.
+
+    Without `gold` no column of gold is written, whatever the items have.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    schema = _schema(gold=gold, images=images)
+    sink = _Sink()
+    with pq.ParquetWriter(pa.PythonFile(sink, mode="w"), schema, compression="zstd") as writer:
+        for rows in _groups(_row(item, gold=gold, images=images) for item in items):
+            writer.write_table(pa.Table.from_pylist(rows, schema=schema))
+            yield from sink.drain(DRAIN_AT)
+    yield from sink.drain(0)
+
+
+def is_written_here(file: IO[bytes]) -> bool:
+    """Whether the file says that the version of pyarrow at hand wrote it."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    writer: str = pq.ParquetFile(file).metadata.created_by
+    return writer == f"parquet-cpp-arrow version {pa.cpp_version}"
+
+
+def read_parquet(
+    file: IO[bytes], name: str = PARQUET, *, strict: bool = False
+) -> Iterator[PublishedItem]:
+    """The items again, one group of rows at a time. `strict`: there is no other column.
+
+    Raises PublishingError for what is no such file, and for a row that is not what its hash says.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        source = pq.ParquetFile(file)
+        _check_columns(source.schema_arrow, name, strict=strict)
+        for number, row in enumerate(_rows(source)):
+            yield _item(f"{name}: row {number}", row)
+    except (pa.ArrowException, OSError) as error:
+        raise PublishingError(name, f"cannot be read as Parquet: {error}") from error
+
+
+class _Sink(ZipSink):
+    """What pyarrow asks of a file beside being written to."""
+
+    closed = False
+
+
+def _schema(*, gold: bool, images: bool) -> "pa.Schema":
+    import pyarrow as pa
+
+    columns: list[Any] = [pa.field(key, pa.string()) for key in ("id", "split", "prompt")]
+    if images:
+        image = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
+        columns.append(pa.field(IMAGES, pa.list_(image)))
+    if gold:
+        fact = [("n", pa.int32()), ("type", pa.string()), ("value", pa.string())]
+        places = [("start", pa.int32()), ("end", pa.int32())]
+        columns += [
+            pa.field("html", pa.string()),
+            pa.field("record", pa.string()),
+            pa.field("facts", pa.list_(pa.struct(fact + places))),
+            pa.field("text_chars", pa.int32()),
+            pa.field("text_sha256", pa.string()),
+            pa.field("sha256", pa.string()),
+        ]
+    return pa.schema(columns)
+
+
+def _row(item: PublishedItem, *, gold: bool, images: bool) -> dict[str, Any]:
+    row: dict[str, Any] = {"id": item.name, "split": item.split, "prompt": item.prompt}
+    if images:
+        row[IMAGES] = [{"bytes": image.read(), "path": image.name} for image in item.images]
+    if gold and item.gold is None:
+        # Not null, which readers of nested fields take for one fact without values.
+        row["facts"] = []
+    elif gold and item.gold:
+        line = dict(item.gold.line)
+        row["html"] = line.pop("html") if isinstance(line.get("html"), str) else None
+        row["record"] = canonical_json(line)
+        row["facts"] = [asdict(fact) for fact in item.gold.facts]
+        row["text_chars"] = item.gold.text_chars
+        row["text_sha256"] = item.gold.text_sha256
+        row["sha256"] = item.gold.sha256
+    return row
+
+
+def _groups(rows: Iterable[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
+    group: list[dict[str, Any]] = []
+    size = 0
+    for row in rows:
+        group.append(row)
+        size += len(row.get("html") or "") + len(row.get("record") or "")
+        size += sum(len(image["bytes"]) for image in row.get(IMAGES, ()))
+        if len(group) == GROUP_ROWS or size >= GROUP_BYTES:
+            yield group
+            group, size = [], 0
+    if group:
+        yield group
+
+
+def _check_columns(schema: "pa.Schema", name: str, *, strict: bool = False) -> None:
+    """All columns of one of the forms that are written, with their types, in any order."""
+    found = set(schema.names)
+    wanted = _schema(gold=bool(found & set(GOLD_COLUMNS)), images=IMAGES in found)
+    if strict and (more := sorted(found - set(wanted.names))):
+        raise PublishingError(name, f"{more[0]}: no column of a release")
+    for field in wanted:
+        if field.name not in found:
+            raise PublishingError(name, f"the column {field.name} is missing")
+        if schema.field(field.name).type != field.type:
+            kind = schema.field(field.name).type
+            raise PublishingError(name, f"{field.name}: must be {field.type}, is {kind}")
+
+
+def _rows(source: Any) -> Iterator[dict[str, Any]]:
+    for group in range(source.num_row_groups):
+        yield from source.read_row_group(group).to_pylist()
+
+
+def _item(where: str, row: dict[str, Any]) -> PublishedItem:
+    if not row["id"]:
+        raise PublishingError(where, "id: missing")
+    return PublishedItem(
+        name=row["id"],
+        split=row["split"] or "",
+        prompt=row["prompt"] or "",
+        images=tuple(_image(where, image) for image in row.get(IMAGES) or ()),
+        gold=_gold(where, row) if row.get("sha256") else None,
+    )
+
+
+def _image(where: str, image: dict[str, Any] | None) -> ItemImage:
+    if image is None or image["bytes"] is None or not image["path"]:
+        raise PublishingError(where, "images: one without its bytes or its path")
+    return ItemImage(image["path"], partial(bytes, image["bytes"]))
+
+
+def _gold(where: str, row: dict[str, Any]) -> ItemGold:
+    try:
+        line = json.loads(row["record"])
+    except (TypeError, ValueError, RecursionError) as error:
+        raise PublishingError(where, f"record: not JSON: {error}") from error
+    if not isinstance(line, dict):
+        raise PublishingError(where, "record: must be a JSON object")
+    if row["html"] is not None:
+        line["html"] = row["html"]
+    if gold_sha256(line) != row["sha256"]:
+        raise PublishingError(where, f"not the gold of {row['id']}, by hash")
+    return ItemGold(
+        line=line,
+        sha256=row["sha256"],
+        facts=read_facts(where, row["facts"]),
+        text_chars=row["text_chars"],
+        text_sha256=row["text_sha256"],
+    )
+
+
+LABEL_STUDIO = "labelstudio.json"
+
+
+def label_studio_pieces(items: Iterable[PublishedItem], labels: Sequence[str]) -> Iterator[bytes]:
+    """The file's bytes while it is made. Items whose gold is hidden have no task."""
+    separator = "[\n"
+    number = 0
+    for item in items:
+        if item.gold is None:
+            continue
+        number += 1
+        task = json.dumps(_task(number, item, item.gold, labels), ensure_ascii=False)
+        yield f"{separator}{task}".encode()
+        separator = ",\n"
+    yield b"\n]\n" if number else b"[]\n"
+
+
+def _task(
+    number: int, item: PublishedItem, gold: ItemGold, labels: Sequence[str]
+) -> dict[str, object]:
+    data = {"name": item.name, "text_sha256": gold.text_sha256}
+    if item.split:
+        data["split"] = item.split
+    html = read_tags(gold.line["html"], labels).canonical.html
+    labelled = LabelledBy(number, None, [_span(fact) for fact in gold.facts], is_gold=True)
+    return write_task(number, data, html, [labelled])
+
+
+def _span(fact: Fact) -> FactSpan:
+    value, sign = read_value(fact.value, fact.type)
+    return FactSpan(
+        key=f"fact-{fact.n}",
+        label=fact.type,
+        start=fact.start,
+        end=fact.end,
+        quote=fact.value,
+        value=value,
+        sign=sign,
+    )
+
+
+ITEM_LINES = "items.jsonl"
+SUBMISSION = "submission.jsonl"
+README = "README.md"
+
+# From an item's name the empty line of a submission, as the benchmark's reader wants it.
+EmptyLine = Callable[[str], Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class KitItem:
+    """An item as somebody sees it who is to solve it."""
+
+    name: str
+    split: str
+    prompt: str
+    images: tuple[ItemImage, ...]
+    document: str = ""
+    """The document's name, where the item has one of its own."""
+
+
+def kit_item(item: PublishedItem) -> KitItem:
+    """The item without its gold."""
+    return KitItem(item.name, item.split, item.prompt, item.images)
+
+
+def kit_name(release: PublishedRelease) -> str:
+    return f"{release.dataset}-{release.version}-starter-kit.zip"
+
+
+def starter_kit(
+    release: PublishedRelease,
+    items: Callable[[], Iterable[KitItem]],
+    empty_line: EmptyLine,
+) -> Iterator[bytes]:
+    """The ZIP's bytes while it is made, the same every time: one item at a time in memory.
+
+    `items` is called for each part of the kit, and gives those whose gold is hidden.
+    """
+    sink = ZipSink()
+    writer = ZipWriter(sink)
+    writer.add(README, _readme(release).encode())
+    for name, lines in (
+        (ITEM_LINES, map(item_line, items())),
+        (SUBMISSION, (_line(empty_line(item.name)) for item in items())),
+    ):
+        for _ in writer.adding(name, lines):
+            yield from sink.drain(DRAIN_AT)
+    for item in items():
+        for image in item.images:
+            writer.add(f"{IMAGES}/{image.name}", image.read(), method=ZIP_STORED)
+            yield from sink.drain(DRAIN_AT)
+    writer.close()
+    yield from sink.drain(0)
+
+
+def empty_line_like(example: str) -> EmptyLine:
+    """Lines with the keys of a benchmark's example: its id, and nothing of the same kind in each
+    other key.
+
+    >>> empty_line_like('{"id": "p1", "html": "<p>…"}')("p7")
+    {'id': 'p7', 'html': ''}
+    """
+    keys = json.loads(example)
+    emptied = {key: type(value)() for key, value in keys.items() if key != "id"}
+    return lambda name: {"id": name, **emptied}
+
+
+def item_line(item: KitItem, *, images: bool = True) -> bytes:
+    """An item without its gold, as a line of JSON; `images`: whether they are beside it."""
+    document = {} if item.document in {"", item.name} else {"document": item.document}
+    split = {"split": item.split} if item.split else {}
+    paths = [f"{IMAGES}/{image.name}" for image in item.images] if images else []
+    return _line({"id": item.name, **document, **split, "prompt": item.prompt, "images": paths})
+
+
+def _line(value: Mapping[str, Any]) -> bytes:
+    return (json.dumps(value, ensure_ascii=False) + "\n").encode()
+
+
+def _readme(release: PublishedRelease) -> str:
+    """Neither notes nor description: they may speak of what the gold holds."""
+    licence = f"\nLicence: {release.licence}\n" if release.licence else ""
+    page = f"\nWhere it comes from: {release.page}\n" if release.page else ""
+    return f"""# {release.title} {release.version}: starter kit
+
+The items whose gold is hidden, and an empty submission.
+{licence}{page}
+- `{ITEM_LINES}`: one item per line, with its id, its prompt and the paths of its images
+- `{IMAGES}/`: the images
+- `{SUBMISSION}`: one line per item, to be filled in; the ids stay as they are
+"""

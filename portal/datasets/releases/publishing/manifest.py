@@ -1,0 +1,298 @@
+"""Hashes of a release, and the manifest that holds them with all else there is to know of it.
+
+An item's hash is the SHA-256 of its gold line in canonical JSON. How the release's own hash is made
+has a name, its scheme:
+
+release-v1   of one line `sha256  name` per item, sorted by name
+release-v2   of the manifest in canonical JSON, without `sha256` itself and without `files`, which
+             lists what one copy holds. Its `content` lists every file that the others are made of:
+             gold.jsonl, facts.jsonl, items.jsonl, meta.jsonl and all page images.
+
+The files that are made of these (gold/, items.parquet, the citations, croissant.json) are made
+again by `verify` and compared. So whoever changes what is written into them gives the scheme
+another name.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from datetime import datetime
+from typing import Any
+
+from .croissant import read_citation
+from .rows import PublishedRelease, PublishingError, read_draw
+
+MANIFEST = "manifest.json"
+GOLD_ONLY, WHOLE = "release-v1", "release-v2"
+SCHEMES = {
+    GOLD_ONLY: "the ids and gold lines of the items, and nothing else",
+    WHOLE: "gold, facts, splits, prompts, page images, metadata, licence, citation and notes",
+}
+_SHA256 = re.compile("[0-9a-f]{64}")
+_RELEASE_TEXTS = (
+    "dataset", "title", "description", "licence", "version", "benchmark", "visibility", "notes",
+)  # fmt: skip
+_ABOUT = ("visibility", "notes", "licence", "must_accept", "citation", "draw", "frozen_at")
+# What a hash over the manifest cannot cover: itself, and what differs from copy to copy.
+_UNCOVERED = frozenset({"sha256", "files"})
+
+
+def canonical_json(value: Any) -> str:
+    """JSON in one spelling: keys sorted, no spaces, characters as themselves."""
+    return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+
+
+def sha256_of(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def gold_sha256(line: Mapping[str, Any]) -> str:
+    """The hash of an item, by its gold line."""
+    return sha256_of(canonical_json(line))
+
+
+def release_sha256(hashes: Iterable[tuple[str, str]]) -> str:
+    """The release's own hash, by its items' (name, sha256) in any order."""
+    return sha256_of("".join(f"{sha256}  {name}\n" for name, sha256 in sorted(hashes)))
+
+
+@dataclass(frozen=True)
+class FileEntry:
+    """A file: its path inside the export, its size and the SHA-256 of its bytes."""
+
+    path: str
+    bytes: int
+    sha256: str
+
+
+@dataclass(frozen=True)
+class ContentEntry:
+    """A file that the release consists of, whether or not it is in the copy at hand."""
+
+    path: str
+    sha256: str
+
+
+@dataclass(frozen=True)
+class ItemEntry:
+    """An item by name; `sha256` is empty where its gold is hidden."""
+
+    name: str
+    sha256: str
+    split: str = ""
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What `manifest.json` says; `sha256` is empty where gold is hidden."""
+
+    dataset: str
+    version: str
+    benchmark: str
+    labels: tuple[str, ...]
+    sha256: str
+    item_count: int
+    fact_count: int | None
+    items: tuple[ItemEntry, ...]
+    files: tuple[FileEntry, ...]
+    about: Mapping[str, Any] = field(default_factory=dict)
+    """What restoring needs and no check: visibility, notes, licence, must_accept, citation, draw
+    and frozen_at, as the file has them and unchecked."""
+    scheme: str = GOLD_ONLY
+    content: tuple[ContentEntry, ...] = ()
+    release: PublishedRelease | None = None
+    """The release as it describes itself; None in the manifests of the first scheme."""
+    computed: str = ""
+    """The SHA-256 of the manifest by the second scheme."""
+
+
+def manifest_sha256(
+    release: PublishedRelease, items: Iterable[ItemEntry], content: Iterable[ContentEntry]
+) -> str:
+    """The release's own hash by the scheme `release-v2`."""
+    return _covered_sha256(_described(release, items, content))
+
+
+def write_manifest(
+    release: PublishedRelease,
+    items: Iterable[ItemEntry],
+    files: Sequence[Mapping[str, Any]],
+    content: Iterable[ContentEntry] = (),
+) -> bytes:
+    """The manifest's bytes; `files` are {path, bytes, sha256} of every file but itself."""
+    described = _described(release, items, content)
+    written = described | {"sha256": release.sha256, "files": list(files)}
+    return (json.dumps(written, ensure_ascii=False, indent=1) + "\n").encode()
+
+
+def _covered_sha256(manifest: Mapping[str, Any]) -> str:
+    covered = {key: value for key, value in manifest.items() if key not in _UNCOVERED}
+    return sha256_of(canonical_json(covered))
+
+
+def _described(
+    release: PublishedRelease, items: Iterable[ItemEntry], content: Iterable[ContentEntry]
+) -> dict[str, Any]:
+    described = {
+        "dataset": release.dataset,
+        "title": release.title,
+        "licence": release.licence,
+        "version": release.version,
+        "benchmark": release.benchmark,
+        "labels": list(release.labels),
+        "visibility": release.visibility,
+        "notes": release.notes,
+        "must_accept": release.must_accept,
+        "citation": asdict(release.citation),
+        **({"draw": dict(release.draw)} if release.draw else {}),
+        "frozen_at": release.frozen_at.isoformat(),
+        "sha256": release.sha256,
+        "item_count": release.item_count,
+        "fact_count": release.fact_count,
+        "items": [
+            {"name": item.name, "sha256": item.sha256}
+            | ({"split": item.split} if item.split else {})
+            for item in items
+        ],
+    }
+    if release.scheme == GOLD_ONLY:
+        return described
+    return described | {
+        "scheme": release.scheme,
+        "description": release.description,
+        "keywords": list(release.keywords),
+        "content": [asdict(entry) for entry in sorted(content, key=lambda entry: entry.path)],
+    }
+
+
+def read_manifest(data: bytes) -> Manifest:
+    """Raises PublishingError, which names the field that is missing or wrong."""
+    try:
+        content = json.loads(data.decode())
+    except (ValueError, RecursionError) as error:
+        raise PublishingError(MANIFEST, f"not JSON: {error}") from error
+    if not isinstance(content, dict):
+        raise PublishingError(MANIFEST, "must be a JSON object")
+    scheme = _scheme(content)
+    manifest = Manifest(
+        dataset=_text(content, "dataset"),
+        version=_text(content, "version"),
+        benchmark=_text(content, "benchmark"),
+        labels=tuple(_texts(content, "labels")),
+        sha256=_sha256(content, "sha256", may_be_empty=True),
+        item_count=_count(content, "item_count"),
+        fact_count=None if content.get("fact_count") is None else _count(content, "fact_count"),
+        items=tuple(
+            ItemEntry(
+                _text(item, "name", where),
+                _sha256(item, "sha256", where, may_be_empty=True),
+                _text({"split": "", **item}, "split", where),
+            )
+            for where, item in _objects(content, "items")
+        ),
+        files=tuple(
+            FileEntry(
+                _text(file, "path", where),
+                _count(file, "bytes", where),
+                _sha256(file, "sha256", where),
+            )
+            for where, file in _objects(content, "files")
+        ),
+        about={key: content[key] for key in _ABOUT if key in content},
+        scheme=scheme,
+    )
+    if scheme == GOLD_ONLY:
+        return manifest
+    return replace(
+        manifest,
+        content=tuple(
+            ContentEntry(_text(entry, "path", where), _sha256(entry, "sha256", where))
+            for where, entry in _objects(content, "content")
+        ),
+        release=_release(manifest, content),
+        computed=_computed(content),
+    )
+
+
+def _scheme(content: Mapping[str, Any]) -> str:
+    scheme = _text({"scheme": GOLD_ONLY, **content}, "scheme")
+    if scheme not in SCHEMES:
+        raise _fault("scheme", f"{scheme!r:.40} is unknown here; known are {', '.join(SCHEMES)}")
+    return scheme
+
+
+def _computed(content: Mapping[str, Any]) -> str:
+    try:
+        return _covered_sha256(content)
+    except UnicodeEncodeError as error:
+        raise PublishingError(MANIFEST, f"holds half a character: {error}") from error
+
+
+def _release(manifest: Manifest, content: Mapping[str, Any]) -> PublishedRelease:
+    """The release's row, of which the descriptions in an archive are made."""
+    if not isinstance(content.get("must_accept"), bool):
+        raise _fault("must_accept", "missing, or neither true nor false")
+    citation = content.get("citation")
+    given = citation if isinstance(citation, Mapping) else {"": citation}
+    try:
+        cited = read_citation({key: value for key, value in given.items() if value})
+        frozen_at = datetime.fromisoformat(_text(content, "frozen_at"))
+    except ValueError as error:
+        raise _fault("citation or frozen_at", str(error)) from error
+    return PublishedRelease(
+        **{key: _text(content, key) for key in _RELEASE_TEXTS},
+        frozen_at=frozen_at,
+        must_accept=content["must_accept"],
+        labels=manifest.labels,
+        scheme=manifest.scheme,
+        sha256=manifest.sha256,
+        item_count=manifest.item_count,
+        fact_count=manifest.fact_count,
+        citation=cited,
+        draw=read_draw(content.get("draw")),
+        keywords=tuple(_texts(content, "keywords")),
+    )
+
+
+def _fault(field: str, reason: str) -> PublishingError:
+    return PublishingError(MANIFEST, f"{field}: {reason}")
+
+
+def _text(content: Mapping[str, Any], key: str, where: str = "") -> str:
+    value = content.get(key)
+    if not isinstance(value, str):
+        raise _fault(where + key, "missing, or not a text")
+    return value
+
+
+def _texts(content: Mapping[str, Any], key: str) -> list[str]:
+    value = content.get(key)
+    if not isinstance(value, list) or not all(isinstance(part, str) for part in value):
+        raise _fault(key, "missing, or not a list of texts")
+    return value
+
+
+def _count(content: Mapping[str, Any], key: str, where: str = "") -> int:
+    value = content.get(key)
+    if type(value) is not int or value < 0:
+        raise _fault(where + key, "missing, or not a count")
+    return value
+
+
+def _sha256(
+    content: Mapping[str, Any], key: str, where: str = "", *, may_be_empty: bool = False
+) -> str:
+    value = _text(content, key, where)
+    if not (_SHA256.fullmatch(value) or (may_be_empty and not value)):
+        raise _fault(where + key, "not a SHA-256 of 64 hexadecimal digits")
+    return value
+
+
+def _objects(content: Mapping[str, Any], key: str) -> list[tuple[str, dict[str, Any]]]:
+    """The objects of a list, each with how to name it in a fault: `items[3].`."""
+    value = content.get(key)
+    if not isinstance(value, list) or not all(isinstance(part, dict) for part in value):
+        raise _fault(key, "missing, or not a list of objects")
+    return [(f"{key}[{number}].", part) for number, part in enumerate(value)]

@@ -1,0 +1,345 @@
+"""Checks an exported release, a folder or a ZIP, against its own manifest. Offline.
+
+Every file must be there with the size and the SHA-256 that the manifest says, and no other; every
+gold line must have its item's hash. Whoever changes files and manifest together is found out by
+the release's hash alone, which is on the release's page. What that hash covers depends on its
+scheme (see `manifest`): by `release-v2` it is everything, as `covered` says.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from tempfile import TemporaryFile
+
+from portal.files.archives import (
+    MEGABYTE,
+    ArchiveFault,
+    ArchiveLimits,
+    FolderArchive,
+    ZipArchive,
+    open_archive,
+)
+
+from .covered import GOLD_PAGES, content_faults, described_files, images_left_out, table_faults
+from .formats import (
+    FACT_LINES,
+    GOLD_LINES,
+    ITEM_LINES,
+    PARQUET,
+    read_items,
+    read_line,
+    read_parquet,
+)
+from .manifest import MANIFEST, SCHEMES, WHOLE, FileEntry, Manifest, read_manifest, release_sha256
+from .rows import PublishedItem, PublishingError
+
+# A release is one's own choice to have: only what would fill the memory is refused.
+LIMITS = ArchiveLimits(
+    total=1024 * 1024 * MEGABYTE, member=256 * MEGABYTE, ratio=2000, members=5_000_000
+)
+
+Archive = FolderArchive | ZipArchive
+
+
+@dataclass(frozen=True)
+class VerifyFault:
+    """What is wrong, and with which file. `code` is for programs.
+
+    Names come from the files: for people they are shown without what a terminal would obey.
+    """
+
+    code: str
+    path: str
+    message: str
+
+    def __str__(self) -> str:
+        text = f"{self.path}: {self.message}"
+        return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+
+
+@dataclass
+class Verification:
+    """What was found; `manifest` is None if it cannot be read. Sound if there are no faults."""
+
+    manifest: Manifest | None = None
+    files: int = 0
+    items: int = 0
+    hidden: int = 0
+    images_left_out: int = 0
+    faults: list[VerifyFault] = field(default_factory=list)
+
+    def fault(self, code: str, path: str, message: str) -> None:
+        self.faults.append(VerifyFault(code, path, message))
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the archive has the hash of everything: of hidden gold there is none."""
+        return bool(self.manifest and self.manifest.scheme == WHOLE and not self.hidden)
+
+
+def verify_release(
+    path: Path, *, expected: str = "", limits: ArchiveLimits = LIMITS
+) -> Verification:
+    """Checks everything, and goes on after a fault. Never raises for what is in the files.
+
+    `expected` is the release's hash as somebody else knows it, with or without its scheme before
+    it (`release-v2:…`); `limits` are narrower ones for an archive that a stranger sent.
+    """
+    found = Verification()
+    try:
+        with open_archive(path, limits) as archive:
+            _verify(archive, found, expected)
+    except ArchiveFault as fault:
+        found.fault(fault.code, fault.member or path.name, str(fault))
+    return found
+
+
+def _verify(archive: Archive, found: Verification, expected: str) -> None:
+    sizes = {member.name: member.size for member in archive.members()}
+    if MANIFEST not in sizes:
+        found.fault("no_manifest", MANIFEST, "missing: this is no exported release, or cut short")
+        return
+    try:
+        manifest = read_manifest(archive.read(MANIFEST))
+    except (PublishingError, ArchiveFault) as error:
+        found.fault("bad_manifest", MANIFEST, _reason(error))
+        return
+    found.manifest = manifest
+    sound = _check_files(archive, found, manifest.files, sizes)
+    _check_hashes(found, manifest, expected)
+    if found.is_whole:
+        _check_content(archive, found, manifest, sound)
+    _check_lines(archive, found, manifest, sound)
+
+
+def _reason(error: PublishingError | ArchiveFault) -> str:
+    return error.reason if isinstance(error, PublishingError) else str(error)
+
+
+def _check_files(
+    archive: Archive, found: Verification, files: Iterable[FileEntry], sizes: dict[str, int]
+) -> set[str]:
+    """The files that are what the manifest says."""
+    sound: set[str] = set()
+    seen: set[str] = {MANIFEST}
+    for file in files:
+        if file.path in seen:
+            found.fault("doubled", file.path, "twice in the manifest, or the manifest itself")
+            continue
+        seen.add(file.path)
+        if file.path not in sizes:
+            found.fault("missing", file.path, "missing")
+        elif sizes[file.path] != file.bytes:
+            message = f"has {sizes[file.path]:,} bytes, the manifest says {file.bytes:,}"
+            found.fault("size", file.path, message)
+        elif _is_sound(archive, found, file):
+            sound.add(file.path)
+    found.files = len(sound)
+    for name in sorted(sizes.keys() - seen):
+        found.fault("extra", name, "not in the manifest")
+    return sound
+
+
+def _is_sound(archive: Archive, found: Verification, file: FileEntry) -> bool:
+    digest = hashlib.sha256()
+    try:
+        for piece in archive.pieces(file.path):
+            digest.update(piece)
+    except ArchiveFault as fault:
+        found.fault(fault.code, file.path, str(fault))
+        return False
+    if digest.hexdigest() != file.sha256:
+        message = f"SHA-256 is {digest.hexdigest()}, the manifest says {file.sha256}"
+        found.fault("sha256", file.path, message)
+        return False
+    return True
+
+
+def _check_hashes(found: Verification, manifest: Manifest, expected: str) -> None:
+    """The release's hash and counts against the items that the manifest lists."""
+    names = {item.name for item in manifest.items}
+    if len(names) < len(manifest.items):
+        found.fault("doubled", MANIFEST, "items: a name is there twice")
+    if manifest.item_count != len(manifest.items):
+        message = f"item_count is {manifest.item_count}, items are {len(manifest.items)}"
+        found.fault("count", MANIFEST, message)
+    found.hidden = sum(not item.sha256 for item in manifest.items)
+    if found.hidden:
+        # Without all items' hashes the release's cannot be known; then the manifest gives none.
+        computed = ""
+    elif manifest.scheme == WHOLE:
+        computed = manifest.computed
+    else:
+        computed = release_sha256((item.name, item.sha256) for item in manifest.items)
+    if manifest.sha256 != computed:
+        given = manifest.sha256 or "empty"
+        of = "that of the manifest" if manifest.scheme == WHOLE else "that of its items"
+        message = f"sha256 is {given}, {of} {computed or 'hidden'}"
+        found.fault("release_sha256", MANIFEST, message)
+    _check_expected(found, manifest.scheme, computed, expected)
+
+
+def _check_expected(found: Verification, scheme: str, computed: str, expected: str) -> None:
+    named, _, sha256 = expected.rpartition(":")
+    if named and named not in SCHEMES:
+        known = ", ".join(SCHEMES)
+        message = f"a hash of the scheme {named} was expected, which is unknown here ({known})"
+        found.fault("expected_sha256", MANIFEST, message)
+    elif named and named != scheme:
+        message = f"a hash of the scheme {named} was expected, the archive's is of {scheme}"
+        found.fault("expected_sha256", MANIFEST, message)
+    elif sha256 and sha256 != computed:
+        message = (
+            f"the release's SHA-256 is {computed or 'hidden'}, expected was {sha256} ({scheme}"
+            f" covers {SCHEMES[scheme]})"
+        )
+        found.fault("expected_sha256", MANIFEST, message)
+
+
+def _check_content(
+    archive: Archive, found: Verification, manifest: Manifest, sound: set[str]
+) -> None:
+    """The files are the content that the hash covers, or what is made of it."""
+    for fault in content_faults(manifest):
+        found.fault(*fault)
+    found.images_left_out = images_left_out(manifest)
+    assert manifest.release is not None
+    for path, make in described_files(manifest.release, manifest.files).items():
+        if path in sound and not _is_made_of(archive, path, make):
+            found.fault("described", path, "is not what is written for this release")
+
+
+def _is_made_of(archive: Archive, path: str, make: Callable[[], bytes]) -> bool:
+    try:
+        return archive.read(path) == make()
+    except (ArchiveFault, ValueError):
+        return False
+
+
+def _check_lines(
+    archive: Archive, found: Verification, manifest: Manifest, sound: set[str]
+) -> None:
+    """Gold lines, facts and pages against the items' hashes; damaged files were named before."""
+    needed = {GOLD_LINES, FACT_LINES}
+    listed = {file.path for file in manifest.files}
+    if found.hidden == len(manifest.items) and not needed & listed:
+        return
+    for name in sorted(needed - listed):
+        found.fault("missing", name, "missing, and not in the manifest either")
+    if not needed <= sound:
+        return
+    try:
+        _check_items(archive, found, manifest, sound)
+    except PublishingError as error:
+        found.fault("line", error.where, error.reason)
+        return
+    except ArchiveFault as fault:
+        found.fault(fault.code, fault.member or GOLD_LINES, str(fault))
+        return
+    if PARQUET in sound and found.is_whole:
+        _check_whole_parquet(archive, found, manifest, sound)
+    elif PARQUET in sound:
+        _check_parquet(archive, found, manifest)
+
+
+def _check_items(
+    archive: Archive, found: Verification, manifest: Manifest, sound: set[str]
+) -> None:
+    """Raises PublishingError for a line that is not the one of its item, and ArchiveFault."""
+    facts = 0
+    pages = {file.path for file in manifest.files if file.path.startswith(f"{GOLD_PAGES}/")}
+    for item in read_items(
+        manifest.items, archive_lines(archive, GOLD_LINES), archive_lines(archive, FACT_LINES)
+    ):
+        found.items += 1
+        facts += len(item.gold.facts) if item.gold else 0
+        pages.discard(_page_path(item))
+        _check_page(archive, found, item, sound)
+    for path in sorted(pages):
+        found.fault("page", path, "of no item of the release")
+    if manifest.fact_count is not None and not found.hidden and facts != manifest.fact_count:
+        found.fault("count", MANIFEST, f"fact_count is {manifest.fact_count}, facts are {facts}")
+
+
+def _check_whole_parquet(
+    archive: Archive, found: Verification, manifest: Manifest, sound: set[str]
+) -> None:
+    """The file is the one that is made of the release's content."""
+    if ITEM_LINES not in sound:
+        return
+
+    def items() -> Iterator[PublishedItem]:
+        return _whole_items(archive, manifest)
+
+    with TemporaryFile() as file:
+        file.writelines(archive.pieces(PARQUET))
+        file.seek(0)
+        try:
+            for message in table_faults(file, items):
+                found.fault("parquet", PARQUET, message)
+        except PublishingError as error:
+            found.fault("parquet", error.where, error.reason)
+
+
+def _whole_items(archive: Archive, manifest: Manifest) -> Iterator[PublishedItem]:
+    """The items with their gold and their prompts; raises PublishingError."""
+    lines = enumerate(archive_lines(archive, ITEM_LINES), 1)
+    gold = archive_lines(archive, GOLD_LINES), archive_lines(archive, FACT_LINES)
+    for item in read_items(manifest.items, *gold):
+        number, line = next(lines, (0, b""))
+        about = read_line(ITEM_LINES, number, line)
+        prompt = about.get("prompt")
+        if about.get("id") != item.name or not isinstance(prompt, str):
+            raise PublishingError(f"{ITEM_LINES}:{number}", f"not the line of {item.name}")
+        yield replace(item, prompt=prompt)
+
+
+def _page_path(item: PublishedItem) -> str:
+    return f"{GOLD_PAGES}/{item.name}.html"
+
+
+def _check_page(
+    archive: Archive, found: Verification, item: PublishedItem, sound: set[str]
+) -> None:
+    """The gold page, if there is one, is the HTML of the gold line."""
+    path = _page_path(item)
+    if path not in sound or item.gold is None:
+        return
+    html = item.gold.line.get("html")
+    if not isinstance(html, str) or archive.read(path) != html.encode():
+        found.fault("page", path, "not the HTML of the item's gold line")
+
+
+def _check_parquet(archive: Archive, found: Verification, manifest: Manifest) -> None:
+    """The rows are the manifest's items, with the gold that their hashes say."""
+    hashes = {item.name: item.sha256 for item in manifest.items}
+    with TemporaryFile() as file:
+        file.writelines(archive.pieces(PARQUET))
+        file.seek(0)
+        try:
+            for item in read_parquet(file):
+                sha256 = item.gold.sha256 if item.gold else ""
+                if hashes.pop(item.name, None) != sha256:
+                    message = f"{item.name}: a row of no item, or with other gold"
+                    found.fault("parquet", PARQUET, message)
+        except PublishingError as error:
+            found.fault("parquet", error.where, error.reason)
+            return
+    for name in hashes:
+        found.fault("parquet", PARQUET, f"{name}: has no row")
+
+
+def archive_lines(archive: Archive, name: str) -> Iterator[bytes]:
+    """The lines of a file, in bounded memory; one that is too long raises PublishingError."""
+    rest, number = b"", 0
+    for piece in archive.pieces(name):
+        *lines, rest = (rest + piece).split(b"\n")
+        for line in lines:
+            number += 1
+            yield line
+        if len(rest) > LIMITS.member:
+            reason = f"longer than {LIMITS.member // MEGABYTE} MB"
+            raise PublishingError(f"{name}:{number + 1}", reason)
+    if rest:
+        yield rest

@@ -1,0 +1,413 @@
+"""An exported release made again: its documents, as far as they are missing, and its gold.
+
+A document is found in the dataset, or made of what the archive holds. Older archives say less.
+"""
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from django.db import IntegrityError, transaction
+
+from portal.accounts.models import User
+from portal.audit.models import record_event
+from portal.datasets.imaging.pictures import Picture, PictureError, check_picture
+from portal.datasets.imaging.services import is_pinned, release_reason, store_picture
+from portal.datasets.imports.items import DocumentMeta, check_plain, described, read_text
+from portal.datasets.imports.storing import picture_sha256
+from portal.datasets.models import (
+    Dataset,
+    Document,
+    DocumentContent,
+    DocumentRecord,
+    DocumentType,
+    Release,
+)
+from portal.datasets.models.documents import document_name, document_source
+from portal.datasets.releases.publishing.formats import (
+    FACT_LINES,
+    GOLD_LINES,
+    ITEM_LINES,
+    read_items,
+    read_line,
+)
+from portal.datasets.releases.publishing.manifest import Manifest
+from portal.datasets.releases.publishing.rows import (
+    LANGUAGE,
+    META_LINES,
+    PublishedItem,
+    PublishingError,
+    read_draw,
+)
+from portal.datasets.releases.publishing.verify import (
+    LIMITS,
+    Archive,
+    archive_lines,
+    verify_release,
+)
+from portal.facts import Canonical, RefusedHtml, TagError, read_tags
+from portal.files.archives import ArchiveFault, ArchiveLimits, open_archive
+
+from .exports import document_images
+from .gold import GoldItem, ReleaseError, text_difference
+from .services import Restored, freeze_lines, freeze_release
+
+
+@dataclass(frozen=True)
+class RestoredMeta:
+    meta: DocumentMeta = field(default_factory=DocumentMeta)
+    language: str = ""
+    line: str = ""
+    """As the archive has it, with its line break."""
+
+    def fields(self, benchmark: str) -> dict[str, Any]:
+        """As keyword arguments of Document."""
+        source = document_source(self.meta.source_url, benchmark)
+        return {**self.meta.fields(), "language": self.language, "source": source}
+
+
+def read_meta(archive: Archive, manifest: Manifest) -> Mapping[str, RestoredMeta]:
+    """By document; older archives say nothing. Raises PublishingError with line and field."""
+    if META_LINES not in {file.path for file in manifest.files}:
+        return {}
+    found: dict[str, RestoredMeta] = {}
+    for number, line in enumerate(archive_lines(archive, META_LINES), 1):
+        about = read_line(META_LINES, number, line)
+        try:
+            name, restored = _read(about, line)
+        except ValueError as error:
+            raise PublishingError(f"{META_LINES}:{number}", str(error)) from error
+        found[name] = restored
+    return found
+
+
+def _read(about: dict[str, Any], line: bytes) -> tuple[str, RestoredMeta]:
+    check_plain(about)
+    name, language = about.pop("id", None), about.pop(LANGUAGE, "")
+    if not isinstance(name, str):
+        raise ValueError("id: missing, or not a text")
+    try:
+        written = line.decode() + "\n"
+        return name, RestoredMeta(described(about), read_text(LANGUAGE, language), written)
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from error
+
+
+_EMPTY_SHA256 = hashlib.sha256(b"").hexdigest()
+
+
+class _UnfitError(Exception):
+    """Why an item cannot be restored; the message does not name it."""
+
+
+class RestoredDocuments:
+    """Collects what is to be frozen, item by item, and every fault.
+
+    To be used inside a transaction that is given up if there are faults.
+    """
+
+    def __init__(
+        self,
+        dataset: Dataset,
+        archive: Archive,
+        manifest: Manifest,
+        meta: Mapping[str, RestoredMeta],
+    ) -> None:
+        self.items: list[GoldItem] = []
+        self.lines: dict[str, Mapping[str, Any]] = {}
+        self.documents: dict[str, Document] = {}
+        self.faults: list[str] = []
+        self.pinned: dict[str, dict[str, Any]] = {}
+        """What the release had pinned of each item, where its hash covers that."""
+        self._dataset = dataset
+        self._archive = archive
+        self._manifest = manifest
+        self._meta = meta
+        self._known = {row.name: row for row in dataset.documents.defer("metadata")}
+        self._by_html = {row.html_sha256: row.name for row in self._known.values()}
+        self._covered = {entry.path: entry.sha256 for entry in manifest.content}
+        self._here = {file.path for file in manifest.files}
+
+    def add(self, item: PublishedItem, about: Mapping[str, Any]) -> None:
+        """`about` is the item's line in `items.jsonl`: its document, prompt and images."""
+        assert item.gold is not None
+        line = item.gold.line
+        try:
+            if self._manifest.labels:
+                document: Document | None = self._add_page(item.name, line, about)
+            else:
+                document = self._add_line(item.name, line, about)
+            if self._covered:
+                self.pinned[item.name] = self._pins(item, document, about)
+        except (_UnfitError, ValueError, ArchiveFault, PictureError, RefusedHtml) as error:
+            self.faults.append(f"{item.name}: {error}")
+
+    def _pins(
+        self, item: PublishedItem, document: Document | None, about: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """As the archive has it; an image that neither it nor the document has gets no path."""
+        images, paths = document_images(document), _image_paths(about)
+        wanted = {PurePosixPath(path).name: self._covered.get(path, "") for path in paths}
+        if images and {image["name"]: image["sha256"] for image in images} != wanted:
+            raise _UnfitError("its images here are not those of the release")
+        missing = [{"name": name, "path": "", "sha256": sha} for name, sha in wanted.items()]
+        called = str(about.get("document") or item.name)
+        assert item.gold is not None
+        has_document = document is not None or called in self._meta
+        return {
+            "document": called if has_document else "",
+            "prompt": _prompt(about),
+            "images": images or missing,
+            "meta": self._meta.get(called, RestoredMeta()).line,
+            "text_chars": item.gold.text_chars,
+            "text_sha256": item.gold.text_sha256,
+        }
+
+    def _add_page(self, name: str, line: Mapping[str, Any], about: Mapping[str, Any]) -> Document:
+        if not isinstance(line.get("html"), str) or line.get("id") != name:
+            raise _UnfitError("its gold line is not that of a page of this name")
+        try:
+            page = read_tags(line["html"], self._manifest.labels)
+        except TagError as error:
+            raise _UnfitError(str(error)) from error
+        doc_type = str(line.get("doc_type", DocumentType.OTHER))
+        if doc_type not in DocumentType.values:
+            raise _UnfitError(f"{doc_type!r} is no type of documents")
+        document = self._known.get(document_name(name))
+        if document is None:
+            document = self._new_page(name, page.canonical, doc_type)
+        elif document.kind == Document.Kind.PICTURE:
+            raise _UnfitError("is a picture here, in the archive a page")
+        elif document.text_sha256 != page.canonical.text_sha256:
+            raise _UnfitError(text_difference(page.canonical.text, document))
+        elif document.doc_type != doc_type:
+            raise _UnfitError(f"is of the type {document.doc_type} here, in the archive {doc_type}")
+        self._add_images(document, self._pictures(about))
+        if _prompt(about):
+            self._add_record(document, line, _prompt(about))
+        self.items.append(GoldItem(document, page.spans))
+        return document
+
+    def _new_page(self, name: str, canonical: Canonical, doc_type: str) -> Document:
+        if other := self._by_html.get(canonical.html_sha256):
+            raise _UnfitError(f"has the same content as {other}, which is here already")
+        document = Document.objects.create(
+            dataset=self._dataset,
+            name=name,
+            source_sha256=canonical.html_sha256,
+            html_sha256=canonical.html_sha256,
+            text_sha256=canonical.text_sha256,
+            text_chars=len(canonical.text),
+            **{**self._described(name), "doc_type": doc_type},
+        )
+        DocumentContent.objects.create(document=document, html=canonical.html, text=canonical.text)
+        self._keep(document)
+        return document
+
+    def _add_line(
+        self, name: str, line: Mapping[str, Any], about: Mapping[str, Any]
+    ) -> Document | None:
+        self.lines[name] = line
+        called = str(about.get("document") or name)
+        document = self._known.get(called)
+        pictures = self._pictures(about)
+        if document is None and pictures:
+            document = self._new_picture(document_name(called), _prompt(about), pictures)
+            self._add_record(document, line, _prompt(about))
+        if document is not None:
+            self._add_images(document, pictures)
+            self.documents[name] = document
+        return document
+
+    def _new_picture(self, name: str, prompt: str, pictures: list[Picture]) -> Document:
+        benchmark = self._manifest.benchmark
+        digest = picture_sha256(name=name, benchmark=benchmark, prompt=prompt, pictures=pictures)
+        document = Document.objects.create(
+            dataset=self._dataset,
+            name=name,
+            kind=Document.Kind.PICTURE,
+            source_sha256=digest,
+            html_sha256=digest,
+            text_sha256=_EMPTY_SHA256,
+            text_chars=0,
+            **self._described(name),
+        )
+        self._keep(document)
+        return document
+
+    def _described(self, name: str) -> dict[str, Any]:
+        return self._meta.get(name, RestoredMeta()).fields(self._manifest.benchmark)
+
+    def _keep(self, document: Document) -> None:
+        self._known[document.name] = document
+        self._by_html[document.html_sha256] = document.name
+
+    def _add_record(self, document: Document, line: Mapping[str, Any], prompt: str) -> None:
+        DocumentRecord.objects.get_or_create(
+            document=document,
+            defaults={
+                "benchmark": self._manifest.benchmark,
+                "gold": dict(line),
+                "prompt": prompt,
+            },
+        )
+
+    def _pictures(self, about: Mapping[str, Any]) -> list[Picture]:
+        """Those that are in the archive; a hash may cover images that were left out of it."""
+        paths = _image_paths(about)
+        return [check_picture(self._archive.read(path)) for path in paths if path in self._here]
+
+    def _add_images(self, document: Document, pictures: list[Picture]) -> None:
+        """Images that are here already stay, and so does what another release shows."""
+        if pictures and not document.images.exists():
+            if not is_pinned(document, [picture.sha256 for picture in pictures]):
+                raise _UnfitError(f"has no images here: {release_reason(document)}")
+            for number, picture in enumerate(pictures, start=1):
+                store_picture(document, picture, number)
+
+
+def _image_paths(about: Mapping[str, Any]) -> list[str]:
+    paths = about.get("images") or []
+    if not isinstance(paths, list) or not all(isinstance(path, str) for path in paths):
+        raise _UnfitError("images: not a list of paths")
+    return paths
+
+
+def _prompt(about: Mapping[str, Any]) -> str:
+    prompt = about.get("prompt", "")
+    return prompt if isinstance(prompt, str) else ""
+
+
+_MOST_FAULTS = 100
+
+
+def restore_release(
+    *, dataset: Dataset, path: Path, limits: ArchiveLimits = LIMITS, actor: User | None = None
+) -> Release:
+    """Freezes the release of an archive again, under its version and with its hash.
+
+    The archive must be sound and hold the gold of all items. Documents that the dataset has are
+    used, the others are made of the gold and of the images, if these are in the archive. When the
+    release was first frozen is told in its notes. Raises ReleaseError with all faults; then nothing
+    is written.
+    """
+    manifest = _verified(path, limits)
+    if there := dataset.releases.filter(version=manifest.version).first():
+        same = "with the same hash" if there.sha256 == manifest.sha256 else "with another hash"
+        raise ReleaseError([f"the release {manifest.version} is here already, {same}"])
+    try:
+        with open_archive(path, limits) as archive, transaction.atomic():
+            release = _restore(dataset, archive, manifest, actor)
+            if release.sha256 != manifest.sha256:
+                raise ReleaseError(
+                    [f"frozen again its hash is {release.sha256}, in the archive {manifest.sha256}"]
+                )
+            record_event(
+                verb="restore_release", subject=release, actor=actor, sha256=release.sha256
+            )
+    except (ArchiveFault, PublishingError) as error:
+        raise ReleaseError([str(error)]) from error
+    except IntegrityError as error:
+        raise ReleaseError(["somebody changed the dataset meanwhile; try again"]) from error
+    return release
+
+
+def _verified(path: Path, limits: ArchiveLimits) -> Manifest:
+    found = verify_release(path, limits=limits)
+    if found.faults:
+        faults = [str(fault) for fault in found.faults[:_MOST_FAULTS]]
+        more = len(found.faults) - _MOST_FAULTS
+        raise ReleaseError([*faults, *([f"and {more:,} more"] if more > 0 else [])])
+    assert found.manifest is not None
+    if found.hidden:
+        raise ReleaseError(
+            [f"the gold of {found.hidden:,} items is not in the archive: only the whole release"
+             " can be restored, which organisers download"]
+        )  # fmt: skip
+    if not found.manifest.items:
+        raise ReleaseError(["the archive has no items"])
+    return found.manifest
+
+
+def _restore(dataset: Dataset, archive: Archive, manifest: Manifest, actor: User | None) -> Release:
+    about = dict(_descriptions(archive, manifest))
+    documents = RestoredDocuments(dataset, archive, manifest, read_meta(archive, manifest))
+    gold = archive_lines(archive, GOLD_LINES), archive_lines(archive, FACT_LINES)
+    for item in read_items(manifest.items, *gold):
+        documents.add(item, about.get(item.name, {}))
+    if documents.faults:
+        raise ReleaseError(documents.faults)
+    terms = {
+        **_terms(manifest),
+        "dataset": dataset,
+        "version": manifest.version,
+        "actor": actor,
+        "restored": _restored(manifest, documents),
+    }
+    if manifest.labels:
+        return freeze_release(items=documents.items, labels=list(manifest.labels), **terms)
+    return freeze_lines(
+        benchmark=manifest.benchmark,
+        lines=documents.lines,
+        documents=documents.documents,
+        **terms,
+    )
+
+
+def _terms(manifest: Manifest) -> dict[str, Any]:
+    """What freezing takes of the manifest; it is checked there."""
+    about = manifest.about
+    splits = {item.name: item.split for item in manifest.items if item.split}
+    citation = about.get("citation")
+    return {
+        "visibility": str(about.get("visibility", Release.Visibility.PRIVATE)),
+        "notes": _notes(about),
+        "licence": str(about.get("licence", "")) if about.get("must_accept") else "",
+        "citation": _without_empty(citation) if isinstance(citation, Mapping) else {},
+        "splits": splits or None,
+        "draw": read_draw(about.get("draw")) if splits else {},
+    }
+
+
+def _restored(manifest: Manifest, documents: RestoredDocuments) -> Restored:
+    """What the release had pinned, which is what its hash covers."""
+    row = manifest.release
+    if row is None:
+        return Restored(manifest.scheme)
+    about = {
+        "dataset": row.dataset,
+        "title": row.title,
+        "description": row.description,
+        "licence": row.licence,
+        "keywords": list(row.keywords),
+        "notes": row.notes,
+        "frozen_at": row.frozen_at.isoformat(),
+    }
+    return Restored(manifest.scheme, about, documents.pinned)
+
+
+def _without_empty(citation: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in citation.items() if value}
+
+
+def _notes(about: Mapping[str, Any]) -> str:
+    notes = str(about.get("notes", ""))
+    try:
+        first = datetime.fromisoformat(str(about.get("frozen_at", "")))
+    except ValueError:
+        return notes
+    if "Restored from an archive" in notes:
+        return notes
+    return f"{notes}\n\nRestored from an archive; first frozen on {first:%Y-%m-%d}.".strip()
+
+
+def _descriptions(archive: Archive, manifest: Manifest) -> Iterator[tuple[str, dict[str, Any]]]:
+    """What the archive says of its items beside the gold; older archives say nothing."""
+    if ITEM_LINES not in {file.path for file in manifest.files}:
+        return
+    for number, line in enumerate(archive_lines(archive, ITEM_LINES), 1):
+        about = read_line(ITEM_LINES, number, line)
+        yield str(about.get("id")), about

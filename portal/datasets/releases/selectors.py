@@ -1,0 +1,429 @@
+"""The pages of releases: a dataset's list, one with its items, and what changed between two.
+
+An item is shown in full where its gold is open to the reader in every release that is compared;
+of any other the page says that it came, went or changed, and no more.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from itertools import zip_longest
+from typing import Any
+
+from django.core.paginator import Page, Paginator
+from django.db.models import Count, Func, IntegerField, QuerySet, Sum
+
+from portal.accounts.access import is_organiser
+from portal.datasets.access import may_see_all_gold, must_accept_licence, seen_splits
+from portal.datasets.models import Dataset, PageImage, Release, ReleaseItem
+from portal.datasets.releases.publishing.croissant import bibtex, citation_cff
+from portal.datasets.releases.publishing.diff import (
+    ItemChange,
+    Kind,
+    ReleaseDiff,
+    change_notes,
+    diff_releases,
+)
+from portal.datasets.releases.publishing.manifest import SCHEMES
+from portal.datasets.releases.publishing.rows import PublishedItem, draw_words
+
+from .corrections import NewGold, dispute_notes, settled_by, unsettled_disputes
+from .exports import published_items, published_release
+from .files import ReleaseFile, gold_files
+
+ITEMS_PER_PAGE = 50
+RELEASES_PER_PAGE = 25
+
+
+@dataclass(frozen=True)
+class ReleaseRow:
+    """An item of a release; `facts`, their number, and `sha256` are None where gold is hidden."""
+
+    name: str
+    split: str
+    document: str
+    """The document's name; empty if the item has none."""
+    facts: int | None
+    sha256: str | None
+    images: list[PageImage]
+
+
+@dataclass(frozen=True)
+class SplitRow:
+    """A part of a release: its items, and its facts where they are open."""
+
+    split: str
+    title: str
+    items: int
+    facts: int | None
+    is_open: bool
+
+
+@dataclass(frozen=True)
+class ReleasePage:
+    """A release; `gold` says whether all of its gold, facts and hashes are open to the reader,
+    `some_gold` whether a part is.
+    """
+
+    release: Release
+    gold: bool
+    some_gold: bool
+    has_kit: bool
+    must_accept: bool
+    may_manage: bool
+    splits: list[SplitRow]
+    drawn: str
+    """How the splits were drawn, in words."""
+    split: str
+    facts: int | None
+    hash_covers: str
+    """What the scheme of the published hash covers, in words."""
+    files: list[ReleaseFile]
+    bibtex: str
+    cff: str
+    exposed: int
+    """Of the items that should be hidden, those whose document an earlier release shows."""
+    previous: Release | None
+    page: Page[ReleaseItem]
+    rows: list[ReleaseRow]
+
+
+@dataclass(frozen=True)
+class ListedRelease:
+    """A release in the list; `facts` and `sha256` are None where they are not to be told."""
+
+    release: Release
+    facts: int | None
+    sha256: str | None
+    splits: dict[str, int]
+    previous: Release | None
+
+
+@dataclass(frozen=True)
+class ReleaseList:
+    dataset: Dataset
+    may_manage: bool
+    page: Page[Release]
+    rows: list[ListedRelease]
+
+
+def release_list(
+    user: Any, dataset: Dataset, releases: QuerySet[Release], *, page: str = "1"
+) -> ReleaseList:
+    """The releases the user may know of, newest first, each with the one before it."""
+    ordered = list(releases.order_by("-frozen_at", "-id"))
+    before = dict(zip_longest((release.pk for release in ordered), ordered[1:]))
+    shown = Paginator(releases.order_by("-frozen_at", "-id"), RELEASES_PER_PAGE).get_page(page)
+    splits = _split_counts(list(shown))
+    return ReleaseList(
+        dataset=dataset,
+        may_manage=is_organiser(user),
+        page=shown,
+        rows=[
+            ListedRelease(
+                release=release,
+                facts=told_facts(user, release),
+                sha256=release.sha256 if may_see_all_gold(user, release) else None,
+                splits=splits.get(release.pk, {}),
+                previous=before[release.pk],
+            )
+            for release in shown
+        ],
+    )
+
+
+def told_facts(user: Any, release: Release) -> int | None:
+    """The number of facts of all items, for those who may see the gold of all."""
+    return release.fact_count if may_see_all_gold(user, release) else None
+
+
+def _split_counts(releases: list[Release]) -> dict[int, dict[str, int]]:
+    counted = ReleaseItem.objects.filter(release__in=releases).exclude(split="").order_by("split")
+    counts: dict[int, dict[str, int]] = {}
+    for release, split, count in counted.values_list("release", "split").annotate(Count("id")):
+        counts.setdefault(release, {})[split] = count
+    return counts
+
+
+def release_page(
+    user: Any,
+    release: Release,
+    *,
+    releases: QuerySet[Release],
+    page: str = "1",
+    split: str = "",
+    address: str = "",
+) -> ReleasePage:
+    """One page of the items, of one split if it is asked for. `releases` are those the user may
+    know of, `address` is the absolute one of the page.
+    """
+    seen = seen_splits(user, release)
+    splits = _split_rows(release, seen)
+    some_gold = seen is None or any(row.is_open for row in splits)
+    split = split if split in {row.split for row in splits} else ""
+    items = release_items(release)
+    shown = Paginator(items.filter(split=split) if split else items, ITEMS_PER_PAGE).get_page(page)
+    row = published_release(release, page=address, seen=seen)
+    may_manage = is_organiser(user)
+    return ReleasePage(
+        release=release,
+        gold=seen is None,
+        some_gold=some_gold,
+        has_kit=not release.is_gold_public,
+        must_accept=must_accept_licence(user, release),
+        may_manage=may_manage,
+        splits=splits,
+        drawn=draw_words(release.draw),
+        split=split,
+        facts=told_facts(user, release),
+        hash_covers=SCHEMES[release.scheme],
+        files=gold_files(release) if some_gold else [],
+        bibtex=bibtex(row),
+        cff=citation_cff(row),
+        exposed=exposed_items(release) if may_manage else 0,
+        previous=_before(release, releases),
+        page=shown,
+        rows=release_rows(user, release, shown),
+    )
+
+
+def _before(release: Release, releases: QuerySet[Release]) -> Release | None:
+    return releases.filter(pk__lt=release.pk).order_by("-pk").first()
+
+
+def exposed_items(release: Release) -> int:
+    """How many items whose gold should be hidden are of documents that are open by another release.
+
+    Only organisers are told: it is their decision, and perhaps their mistake.
+    """
+    hidden = [split for split in ("", *ReleaseItem.Split.values) if not release.opens(split)]
+    if not hidden:
+        return 0
+    items = release.items.filter(split__in=hidden, document__isnull=False)
+    documents = release.dataset.documents.order_by()
+    open_documents = documents.filter(documents.open_condition_in(release.dataset))
+    return items.filter(document__in=open_documents).count()
+
+
+def _split_rows(release: Release, seen: frozenset[str] | None) -> list[SplitRow]:
+    counted = release.items.exclude(split="").order_by("split").values_list("split")
+    counts: dict[str, int] = dict(counted.annotate(Count("id")))
+    return [
+        SplitRow(
+            split=split,
+            title=str(title),
+            items=counts[split],
+            facts=_facts_of(release, split) if seen is None or split in seen else None,
+            is_open=release.opens(split),
+        )
+        for split, title in ReleaseItem.Split.choices
+        if split in counts
+    ]
+
+
+class _JsonLength(Func):
+    """The length of a JSON array, counted by the database."""
+
+    function = "JSON_ARRAY_LENGTH"
+    output_field = IntegerField()
+
+    def as_postgresql(self, compiler: Any, connection: Any, **context: Any) -> Any:
+        return self.as_sql(compiler, connection, function="JSONB_ARRAY_LENGTH", **context)
+
+
+def _facts_of(release: Release, split: str) -> int:
+    counted = release.items.filter(split=split).aggregate(facts=Sum(_JsonLength("facts")))
+    return counted["facts"] or 0
+
+
+def release_items(release: Release) -> QuerySet[ReleaseItem]:
+    """Items without their gold, which is large, and with their documents' images."""
+    items = release.items.select_related("document").prefetch_related("document__images")
+    return items.defer("gold", "document__metadata")
+
+
+def release_rows(user: Any, release: Release, items: Iterable[ReleaseItem]) -> list[ReleaseRow]:
+    seen = seen_splits(user, release)
+
+    def row(item: ReleaseItem) -> ReleaseRow:
+        gold = seen is None or item.split in seen
+        return ReleaseRow(
+            name=item.name,
+            split=item.split,
+            document=item.document.name if item.document else "",
+            facts=len(item.facts) if gold else None,
+            sha256=item.sha256 if gold else None,
+            images=_images(release, item),
+        )
+
+    return [row(item) for item in items]
+
+
+def _images(release: Release, item: ReleaseItem) -> list[PageImage]:
+    """The images with what their addresses need already in place."""
+    if item.document is None:
+        return []
+    item.document.dataset = release.dataset
+    images = list(item.document.images.all())
+    for image in images:
+        image.document = item.document
+    return images
+
+
+CHANGES_PER_PAGE = 25
+# Changes of one item that are shown; more are counted.
+MOST_CHANGES = 100
+KINDS: tuple[Kind, ...] = ("added", "removed", "changed")
+_AT_ONCE = 200
+
+
+@dataclass(frozen=True)
+class Counts:
+    """How many were added, removed and changed."""
+
+    added: int
+    removed: int
+    changed: int
+
+
+@dataclass(frozen=True)
+class ChangedItem:
+    """An item that differs. Where it is not open, there is only its name and what became of it."""
+
+    name: str
+    kind: Kind
+    is_open: bool
+    change: ItemChange | None
+    facts: int | None
+    """Of an item that came or went."""
+    left_out: int
+    """Changes of the item that are not shown."""
+
+
+@dataclass(frozen=True)
+class DiffPage:
+    before: Release
+    after: Release
+    items: Counts
+    unchanged: int
+    facts: Counts
+    """Of the open items alone."""
+    hidden: int
+    """Changed items of which nothing but the name is told."""
+    kind: str
+    may_manage: bool
+    page: Page[ItemChange]
+    rows: list[ChangedItem]
+
+
+def diff_page(
+    user: Any, one: Release, other: Release, *, kind: str = "", page: str = "1"
+) -> DiffPage:
+    """The comparison of two releases of a dataset, the older first, in pages."""
+    before, after = sorted((one, other), key=lambda release: release.pk)
+    diff = compare(before, after)
+    opened = _opened(user, before, after)
+    shown = tuple(item for item in diff.items if opened(item))
+    told = ReleaseDiff(diff.before, diff.after, shown, 0)
+    wanted = [item for item in diff.items if kind not in KINDS or item.kind == kind]
+    pages = Paginator(wanted, CHANGES_PER_PAGE).get_page(page)
+    return DiffPage(
+        before=before,
+        after=after,
+        items=Counts(*(len(diff.of_kind(each)) for each in KINDS)),
+        unchanged=diff.unchanged,
+        facts=Counts(*(told.facts_of_kind(each) for each in KINDS)),
+        hidden=len(diff.items) - len(shown),
+        kind=kind if kind in KINDS else "",
+        may_manage=is_organiser(user),
+        page=pages,
+        rows=[changed_item(item, is_open=opened(item)) for item in pages],
+    )
+
+
+def compare(before: Release, after: Release) -> ReleaseDiff:
+    """Everything that differs. Items that are the same are told by their hashes, and their gold
+    is not loaded.
+    """
+    was, now = _hashes(before), _hashes(after)
+    differing = sorted(name for name in was.keys() | now.keys() if was.get(name) != now.get(name))
+    diff = diff_releases(
+        _named_items(before, differing),
+        _named_items(after, differing),
+        versions=(before.version, after.version),
+    )
+    same = len(was.keys() | now.keys()) - len(differing)
+    return ReleaseDiff(diff.before, diff.after, diff.items, diff.unchanged + same)
+
+
+def drafted_notes(coming: Release, items: Sequence[PublishedItem]) -> str:
+    """Change notes of a release that is about to be frozen, by comparison with the newest one.
+
+    Everybody reads notes: only what everybody may see is told. Empty for the first release.
+    """
+    newest = coming.dataset.releases.order_by("-pk").first()
+    if newest is None:
+        return ""
+    diff = diff_releases(
+        published_items(newest),
+        sorted(items, key=lambda item: item.name),
+        versions=(newest.version, coming.version or "the new version"),
+    )
+    by_name = {item.name: item for item in diff.items}
+
+    def is_open(name: str) -> bool:
+        item = by_name[name]
+        return _opens(newest, item.before) and _opens(coming, item.after)
+
+    gold = {item.name: _new_gold(item) for item in items}
+    disputes = dispute_notes(settled_by(gold, unsettled_disputes(coming.dataset)))
+    return "\n".join(filter(None, [change_notes(diff, gold_is_open=is_open), disputes]))
+
+
+def _new_gold(item: PublishedItem) -> NewGold:
+    assert item.gold is not None
+    return NewGold(item.gold.sha256, [asdict(fact) for fact in item.gold.facts])
+
+
+def changed_item(item: ItemChange, *, is_open: bool) -> ChangedItem:
+    if not is_open:
+        return ChangedItem(item.name, item.kind, False, None, None, 0)
+    side = item.after or item.before
+    gold = side.gold if side else None
+    more = len(item.facts) + len(item.fields) - MOST_CHANGES
+    kept = ItemChange(
+        name=item.name,
+        before=item.before,
+        after=item.after,
+        facts=item.facts[:MOST_CHANGES],
+        fields=item.fields[: max(0, MOST_CHANGES - len(item.facts))],
+        text=item.text,
+        markup=item.markup,
+    )
+    facts = len(gold.facts) if gold and item.kind != "changed" else None
+    return ChangedItem(item.name, item.kind, True, kept, facts, max(0, more))
+
+
+def _hashes(release: Release) -> dict[str, tuple[str, str]]:
+    rows = release.items.values_list("name", "sha256", "split")
+    return {name: (sha256, split) for name, sha256, split in rows.iterator()}
+
+
+def _named_items(release: Release, names: Sequence[str]) -> Iterator[PublishedItem]:
+    for start in range(0, len(names), _AT_ONCE):
+        yield from published_items(release, names=names[start : start + _AT_ONCE])
+
+
+def _opens(release: Release, item: PublishedItem | None) -> bool:
+    return item is None or release.opens(item.split)
+
+
+def _opened(user: Any, before: Release, after: Release) -> Callable[[ItemChange], bool]:
+    sides = [(seen_splits(user, before), "before"), (seen_splits(user, after), "after")]
+
+    def is_open(item: ItemChange) -> bool:
+        return all(
+            seen is None or getattr(item, side) is None or getattr(item, side).split in seen
+            for seen, side in sides
+        )
+
+    return is_open

@@ -1,0 +1,430 @@
+"""Freezing a release: the only way gold leaves annotation, and the only way a Release is made.
+
+`freeze_release` takes facts of documents, `freeze_lines` the gold lines of any other benchmark.
+What belongs to a release is pinned by it: its documents' images, prompts and metadata, and the
+words that describe it; its published hash covers all of that.
+
+`freeze_warnings` and `open_gold_of_dataset` say what those who freeze should know, such as
+hidden gold that everyone can already read in another release.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef, Prefetch, Q, QuerySet
+from django.utils import timezone
+
+from portal.accounts.models import User
+from portal.audit.models import record_event
+from portal.datasets.models import (
+    Dataset,
+    Document,
+    LicenceAcceptance,
+    PageImage,
+    Release,
+    ReleaseItem,
+)
+from portal.datasets.models.releases import Version
+from portal.datasets.releases.publishing.covered import Content, content_entries
+from portal.datasets.releases.publishing.croissant import read_citation
+from portal.datasets.releases.publishing.manifest import (
+    GOLD_ONLY,
+    WHOLE,
+    ItemEntry,
+    manifest_sha256,
+    release_sha256,
+)
+from portal.datasets.releases.publishing.rows import draw_deviations, draw_words
+
+from .corrections import note_disputes, settle_disputes, unsettled_warning
+from .exports import (
+    document_images,
+    document_meta,
+    document_text,
+    published_item,
+    published_release,
+    related_prompt,
+    release_about,
+)
+from .gold import AT_ONCE, GoldItem, ReleaseError, Splits, line_rows, page_rows, put_in_splits
+from .selectors import drafted_notes
+
+
+@dataclass(frozen=True)
+class Restored:
+    """What a release that is restored had pinned: its scheme, the words about it, and of each item
+    by name what differs from its document here.
+    """
+
+    scheme: str = WHOLE
+    about: Mapping[str, Any] | None = None
+    pinned: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+
+def pin_rows(rows: Sequence[ReleaseItem], restored: Restored | None = None) -> None:
+    """Writes into the rows what their documents show now.
+
+    Locks the documents, so that nothing is added to them before the release is stored.
+    """
+    pinned = restored.pinned if restored else {}
+    for start in range(0, len(rows), AT_ONCE):
+        part = rows[start : start + AT_ONCE]
+        keys = [row.document_id for row in part if row.document_id is not None]
+        list(Document.objects.select_for_update().filter(pk__in=keys).order_by("pk").values("pk"))
+        images = Prefetch("images", PageImage.objects.order_by("number"))
+        documents = (
+            Document.objects.select_related("record")
+            .prefetch_related(images)
+            .defer("record__gold")
+            .in_bulk(keys)
+        )
+        for row in part:
+            document = documents.get(row.document_id) if row.document_id else None
+            row.pinned = _pins(document) | dict(pinned.get(row.name, {}))
+
+
+def _pins(document: Document | None) -> dict[str, Any]:
+    return {
+        "document": document.name if document else "",
+        "prompt": related_prompt(document),
+        "images": document_images(document),
+        "meta": document_meta(document).decode(),
+        **document_text(document),
+    }
+
+
+def seal(release: Release, rows: Sequence[ReleaseItem], restored: Restored | None = None) -> None:
+    """Writes what describes the release and its hashes; the rows are pinned and in their splits."""
+    release.scheme = restored.scheme if restored else WHOLE
+    release.frozen_at = timezone.now()
+    release.item_count = len(rows)
+    release.fact_count = sum(len(row.facts) for row in rows)
+    told = restored.about if restored else None
+    release.about = release_about(release) | dict(told or {})
+    release.gold_sha256 = release_sha256((row.name, row.sha256) for row in rows)
+    release.sha256 = release.gold_sha256
+    if release.scheme != GOLD_ONLY:
+        release.sha256 = _whole_sha256(release, rows)
+
+
+def _whole_sha256(release: Release, rows: Sequence[ReleaseItem]) -> str:
+    def parts() -> Iterator[Content]:
+        for row in rows:
+            assert row.pinned is not None
+            pinned = row.pinned
+            yield Content(published_item(row), pinned["document"], pinned["meta"].encode())
+
+    items = [ItemEntry(row.name, row.sha256, row.split) for row in rows]
+    return manifest_sha256(published_release(release), items, content_entries(parts))
+
+
+_LICENCE_LENGTH = 160
+
+
+def freeze_release(
+    *,
+    dataset: Dataset,
+    version: str,
+    items: Sequence[GoldItem],
+    labels: Sequence[str],
+    notes: str | None = "",
+    visibility: str = Release.Visibility.GOLD_HIDDEN,
+    licence: str = "",
+    citation: Mapping[str, Any] | None = None,
+    splits: Splits = None,
+    draw: Mapping[str, Any] | None = None,
+    actor: User | None = None,
+    restored: Restored | None = None,
+    each: Callable[[], None] = lambda: None,
+    then: Callable[[Release], None] | None = None,
+) -> Release:
+    """Freezes the items, in the order of their documents' names, as an immutable release.
+
+    `version` is semantic and greater than any before; `labels` is the label set. An item's `sha256`
+    is that of its gold line in canonical JSON, the release's that of its manifest, which covers all
+    that belongs to it. `restored` is what a release from an archive had pinned; `each` is called
+    for each item that is written, `then` in the transaction that stores the release. `licence` has
+    to be accepted before a download; `citation` is {authors, year, doi, url}. Without `notes`
+    (None) they are drafted. `splits` names the part of each item, "dev" or "test", or says how to
+    draw it; with hidden gold the development part is open. `draw` is what an archive says of the
+    draw of its splits. Raises ReleaseError with all faults; then nothing is written.
+    """
+    release = Release(
+        dataset=dataset,
+        version=version,
+        notes=notes or "",
+        visibility=visibility,
+        labels=list(labels),
+        licence=licence,
+        citation=dict(citation or {}),
+        draw=dict(draw or {}),
+        frozen_by=actor,
+    )
+    faults = list(_request_faults(release))
+    try:
+        # Content never changes, so the lines can be made before the database is locked for writing.
+        rows = page_rows(dataset, items, labels, each=each)
+    except ReleaseError as error:
+        raise ReleaseError([*faults, *error.faults]) from error
+    if faults:
+        raise ReleaseError(faults)
+    if notes is None:
+        _draft(release, rows, splits)
+    return freeze_rows(release, rows, splits, restored, then)
+
+
+def freeze_lines(
+    *,
+    dataset: Dataset,
+    version: str,
+    benchmark: str,
+    lines: Mapping[str, Mapping[str, Any]],
+    documents: Mapping[str, Document] | None = None,
+    notes: str | None = "",
+    visibility: str = Release.Visibility.GOLD_HIDDEN,
+    licence: str = "",
+    citation: Mapping[str, Any] | None = None,
+    splits: Splits = None,
+    draw: Mapping[str, Any] | None = None,
+    actor: User | None = None,
+    restored: Restored | None = None,
+    each: Callable[[], None] = lambda: None,
+    then: Callable[[Release], None] | None = None,
+) -> Release:
+    """Freezes gold lines by id, as the benchmark's reader made them, as an immutable release.
+
+    `documents` are the dataset's documents by id of their line; by default a line belongs to the
+    document of the same name, if there is one. The rest is as in `freeze_release`. Raises
+    ReleaseError with all faults; then nothing is written.
+    """
+    release = Release(
+        dataset=dataset,
+        version=version,
+        notes=notes or "",
+        visibility=visibility,
+        benchmark=benchmark,
+        licence=licence,
+        citation=dict(citation or {}),
+        draw=dict(draw or {}),
+        frozen_by=actor,
+    )
+    faults = list(_request_faults(release))
+    try:
+        rows = line_rows(dataset, lines, documents, each=each)
+    except ReleaseError as error:
+        raise ReleaseError([*faults, *error.faults]) from error
+    if faults:
+        raise ReleaseError(faults)
+    if notes is None:
+        _draft(release, rows, splits)
+    return freeze_rows(release, rows, splits, restored, then)
+
+
+def freeze_rows(
+    release: Release,
+    rows: list[ReleaseItem],
+    splits: Splits,
+    restored: Restored | None = None,
+    then: Callable[[Release], None] | None = None,
+) -> Release:
+    """Stores a release and its items. Raises ReleaseError if its version was taken meanwhile.
+
+    For the services of this package; the rows are whole but for their release.
+    """
+    with transaction.atomic():
+        Dataset.objects.select_for_update().get(pk=release.dataset_id)
+        if late := _version_faults(release.dataset, release.version):
+            raise ReleaseError(late)
+        draw = put_in_splits(release.dataset, rows, splits, release.visibility)
+        release.draw = draw or release.draw
+        settled = note_disputes(release, rows)
+        pin_rows(rows, restored)
+        seal(release, rows, restored)
+        release.save()
+        for row in rows:
+            row.release = release
+        ReleaseItem.objects.bulk_create(rows, batch_size=AT_ONCE)
+        _count_facts(rows)
+        settle_disputes(settled, release)
+        _record(release, draw)
+        if then:
+            then(release)
+    return release
+
+
+def drafted_rows(release: Release, rows: Sequence[ReleaseItem]) -> str:
+    """The change notes of a coming release whose rows are in their splits."""
+    return drafted_notes(release, [published_item(row) for row in rows])
+
+
+def _draft(release: Release, rows: Sequence[ReleaseItem], splits: Splits) -> None:
+    """A draw that is repeated draws the same, as long as nothing is frozen in between."""
+    put_in_splits(release.dataset, rows, splits, release.visibility)
+    release.notes = drafted_rows(release, rows)
+
+
+def _count_facts(rows: Sequence[ReleaseItem]) -> None:
+    """Tells the documents how many facts the newest release has of them."""
+    counted = [
+        Document(pk=row.document_id, fact_count=len(row.facts))
+        for row in rows
+        if row.document_id is not None
+    ]
+    Document.objects.bulk_update(counted, ["fact_count"], batch_size=AT_ONCE)
+
+
+def suggest_version(dataset: Dataset) -> str:
+    """The version after the latest, 1.0.0 for the first."""
+    latest = _latest_version(dataset)
+    return str(latest.next_patch()) if latest else "1.0.0"
+
+
+def check_terms(
+    dataset: Dataset, version: str, visibility: str, licence: str, citation: Mapping[str, Any]
+) -> None:
+    """Raises ReleaseError for what is wrong with a release before its gold is read."""
+    terms = {"version": version, "visibility": visibility, "licence": licence}
+    release = Release(dataset=dataset, citation=dict(citation), **terms)
+    if faults := list(_request_faults(release)):
+        raise ReleaseError(faults)
+
+
+def _record(release: Release, draw: Mapping[str, Any]) -> None:
+    record_event(
+        verb="freeze_release",
+        subject=release,
+        actor=release.frozen_by,
+        dataset=release.dataset.slug,
+        version=release.version,
+        visibility=release.visibility,
+        items=release.item_count,
+        facts=release.fact_count,
+        sha256=release.sha256,
+        **({"draw": dict(draw)} if draw else {}),
+    )
+
+
+def _latest_version(dataset: Dataset) -> Version | None:
+    versions = dataset.releases.values_list("version", flat=True)
+    return max(map(Version.parse, versions), default=None)
+
+
+def _version_faults(dataset: Dataset, version: str) -> list[str]:
+    try:
+        wanted = Version.parse(version)
+    except ValueError as error:
+        return [str(error)]
+    latest = _latest_version(dataset)
+    if latest is not None and not latest < wanted:
+        return [f"version {version} is not greater than the latest release, {latest}"]
+    return []
+
+
+def _request_faults(release: Release) -> Iterator[str]:
+    """What is wrong before any item is looked at."""
+    if release.visibility not in Release.Visibility.values:
+        yield f"{release.visibility!r} is none of {', '.join(Release.Visibility.values)}"
+    if len(release.licence) > _LICENCE_LENGTH:
+        yield f"the licence has more than {_LICENCE_LENGTH} characters"
+    try:
+        read_citation(release.citation)
+    except ValueError as error:
+        yield f"citation: {error}"
+    yield from _version_faults(release.dataset, release.version)
+
+
+@transaction.atomic
+def accept_licence(*, release: Release, actor: User) -> LicenceAcceptance:
+    """Keeps that somebody accepted the licence; a second time changes nothing."""
+    acceptance, is_new = LicenceAcceptance.objects.get_or_create(release=release, user=actor)
+    if is_new:
+        record_event(verb="accept_licence", subject=release, actor=actor, licence=release.licence)
+    return acceptance
+
+
+MOST_NAMED = 5
+
+
+@dataclass(frozen=True)
+class OpenGold:
+    """How many documents, and which releases show the gold of the same content to everybody."""
+
+    documents: int
+    releases: Sequence[str]
+    """Title of the dataset and version, in order."""
+
+    def words(self) -> str:
+        """A warning; empty if there is none."""
+        if not self.documents:
+            return ""
+        named = ", ".join(self.releases[:MOST_NAMED])
+        if more := len(self.releases) - MOST_NAMED:
+            named += f" and {more:,} more" if more > 0 else ""
+        plural = "" if self.documents == 1 else "s"
+        return (
+            f"The content of {self.documents:,} document{plural} is public with open gold in"
+            f" {named}, so a model may have seen the answers. Before you hide their gold, leave"
+            " these documents out or put them in the development part."
+        )
+
+
+def open_gold_of_dataset(dataset: Dataset) -> OpenGold:
+    """Of all documents that a release of the dataset could hide."""
+    return _open_gold(dataset.documents.filter(state=Document.State.ACTIVE), _open_items())
+
+
+def open_gold_of_release(release: Release) -> OpenGold:
+    """Of the items whose gold the release hides; none for a public one."""
+    hidden = [split for split in ("", *ReleaseItem.Split.values) if not release.opens(split)]
+    items = release.items.filter(split__in=hidden, document__isnull=False)
+    documents = Document.objects.filter(pk__in=items.values("document"))
+    return _open_gold(documents, _open_items().exclude(release=release))
+
+
+def _open_items() -> QuerySet[ReleaseItem]:
+    """Items whose gold anybody may read."""
+    public, hidden = Release.Visibility.PUBLIC, Release.Visibility.GOLD_HIDDEN
+    is_open = Q(release__visibility=public) | Q(
+        release__visibility=hidden, split=ReleaseItem.Split.DEV
+    )
+    return ReleaseItem.objects.filter(
+        is_open, release__dataset__in=Dataset.objects.public(), document__isnull=False
+    ).order_by()
+
+
+def _open_gold(documents: QuerySet[Document], items: QuerySet[ReleaseItem]) -> OpenGold:
+    """Pages are the same by their text, pictures by the hash of what they ask."""
+    page = Document.Kind.PAGE
+    same_text = items.filter(document__kind=page, document__text_sha256=OuterRef("text_sha256"))
+    same_picture = items.exclude(document__kind=page).filter(
+        document__html_sha256=OuterRef("html_sha256")
+    )
+    shown = documents.order_by().filter(
+        Q(Exists(same_text), kind=page) | Q(~Q(kind=page), Exists(same_picture))
+    )
+    count = shown.count()
+    if not count:
+        return OpenGold(0, ())
+    pages = shown.filter(kind=page).values("text_sha256")
+    pictures = shown.exclude(kind=page).values("html_sha256")
+    holding = items.filter(
+        Q(document__kind=page, document__text_sha256__in=pages)
+        | Q(~Q(document__kind=page), document__html_sha256__in=pictures)
+    )
+    found = Release.objects.filter(pk__in=holding.values("release")).select_related("dataset")
+    names = [f"{release.dataset.title} {release.version}" for release in found.order_by("pk")]
+    return OpenGold(count, names)
+
+
+def freeze_remarks(release: Release) -> list[str]:
+    """How its splits were drawn and how near they come to the wanted share."""
+    remarks = [draw_words(release.draw), draw_deviations(release.draw)]
+    return [remark for remark in remarks if remark]
+
+
+def freeze_warnings(release: Release) -> list[str]:
+    """Accepted disputes that it does not settle, and hidden gold that is public elsewhere."""
+    warnings = [unsettled_warning(release.dataset), open_gold_of_release(release).words()]
+    return [warning for warning in warnings if warning]

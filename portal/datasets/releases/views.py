@@ -1,0 +1,342 @@
+"""Releases: the list, one of them, what changed, files, freezing and restoring."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path, PurePath
+from tempfile import TemporaryDirectory
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.files.uploadedfile import UploadedFile
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from portal.accounts.access import UserRequest, organiser_required
+from portal.datasets.access import (
+    get_dataset,
+    get_downloadable_release,
+    get_kit_release,
+    get_release,
+    must_accept_licence,
+    seen_splits,
+    visible_releases,
+)
+from portal.datasets.models import Dataset, Release
+from portal.datasets.releases.publishing.croissant import CROISSANT
+from portal.files.uploads import archive_limits, was_too_large
+
+from .corrections import planned_corrections
+from .files import (
+    croissant_file,
+    file_of,
+    release_file_response,
+    release_response,
+    starter_kit_response,
+)
+from .forms import AcceptLicenceForm, NewReleaseForm, RestoreForm
+from .freezing import (
+    draft_notes,
+    freeze_order,
+    gold_of_order,
+    is_quick,
+    running_freeze,
+    splits_of_order,
+    start_freezing,
+)
+from .gold import ReleaseError
+from .restoring import restore_release
+from .selectors import diff_page, release_list, release_page
+from .services import (
+    accept_licence,
+    freeze_remarks,
+    freeze_warnings,
+    open_gold_of_dataset,
+    suggest_version,
+)
+
+
+@require_safe
+def releases(request: HttpRequest, slug: str) -> HttpResponse:
+    dataset = get_dataset(request.user, slug)
+    view = release_list(
+        request.user,
+        dataset,
+        visible_releases(request.user, dataset),
+        page=request.GET.get("page", "1"),
+    )
+    return render(request, "datasets/releases/releases.html", {"view": view})
+
+
+@require_safe
+def release(request: HttpRequest, slug: str, version: str) -> HttpResponse:
+    release = get_release(request.user, slug, version)
+    page = release_page(
+        request.user,
+        release,
+        releases=visible_releases(request.user, release.dataset),
+        page=request.GET.get("page", "1"),
+        split=request.GET.get("split", ""),
+        address=_address(request, release),
+    )
+    return render(request, "datasets/releases/release.html", {"view": page})
+
+
+@require_safe
+def diff(request: HttpRequest, slug: str, version: str, other: str) -> HttpResponse:
+    one, two = (get_release(request.user, slug, each) for each in (version, other))
+    kind = request.GET.get("kind", "")
+    page = diff_page(request.user, one, two, kind=kind, page=request.GET.get("page", "1"))
+    query = urlencode({"kind": page.kind}) if page.kind else ""
+    return render(request, "datasets/releases/release_diff.html", {"view": page, "query": query})
+
+
+@require_safe
+def download(request: HttpRequest, slug: str, version: str) -> HttpResponseBase:
+    release = get_downloadable_release(request.user, slug, version)
+    if must_accept_licence(request.user, release):
+        return _to_licence(request, release)
+    return release_response(
+        release,
+        images=request.GET.get("images") == "1",
+        seen=seen_splits(request.user, release),
+    )
+
+
+@require_safe
+def starter_kit(request: HttpRequest, slug: str, version: str) -> HttpResponseBase:
+    release = get_kit_release(request.user, slug, version)
+    if must_accept_licence(request.user, release):
+        return _to_licence(request, release)
+    return starter_kit_response(release, _address(request, release))
+
+
+@require_safe
+def release_file(request: HttpRequest, slug: str, version: str, name: str) -> HttpResponseBase:
+    """A single file. Citations are open to whoever sees the release, all else to who sees gold."""
+    release = get_release(request.user, slug, version)
+    file = file_of(release, name)
+    if file is not None and not file.holds_gold:
+        return release_file_response(release, file, frozenset())
+    release = get_downloadable_release(request.user, slug, version)
+    seen = seen_splits(request.user, release)
+    if name == CROISSANT:
+        content = croissant_file(
+            release,
+            seen,
+            page=_address(request, release),
+            address=lambda each: request.build_absolute_uri(_file_path(release, each)),
+        )
+        response = HttpResponse(content, content_type="application/ld+json")
+        response["Content-Disposition"] = f'attachment; filename="{CROISSANT}"'
+        response["Cache-Control"] = "private"
+        return response
+    if file is None:
+        raise Http404("this release has no such file")
+    if must_accept_licence(request.user, release):
+        return _to_licence(request, release)
+    return release_file_response(release, file, seen)
+
+
+def licence(request: HttpRequest, slug: str, version: str) -> HttpResponse:
+    """The licence with its checkbox; those who are not signed in are asked to."""
+    release = get_release(request.user, slug, version)
+    if not release.licence:
+        raise Http404("this release has no licence to accept")
+    wanted = _wanted(request, release)
+    if request.method == "POST":
+        return _accept(request, release, wanted)  # type: ignore[arg-type]
+    if request.user.is_authenticated and not must_accept_licence(request.user, release):
+        return redirect(wanted)
+    return _licence_page(request, release, AcceptLicenceForm(), wanted)
+
+
+@login_required
+@require_POST
+def _accept(request: UserRequest, release: Release, wanted: str) -> HttpResponse:
+    form = AcceptLicenceForm(request.POST)
+    if not form.is_valid():
+        return _licence_page(request, release, form, wanted)
+    accept_licence(release=release, actor=request.user)
+    messages.success(request, f"You accepted the licence of {release.version}.")
+    return redirect(f"{release.get_absolute_url()}#downloads")
+
+
+def _licence_page(
+    request: HttpRequest, release: Release, form: AcceptLicenceForm, wanted: str
+) -> HttpResponse:
+    context = {"release": release, "form": form, "wanted": wanted}
+    status = 400 if form.errors else 200
+    return render(request, "datasets/releases/licence.html", context, status=status)
+
+
+def _wanted(request: HttpRequest, release: Release) -> str:
+    """Where to go on: the download that was asked for, if it is an address of ours."""
+    wanted = request.POST.get("next") or request.GET.get("next") or ""
+    if url_has_allowed_host_and_scheme(wanted, allowed_hosts=None):
+        return wanted
+    return release.get_absolute_url()
+
+
+def _to_licence(request: HttpRequest, release: Release) -> HttpResponse:
+    path = reverse("datasets:release-licence", args=[release.dataset.slug, release.version])
+    return redirect(f"{path}?{urlencode({'next': request.get_full_path()})}")
+
+
+def _address(request: HttpRequest, release: Release) -> str:
+    return request.build_absolute_uri(release.get_absolute_url())
+
+
+def _file_path(release: Release, name: str) -> str:
+    return reverse("datasets:release-file", args=[release.dataset.slug, release.version, name])
+
+
+@organiser_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def new_release(request: UserRequest, slug: str) -> HttpResponse:
+    dataset = get_dataset(request.user, slug)
+    form = _form(request, dataset)
+    if form.is_bound and form.is_valid():
+        try:
+            if (answer := _answer(request, dataset, form)) is not None:
+                return answer
+        except ReleaseError as error:
+            form.add_error(None, error.faults)
+    return _new_release_page(request, dataset, form, RestoreForm())
+
+
+@organiser_required
+@require_POST
+def restore(request: UserRequest, slug: str) -> HttpResponse:
+    dataset = get_dataset(request.user, slug)
+    form = RestoreForm(request.POST, request.FILES, too_large=_is_too_large(request))
+    if form.is_valid():
+        try:
+            with _stored(form.upload) as path:
+                assert path is not None
+                release = restore_release(
+                    dataset=dataset, path=path, limits=archive_limits(), actor=request.user
+                )
+            return _frozen(request, release)
+        except ReleaseError as error:
+            form.add_error(None, error.faults)
+    return _new_release_page(request, dataset, _unbound(dataset), form)
+
+
+def _form(request: UserRequest, dataset: Dataset) -> NewReleaseForm:
+    if request.method != "POST":
+        return _unbound(dataset)
+    return NewReleaseForm(
+        request.POST, request.FILES, dataset=dataset, too_large=_is_too_large(request)
+    )
+
+
+def _unbound(dataset: Dataset) -> NewReleaseForm:
+    initial: dict[str, Any] = {"version": suggest_version(dataset)}
+    newest = dataset.releases.order_by("-pk").first()
+    if newest is not None:
+        # What was said of the last one is most likely true of the next.
+        citation = newest.citation
+        initial |= {
+            "visibility": newest.visibility,
+            "licence": newest.licence,
+            "authors": "\n".join(citation.get("authors", [])),
+            **{key: citation[key] for key in ("year", "doi", "url") if citation.get(key)},
+        }
+    return NewReleaseForm(dataset=dataset, initial=initial)
+
+
+def _new_release_page(
+    request: UserRequest, dataset: Dataset, form: NewReleaseForm, restoring: RestoreForm
+) -> HttpResponse:
+    context = {
+        "dataset": dataset,
+        "form": form,
+        "restoring": restoring,
+        "corrections": planned_corrections(dataset),
+        "running": running_freeze(dataset),
+        "open_gold": open_gold_of_dataset(dataset).words(),
+    }
+    refused = 413 if was_too_large(request) else 400
+    status = refused if form.errors or restoring.errors else 200
+    return render(request, "datasets/releases/new_release.html", context, status=status)
+
+
+def _answer(request: UserRequest, dataset: Dataset, form: NewReleaseForm) -> HttpResponse | None:
+    """Freezes at once what is quick; anything else a worker does. None for a draft of the notes."""
+    order, upload = form.order(), form.upload
+    if not is_quick(dataset, (upload.size or 0) if upload else 0):
+        return _queued(request, dataset, form)
+    with _stored(upload) as path:
+        if "draft" in request.POST:
+            _draft(request, dataset, form, path)
+            return None
+        release = freeze_order(dataset=dataset, order=order, path=path, actor=request.user)
+    return _frozen(request, release)
+
+
+def _queued(request: UserRequest, dataset: Dataset, form: NewReleaseForm) -> HttpResponse | None:
+    """Notes that were left empty are drafted by the worker, for that takes as long."""
+    order = form.order()
+    if "draft" in request.POST:
+        form.add_error(
+            "notes",
+            "With so many documents the draft takes minutes. Leave the notes empty: they are"
+            " drafted when the release is frozen.",
+        )
+        return None
+    order = replace(order, notes=order.notes or None)
+    task = start_freezing(dataset=dataset, order=order, upload=form.upload, actor=request.user)
+    messages.info(request, f"Release {order.version} is being frozen.")
+    return redirect(task)
+
+
+@contextmanager
+def _stored(upload: "UploadedFile[bytes] | None") -> Iterator[Path | None]:
+    """The upload as a file of its own name, for readers that go by its ending; None for none."""
+    if upload is None:
+        yield None
+        return
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / (PurePath(upload.name or "").name or "upload")
+        with path.open("wb") as file:
+            for chunk in upload.chunks():
+                file.write(chunk)
+        yield path
+
+
+def _draft(request: UserRequest, dataset: Dataset, form: NewReleaseForm, path: Path | None) -> None:
+    """Writes the change notes into the form; what the person wrote stays above them."""
+    order = form.order()
+    gold = gold_of_order(dataset=dataset, order=order, path=path)
+    drafted = draft_notes(
+        dataset=dataset,
+        gold=gold,
+        visibility=order.visibility,
+        splits=splits_of_order(order, gold),
+    )
+    if drafted:
+        form.show_notes(drafted)
+        messages.info(request, "The notes are drafted. Read them over before you freeze.")
+    else:
+        messages.info(request, "This is the first release: there is nothing to compare it with.")
+
+
+def _frozen(request: UserRequest, release: Release) -> HttpResponse:
+    messages.success(request, f"Release {release.version} is frozen.")
+    for remark in freeze_remarks(release):
+        messages.info(request, remark)
+    for warning in freeze_warnings(release):
+        messages.warning(request, warning)
+    return redirect(release)
+
+
+def _is_too_large(request: UserRequest) -> bool:
+    """Known once the upload was read, which reading any of its fields does."""
+    _ = request.FILES
+    return was_too_large(request)

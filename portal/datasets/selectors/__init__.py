@@ -1,1 +1,0 @@
-"""What the pages and the API of the dataset manager show: frozen dataclasses, all queries made."""

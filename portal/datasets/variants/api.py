@@ -1,0 +1,109 @@
+"""Endpoints of stress variants."""
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers, status
+from rest_framework.exceptions import ValidationError
+from rest_framework.generics import GenericAPIView
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from portal.datasets.access import OrganisersChange, actor_of, get_dataset, visible_datasets
+from portal.datasets.documents.serializers import DatasetSerializer
+from portal.datasets.models import Dataset, DatasetTask
+
+from .services import (
+    LARGEST_SEED,
+    VariantError,
+    VariantSpec,
+    any_seed,
+    create_variant,
+    start_deriving,
+)
+
+
+class VariantSerializer(DatasetSerializer):
+    """A stress variant: its `derivation` says what was simulated."""
+
+    class Meta(DatasetSerializer.Meta):
+        fields = ["slug", "title", "visibility", "derivation", "simulated_as"]
+
+
+class NewVariantSerializer(serializers.Serializer[Any]):
+    """What to derive."""
+
+    kind = serializers.CharField(max_length=40, help_text="Such as off_axis or rotate_90.")
+    strength = serializers.FloatField(default=0.5, help_text="Above 0 up to 1; higher is worse.")
+    seed = serializers.IntegerField(
+        required=False,
+        min_value=0,
+        max_value=LARGEST_SEED,
+        help_text="Of all that is drawn; without one, any.",
+    )
+    documents = serializers.ListField(
+        child=serializers.CharField(max_length=160),
+        required=False,
+        allow_null=True,
+        default=None,
+        help_text="Ids; null: all that have an image.",
+    )
+    release = serializers.CharField(
+        required=False, default="", help_text="The version whose gold is carried over."
+    )
+    slug = serializers.SlugField(required=False, default="", max_length=80, allow_blank=True)
+
+
+class NewVariantAnswerSerializer(serializers.Serializer[Any]):
+    """The variant, and the task that fills it."""
+
+    variant = VariantSerializer()
+    task = serializers.IntegerField(source="task.pk")
+    state = serializers.ChoiceField(choices=DatasetTask.State.choices, source="task.state")
+
+
+class VariantList(GenericAPIView[Dataset]):
+    """The stress variants of a dataset, by title; organisers have new ones made."""
+
+    queryset = Dataset.objects.none()
+    serializer_class = VariantSerializer
+    permission_classes = [OrganisersChange]
+
+    @extend_schema(responses=VariantSerializer(many=True))
+    def get(self, request: Request, slug: str) -> Response:
+        base = get_dataset(request.user, slug)
+        found = visible_datasets(request.user).filter(derived_from=base).order_by("title", "pk")
+        page = self.paginate_queryset(found)
+        return self.get_paginated_response(self.get_serializer(page, many=True).data)
+
+    @extend_schema(request=NewVariantSerializer, responses={202: NewVariantAnswerSerializer})
+    def post(self, request: Request, slug: str) -> Response:
+        base = get_dataset(request.user, slug)
+        wanted = NewVariantSerializer(data=request.data)
+        wanted.is_valid(raise_exception=True)
+        spec = _spec(base, wanted.validated_data)
+        try:
+            variant = create_variant(
+                base=base, spec=spec, slug=wanted.validated_data["slug"], actor=actor_of(request)
+            )
+        except VariantError as error:
+            field = "documents" if error.field == "names" else error.field
+            raise ValidationError({field: [error.message]}) from error
+        task = start_deriving(variant=variant, spec=spec, actor=actor_of(request))
+        answer = NewVariantAnswerSerializer({"variant": variant, "task": task})
+        return Response(answer.data, status.HTTP_202_ACCEPTED)
+
+
+def _spec(base: Dataset, wanted: dict[str, Any]) -> VariantSpec:
+    release = None
+    if version := wanted["release"]:
+        release = base.releases.filter(version=version).first()
+        if release is None:
+            raise ValidationError({"release": [f"There is no release {version}."]})
+    return VariantSpec(
+        kind=wanted["kind"],
+        strength=wanted["strength"],
+        seed=wanted["seed"] if "seed" in wanted else any_seed(),
+        names=wanted["documents"],
+        release=release,
+    )

@@ -1,0 +1,460 @@
+"""Stress variants: copies of a dataset whose page images are simulated captures.
+
+A copy is as secret as its original from the moment it is there: `Document.objects.hidden` looks
+at the original's releases, too, and a variant of a private dataset is seen by no one but
+organisers.
+
+A variant is made document by document, each written at once or not at all. A runner that is
+started again finds the documents that are there and makes the rest; what it makes depends on the
+variant's seed and the document's name only. `carry_release` carries a release over: the same
+gold for other images.
+"""
+
+import hashlib
+import io
+import re
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
+from django.db import IntegrityError, transaction
+
+from portal.accounts.models import User
+from portal.audit.models import record_event
+from portal.datasets.dataset_tasks import Steps, TaskError, TaskReport, start_task
+from portal.datasets.imaging.pictures import Picture, PictureError, check_picture
+from portal.datasets.imaging.services import store_picture
+from portal.datasets.models import (
+    Dataset,
+    DatasetTask,
+    Document,
+    DocumentContent,
+    DocumentRecord,
+    PageImage,
+    Release,
+    ReleaseItem,
+    XbrlFacts,
+)
+from portal.datasets.releases.gold import ReleaseError
+from portal.datasets.releases.services import freeze_rows
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+    from .captures import Capture
+
+
+# JSON and JavaScript know every whole number up to here.
+LARGEST_SEED = 2**53 - 1
+_LONGEST_SLUG, _LONGEST_TITLE = 80, 160
+
+
+class VariantError(Exception):
+    """Why a variant cannot be made: the field it concerns, and the reason for people."""
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(message)
+        self.field = field
+        self.message = message
+
+
+@dataclass(frozen=True)
+class VariantSpec:
+    """What to derive: `names` are the documents to take, None for all that have an image.
+
+    `release` is that of the base whose gold is carried over, None for none.
+    """
+
+    kind: str
+    strength: float
+    seed: int
+    names: Sequence[str] | None = None
+    release: Release | None = None
+
+
+def any_seed() -> int:
+    """A seed for those who name none; short enough to be written down."""
+    return secrets.randbelow(1_000_000)
+
+
+def suggest_slug(base: Dataset, spec: VariantSpec) -> str:
+    """BASE-KIND-PERCENT-SEED, the base cut short where that is too long.
+
+    The strength is in per cent, for an address holds no point.
+    """
+    parts = [spec.kind.replace("_", "-")]
+    if capture_of(spec.kind).has_strength:
+        parts.append(f"{100 * spec.strength:g}".replace(".", "-"))
+    ending = "-".join([*parts, str(spec.seed)])
+    return f"{base.slug[: _LONGEST_SLUG - len(ending) - 1]}-{ending}"
+
+
+def create_variant(
+    *, base: Dataset, spec: VariantSpec, slug: str = "", actor: User | None
+) -> Dataset:
+    """An empty, private variant, to be filled by `start_deriving` or a command.
+
+    Asked for the same again it gives the one there is. Raises VariantError.
+    """
+    capture = _checked(base, spec)
+    slug = slug or suggest_slug(base, spec)
+    derivation = _derivation(capture, spec)
+    if same := _existing(base, slug, derivation):
+        return same
+    title = f", simulated: {_words(capture, spec)}, seed {spec.seed}"
+    variant = Dataset(
+        slug=slug,
+        title=base.title[: _LONGEST_TITLE - len(title)] + title,
+        description=_description(base, capture, spec),
+        licence=base.licence,
+        visibility=Dataset.Visibility.PRIVATE,
+        is_sample=base.is_sample,
+        derived_from=base,
+        derivation=derivation,
+        created_by=actor,
+    )
+    if not re.fullmatch(r"[-a-zA-Z0-9_]{1,80}", slug) or slug == "new":
+        raise VariantError("slug", f"“{slug}” is no address: letters, digits and hyphens.")
+    try:
+        with transaction.atomic():
+            variant.save()
+            record_event(
+                verb="create_variant", subject=variant, actor=actor, base=base.slug, **derivation
+            )
+    except IntegrityError as error:
+        if same := _existing(base, slug, derivation):
+            return same
+        raise VariantError("slug", f"There is another dataset “{slug}”.") from error
+    return variant
+
+
+def start_deriving(*, variant: Dataset, spec: VariantSpec, actor: User | None) -> DatasetTask:
+    """Queues the work; of a variant that is being made, the task under way."""
+    options = task_options(variant, spec)
+    return start_task(dataset=variant, kind=DatasetTask.Kind.DERIVE, options=options, actor=actor)
+
+
+def task_options(variant: Dataset, spec: VariantSpec) -> dict[str, Any]:
+    """What a runner has to know besides the variant, fixed when the work is ordered."""
+    assert variant.derived_from is not None
+    newest = variant.derived_from.documents.order_by("pk").values_list("pk", flat=True).last()
+    return {
+        "names": sorted(spec.names) if spec.names is not None else None,
+        "newest": newest or 0,
+        "release": spec.release.pk if spec.release else None,
+    }
+
+
+def source_documents(base: Dataset) -> Any:
+    """The documents that have an image to be captured, by name; those held back stay behind."""
+    active = base.documents.filter(state=Document.State.ACTIVE, images__isnull=False)
+    return active.order_by("name").distinct()
+
+
+def capture_of(kind: str) -> "Capture":
+    """Raises VariantError for a kind that there is not."""
+    from .captures import CAPTURES
+
+    if kind not in CAPTURES:
+        raise VariantError("kind", f"There is no kind {kind!r}; there are {', '.join(CAPTURES)}.")
+    return CAPTURES[kind]
+
+
+def _checked(base: Dataset, spec: VariantSpec) -> "Capture":
+    capture = capture_of(spec.kind)
+    if base.derived_from_id is not None:
+        raise VariantError("kind", "This is a variant already; derive from the original.")
+    if not 0 < spec.strength <= 1:
+        raise VariantError("strength", "The strength is above 0 and at most 1.")
+    if not 0 <= spec.seed <= LARGEST_SEED:
+        raise VariantError("seed", f"The seed is from 0 to {LARGEST_SEED}.")
+    if spec.release is not None and spec.release.dataset_id != base.pk:
+        raise VariantError("release", "That is a release of another dataset.")
+    _check_names(base, capture, spec.names)
+    return capture
+
+
+def _check_names(base: Dataset, capture: "Capture", names: Sequence[str] | None) -> None:
+    there = set(source_documents(base).values_list("name", flat=True))
+    if not there:
+        raise VariantError("names", "No document of this dataset has an image.")
+    if capture.needs_others and len(there) < 2:
+        raise VariantError("kind", f"“{capture.title}” needs at least two documents with images.")
+    if names is None:
+        return
+    if not names:
+        raise VariantError("names", "Choose at least one document.")
+    if unknown := sorted(set(names) - there):
+        more = f" and {len(unknown) - 1:,} more" if len(unknown) > 1 else ""
+        raise VariantError("names", f"No document with an image has the name {unknown[0]}{more}.")
+
+
+def _derivation(capture: "Capture", spec: VariantSpec) -> dict[str, Any]:
+    from .captures import VERSION
+
+    return {
+        "kind": capture.key,
+        "title": capture.title,
+        "strength": spec.strength if capture.has_strength else None,
+        "seed": spec.seed,
+        "version": VERSION,
+    }
+
+
+def _existing(base: Dataset, slug: str, derivation: dict[str, Any]) -> Dataset | None:
+    """The variant that was made with the same words, what its making added to them aside."""
+    there = Dataset.objects.filter(slug=slug, derived_from=base).first()
+    if there is None or not there.derivation:
+        return None
+    return there if derivation.items() <= there.derivation.items() else None
+
+
+def _words(capture: "Capture", spec: VariantSpec) -> str:
+    title = capture.title[:1].lower() + capture.title[1:]
+    return f"{title} {spec.strength:g}" if capture.has_strength else title
+
+
+def _description(base: Dataset, capture: "Capture", spec: VariantSpec) -> str:
+    return (
+        f"The page images of {base.title} as simulated captures: {_words(capture, spec)}, made with"
+        f" the seed {spec.seed}. {capture.help} No camera took these images. Text and facts are"
+        " those of the original."
+    )
+
+
+@transaction.atomic
+def carry_release(*, release: Release, variant: Dataset, actor: User | None) -> Release:
+    """Freezes the release's items whose documents the variant has, under the same version.
+
+    Gold lines, splits, visibility, licence and citation stay; so does `gold_sha256` where all items
+    are carried over. The published hash is another one, for it covers the images. A second time it
+    gives the release there is. Raises ReleaseError.
+    """
+    base = release.dataset
+    if variant.derived_from_id != base.pk:
+        raise ReleaseError([f"{variant.slug} is no variant of {base.slug}"])
+    Dataset.objects.select_for_update().get(pk=variant.pk)
+    if there := variant.releases.filter(version=release.version).first():
+        return there
+    documents = {each.name: each for each in variant.documents.only("name", "dataset")}
+    items = [item for item in release.items.order_by("position") if item.name in documents]
+    if not items:
+        raise ReleaseError([f"{variant.slug} has none of the documents of {release}"])
+    carried = Release(
+        dataset=variant,
+        version=release.version,
+        notes=_notes(release, len(items), variant),
+        visibility=release.visibility,
+        benchmark=release.benchmark,
+        labels=release.labels,
+        licence=release.licence,
+        citation=release.citation,
+        frozen_by=actor,
+    )
+    rows = [
+        ReleaseItem(
+            position=position,
+            name=item.name,
+            document=documents[item.name],
+            gold=item.gold,
+            facts=item.facts,
+            sha256=item.sha256,
+        )
+        for position, item in enumerate(items)
+    ]
+    splits = {item.name: item.split for item in items if item.split}
+    return freeze_rows(carried, rows, splits or None)
+
+
+def _notes(release: Release, items: int, variant: Dataset) -> str:
+    """What everybody may know: numbers of documents, and that no camera was there."""
+    count = f"all {items:,}" if items == release.item_count else f"{items:,} of the"
+    return (
+        f"Gold of {release.dataset.title} {release.version}, carried over: {count} items. The"
+        f" images are simulated captures: {variant.simulation}."
+    )
+
+
+# Pages beside this one, for captures of several documents.
+OTHERS = 3
+# Documents on the contact sheet, each as it was and as it is now.
+SHOWN = 6
+JPEG_QUALITY = 92
+_COPIED = (
+    "name", "doc_type", "company", "form_type", "fiscal_year", "source_url", "source", "licence",
+    "metadata", "kind", "language", "source_sha256", "html_sha256", "text_sha256", "text_chars",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _Captured:
+    """A picture made, with the record of how."""
+
+    number: int
+    picture: Picture
+    record: dict[str, Any]
+
+
+def derive(task: DatasetTask, steps: Steps) -> TaskReport | None:
+    """Fills a variant. None when asked to stop; raises TaskError when nothing can be made."""
+    variant = task.dataset
+    if variant.derived_from is None or not variant.derivation:
+        raise TaskError("this dataset is no stress variant")
+    report, options = TaskReport(), task.options
+    sources = source_documents(variant.derived_from).filter(pk__lte=options["newest"])
+    pages = list(sources.values_list("name", flat=True))
+    wanted = pages if options["names"] is None else sorted(set(options["names"]) & set(pages))
+    there = set(variant.documents.values_list("name", flat=True))
+    for number, name in enumerate(wanted, 1):
+        if steps.stop():
+            return None
+        if name not in there:
+            _derive_one(variant, name, pages, report)
+        steps.progress(number, len(wanted))
+    _finish(variant, options["release"], report)
+    return report
+
+
+def image_seed(seed: int, name: str, number: int) -> int:
+    """The seed of one image, so that a page's capture is the same whatever else is derived."""
+    digest = hashlib.sha256(f"{seed}:{number}:{name}".encode()).digest()
+    return int.from_bytes(digest[:6])
+
+
+def sheet_path(variant: Dataset) -> str:
+    return f"datasets/{variant.pk}/contact-sheet.jpg"
+
+
+def _derive_one(variant: Dataset, name: str, pages: Sequence[str], report: TaskReport) -> None:
+    assert variant.derived_from is not None
+    related = variant.derived_from.documents.select_related("content", "record", "xbrl_facts")
+    original = related.prefetch_related("images").get(name=name)
+    try:
+        captured = [_capture(variant, original, image, pages) for image in original.images.all()]
+    except (OSError, PictureError) as error:
+        report.fault(name, "image", f"its image cannot be captured: {error}")
+        return
+    _store(variant, original, captured)
+
+
+def _capture(
+    variant: Dataset, original: Document, image: PageImage, pages: Sequence[str]
+) -> _Captured:
+    from .captures import CAPTURES, simulate
+
+    assert variant.derivation is not None
+    kind, seed = variant.derivation["kind"], variant.derivation["seed"]
+    beside = _beside(original.name, pages) if CAPTURES[kind].needs_others else []
+    others = [_first_image(variant, name) for name in beside]
+    picture, record = simulate(
+        _opened(image),
+        kind,
+        strength=variant.derivation["strength"] or 1.0,
+        seed=image_seed(seed, original.name, image.number),
+        others=others,
+    )
+    data = _encoded(picture, lossless=not CAPTURES[kind].has_strength)
+    record |= {"variant_seed": seed, "source_sha256": image.sha256}
+    if beside:
+        record["others"] = beside
+    return _Captured(image.number, check_picture(data), record)
+
+
+def _beside(name: str, pages: Sequence[str]) -> list[str]:
+    """The pages that follow this one, from the first again behind the last."""
+    at = pages.index(name)
+    following = [*pages[at + 1 :], *pages[:at]]
+    return following[:OTHERS]
+
+
+def _first_image(variant: Dataset, name: str) -> "Image":
+    images = PageImage.objects.filter(document__dataset=variant.derived_from, document__name=name)
+    return _opened(images.order_by("number")[0])
+
+
+def _opened(image: PageImage) -> "Image":
+    from PIL import Image
+
+    with image.file.open("rb") as file, Image.open(file) as opened:
+        return opened.convert("RGB")
+
+
+def _encoded(picture: "Image", *, lossless: bool) -> bytes:
+    """A turned page keeps every pixel; a photo is a JPEG, as a camera would write it."""
+    stream = io.BytesIO()
+    if lossless:
+        picture.save(stream, "PNG")
+    else:
+        picture.save(stream, "JPEG", quality=JPEG_QUALITY, subsampling=0)
+    return stream.getvalue()
+
+
+@transaction.atomic
+def _store(variant: Dataset, original: Document, captured: Sequence[_Captured]) -> None:
+    """The document, its content and its captures: all or nothing."""
+    Dataset.objects.select_for_update().get(pk=variant.pk)
+    if variant.documents.filter(name=original.name).exists():
+        return
+    copied = {field: getattr(original, field) for field in _COPIED}
+    document = Document.objects.create(dataset=variant, **copied)
+    if content := getattr(original, "content", None):
+        DocumentContent.objects.create(document=document, html=content.html, text=content.text)
+    if record := getattr(original, "record", None):
+        DocumentRecord.objects.create(
+            document=document,
+            benchmark=record.benchmark,
+            gold=record.gold,
+            prompt=record.prompt,
+        )
+    if xbrl := getattr(original, "xbrl_facts", None):
+        XbrlFacts.objects.create(document=document, facts=xbrl.facts)
+    for each in captured:
+        image = store_picture(document, each.picture, each.number)
+        PageImage.objects.filter(pk=image.pk).update(transform=each.record)
+
+
+def _finish(variant: Dataset, release: int | None, report: TaskReport) -> None:
+    images = PageImage.objects.filter(document__dataset=variant)
+    report.count("documents", variant.documents.count())
+    report.count("images", images.count())
+    if not images.exists():
+        raise TaskError("none of the images could be captured")
+    store_sheet(variant)
+    if release is not None:
+        source = Release.objects.select_related("dataset").get(pk=release)
+        try:
+            carried = carry_release(release=source, variant=variant, actor=None)
+        except ReleaseError as error:
+            report.fault(source.version, "release", str(error))
+        else:
+            report.count("items in the release", carried.item_count)
+
+
+def store_sheet(variant: Dataset) -> None:
+    """Makes the contact sheet of a variant with at least one image, in place of an earlier one."""
+    from .captures import contact_sheet
+
+    shown = PageImage.objects.filter(document__dataset=variant, number=1)
+    pictures: list[tuple[str, Image]] = []
+    for image in shown.select_related("document").order_by("document__name")[:SHOWN]:
+        name = image.document.name
+        pictures.append((_caption(name), _first_image(variant, name)))
+        pictures.append(("simulated", _opened(image)))
+    stream = io.BytesIO()
+    contact_sheet(pictures, columns=4).save(stream, "JPEG", quality=85)
+    path = sheet_path(variant)
+    if default_storage.exists(path):
+        default_storage.delete(path)
+    default_storage.save(path, ContentFile(stream.getvalue()))
+    digest = hashlib.sha256(stream.getvalue()).hexdigest()[:12]
+    with transaction.atomic():
+        stored = Dataset.objects.select_for_update().get(pk=variant.pk)
+        stored.derivation = {**(stored.derivation or {}), "sheet": digest}
+        stored.save(update_fields=["derivation"])
+
+
+def _caption(name: str) -> str:
+    return name if len(name) <= 30 else f"{name[:14]}…{name[-15:]}"

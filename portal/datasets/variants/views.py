@@ -1,0 +1,194 @@
+"""Stress variants: the list, a new one, the contact sheet, and carrying gold over."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.core.files.storage import default_storage
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_POST, require_safe
+
+from portal.accounts.access import UserRequest, organiser_required
+from portal.datasets.access import get_dataset
+from portal.datasets.models import Dataset, DatasetTask, Release, Selection
+from portal.datasets.releases.gold import ReleaseError
+from portal.datasets.responses import IMAGE_POLICY
+
+from .selectors import sheet_mark, variant_list
+from .services import (
+    LARGEST_SEED,
+    VariantError,
+    VariantSpec,
+    any_seed,
+    carry_release,
+    create_variant,
+    sheet_path,
+    start_deriving,
+)
+
+
+class VariantForm(forms.Form):
+    """What to derive; the service checks it against the dataset."""
+
+    kind = forms.ChoiceField(label="Simulated capture", help_text="What happens to every image.")
+    strength = forms.FloatField(
+        min_value=0.01,
+        max_value=1,
+        initial=0.5,
+        help_text="Above 0 up to 1: higher is worse. Rotations have none.",
+        widget=forms.NumberInput(attrs={"step": "any"}),
+    )
+    seed = forms.IntegerField(
+        min_value=0,
+        max_value=LARGEST_SEED,
+        help_text="The same seed gives the same images. This one was drawn for you.",
+    )
+    selection = forms.ModelChoiceField(
+        Selection.objects.none(),
+        required=False,
+        label="Documents",
+        empty_label="All that have an image",
+    )
+    names = forms.CharField(
+        required=False,
+        label="Only these documents",
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text="Ids, one a line. Left empty: those chosen above.",
+    )
+    release = forms.ModelChoiceField(
+        Release.objects.none(),
+        required=False,
+        label="Carry over the gold of",
+        empty_label="No release",
+        help_text="Its gold becomes a release of the variant, so that boards can be made on it.",
+    )
+    slug = forms.SlugField(
+        required=False,
+        max_length=80,
+        label="Short name",
+        help_text="Left empty, it tells the dataset, the capture, its strength in % and the seed.",
+    )
+
+    def __init__(self, *args: Any, base: Dataset, **kwargs: Any) -> None:
+        from .captures import CAPTURES
+
+        super().__init__(*args, **kwargs)
+        kind, fields = self.fields["kind"], self.fields
+        assert isinstance(kind, forms.ChoiceField)
+        kind.choices = [
+            (capture.key, f"{capture.title}: {capture.help[:1].lower()}{capture.help[1:-1]}")
+            for capture in CAPTURES.values()
+        ]
+        releases = base.releases.order_by("-frozen_at", "-id")
+        self._choose_from(fields["selection"], base.selections.all())
+        self._choose_from(fields["release"], releases)
+        fields["seed"].initial = any_seed
+        fields["release"].initial = releases.first()
+
+    def spec(self) -> VariantSpec:
+        """What a valid form asks for."""
+        chosen = self.cleaned_data
+        return VariantSpec(
+            kind=chosen["kind"],
+            strength=chosen["strength"],
+            seed=chosen["seed"],
+            names=self._names(),
+            release=chosen["release"],
+        )
+
+    def _names(self) -> list[str] | None:
+        written = [line.strip() for line in self.cleaned_data["names"].splitlines()]
+        if names := [name for name in written if name]:
+            return names
+        if selection := self.cleaned_data["selection"]:
+            return list(selection.documents.values_list("name", flat=True))
+        return None
+
+    @staticmethod
+    def _choose_from(field: forms.Field, rows: Any) -> None:
+        assert isinstance(field, forms.ModelChoiceField)
+        field.queryset = rows
+
+
+class CarryForm(forms.Form):
+    """A release of the base to be carried over."""
+
+    release = forms.ModelChoiceField(Release.objects.none())
+
+    def __init__(self, *args: Any, base: Dataset, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        VariantForm._choose_from(self.fields["release"], base.releases.all())
+
+
+@require_safe
+def variants(request: HttpRequest, slug: str) -> HttpResponse:
+    dataset = get_dataset(request.user, slug)
+    found = variant_list(request.user, dataset, page=request.GET.get("page", "1"))
+    return render(request, "datasets/variants/variants.html", {"dataset": dataset, "view": found})
+
+
+@organiser_required
+def new_variant(request: UserRequest, slug: str) -> HttpResponse:
+    base = get_dataset(request.user, slug)
+    form = VariantForm(request.POST if request.method == "POST" else None, base=base)
+    if form.is_valid():
+        task = _create(request, base, form)
+        if task is not None:
+            messages.success(
+                request, "The variant is being made. It is private until you publish it."
+            )
+            return redirect(task)
+    context = {"form": form, "dataset": base}
+    return render(
+        request, "datasets/variants/variant_new.html", context, status=400 if form.errors else 200
+    )
+
+
+def _create(request: UserRequest, base: Dataset, form: VariantForm) -> DatasetTask | None:
+    """The work that was ordered; None, with the form's errors, where it was refused."""
+    spec = form.spec()
+    try:
+        variant = create_variant(
+            base=base, spec=spec, slug=form.cleaned_data["slug"], actor=request.user
+        )
+    except VariantError as error:
+        form.add_error(error.field, error.message)
+        return None
+    return start_deriving(variant=variant, spec=spec, actor=request.user)
+
+
+@organiser_required
+@require_POST
+def carry(request: UserRequest, slug: str) -> HttpResponse:
+    """Carries a release of the base over into the variant `slug`."""
+    variant = get_dataset(request.user, slug)
+    if variant.derived_from is None:
+        raise Http404("not a variant")
+    form = CarryForm(request.POST, base=variant.derived_from)
+    if not form.is_valid():
+        messages.error(request, "Choose a release of the original dataset.")
+        return redirect("datasets:variants", slug)
+    try:
+        release = carry_release(
+            release=form.cleaned_data["release"], variant=variant, actor=request.user
+        )
+    except ReleaseError as error:
+        messages.error(request, str(error))
+        return redirect("datasets:variants", slug)
+    messages.success(request, f"Release {release.version} is carried over.")
+    return redirect(release)
+
+
+@require_safe
+def contact_sheet(request: HttpRequest, slug: str) -> HttpResponseBase:
+    """As open as the images that are on it."""
+    variant = get_dataset(request.user, slug)
+    path = sheet_path(variant)
+    if not sheet_mark(variant) or not default_storage.exists(path):
+        raise Http404("no contact sheet has been made yet")
+    response = FileResponse(default_storage.open(path, "rb"), content_type="image/jpeg")
+    response["Content-Security-Policy"] = IMAGE_POLICY
+    response["X-Content-Type-Options"] = "nosniff"
+    response["Cache-Control"] = "private"
+    return response

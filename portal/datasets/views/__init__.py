@@ -1,1 +1,0 @@
-"""Pages of the dataset manager, one module per noun."""

@@ -1,0 +1,56 @@
+"""Inline XBRL at import: its facts are kept beside the document that does not hold them."""
+
+from collections.abc import Callable
+
+import pytest
+
+from portal.accounts.models import User
+from portal.datasets.imports.services import start_import
+from portal.datasets.models import ImmutableRowError, ImportItem, ImportRun, XbrlFacts
+from tests.datasets.factories import page, zip_upload
+from tests.factories import empty_dataset
+
+pytestmark = pytest.mark.django_db
+
+FACT = '<ix:nonFraction name="us-gaap:Revenues">1,200</ix:nonFraction>'
+
+
+@pytest.fixture
+def imported(organiser: User, run_jobs: Callable[[], int]) -> Callable[[bytes], ImportRun]:
+    dataset = empty_dataset()
+
+    def run(content: bytes) -> ImportRun:
+        upload = zip_upload({"pages/a.html": content})
+        run = start_import(dataset=dataset, upload=upload, source_name="a.zip", actor=organiser)
+        run_jobs()
+        return run
+
+    return run
+
+
+def test_tagged_facts_are_kept_with_their_places(imported: Callable[[bytes], ImportRun]) -> None:
+    imported(page(f"Net sales {FACT} at March 31"))
+    kept = XbrlFacts.objects.get()
+    assert kept.facts == [[10, 15, "number", "us-gaap:Revenues"]]
+    assert kept.document.content.text[10:15] == "1,200"
+
+
+def test_page_without_tags_has_no_row(imported: Callable[[bytes], ImportRun]) -> None:
+    imported(page())
+    assert not XbrlFacts.objects.exists()
+
+
+def test_page_whose_tags_cannot_be_placed_is_imported_without_them(
+    imported: Callable[[bytes], ImportRun],
+) -> None:
+    run = imported(page(f"Net sales<template>{FACT}</template>"))
+    item = ImportItem.objects.get(run=run)
+    assert item.outcome == "imported"
+    assert "its inline XBRL could not be placed and was left out" in item.reason
+    assert not XbrlFacts.objects.exists()
+
+
+def test_kept_facts_never_change(imported: Callable[[bytes], ImportRun]) -> None:
+    imported(page(f"Net sales {FACT}"))
+    with pytest.raises(ImmutableRowError):
+        XbrlFacts.objects.get().save()
