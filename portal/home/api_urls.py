@@ -3,6 +3,8 @@
 from django.urls import include, path
 
 import annotation.urls
+import portal.datasets.urls
+import scoring.urls
 
 from . import views
 from .openapi import SchemaView
@@ -14,7 +16,7 @@ urlpatterns = [
     path("", include("portal.accounts.invitations.api")),
     path("", include("portal.accounts.api")),
     path("", include("portal.accounts.teams.api")),
-    path("", include("portal.datasets.api_urls")),
+    path("", include(portal.datasets.urls.api_urlpatterns)),
     path("", include(annotation.urls.api_urlpatterns)),
-    path("", include("scoring.api_urls")),
+    path("", include(scoring.urls.api_urlpatterns)),
 ]

@@ -12,7 +12,7 @@ from rest_framework.test import APIClient
 
 from portal.accounts.models import User
 from portal.datasets.models import Release
-from scoring import api_urls, urls
+from scoring import urls
 from scoring.leaderboard.services import load_reported
 from scoring.models import Board, Phase, Submission
 from scoring.submissions.services import publish_submission
@@ -78,7 +78,7 @@ def answers(submission: Submission, client: Client, api: APIClient) -> Iterator[
     """Of every address, read and sent nothing, too much, or something wrong."""
     for root, patterns, asking in (
         ("/", urls.urlpatterns, client),
-        ("/api/v1/", api_urls.urlpatterns, api),
+        ("/api/v1/", urls.api_urlpatterns, api),
     ):
         for pattern in patterns:
             path = address(pattern, root, submission)

@@ -9,7 +9,7 @@ from django.urls import URLPattern
 from rest_framework.test import APIClient
 
 from portal.accounts.models import User
-from scoring import api_urls, urls
+from scoring import urls
 from scoring.boards.services import set_board_state
 from scoring.models import Board, Submission
 from scoring.submissions.services import publish_submission
@@ -294,7 +294,7 @@ def check(cast: Cast, client_of: ClientOf, api_of: ApiOf) -> Check:
 
 
 PAGES = {str(pattern.name): pattern for pattern in urls.urlpatterns}
-ENDPOINTS = {str(pattern.name): pattern for pattern in api_urls.urlpatterns}
+ENDPOINTS = {str(pattern.name): pattern for pattern in urls.api_urlpatterns}
 
 
 def test_every_address_is_in_the_tables() -> None:

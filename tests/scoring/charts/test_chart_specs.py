@@ -365,7 +365,7 @@ def test_the_process_that_draws_gets_no_secret(monkeypatch: pytest.MonkeyPatch) 
 def test_the_site_starts_without_the_engine() -> None:
     """Neither a web server nor a worker holds what only the drawing process needs."""
     code = (
-        "import sys, portal.wsgi, scoring.urls, scoring.api_urls, scoring.tasks\n"
+        "import sys, portal.wsgi, scoring.urls, scoring.tasks\n"
         "print(sorted({'altair', 'vl_convert'} & set(sys.modules)))"
     )
     done = subprocess.run(

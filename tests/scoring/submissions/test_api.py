@@ -13,7 +13,7 @@ from rest_framework.test import APIClient
 from portal.accounts.models import User
 from portal.accounts.tokens import issue_token
 from portal.jobs.models import Job
-from scoring import api_urls
+from scoring import urls
 from scoring.boards.services import NewPhase, add_phase
 from scoring.leaderboard.services import load_reported
 from scoring.models import Board, Entry, Grading, Phase, Submission
@@ -306,7 +306,7 @@ def test_own_and_board_lists(
 
 def test_the_schema_tells_of_every_endpoint_and_answer(api_of: ApiOf) -> None:
     schema = json.loads(api_of(None).get("/api/v1/schema/?format=json").content)
-    routes = {f"/api/v1/{pattern.pattern}" for pattern in api_urls.urlpatterns}
+    routes = {f"/api/v1/{pattern.pattern}" for pattern in urls.api_urlpatterns}
     told, there = (
         {
             re.sub(r"<[^>]+>|{[^}]+}", "*", path)

@@ -1,0 +1,22 @@
+"""URLs of leaderboard: pages, and endpoints below /api/v1/."""
+
+from django.urls import path
+
+from . import api, views
+
+urlpatterns = [
+    path("charts/vega-<slug:version>.js", views.library, name="chart-library"),
+    path("boards/<slug:slug>/leaderboard.csv", views.leaderboard_table, name="board-csv"),
+    path("boards/<slug:slug>/leaderboard.tex", views.leaderboard_latex, name="board-latex"),
+    path("boards/<slug:slug>/charts/", views.charts, name="board-charts"),
+    path("boards/<slug:slug>/charts/<slug:chart>.<slug:form>", views.chart_file, name="chart"),
+]
+api_urlpatterns = [
+    path(
+        "boards/<slug:slug>/leaderboard/",
+        api.BoardLeaderboard.as_view(),
+        name="leaderboard",
+    ),
+    path("boards/<slug:slug>/charts/", api.ChartList.as_view(), name="charts"),
+    path("boards/<slug:slug>/charts/<slug:chart>/", api.ChartDetail.as_view(), name="chart"),
+]
