@@ -45,15 +45,14 @@ SERVICES = {
 }
 GROUPS = {
     "access": ["*/access.py", "portal/*/*access.py", "portal/accounts/teams/access.py"],
-    "limits": ["scoring/*/limits.py", "portal/datasets/imaging/renderer.py"],
-    "claims and leases": [
-        "portal/jobs/handlers.py",
-        "portal/jobs/leases.py",
-    ],
+    "limits": ["scoring/boards/limits.py", "portal/datasets/imaging/renderer.py"],
+    "claims and leases": ["portal/jobs/handlers.py", "portal/jobs/leases.py"],
     "readers": [
         "portal/files/archives.py",
-        "portal/datasets/sources/*.py",
-        "scoring/benchmarks/reading.py",
+        "portal/datasets/imports/opening.py",
+        "portal/datasets/imports/items.py",
+        "portal/datasets/imports/labelled_pages.py",
+        "portal/datasets/imports/tables.py",
         "scoring/benchmarks/checking.py",
         "portal/facts/labelstudio/tasks.py",
     ],
@@ -67,8 +66,8 @@ GROUPS = {
     ],
     "frozen releases": [
         "portal/datasets/releases/freezing.py",
-        "portal/datasets/services/release*.py",
-        "portal/datasets/releases/freezing.py",
+        "portal/datasets/releases/gold.py",
+        "portal/datasets/releases/services.py",
         "portal/datasets/releases/selectors.py",
     ],
 }

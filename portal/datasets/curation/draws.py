@@ -1,6 +1,6 @@
 """Drawing documents by lot: stratified samples, and the two parts of a release.
 
-Anyone with the keys and the seed can draw again. `portal.common.sampling` says how the keys get
+Anyone with the keys and the seed can draw again. `portal.facts.sampling` says how the keys get
 their numbers.
 
 A stratified sample is by type, company, fiscal year or any fields. All documents of all strata

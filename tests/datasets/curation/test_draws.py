@@ -5,9 +5,9 @@ from collections import Counter
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from portal.common.sampling import shuffled
 
 from portal.datasets.curation.draws import Unit, allocate, draw, draw_stratified, units
+from portal.facts.sampling import shuffled
 
 # random.Random(1).random(), six times, to two places: 0.13 0.85 0.76 0.26 0.50 0.45
 KEYS = ["a", "b", "c", "d", "e", "f"]

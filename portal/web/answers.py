@@ -1,0 +1,69 @@
+"""Answers of the API, made from the dataclasses that selectors return."""
+
+from collections.abc import Collection, Mapping
+from copy import deepcopy
+from dataclasses import fields, is_dataclass
+from datetime import date, datetime
+from enum import Enum
+from types import NoneType, UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+
+from rest_framework import serializers
+
+_PLAIN: dict[Any, type[serializers.Field[Any, Any, Any, Any]]] = {
+    bool: serializers.BooleanField,
+    int: serializers.IntegerField,
+    float: serializers.FloatField,
+    str: serializers.CharField,
+    datetime: serializers.DateTimeField,
+    date: serializers.DateField,
+    Any: serializers.JSONField,
+}
+
+
+def answer(
+    shape: type[Any], name: str = "", *, leave_out: Collection[str] = (), **given: Any
+) -> type[serializers.Serializer[Any]]:
+    """The serializer class of a dataclass: one field per field, as its annotation says.
+
+    `X | None` may be null; a sequence is a list, a mapping an object, another dataclass a nested
+    answer, a Literal or an enumeration a choice. `name` is the component of the OpenAPI document,
+    by default the dataclass's. `given` holds fields that the annotations do not tell, or a text,
+    which becomes the description of the field. Raises TypeError for an annotation without a field.
+    """
+    hints = get_type_hints(shape)
+    chosen = [field.name for field in fields(shape) if field.name not in leave_out]
+    made: dict[str, Any] = {}
+    for field in [*chosen, *(extra for extra in given if extra not in chosen)]:
+        told = given.get(field)
+        if isinstance(told, serializers.Field):
+            # A copy counts as made now: REST framework orders fields by when they were made.
+            made[field] = deepcopy(told)
+        else:
+            made[field] = _field(hints[field], {"help_text": told} if told else {})
+    label = name or shape.__name__
+    doc = {"__doc__": shape.__doc__, "__module__": shape.__module__}
+    return type(label, (serializers.Serializer,), made | doc)
+
+
+def _field(hint: Any, terms: dict[str, Any]) -> serializers.Field[Any, Any, Any, Any]:
+    origin, inner = get_origin(hint), get_args(hint)
+    if origin in (Union, UnionType) and NoneType in inner and len(inner) == 2:
+        (other,) = (one for one in inner if one is not NoneType)
+        return _field(other, terms | {"allow_null": True})
+    if hint in _PLAIN:
+        return _PLAIN[hint](**terms)
+    if origin is Literal:
+        return serializers.ChoiceField(choices=list(inner), **terms)
+    if isinstance(hint, type) and issubclass(hint, Enum):
+        choices = getattr(hint, "choices", [member.value for member in hint])
+        return serializers.ChoiceField(choices=choices, **terms)
+    if isinstance(hint, type) and is_dataclass(hint):
+        return answer(hint)(**terms)
+    if isinstance(origin, type) and issubclass(origin, Mapping):
+        return serializers.DictField(child=_field(inner[1], {}), **terms)
+    if isinstance(origin, type) and issubclass(origin, Collection) and inner:
+        if isinstance(inner[0], type) and is_dataclass(inner[0]):
+            return answer(inner[0])(many=True, **terms)
+        return serializers.ListField(child=_field(inner[0], {}), **terms)
+    raise TypeError(f"no field of an answer is known for {hint}")
