@@ -6,15 +6,15 @@ class AnnotationConfig(AppConfig):
     verbose_name = "Annotation"
 
     def ready(self) -> None:
-        # Services need models, which are there only now.
+        # These modules need the models, which Django loads before it calls this.
         from annotation.campaigns.people import CampaignOffers
-        from portal.accounts import account_data
+        from portal.accounts.account_data import register_account_data
         from portal.accounts.invitations.selectors import register_offers
-        from portal.datasets import access as deciders
+        from portal.datasets.access import register_deciders
 
         from .access import CampaignLeads
         from .account_data import CampaignData
 
         register_offers(CampaignOffers())
-        account_data.register(CampaignData())
-        deciders.register_deciders(CampaignLeads())
+        register_account_data(CampaignData())
+        register_deciders(CampaignLeads())

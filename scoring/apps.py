@@ -6,10 +6,10 @@ class ScoringConfig(AppConfig):
     verbose_name = "Scoring"
 
     def ready(self) -> None:
-        # They need models, which are there only now.
+        # These modules need the models, which Django loads before it calls this.
         from django.db.models.signals import post_save
 
-        from portal.accounts import account_data
+        from portal.accounts.account_data import register_account_data
         from portal.accounts.models import Team
         from scoring.benchmarks import BENCHMARKS
         from scoring.leaderboard.services import bump_boards_of_team
@@ -19,5 +19,5 @@ class ScoringConfig(AppConfig):
 
         register_formats()
         BENCHMARKS.build_by("receiptbench", build_receiptbench)
-        account_data.register(SubmissionData())
+        register_account_data(SubmissionData())
         post_save.connect(bump_boards_of_team, sender=Team, dispatch_uid="bump_boards_of_team")

@@ -69,7 +69,7 @@ class AccountKept(Exception):
 _sources: list[DataSource] = []
 
 
-def register(source: DataSource) -> None:
+def register_account_data(source: DataSource) -> None:
     """Called once by each app, from its AppConfig."""
     _sources.append(source)
 

@@ -7,12 +7,12 @@ class AccountsConfig(AppConfig):
     verbose_name = "Accounts"
 
     def ready(self) -> None:
-        # They need models, which are there only now.
+        # These modules need the models, which Django loads before it calls this.
         from portal.accounts.invitations.selectors import register_offers
         from portal.accounts.teams.services import TeamOffers
 
-        from . import account_data
+        from .account_data import register_account_data
         from .own_data import AccountsData
 
         register_offers(TeamOffers())
-        account_data.register(AccountsData())
+        register_account_data(AccountsData())

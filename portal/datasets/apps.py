@@ -7,9 +7,9 @@ class DatasetsConfig(AppConfig):
     verbose_name = "Datasets"
 
     def ready(self) -> None:
-        # It needs models, which are there only now.
-        from portal.accounts import account_data
+        # These modules need the models, which Django loads before it calls this.
+        from portal.accounts.account_data import register_account_data
 
         from .account_data import DatasetData
 
-        account_data.register(DatasetData())
+        register_account_data(DatasetData())

@@ -5,14 +5,15 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from django.utils.module_loading import import_string
 from rest_framework.test import APIClient
 
 from portal.accounts.models import User
 from portal.audit.models import Event
 from portal.datasets import dataset_tasks
-from portal.datasets import dataset_tasks as task_options
 from portal.datasets import tasks as tasks_module
 from portal.datasets.dataset_tasks import (
+    CHECKS,
     Steps,
     TaskError,
     TaskReport,
@@ -391,6 +392,12 @@ class TestApi:
     def test_kind_without_a_check_cannot_be_started_from_outside(
         self, dataset: Dataset, organiser: User, api_of: Apis, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.delitem(task_options.CHECKS, "render")
+        monkeypatch.delitem(dataset_tasks.CHECKS, "render")
         answer = api_of(organiser).post("/api/v1/datasets/set/tasks/", {"kind": "render"})
         assert answer.json() == {"options": ["a task of kind render cannot be started here"]}
+
+
+def test_every_kind_of_task_names_a_function_that_exists() -> None:
+    assert set(tasks_module.RUNNERS) == set(DatasetTask.Kind.values)
+    for path in [*tasks_module.RUNNERS.values(), *CHECKS.values()]:
+        assert callable(import_string(path))
