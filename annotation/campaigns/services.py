@@ -17,6 +17,12 @@ from annotation.assignments.sharing import (
 from annotation.assignments.teams import MAX_OVERLAP
 from annotation.errors import Refused
 from annotation.models import Campaign, CampaignDocument, GuidelinesVersion, Membership
+from annotation.models.campaigns import (
+    AGREEMENT_THRESHOLD,
+    QUALIFICATION_F1,
+    REVIEW_PAGES,
+    REVIEW_SHARE,
+)
 from annotation.qualification.services import qualify_who_passed
 from portal.accounts.models import User
 from portal.audit.models import record_event
@@ -34,10 +40,10 @@ class CampaignSettings:
     """What a new campaign begins with, unless told otherwise."""
 
     screening: bool = False
-    agreement_threshold: float = 1.0
-    review_pages: int = 100
-    review_share: float = 0.05
-    qualification_f1: float = 0.9
+    agreement_threshold: float = AGREEMENT_THRESHOLD
+    review_pages: int = REVIEW_PAGES
+    review_share: float = REVIEW_SHARE
+    qualification_f1: float = QUALIFICATION_F1
 
     def check(self) -> None:
         """Raises Refused, its code the field, for a value out of range."""

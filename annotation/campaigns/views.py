@@ -80,7 +80,7 @@ class SettingsFields(forms.Form):
     )
     review_percent = forms.FloatField(
         label="Facts drawn for a review, in percent",
-        initial=_DEFAULTS.review_share * 100,
+        initial=round(_DEFAULTS.review_share * 100, 6),
         min_value=0.01,
         max_value=100,
         widget=forms.NumberInput(attrs={"step": "any"}),

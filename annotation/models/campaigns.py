@@ -8,6 +8,13 @@ from django.urls import reverse
 from portal.accounts.models import Invitation
 from portal.datasets.models import Dataset, Document, Selection
 
+# Of a new campaign: the agreement below which an entity is a case, how many pages of gold are
+# followed by a review, the share of their facts that is drawn, the F1 that qualifies.
+AGREEMENT_THRESHOLD = 1.0
+REVIEW_PAGES = 100
+REVIEW_SHARE = 0.05
+QUALIFICATION_F1 = 0.9
+
 
 def default_labels() -> list[str]:
     """The label set of FinCriticalED's first version."""
@@ -57,17 +64,20 @@ class Campaign(models.Model):
         default=False, help_text="Whether documents are screened before annotators get them."
     )
     agreement_threshold = models.FloatField(
-        default=1.0,
+        default=AGREEMENT_THRESHOLD,
         help_text="Entities whose agreement score, 0 to 1, is below it go to adjudication.",
     )
     review_pages = models.PositiveIntegerField(
-        default=100, help_text="A domain review follows every so many gold pages; 0 for none."
+        default=REVIEW_PAGES,
+        help_text="A domain review follows every so many gold pages; 0 for none.",
     )
     review_share = models.FloatField(
-        default=0.05, help_text="Share of the facts of those pages that is drawn, above 0 to 1."
+        default=REVIEW_SHARE,
+        help_text="Share of the facts of those pages that is drawn, above 0 to 1.",
     )
     qualification_f1 = models.FloatField(
-        default=0.9, help_text="Span F1 against known gold that an annotator has to reach, 0 to 1."
+        default=QUALIFICATION_F1,
+        help_text="Span F1 against known gold that an annotator has to reach, 0 to 1.",
     )
     state = models.CharField(max_length=10, choices=State, default=State.DRAFT)
     is_sample = models.BooleanField(default=False)

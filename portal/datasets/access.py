@@ -8,6 +8,9 @@ That a dispute of a visible release exists is no secret. What it says is secret 
 its item is hidden, because a claim would give away the answer. Its raiser and those who decide
 read it all the same. Datasets know of no campaigns: an app whose people answer for gold
 registers them with `register_deciders` when it starts.
+
+Gold that is not released yet has another door: leads export their campaign (`annotation.exchange`,
+access in `annotation.access`).
 """
 
 from dataclasses import dataclass

@@ -23,7 +23,7 @@ class PhaseField(forms.ModelChoiceField):  # type: ignore[type-arg]
 
 
 class SubmissionForm(forms.ModelForm):  # type: ignore[type-arg]
-    """A model card and a file. What is inside the file is the validation's business."""
+    """A model card and a file. `services.check_upload` checks what is inside the file."""
 
     form_key = forms.CharField(max_length=40, widget=forms.HiddenInput)
     phase = PhaseField(

@@ -1,9 +1,9 @@
 """What goes into a release before it is frozen: its gold lines with facts, hashes and splits.
 
 `place_gold` places gold HTML onto the documents of a dataset; `page_rows` and `line_rows` make
-the items; `put_in_splits` says into which part each comes: told, or drawn by lot. How the gold
-of a benchmark is read, datasets do not know: `scoring` registers its benchmarks with `register`
-when it starts.
+the items; `put_in_splits` puts each into a part: a given one, or one drawn at random. Datasets do
+not know how the gold of a benchmark is read: `scoring` registers its benchmarks with
+`register_gold_format` when it starts.
 """
 
 from collections import Counter, defaultdict
