@@ -4,6 +4,7 @@ Spans come by the thousand with every save, so they are read by `annotation.span
 serializers.
 """
 
+from dataclasses import asdict
 from typing import Any
 
 from django.core.exceptions import RequestDataTooBig
@@ -15,6 +16,7 @@ from rest_framework.views import APIView
 
 from portal.accounts.models import User
 from portal.datasets.releases.gold import ReleaseError
+from portal.web.answers import answer
 from portal.web.api import BodyTooLarge, PlainJSONParser
 
 from .access import GivenAway, QualificationFirst
@@ -27,7 +29,7 @@ from .errors import (
     Refused,
     Unfinished,
 )
-from .rules import doubtful_row
+from .rules import Doubt
 from .spans import MAX_VALUE
 
 # More faults would drown the reader; their number is told.
@@ -74,7 +76,7 @@ def refusal_response(refusal: Refused) -> Response:
     elif isinstance(refusal, Unfinished):
         body["documents"] = refusal.names
     elif isinstance(refusal, DoubtfulGold):
-        body["facts"] = [doubtful_row(fact) for fact in refusal.facts[:SHOWN_FAULTS]]
+        body["facts"] = [asdict(fact) for fact in refusal.facts[:SHOWN_FAULTS]]
         body["total"] = len(refusal.facts)
     elif isinstance(refusal, UploadTooLarge):
         code = status.HTTP_413_REQUEST_ENTITY_TOO_LARGE
@@ -144,15 +146,7 @@ class SpanWarningShape(serializers.Serializer[Any]):
     )
 
 
-class DoubtShape(serializers.Serializer[Any]):
-    """A mark with warnings that make it doubtful as gold."""
-
-    start = serializers.IntegerField()
-    end = serializers.IntegerField()
-    label = serializers.CharField()  # type: ignore[assignment]
-    quote = serializers.CharField()
-    codes = serializers.ListField(child=serializers.CharField())
-    messages = serializers.ListField(child=serializers.CharField())
+DoubtShape = answer(Doubt, "DoubtShape")
 
 
 class SpanRemark(serializers.Serializer[Any]):

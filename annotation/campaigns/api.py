@@ -97,14 +97,14 @@ def _detail(standing: Standing) -> dict[str, Any]:
         "guidelines": campaign.guidelines,
         "roles": sorted(standing.roles),
         "stages": shapes.CampaignStages(figures.stages).data,
-        "annotators": shapes.AnnotatorProgress(figures.annotators, many=True).data,
+        "annotators": shapes.AnnotatorProgressShape(figures.annotators, many=True).data,
         "open_cases": figures.open_cases,
         "new_documents": figures.new_documents,
         "unassigned": figures.unassigned,
         "calibration": figures.calibration,
         "review_items": figures.review_items,
         "settings": asdict(settings_of(campaign)),
-        "flagged": shapes.FlaggedWork(_flagged(standing), many=True).data,
+        "flagged": shapes.FlaggedWorkShape(_flagged(standing), many=True).data,
     }
 
 

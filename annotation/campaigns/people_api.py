@@ -21,9 +21,12 @@ from portal.accounts.invitations.selectors import LETTERS, InvitationRefused, ac
 from portal.accounts.invitations.services import make_link, resend_invitation, revoke_invitation
 from portal.accounts.invitations.views import read_addresses
 from portal.accounts.models import Invitation, User
+from portal.web.answers import answer
 
 from .people import (
     MAX_DAYS,
+    Person,
+    Reminded,
     campaign_invitations,
     campaign_people,
     invite_people,
@@ -32,7 +35,7 @@ from .people import (
     remind_waiting,
     remove_member,
 )
-from .waiting import WORDS, campaign_waiting
+from .waiting import WORDS, CampaignWaiting, PersonWaiting, Work, campaign_waiting
 
 
 class NewCampaignMember(serializers.Serializer[Any]):
@@ -40,11 +43,14 @@ class NewCampaignMember(serializers.Serializer[Any]):
     role = serializers.ChoiceField(choices=Membership.Role.choices)
 
 
-class CampaignMember(serializers.Serializer[Any]):
-    id = serializers.IntegerField(source="pk")
-    name = serializers.CharField()
-    email = serializers.EmailField()
-    role = serializers.ChoiceField(choices=Membership.Role.choices)
+CampaignMember = answer(
+    Person,
+    "CampaignMember",
+    leave_out=["pk", "removable"],
+    id=serializers.IntegerField(source="pk"),
+    email=serializers.EmailField(),
+    role=serializers.ChoiceField(choices=Membership.Role.choices),
+)
 
 
 class MemberRemoval(serializers.Serializer[Any]):
@@ -88,25 +94,20 @@ class CampaignInvitationRow(serializers.Serializer[Any]):
     invited_by = serializers.CharField()
 
 
-class WaitingWork(serializers.Serializer[Any]):
-    kind = serializers.CharField(help_text=f"One of {', '.join(WORDS)}.")
-    count = serializers.IntegerField()
-    since = serializers.DateTimeField(allow_null=True)
-
-
-class WaitingPerson(serializers.Serializer[Any]):
-    id = serializers.IntegerField(source="user.pk", help_text="What a reminder is addressed to.")
-    name = serializers.CharField()
-    roles = serializers.ListField(child=serializers.CharField())
-    work = WaitingWork(many=True)
-    since = serializers.DateTimeField(allow_null=True)
-    last_activity = serializers.DateField(allow_null=True)
-    reminded_at = serializers.DateTimeField(allow_null=True)
-
-
-class WaitingInCampaign(serializers.Serializer[Any]):
-    people = WaitingPerson(many=True, help_text="The longest wait first.")
-    nobodys = WaitingWork(many=True, help_text="Work for which nobody has the role.")
+WaitingWork = answer(Work, "WaitingWork", kind=f"One of {', '.join(WORDS)}.")
+WaitingPerson = answer(
+    PersonWaiting,
+    "WaitingPerson",
+    leave_out=["user"],
+    id=serializers.IntegerField(source="user.pk", help_text="What a reminder is addressed to."),
+    since=serializers.DateTimeField(allow_null=True),
+)
+WaitingInCampaign = answer(
+    CampaignWaiting,
+    "WaitingInCampaign",
+    people="The longest wait first.",
+    nobodys="Work for which nobody has the role.",
+)
 
 
 class RemindWaiting(serializers.Serializer[Any]):
@@ -115,11 +116,12 @@ class RemindWaiting(serializers.Serializer[Any]):
     )
 
 
-class RemindedPeople(serializers.Serializer[Any]):
-    sent = serializers.ListField(child=serializers.CharField(), help_text="Names.")
-    lately = serializers.ListField(
-        child=serializers.CharField(), help_text="Reminded within a day before; no letter now."
-    )
+RemindedPeople = answer(
+    Reminded,
+    "RemindedPeople",
+    sent="Names.",
+    lately="Reminded within a day before; no email now.",
+)
 
 
 class ReminderSent(serializers.Serializer[Any]):
@@ -308,7 +310,7 @@ class CampaignLeave(PeopleView):
         return Response({"handed_over": handed_over})
 
 
-class CampaignWaiting(PeopleView):
+class CampaignWaitingView(PeopleView):
     @extend_schema(
         summary="What is waiting for whom (leads, organisers)",
         description="Numbers of tasks, since when, the day of the last activity, the last "

@@ -40,6 +40,8 @@ class LeftOut:
 
 @dataclass(frozen=True)
 class ReleaseState:
+    """What a release would hold, what keeps it back, and the releases there are."""
+
     gold: int
     facts: int
     unfinished: tuple[UnfinishedDocument, ...]
