@@ -21,27 +21,36 @@ from annotation.access import (
 from annotation.api_base import AnnotationInvalid, AnnotationRefusal, AnnotationView, user_of
 from annotation.models import Campaign, ReviewItem, ReviewRound
 from annotation.spans import MAX_VALUE
+from portal.web.answers import answer
 
-from .selectors import counted_rounds, item_view, next_pending, review_of, round_items, round_row
+from .selectors import (
+    Review,
+    Verdicts,
+    counted_rounds,
+    item_view,
+    next_pending,
+    review_of,
+    round_items,
+    round_row,
+)
 from .services import MAX_REASON, MAX_SEED, decide_item, open_round_now
 
 # `pending` is none that a reviewer gives.
 GIVEN_VERDICTS = [row for row in ReviewItem.Verdict.choices if row[0] != ReviewItem.Verdict.PENDING]
 
 
-class VerdictCounts(serializers.Serializer[Any]):
-    accepted = serializers.IntegerField()
-    corrected = serializers.IntegerField()
-    sent_back = serializers.IntegerField()
-    pending = serializers.IntegerField()
-    decided = serializers.IntegerField()
-    total = serializers.IntegerField(help_text="Facts that were drawn.")
-    acceptance = serializers.FloatField(
+VerdictCounts = answer(
+    Verdicts,
+    "VerdictCounts",
+    decided=serializers.IntegerField(),
+    total=serializers.IntegerField(help_text="Facts that were drawn."),
+    acceptance=serializers.FloatField(
         allow_null=True, help_text="Accepted / decided; null before the first verdict."
-    )
-    interval = serializers.ListField(
+    ),
+    interval=serializers.ListField(
         child=serializers.FloatField(), allow_null=True, help_text="95 %, by Wilson: [low, high]."
-    )
+    ),
+)
 
 
 class ReviewRoundShape(serializers.Serializer[Any]):
@@ -57,12 +66,14 @@ class ReviewRoundShape(serializers.Serializer[Any]):
     verdicts = VerdictCounts()
 
 
-class ReviewShape(serializers.Serializer[Any]):
-    every = serializers.IntegerField(help_text="A round is due after so many pages; 0 for none.")
-    share = serializers.FloatField()
-    waiting = serializers.IntegerField(help_text="Gold pages that are in no round yet.")
-    blocks = serializers.CharField(allow_null=True, help_text="Why a release has to wait.")
-    rounds = ReviewRoundShape(many=True, help_text="Newest first.")
+ReviewShape = answer(
+    Review,
+    "ReviewShape",
+    every="A round is due after so many pages; 0 for none.",
+    waiting="Gold pages that are in no round yet.",
+    blocks="Why a release has to wait.",
+    rounds=ReviewRoundShape(many=True, help_text="Newest first."),
+)
 
 
 class NewReviewRound(serializers.Serializer[Any]):

@@ -15,8 +15,10 @@ from annotation.errors import MAX_WORKFLOW_REASON
 from annotation.models import CampaignDocument, Screening
 from portal.accounts.models import display_name
 from portal.datasets.models import DocumentContent
+from portal.web.answers import answer
 
 from .services import (
+    ScreeningQueue,
     bring_back_document,
     exclude_document,
     next_to_screen,
@@ -48,11 +50,7 @@ class ScreeningRow(serializers.Serializer[Any]):
     verdict = ScreeningVerdict(allow_null=True)
 
 
-class ScreeningProgress(serializers.Serializer[Any]):
-    waiting = serializers.IntegerField()
-    passed = serializers.IntegerField()
-    excluded = serializers.IntegerField()
-    total = serializers.IntegerField()
+ScreeningProgress = answer(ScreeningQueue, "ScreeningProgress", total=serializers.IntegerField())
 
 
 class ScreeningList(serializers.Serializer[Any]):
