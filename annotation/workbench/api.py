@@ -34,8 +34,19 @@ from annotation.rules import warning_rows, warnings_of
 from annotation.spans import Draft, recorded_span
 from portal.accounts.models import display_name
 from portal.datasets.models import DocumentContent
+from portal.web.answers import answer
 
-from .selectors import OUTCOMES, is_gold, my_assignments, own_gold, spans_at, url_after, work_data
+from .selectors import (
+    OutcomeCount,
+    OwnFact,
+    OwnGold,
+    is_gold,
+    my_assignments,
+    own_gold,
+    spans_at,
+    url_after,
+    work_data,
+)
 from .services import (
     MAX_ACTIVE_SECONDS,
     MAX_REASON,
@@ -190,26 +201,15 @@ class AssignmentSubmitted(AssignmentState):
     next = serializers.CharField(allow_null=True)
 
 
-class OwnGoldFact(serializers.Serializer[Any]):
-    outcome = serializers.ChoiceField(choices=list(OUTCOMES))
-    start = serializers.IntegerField()
-    end = serializers.IntegerField()
-    own = ReviewedFact(many=True, help_text="My marks there.")
-    gold = ReviewedFact(many=True)
-    value_differs = serializers.BooleanField(help_text="Right, but read as another value.")
-    reasons = serializers.ListField(child=serializers.CharField())
-
-
-class OwnGoldCounts(serializers.Serializer[Any]):
-    outcome = serializers.ChoiceField(choices=list(OUTCOMES))
-    count = serializers.IntegerField()
-
-
-class OwnGoldShape(serializers.Serializer[Any]):
-    document = serializers.CharField()
-    counts = OwnGoldCounts(many=True)
-    values_differ = serializers.IntegerField()
-    facts = OwnGoldFact(many=True, help_text="In text order.")
+OwnGoldFact = answer(
+    OwnFact,
+    "OwnGoldFact",
+    own=ReviewedFact(many=True, help_text="My marks there."),
+    gold=ReviewedFact(many=True),
+    value_differs="Right, but read as another value.",
+)
+OwnGoldCounts = answer(OutcomeCount, "OwnGoldCounts")
+OwnGoldShape = answer(OwnGold, "OwnGoldShape", facts="In text order.")
 
 
 def save_answer(assignment: Assignment, saved: Saved) -> dict[str, Any]:
@@ -443,11 +443,4 @@ class AssignmentGold(AnnotationView):
         assignment = own_assignment(request.user, pk)
         if not is_gold(assignment):
             raise Refused("This page is not gold yet.", code="not_gold")
-        found = own_gold(assignment)
-        answer = {
-            "document": assignment.campaign_document.document.name,
-            "counts": found.counts,
-            "values_differ": found.values_differ,
-            "facts": found.facts,
-        }
-        return Response(OwnGoldShape(answer).data)
+        return Response(OwnGoldShape(own_gold(assignment)).data)
