@@ -4,7 +4,6 @@ from dataclasses import asdict
 from typing import Any
 
 from django.http import HttpResponse
-from django.utils.http import content_disposition_header
 from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import serializers
 from rest_framework.exceptions import NotFound
@@ -13,6 +12,7 @@ from rest_framework.response import Response
 
 from annotation.access import managed_campaign
 from annotation.api_base import AnnotationView
+from portal.datasets.responses import file_response
 from portal.web.answers import answer
 from portal.web.api import file_answers
 
@@ -175,7 +175,4 @@ class CampaignAgreementExport(AnnotationView):
             )
         except NothingToShow as error:
             raise NotFound("No document counts yet.") from error
-        response = HttpResponse(file.content, content_type=f"{file.media_type}; charset=utf-8")
-        response["Content-Disposition"] = content_disposition_header(True, file.name)
-        response["Cache-Control"] = "private, no-store"
-        return response
+        return file_response(file)

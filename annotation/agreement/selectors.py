@@ -21,6 +21,7 @@ from annotation.assignments.returning import submissions_set_aside
 from annotation.models import Assignment, Campaign, CampaignDocument, Case, FirstSubmission
 from portal.accounts.models import User, display_name
 from portal.datasets.models import DocumentContent, DocumentType
+from portal.datasets.responses import TextFile
 from portal.facts import Span as TextSpan
 from portal.files.tables import (
     PACKAGES,
@@ -467,31 +468,22 @@ class NothingToShow(Exception):
     """No document counts yet, so that there is nothing to draw."""
 
 
-@dataclass(frozen=True)
-class AgreementFile:
-    name: str
-    media_type: str
-    content: str
-
-
 def agreement_file(
     campaign: Campaign, agreement: Agreement, form: Form, level: Level = "entity"
-) -> AgreementFile:
+) -> TextFile:
     """`level` is that of the matrix. Raises NothingToShow for charts without figures."""
     stem = f"agreement-{campaign.slug}"
     if form == "csv":
-        return AgreementFile(
-            f"{stem}.csv", "text/csv", csv_text([COLUMNS, *agreement_rows(agreement)])
-        )
+        return TextFile(f"{stem}.csv", "text/csv", csv_text([COLUMNS, *agreement_rows(agreement)]))
     if form == "latex":
         text = agreement_latex(agreement, campaign.title)
-        return AgreementFile(f"{stem}.tex", "application/x-tex", text)
+        return TextFile(f"{stem}.tex", "application/x-tex", text)
     if agreement.overall is None:
         raise NothingToShow
     if form == "matrix":
         chart = render_to_string(
             "annotation/agreement/matrix.svg", {"chart": heat_map(agreement, level)}
         )
-        return AgreementFile(f"{stem}-{level}-matrix.svg", SVG, chart)
+        return TextFile(f"{stem}-{level}-matrix.svg", SVG, chart)
     chart = render_to_string("charts/lines.svg", {"chart": trend_chart(agreement)})
-    return AgreementFile(f"{stem}-trend.svg", SVG, chart)
+    return TextFile(f"{stem}-trend.svg", SVG, chart)

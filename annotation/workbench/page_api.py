@@ -8,7 +8,6 @@ from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404
 from django.utils.cache import get_conditional_response, patch_cache_control
-from django.utils.http import content_disposition_header
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
 from rest_framework.generics import GenericAPIView
@@ -37,6 +36,7 @@ from annotation.models import (
 from annotation.rules import page_facts
 from portal.accounts.models import display_name
 from portal.datasets.documents.selectors import document_boxes
+from portal.datasets.responses import file_response
 from portal.files.uploads import upload_limit_message, was_too_large
 from portal.web.api import PlainMultiPartParser, file_answers
 
@@ -288,10 +288,8 @@ class AssignmentExport(AnnotationView):
         query = ExportQuery(data=request.query_params)
         query.is_valid(raise_exception=True)
         file = document_file(assignment, query.validated_data["form"])
-        response = HttpResponse(file.content, content_type=f"{file.media_type}; charset=utf-8")
-        response["Content-Disposition"] = content_disposition_header(True, file.name)
+        response = file_response(file)
         response["Content-Security-Policy"] = "sandbox; default-src 'none'"
-        response["Cache-Control"] = "private, no-store"
         return response
 
 
