@@ -23,6 +23,7 @@ from annotation.api_base import (
     SpanDraft,
     SpanRemark,
     WorkflowReason,
+    checked,
     field,
     user_of,
 )
@@ -224,10 +225,9 @@ class CaseList(ListAPIView[Case]):
         if getattr(self, "swagger_fake_view", False):
             return Case.objects.none()
         standing = adjudicated_campaign(self.request.user, self.kwargs["slug"])
-        query = CaseQuery(data=self.request.query_params)
-        query.is_valid(raise_exception=True)
+        query = checked(CaseQuery, self.request.query_params)
         return (
-            filtered_cases(standing.campaign, CaseFilter(**query.validated_data))
+            filtered_cases(standing.campaign, CaseFilter(**query))
             .select_related("campaign_document__document", "decided_by")
             .prefetch_related("decisions__decided_by")
         )
@@ -263,9 +263,7 @@ class CaseDecide(AnnotationView):
     def post(self, request: Request, slug: str, pk: int) -> Response:
         standing, case = case_for(request.user, slug, pk)
         wanted = _page_filter(request)
-        body = CaseDecision(data=request.data)
-        body.is_valid(raise_exception=True)
-        given = body.validated_data
+        given = checked(CaseDecision, request.data)
         decided = decide_case(
             case=case,
             choice=given["choice"],
@@ -303,9 +301,8 @@ class CaseReopen(AnnotationView):
     )
     def post(self, request: Request, slug: str, pk: int) -> Response:
         _, case = case_for(request.user, slug, pk)
-        body = Reason(data=request.data)
-        body.is_valid(raise_exception=True)
-        opened = reopen_case(case=case, actor=user_of(request), **body.validated_data)
+        body = checked(Reason, request.data)
+        opened = reopen_case(case=case, actor=user_of(request), **body)
         return Response(CaseShape(case_view(opened)).data)
 
 
@@ -332,11 +329,8 @@ class AdjudicationReopen(AnnotationView):
     )
     def post(self, request: Request, slug: str, name: str) -> Response:
         _, page = adjudicated_page(request.user, slug, name)
-        body = PlaceReopening(data=request.data)
-        body.is_valid(raise_exception=True)
-        opened = reopen_document(
-            campaign_document=page, actor=user_of(request), **body.validated_data
-        )
+        body = checked(PlaceReopening, request.data)
+        opened = reopen_document(campaign_document=page, actor=user_of(request), **body)
         return Response(CaseShape(case_view(opened)).data)
 
 
@@ -372,9 +366,7 @@ def _reading(document: Document, draft: Draft, labels: Sequence[str]) -> dict[st
 
 
 def _page_filter(request: Request) -> CaseFilter:
-    query = PageQuery(data=request.query_params)
-    query.is_valid(raise_exception=True)
-    return CaseFilter(**query.validated_data)
+    return CaseFilter(**checked(PageQuery, request.query_params))
 
 
 ValidationFault = answer(Fault, "ValidationFault", quote="Empty for a fault of the page.")
@@ -425,9 +417,8 @@ class ValidationBack(AnnotationView):
     )
     def post(self, request: Request, slug: str, name: str) -> Response:
         row = _document(request, slug, name)
-        body = ValidationSendBack(data=request.data)
-        body.is_valid(raise_exception=True)
-        sent = send_back(campaign_document=row, actor=user_of(request), **body.validated_data)
+        body = checked(ValidationSendBack, request.data)
+        sent = send_back(campaign_document=row, actor=user_of(request), **body)
         return Response({"document": name, "stage": sent.stage})
 
 
@@ -440,9 +431,8 @@ class ValidationPass(AnnotationView):
     )
     def post(self, request: Request, slug: str, name: str) -> Response:
         row = _document(request, slug, name)
-        body = WorkflowReason(data=request.data)
-        body.is_valid(raise_exception=True)
-        stage = let_pass(campaign_document=row, actor=user_of(request), **body.validated_data)
+        body = checked(WorkflowReason, request.data)
+        stage = let_pass(campaign_document=row, actor=user_of(request), **body)
         return Response({"document": name, "stage": stage})
 
 

@@ -11,7 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.access import managed_campaign
-from annotation.api_base import AnnotationView
+from annotation.api_base import AnnotationView, checked
 from portal.datasets.responses import file_response
 from portal.web.answers import answer
 from portal.web.api import file_answers
@@ -167,12 +167,9 @@ class CampaignAgreementExport(AnnotationView):
     )
     def get(self, request: Request, slug: str) -> HttpResponse:
         standing = managed_campaign(request.user, slug)
-        query = AgreementExportQuery(data=request.query_params)
-        query.is_valid(raise_exception=True)
+        query = checked(AgreementExportQuery, request.query_params)
         try:
-            file = agreement_file(
-                standing.campaign, campaign_agreement(standing.campaign), **query.validated_data
-            )
+            file = agreement_file(standing.campaign, campaign_agreement(standing.campaign), **query)
         except NothingToShow as error:
             raise NotFound("No document counts yet.") from error
         return file_response(file)

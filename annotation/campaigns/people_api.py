@@ -11,7 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.access import Standing, campaign_for, managed_campaign
-from annotation.api_base import AnnotationRefusal, AnnotationView, user_of
+from annotation.api_base import AnnotationRefusal, AnnotationView, checked, user_of
 from annotation.assignments.api import HandedOver
 from annotation.errors import Refused
 from annotation.models import CampaignInvitation, Membership
@@ -149,11 +149,10 @@ class CampaignPeople(AnnotationView):
     )
     def post(self, request: Request, slug: str) -> Response:
         standing = managed_campaign(request.user, slug)
-        body = NewCampaignMember(data=request.data)
-        body.is_valid(raise_exception=True)
-        role = body.validated_data["role"]
+        body = checked(NewCampaignMember, request.data)
+        role = body["role"]
         _require_may_give(standing, role)
-        email = body.validated_data["email"].lower()
+        email = body["email"].lower()
         if email not in accounts_of([email]):
             raise ValidationError({"email": ["Nobody has an account with this address."]})
         invite_people(
@@ -180,11 +179,8 @@ class CampaignPerson(AnnotationView):
         standing = managed_campaign(request.user, slug)
         membership = get_object_or_404(standing.campaign.memberships.select_related("user"), pk=pk)
         _require_may_give(standing, membership.role)
-        query = MemberRemoval(data=request.query_params)
-        query.is_valid(raise_exception=True)
-        handed_over = remove_member(
-            membership=membership, actor=user_of(request), **query.validated_data
-        )
+        query = checked(MemberRemoval, request.query_params)
+        handed_over = remove_member(membership=membership, actor=user_of(request), **query)
         return Response({"handed_over": handed_over})
 
 
@@ -224,12 +220,11 @@ class CampaignInvitations(PeopleView):
     )
     def post(self, request: Request, slug: str) -> Response:
         standing = managed_campaign(request.user, slug)
-        body = NewInvitations(data=request.data)
-        body.is_valid(raise_exception=True)
-        if not standing.may_give(body.validated_data["role"]):
+        body = checked(NewInvitations, request.data)
+        if not standing.may_give(body["role"]):
             raise PermissionDenied("Only organisers choose who leads a campaign.")
         invited = invite_people(
-            **body.validated_data,
+            **body,
             campaign=standing.campaign,
             actor=user_of(request),
             origin=origin_of(request),
@@ -332,11 +327,10 @@ class CampaignRemindAll(PeopleView):
     )
     def post(self, request: Request, slug: str) -> Response:
         standing = managed_campaign(request.user, slug)
-        body = RemindWaiting(data=request.data)
-        body.is_valid(raise_exception=True)
+        body = checked(RemindWaiting, request.data)
         reminded = remind_waiting(
             campaign=standing.campaign,
-            days=body.validated_data["days"],
+            days=body["days"],
             actor=user_of(request),
             origin=origin_of(request),
         )

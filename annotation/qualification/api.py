@@ -11,7 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.access import Standing, led_campaign, managed_campaign, qualified_campaign
-from annotation.api_base import AnnotationRefusal, AnnotationView, user_of
+from annotation.api_base import AnnotationRefusal, AnnotationView, checked, user_of
 from annotation.models import Assignment, Membership
 from annotation.spans import Tally
 from portal.accounts.models import User
@@ -215,9 +215,7 @@ class CampaignQualificationView(AnnotationView):
     )
     def post(self, request: Request, slug: str) -> Response:
         standing = managed_campaign(request.user, slug)
-        body = NewQualification(data=request.data)
-        body.is_valid(raise_exception=True)
-        wanted = body.validated_data
+        wanted = checked(NewQualification, request.data)
         source = find_source(request.user, standing.campaign, wanted.pop("source"))
         if source is None:
             raise ValidationError({"source": ["is none of the sources you may use here"]})
@@ -285,12 +283,11 @@ class QualificationDecision(AnnotationView):
     )
     def post(self, request: Request, slug: str, pk: int) -> Response:
         standing = managed_campaign(request.user, slug)
-        body = QualifyingDecision(data=request.data)
-        body.is_valid(raise_exception=True)
+        body = checked(QualifyingDecision, request.data)
         member = qualify_by_decision(
             campaign=standing.campaign,
             user=_annotator(standing, pk),
-            reason=body.validated_data["reason"],
+            reason=body["reason"],
             actor=user_of(request),
         )
         return Response(Qualified(member).data)

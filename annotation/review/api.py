@@ -18,7 +18,13 @@ from annotation.access import (
     reviewed_campaign,
     round_for,
 )
-from annotation.api_base import AnnotationInvalid, AnnotationRefusal, AnnotationView, user_of
+from annotation.api_base import (
+    AnnotationInvalid,
+    AnnotationRefusal,
+    AnnotationView,
+    checked,
+    user_of,
+)
 from annotation.models import Campaign, ReviewItem, ReviewRound
 from annotation.spans import MAX_VALUE
 from portal.web.answers import answer
@@ -177,10 +183,9 @@ class CampaignReview(AnnotationView):
     def post(self, request: Request, slug: str) -> Response:
         standing = reviewed_campaign(request.user, slug)
         check_may_open(standing)
-        body = NewReviewRound(data=request.data)
-        body.is_valid(raise_exception=True)
+        body = checked(NewReviewRound, request.data)
         found = open_round_now(
-            campaign=standing.campaign, actor=user_of(request), seed=body.validated_data["seed"]
+            campaign=standing.campaign, actor=user_of(request), seed=body["seed"]
         )
         return Response(_round(standing.campaign, found), status=status.HTTP_201_CREATED)
 
@@ -241,13 +246,12 @@ class ReviewItemDecide(AnnotationView):
     def post(self, request: Request, slug: str, number: int, position: int) -> Response:
         standing, item = item_for(request.user, slug, number, position)
         check_may_decide(standing)
-        body = ReviewVerdict(data=request.data)
-        body.is_valid(raise_exception=True)
+        body = checked(ReviewVerdict, request.data)
         decided = decide_item(
             item=item,
-            verdict=body.validated_data["verdict"],
-            correction=body.validated_data.get("correction"),
-            reason=body.validated_data["reason"],
+            verdict=body["verdict"],
+            correction=body.get("correction"),
+            reason=body["reason"],
             actor=user_of(request),
         )
         state = ReviewRound.objects.values_list("state", flat=True).get(pk=item.round_id)

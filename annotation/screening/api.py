@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.access import campaign_for
-from annotation.api_base import AnnotationRefusal, AnnotationView, WorkflowReason, user_of
+from annotation.api_base import AnnotationRefusal, AnnotationView, WorkflowReason, checked, user_of
 from annotation.errors import MAX_WORKFLOW_REASON
 from annotation.models import CampaignDocument, Screening
 from portal.accounts.models import display_name
@@ -109,9 +109,8 @@ class CampaignScreening(AnnotationView):
     )
     def get(self, request: Request, slug: str) -> Response:
         standing = campaign_for(request.user, slug)
-        query = ScreeningQuery(data=request.query_params)
-        query.is_valid(raise_exception=True)
-        rows = with_verdicts(list(screening_rows(standing.campaign, query.validated_data["state"])))
+        query = checked(ScreeningQuery, request.query_params)
+        rows = with_verdicts(list(screening_rows(standing.campaign, query["state"])))
         body = {"progress": screening_queue(standing.campaign), "pages": rows}
         return Response(ScreeningList(body).data)
 
@@ -143,9 +142,7 @@ class ScreeningPageView(AnnotationView):
     )
     def post(self, request: Request, slug: str, name: str) -> Response:
         standing, row = screening_page(request.user, slug, name)
-        body = NewScreening(data=request.data)
-        body.is_valid(raise_exception=True)
-        wanted = body.validated_data
+        wanted = checked(NewScreening, request.data)
         if (
             wanted["verdict"] == Screening.Verdict.FAULTY
             and row.stage == Stage.ANNOTATION
@@ -173,11 +170,8 @@ class ScreeningBack(AnnotationView):
         standing, row = screening_page(request.user, slug, name)
         if not standing.may_manage:
             raise PermissionDenied("Leads and organisers bring a page back.")
-        body = WorkflowReason(data=request.data)
-        body.is_valid(raise_exception=True)
-        done = bring_back_document(
-            campaign_document=row, actor=user_of(request), **body.validated_data
-        )
+        body = checked(WorkflowReason, request.data)
+        done = bring_back_document(campaign_document=row, actor=user_of(request), **body)
         return Response(_given(row, done.stage))
 
 

@@ -22,6 +22,7 @@ from annotation.api_base import (
     AnnotationView,
     SpanRemark,
     UploadTooLarge,
+    checked,
     field,
     user_of,
 )
@@ -285,9 +286,8 @@ class AssignmentExport(AnnotationView):
     )
     def get(self, request: Request, pk: int) -> HttpResponse:
         assignment = readable_assignment(request.user, pk)
-        query = ExportQuery(data=request.query_params)
-        query.is_valid(raise_exception=True)
-        file = document_file(assignment, query.validated_data["form"])
+        query = checked(ExportQuery, request.query_params)
+        file = document_file(assignment, query["form"])
         response = file_response(file)
         response["Content-Security-Policy"] = "sandbox; default-src 'none'"
         return response
@@ -364,11 +364,10 @@ class CampaignSuggestionsView(AnnotationView):
     )
     def put(self, request: Request, slug: str) -> Response:
         standing = managed_campaign(request.user, slug)
-        body = SuggestionSources(data=request.data)
-        body.is_valid(raise_exception=True)
+        body = checked(SuggestionSources, request.data)
         campaign = choose_suggestions(
             campaign=standing.campaign,
-            sources=body.validated_data["sources"],
+            sources=body["sources"],
             actor=user_of(request),
         )
         return _answer(campaign)
