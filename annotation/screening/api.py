@@ -20,9 +20,8 @@ from portal.web.answers import answer
 from .services import (
     ScreeningQueue,
     bring_back_document,
-    exclude_document,
+    judge_document,
     next_to_screen,
-    screen_document,
     screening_page,
     screening_queue,
     screening_rows,
@@ -142,20 +141,12 @@ class ScreeningPageView(AnnotationView):
     )
     def post(self, request: Request, slug: str, name: str) -> Response:
         standing, row = screening_page(request.user, slug, name)
-        wanted = checked(NewScreening, request.data)
-        if (
-            wanted["verdict"] == Screening.Verdict.FAULTY
-            and row.stage == Stage.ANNOTATION
-            and standing.may_manage
-        ):
-            done = exclude_document(
-                campaign_document=row,
-                faults=wanted["faults"],
-                reason=wanted["reason"],
-                actor=user_of(request),
-            )
-        else:
-            done = screen_document(campaign_document=row, actor=user_of(request), **wanted)
+        done = judge_document(
+            campaign_document=row,
+            may_manage=standing.may_manage,
+            actor=user_of(request),
+            **checked(NewScreening, request.data),
+        )
         return Response(_given(row, done.stage))
 
 
