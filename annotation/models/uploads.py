@@ -1,5 +1,7 @@
 """Files brought into a campaign: labels to become work or gold, and what a model marked."""
 
+from typing import Any
+
 from django.conf import settings
 from django.db import models
 
@@ -19,6 +21,7 @@ class Upload(models.Model):
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
     )
     source_name = models.CharField(max_length=300, help_text="The file's name.")
+    upload: Any  # a FileField of each kind, with a folder of its own
     state = models.CharField(max_length=12, choices=State, default=State.QUEUED)
     documents = models.PositiveIntegerField(default=0, help_text="Documents that were placed.")
     fault_count = models.PositiveIntegerField(default=0)
