@@ -101,12 +101,7 @@ def field(request: Request, name: str, kind: type, default: Any = ...) -> Any:
         raise InvalidSpans([_field_fault(name, "is missing")])
     # bool is an int in Python; in JSON it is not a number.
     if type(value) is not kind or (isinstance(value, int) and value < 0):
-        words = {
-            int: "a whole number from 0",
-            str: "a text",
-            list: "a list",
-            bool: "true or false",
-        }
+        words = {int: "a whole number from 0", str: "a text", list: "a list", bool: "true or false"}
         raise InvalidSpans([_field_fault(name, f"must be {words[kind]}")])
     return value
 

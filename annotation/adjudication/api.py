@@ -371,9 +371,7 @@ def _page_filter(request: Request) -> CaseFilter:
 
 ValidationFault = answer(Fault, "ValidationFault", quote="Empty for a fault of the page.")
 ValidationWork = answer(
-    FaultyWork,
-    "ValidationWork",
-    doubts="Marks with a warning, which alone hold nothing up.",
+    FaultyWork, "ValidationWork", doubts="Marks with a warning, which alone hold nothing up."
 )
 ValidationDocument = answer(
     FaultyDocument,

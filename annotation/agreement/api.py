@@ -72,10 +72,7 @@ AgreementLabelling = answer(
 @extend_schema_field(
     {
         "type": "array",
-        "items": {
-            "nullable": True,
-            "allOf": [{"$ref": "#/components/schemas/AgreementFigure"}],
-        },
+        "items": {"nullable": True, "allOf": [{"$ref": "#/components/schemas/AgreementFigure"}]},
     }
 )
 class AgreementCells(serializers.ListField):
@@ -103,9 +100,7 @@ AgreementPerson = answer(
     spans="Over all pairs with the others.",
 )
 AgreementTrendPoint = answer(
-    TrendPoint,
-    "AgreementTrendPoint",
-    first="When the first of its documents was completed.",
+    TrendPoint, "AgreementTrendPoint", first="When the first of its documents was completed."
 )
 AgreementTrend = answer(Trend, "AgreementTrend")
 ConfusedTextAnswer = answer(Answer, "ConfusedTextAnswer", answer="A label, or `not marked`.")
@@ -161,9 +156,7 @@ class CampaignAgreementExport(AnnotationView):
         description="404 for a chart while no document counts.",
         tags=["campaigns"],
         parameters=[AgreementExportQuery],
-        responses={
-            **file_answers(("text/csv", "application/x-tex", SVG)),
-        },
+        responses={**file_answers(("text/csv", "application/x-tex", SVG))},
     )
     def get(self, request: Request, slug: str) -> HttpResponse:
         standing = managed_campaign(request.user, slug)

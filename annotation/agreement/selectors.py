@@ -136,17 +136,12 @@ def _computed(campaign: Campaign, works: Sequence[SubmittedWork]) -> Agreement:
     annotators = tuple(people[user] for user in sorted(people))
     found = figures_of(documents, Names(annotators, tuple(campaign.labels)), seed=_SEED)
     return replace(
-        found,
-        texts=texts.most_confused(campaign.labels),
-        single=len(teams) - len(documents),
+        found, texts=texts.most_confused(campaign.labels), single=len(teams) - len(documents)
     )
 
 
 def _labelled(
-    campaign: Campaign,
-    teams: Mapping[int, Team],
-    people: Sequence[int],
-    texts: "TextCollector",
+    campaign: Campaign, teams: Mapping[int, Team], people: Sequence[int], texts: "TextCollector"
 ) -> Iterator["LabelledDocument"]:
     """The documents that at least two people labelled, by name; few texts in memory at a time."""
     from scoring.metrics.agreement_counts import document_counts

@@ -282,9 +282,7 @@ class AnnotatorHandOver(AnnotationView):
         if pk not in dict(campaign_annotators(standing.campaign)):
             raise Http404("Nobody with work here.")
         handed = hand_over_everything(
-            campaign=standing.campaign,
-            annotator=User.objects.get(pk=pk),
-            actor=user_of(request),
+            campaign=standing.campaign, annotator=User.objects.get(pk=pk), actor=user_of(request)
         )
         return Response({"handed_over": handed})
 

@@ -117,10 +117,7 @@ class RemindWaiting(serializers.Serializer[Any]):
 
 
 RemindedPeople = answer(
-    Reminded,
-    "RemindedPeople",
-    sent="Names.",
-    lately="Reminded within a day before; no email now.",
+    Reminded, "RemindedPeople", sent="Names.", lately="Reminded within a day before; no email now."
 )
 
 
@@ -224,10 +221,7 @@ class CampaignInvitations(PeopleView):
         if not standing.may_give(body["role"]):
             raise PermissionDenied("Only organisers choose who leads a campaign.")
         invited = invite_people(
-            **body,
-            campaign=standing.campaign,
-            actor=user_of(request),
-            origin=origin_of(request),
+            **body, campaign=standing.campaign, actor=user_of(request), origin=origin_of(request)
         )
         return Response(InvitedPeople(invited).data, status=status.HTTP_201_CREATED)
 

@@ -215,10 +215,7 @@ class _Writing:
             ).delete()
 
     def _restore(
-        self,
-        kind: Kind,
-        model: type[models.Model],
-        rows: list[tuple[Line, models.Model | None]],
+        self, kind: Kind, model: type[models.Model], rows: list[tuple[Line, models.Model | None]]
     ) -> None:
         """Times that the database set are those of the archive again."""
         made = []
@@ -421,10 +418,7 @@ def read_import(
 
 @transaction.atomic
 def keep_import(
-    *,
-    campaign_import: CampaignImport,
-    content: Content,
-    people: dict[str, str] | None = None,
+    *, campaign_import: CampaignImport, content: Content, people: dict[str, str] | None = None
 ) -> CampaignImport:
     """Writes all of it and ends the import; `people` gives e-mail addresses for pseudonyms.
 

@@ -116,9 +116,7 @@ class CampaignScreening(AnnotationView):
 
 class ScreeningPageView(AnnotationView):
     @extend_schema(
-        summary="A page to screen, without labels",
-        tags=["campaigns"],
-        responses=ScreeningPage,
+        summary="A page to screen, without labels", tags=["campaigns"], responses=ScreeningPage
     )
     def get(self, request: Request, slug: str, name: str) -> Response:
         _, row = screening_page(request.user, slug, name)

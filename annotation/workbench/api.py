@@ -82,7 +82,7 @@ class AssignmentRow(serializers.ModelSerializer[Assignment]):
     class Meta:
         model = Assignment
         fields = [
-            *("id", "campaign", "document", "state", "revision", "flag", "submitted_at", "url"),
+            *("id", "campaign", "document", "state", "revision", "flag", "submitted_at", "url")
         ]
         read_only_fields = fields
 
@@ -293,11 +293,7 @@ class AssignmentContent(AnnotationView):
         document = own_assignment(request.user, pk).campaign_document.document
         content = DocumentContent.objects.get(pk=document.pk)
         return Response(
-            {
-                "html": content.html,
-                "text": content.text,
-                "text_sha256": document.text_sha256,
-            }
+            {"html": content.html, "text": content.text, "text_sha256": document.text_sha256}
         )
 
 
@@ -308,11 +304,7 @@ class AssignmentSpans(AnnotationView):
         "answered as the first time.",
         tags=["annotation"],
         request=SpansSave,
-        responses={
-            200: SpansSaved,
-            409: AnnotationConflict,
-            422: AnnotationInvalid,
-        },
+        responses={200: SpansSaved, 409: AnnotationConflict, 422: AnnotationInvalid},
     )
     def put(self, request: Request, pk: int) -> Response:
         assignment = own_text(request.user, pk)
@@ -336,11 +328,7 @@ class AssignmentSubmit(AnnotationView):
         "if there is one.",
         tags=["annotation"],
         request=AssignmentSubmission,
-        responses={
-            200: AssignmentSubmitted,
-            409: AnnotationConflict,
-            422: AnnotationInvalid,
-        },
+        responses={200: AssignmentSubmitted, 409: AnnotationConflict, 422: AnnotationInvalid},
     )
     def post(self, request: Request, pk: int) -> Response:
         assignment = own_assignment(request.user, pk)
@@ -409,11 +397,7 @@ class RevisionRestoreView(AnnotationView):
         description="Like a save: nothing of the history is lost. The answer holds all spans.",
         tags=["annotation"],
         request=RevisionRestore,
-        responses={
-            200: SpansReplaced,
-            409: AnnotationConflict,
-            422: AnnotationInvalid,
-        },
+        responses={200: SpansReplaced, 409: AnnotationConflict, 422: AnnotationInvalid},
     )
     def post(self, request: Request, pk: int, number: int) -> Response:
         assignment = own_text(request.user, pk)

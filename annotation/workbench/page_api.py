@@ -204,11 +204,7 @@ class CommentList(AnnotationView):
         summary="Comment on a span, or on the page",
         tags=["annotation"],
         request=NewComment,
-        responses={
-            201: CommentShape,
-            409: AnnotationRefusal,
-            422: AnnotationInvalid,
-        },
+        responses={201: CommentShape, 409: AnnotationRefusal, 422: AnnotationInvalid},
     )
     def post(self, request: Request, pk: int) -> Response:
         comment = add_comment(
@@ -225,11 +221,7 @@ class CommentDetail(AnnotationView):
         summary="Change one of my comments",
         tags=["annotation"],
         request=CommentEdit,
-        responses={
-            200: CommentShape,
-            409: AnnotationRefusal,
-            422: AnnotationInvalid,
-        },
+        responses={200: CommentShape, 409: AnnotationRefusal, 422: AnnotationInvalid},
     )
     def patch(self, request: Request, pk: int, comment: int) -> Response:
         edited = edit_comment(
@@ -260,11 +252,7 @@ class AssignmentFlagView(AnnotationView):
         description="The lead sees kind and reason. Skipped tasks come last, and stay workable.",
         tags=["annotation"],
         request=AssignmentFlag,
-        responses={
-            200: AssignmentFlag,
-            409: AnnotationRefusal,
-            422: AnnotationInvalid,
-        },
+        responses={200: AssignmentFlag, 409: AnnotationRefusal, 422: AnnotationInvalid},
     )
     def put(self, request: Request, pk: int) -> Response:
         assignment = set_flag(
@@ -366,9 +354,7 @@ class CampaignSuggestionsView(AnnotationView):
         standing = managed_campaign(request.user, slug)
         body = checked(SuggestionSources, request.data)
         campaign = choose_suggestions(
-            campaign=standing.campaign,
-            sources=body["sources"],
-            actor=user_of(request),
+            campaign=standing.campaign, sources=body["sources"], actor=user_of(request)
         )
         return _answer(campaign)
 
@@ -406,11 +392,7 @@ class SuggestionUploads(AnnotationView, GenericAPIView[SuggestionUpload]):
         '"spans": [{"start", "end", "label"}]}`, or a .zip of ID.html or ID.json. A job reads it.',
         tags=["campaigns"],
         request=SuggestionUploadFile,
-        responses={
-            202: SuggestionUploadRow,
-            409: AnnotationRefusal,
-            413: AnnotationRefusal,
-        },
+        responses={202: SuggestionUploadRow, 409: AnnotationRefusal, 413: AnnotationRefusal},
     )
     def post(self, request: Request, slug: str) -> Response:
         standing = managed_campaign(request.user, slug)
