@@ -270,9 +270,7 @@ def _refuse_given_away(user: Any, pk: int) -> None:
         return
     withdrawn = Assignment.objects.of(user).filter(pk=pk, state=Assignment.State.WITHDRAWN)
     annotates = Membership.objects.filter(
-        campaign=OuterRef("campaign_document__campaign"),
-        user=user,
-        role=Membership.Role.ANNOTATOR,
+        campaign=OuterRef("campaign_document__campaign"), user=user, role=Membership.Role.ANNOTATOR
     )
     if withdrawn.filter(Exists(annotates)).exists():
         raise GivenAway
@@ -319,9 +317,7 @@ def _readable(user: Any, assignment: Assignment | None) -> Assignment:
     document = assignment.campaign_document
     settled = document.stage in CampaignDocument.SETTLED
     leads = Membership.objects.filter(
-        campaign=document.campaign_id,
-        user=user,
-        role=Membership.Role.LEAD,
+        campaign=document.campaign_id, user=user, role=Membership.Role.LEAD
     )
     if settled and leads.exists():
         return assignment

@@ -121,11 +121,7 @@ class SuggestionUploadAdmin(ReadOnlyAdmin):
 @admin.register(ModelSuggestions)
 class ModelSuggestionsAdmin(ReadOnlyAdmin):
     list_display = ["campaign_document", "upload"]
-    list_select_related = [
-        "upload",
-        "campaign_document__campaign",
-        "campaign_document__document",
-    ]
+    list_select_related = ["upload", "campaign_document__campaign", "campaign_document__document"]
 
 
 @admin.register(Case)

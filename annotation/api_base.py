@@ -4,6 +4,7 @@ Spans come by the thousand with every save, so they are read by `annotation.span
 serializers.
 """
 
+from dataclasses import asdict
 from typing import Any
 
 from django.core.exceptions import RequestDataTooBig
@@ -15,6 +16,7 @@ from rest_framework.views import APIView
 
 from portal.accounts.models import User
 from portal.datasets.releases.gold import ReleaseError
+from portal.web.answers import answer
 from portal.web.api import BodyTooLarge, PlainJSONParser
 
 from .access import GivenAway, QualificationFirst
@@ -27,7 +29,7 @@ from .errors import (
     Refused,
     Unfinished,
 )
-from .rules import doubtful_row
+from .rules import Doubt
 from .spans import MAX_VALUE
 
 # More faults would drown the reader; their number is told.
@@ -74,11 +76,19 @@ def refusal_response(refusal: Refused) -> Response:
     elif isinstance(refusal, Unfinished):
         body["documents"] = refusal.names
     elif isinstance(refusal, DoubtfulGold):
-        body["facts"] = [doubtful_row(fact) for fact in refusal.facts[:SHOWN_FAULTS]]
+        body["facts"] = [asdict(fact) for fact in refusal.facts[:SHOWN_FAULTS]]
         body["total"] = len(refusal.facts)
     elif isinstance(refusal, UploadTooLarge):
         code = status.HTTP_413_REQUEST_ENTITY_TOO_LARGE
     return Response(body, status=code)
+
+
+def checked(shape: type[serializers.Serializer[Any]], sent: Any) -> dict[str, Any]:
+    """What was sent, as the shape reads it. Raises ValidationError, which is answered with 400."""
+    body = shape(data=sent)
+    body.is_valid(raise_exception=True)
+    read: dict[str, Any] = body.validated_data
+    return read
 
 
 def field(request: Request, name: str, kind: type, default: Any = ...) -> Any:
@@ -91,12 +101,7 @@ def field(request: Request, name: str, kind: type, default: Any = ...) -> Any:
         raise InvalidSpans([_field_fault(name, "is missing")])
     # bool is an int in Python; in JSON it is not a number.
     if type(value) is not kind or (isinstance(value, int) and value < 0):
-        words = {
-            int: "a whole number from 0",
-            str: "a text",
-            list: "a list",
-            bool: "true or false",
-        }
+        words = {int: "a whole number from 0", str: "a text", list: "a list", bool: "true or false"}
         raise InvalidSpans([_field_fault(name, f"must be {words[kind]}")])
     return value
 
@@ -144,15 +149,7 @@ class SpanWarningShape(serializers.Serializer[Any]):
     )
 
 
-class DoubtShape(serializers.Serializer[Any]):
-    """A mark with warnings that make it doubtful as gold."""
-
-    start = serializers.IntegerField()
-    end = serializers.IntegerField()
-    label = serializers.CharField()  # type: ignore[assignment]
-    quote = serializers.CharField()
-    codes = serializers.ListField(child=serializers.CharField())
-    messages = serializers.ListField(child=serializers.CharField())
+DoubtShape = answer(Doubt, "DoubtShape")
 
 
 class SpanRemark(serializers.Serializer[Any]):

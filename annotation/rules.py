@@ -168,11 +168,10 @@ class Doubt:
 
 
 @dataclass(frozen=True)
-class DoubtfulFact:
+class DoubtfulFact(Doubt):
     """A gold fact of a document with its warnings."""
 
     document: str
-    doubt: Doubt
 
 
 def doubts(document: Document, marks: Iterable[Mark]) -> list[Doubt]:
@@ -230,19 +229,17 @@ def doubtful_facts(pages: QuerySet[CampaignDocument]) -> tuple[DoubtfulFact, ...
         known |= fresh
     names = pages.order_by("document__name").values_list("pk", "document__name")
     return tuple(
-        DoubtfulFact(name, doubt) for pk, name in names if pk in keys for doubt in known[keys[pk]]
+        DoubtfulFact(**asdict(doubt), document=name)
+        for pk, name in names
+        if pk in keys
+        for doubt in known[keys[pk]]
     )
 
 
 def doubt_counts(facts: Sequence[DoubtfulFact]) -> dict[str, int]:
     """How many facts have each warning, the most frequent first."""
-    counts = Counter(code for fact in facts for code in fact.doubt.codes)
+    counts = Counter(code for fact in facts for code in fact.codes)
     return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
-
-
-def doubtful_row(fact: DoubtfulFact) -> dict[str, Any]:
-    """The fields of the API."""
-    return {"document": fact.document} | asdict(fact.doubt)
 
 
 def _keys(pages: QuerySet[CampaignDocument]) -> dict[int, str]:

@@ -302,7 +302,7 @@ def _knot(start: int, end: int, marks: list[list[Span]]) -> Knot:
     return Knot(start, end, tuple(tuple(spans) for spans in marks))
 
 
-Outcome = Literal["right", "label", "boundary", "missed", "extra"]
+Outcome = Literal["right", "boundary", "label", "missed", "extra"]
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """Adjudication for programs: the queue, cases, whole pages, and validation."""
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 from django.db.models import QuerySet
@@ -22,6 +23,7 @@ from annotation.api_base import (
     SpanDraft,
     SpanRemark,
     WorkflowReason,
+    checked,
     field,
     user_of,
 )
@@ -31,11 +33,27 @@ from annotation.rules import page_facts, warning_rows
 from annotation.spans import MAX_VALUE, Draft, check_drafts, read_spans
 from portal.datasets.models import Document
 from portal.facts import span_warnings
+from portal.web.answers import answer
 
-from .cases import Answer, case_view, letters, page_remarks, remarks_at
+from .cases import (
+    Answer,
+    CaseView,
+    Proposal,
+    Remark,
+    Together,
+    Verdict,
+    case_view,
+    case_views,
+    letters,
+    page_remarks,
+    remarks_at,
+)
 from .selectors import (
     ORDERS,
     CaseFilter,
+    Fault,
+    FaultyDocument,
+    FaultyWork,
     adjudication_page,
     faulty_documents,
     filtered_cases,
@@ -57,53 +75,29 @@ class ProposedSpan(serializers.Serializer[Any]):
     sign = serializers.CharField(required=False, allow_blank=True)
 
 
-class CaseProposal(serializers.Serializer[Any]):
-    letter = serializers.CharField(help_text="An annotator, or `gold`: the gold as it was.")
-    spans = ProposedSpan(many=True)
-
-
-class CaseTogether(serializers.Serializer[Any]):
-    letters = serializers.ListField(child=serializers.CharField())
-    spans = ProposedSpan(many=True)
-
-
-class CaseVerdict(serializers.Serializer[Any]):
-    choice = serializers.ChoiceField(choices=Decision.Choice.choices)
-    letter = serializers.CharField(allow_null=True)
-    spans = ProposedSpan(many=True)
-    reason = serializers.CharField()
-    decided_by = serializers.CharField(allow_null=True)
-    decided_at = serializers.DateTimeField()
-
-
-class CaseShape(serializers.Serializer[Any]):
-    """A case as a lead sees it: annotators are letters."""
-
-    id = serializers.IntegerField()
-    document = serializers.CharField()
-    kind = serializers.ChoiceField(choices=Case.Kind.choices)
-    kind_label = serializers.CharField()
-    state = serializers.ChoiceField(choices=Case.State.choices)
-    start = serializers.IntegerField()
-    end = serializers.IntegerField()
-    score = serializers.FloatField(allow_null=True, help_text="Agreement on the entity, 0 to 1.")
-    difference = serializers.ChoiceField(choices=DIFFERENCES)
-    marked_by = serializers.ListField(child=serializers.CharField())
-    note = serializers.CharField(help_text="Why the case was opened, where somebody said so.")
-    proposals = CaseProposal(many=True)
-    majority = ProposedSpan(many=True, allow_null=True)
-    both = CaseTogether(allow_null=True)
-    decision = ProposedSpan(many=True)
-    choice = serializers.CharField()
-    reason = serializers.CharField()
-    decided_by = serializers.CharField(allow_null=True)
-    decided_at = serializers.DateTimeField(allow_null=True)
-    history = CaseVerdict(many=True)
-
-    def to_representation(self, instance: Any) -> dict[str, Any]:
-        view = case_view(instance) if isinstance(instance, Case) else instance
-        shown: dict[str, Any] = super().to_representation(view)
-        return shown
+CaseProposal = answer(
+    Proposal,
+    "CaseProposal",
+    letter="An annotator, or `gold`: the gold as it was.",
+    spans=ProposedSpan(many=True),
+)
+CaseTogether = answer(Together, "CaseTogether", spans=ProposedSpan(many=True))
+CaseVerdict = answer(
+    Verdict,
+    "CaseVerdict",
+    choice=serializers.ChoiceField(choices=Decision.Choice.choices),
+    spans=ProposedSpan(many=True),
+)
+_CASE: dict[str, Any] = {
+    "kind": serializers.ChoiceField(choices=Case.Kind.choices),
+    "state": serializers.ChoiceField(choices=Case.State.choices),
+    "score": "Agreement on the entity, 0 to 1.",
+    "difference": serializers.ChoiceField(choices=DIFFERENCES),
+    "note": "Why the case was opened, where somebody said so.",
+    "majority": ProposedSpan(many=True, allow_null=True),
+    "decision": ProposedSpan(many=True),
+}
+CaseShape = answer(CaseView, "CaseShape", **_CASE)
 
 
 class CaseQuery(serializers.Serializer[Any]):
@@ -169,16 +163,8 @@ class CaseDecided(serializers.Serializer[Any]):
     )
 
 
-class CaseRemark(serializers.Serializer[Any]):
-    letter = serializers.CharField()
-    text = serializers.CharField()
-    start = serializers.IntegerField(allow_null=True)
-    end = serializers.IntegerField(allow_null=True)
-    quote = serializers.CharField(allow_blank=True)
-
-
-class CaseDetail(CaseShape):
-    remarks = CaseRemark(many=True)
+CaseRemark = answer(Remark, "CaseRemark")
+CaseDetail = answer(CaseView, "CaseDetail", **_CASE, remarks=CaseRemark(many=True))
 
 
 class PageLabel(serializers.Serializer[Any]):
@@ -239,13 +225,15 @@ class CaseList(ListAPIView[Case]):
         if getattr(self, "swagger_fake_view", False):
             return Case.objects.none()
         standing = adjudicated_campaign(self.request.user, self.kwargs["slug"])
-        query = CaseQuery(data=self.request.query_params)
-        query.is_valid(raise_exception=True)
+        query = checked(CaseQuery, self.request.query_params)
         return (
-            filtered_cases(standing.campaign, CaseFilter(**query.validated_data))
+            filtered_cases(standing.campaign, CaseFilter(**query))
             .select_related("campaign_document__document", "decided_by")
             .prefetch_related("decisions__decided_by")
         )
+
+    def paginate_queryset(self, queryset: Any) -> Any:
+        return case_views(super().paginate_queryset(queryset) or [])
 
 
 class CaseDetailView(AnnotationView):
@@ -257,12 +245,8 @@ class CaseDetailView(AnnotationView):
     )
     def get(self, request: Request, slug: str, pk: int) -> Response:
         _, case = case_for(request.user, slug, pk)
-        return Response(CaseShape(case).data | {"remarks": _remarks(case)})
-
-
-def _remarks(case: Case) -> list[dict[str, Any]]:
-    found = remarks_at(page_remarks(case.campaign_document), case.start, case.end)
-    return [remark._asdict() for remark in found]
+        remarks = remarks_at(page_remarks(case.campaign_document), case.start, case.end)
+        return Response(CaseDetail(asdict(case_view(case)) | {"remarks": remarks}).data)
 
 
 class CaseDecide(AnnotationView):
@@ -279,9 +263,7 @@ class CaseDecide(AnnotationView):
     def post(self, request: Request, slug: str, pk: int) -> Response:
         standing, case = case_for(request.user, slug, pk)
         wanted = _page_filter(request)
-        body = CaseDecision(data=request.data)
-        body.is_valid(raise_exception=True)
-        given = body.validated_data
+        given = checked(CaseDecision, request.data)
         decided = decide_case(
             case=case,
             choice=given["choice"],
@@ -290,13 +272,13 @@ class CaseDecide(AnnotationView):
             reason=given["reason"],
             actor=user_of(request),
         )
-        answer = {
-            "case": decided.case,
+        shown = {
+            "case": case_view(decided.case),
             "stage": decided.stage,
             "open_cases": open_cases(standing.campaign).count(),
             "next": next_address(case.campaign_document, wanted),
         }
-        return Response(CaseDecided(answer).data)
+        return Response(CaseDecided(shown).data)
 
 
 def _place(case: Case, given: dict[str, Any]) -> int | None:
@@ -319,10 +301,9 @@ class CaseReopen(AnnotationView):
     )
     def post(self, request: Request, slug: str, pk: int) -> Response:
         _, case = case_for(request.user, slug, pk)
-        body = Reason(data=request.data)
-        body.is_valid(raise_exception=True)
-        opened = reopen_case(case=case, actor=user_of(request), **body.validated_data)
-        return Response(CaseShape(opened).data)
+        body = checked(Reason, request.data)
+        opened = reopen_case(case=case, actor=user_of(request), **body)
+        return Response(CaseShape(case_view(opened)).data)
 
 
 class AdjudicationPageView(AnnotationView):
@@ -348,12 +329,9 @@ class AdjudicationReopen(AnnotationView):
     )
     def post(self, request: Request, slug: str, name: str) -> Response:
         _, page = adjudicated_page(request.user, slug, name)
-        body = PlaceReopening(data=request.data)
-        body.is_valid(raise_exception=True)
-        opened = reopen_document(
-            campaign_document=page, actor=user_of(request), **body.validated_data
-        )
-        return Response(CaseShape(opened).data)
+        body = checked(PlaceReopening, request.data)
+        opened = reopen_document(campaign_document=page, actor=user_of(request), **body)
+        return Response(CaseShape(case_view(opened)).data)
 
 
 class AdjudicationReadings(AnnotationView):
@@ -388,27 +366,19 @@ def _reading(document: Document, draft: Draft, labels: Sequence[str]) -> dict[st
 
 
 def _page_filter(request: Request) -> CaseFilter:
-    query = PageQuery(data=request.query_params)
-    query.is_valid(raise_exception=True)
-    return CaseFilter(**query.validated_data)
+    return CaseFilter(**checked(PageQuery, request.query_params))
 
 
-class ValidationFault(serializers.Serializer[Any]):
-    code = serializers.CharField()
-    message = serializers.CharField()
-    quote = serializers.CharField(help_text="Empty for a fault of the page.")
-
-
-class ValidationWork(serializers.Serializer[Any]):
-    assignment = serializers.IntegerField()
-    annotator = serializers.CharField()
-    faults = ValidationFault(many=True)
-    doubts = DoubtShape(many=True, help_text="Marks with a warning, which alone hold nothing up.")
-
-
-class ValidationDocument(serializers.Serializer[Any]):
-    document = serializers.CharField(source="name")
-    works = ValidationWork(many=True)
+ValidationFault = answer(Fault, "ValidationFault", quote="Empty for a fault of the page.")
+ValidationWork = answer(
+    FaultyWork, "ValidationWork", doubts="Marks with a warning, which alone hold nothing up."
+)
+ValidationDocument = answer(
+    FaultyDocument,
+    "ValidationDocument",
+    leave_out=["row", "name"],
+    document=serializers.CharField(source="name"),
+)
 
 
 class ValidationSendBack(WorkflowReason):
@@ -445,9 +415,8 @@ class ValidationBack(AnnotationView):
     )
     def post(self, request: Request, slug: str, name: str) -> Response:
         row = _document(request, slug, name)
-        body = ValidationSendBack(data=request.data)
-        body.is_valid(raise_exception=True)
-        sent = send_back(campaign_document=row, actor=user_of(request), **body.validated_data)
+        body = checked(ValidationSendBack, request.data)
+        sent = send_back(campaign_document=row, actor=user_of(request), **body)
         return Response({"document": name, "stage": sent.stage})
 
 
@@ -460,9 +429,8 @@ class ValidationPass(AnnotationView):
     )
     def post(self, request: Request, slug: str, name: str) -> Response:
         row = _document(request, slug, name)
-        body = WorkflowReason(data=request.data)
-        body.is_valid(raise_exception=True)
-        stage = let_pass(campaign_document=row, actor=user_of(request), **body.validated_data)
+        body = checked(WorkflowReason, request.data)
+        stage = let_pass(campaign_document=row, actor=user_of(request), **body)
         return Response({"document": name, "stage": stage})
 
 

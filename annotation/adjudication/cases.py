@@ -188,7 +188,8 @@ class CaseView:
         return self.state == Case.State.OPEN
 
 
-class Remark(NamedTuple):
+@dataclass(frozen=True)
+class Remark:
     """A comment of an annotator, on a span or, with no offsets, on the page."""
 
     letter: str

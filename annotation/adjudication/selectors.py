@@ -194,7 +194,7 @@ def adjudication_page(campaign_document: CampaignDocument, wanted: CaseFilter) -
         "marks": list(campaign_document.gold_spans.filter(case__isnull=True).values(*fields)),
         "cases": [asdict(view) for view in case_views(cases.order_by("start"))],
         "queue": page_queue(campaign_document, wanted),
-        "remarks": [remark._asdict() for remark in page_remarks(campaign_document)],
+        "remarks": [asdict(remark) for remark in page_remarks(campaign_document)],
         "facts": [[fact.start, fact.end, fact.kind] for fact in page_facts(document).facts],
         "reasons": quick_reasons(campaign.guidelines),
         "doubtful": [asdict(doubt) for doubt in page_doubts(campaign_document)],
@@ -241,6 +241,8 @@ class FaultyWork:
 
 @dataclass(frozen=True)
 class FaultyDocument:
+    """A document in validation with the work of its annotators."""
+
     row: CampaignDocument
     name: str
     works: tuple[FaultyWork, ...]

@@ -330,11 +330,7 @@ def _reopen(campaign_document: CampaignDocument, case: Case, reason: str, actor:
 
 @transaction.atomic
 def send_back(
-    *,
-    campaign_document: CampaignDocument,
-    assignments: Collection[int],
-    reason: str,
-    actor: User,
+    *, campaign_document: CampaignDocument, assignments: Collection[int], reason: str, actor: User
 ) -> CampaignDocument:
     """Gives faulty work (primary keys) back to its annotators, who are told the reason.
 

@@ -191,9 +191,7 @@ class _Settling:
         )
         return str(document.stage) if cases else make_gold(campaign_document=document)
 
-    def _sorted(
-        self,
-    ) -> tuple[list[TextSpan], list[tuple[Knot, tuple[TextSpan, ...]]], list[Case]]:
+    def _sorted(self) -> tuple[list[TextSpan], list[tuple[Knot, tuple[TextSpan, ...]]], list[Case]]:
         agreed: list[TextSpan] = []
         by_majority: list[tuple[Knot, tuple[TextSpan, ...]]] = []
         cases: list[Case] = []

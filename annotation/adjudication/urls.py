@@ -9,14 +9,10 @@ urlpatterns = [
     path("campaigns/<slug:slug>/adjudication/", views.queue, name="adjudication"),
     path("campaigns/<slug:slug>/adjudication/<int:pk>/", views.case, name="case"),
     path(
-        "campaigns/<slug:slug>/adjudication/<int:pk>/reopen/",
-        views.case_reopen,
-        name="case-reopen",
+        "campaigns/<slug:slug>/adjudication/<int:pk>/reopen/", views.case_reopen, name="case-reopen"
     ),
     path(
-        "campaigns/<slug:slug>/adjudication/pages/<str:name>/",
-        views.page,
-        name="adjudication-page",
+        "campaigns/<slug:slug>/adjudication/pages/<str:name>/", views.page, name="adjudication-page"
     ),
     path(
         "campaigns/<slug:slug>/adjudication/pages/<str:name>/html/",
@@ -48,14 +44,10 @@ api_urlpatterns = [
     path("campaigns/<slug:slug>/cases/", api.CaseList.as_view(), name="cases"),
     path("campaigns/<slug:slug>/cases/<int:pk>/", api.CaseDetailView.as_view(), name="case"),
     path(
-        "campaigns/<slug:slug>/cases/<int:pk>/decide/",
-        api.CaseDecide.as_view(),
-        name="case-decide",
+        "campaigns/<slug:slug>/cases/<int:pk>/decide/", api.CaseDecide.as_view(), name="case-decide"
     ),
     path(
-        "campaigns/<slug:slug>/cases/<int:pk>/reopen/",
-        api.CaseReopen.as_view(),
-        name="case-reopen",
+        "campaigns/<slug:slug>/cases/<int:pk>/reopen/", api.CaseReopen.as_view(), name="case-reopen"
     ),
     path(
         "campaigns/<slug:slug>/adjudication/<str:name>/",

@@ -74,8 +74,7 @@ class ReasonForm(forms.Form):
     """Why; it stays with the decision."""
 
     reason = forms.CharField(
-        max_length=MAX_REASON,
-        help_text="Why, in a few words. It stays with the decision.",
+        max_length=MAX_REASON, help_text="Why, in a few words. It stays with the decision."
     )
 
 
@@ -359,9 +358,7 @@ def _decide(
     fields = ("choice", "proposal", "spans", "reason")
     try:
         decide_case(
-            case=found,
-            actor=request.user,
-            **{name: form.cleaned_data[name] for name in fields},
+            case=found, actor=request.user, **{name: form.cleaned_data[name] for name in fields}
         )
     except InvalidSpans as invalid:
         form.add_error(None, [error["message"] for error in invalid.errors])
@@ -426,10 +423,7 @@ def _decide_validation(
         else:
             works = form.cleaned_data["assignments"]
             send_back(
-                campaign_document=document.row,
-                assignments=works,
-                reason=reason,
-                actor=request.user,
+                campaign_document=document.row, assignments=works, reason=reason, actor=request.user
             )
             messages.success(request, f"{document.name} went back to its annotators.")
     except Refused as refusal:

@@ -21,6 +21,7 @@ from annotation.assignments.returning import submissions_set_aside
 from annotation.models import Assignment, Campaign, CampaignDocument, Case, FirstSubmission
 from portal.accounts.models import User, display_name
 from portal.datasets.models import DocumentContent, DocumentType
+from portal.datasets.responses import TextFile
 from portal.facts import Span as TextSpan
 from portal.files.tables import (
     PACKAGES,
@@ -135,17 +136,12 @@ def _computed(campaign: Campaign, works: Sequence[SubmittedWork]) -> Agreement:
     annotators = tuple(people[user] for user in sorted(people))
     found = figures_of(documents, Names(annotators, tuple(campaign.labels)), seed=_SEED)
     return replace(
-        found,
-        texts=texts.most_confused(campaign.labels),
-        single=len(teams) - len(documents),
+        found, texts=texts.most_confused(campaign.labels), single=len(teams) - len(documents)
     )
 
 
 def _labelled(
-    campaign: Campaign,
-    teams: Mapping[int, Team],
-    people: Sequence[int],
-    texts: "TextCollector",
+    campaign: Campaign, teams: Mapping[int, Team], people: Sequence[int], texts: "TextCollector"
 ) -> Iterator["LabelledDocument"]:
     """The documents that at least two people labelled, by name; few texts in memory at a time."""
     from scoring.metrics.agreement_counts import document_counts
@@ -467,31 +463,22 @@ class NothingToShow(Exception):
     """No document counts yet, so that there is nothing to draw."""
 
 
-@dataclass(frozen=True)
-class AgreementFile:
-    name: str
-    media_type: str
-    content: str
-
-
 def agreement_file(
     campaign: Campaign, agreement: Agreement, form: Form, level: Level = "entity"
-) -> AgreementFile:
+) -> TextFile:
     """`level` is that of the matrix. Raises NothingToShow for charts without figures."""
     stem = f"agreement-{campaign.slug}"
     if form == "csv":
-        return AgreementFile(
-            f"{stem}.csv", "text/csv", csv_text([COLUMNS, *agreement_rows(agreement)])
-        )
+        return TextFile(f"{stem}.csv", "text/csv", csv_text([COLUMNS, *agreement_rows(agreement)]))
     if form == "latex":
         text = agreement_latex(agreement, campaign.title)
-        return AgreementFile(f"{stem}.tex", "application/x-tex", text)
+        return TextFile(f"{stem}.tex", "application/x-tex", text)
     if agreement.overall is None:
         raise NothingToShow
     if form == "matrix":
         chart = render_to_string(
             "annotation/agreement/matrix.svg", {"chart": heat_map(agreement, level)}
         )
-        return AgreementFile(f"{stem}-{level}-matrix.svg", SVG, chart)
+        return TextFile(f"{stem}-{level}-matrix.svg", SVG, chart)
     chart = render_to_string("charts/lines.svg", {"chart": trend_chart(agreement)})
-    return AgreementFile(f"{stem}-trend.svg", SVG, chart)
+    return TextFile(f"{stem}-trend.svg", SVG, chart)

@@ -7,9 +7,7 @@ from . import api, views
 urlpatterns = [
     path("campaigns/<slug:slug>/agreement/", views.agreement, name="agreement"),
     path(
-        "campaigns/<slug:slug>/agreement/export/",
-        views.agreement_export,
-        name="agreement-export",
+        "campaigns/<slug:slug>/agreement/export/", views.agreement_export, name="agreement-export"
     ),
 ]
 api_urlpatterns = [

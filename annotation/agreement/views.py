@@ -5,11 +5,11 @@ from typing import TypeVar
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpResponse
 from django.shortcuts import render
-from django.utils.http import content_disposition_header
 from django.views.decorators.http import require_safe
 
 from annotation.access import managed_campaign
 from portal.accounts.access import UserRequest
+from portal.datasets.responses import file_response
 
 from .selectors import FORMS, NothingToShow, agreement_file, agreement_page, campaign_agreement
 from .shapes import LEVELS
@@ -39,10 +39,7 @@ def agreement_export(request: UserRequest, slug: str) -> HttpResponse:
         file = agreement_file(standing.campaign, found, form, level)
     except NothingToShow as error:
         raise Http404("No document counts yet.") from error
-    response = HttpResponse(file.content, content_type=f"{file.media_type}; charset=utf-8")
-    response["Content-Disposition"] = content_disposition_header(True, file.name)
-    response["Cache-Control"] = "private, no-store"
-    return response
+    return file_response(file)
 
 
 def _chosen(request: UserRequest, name: str, choices: tuple[Choice, ...]) -> Choice:

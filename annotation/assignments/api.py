@@ -12,7 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.access import managed_campaign
-from annotation.api_base import AnnotationRefusal, AnnotationView, WorkflowReason, user_of
+from annotation.api_base import AnnotationRefusal, AnnotationView, WorkflowReason, checked, user_of
 from annotation.models import Assignment, CampaignDocument
 from portal.accounts.models import User, display_name
 from portal.web.api import LARGEST_KEY
@@ -162,9 +162,7 @@ class CampaignCalibration(AnnotationView):
     )
     def post(self, request: Request, slug: str) -> Response:
         campaign = managed_campaign(request.user, slug).campaign
-        body = CalibrationChoice(data=request.data)
-        body.is_valid(raise_exception=True)
-        wanted, actor = body.validated_data, user_of(request)
+        wanted, actor = checked(CalibrationChoice, request.data), user_of(request)
         if "documents" in wanted:
             names = choose_calibration(campaign=campaign, names=wanted["documents"], actor=actor)
         else:
@@ -180,11 +178,8 @@ class CampaignCalibration(AnnotationView):
     )
     def patch(self, request: Request, slug: str) -> Response:
         campaign = managed_campaign(request.user, slug).campaign
-        body = CampaignDocumentNames(data=request.data)
-        body.is_valid(raise_exception=True)
-        names = end_calibration(
-            campaign=campaign, names=body.validated_data["documents"], actor=user_of(request)
-        )
+        body = checked(CampaignDocumentNames, request.data)
+        names = end_calibration(campaign=campaign, names=body["documents"], actor=user_of(request))
         return Response({"documents": names})
 
 
@@ -197,12 +192,11 @@ class CampaignOverlap(AnnotationView):
     )
     def put(self, request: Request, slug: str) -> Response:
         campaign = managed_campaign(request.user, slug).campaign
-        body = DocumentOverlap(data=request.data)
-        body.is_valid(raise_exception=True)
+        body = checked(DocumentOverlap, request.data)
         names = set_document_overlap(
             campaign=campaign,
-            names=body.validated_data["documents"],
-            overlap=body.validated_data["overlap"],
+            names=body["documents"],
+            overlap=body["overlap"],
             actor=user_of(request),
         )
         return Response({"documents": names})
@@ -218,9 +212,7 @@ class CampaignAssignmentsView(AnnotationView):
     )
     def get(self, request: Request, slug: str) -> Response:
         campaign = managed_campaign(request.user, slug).campaign
-        query = CampaignAssignmentQuery(data=request.query_params)
-        query.is_valid(raise_exception=True)
-        wanted = dict(query.validated_data)
+        wanted = checked(CampaignAssignmentQuery, request.query_params)
         number = wanted.pop("page")
         page = Paginator(assignment_rows(campaign, **wanted), PER_PAGE).get_page(number)
         body = {
@@ -240,12 +232,9 @@ class AssignmentHandOver(AnnotationView):
         responses={200: HandOverResult, 409: AnnotationRefusal},
     )
     def post(self, request: Request, slug: str, pk: int) -> Response:
-        standing = managed_campaign(request.user, slug)
-        works = Assignment.objects.filter(campaign_document__campaign=standing.campaign)
-        work = get_object_or_404(works, pk=pk)
-        body = HandOver(data=request.data)
-        body.is_valid(raise_exception=True)
-        heir = _heir(body.validated_data["heir"])
+        work = _work(request, slug, pk)
+        body = checked(HandOver, request.data)
+        heir = _heir(body["heir"])
         done = hand_over(assignment=work, heir=heir, actor=user_of(request))
         given = done.assignment
         return Response(
@@ -255,6 +244,12 @@ class AssignmentHandOver(AnnotationView):
                 "stage": done.stage,
             }
         )
+
+
+def _work(request: Request, slug: str, pk: int) -> Assignment:
+    standing = managed_campaign(request.user, slug)
+    works = Assignment.objects.filter(campaign_document__campaign=standing.campaign)
+    return get_object_or_404(works, pk=pk)
 
 
 class AssignmentReturn(AnnotationView):
@@ -268,12 +263,9 @@ class AssignmentReturn(AnnotationView):
         responses={200: AssignmentState, 409: AnnotationRefusal},
     )
     def post(self, request: Request, slug: str, pk: int) -> Response:
-        standing = managed_campaign(request.user, slug)
-        works = Assignment.objects.filter(campaign_document__campaign=standing.campaign)
-        work = get_object_or_404(works, pk=pk)
-        body = WorkflowReason(data=request.data)
-        body.is_valid(raise_exception=True)
-        done = return_submission(assignment=work, actor=user_of(request), **body.validated_data)
+        work = _work(request, slug, pk)
+        body = checked(WorkflowReason, request.data)
+        done = return_submission(assignment=work, actor=user_of(request), **body)
         return Response({"state": done.state})
 
 
@@ -290,9 +282,7 @@ class AnnotatorHandOver(AnnotationView):
         if pk not in dict(campaign_annotators(standing.campaign)):
             raise Http404("Nobody with work here.")
         handed = hand_over_everything(
-            campaign=standing.campaign,
-            annotator=User.objects.get(pk=pk),
-            actor=user_of(request),
+            campaign=standing.campaign, annotator=User.objects.get(pk=pk), actor=user_of(request)
         )
         return Response({"handed_over": handed})
 

@@ -61,9 +61,7 @@ def balanced_assignment(
 
 
 def replacements(
-    existing: Mapping[int, Sequence[int]],
-    documents: Sequence[int],
-    annotators: Sequence[int],
+    existing: Mapping[int, Sequence[int]], documents: Sequence[int], annotators: Sequence[int]
 ) -> dict[int, int]:
     """Who takes over each of `documents`: the least loaded of `annotators` who is not on it
     already.

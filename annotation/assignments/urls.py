@@ -9,9 +9,7 @@ urlpatterns = [
     path("campaigns/<slug:slug>/documents/draw/", views.draw, name="calibration-draw"),
     path("campaigns/<slug:slug>/assignments/", views.assignments, name="assignments"),
     path(
-        "campaigns/<slug:slug>/assignments/<int:pk>/hand-over/",
-        views.hand_over_,
-        name="hand-over",
+        "campaigns/<slug:slug>/assignments/<int:pk>/hand-over/", views.hand_over_, name="hand-over"
     ),
     path(
         "campaigns/<slug:slug>/assignments/<int:pk>/return/",

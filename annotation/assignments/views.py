@@ -77,9 +77,7 @@ class DocumentTeamForm(forms.Form):
     documents = forms.MultipleChoiceField(
         error_messages={"required": "Choose documents in the table first."}
     )
-    action = forms.ChoiceField(
-        choices=[("calibration", ""), ("ordinary", ""), ("overlap", "")],
-    )
+    action = forms.ChoiceField(choices=[("calibration", ""), ("ordinary", ""), ("overlap", "")])
     overlap = forms.TypedChoiceField(
         required=False,
         coerce=int,

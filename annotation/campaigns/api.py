@@ -11,7 +11,13 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.access import Standing, campaign_for, managed_campaign
-from annotation.api_base import AnnotationInvalid, AnnotationRefusal, AnnotationView, user_of
+from annotation.api_base import (
+    AnnotationInvalid,
+    AnnotationRefusal,
+    AnnotationView,
+    checked,
+    user_of,
+)
 from annotation.assignments.sharing import assign_documents
 from annotation.models import Campaign
 from portal.accounts.access import is_organiser
@@ -61,9 +67,7 @@ class CampaignList(AnnotationView):
     def post(self, request: Request) -> Response:
         if not is_organiser(request.user):
             raise PermissionDenied("Only organisers may do this.")
-        body = shapes.NewCampaign(data=request.data)
-        body.is_valid(raise_exception=True)
-        wanted = {"guidelines": default_guidelines()} | body.validated_data
+        wanted = {"guidelines": default_guidelines()} | checked(shapes.NewCampaign, request.data)
         chosen = {name: wanted.pop(name) for name in SETTINGS if name in wanted}
         campaign = create_campaign(
             **wanted, settings=CampaignSettings(**chosen), actor=user_of(request)
@@ -97,14 +101,14 @@ def _detail(standing: Standing) -> dict[str, Any]:
         "guidelines": campaign.guidelines,
         "roles": sorted(standing.roles),
         "stages": shapes.CampaignStages(figures.stages).data,
-        "annotators": shapes.AnnotatorProgress(figures.annotators, many=True).data,
+        "annotators": shapes.AnnotatorProgressShape(figures.annotators, many=True).data,
         "open_cases": figures.open_cases,
         "new_documents": figures.new_documents,
         "unassigned": figures.unassigned,
         "calibration": figures.calibration,
         "review_items": figures.review_items,
         "settings": asdict(settings_of(campaign)),
-        "flagged": shapes.FlaggedWork(_flagged(standing), many=True).data,
+        "flagged": shapes.FlaggedWorkShape(_flagged(standing), many=True).data,
     }
 
 
@@ -185,11 +189,8 @@ class CampaignSettingsView(AnnotationView):
     )
     def patch(self, request: Request, slug: str) -> Response:
         standing = managed_campaign(request.user, slug)
-        body = shapes.WorkflowSettingsChange(data=request.data)
-        body.is_valid(raise_exception=True)
-        changed = change_settings(
-            campaign=standing.campaign, actor=user_of(request), **body.validated_data
-        )
+        body = checked(shapes.WorkflowSettingsChange, request.data)
+        changed = change_settings(campaign=standing.campaign, actor=user_of(request), **body)
         return Response(_settings(changed))
 
 
@@ -210,9 +211,8 @@ class CampaignGuidelinesView(AnnotationView):
     )
     def get(self, request: Request, slug: str) -> Response:
         campaign = campaign_for(request.user, slug).campaign
-        query = shapes.GuidelinesVersionQuery(data=request.query_params)
-        query.is_valid(raise_exception=True)
-        number = query.validated_data.get("version", campaign.guidelines_version)
+        query = checked(shapes.GuidelinesVersionQuery, request.query_params)
+        number = query.get("version", campaign.guidelines_version)
         return _guidelines(request, campaign, number)
 
     @extend_schema(
@@ -223,12 +223,11 @@ class CampaignGuidelinesView(AnnotationView):
     )
     def put(self, request: Request, slug: str) -> Response:
         standing = managed_campaign(request.user, slug)
-        body = shapes.GuidelinesEdit(data=request.data)
-        body.is_valid(raise_exception=True)
+        body = checked(shapes.GuidelinesEdit, request.data)
         campaign = edit_guidelines(
             campaign=standing.campaign,
-            text=body.validated_data["guidelines"],
-            note=body.validated_data["note"],
+            text=body["guidelines"],
+            note=body["note"],
             actor=user_of(request),
         )
         return _guidelines(request, campaign, campaign.guidelines_version)
@@ -257,10 +256,9 @@ class CampaignGuidelinesSeen(AnnotationView):
     )
     def post(self, request: Request, slug: str) -> Response:
         campaign = campaign_for(request.user, slug).campaign
-        body = shapes.GuidelinesOpened(data=request.data)
-        body.is_valid(raise_exception=True)
+        body = checked(shapes.GuidelinesOpened, request.data)
         seen = mark_guidelines_seen(
-            campaign=campaign, version=body.validated_data["version"], user=user_of(request)
+            campaign=campaign, version=body["version"], user=user_of(request)
         )
         return Response({"seen_version": seen})
 
@@ -287,11 +285,9 @@ class CampaignRelease(AnnotationView):
     )
     def post(self, request: Request, slug: str) -> Response:
         standing = managed_campaign(request.user, slug)
-        body = shapes.NewCampaignRelease(data=request.data)
-        body.is_valid(raise_exception=True)
-        if body.validated_data["leave_out_unfinished"] and not standing.is_organiser:
+        wanted = checked(shapes.NewCampaignRelease, request.data)
+        if wanted["leave_out_unfinished"] and not standing.is_organiser:
             raise PermissionDenied("Only organisers leave unfinished documents out of a release.")
-        wanted = dict(body.validated_data)
         share, seed = wanted.pop("test_share", None), wanted.pop("seed")
         group_by = wanted.pop("group_by")
         release = release_gold(

@@ -11,7 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.access import Standing, campaign_for, managed_campaign
-from annotation.api_base import AnnotationRefusal, AnnotationView, user_of
+from annotation.api_base import AnnotationRefusal, AnnotationView, checked, user_of
 from annotation.assignments.api import HandedOver
 from annotation.errors import Refused
 from annotation.models import CampaignInvitation, Membership
@@ -21,9 +21,12 @@ from portal.accounts.invitations.selectors import LETTERS, InvitationRefused, ac
 from portal.accounts.invitations.services import make_link, resend_invitation, revoke_invitation
 from portal.accounts.invitations.views import read_addresses
 from portal.accounts.models import Invitation, User
+from portal.web.answers import answer
 
 from .people import (
     MAX_DAYS,
+    Person,
+    Reminded,
     campaign_invitations,
     campaign_people,
     invite_people,
@@ -32,7 +35,7 @@ from .people import (
     remind_waiting,
     remove_member,
 )
-from .waiting import WORDS, campaign_waiting
+from .waiting import WORDS, CampaignWaiting, PersonWaiting, Work, campaign_waiting
 
 
 class NewCampaignMember(serializers.Serializer[Any]):
@@ -40,11 +43,14 @@ class NewCampaignMember(serializers.Serializer[Any]):
     role = serializers.ChoiceField(choices=Membership.Role.choices)
 
 
-class CampaignMember(serializers.Serializer[Any]):
-    id = serializers.IntegerField(source="pk")
-    name = serializers.CharField()
-    email = serializers.EmailField()
-    role = serializers.ChoiceField(choices=Membership.Role.choices)
+CampaignMember = answer(
+    Person,
+    "CampaignMember",
+    leave_out=["pk", "removable"],
+    id=serializers.IntegerField(source="pk"),
+    email=serializers.EmailField(),
+    role=serializers.ChoiceField(choices=Membership.Role.choices),
+)
 
 
 class MemberRemoval(serializers.Serializer[Any]):
@@ -88,25 +94,20 @@ class CampaignInvitationRow(serializers.Serializer[Any]):
     invited_by = serializers.CharField()
 
 
-class WaitingWork(serializers.Serializer[Any]):
-    kind = serializers.CharField(help_text=f"One of {', '.join(WORDS)}.")
-    count = serializers.IntegerField()
-    since = serializers.DateTimeField(allow_null=True)
-
-
-class WaitingPerson(serializers.Serializer[Any]):
-    id = serializers.IntegerField(source="user.pk", help_text="What a reminder is addressed to.")
-    name = serializers.CharField()
-    roles = serializers.ListField(child=serializers.CharField())
-    work = WaitingWork(many=True)
-    since = serializers.DateTimeField(allow_null=True)
-    last_activity = serializers.DateField(allow_null=True)
-    reminded_at = serializers.DateTimeField(allow_null=True)
-
-
-class WaitingInCampaign(serializers.Serializer[Any]):
-    people = WaitingPerson(many=True, help_text="The longest wait first.")
-    nobodys = WaitingWork(many=True, help_text="Work for which nobody has the role.")
+WaitingWork = answer(Work, "WaitingWork", kind=f"One of {', '.join(WORDS)}.")
+WaitingPerson = answer(
+    PersonWaiting,
+    "WaitingPerson",
+    leave_out=["user"],
+    id=serializers.IntegerField(source="user.pk", help_text="What a reminder is addressed to."),
+    since=serializers.DateTimeField(allow_null=True),
+)
+WaitingInCampaign = answer(
+    CampaignWaiting,
+    "WaitingInCampaign",
+    people="The longest wait first.",
+    nobodys="Work for which nobody has the role.",
+)
 
 
 class RemindWaiting(serializers.Serializer[Any]):
@@ -115,11 +116,9 @@ class RemindWaiting(serializers.Serializer[Any]):
     )
 
 
-class RemindedPeople(serializers.Serializer[Any]):
-    sent = serializers.ListField(child=serializers.CharField(), help_text="Names.")
-    lately = serializers.ListField(
-        child=serializers.CharField(), help_text="Reminded within a day before; no letter now."
-    )
+RemindedPeople = answer(
+    Reminded, "RemindedPeople", sent="Names.", lately="Reminded within a day before; no email now."
+)
 
 
 class ReminderSent(serializers.Serializer[Any]):
@@ -147,11 +146,10 @@ class CampaignPeople(AnnotationView):
     )
     def post(self, request: Request, slug: str) -> Response:
         standing = managed_campaign(request.user, slug)
-        body = NewCampaignMember(data=request.data)
-        body.is_valid(raise_exception=True)
-        role = body.validated_data["role"]
+        body = checked(NewCampaignMember, request.data)
+        role = body["role"]
         _require_may_give(standing, role)
-        email = body.validated_data["email"].lower()
+        email = body["email"].lower()
         if email not in accounts_of([email]):
             raise ValidationError({"email": ["Nobody has an account with this address."]})
         invite_people(
@@ -178,11 +176,8 @@ class CampaignPerson(AnnotationView):
         standing = managed_campaign(request.user, slug)
         membership = get_object_or_404(standing.campaign.memberships.select_related("user"), pk=pk)
         _require_may_give(standing, membership.role)
-        query = MemberRemoval(data=request.query_params)
-        query.is_valid(raise_exception=True)
-        handed_over = remove_member(
-            membership=membership, actor=user_of(request), **query.validated_data
-        )
+        query = checked(MemberRemoval, request.query_params)
+        handed_over = remove_member(membership=membership, actor=user_of(request), **query)
         return Response({"handed_over": handed_over})
 
 
@@ -222,15 +217,11 @@ class CampaignInvitations(PeopleView):
     )
     def post(self, request: Request, slug: str) -> Response:
         standing = managed_campaign(request.user, slug)
-        body = NewInvitations(data=request.data)
-        body.is_valid(raise_exception=True)
-        if not standing.may_give(body.validated_data["role"]):
+        body = checked(NewInvitations, request.data)
+        if not standing.may_give(body["role"]):
             raise PermissionDenied("Only organisers choose who leads a campaign.")
         invited = invite_people(
-            **body.validated_data,
-            campaign=standing.campaign,
-            actor=user_of(request),
-            origin=origin_of(request),
+            **body, campaign=standing.campaign, actor=user_of(request), origin=origin_of(request)
         )
         return Response(InvitedPeople(invited).data, status=status.HTTP_201_CREATED)
 
@@ -308,7 +299,7 @@ class CampaignLeave(PeopleView):
         return Response({"handed_over": handed_over})
 
 
-class CampaignWaiting(PeopleView):
+class CampaignWaitingView(PeopleView):
     @extend_schema(
         summary="What is waiting for whom (leads, organisers)",
         description="Numbers of tasks, since when, the day of the last activity, the last "
@@ -330,11 +321,10 @@ class CampaignRemindAll(PeopleView):
     )
     def post(self, request: Request, slug: str) -> Response:
         standing = managed_campaign(request.user, slug)
-        body = RemindWaiting(data=request.data)
-        body.is_valid(raise_exception=True)
+        body = checked(RemindWaiting, request.data)
         reminded = remind_waiting(
             campaign=standing.campaign,
-            days=body.validated_data["days"],
+            days=body["days"],
             actor=user_of(request),
             origin=origin_of(request),
         )

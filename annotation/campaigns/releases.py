@@ -40,6 +40,8 @@ class LeftOut:
 
 @dataclass(frozen=True)
 class ReleaseState:
+    """What a release would hold, what keeps it back, and the releases there are."""
+
     gold: int
     facts: int
     unfinished: tuple[UnfinishedDocument, ...]
@@ -57,9 +59,7 @@ def gold_documents(campaign: Campaign) -> QuerySet[CampaignDocument]:
     order of their published names.
     """
     gold = CampaignDocument.objects.filter(
-        campaign=campaign,
-        stage=CampaignDocument.Stage.GOLD,
-        document__state=Document.State.ACTIVE,
+        campaign=campaign, stage=CampaignDocument.Stage.GOLD, document__state=Document.State.ACTIVE
     )
     return gold.exclude(pk__in=unreviewed_pages(campaign)).order_by("document__name")
 
@@ -76,9 +76,7 @@ def unfinished_documents(campaign: Campaign) -> tuple[UnfinishedDocument, ...]:
     missing = campaign.candidates()
     missing = missing.exclude(pk__in=rows.values("document"))
     held = CampaignDocument.objects.in_work().filter(
-        campaign=campaign,
-        stage=CampaignDocument.Stage.GOLD,
-        document__state=Document.State.HELD,
+        campaign=campaign, stage=CampaignDocument.Stage.GOLD, document__state=Document.State.HELD
     )
     found = [UnfinishedDocument(name, stage) for name, stage in begun]
     found += [

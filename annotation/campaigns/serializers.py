@@ -4,18 +4,20 @@ from typing import Any
 
 from rest_framework import serializers
 
-from annotation.api_base import DoubtShape
 from annotation.assignments.teams import MAX_OVERLAP
 from annotation.models import Assignment, Campaign, GuidelinesVersion
-from annotation.rules import doubtful_row
+from annotation.rules import DoubtfulFact
 from portal.accounts.models import display_name
 from portal.datasets.curation.draws import FILING
 from portal.datasets.models import Dataset, Release, Selection
 from portal.datasets.releases.forms import GROUPS, LARGEST_SEED
 from portal.datasets.releases.serializers import CitationSerializer
 from portal.datasets.releases.services import freeze_remarks, freeze_warnings
+from portal.web.answers import answer
 from portal.web.api import NamedField
 
+from .releases import LeftOut, ReleaseState
+from .selectors import AnnotatorProgress, FlaggedWork, Stages
 from .services import MAX_GUIDELINES, MAX_NOTE, MAX_REVIEW_PAGES, label_problems
 
 
@@ -68,14 +70,9 @@ class WorkflowSettingsState(WorkflowSettingsChange):
     )
 
 
-class CampaignStages(serializers.Serializer[Any]):
-    screening = serializers.IntegerField()
-    annotation = serializers.IntegerField()
-    validation = serializers.IntegerField()
-    adjudication = serializers.IntegerField()
-    gold = serializers.IntegerField()
-    excluded = serializers.IntegerField()
-    total = serializers.IntegerField(help_text="All but the excluded ones.")
+CampaignStages = answer(
+    Stages, "CampaignStages", total=serializers.IntegerField(help_text="All but the excluded ones.")
+)
 
 
 class CampaignRow(serializers.Serializer[Any]):
@@ -88,19 +85,10 @@ class CampaignRow(serializers.Serializer[Any]):
     stages = CampaignStages()
 
 
-class AnnotatorProgress(serializers.Serializer[Any]):
-    name = serializers.CharField()
-    to_do = serializers.IntegerField()
-    in_progress = serializers.IntegerField()
-    submitted = serializers.IntegerField()
-
-
-class FlaggedWork(serializers.Serializer[Any]):
-    document = serializers.CharField()
-    annotator = serializers.CharField()
-    flag = serializers.CharField()
-    reason = serializers.CharField()
-    state = serializers.ChoiceField(choices=Assignment.State.choices)
+AnnotatorProgressShape = answer(AnnotatorProgress, leave_out=["user"])
+FlaggedWorkShape = answer(
+    FlaggedWork, state=serializers.ChoiceField(choices=Assignment.State.choices)
+)
 
 
 class CampaignDetail(serializers.Serializer[Any]):
@@ -113,14 +101,14 @@ class CampaignDetail(serializers.Serializer[Any]):
     guidelines = serializers.CharField()
     roles = serializers.ListField(child=serializers.CharField())
     stages = CampaignStages()
-    annotators = AnnotatorProgress(many=True)
+    annotators = AnnotatorProgressShape(many=True)
     open_cases = serializers.IntegerField()
     new_documents = serializers.IntegerField()
     unassigned = serializers.IntegerField(help_text="In annotation, and nobody has them yet.")
     calibration = serializers.IntegerField(help_text="Documents that every annotator labels.")
     review_items = serializers.IntegerField(help_text="Facts that wait for a reviewer.")
     settings = WorkflowSettings()
-    flagged = FlaggedWork(many=True, help_text="For leads and organisers; else empty.")
+    flagged = FlaggedWorkShape(many=True, help_text="For leads and organisers; else empty.")
 
 
 class NewCampaign(WorkflowSettings):
@@ -189,37 +177,16 @@ class DocumentsShared(serializers.Serializer[Any]):
     documents = serializers.IntegerField(help_text="How many were shared out.")
 
 
-class UnfinishedDocument(serializers.Serializer[Any]):
-    name = serializers.CharField()
-    stage = serializers.CharField()
-
-
-class LeftOutDocument(serializers.Serializer[Any]):
-    name = serializers.CharField()
-    faults = serializers.ListField(child=serializers.CharField())
-    reason = serializers.CharField()
-
-
-class DoubtfulFactShape(DoubtShape):
-    document = serializers.CharField()
-
-    def to_representation(self, instance: Any) -> dict[str, Any]:
-        shown: dict[str, Any] = super().to_representation(doubtful_row(instance))
-        return shown
-
-
-class CampaignReleaseState(serializers.Serializer[Any]):
-    gold = serializers.IntegerField()
-    facts = serializers.IntegerField()
-    unfinished = UnfinishedDocument(many=True)
-    left_out = LeftOutDocument(many=True, help_text="Excluded by screening.")
-    review = serializers.CharField(
-        allow_null=True, help_text="Why the review keeps gold from being released."
-    )
-    next_version = serializers.CharField()
-    doubtful = DoubtfulFactShape(
-        many=True, help_text="Facts with a warning: accept them by their number, or correct them."
-    )
+LeftOutDocument = answer(LeftOut, "LeftOutDocument")
+DoubtfulFactShape = answer(DoubtfulFact, "DoubtfulFactShape")
+CampaignReleaseState = answer(
+    ReleaseState,
+    "CampaignReleaseState",
+    leave_out=["releases"],
+    left_out="Excluded by screening.",
+    review="Why the review keeps gold from being released.",
+    doubtful="Facts with a warning: accept them by their number, or correct them.",
+)
 
 
 class NewCampaignRelease(serializers.Serializer[Any]):

@@ -92,7 +92,7 @@ api_urlpatterns = [
     path("campaigns/<slug:slug>/leave/", people_api.CampaignLeave.as_view(), name="campaign-leave"),
     path(
         "campaigns/<slug:slug>/waiting/",
-        people_api.CampaignWaiting.as_view(),
+        people_api.CampaignWaitingView.as_view(),
         name="campaign-waiting",
     ),
     path(

@@ -195,9 +195,7 @@ class CampaignForm(SettingsFields):
 
 class GuidelinesForm(forms.Form):
     guidelines = forms.CharField(
-        widget=forms.Textarea(attrs={"rows": 24}),
-        max_length=MAX_GUIDELINES,
-        help_text="Markdown.",
+        widget=forms.Textarea(attrs={"rows": 24}), max_length=MAX_GUIDELINES, help_text="Markdown."
     )
     note = forms.CharField(
         required=False,

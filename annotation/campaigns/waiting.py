@@ -278,6 +278,8 @@ class PersonWaiting:
 
 @dataclass(frozen=True)
 class CampaignWaiting:
+    """What waits in a campaign, for whom."""
+
     people: tuple[PersonWaiting, ...]
     """The longest wait first; those with nothing to do last."""
     nobodys: tuple[Work, ...]

@@ -12,7 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.access import managed_campaign
-from annotation.api_base import AnnotationRefusal, AnnotationView, UploadTooLarge, user_of
+from annotation.api_base import AnnotationRefusal, AnnotationView, UploadTooLarge, checked, user_of
 from annotation.models import CampaignImport
 from portal.accounts.models import User
 from portal.files.uploads import upload_limit_message, was_too_large
@@ -74,9 +74,7 @@ class CampaignExport(AnnotationView):
     )
     def get(self, request: Request, slug: str) -> HttpResponseBase:
         standing = managed_campaign(request.user, slug)
-        query = CampaignExportQuery(data=request.query_params)
-        query.is_valid(raise_exception=True)
-        wanted = query.validated_data
+        wanted = checked(CampaignExportQuery, request.query_params)
         file = campaign_file(
             standing.campaign, wanted["form"], wanted["layer"], emails=wanted["emails"]
         )

@@ -357,11 +357,9 @@ def campaign_file(
             f"{campaign.slug}.{suffix}", media_type, campaign_archive(campaign, emails=emails)
         )
     documents = labelled_documents(campaign, layer)
-    content = {
-        Form.LABEL_STUDIO: _label_studio,
-        Form.TAGS: _tagged_pages,
-        Form.JSONL: _json_lines,
-    }[Form(form)](campaign, documents)
+    content = {Form.LABEL_STUDIO: _label_studio, Form.TAGS: _tagged_pages, Form.JSONL: _json_lines}[
+        Form(form)
+    ](campaign, documents)
     return CampaignFile(f"{campaign.slug}.{layer}.{suffix}", media_type, content)
 
 

@@ -13,7 +13,6 @@ from django.apps import apps
 from django.core.exceptions import ValidationError
 from django.core.files.base import File
 from django.db import IntegrityError, models, transaction
-from django.utils import timezone
 
 from annotation.errors import Refused
 from annotation.models import (
@@ -23,6 +22,7 @@ from annotation.models import (
     GuidelinesVersion,
     Membership,
 )
+from annotation.workbench.suggestions import end_upload
 from portal.accounts.models import User, display_name
 from portal.audit.models import record_event
 from portal.datasets.imports.opening import printable
@@ -215,10 +215,7 @@ class _Writing:
             ).delete()
 
     def _restore(
-        self,
-        kind: Kind,
-        model: type[models.Model],
-        rows: list[tuple[Line, models.Model | None]],
+        self, kind: Kind, model: type[models.Model], rows: list[tuple[Line, models.Model | None]]
     ) -> None:
         """Times that the database set are those of the archive again."""
         made = []
@@ -421,10 +418,7 @@ def read_import(
 
 @transaction.atomic
 def keep_import(
-    *,
-    campaign_import: CampaignImport,
-    content: Content,
-    people: dict[str, str] | None = None,
+    *, campaign_import: CampaignImport, content: Content, people: dict[str, str] | None = None
 ) -> CampaignImport:
     """Writes all of it and ends the import; `people` gives e-mail addresses for pseudonyms.
 
@@ -441,9 +435,10 @@ def _end_well(
     campaign_import: CampaignImport, kept: Kept, faults: Sequence[str], *, moved: int
 ) -> CampaignImport:
     told = [*kept.faults, *faults]
-    return _end(
+    return end_upload(
         campaign_import,
         CampaignImport.State.DONE,
+        verb="import_done",
         documents=kept.documents,
         spans=kept.spans,
         moved=moved,
@@ -455,22 +450,4 @@ def _end_well(
 @transaction.atomic
 def fail_import(*, campaign_import: CampaignImport, error: str) -> None:
     """Says why nothing was brought in."""
-    _end(campaign_import, CampaignImport.State.FAILED, error=error)
-
-
-def _end(
-    campaign_import: CampaignImport, state: CampaignImport.State, **fields: Any
-) -> CampaignImport:
-    """Ends an import that has not ended; the file is no longer needed and goes."""
-    stored = CampaignImport.objects.select_for_update().get(pk=campaign_import.pk)
-    if stored.is_finished:
-        return stored
-    storage, name = stored.upload.storage, stored.upload.name
-    stored.state, stored.finished_at, stored.upload = state, timezone.now(), ""
-    for field, value in fields.items():
-        setattr(stored, field, value)
-    stored.save()
-    record_event(verb=f"import_{state}", subject=stored, actor=None)
-    if name:
-        transaction.on_commit(lambda: storage.delete(name))
-    return stored
+    end_upload(campaign_import, CampaignImport.State.FAILED, verb="import_failed", error=error)

@@ -96,8 +96,7 @@ class ImportForm(forms.Form):
         annotator = self.fields["annotator"]
         assert isinstance(annotator, forms.ModelChoiceField)
         annotator.queryset = User.objects.filter(
-            memberships__campaign=standing.campaign,
-            memberships__role=Membership.Role.ANNOTATOR,
+            memberships__campaign=standing.campaign, memberships__role=Membership.Role.ANNOTATOR
         ).order_by("name", "pk")
 
 

@@ -1,19 +1,45 @@
 """Files brought into a campaign: labels to become work or gold, and what a model marked."""
 
+from typing import Any
+
 from django.conf import settings
 from django.db import models
 
 from .campaigns import Campaign, CampaignDocument
 
 
-class CampaignImport(models.Model):
-    """One file, and what became of it. A worker reads it; all of it is placed or none."""
+class Upload(models.Model):
+    """A file and what became of it: a worker reads it."""
 
     class State(models.TextChoices):
         QUEUED = "queued"
         RUNNING = "running"
         DONE = "done"
         FAILED = "failed"
+
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    source_name = models.CharField(max_length=300, help_text="The file's name.")
+    upload: Any  # a FileField of each kind, with a folder of its own
+    state = models.CharField(max_length=12, choices=State, default=State.QUEUED)
+    documents = models.PositiveIntegerField(default=0, help_text="Documents that were placed.")
+    fault_count = models.PositiveIntegerField(default=0)
+    error = models.TextField(blank=True, help_text="Why the whole file failed.")
+    created_at = models.DateTimeField(auto_now_add=True)
+    finished_at = models.DateTimeField(null=True)
+
+    class Meta:
+        abstract = True
+        ordering = ["-id"]
+
+    @property
+    def is_finished(self) -> bool:
+        return self.state in {self.State.DONE, self.State.FAILED}
+
+
+class CampaignImport(Upload):
+    """Labels brought into a campaign; all of the file is placed or none."""
 
     class Form(models.TextChoices):
         LABEL_STUDIO = "labelstudio", "Label Studio JSON"
@@ -26,10 +52,6 @@ class CampaignImport(models.Model):
         GOLD = "gold", "gold"
 
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="imports")
-    created_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
-    )
-    source_name = models.CharField(max_length=300, help_text="The file's name.")
     upload = models.FileField(upload_to="campaign-imports/%Y/%m/", max_length=200, blank=True)
     form = models.CharField(max_length=12, choices=Form)
     layer = models.CharField(max_length=12, choices=Layer, blank=True)
@@ -40,8 +62,6 @@ class CampaignImport(models.Model):
         related_name="+",
         help_text="Whose work the labels become.",
     )
-    state = models.CharField(max_length=12, choices=State, default=State.QUEUED)
-    documents = models.PositiveIntegerField(default=0, help_text="Documents that were placed.")
     spans = models.PositiveIntegerField(default=0, help_text="Spans in those documents.")
     moved = models.PositiveIntegerField(
         default=0, help_text="Spans found elsewhere than their offsets said."
@@ -49,59 +69,25 @@ class CampaignImport(models.Model):
     faults = models.JSONField(
         default=list, help_text="A sentence for whatever was not placed, the first thousand."
     )
-    fault_count = models.PositiveIntegerField(default=0)
-    error = models.TextField(blank=True, help_text="Why the whole file failed.")
-    created_at = models.DateTimeField(auto_now_add=True)
-    finished_at = models.DateTimeField(null=True)
-
-    class Meta:
-        ordering = ["-id"]
 
     def __str__(self) -> str:
         return f"import {self.pk} from {self.source_name}"
 
-    @property
-    def is_finished(self) -> bool:
-        return self.state in {self.State.DONE, self.State.FAILED}
 
-
-class SuggestionUpload(models.Model):
+class SuggestionUpload(Upload):
     """A file with a model's marks, and what became of it."""
-
-    class State(models.TextChoices):
-        QUEUED = "queued"
-        RUNNING = "running"
-        DONE = "done"
-        FAILED = "failed"
 
     campaign = models.ForeignKey(
         Campaign, on_delete=models.CASCADE, related_name="suggestion_uploads"
     )
-    created_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
-    )
-    source_name = models.CharField(max_length=300, help_text="The file's name.")
     upload = models.FileField(upload_to="suggestions/%Y/%m/", max_length=200, blank=True)
-    state = models.CharField(max_length=12, choices=State, default=State.QUEUED)
-    documents = models.PositiveIntegerField(default=0, help_text="Documents that were placed.")
     spans = models.PositiveIntegerField(default=0, help_text="Suggestions in those documents.")
     faults = models.JSONField(
         default=list, help_text="A sentence for each document not placed, the first thousand."
     )
-    fault_count = models.PositiveIntegerField(default=0)
-    error = models.TextField(blank=True, help_text="Why the whole file failed.")
-    created_at = models.DateTimeField(auto_now_add=True)
-    finished_at = models.DateTimeField(null=True)
-
-    class Meta:
-        ordering = ["-id"]
 
     def __str__(self) -> str:
         return f"suggestions {self.pk} from {self.source_name}"
-
-    @property
-    def is_finished(self) -> bool:
-        return self.state in {self.State.DONE, self.State.FAILED}
 
 
 class ModelSuggestions(models.Model):

@@ -11,12 +11,32 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.access import Standing, led_campaign, managed_campaign, qualified_campaign
-from annotation.api_base import AnnotationRefusal, AnnotationView, user_of
+from annotation.api_base import AnnotationRefusal, AnnotationView, checked, user_of
 from annotation.models import Assignment, Membership
+from annotation.spans import Tally
 from portal.accounts.models import User
+from portal.web.answers import answer
 
-from .quality import PERIODS, WEEK, Finding, Side, campaign_quality, page_findings
-from .selectors import campaign_qualification, find_source, own_round, source_rows
+from .quality import (
+    PERIODS,
+    WEEK,
+    AnnotatorQuality,
+    CampaignQuality,
+    Finding,
+    PageFindings,
+    Part,
+    Side,
+    campaign_quality,
+    page_findings,
+)
+from .selectors import (
+    RoundPage,
+    SourceRow,
+    campaign_qualification,
+    find_source,
+    own_round,
+    source_rows,
+)
 from .services import (
     MAX_PAGES,
     MAX_REASON,
@@ -26,18 +46,17 @@ from .services import (
     qualify_by_decision,
 )
 
-
-class KnownSpan(serializers.Serializer[Any]):
-    label = serializers.CharField()  # type: ignore[assignment]
-    start = serializers.IntegerField()
-    end = serializers.IntegerField()
-    quote = serializers.CharField()
-
-
-class QualificationFinding(serializers.Serializer[Any]):
-    outcome = serializers.CharField(help_text="right, label, boundary, missed or extra.")
-    gold = KnownSpan(many=True)
-    marked = KnownSpan(many=True)
+KnownSpan = answer(
+    Side,
+    "KnownSpan",
+    leave_out=["css", "context"],
+    quote=serializers.CharField(source="context.quote"),
+)
+QualificationFinding = answer(
+    Finding,
+    "QualificationFinding",
+    outcome=serializers.CharField(help_text="right, label, boundary, missed or extra."),
+)
 
 
 class QualificationTry(serializers.Serializer[Any]):
@@ -84,18 +103,15 @@ class AnnotatorQualification(QualificationRound):
     pages = QualificationPage(many=True)
 
 
-class KnownPage(serializers.Serializer[Any]):
-    document = serializers.CharField(source="name")
-    facts = serializers.IntegerField()
-    source = serializers.CharField()  # type: ignore[assignment]
-
-
-class GoldSource(serializers.Serializer[Any]):
-    source = serializers.CharField(  # type: ignore[assignment]
-        source="key", help_text="`release:ID` or `campaign:SLUG`."
-    )
-    title = serializers.CharField()
-    pages = serializers.IntegerField()
+KnownPage = answer(
+    RoundPage, "KnownPage", leave_out=["name"], document=serializers.CharField(source="name")
+)
+GoldSource = answer(
+    SourceRow,
+    "GoldSource",
+    leave_out=["key"],
+    source=serializers.CharField(source="key", help_text="`release:ID` or `campaign:SLUG`."),
+)
 
 
 class CampaignQualification(serializers.Serializer[Any]):
@@ -144,45 +160,32 @@ class Qualified(serializers.Serializer[Any]):
     qualified_at = serializers.DateTimeField()
 
 
-class GoldTally(serializers.Serializer[Any]):
-    expected = serializers.IntegerField(help_text="Facts of the gold.")
-    marked = serializers.IntegerField()
-    matched = serializers.IntegerField()
-    precision = serializers.FloatField(allow_null=True)
-    recall = serializers.FloatField(allow_null=True)
-    f1 = serializers.FloatField(allow_null=True)
-    missed = serializers.IntegerField()
-    extra = serializers.IntegerField()
-    boundary = serializers.IntegerField()
-    label = serializers.IntegerField()  # type: ignore[assignment]
-
-
-class QualityPart(serializers.Serializer[Any]):
-    name = serializers.CharField()
-    pages = serializers.IntegerField()
-    tally = GoldTally()
-
-
-class AnnotatorQualityRow(serializers.Serializer[Any]):
-    annotator = serializers.CharField(source="name")
-    submitted = serializers.IntegerField(help_text="Pages submitted.")
-    gold_pages = serializers.IntegerField(help_text="Pages that the figures stand on.")
-    tally = GoldTally()
-    labels = QualityPart(many=True)
-    periods = QualityPart(many=True)
-    minutes = serializers.FloatField(
-        allow_null=True, help_text="Median of active minutes, of pages all submitted."
-    )
-    timed = serializers.IntegerField(help_text="Pages whose time was measured.")
-    flagged = serializers.IntegerField()
-    skipped = serializers.IntegerField()
-
-
-class AnnotatorQuality(serializers.Serializer[Any]):
-    every = serializers.CharField()
-    pages = serializers.IntegerField(help_text="Gold pages that two or more people labelled.")
-    single = serializers.IntegerField(help_text="Gold pages that one person labelled: left out.")
-    annotators = AnnotatorQualityRow(many=True)
+GoldTally = answer(
+    Tally,
+    "GoldTally",
+    expected="Facts of the gold.",
+    precision=serializers.FloatField(allow_null=True),
+    recall=serializers.FloatField(allow_null=True),
+    f1=serializers.FloatField(allow_null=True),
+)
+QualityPart = answer(Part, "QualityPart")
+AnnotatorQualityRow = answer(
+    AnnotatorQuality,
+    "AnnotatorQualityRow",
+    leave_out=["user", "name", "line"],
+    annotator=serializers.CharField(source="name"),
+    submitted="Pages submitted.",
+    gold_pages="Pages that the figures stand on.",
+    minutes="Median of active minutes, of pages all submitted.",
+    timed="Pages whose time was measured.",
+)
+QualityAnswer = answer(
+    CampaignQuality,
+    "AnnotatorQuality",
+    leave_out=["labels", "lowest"],
+    pages="Gold pages that two or more people labelled.",
+    single="Gold pages that one person labelled: left out.",
+)
 
 
 class CampaignQualificationView(AnnotationView):
@@ -195,12 +198,12 @@ class CampaignQualificationView(AnnotationView):
     )
     def get(self, request: Request, slug: str) -> Response:
         standing = qualified_campaign(request.user, slug)
-        answer = {
+        body = {
             "threshold": standing.campaign.qualification_f1,
             "own": _own(standing, user_of(request)),
             **_managed(standing, user_of(request)),
         }
-        return Response(answer)
+        return Response(body)
 
     @extend_schema(
         summary="Add pages with known gold to the round (leads, organisers)",
@@ -212,9 +215,7 @@ class CampaignQualificationView(AnnotationView):
     )
     def post(self, request: Request, slug: str) -> Response:
         standing = managed_campaign(request.user, slug)
-        body = NewQualification(data=request.data)
-        body.is_valid(raise_exception=True)
-        wanted = body.validated_data
+        wanted = checked(NewQualification, request.data)
         source = find_source(request.user, standing.campaign, wanted.pop("source"))
         if source is None:
             raise ValidationError({"source": ["is none of the sources you may use here"]})
@@ -233,33 +234,15 @@ def _own(standing: Standing, user: User) -> dict[str, Any] | None:
     body["pages"] = [
         {
             **QualificationPage(page).data,
-            "findings": [
-                _finding(each)
-                for item in [found.get(page.name)]
-                if item
-                for each in (*item.errors, *item.right)
-            ],
+            "findings": QualificationFinding(_findings(found.get(page.name)), many=True).data,
         }
         for page in own.pages
     ]
     return body
 
 
-def _finding(each: Finding) -> dict[str, Any]:
-    return {
-        "outcome": each.outcome,
-        "gold": [_side(side) for side in each.gold],
-        "marked": [_side(side) for side in each.marked],
-    }
-
-
-def _side(side: Side) -> dict[str, Any]:
-    return {
-        "label": side.label,
-        "start": side.start,
-        "end": side.end,
-        "quote": side.context.quote,
-    }
+def _findings(page: PageFindings | None) -> tuple[Finding, ...]:
+    return (*page.errors, *page.right) if page else ()
 
 
 def _managed(standing: Standing, user: User) -> dict[str, Any]:
@@ -300,12 +283,11 @@ class QualificationDecision(AnnotationView):
     )
     def post(self, request: Request, slug: str, pk: int) -> Response:
         standing = managed_campaign(request.user, slug)
-        body = QualifyingDecision(data=request.data)
-        body.is_valid(raise_exception=True)
+        body = checked(QualifyingDecision, request.data)
         member = qualify_by_decision(
             campaign=standing.campaign,
             user=_annotator(standing, pk),
-            reason=body.validated_data["reason"],
+            reason=body["reason"],
             actor=user_of(request),
         )
         return Response(Qualified(member).data)
@@ -331,11 +313,11 @@ class CampaignAnnotatorQuality(AnnotationView):
                 description="A week, or so many gold pages.",
             )
         ],
-        responses=AnnotatorQuality,
+        responses=QualityAnswer,
     )
     def get(self, request: Request, slug: str) -> Response:
         standing = led_campaign(request.user, slug)
         every = request.query_params.get("every", WEEK)
         if every not in PERIODS:
             raise ValidationError({"every": [f"must be one of {', '.join(PERIODS)}"]})
-        return Response(AnnotatorQuality(campaign_quality(standing.campaign, every)).data)
+        return Response(QualityAnswer(campaign_quality(standing.campaign, every)).data)

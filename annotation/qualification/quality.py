@@ -101,12 +101,7 @@ def _line(points: Sequence[tuple[str, float]], lowest: float) -> Sparkline:
 
 WEEK = "week"
 # What a point of the lines stands for, by its name in addresses.
-PERIODS = {
-    WEEK: "week",
-    "5": "5 gold pages",
-    "10": "10 gold pages",
-    "25": "25 gold pages",
-}
+PERIODS = {WEEK: "week", "5": "5 gold pages", "10": "10 gold pages", "25": "25 gold pages"}
 
 
 @dataclass(frozen=True)

@@ -118,9 +118,7 @@ def _chosen(
 def _keep(campaign: Campaign, gold: dict[int, list[Span]], source: str) -> None:
     rows = CampaignDocument.objects.bulk_create(
         CampaignDocument(
-            campaign=campaign,
-            document_id=document,
-            purpose=CampaignDocument.Purpose.QUALIFICATION,
+            campaign=campaign, document_id=document, purpose=CampaignDocument.Purpose.QUALIFICATION
         )
         for document in gold
     )

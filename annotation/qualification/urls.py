@@ -16,11 +16,7 @@ urlpatterns = [
         views.qualify,
         name="qualification-qualify",
     ),
-    path(
-        "campaigns/<slug:slug>/quality/",
-        views.annotator_quality,
-        name="annotator-quality",
-    ),
+    path("campaigns/<slug:slug>/quality/", views.annotator_quality, name="annotator-quality"),
     path(
         "campaigns/<slug:slug>/quality/csv/",
         views.annotator_quality_csv,

@@ -18,30 +18,45 @@ from annotation.access import (
     reviewed_campaign,
     round_for,
 )
-from annotation.api_base import AnnotationInvalid, AnnotationRefusal, AnnotationView, user_of
+from annotation.api_base import (
+    AnnotationInvalid,
+    AnnotationRefusal,
+    AnnotationView,
+    checked,
+    user_of,
+)
 from annotation.models import Campaign, ReviewItem, ReviewRound
 from annotation.spans import MAX_VALUE
+from portal.web.answers import answer
 
-from .selectors import counted_rounds, item_view, next_pending, review_of, round_items, round_row
+from .selectors import (
+    Review,
+    Verdicts,
+    counted_rounds,
+    item_view,
+    next_pending,
+    review_of,
+    round_items,
+    round_row,
+)
 from .services import MAX_REASON, MAX_SEED, decide_item, open_round_now
 
 # `pending` is none that a reviewer gives.
 GIVEN_VERDICTS = [row for row in ReviewItem.Verdict.choices if row[0] != ReviewItem.Verdict.PENDING]
 
 
-class VerdictCounts(serializers.Serializer[Any]):
-    accepted = serializers.IntegerField()
-    corrected = serializers.IntegerField()
-    sent_back = serializers.IntegerField()
-    pending = serializers.IntegerField()
-    decided = serializers.IntegerField()
-    total = serializers.IntegerField(help_text="Facts that were drawn.")
-    acceptance = serializers.FloatField(
+VerdictCounts = answer(
+    Verdicts,
+    "VerdictCounts",
+    decided=serializers.IntegerField(),
+    total=serializers.IntegerField(help_text="Facts that were drawn."),
+    acceptance=serializers.FloatField(
         allow_null=True, help_text="Accepted / decided; null before the first verdict."
-    )
-    interval = serializers.ListField(
+    ),
+    interval=serializers.ListField(
         child=serializers.FloatField(), allow_null=True, help_text="95 %, by Wilson: [low, high]."
-    )
+    ),
+)
 
 
 class ReviewRoundShape(serializers.Serializer[Any]):
@@ -57,12 +72,14 @@ class ReviewRoundShape(serializers.Serializer[Any]):
     verdicts = VerdictCounts()
 
 
-class ReviewShape(serializers.Serializer[Any]):
-    every = serializers.IntegerField(help_text="A round is due after so many pages; 0 for none.")
-    share = serializers.FloatField()
-    waiting = serializers.IntegerField(help_text="Gold pages that are in no round yet.")
-    blocks = serializers.CharField(allow_null=True, help_text="Why a release has to wait.")
-    rounds = ReviewRoundShape(many=True, help_text="Newest first.")
+ReviewShape = answer(
+    Review,
+    "ReviewShape",
+    every="A round is due after so many pages; 0 for none.",
+    waiting="Gold pages that are in no round yet.",
+    blocks="Why a release has to wait.",
+    rounds=ReviewRoundShape(many=True, help_text="Newest first."),
+)
 
 
 class NewReviewRound(serializers.Serializer[Any]):
@@ -166,10 +183,9 @@ class CampaignReview(AnnotationView):
     def post(self, request: Request, slug: str) -> Response:
         standing = reviewed_campaign(request.user, slug)
         check_may_open(standing)
-        body = NewReviewRound(data=request.data)
-        body.is_valid(raise_exception=True)
+        body = checked(NewReviewRound, request.data)
         found = open_round_now(
-            campaign=standing.campaign, actor=user_of(request), seed=body.validated_data["seed"]
+            campaign=standing.campaign, actor=user_of(request), seed=body["seed"]
         )
         return Response(_round(standing.campaign, found), status=status.HTTP_201_CREATED)
 
@@ -230,13 +246,12 @@ class ReviewItemDecide(AnnotationView):
     def post(self, request: Request, slug: str, number: int, position: int) -> Response:
         standing, item = item_for(request.user, slug, number, position)
         check_may_decide(standing)
-        body = ReviewVerdict(data=request.data)
-        body.is_valid(raise_exception=True)
+        body = checked(ReviewVerdict, request.data)
         decided = decide_item(
             item=item,
-            verdict=body.validated_data["verdict"],
-            correction=body.validated_data.get("correction"),
-            reason=body.validated_data["reason"],
+            verdict=body["verdict"],
+            correction=body.get("correction"),
+            reason=body["reason"],
             actor=user_of(request),
         )
         state = ReviewRound.objects.values_list("state", flat=True).get(pk=item.round_id)

@@ -353,8 +353,7 @@ def _check(
     )
     if campaign_document.stage not in {stage.GOLD, stage.ADJUDICATION} or open_cases.exists():
         raise Refused(
-            "This fact is in work again. It can be reviewed when the page is gold.",
-            code="in_work",
+            "This fact is in work again. It can be reviewed when the page is gold.", code="in_work"
         )
 
 
@@ -366,7 +365,7 @@ def _record(item: ReviewItem, campaign: Campaign, verdict: str, reason: str, act
     item.decided_at = timezone.now()
     item.save(
         update_fields=[
-            *("verdict", "reason", "correction", "guidelines_version", "reviewer", "decided_at"),
+            *("verdict", "reason", "correction", "guidelines_version", "reviewer", "decided_at")
         ]
     )
     record_event(

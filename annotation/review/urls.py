@@ -9,9 +9,7 @@ urlpatterns = [
     path("campaigns/<slug:slug>/review/open/", views.open_now, name="review-open"),
     path("campaigns/<slug:slug>/review/<int:number>/", views.round_, name="review-round"),
     path(
-        "campaigns/<slug:slug>/review/<int:number>/<int:position>/",
-        views.item,
-        name="review-item",
+        "campaigns/<slug:slug>/review/<int:number>/<int:position>/", views.item, name="review-item"
     ),
     path(
         "campaigns/<slug:slug>/review/<int:number>/<int:position>/html/",

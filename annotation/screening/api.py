@@ -10,17 +10,18 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.access import campaign_for
-from annotation.api_base import AnnotationRefusal, AnnotationView, WorkflowReason, user_of
+from annotation.api_base import AnnotationRefusal, AnnotationView, WorkflowReason, checked, user_of
 from annotation.errors import MAX_WORKFLOW_REASON
 from annotation.models import CampaignDocument, Screening
 from portal.accounts.models import display_name
 from portal.datasets.models import DocumentContent
+from portal.web.answers import answer
 
 from .services import (
+    ScreeningQueue,
     bring_back_document,
-    exclude_document,
+    judge_document,
     next_to_screen,
-    screen_document,
     screening_page,
     screening_queue,
     screening_rows,
@@ -48,11 +49,7 @@ class ScreeningRow(serializers.Serializer[Any]):
     verdict = ScreeningVerdict(allow_null=True)
 
 
-class ScreeningProgress(serializers.Serializer[Any]):
-    waiting = serializers.IntegerField()
-    passed = serializers.IntegerField()
-    excluded = serializers.IntegerField()
-    total = serializers.IntegerField()
+ScreeningProgress = answer(ScreeningQueue, "ScreeningProgress", total=serializers.IntegerField())
 
 
 class ScreeningList(serializers.Serializer[Any]):
@@ -111,18 +108,15 @@ class CampaignScreening(AnnotationView):
     )
     def get(self, request: Request, slug: str) -> Response:
         standing = campaign_for(request.user, slug)
-        query = ScreeningQuery(data=request.query_params)
-        query.is_valid(raise_exception=True)
-        rows = with_verdicts(list(screening_rows(standing.campaign, query.validated_data["state"])))
+        query = checked(ScreeningQuery, request.query_params)
+        rows = with_verdicts(list(screening_rows(standing.campaign, query["state"])))
         body = {"progress": screening_queue(standing.campaign), "pages": rows}
         return Response(ScreeningList(body).data)
 
 
 class ScreeningPageView(AnnotationView):
     @extend_schema(
-        summary="A page to screen, without labels",
-        tags=["campaigns"],
-        responses=ScreeningPage,
+        summary="A page to screen, without labels", tags=["campaigns"], responses=ScreeningPage
     )
     def get(self, request: Request, slug: str, name: str) -> Response:
         _, row = screening_page(request.user, slug, name)
@@ -145,22 +139,12 @@ class ScreeningPageView(AnnotationView):
     )
     def post(self, request: Request, slug: str, name: str) -> Response:
         standing, row = screening_page(request.user, slug, name)
-        body = NewScreening(data=request.data)
-        body.is_valid(raise_exception=True)
-        wanted = body.validated_data
-        if (
-            wanted["verdict"] == Screening.Verdict.FAULTY
-            and row.stage == Stage.ANNOTATION
-            and standing.may_manage
-        ):
-            done = exclude_document(
-                campaign_document=row,
-                faults=wanted["faults"],
-                reason=wanted["reason"],
-                actor=user_of(request),
-            )
-        else:
-            done = screen_document(campaign_document=row, actor=user_of(request), **wanted)
+        done = judge_document(
+            campaign_document=row,
+            may_manage=standing.may_manage,
+            actor=user_of(request),
+            **checked(NewScreening, request.data),
+        )
         return Response(_given(row, done.stage))
 
 
@@ -175,11 +159,8 @@ class ScreeningBack(AnnotationView):
         standing, row = screening_page(request.user, slug, name)
         if not standing.may_manage:
             raise PermissionDenied("Leads and organisers bring a page back.")
-        body = WorkflowReason(data=request.data)
-        body.is_valid(raise_exception=True)
-        done = bring_back_document(
-            campaign_document=row, actor=user_of(request), **body.validated_data
-        )
+        body = checked(WorkflowReason, request.data)
+        done = bring_back_document(campaign_document=row, actor=user_of(request), **body)
         return Response(_given(row, done.stage))
 
 

@@ -188,6 +188,29 @@ def screen_document(
     return _record(document, campaign, verdict, faults, reason, stage, actor)
 
 
+def judge_document(
+    *,
+    campaign_document: CampaignDocument,
+    verdict: str,
+    faults: Sequence[str],
+    reason: str,
+    actor: User,
+    may_manage: bool,
+) -> Screened:
+    """As `screen_document`; those who manage also exclude a page that is being labelled."""
+    if may_manage and verdict == Verdict.FAULTY and campaign_document.stage == Stage.ANNOTATION:
+        return exclude_document(
+            campaign_document=campaign_document, faults=faults, reason=reason, actor=actor
+        )
+    return screen_document(
+        campaign_document=campaign_document,
+        verdict=verdict,
+        faults=faults,
+        reason=reason,
+        actor=actor,
+    )
+
+
 @transaction.atomic
 def exclude_document(
     *, campaign_document: CampaignDocument, faults: Sequence[str], reason: str, actor: User

@@ -9,9 +9,7 @@ urlpatterns = [
     path("campaigns/<slug:slug>/screening/<str:name>/", views.page, name="screening-page"),
     path("campaigns/<slug:slug>/screening/<str:name>/undo/", views.undo, name="screening-undo"),
     path(
-        "campaigns/<slug:slug>/screening/<str:name>/html/",
-        views.page_html,
-        name="screening-html",
+        "campaigns/<slug:slug>/screening/<str:name>/html/", views.page_html, name="screening-html"
     ),
     path(
         "campaigns/<slug:slug>/screening/<str:name>/images/<int:number>/",

@@ -18,10 +18,9 @@ from portal.datasets.responses import image_response, sandboxed_html_response
 
 from .services import (
     bring_back_document,
-    exclude_document,
+    judge_document,
     last_screened_by,
     next_to_screen,
-    screen_document,
     screening_page,
     screening_queue,
     screening_rows,
@@ -124,20 +123,20 @@ def _screen(
     request: UserRequest, standing: Standing, document: CampaignDocument, form: ScreeningForm
 ) -> HttpResponse | None:
     """The way on after a verdict; None, with the form's errors, when it was refused."""
-    verdict = form.cleaned_data["verdict"]
-    given: dict[str, Any] = {
-        "campaign_document": document,
-        "reason": form.cleaned_data["reason"],
-        "actor": request.user,
-    }
-    faulty = verdict == Screening.Verdict.FAULTY
+    given = dict(form.cleaned_data)
+    faulty = given["verdict"] == Screening.Verdict.FAULTY
     try:
         if not faulty and document.stage == Stage.EXCLUDED and standing.may_manage:
-            bring_back_document(**given)
-        elif faulty and document.stage == Stage.ANNOTATION and standing.may_manage:
-            exclude_document(**given, faults=form.cleaned_data["faults"])
+            bring_back_document(
+                campaign_document=document, reason=given["reason"], actor=request.user
+            )
         else:
-            screen_document(**given, verdict=verdict, faults=form.cleaned_data["faults"])
+            judge_document(
+                campaign_document=document,
+                may_manage=standing.may_manage,
+                actor=request.user,
+                **given,
+            )
     except Refused as refusal:
         form.add_error(refusal.code if refusal.code in form.fields else None, refusal.message)
         return None

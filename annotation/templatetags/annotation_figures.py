@@ -12,13 +12,7 @@ from annotation.screening import services as screening
 register = template.Library()
 
 # J. R. Landis and G. G. Koch, Biometrics 33(1), 1977: the end of each band of κ, and its name.
-_BANDS = (
-    (0.0, "poor"),
-    (0.2, "slight"),
-    (0.4, "fair"),
-    (0.6, "moderate"),
-    (0.8, "substantial"),
-)
+_BANDS = ((0.0, "poor"), (0.2, "slight"), (0.4, "fair"), (0.6, "moderate"), (0.8, "substantial"))
 _BEST = "almost perfect"
 _SHADES = 5
 

@@ -34,8 +34,19 @@ from annotation.rules import warning_rows, warnings_of
 from annotation.spans import Draft, recorded_span
 from portal.accounts.models import display_name
 from portal.datasets.models import DocumentContent
+from portal.web.answers import answer
 
-from .selectors import OUTCOMES, is_gold, my_assignments, own_gold, spans_at, url_after, work_data
+from .selectors import (
+    OutcomeCount,
+    OwnFact,
+    OwnGold,
+    is_gold,
+    my_assignments,
+    own_gold,
+    spans_at,
+    url_after,
+    work_data,
+)
 from .services import (
     MAX_ACTIVE_SECONDS,
     MAX_REASON,
@@ -71,7 +82,7 @@ class AssignmentRow(serializers.ModelSerializer[Assignment]):
     class Meta:
         model = Assignment
         fields = [
-            *("id", "campaign", "document", "state", "revision", "flag", "submitted_at", "url"),
+            *("id", "campaign", "document", "state", "revision", "flag", "submitted_at", "url")
         ]
         read_only_fields = fields
 
@@ -190,26 +201,15 @@ class AssignmentSubmitted(AssignmentState):
     next = serializers.CharField(allow_null=True)
 
 
-class OwnGoldFact(serializers.Serializer[Any]):
-    outcome = serializers.ChoiceField(choices=list(OUTCOMES))
-    start = serializers.IntegerField()
-    end = serializers.IntegerField()
-    own = ReviewedFact(many=True, help_text="My marks there.")
-    gold = ReviewedFact(many=True)
-    value_differs = serializers.BooleanField(help_text="Right, but read as another value.")
-    reasons = serializers.ListField(child=serializers.CharField())
-
-
-class OwnGoldCounts(serializers.Serializer[Any]):
-    outcome = serializers.ChoiceField(choices=list(OUTCOMES))
-    count = serializers.IntegerField()
-
-
-class OwnGoldShape(serializers.Serializer[Any]):
-    document = serializers.CharField()
-    counts = OwnGoldCounts(many=True)
-    values_differ = serializers.IntegerField()
-    facts = OwnGoldFact(many=True, help_text="In text order.")
+OwnGoldFact = answer(
+    OwnFact,
+    "OwnGoldFact",
+    own=ReviewedFact(many=True, help_text="My marks there."),
+    gold=ReviewedFact(many=True),
+    value_differs="Right, but read as another value.",
+)
+OwnGoldCounts = answer(OutcomeCount, "OwnGoldCounts")
+OwnGoldShape = answer(OwnGold, "OwnGoldShape", facts="In text order.")
 
 
 def save_answer(assignment: Assignment, saved: Saved) -> dict[str, Any]:
@@ -293,11 +293,7 @@ class AssignmentContent(AnnotationView):
         document = own_assignment(request.user, pk).campaign_document.document
         content = DocumentContent.objects.get(pk=document.pk)
         return Response(
-            {
-                "html": content.html,
-                "text": content.text,
-                "text_sha256": document.text_sha256,
-            }
+            {"html": content.html, "text": content.text, "text_sha256": document.text_sha256}
         )
 
 
@@ -308,11 +304,7 @@ class AssignmentSpans(AnnotationView):
         "answered as the first time.",
         tags=["annotation"],
         request=SpansSave,
-        responses={
-            200: SpansSaved,
-            409: AnnotationConflict,
-            422: AnnotationInvalid,
-        },
+        responses={200: SpansSaved, 409: AnnotationConflict, 422: AnnotationInvalid},
     )
     def put(self, request: Request, pk: int) -> Response:
         assignment = own_text(request.user, pk)
@@ -336,11 +328,7 @@ class AssignmentSubmit(AnnotationView):
         "if there is one.",
         tags=["annotation"],
         request=AssignmentSubmission,
-        responses={
-            200: AssignmentSubmitted,
-            409: AnnotationConflict,
-            422: AnnotationInvalid,
-        },
+        responses={200: AssignmentSubmitted, 409: AnnotationConflict, 422: AnnotationInvalid},
     )
     def post(self, request: Request, pk: int) -> Response:
         assignment = own_assignment(request.user, pk)
@@ -409,11 +397,7 @@ class RevisionRestoreView(AnnotationView):
         description="Like a save: nothing of the history is lost. The answer holds all spans.",
         tags=["annotation"],
         request=RevisionRestore,
-        responses={
-            200: SpansReplaced,
-            409: AnnotationConflict,
-            422: AnnotationInvalid,
-        },
+        responses={200: SpansReplaced, 409: AnnotationConflict, 422: AnnotationInvalid},
     )
     def post(self, request: Request, pk: int, number: int) -> Response:
         assignment = own_text(request.user, pk)
@@ -443,11 +427,4 @@ class AssignmentGold(AnnotationView):
         assignment = own_assignment(request.user, pk)
         if not is_gold(assignment):
             raise Refused("This page is not gold yet.", code="not_gold")
-        found = own_gold(assignment)
-        answer = {
-            "document": assignment.campaign_document.document.name,
-            "counts": found.counts,
-            "values_differ": found.values_differ,
-            "facts": found.facts,
-        }
-        return Response(OwnGoldShape(answer).data)
+        return Response(OwnGoldShape(own_gold(assignment)).data)

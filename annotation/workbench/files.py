@@ -4,7 +4,6 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from annotation.errors import InvalidSpans
@@ -13,6 +12,7 @@ from annotation.spans import Draft
 from portal.accounts.models import User
 from portal.datasets.models import DocumentContent
 from portal.datasets.releases.gold import text_difference
+from portal.datasets.responses import TextFile
 from portal.facts import (
     Canonical,
     FactSpan,
@@ -40,14 +40,7 @@ FORMS = {
 }
 
 
-@dataclass(frozen=True)
-class DocumentFile:
-    name: str
-    media_type: str
-    content: bytes
-
-
-def document_file(assignment: Assignment, form: str) -> DocumentFile:
+def document_file(assignment: Assignment, form: str) -> TextFile:
     """The document with its saved spans in one of FORMS.
 
     Inline tags hold places and labels; the other two hold everything but comments and history.
@@ -64,7 +57,7 @@ def document_file(assignment: Assignment, form: str) -> DocumentFile:
         spans = [TextSpan(draft.start, draft.end, draft.label) for draft in drafts]
         text = write_tags(content.html, spans)
     suffix, media_type = FORMS[form]
-    return DocumentFile(f"{document.name}.{suffix}", media_type, text.encode())
+    return TextFile(f"{document.name}.{suffix}", media_type, text)
 
 
 def _facts(drafts: Sequence[Draft]) -> list[FactSpan]:

@@ -8,7 +8,6 @@ from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404
 from django.utils.cache import get_conditional_response, patch_cache_control
-from django.utils.http import content_disposition_header
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
 from rest_framework.generics import GenericAPIView
@@ -23,6 +22,7 @@ from annotation.api_base import (
     AnnotationView,
     SpanRemark,
     UploadTooLarge,
+    checked,
     field,
     user_of,
 )
@@ -37,6 +37,7 @@ from annotation.models import (
 from annotation.rules import page_facts
 from portal.accounts.models import display_name
 from portal.datasets.documents.selectors import document_boxes
+from portal.datasets.responses import file_response
 from portal.files.uploads import upload_limit_message, was_too_large
 from portal.web.api import PlainMultiPartParser, file_answers
 
@@ -203,11 +204,7 @@ class CommentList(AnnotationView):
         summary="Comment on a span, or on the page",
         tags=["annotation"],
         request=NewComment,
-        responses={
-            201: CommentShape,
-            409: AnnotationRefusal,
-            422: AnnotationInvalid,
-        },
+        responses={201: CommentShape, 409: AnnotationRefusal, 422: AnnotationInvalid},
     )
     def post(self, request: Request, pk: int) -> Response:
         comment = add_comment(
@@ -224,11 +221,7 @@ class CommentDetail(AnnotationView):
         summary="Change one of my comments",
         tags=["annotation"],
         request=CommentEdit,
-        responses={
-            200: CommentShape,
-            409: AnnotationRefusal,
-            422: AnnotationInvalid,
-        },
+        responses={200: CommentShape, 409: AnnotationRefusal, 422: AnnotationInvalid},
     )
     def patch(self, request: Request, pk: int, comment: int) -> Response:
         edited = edit_comment(
@@ -259,11 +252,7 @@ class AssignmentFlagView(AnnotationView):
         description="The lead sees kind and reason. Skipped tasks come last, and stay workable.",
         tags=["annotation"],
         request=AssignmentFlag,
-        responses={
-            200: AssignmentFlag,
-            409: AnnotationRefusal,
-            422: AnnotationInvalid,
-        },
+        responses={200: AssignmentFlag, 409: AnnotationRefusal, 422: AnnotationInvalid},
     )
     def put(self, request: Request, pk: int) -> Response:
         assignment = set_flag(
@@ -285,13 +274,10 @@ class AssignmentExport(AnnotationView):
     )
     def get(self, request: Request, pk: int) -> HttpResponse:
         assignment = readable_assignment(request.user, pk)
-        query = ExportQuery(data=request.query_params)
-        query.is_valid(raise_exception=True)
-        file = document_file(assignment, query.validated_data["form"])
-        response = HttpResponse(file.content, content_type=f"{file.media_type}; charset=utf-8")
-        response["Content-Disposition"] = content_disposition_header(True, file.name)
+        query = checked(ExportQuery, request.query_params)
+        file = document_file(assignment, query["form"])
+        response = file_response(file)
         response["Content-Security-Policy"] = "sandbox; default-src 'none'"
-        response["Cache-Control"] = "private, no-store"
         return response
 
 
@@ -366,12 +352,9 @@ class CampaignSuggestionsView(AnnotationView):
     )
     def put(self, request: Request, slug: str) -> Response:
         standing = managed_campaign(request.user, slug)
-        body = SuggestionSources(data=request.data)
-        body.is_valid(raise_exception=True)
+        body = checked(SuggestionSources, request.data)
         campaign = choose_suggestions(
-            campaign=standing.campaign,
-            sources=body.validated_data["sources"],
-            actor=user_of(request),
+            campaign=standing.campaign, sources=body["sources"], actor=user_of(request)
         )
         return _answer(campaign)
 
@@ -409,11 +392,7 @@ class SuggestionUploads(AnnotationView, GenericAPIView[SuggestionUpload]):
         '"spans": [{"start", "end", "label"}]}`, or a .zip of ID.html or ID.json. A job reads it.',
         tags=["campaigns"],
         request=SuggestionUploadFile,
-        responses={
-            202: SuggestionUploadRow,
-            409: AnnotationRefusal,
-            413: AnnotationRefusal,
-        },
+        responses={202: SuggestionUploadRow, 409: AnnotationRefusal, 413: AnnotationRefusal},
     )
     def post(self, request: Request, slug: str) -> Response:
         standing = managed_campaign(request.user, slug)

@@ -7,7 +7,7 @@ name, not how many marked what.
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
 from django.db.models import Case as SqlCase
 from django.db.models import Count, Q, QuerySet, When
@@ -261,7 +261,7 @@ _IMAGES = Prepared(
 
 
 # Outcomes in the order in which they are counted.
-OUTCOMES: tuple[Outcome, ...] = ("right", "boundary", "label", "missed", "extra")
+OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 
 
 @dataclass(frozen=True)
@@ -294,12 +294,17 @@ class OwnFact:
 
 @dataclass(frozen=True)
 class OutcomeCount:
+    """How many facts have this outcome."""
+
     outcome: Outcome
     count: int
 
 
 @dataclass(frozen=True)
 class OwnGold:
+    """An annotator's marks on a page beside its gold."""
+
+    document: str
     facts: tuple[OwnFact, ...]
     counts: tuple[OutcomeCount, ...]
     values_differ: int
@@ -331,6 +336,7 @@ def own_gold(assignment: Assignment) -> OwnGold:
     counts = Counter(found.outcome for found in compared)
     facts = tuple(_fact(found, own, gold, remarks) for found in compared)
     return OwnGold(
+        document=page.document.name,
         facts=facts,
         counts=tuple(OutcomeCount(outcome, counts[outcome]) for outcome in OUTCOMES),
         values_differ=sum(fact.value_differs for fact in facts),

@@ -407,8 +407,6 @@ def _freeze_first(assignment: Assignment, submitted_at: datetime) -> None:
     """Keeps what was submitted first; a later submission, of work sent back, changes nothing."""
     spans = assignment.spans.order_by("start").values_list("start", "end", "label", "value", "sign")
     first = FirstSubmission(
-        assignment=assignment,
-        spans=[list(span) for span in spans],
-        submitted_at=submitted_at,
+        assignment=assignment, spans=[list(span) for span in spans], submitted_at=submitted_at
     )
     FirstSubmission.objects.bulk_create([first], ignore_conflicts=True)

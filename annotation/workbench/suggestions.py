@@ -11,7 +11,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import IO, Any, NamedTuple
+from typing import IO, Any, NamedTuple, TypeVar
 from uuid import uuid4
 
 from django.core.files.base import File
@@ -27,6 +27,7 @@ from annotation.models import (
     SuggestionSource,
     SuggestionUpload,
 )
+from annotation.models.uploads import Upload
 from annotation.rules import page_facts
 from annotation.spans import MAX_SPANS
 from portal.accounts.models import User
@@ -386,9 +387,10 @@ def keep_suggestions(*, upload: SuggestionUpload, placed: Placed, faults: Sequen
                 "spans": [[span.start, span.end, span.label] for span in spans],
             },
         )
-    _end(
+    end_upload(
         upload,
         SuggestionUpload.State.DONE,
+        verb="suggestions_done",
         documents=len(placed),
         spans=sum(map(len, placed.values())),
         faults=list(faults[:FAULTS_KEPT]),
@@ -399,19 +401,23 @@ def keep_suggestions(*, upload: SuggestionUpload, placed: Placed, faults: Sequen
 @transaction.atomic
 def fail_suggestions(*, upload: SuggestionUpload, error: str) -> None:
     """Says why the whole file was not read; what the campaign had stays."""
-    _end(upload, SuggestionUpload.State.FAILED, error=error)
+    end_upload(upload, SuggestionUpload.State.FAILED, verb="suggestions_failed", error=error)
 
 
-def _end(upload: SuggestionUpload, state: SuggestionUpload.State, **fields: Any) -> None:
+AnyUpload = TypeVar("AnyUpload", bound=Upload)
+
+
+def end_upload(upload: AnyUpload, state: Upload.State, *, verb: str, **fields: Any) -> AnyUpload:
     """Ends an upload that has not ended; the file is no longer needed and goes."""
-    stored = SuggestionUpload.objects.select_for_update().get(pk=upload.pk)
+    stored = type(upload)._default_manager.select_for_update().get(pk=upload.pk)
     if stored.is_finished:
-        return
+        return stored
     storage, name = stored.upload.storage, stored.upload.name
     stored.state, stored.finished_at, stored.upload = state, timezone.now(), ""
     for field, value in fields.items():
         setattr(stored, field, value)
     stored.save()
-    record_event(verb=f"suggestions_{state}", subject=stored, actor=None)
+    record_event(verb=verb, subject=stored, actor=None)
     if name:
         transaction.on_commit(lambda: storage.delete(name))
+    return stored

@@ -17,34 +17,20 @@ api_urlpatterns = [
     path("assignments/", api.AssignmentList.as_view(), name="assignments"),
     path("assignments/<int:pk>/", api.AssignmentDetailView.as_view(), name="assignment"),
     path(
-        "assignments/<int:pk>/content/",
-        api.AssignmentContent.as_view(),
-        name="assignment-content",
+        "assignments/<int:pk>/content/", api.AssignmentContent.as_view(), name="assignment-content"
     ),
-    path(
-        "assignments/<int:pk>/spans/",
-        api.AssignmentSpans.as_view(),
-        name="assignment-spans",
-    ),
-    path(
-        "assignments/<int:pk>/submit/",
-        api.AssignmentSubmit.as_view(),
-        name="assignment-submit",
-    ),
+    path("assignments/<int:pk>/spans/", api.AssignmentSpans.as_view(), name="assignment-spans"),
+    path("assignments/<int:pk>/submit/", api.AssignmentSubmit.as_view(), name="assignment-submit"),
     path(
         "assignments/<int:pk>/take-back/",
         api.AssignmentTakeBack.as_view(),
         name="assignment-take-back",
     ),
     path(
-        "assignments/<int:pk>/facts/",
-        page_api.AssignmentFacts.as_view(),
-        name="assignment-facts",
+        "assignments/<int:pk>/facts/", page_api.AssignmentFacts.as_view(), name="assignment-facts"
     ),
     path(
-        "assignments/<int:pk>/boxes/",
-        page_api.AssignmentBoxes.as_view(),
-        name="assignment-boxes",
+        "assignments/<int:pk>/boxes/", page_api.AssignmentBoxes.as_view(), name="assignment-boxes"
     ),
     path(
         "assignments/<int:pk>/warnings/",
@@ -52,9 +38,7 @@ api_urlpatterns = [
         name="assignment-warnings",
     ),
     path(
-        "assignments/<int:pk>/revisions/",
-        api.RevisionList.as_view(),
-        name="assignment-revisions",
+        "assignments/<int:pk>/revisions/", api.RevisionList.as_view(), name="assignment-revisions"
     ),
     path(
         "assignments/<int:pk>/revisions/<int:number>/",
@@ -67,9 +51,7 @@ api_urlpatterns = [
         name="assignment-restore",
     ),
     path(
-        "assignments/<int:pk>/comments/",
-        page_api.CommentList.as_view(),
-        name="assignment-comments",
+        "assignments/<int:pk>/comments/", page_api.CommentList.as_view(), name="assignment-comments"
     ),
     path(
         "assignments/<int:pk>/comments/<int:comment>/",

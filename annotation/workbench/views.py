@@ -50,8 +50,7 @@ class SuggestionUploadForm(forms.Form):
     """A model's marks; a worker reads the file and says of each document how it went."""
 
     file = forms.FileField(
-        label="File",
-        widget=forms.ClearableFileInput(attrs={"accept": ".jsonl,.gz,.zip"}),
+        label="File", widget=forms.ClearableFileInput(attrs={"accept": ".jsonl,.gz,.zip"})
     )
 
     def __init__(self, *args: Any, too_large: bool = False, **kwargs: Any) -> None:

@@ -20,6 +20,9 @@ _PLAIN: dict[Any, type[serializers.Field[Any, Any, Any, Any]]] = {
     Any: serializers.JSONField,
 }
 
+# The first answer of each dataclass: one component of the document, wherever it is nested.
+_made: dict[type[Any], type[serializers.Serializer[Any]]] = {}
+
 
 def answer(
     shape: type[Any], name: str = "", *, leave_out: Collection[str] = (), **given: Any
@@ -28,8 +31,9 @@ def answer(
 
     `X | None` may be null; a sequence is a list, a mapping an object, another dataclass a nested
     answer, a Literal or an enumeration a choice. `name` is the component of the OpenAPI document,
-    by default the dataclass's. `given` holds fields that the annotations do not tell, or a text,
-    which becomes the description of the field. Raises TypeError for an annotation without a field.
+    by default the dataclass's. A nested dataclass gets the first answer that was made of it, if one
+    was. `given` holds fields that the annotations do not tell, or a text, which becomes the
+    description of the field. Raises TypeError for an annotation without a field.
     """
     hints = get_type_hints(shape)
     chosen = [field.name for field in fields(shape) if field.name not in leave_out]
@@ -43,7 +47,9 @@ def answer(
             made[field] = _field(hints[field], {"help_text": told} if told else {})
     label = name or shape.__name__
     doc = {"__doc__": shape.__doc__, "__module__": shape.__module__}
-    return type(label, (serializers.Serializer,), made | doc)
+    finished = type(label, (serializers.Serializer,), made | doc)
+    _made.setdefault(shape, finished)
+    return finished
 
 
 def _field(hint: Any, terms: dict[str, Any]) -> serializers.Field[Any, Any, Any, Any]:
@@ -59,11 +65,11 @@ def _field(hint: Any, terms: dict[str, Any]) -> serializers.Field[Any, Any, Any,
         choices = getattr(hint, "choices", [member.value for member in hint])
         return serializers.ChoiceField(choices=choices, **terms)
     if isinstance(hint, type) and is_dataclass(hint):
-        return answer(hint)(**terms)
+        return (_made.get(hint) or answer(hint))(**terms)
     if isinstance(origin, type) and issubclass(origin, Mapping):
         return serializers.DictField(child=_field(inner[1], {}), **terms)
     if isinstance(origin, type) and issubclass(origin, Collection) and inner:
         if isinstance(inner[0], type) and is_dataclass(inner[0]):
-            return answer(inner[0])(many=True, **terms)
+            return (_made.get(inner[0]) or answer(inner[0]))(many=True, **terms)
         return serializers.ListField(child=_field(inner[0], {}), **terms)
     raise TypeError(f"no field of an answer is known for {hint}")

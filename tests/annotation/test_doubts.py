@@ -70,7 +70,7 @@ def test_release_needs_the_number_of_facts_with_a_warning(doubtful: Campaign, le
     for accepted in (0, 2):
         with pytest.raises(DoubtfulGold, match="1 fact has a warning") as refused:
             freeze(doubtful, lead, accepted)
-        assert [fact.doubt.quote for fact in refused.value.facts] == ["1,2"]
+        assert [fact.quote for fact in refused.value.facts] == ["1,2"]
     release = freeze(doubtful, lead, 1)
     assert release.notes == "First.\n\nAccepted: 1 fact that has a warning."
     event = Event.objects.get(verb="release_gold")

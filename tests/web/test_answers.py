@@ -66,6 +66,27 @@ def test_fields_can_be_named_described_given_and_left_out() -> None:
     assert shape(Part("x", 0.5)).data == {"share": 0.5, "size": "x"}
 
 
+def test_a_nested_dataclass_gets_its_first_answer() -> None:
+    @dataclass(frozen=True)
+    class Inner:
+        key: int
+        secret: str
+
+    @dataclass(frozen=True)
+    class Outer:
+        one: Inner
+        several: tuple[Inner, ...]
+
+    made = answer(Inner, "InnerAnswer", leave_out=["secret"])
+    answer(Inner, "Another")
+    inner = Inner(1, "x")
+    assert answer(Outer)(Outer(inner, (inner,))).data == {
+        "one": {"key": 1},
+        "several": [{"key": 1}],
+    }
+    assert type(answer(Outer)().fields["one"]) is made
+
+
 def test_an_annotation_without_a_field_is_refused() -> None:
     @dataclass
     class Odd:
