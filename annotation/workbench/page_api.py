@@ -28,7 +28,6 @@ from annotation.api_base import (
 )
 from annotation.errors import InvalidSpans
 from annotation.models import (
-    Campaign,
     CampaignDocument,
     Comment,
     SuggestionSource,
@@ -39,13 +38,20 @@ from portal.accounts.models import display_name
 from portal.datasets.documents.selectors import document_boxes
 from portal.datasets.responses import file_response
 from portal.files.uploads import upload_limit_message, was_too_large
+from portal.web.answers import answer
 from portal.web.api import PlainMultiPartParser, file_answers
 
 from .api import AnnotationConflict, AssignmentFlag, SpansReplaced, replacement_answer, span_remarks
 from .files import FORMS, document_file, import_document
 from .selectors import stored_spans
 from .services import MAX_COMMENT, add_comment, delete_comment, edit_comment, set_flag
-from .suggestions import choose_suggestions, page_suggestions, suggestion_state, upload_suggestions
+from .suggestions import (
+    SuggestionState,
+    choose_suggestions,
+    page_suggestions,
+    suggestion_state,
+    upload_suggestions,
+)
 
 
 class SpanWarnings(serializers.Serializer[Any]):
@@ -106,11 +112,14 @@ class SuggestionSources(serializers.Serializer[Any]):
     sources = serializers.MultipleChoiceField(choices=SuggestionSource.choices)
 
 
-class CampaignSuggestions(serializers.Serializer[Any]):
-    sources = serializers.ListField(child=serializers.ChoiceField(choices=SuggestionSource.choices))
-    documents = serializers.IntegerField()
-    with_xbrl = serializers.IntegerField(help_text="Documents whose filer tagged facts.")
-    with_model = serializers.IntegerField(help_text="Documents with a model's marks.")
+CampaignSuggestions = answer(
+    SuggestionState,
+    "CampaignSuggestions",
+    leave_out=["uploads"],
+    sources=serializers.ListField(child=serializers.ChoiceField(choices=SuggestionSource.choices)),
+    with_xbrl="Documents whose filer tagged facts.",
+    with_model="Documents with a model's marks.",
+)
 
 
 class SuggestionUploadFile(serializers.Serializer[Any]):
@@ -342,7 +351,8 @@ class CampaignSuggestionsView(AnnotationView):
         responses=CampaignSuggestions,
     )
     def get(self, request: Request, slug: str) -> Response:
-        return _answer(managed_campaign(request.user, slug).campaign)
+        campaign = managed_campaign(request.user, slug).campaign
+        return Response(CampaignSuggestions(suggestion_state(campaign)).data)
 
     @extend_schema(
         summary="Choose which suggestions a campaign shows (leads, organisers)",
@@ -356,19 +366,7 @@ class CampaignSuggestionsView(AnnotationView):
         campaign = choose_suggestions(
             campaign=standing.campaign, sources=body["sources"], actor=user_of(request)
         )
-        return _answer(campaign)
-
-
-def _answer(campaign: Campaign) -> Response:
-    state = suggestion_state(campaign)
-    return Response(
-        {
-            "sources": campaign.suggestion_sources,
-            "documents": state.documents,
-            "with_xbrl": state.with_xbrl,
-            "with_model": state.with_model,
-        }
-    )
+        return Response(CampaignSuggestions(suggestion_state(campaign)).data)
 
 
 class SuggestionUploads(AnnotationView, GenericAPIView[SuggestionUpload]):

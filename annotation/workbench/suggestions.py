@@ -261,8 +261,9 @@ def _merged(chosen: list[Suggestion], further: list[Suggestion]) -> list[Suggest
 
 @dataclass(frozen=True)
 class SuggestionState:
-    """What there is to suggest in a campaign: documents by source, and the newest uploads."""
+    """What a campaign shows and has to suggest: documents by source, and the newest uploads."""
 
+    sources: list[str]
     documents: int
     with_xbrl: int
     with_model: int
@@ -277,7 +278,9 @@ def suggestion_state(campaign: Campaign) -> SuggestionState:
         with_model=Count("model_suggestions"),
     )
     uploads = campaign.suggestion_uploads.select_related("created_by")
-    return SuggestionState(**counts, uploads=uploads[:UPLOADS_SHOWN])
+    return SuggestionState(
+        sources=campaign.suggestion_sources, **counts, uploads=uploads[:UPLOADS_SHOWN]
+    )
 
 
 SOURCE_NAME = 300
