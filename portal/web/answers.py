@@ -22,7 +22,7 @@ _PLAIN: dict[Any, type[serializers.Field[Any, Any, Any, Any]]] = {
 
 
 def answer(
-    shape: type[Any], name: str = "", *, leave_out: Collection[str] = (), **given: Any
+    shape: type[Any], name: str = "", /, *, leave_out: Collection[str] = (), **given: Any
 ) -> type[serializers.Serializer[Any]]:
     """The serializer class of a dataclass: one field per field, as its annotation says.
 

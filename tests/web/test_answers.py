@@ -66,6 +66,12 @@ def test_fields_can_be_named_described_given_and_left_out() -> None:
     assert shape(Part("x", 0.5)).data == {"share": 0.5, "size": "x"}
 
 
+def test_a_field_may_be_called_name() -> None:
+    shape = answer(Part, name="Of the part.")
+    assert shape().fields["name"].help_text == "Of the part."
+    assert list(answer(Part, name=serializers.SlugField())().fields) == ["name", "share"]
+
+
 def test_an_annotation_without_a_field_is_refused() -> None:
     @dataclass
     class Odd:

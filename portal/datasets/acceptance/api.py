@@ -16,12 +16,14 @@ from portal.accounts.access import IsOrganiser
 from portal.datasets.access import actor_of, get_batch, get_dataset, get_sampled
 from portal.datasets.models import Batch, Dataset, DocumentType, Selection
 from portal.datasets.responses import file_response
+from portal.web.answers import answer
 from portal.web.api import ErrorSerializer, NamedField
 
-from .audits import THRESHOLD, smallest_telling_sample
+from .audits import THRESHOLD, FieldAccuracy, smallest_telling_sample
 from .schemas import BUILT_IN, raw_schema
 from .selectors import (
     Candidates,
+    InspectedField,
     audit_file,
     audit_of,
     batch_rows,
@@ -40,22 +42,8 @@ from .services import (
     save_verdict,
 )
 
-
-class FieldAccuracySerializer(serializers.Serializer[Any]):
-    """How often a field was right; `missing` inspections are still to come."""
-
-    # `field` and others are names of serializers' own attributes.
-    def get_fields(self) -> dict[str, Any]:
-        share: dict[str, Any] = {"allow_null": True, "help_text": "0 to 1."}
-        return {
-            "field": serializers.CharField(),
-            "right": serializers.IntegerField(),
-            "n": serializers.IntegerField(),
-            "missing": serializers.IntegerField(),
-            "accuracy": serializers.FloatField(**share),
-            "low": serializers.FloatField(**share),
-            "high": serializers.FloatField(**share),
-        }
+_SHARE = serializers.FloatField(allow_null=True, help_text="0 to 1.")
+FieldAccuracySerializer = answer(FieldAccuracy, accuracy=_SHARE, low=_SHARE, high=_SHARE)
 
 
 class BatchRowSerializer(serializers.Serializer[Any]):
@@ -170,21 +158,14 @@ class SampledDocumentSerializer(serializers.Serializer[Any]):
     faults = serializers.JSONField(help_text="[{field, code, message}, …] of the validation.")
 
 
-class InspectedFieldSerializer(serializers.Serializer[Any]):
-    """A field of a drawn document with the verdict on it."""
-
-    def get_fields(self) -> dict[str, Any]:
-        return {
-            "name": serializers.CharField(),
-            "kind": serializers.CharField(),
-            "value": serializers.JSONField(source="raw", allow_null=True),
-            "faults": serializers.ListField(child=serializers.CharField()),
-            "said": serializers.ChoiceField(choices=["", "right", "wrong"]),
-            "inspector": serializers.CharField(),
-            "base": serializers.CharField(help_text="To be sent with another verdict."),
-            "correct_value": serializers.JSONField(source="raw_correct", allow_null=True),
-            "comment": serializers.CharField(),
-        }
+InspectedFieldSerializer = answer(
+    InspectedField,
+    leave_out=["number", "correct", "should_be_empty", "comment", "raw", "raw_correct"],
+    value=serializers.JSONField(source="raw", allow_null=True),
+    base="To be sent with another verdict.",
+    correct_value=serializers.JSONField(source="raw_correct", allow_null=True),
+    comment=serializers.CharField(),
+)
 
 
 class InspectionSerializer(serializers.Serializer[Any]):

@@ -366,12 +366,10 @@ class ShownValue:
 
 @dataclass(frozen=True)
 class InspectedField:
-    """A field to look at. `number` counts from 1; `base` is the stamp of the verdict shown.
-
-    `raw` and `raw_correct` are the values as JSON has them, for programs.
-    """
+    """A field of a drawn document with the verdict on it."""
 
     number: int
+    """From 1."""
     name: str
     kind: str
     value: ShownValue
@@ -379,10 +377,12 @@ class InspectedField:
     said: Said
     inspector: str
     base: str
+    """The stamp of the verdict that is shown."""
     correct: str
     should_be_empty: bool
     comment: str
     raw: Any
+    """The value as JSON has it, for programs; `raw_correct` is the correct value."""
     raw_correct: Any
 
 

@@ -335,12 +335,13 @@ FAULTS_PER_PAGE = 100
 
 @dataclass(frozen=True)
 class Fault:
-    """What kept a task from doing one document. `is_document`: whether `name` leads to its page."""
+    """What kept a task from doing one document."""
 
     name: str
     code: str
     reason: str
     is_document: bool
+    """Whether `name` leads to the page of a document."""
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from portal.accounts.access import IsOrganiser
 from portal.datasets.access import actor_of, get_dataset, get_import
 from portal.datasets.models import Document, ImportItem, ImportRun
 from portal.files.uploads import upload_limit_message, was_too_large
+from portal.web.answers import answer
 from portal.web.api import PlainMultiPartParser
 
 from .layouts import BENCHMARKS
@@ -65,14 +66,6 @@ class ImportRunSerializer(serializers.ModelSerializer[ImportRun]):
         ]
 
 
-class LeftOutSerializer(serializers.Serializer[LeftOut]):
-    """Files that an import did not read: their folder, how many they are, and what to do."""
-
-    folder = serializers.CharField()
-    files = serializers.IntegerField()
-    hint = serializers.CharField()
-
-
 class ImportReportSerializer(serializers.Serializer[ImportReport]):
     """An import as far as it is: `done` of `total`, and rows per outcome.
 
@@ -92,7 +85,7 @@ class ImportReportSerializer(serializers.Serializer[ImportReport]):
         source="run.ignored",
         help_text="How many files the import did not read, by folder.",
     )
-    left_out = LeftOutSerializer(many=True, help_text="The same with a hint for each folder.")
+    left_out = answer(LeftOut)(many=True, help_text="The same with a hint for each folder.")
     error = serializers.CharField(source="run.error", help_text="Why the import failed.")
     trouble = serializers.CharField(help_text="Why it waits to be tried again.")
     created_at = serializers.DateTimeField(source="run.created_at")

@@ -48,7 +48,7 @@ _HINTS = (
 
 @dataclass(frozen=True)
 class LeftOut:
-    """A folder, or a file outside all folders: how many files of it were not read."""
+    """A folder, or a file outside all folders: how many of its files were not read, and a hint."""
 
     folder: str
     files: int

@@ -12,7 +12,9 @@ from portal.datasets.access import may_see_all_gold
 from portal.datasets.curation.draws import FILING
 from portal.datasets.documents.serializers import ImageSerializer
 from portal.datasets.models import Dataset, DatasetTask, Release, ReleaseItem
-from portal.datasets.releases.publishing.rows import read_draw
+from portal.datasets.releases.publishing.diff import FactChange, FieldChange
+from portal.datasets.releases.publishing.rows import Fact, read_draw
+from portal.web.answers import answer
 
 from .forms import GROUPS, LARGEST_SEED
 from .freezing import (
@@ -28,7 +30,7 @@ from .freezing import (
     start_freezing,
 )
 from .gold import ReleaseError, gold_format
-from .selectors import KINDS, ChangedItem, DiffPage, ReleaseRow
+from .selectors import KINDS, ChangedItem, Counts, DiffPage, ReleaseRow
 from .services import freeze_remarks, freeze_warnings
 
 
@@ -269,28 +271,14 @@ class DiffQuerySerializer(serializers.Serializer[Any]):
     page = serializers.IntegerField(required=False, min_value=1, default=1)
 
 
-class ChangeCountSerializer(serializers.Serializer[Any]):
-    added = serializers.IntegerField()
-    removed = serializers.IntegerField()
-    changed = serializers.IntegerField()
-
-
-class DiffFactSerializer(serializers.Serializer[Any]):
-    type = serializers.CharField()
-    value = serializers.CharField()
-    start = serializers.IntegerField()
-    end = serializers.IntegerField()
-
-
-class FactChangeSerializer(serializers.Serializer[Any]):
-    before = DiffFactSerializer(allow_null=True)
-    after = DiffFactSerializer(allow_null=True)
-
-
-class FieldChangeSerializer(serializers.Serializer[Any]):
-    path = serializers.CharField()
-    before = serializers.JSONField(allow_null=True)
-    after = serializers.JSONField(allow_null=True)
+ChangeCountSerializer = answer(Counts, "ChangeCount")
+DiffFactSerializer = answer(Fact, "DiffFact", leave_out=["n"])
+FactChangeSerializer = answer(
+    FactChange,
+    before=DiffFactSerializer(allow_null=True),
+    after=DiffFactSerializer(allow_null=True),
+)
+FieldChangeSerializer = answer(FieldChange)
 
 
 class ChangedItemSerializer(serializers.Serializer[ChangedItem]):
