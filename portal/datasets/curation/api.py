@@ -13,7 +13,7 @@ from rest_framework.views import APIView
 from portal.accounts.access import IsOrganiser
 from portal.datasets.access import actor_of, get_dataset, get_duplicate, get_selection
 from portal.datasets.documents.forms import MAX_REASON
-from portal.datasets.documents.serializers import DocumentFilterSerializer, as_filter, refused
+from portal.datasets.documents.serializers import DocumentFilterSerializer, refused
 from portal.datasets.documents.table import DocumentFilter
 from portal.datasets.models import Document, NearDuplicate, PiiFinding, Selection
 from portal.web.api import LARGEST_KEY
@@ -28,6 +28,7 @@ from .services import (
     check_selection,
     create_selection,
     decide_duplicate,
+    drawable,
     new_seed,
 )
 
@@ -235,8 +236,6 @@ class SelectionList(GenericAPIView[Selection]):
         wanted = SelectionDrawSerializer(data=request.data)
         wanted.is_valid(raise_exception=True)
         values = wanted.validated_data
-        filters = as_filter(values["filter"]).as_json() if "filter" in values else {}
-        active = {"state": Document.State.ACTIVE.value, **filters}
         try:
             selection = create_selection(
                 dataset=dataset,
@@ -245,7 +244,7 @@ class SelectionList(GenericAPIView[Selection]):
                     strata=tuple(values["strata"]),
                     size=values.get("size"),
                     per_stratum=values.get("per_stratum"),
-                    wanted=DocumentFilter.from_json(active),
+                    wanted=drawable(values.get("filter", DocumentFilter())),
                 ),
                 seed=values.get("seed", new_seed()),
                 actor=actor_of(request),

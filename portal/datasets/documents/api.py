@@ -55,7 +55,6 @@ from .serializers import (
     TaskDetailSerializer,
     TaskSerializer,
     TaskStartSerializer,
-    as_filter,
     refused,
 )
 from .services import Hold, bulk_edit_documents, create_dataset, edit_dataset, edit_document
@@ -119,9 +118,7 @@ class DocumentList(GenericAPIView[Any]):
         dataset = get_dataset(request.user, slug)
         wanted = DocumentQuerySerializer(data=request.query_params)
         wanted.is_valid(raise_exception=True)
-        found = filter_documents(
-            request.user, dataset, wanted.wanted(), sort=wanted.validated_data["sort"]
-        )
+        found = filter_documents(request.user, dataset, **wanted.validated_data)
         page = self.paginate_queryset(found.defer("metadata")) or []
         rows = document_rows(request.user, dataset, page)
         return self.get_paginated_response(self.get_serializer(rows, many=True).data)
@@ -183,7 +180,7 @@ class BulkEdit(APIView):
         if "names" in values:
             found = dataset.documents.filter(name__in=values["names"])
         else:
-            found = every_document(dataset, as_filter(values["filter"]))
+            found = every_document(dataset, values["filter"])
         try:
             changed = bulk_edit_documents(
                 dataset=dataset,

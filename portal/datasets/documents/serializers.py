@@ -12,7 +12,7 @@ from portal.datasets.imports.items import FIRST_YEAR, LAST_YEAR
 from portal.datasets.models import Dataset, DatasetTask, Document, DocumentType, PageImage
 from portal.web.answers import answer
 
-from .forms import FACT_CHOICES, MAX_FACTS, MAX_REASON, PARAMETERS
+from .forms import FACT_CHOICES, MAX_FACTS, MAX_REASON
 from .selectors import DatasetCard, Fault, document_prompt
 from .statistics import Bin, FactRow, TypeCount, YearCount
 from .statistics_page import FORMS, StatisticsPage
@@ -198,9 +198,15 @@ class DocumentFilterSerializer(serializers.Serializer[Any]):
     """What is looked for among documents, as in the table; what is left out filters nothing."""
 
     q = serializers.CharField(
-        required=False, default="", max_length=100, help_text="Part of the name or company."
+        source="query",
+        required=False,
+        default="",
+        max_length=100,
+        help_text="Part of the name or company.",
     )
-    type = serializers.ChoiceField(choices=DocumentType.choices, required=False, default="")
+    type = serializers.ChoiceField(
+        source="doc_type", choices=DocumentType.choices, required=False, default=""
+    )
     year = serializers.RegexField(
         rf"^([0-9]{{4}}|{UNKNOWN})$",
         required=False,
@@ -225,9 +231,9 @@ class DocumentFilterSerializer(serializers.Serializer[Any]):
         required=False, default=None, min_value=0, max_value=MAX_FACTS, allow_null=True
     )
 
-    def wanted(self) -> DocumentFilter:
-        """Once the data is valid."""
-        return as_filter(self.validated_data)
+    def validate(self, attrs: dict[str, Any]) -> Any:
+        """The filter itself: that is what `validated_data` has."""
+        return DocumentFilter(**attrs)
 
 
 class DocumentQuerySerializer(DocumentFilterSerializer):
@@ -237,9 +243,9 @@ class DocumentQuerySerializer(DocumentFilterSerializer):
         choices=[(name, name) for name in _SORT_NAMES], required=False, default="name"
     )
 
-
-def as_filter(values: dict[str, Any]) -> DocumentFilter:
-    return DocumentFilter(**{field: values[name] for name, field in PARAMETERS.items()})
+    def validate(self, attrs: dict[str, Any]) -> Any:
+        sort = attrs.pop("sort")
+        return {"wanted": super().validate(attrs), "sort": sort}
 
 
 class DocumentFieldsSerializer(serializers.Serializer[Any]):

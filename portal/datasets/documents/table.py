@@ -18,6 +18,7 @@ from django.core.cache import cache
 from django.core.paginator import Page, Paginator
 from django.db import connection
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+from django.http import QueryDict
 
 from portal.accounts.access import is_organiser
 from portal.datasets.models import Dataset, Document, PageImage, Release, ReleaseItem
@@ -36,6 +37,20 @@ SORTS: dict[str, tuple[str, ...]] = {
 }
 # What is known of a hidden document, too.
 _OPEN_SORTS = frozenset({"name", "type"})
+
+
+# The fields of a filter by their names in a URL and in the API.
+PARAMETERS = {
+    "q": "query",
+    "type": "doc_type",
+    "year": "year",
+    "source": "source",
+    "language": "language",
+    "kind": "kind",
+    "state": "state",
+    "facts": "facts",
+    "min_facts": "min_facts",
+}
 
 
 @dataclass(frozen=True)
@@ -76,6 +91,15 @@ class DocumentFilter:
         return {
             name: value for name, value in asdict(self).items() if value != getattr(empty, name)
         }
+
+    def as_parameters(self) -> QueryDict:
+        """The filter as a query string."""
+        query = QueryDict(mutable=True)
+        set_here = self.as_json()
+        for parameter, field in PARAMETERS.items():
+            if field in set_here:
+                query[parameter] = str(set_here[field])
+        return query
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> "DocumentFilter":
@@ -249,17 +273,11 @@ class DocumentTable:
     rows: list[DocumentRow]
 
 
-def find_documents(
-    user: Any, dataset: Dataset, *, query: str = "", doc_type: str = ""
-) -> QuerySet[Document]:
-    """Documents by a part of their name or company, and by type, ordered by name."""
-    return filter_documents(user, dataset, DocumentFilter(query=query, doc_type=doc_type))
-
-
 def document_table(
-    user: Any, dataset: Dataset, *, query: str = "", doc_type: str = "", page: str = "1"
+    user: Any, dataset: Dataset, wanted: DocumentFilter, *, page: str = "1"
 ) -> DocumentTable:
-    found = find_documents(user, dataset, query=query, doc_type=doc_type).defer("metadata")
+    """One page of what is found, by name."""
+    found = filter_documents(user, dataset, wanted).defer("metadata")
     shown = Paginator(found, PER_PAGE).get_page(page)
     return DocumentTable(shown, document_rows(user, dataset, shown))
 
