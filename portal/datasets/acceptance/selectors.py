@@ -31,6 +31,7 @@ from .audits import (
     audit_markdown,
     audit_report,
     pooled,
+    spelt,
     validation_counts,
 )
 from .records import FieldFault, derived_schema, is_empty, record_fields
@@ -408,14 +409,11 @@ def inspection_page(batch: Batch, sampled: BatchDocument) -> InspectionPage:
     document = sampled.document
     names = list(sampled_documents(batch).values_list("document__name", flat=True))
     place = names.index(document.name)
-    images = list(document.images.all())
-    for image in images:
-        image.document = document
     waiting = next_to_inspect(batch, document.name)
     return InspectionPage(
         batch=batch,
         sampled=sampled,
-        images=images,
+        images=list(document.images.all()),
         fields=inspected_fields(batch, sampled),
         position=place + 1,
         previous=names[place - 1] if place else "",
@@ -442,13 +440,13 @@ def shown_value(record: Mapping[str, Any], rule: FieldRule) -> ShownValue:
     if is_empty(value):
         return ShownValue(missing="empty")
     if not isinstance(value, list):
-        return ShownValue(text=_text(value))
+        return ShownValue(text=spelt(value))
     if not all(isinstance(item, Mapping) for item in value):
-        return ShownValue(lines=tuple(_text(item) for item in value))
+        return ShownValue(lines=tuple(spelt(item) for item in value))
     known = [item.name for item in rule.items]
     others = dict.fromkeys(str(key) for item in value for key in item if key not in known)
     columns = (*known, *others)
-    rows = tuple(tuple(_text(item.get(column)) for column in columns) for item in value)
+    rows = tuple(tuple(spelt(item.get(column)) for column in columns) for item in value)
     return ShownValue(columns=columns, rows=rows)
 
 
@@ -469,16 +467,9 @@ def _field(
         said=("right" if said.is_right else "wrong") if said else "",
         inspector=str(said.inspector) if said else "",
         base=stamp_of(said),
-        correct="" if correct is None else _text(correct),
+        correct="" if correct is None else spelt(correct),
         should_be_empty=correct == "",
         comment=said.comment if said else "",
         raw=record.get(rule.name),
         raw_correct=correct,
     )
-
-
-def _text(value: Any) -> str:
-    """A value as people read it; what JSON alone can say, as JSON."""
-    if value is None:
-        return ""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

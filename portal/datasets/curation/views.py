@@ -33,8 +33,8 @@ from .selectors import (
     PER_PAGE,
     duplicates_page,
     findings_page,
+    following_pair,
     last_task,
-    pair_page,
     selection_lines,
     selection_page,
     selection_rows,
@@ -260,11 +260,11 @@ def duplicate(request: UserRequest, slug: str, pk: int) -> HttpResponse:
             request,
             f"{decided.first.name} and {decided.second.name}: {decided.get_decision_display()}.",
         )
-        following = pair_page(decided).following
+        following = following_pair(decided)
         if following is not None:
             return redirect("datasets:duplicate", slug, following.pk)
         return redirect("datasets:duplicates", slug)
-    context: dict[str, Any] = {"view": pair_page(pair), "dataset": pair.second.dataset}
+    context = {"pair": pair, "following": following_pair(pair), "dataset": pair.second.dataset}
     status = 400 if form.errors else 200
     return render(request, "datasets/curation/duplicate.html", context, status=status)
 

@@ -23,6 +23,8 @@ from django.http import QueryDict
 from portal.accounts.access import is_organiser
 from portal.datasets.models import Dataset, Document, PageImage, Release, ReleaseItem
 
+from .selectors import first_images
+
 # Of a field that has no value.
 UNKNOWN = "unknown"
 
@@ -370,7 +372,7 @@ def _rows(user: Any, dataset: Dataset, names: list[str], *, hides: bool) -> list
     # One that was renamed or removed since the names were read is not there.
     listed = [by_name[name] for name in names if name in by_name]
     rows = document_rows(user, dataset, listed)
-    first = _first_images(listed)
+    first = first_images(listed)
     closed = _in_closed_releases(listed) if hides else set()
     return [
         TableRow(
@@ -382,15 +384,6 @@ def _rows(user: Any, dataset: Dataset, names: list[str], *, hides: bool) -> list
         )
         for row in rows
     ]
-
-
-def _first_images(documents: list[Document]) -> dict[int, PageImage]:
-    by_pk = {document.pk: document for document in documents}
-    found: dict[int, PageImage] = {}
-    for image in PageImage.objects.filter(document__in=by_pk).order_by("document", "number"):
-        image.document = by_pk[image.document_id]
-        found.setdefault(image.document_id, image)
-    return found
 
 
 def _in_closed_releases(documents: list[Document]) -> set[int]:
