@@ -19,7 +19,15 @@ from portal.datasets.responses import file_response
 from portal.web.answers import answer
 from portal.web.api import ErrorSerializer, NamedField
 
-from .audits import THRESHOLD, FieldAccuracy, smallest_telling_sample
+from .audits import (
+    THRESHOLD,
+    AuditReport,
+    FaultCount,
+    FieldFigures,
+    Validation,
+    WrongValue,
+    smallest_telling_sample,
+)
 from .schemas import BUILT_IN, raw_schema
 from .selectors import (
     Candidates,
@@ -42,8 +50,10 @@ from .services import (
     save_verdict,
 )
 
-_SHARE = serializers.FloatField(allow_null=True, help_text="0 to 1.")
-FieldAccuracySerializer = answer(FieldAccuracy, accuracy=_SHARE, low=_SHARE, high=_SHARE)
+_SHARE = "0 to 1."
+FieldAccuracySerializer = answer(
+    FieldFigures, "FieldAccuracy", accuracy=_SHARE, low=_SHARE, high=_SHARE
+)
 
 
 class BatchRowSerializer(serializers.Serializer[Any]):
@@ -102,53 +112,21 @@ class NewBatchSerializer(serializers.Serializer[Any]):
         return fields
 
 
-class WrongValueSerializer(serializers.Serializer[Any]):
-    """A wrong value, with what it should be."""
-
-    def get_fields(self) -> dict[str, Any]:
-        return {
-            "document": serializers.CharField(),
-            "field": serializers.CharField(),
-            "value": serializers.JSONField(),
-            "correct_value": serializers.JSONField(
-                allow_null=True, help_text="Null: not given; an empty text: it should be empty."
-            ),
-            "comment": serializers.CharField(),
-        }
-
-
-class BatchFaultCountSerializer(serializers.Serializer[Any]):
-    def get_fields(self) -> dict[str, Any]:
-        return {
-            "field": serializers.CharField(),
-            "code": serializers.CharField(),
-            "count": serializers.IntegerField(),
-        }
-
-
-class BatchValidationSerializer(serializers.Serializer[Any]):
-    documents_with_faults = serializers.IntegerField()
-    counts = BatchFaultCountSerializer(many=True)
-
-
-class BatchAuditSerializer(serializers.Serializer[Any]):
-    """The audit report: of an open batch as it is now, with the state `incomplete` or what it
-    would be closed with.
-    """
-
-    def get_fields(self) -> dict[str, Any]:
-        return {
-            "state": serializers.ChoiceField(choices=["incomplete", "accepted", "rejected"]),
-            "threshold": serializers.FloatField(),
-            "batch_size": serializers.IntegerField(),
-            "sample_size": serializers.IntegerField(),
-            "seed": serializers.IntegerField(),
-            "failing": serializers.ListField(child=serializers.CharField()),
-            "fields": FieldAccuracySerializer(many=True),
-            "overall": FieldAccuracySerializer(),
-            "errors": WrongValueSerializer(many=True),
-            "validation": BatchValidationSerializer(),
-        }
+WrongValueSerializer = answer(
+    WrongValue, correct_value="Null: not given; an empty text: it should be empty."
+)
+BatchFaultCountSerializer = answer(FaultCount, "BatchFaultCount")
+BatchValidationSerializer = answer(
+    Validation, "BatchValidation", counts=BatchFaultCountSerializer(many=True)
+)
+BatchAuditSerializer = answer(
+    AuditReport,
+    "BatchAudit",
+    fields=FieldAccuracySerializer(many=True),
+    overall=FieldAccuracySerializer(),
+    errors=WrongValueSerializer(many=True),
+    validation=BatchValidationSerializer(),
+)
 
 
 class SampledDocumentSerializer(serializers.Serializer[Any]):
@@ -216,12 +194,20 @@ def refused(refusal: AcceptanceRefused) -> APIException:
     return ValidationError({refusal.field or "non_field_errors": [refusal.message]})
 
 
-class BatchList(GenericAPIView[Any]):
+class AcceptanceView(APIView):
+    """For organisers; answers what a service refuses with its reason."""
+
+    permission_classes = [IsOrganiser]
+
+    def handle_exception(self, exc: Exception) -> Response:
+        return super().handle_exception(refused(exc) if isinstance(exc, AcceptanceRefused) else exc)
+
+
+class BatchList(AcceptanceView, GenericAPIView[Any]):
     """The batches of a dataset, newest first; opening one."""
 
     queryset = Batch.objects.none()
     serializer_class = BatchRowSerializer
-    permission_classes = [IsOrganiser]
 
     @extend_schema(responses=BatchRowSerializer(many=True))
     def get(self, request: Request, slug: str) -> Response:
@@ -240,29 +226,22 @@ class BatchList(GenericAPIView[Any]):
         )
         schema = _schema(dataset, given.pop("schema"))
         actor = actor_of(request)
-        try:
-            batch = open_batch(
-                dataset=dataset, schema=schema, candidates=candidates, actor=actor, **given
-            )
-        except AcceptanceRefused as refusal:
-            raise refused(refusal) from refusal
+        batch = open_batch(
+            dataset=dataset, schema=schema, candidates=candidates, actor=actor, **given
+        )
         return Response(BatchRowSerializer(batch_rows([batch])[0]).data, status=201)
 
 
-class BatchDetail(APIView):
+class BatchDetail(AcceptanceView):
     """A batch as far as it is."""
-
-    permission_classes = [IsOrganiser]
 
     @extend_schema(responses=BatchRowSerializer)
     def get(self, _request: Request, slug: str, number: int) -> Response:
         return Response(BatchRowSerializer(batch_rows([get_batch(slug, number)])[0]).data)
 
 
-class BatchReport(APIView):
+class BatchReport(AcceptanceView):
     """The audit report, as JSON or as a file for people."""
-
-    permission_classes = [IsOrganiser]
 
     @extend_schema(
         parameters=[BatchReportQuerySerializer],
@@ -282,40 +261,29 @@ class BatchReport(APIView):
         return file_response(audit_file(batch, form))
 
 
-class BatchClose(APIView):
+class BatchClose(AcceptanceView):
     """Accepts or rejects a batch; 409 while that is not sure."""
-
-    permission_classes = [IsOrganiser]
 
     @extend_schema(request=None, responses={200: BatchAuditSerializer, 409: ErrorSerializer})
     def post(self, request: Request, slug: str, number: int) -> Response:
-        try:
-            batch = close_batch(batch=get_batch(slug, number), actor=actor_of(request))
-        except AcceptanceRefused as refusal:
-            raise refused(refusal) from refusal
+        batch = close_batch(batch=get_batch(slug, number), actor=actor_of(request))
         return Response(batch.report)
 
 
-class BatchPutBack(APIView):
+class BatchPutBack(AcceptanceView):
     """Ends the holding back of a rejected batch's documents."""
-
-    permission_classes = [IsOrganiser]
 
     @extend_schema(request=None, responses={200: BatchPutBackSerializer, 409: ErrorSerializer})
     def post(self, request: Request, slug: str, number: int) -> Response:
-        try:
-            count = put_back_batch(batch=get_batch(slug, number), actor=actor_of(request))
-        except AcceptanceRefused as refusal:
-            raise refused(refusal) from refusal
+        count = put_back_batch(batch=get_batch(slug, number), actor=actor_of(request))
         return Response({"documents": count})
 
 
-class BatchSample(GenericAPIView[Any]):
+class BatchSample(AcceptanceView, GenericAPIView[Any]):
     """The drawn documents of a batch, by name."""
 
     queryset = Batch.objects.none()
     serializer_class = SampledDocumentSerializer
-    permission_classes = [IsOrganiser]
 
     @extend_schema(responses=SampledDocumentSerializer(many=True))
     def get(self, _request: Request, slug: str, number: int) -> Response:
@@ -323,10 +291,8 @@ class BatchSample(GenericAPIView[Any]):
         return self.get_paginated_response(self.get_serializer(page, many=True).data)
 
 
-class BatchDocumentFields(APIView):
+class BatchDocumentFields(AcceptanceView):
     """The fields of one drawn document, with their values and verdicts."""
-
-    permission_classes = [IsOrganiser]
 
     @extend_schema(
         operation_id="datasets_batches_documents_fields",
@@ -343,17 +309,12 @@ class BatchDocumentFields(APIView):
         given = dict(wanted.validated_data)
         batch = get_batch(slug, number)
         sampled, field = get_sampled(batch, name), given.pop("name")
-        try:
-            save_verdict(sampled=sampled, field=field, actor=actor_of(request), **given)
-        except AcceptanceRefused as refusal:
-            raise refused(refusal) from refusal
+        save_verdict(sampled=sampled, field=field, actor=actor_of(request), **given)
         return Response(_fields(batch, name))
 
 
-class BatchVerdictClear(APIView):
+class BatchVerdictClear(AcceptanceView):
     """Takes the verdict on one field back."""
-
-    permission_classes = [IsOrganiser]
 
     @extend_schema(
         request=InspectionClearSerializer,
@@ -365,10 +326,7 @@ class BatchVerdictClear(APIView):
         given = wanted.validated_data
         batch = get_batch(slug, number)
         sampled, actor = get_sampled(batch, name), actor_of(request)
-        try:
-            clear_verdict(sampled=sampled, field=given["name"], base=given["base"], actor=actor)
-        except AcceptanceRefused as refusal:
-            raise refused(refusal) from refusal
+        clear_verdict(sampled=sampled, field=given["name"], base=given["base"], actor=actor)
         return Response(_fields(batch, name))
 
 

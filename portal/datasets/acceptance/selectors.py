@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any, Literal, TypeAlias
 
@@ -24,6 +24,8 @@ from portal.web.charts import Line, LineChart, Point, line_chart
 
 from .audits import (
     Acceptance,
+    AuditReport,
+    FaultCount,
     FieldAccuracy,
     Verdict,
     accept,
@@ -258,7 +260,7 @@ class BatchPage:
     acceptance: Acceptance
     documents: int
     faulty: int
-    fault_counts: list[dict[str, Any]]
+    fault_counts: list[FaultCount]
     page: Page[BatchDocument]
     shows_faults: bool
     next: BatchDocument | None
@@ -269,15 +271,15 @@ class BatchPage:
 def get_batch_page(batch: Batch, *, show: str = "", page: str = "1", held: int = 0) -> BatchPage:
     verdicts = batch_verdicts(batch)
     acceptance = batch_acceptance(batch, verdicts)
-    counts = validation_counts(_faults(batch))
+    found = validation_counts(batch_faults(batch))
     faulty = show == "faults"
     listed = with_faults(batch) if faulty else sampled_documents(batch)
     return BatchPage(
         batch=batch,
         acceptance=acceptance,
         documents=batch.documents.count(),
-        faulty=counts["documents_with_faults"],
-        fault_counts=counts["counts"],
+        faulty=found.documents_with_faults,
+        fault_counts=found.counts,
         page=Paginator(listed, PER_PAGE).get_page(page),
         shows_faults=faulty,
         next=next_to_inspect(batch),
@@ -316,15 +318,19 @@ def next_to_inspect(batch: Batch, after: str = "") -> BatchDocument | None:
 
 
 def audit_of(batch: Batch) -> dict[str, Any]:
-    """The audit report: of a closed batch as it was closed, of an open one as it is now."""
+    """The AuditReport as JSON: of a closed batch as it was closed, of an open one as it is now."""
     if batch.state != Batch.State.OPEN:
         report: dict[str, Any] = batch.report
         return report
     verdicts = batch_verdicts(batch)
+    return asdict(current_audit(batch, batch_acceptance(batch, verdicts), verdicts))
+
+
+def current_audit(batch: Batch, acceptance: Acceptance, verdicts: Iterable[Verdict]) -> AuditReport:
     return audit_report(
-        batch_acceptance(batch, verdicts),
+        acceptance,
         verdicts,
-        _faults(batch),
+        batch_faults(batch),
         batch_size=batch.documents.count(),
         seed=batch.seed,
     )
@@ -343,7 +349,8 @@ def audit_file(batch: Batch, form: str) -> TextFile:
     return TextFile(f"{stem}.md", "text/markdown", audit_markdown(report, title))
 
 
-def _faults(batch: Batch) -> dict[str, list[FieldFault]]:
+def batch_faults(batch: Batch) -> dict[str, list[FieldFault]]:
+    """What the validation found, by name of the document."""
     rows = batch.documents.values_list("document__name", "faults")
     return {name: [FieldFault(**fault) for fault in faults] for name, faults in rows}
 
