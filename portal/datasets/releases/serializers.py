@@ -1,7 +1,5 @@
 """JSON forms of releases: one of them, freezing one, and what changed between two."""
 
-from pathlib import Path, PurePath
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from drf_spectacular.utils import extend_schema_field
@@ -28,6 +26,7 @@ from .freezing import (
     freeze_order,
     is_quick,
     start_freezing,
+    stored_upload,
 )
 from .gold import ReleaseError, gold_format
 from .selectors import KINDS, ChangedItem, Counts, DiffPage, ReleaseRow
@@ -214,20 +213,10 @@ class NewReleaseSerializer(serializers.Serializer[Any]):
         try:
             if not is_quick(dataset, upload.size if upload else 0):
                 return start_freezing(dataset=dataset, order=order, upload=upload, actor=actor)
-            with TemporaryDirectory() as folder:
-                path = _stored(upload, Path(folder)) if upload else None
+            with stored_upload(upload) as path:
                 return freeze_order(dataset=dataset, order=order, path=path, actor=actor)
         except ReleaseError as error:
             raise serializers.ValidationError({"gold": error.faults}) from error
-
-
-def _stored(upload: Any, folder: Path) -> Path:
-    """The upload as a file of its own name, for readers that go by its ending."""
-    path = folder / (PurePath(upload.name or "").name or "upload")
-    with path.open("wb") as file:
-        for chunk in upload.chunks():
-            file.write(chunk)
-    return path
 
 
 class FrozenReleaseSerializer(ReleaseSerializer):
