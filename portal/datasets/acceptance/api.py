@@ -17,7 +17,7 @@ from portal.datasets.access import actor_of, get_batch, get_dataset, get_sampled
 from portal.datasets.models import Batch, Dataset, DocumentType, Selection
 from portal.datasets.responses import file_response
 from portal.web.answers import answer
-from portal.web.api import ErrorSerializer, NamedField
+from portal.web.api import ErrorSerializer, NamedField, checked
 
 from .audits import (
     THRESHOLD,
@@ -218,9 +218,7 @@ class BatchList(AcceptanceView, GenericAPIView[Any]):
     @extend_schema(request=NewBatchSerializer, responses={201: BatchRowSerializer})
     def post(self, request: Request, slug: str) -> Response:
         dataset = get_dataset(request.user, slug)
-        wanted = NewBatchSerializer(data=request.data, context={"dataset": dataset})
-        wanted.is_valid(raise_exception=True)
-        given = dict(wanted.validated_data)
+        given = checked(NewBatchSerializer, request.data, dataset=dataset)
         candidates = Candidates(
             given.pop("selection"), given.pop("doc_type"), given.pop("language")
         )
@@ -252,10 +250,9 @@ class BatchReport(AcceptanceView):
         },
     )
     def get(self, request: Request, slug: str, number: int) -> Response | HttpResponse:
-        query = BatchReportQuerySerializer(data=request.query_params)
-        query.is_valid(raise_exception=True)
+        query = checked(BatchReportQuerySerializer, request.query_params)
         batch = get_batch(slug, number)
-        form = query.validated_data["form"]
+        form = query["form"]
         if form == "json":
             return Response(audit_of(batch))
         return file_response(audit_file(batch, form))
@@ -304,9 +301,7 @@ class BatchDocumentFields(AcceptanceView):
     @extend_schema(request=InspectionSerializer, responses=InspectedFieldSerializer(many=True))
     def put(self, request: Request, slug: str, number: int, name: str) -> Response:
         """Keeps a verdict on one field; 409 where somebody else said otherwise meanwhile."""
-        wanted = InspectionSerializer(data=request.data)
-        wanted.is_valid(raise_exception=True)
-        given = dict(wanted.validated_data)
+        given = checked(InspectionSerializer, request.data)
         batch = get_batch(slug, number)
         sampled, field = get_sampled(batch, name), given.pop("name")
         save_verdict(sampled=sampled, field=field, actor=actor_of(request), **given)
@@ -321,9 +316,7 @@ class BatchVerdictClear(AcceptanceView):
         responses=InspectedFieldSerializer(many=True),
     )
     def post(self, request: Request, slug: str, number: int, name: str) -> Response:
-        wanted = InspectionClearSerializer(data=request.data)
-        wanted.is_valid(raise_exception=True)
-        given = wanted.validated_data
+        given = checked(InspectionClearSerializer, request.data)
         batch = get_batch(slug, number)
         sampled, actor = get_sampled(batch, name), actor_of(request)
         clear_verdict(sampled=sampled, field=given["name"], base=given["base"], actor=actor)
