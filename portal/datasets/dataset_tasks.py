@@ -192,6 +192,12 @@ def cancel_task(*, task: DatasetTask, actor: User | None) -> None:
         end_task(task=task, state=State.CANCELLED)
 
 
+def trouble_of(group: str) -> str:
+    """Why the last job of a group waits to be tried again; empty if it does not."""
+    job = Job.objects.filter(group=group).last()
+    return job.error if job is not None and job.state == Job.State.QUEUED else ""
+
+
 def _is_ended(task: DatasetTask) -> bool:
     return not DatasetTask.objects.unfinished().filter(pk=task.pk).exists()
 

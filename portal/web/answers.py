@@ -25,7 +25,7 @@ _made: dict[type[Any], type[serializers.Serializer[Any]]] = {}
 
 
 def answer(
-    shape: type[Any], name: str = "", *, leave_out: Collection[str] = (), **given: Any
+    shape: type[Any], name: str = "", /, *, leave_out: Collection[str] = (), **given: Any
 ) -> type[serializers.Serializer[Any]]:
     """The serializer class of a dataclass: one field per field, as its annotation says.
 

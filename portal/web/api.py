@@ -209,6 +209,13 @@ class ErrorSerializer(serializers.Serializer[Any]):
     detail = serializers.CharField()
 
 
+def checked(shape: type[serializers.Serializer[Any]], sent: Any, **context: Any) -> Any:
+    """What was sent, as the shape reads it. Raises ValidationError, which is answered with 400."""
+    body = shape(data=sent, context=context)
+    body.is_valid(raise_exception=True)
+    return body.validated_data
+
+
 def file_answers(media_types: Iterable[str]) -> dict[tuple[int, str], OpenApiTypes]:
     """The answers of an endpoint that gives a file of one of these types."""
     return {

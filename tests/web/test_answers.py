@@ -87,6 +87,12 @@ def test_a_nested_dataclass_gets_its_first_answer() -> None:
     assert type(answer(Outer)().fields["one"]) is made
 
 
+def test_a_field_may_be_called_name() -> None:
+    shape = answer(Part, name="Of the part.")
+    assert shape().fields["name"].help_text == "Of the part."
+    assert list(answer(Part, name=serializers.SlugField())().fields) == ["name", "share"]
+
+
 def test_an_annotation_without_a_field_is_refused() -> None:
     @dataclass
     class Odd:

@@ -16,12 +16,22 @@ from portal.accounts.access import IsOrganiser
 from portal.datasets.access import actor_of, get_batch, get_dataset, get_sampled
 from portal.datasets.models import Batch, Dataset, DocumentType, Selection
 from portal.datasets.responses import file_response
-from portal.web.api import ErrorSerializer, NamedField
+from portal.web.answers import answer
+from portal.web.api import ErrorSerializer, NamedField, checked
 
-from .audits import THRESHOLD, smallest_telling_sample
+from .audits import (
+    THRESHOLD,
+    AuditReport,
+    FaultCount,
+    FieldFigures,
+    Validation,
+    WrongValue,
+    smallest_telling_sample,
+)
 from .schemas import BUILT_IN, raw_schema
 from .selectors import (
     Candidates,
+    InspectedField,
     audit_file,
     audit_of,
     batch_rows,
@@ -40,22 +50,10 @@ from .services import (
     save_verdict,
 )
 
-
-class FieldAccuracySerializer(serializers.Serializer[Any]):
-    """How often a field was right; `missing` inspections are still to come."""
-
-    # `field` and others are names of serializers' own attributes.
-    def get_fields(self) -> dict[str, Any]:
-        share: dict[str, Any] = {"allow_null": True, "help_text": "0 to 1."}
-        return {
-            "field": serializers.CharField(),
-            "right": serializers.IntegerField(),
-            "n": serializers.IntegerField(),
-            "missing": serializers.IntegerField(),
-            "accuracy": serializers.FloatField(**share),
-            "low": serializers.FloatField(**share),
-            "high": serializers.FloatField(**share),
-        }
+_SHARE = "0 to 1."
+FieldAccuracySerializer = answer(
+    FieldFigures, "FieldAccuracy", accuracy=_SHARE, low=_SHARE, high=_SHARE
+)
 
 
 class BatchRowSerializer(serializers.Serializer[Any]):
@@ -114,53 +112,21 @@ class NewBatchSerializer(serializers.Serializer[Any]):
         return fields
 
 
-class WrongValueSerializer(serializers.Serializer[Any]):
-    """A wrong value, with what it should be."""
-
-    def get_fields(self) -> dict[str, Any]:
-        return {
-            "document": serializers.CharField(),
-            "field": serializers.CharField(),
-            "value": serializers.JSONField(),
-            "correct_value": serializers.JSONField(
-                allow_null=True, help_text="Null: not given; an empty text: it should be empty."
-            ),
-            "comment": serializers.CharField(),
-        }
-
-
-class BatchFaultCountSerializer(serializers.Serializer[Any]):
-    def get_fields(self) -> dict[str, Any]:
-        return {
-            "field": serializers.CharField(),
-            "code": serializers.CharField(),
-            "count": serializers.IntegerField(),
-        }
-
-
-class BatchValidationSerializer(serializers.Serializer[Any]):
-    documents_with_faults = serializers.IntegerField()
-    counts = BatchFaultCountSerializer(many=True)
-
-
-class BatchAuditSerializer(serializers.Serializer[Any]):
-    """The audit report: of an open batch as it is now, with the state `incomplete` or what it
-    would be closed with.
-    """
-
-    def get_fields(self) -> dict[str, Any]:
-        return {
-            "state": serializers.ChoiceField(choices=["incomplete", "accepted", "rejected"]),
-            "threshold": serializers.FloatField(),
-            "batch_size": serializers.IntegerField(),
-            "sample_size": serializers.IntegerField(),
-            "seed": serializers.IntegerField(),
-            "failing": serializers.ListField(child=serializers.CharField()),
-            "fields": FieldAccuracySerializer(many=True),
-            "overall": FieldAccuracySerializer(),
-            "errors": WrongValueSerializer(many=True),
-            "validation": BatchValidationSerializer(),
-        }
+WrongValueSerializer = answer(
+    WrongValue, correct_value="Null: not given; an empty text: it should be empty."
+)
+BatchFaultCountSerializer = answer(FaultCount, "BatchFaultCount")
+BatchValidationSerializer = answer(
+    Validation, "BatchValidation", counts=BatchFaultCountSerializer(many=True)
+)
+BatchAuditSerializer = answer(
+    AuditReport,
+    "BatchAudit",
+    fields=FieldAccuracySerializer(many=True),
+    overall=FieldAccuracySerializer(),
+    errors=WrongValueSerializer(many=True),
+    validation=BatchValidationSerializer(),
+)
 
 
 class SampledDocumentSerializer(serializers.Serializer[Any]):
@@ -170,21 +136,14 @@ class SampledDocumentSerializer(serializers.Serializer[Any]):
     faults = serializers.JSONField(help_text="[{field, code, message}, …] of the validation.")
 
 
-class InspectedFieldSerializer(serializers.Serializer[Any]):
-    """A field of a drawn document with the verdict on it."""
-
-    def get_fields(self) -> dict[str, Any]:
-        return {
-            "name": serializers.CharField(),
-            "kind": serializers.CharField(),
-            "value": serializers.JSONField(source="raw", allow_null=True),
-            "faults": serializers.ListField(child=serializers.CharField()),
-            "said": serializers.ChoiceField(choices=["", "right", "wrong"]),
-            "inspector": serializers.CharField(),
-            "base": serializers.CharField(help_text="To be sent with another verdict."),
-            "correct_value": serializers.JSONField(source="raw_correct", allow_null=True),
-            "comment": serializers.CharField(),
-        }
+InspectedFieldSerializer = answer(
+    InspectedField,
+    leave_out=["number", "correct", "should_be_empty", "comment", "raw", "raw_correct"],
+    value=serializers.JSONField(source="raw", allow_null=True),
+    base="To be sent with another verdict.",
+    correct_value=serializers.JSONField(source="raw_correct", allow_null=True),
+    comment=serializers.CharField(),
+)
 
 
 class InspectionSerializer(serializers.Serializer[Any]):
@@ -235,12 +194,20 @@ def refused(refusal: AcceptanceRefused) -> APIException:
     return ValidationError({refusal.field or "non_field_errors": [refusal.message]})
 
 
-class BatchList(GenericAPIView[Any]):
+class AcceptanceView(APIView):
+    """For organisers; answers what a service refuses with its reason."""
+
+    permission_classes = [IsOrganiser]
+
+    def handle_exception(self, exc: Exception) -> Response:
+        return super().handle_exception(refused(exc) if isinstance(exc, AcceptanceRefused) else exc)
+
+
+class BatchList(AcceptanceView, GenericAPIView[Any]):
     """The batches of a dataset, newest first; opening one."""
 
     queryset = Batch.objects.none()
     serializer_class = BatchRowSerializer
-    permission_classes = [IsOrganiser]
 
     @extend_schema(responses=BatchRowSerializer(many=True))
     def get(self, request: Request, slug: str) -> Response:
@@ -251,37 +218,28 @@ class BatchList(GenericAPIView[Any]):
     @extend_schema(request=NewBatchSerializer, responses={201: BatchRowSerializer})
     def post(self, request: Request, slug: str) -> Response:
         dataset = get_dataset(request.user, slug)
-        wanted = NewBatchSerializer(data=request.data, context={"dataset": dataset})
-        wanted.is_valid(raise_exception=True)
-        given = dict(wanted.validated_data)
+        given = checked(NewBatchSerializer, request.data, dataset=dataset)
         candidates = Candidates(
             given.pop("selection"), given.pop("doc_type"), given.pop("language")
         )
         schema = _schema(dataset, given.pop("schema"))
         actor = actor_of(request)
-        try:
-            batch = open_batch(
-                dataset=dataset, schema=schema, candidates=candidates, actor=actor, **given
-            )
-        except AcceptanceRefused as refusal:
-            raise refused(refusal) from refusal
+        batch = open_batch(
+            dataset=dataset, schema=schema, candidates=candidates, actor=actor, **given
+        )
         return Response(BatchRowSerializer(batch_rows([batch])[0]).data, status=201)
 
 
-class BatchDetail(APIView):
+class BatchDetail(AcceptanceView):
     """A batch as far as it is."""
-
-    permission_classes = [IsOrganiser]
 
     @extend_schema(responses=BatchRowSerializer)
     def get(self, _request: Request, slug: str, number: int) -> Response:
         return Response(BatchRowSerializer(batch_rows([get_batch(slug, number)])[0]).data)
 
 
-class BatchReport(APIView):
+class BatchReport(AcceptanceView):
     """The audit report, as JSON or as a file for people."""
-
-    permission_classes = [IsOrganiser]
 
     @extend_schema(
         parameters=[BatchReportQuerySerializer],
@@ -292,49 +250,37 @@ class BatchReport(APIView):
         },
     )
     def get(self, request: Request, slug: str, number: int) -> Response | HttpResponse:
-        query = BatchReportQuerySerializer(data=request.query_params)
-        query.is_valid(raise_exception=True)
+        query = checked(BatchReportQuerySerializer, request.query_params)
         batch = get_batch(slug, number)
-        form = query.validated_data["form"]
+        form = query["form"]
         if form == "json":
             return Response(audit_of(batch))
         return file_response(audit_file(batch, form))
 
 
-class BatchClose(APIView):
+class BatchClose(AcceptanceView):
     """Accepts or rejects a batch; 409 while that is not sure."""
-
-    permission_classes = [IsOrganiser]
 
     @extend_schema(request=None, responses={200: BatchAuditSerializer, 409: ErrorSerializer})
     def post(self, request: Request, slug: str, number: int) -> Response:
-        try:
-            batch = close_batch(batch=get_batch(slug, number), actor=actor_of(request))
-        except AcceptanceRefused as refusal:
-            raise refused(refusal) from refusal
+        batch = close_batch(batch=get_batch(slug, number), actor=actor_of(request))
         return Response(batch.report)
 
 
-class BatchPutBack(APIView):
+class BatchPutBack(AcceptanceView):
     """Ends the holding back of a rejected batch's documents."""
-
-    permission_classes = [IsOrganiser]
 
     @extend_schema(request=None, responses={200: BatchPutBackSerializer, 409: ErrorSerializer})
     def post(self, request: Request, slug: str, number: int) -> Response:
-        try:
-            count = put_back_batch(batch=get_batch(slug, number), actor=actor_of(request))
-        except AcceptanceRefused as refusal:
-            raise refused(refusal) from refusal
+        count = put_back_batch(batch=get_batch(slug, number), actor=actor_of(request))
         return Response({"documents": count})
 
 
-class BatchSample(GenericAPIView[Any]):
+class BatchSample(AcceptanceView, GenericAPIView[Any]):
     """The drawn documents of a batch, by name."""
 
     queryset = Batch.objects.none()
     serializer_class = SampledDocumentSerializer
-    permission_classes = [IsOrganiser]
 
     @extend_schema(responses=SampledDocumentSerializer(many=True))
     def get(self, _request: Request, slug: str, number: int) -> Response:
@@ -342,10 +288,8 @@ class BatchSample(GenericAPIView[Any]):
         return self.get_paginated_response(self.get_serializer(page, many=True).data)
 
 
-class BatchDocumentFields(APIView):
+class BatchDocumentFields(AcceptanceView):
     """The fields of one drawn document, with their values and verdicts."""
-
-    permission_classes = [IsOrganiser]
 
     @extend_schema(
         operation_id="datasets_batches_documents_fields",
@@ -357,37 +301,25 @@ class BatchDocumentFields(APIView):
     @extend_schema(request=InspectionSerializer, responses=InspectedFieldSerializer(many=True))
     def put(self, request: Request, slug: str, number: int, name: str) -> Response:
         """Keeps a verdict on one field; 409 where somebody else said otherwise meanwhile."""
-        wanted = InspectionSerializer(data=request.data)
-        wanted.is_valid(raise_exception=True)
-        given = dict(wanted.validated_data)
+        given = checked(InspectionSerializer, request.data)
         batch = get_batch(slug, number)
         sampled, field = get_sampled(batch, name), given.pop("name")
-        try:
-            save_verdict(sampled=sampled, field=field, actor=actor_of(request), **given)
-        except AcceptanceRefused as refusal:
-            raise refused(refusal) from refusal
+        save_verdict(sampled=sampled, field=field, actor=actor_of(request), **given)
         return Response(_fields(batch, name))
 
 
-class BatchVerdictClear(APIView):
+class BatchVerdictClear(AcceptanceView):
     """Takes the verdict on one field back."""
-
-    permission_classes = [IsOrganiser]
 
     @extend_schema(
         request=InspectionClearSerializer,
         responses=InspectedFieldSerializer(many=True),
     )
     def post(self, request: Request, slug: str, number: int, name: str) -> Response:
-        wanted = InspectionClearSerializer(data=request.data)
-        wanted.is_valid(raise_exception=True)
-        given = wanted.validated_data
+        given = checked(InspectionClearSerializer, request.data)
         batch = get_batch(slug, number)
         sampled, actor = get_sampled(batch, name), actor_of(request)
-        try:
-            clear_verdict(sampled=sampled, field=given["name"], base=given["base"], actor=actor)
-        except AcceptanceRefused as refusal:
-            raise refused(refusal) from refusal
+        clear_verdict(sampled=sampled, field=given["name"], base=given["base"], actor=actor)
         return Response(_fields(batch, name))
 
 

@@ -2,7 +2,7 @@
 
 A batch is rejected as a whole when the accuracy of any field is under the threshold. Source:
 ReceiptBench, section 3.1 (threshold 97 %). `audit_markdown` and `audit_csv` write the report
-that `audit_report` makes. No Django.
+that `audit_report` makes, as JSON has it. No Django.
 """
 
 import csv
@@ -12,7 +12,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -135,6 +135,65 @@ def pooled(rows: Iterable[FieldAccuracy], name: str = "overall") -> FieldAccurac
     )
 
 
+@dataclass(frozen=True)
+class FieldFigures:
+    """How often a field was right; `missing` inspections are still to come."""
+
+    field: str
+    right: int
+    n: int
+    missing: int
+    accuracy: float | None
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True)
+class WrongValue:
+    """A wrong value, with what it should be."""
+
+    document: str
+    field: str
+    value: Any
+    correct_value: Any | None
+    comment: str
+
+
+@dataclass(frozen=True)
+class FaultCount:
+    """How often the validation found a fault in a field."""
+
+    field: str
+    code: str
+    count: int
+
+
+@dataclass(frozen=True)
+class Validation:
+    """What the validation found in the whole batch, the most frequent faults first."""
+
+    documents_with_faults: int
+    counts: list[FaultCount]
+
+
+@dataclass(frozen=True)
+class AuditReport:
+    """The audit report: of an open batch as it is now, with the state `incomplete` or what it
+    would be closed with.
+    """
+
+    state: State
+    threshold: float
+    batch_size: int
+    sample_size: int
+    seed: int
+    failing: list[str]
+    fields: list[FieldFigures]
+    overall: FieldFigures
+    errors: list[WrongValue]
+    validation: Validation
+
+
 def audit_report(
     acceptance: Acceptance,
     verdicts: Iterable[Verdict],
@@ -142,57 +201,44 @@ def audit_report(
     *,
     batch_size: int,
     seed: int,
-) -> dict[str, Any]:
-    """The audit report of a batch as plain JSON.
+) -> AuditReport:
+    """The decision with its grounds, every wrong value, and how often which fault was found.
 
-    `faults` has what the automatic validation found, by document of the whole batch. The report
-    tells the decision with its grounds, every wrong value with what it should be, and how often
-    the validation found which fault in which field, most frequent first.
+    `faults` has what the automatic validation found, by document of the whole batch.
     """
-    return {
-        "state": acceptance.state,
-        "threshold": acceptance.threshold,
-        "batch_size": batch_size,
-        "sample_size": acceptance.fields[0].n + acceptance.fields[0].missing,
-        "seed": seed,
-        "failing": list(acceptance.failing),
-        "fields": [_row(row) for row in acceptance.fields],
-        "overall": _row(acceptance.overall),
-        "errors": [
-            {
-                "document": verdict.document,
-                "field": verdict.field,
-                "value": verdict.value,
-                "correct_value": verdict.correct_value,
-                "comment": verdict.comment,
-            }
-            for verdict in sorted(verdicts, key=lambda verdict: verdict[:2])
-            if not verdict.is_right
+    return AuditReport(
+        state=acceptance.state,
+        threshold=acceptance.threshold,
+        batch_size=batch_size,
+        sample_size=acceptance.fields[0].n + acceptance.fields[0].missing,
+        seed=seed,
+        failing=list(acceptance.failing),
+        fields=[_figures(row) for row in acceptance.fields],
+        overall=_figures(acceptance.overall),
+        errors=[
+            WrongValue(one.document, one.field, one.value, one.correct_value, one.comment)
+            for one in sorted(verdicts, key=lambda verdict: verdict[:2])
+            if not one.is_right
         ],
-        "validation": validation_counts(faults),
-    }
+        validation=validation_counts(faults),
+    )
 
 
-def validation_counts(faults: Mapping[str, Sequence[FieldFault]]) -> dict[str, Any]:
-    """How many documents have faults, and how often each occurs: `{field, code, count}`."""
+def validation_counts(faults: Mapping[str, Sequence[FieldFault]]) -> Validation:
+    """How many documents have faults, and how often each fault occurs."""
     kinds = Counter((fault.field, fault.code) for found in faults.values() for fault in found)
-    return {
-        "documents_with_faults": sum(bool(found) for found in faults.values()),
-        "counts": [
-            {"field": field, "code": code, "count": count}
+    return Validation(
+        documents_with_faults=sum(bool(found) for found in faults.values()),
+        counts=[
+            FaultCount(field, code, count)
             for (field, code), count in sorted(kinds.items(), key=lambda kind: (-kind[1], kind))
         ],
-    }
+    )
 
 
-def _row(row: FieldAccuracy) -> dict[str, Any]:
-    interval = row.interval
-    return {
-        **asdict(row),
-        "accuracy": row.accuracy,
-        "low": interval.low if interval else None,
-        "high": interval.high if interval else None,
-    }
+def _figures(row: FieldAccuracy) -> FieldFigures:
+    low, high = row.interval or (None, None)
+    return FieldFigures(row.field, row.right, row.n, row.missing, row.accuracy, low, high)
 
 
 def _counted(

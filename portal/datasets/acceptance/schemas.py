@@ -15,7 +15,6 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from decimal import Decimal, InvalidOperation
-from functools import cache
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias, cast, get_args
 
@@ -85,14 +84,8 @@ class Schema:
         return [field.name for field in self.fields]
 
 
-@cache
-def built_in_schema(name: str) -> Schema:
-    """One of BUILT_IN; raises KeyError for another name."""
-    return read_schema(raw_schema(name))
-
-
 def raw_schema(name: str) -> dict[str, Any]:
-    """The same as plain JSON."""
+    """One of BUILT_IN as plain JSON, for `read_schema`; raises KeyError for another name."""
     return tomllib.loads(BUILT_IN[name].read_text(encoding="utf-8"))
 
 

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any, Literal, TypeAlias
 
@@ -24,6 +24,8 @@ from portal.web.charts import Line, LineChart, Point, line_chart
 
 from .audits import (
     Acceptance,
+    AuditReport,
+    FaultCount,
     FieldAccuracy,
     Verdict,
     accept,
@@ -31,6 +33,7 @@ from .audits import (
     audit_markdown,
     audit_report,
     pooled,
+    spelt,
     validation_counts,
 )
 from .records import FieldFault, derived_schema, is_empty, record_fields
@@ -257,7 +260,7 @@ class BatchPage:
     acceptance: Acceptance
     documents: int
     faulty: int
-    fault_counts: list[dict[str, Any]]
+    fault_counts: list[FaultCount]
     page: Page[BatchDocument]
     shows_faults: bool
     next: BatchDocument | None
@@ -268,15 +271,15 @@ class BatchPage:
 def get_batch_page(batch: Batch, *, show: str = "", page: str = "1", held: int = 0) -> BatchPage:
     verdicts = batch_verdicts(batch)
     acceptance = batch_acceptance(batch, verdicts)
-    counts = validation_counts(_faults(batch))
+    found = validation_counts(batch_faults(batch))
     faulty = show == "faults"
     listed = with_faults(batch) if faulty else sampled_documents(batch)
     return BatchPage(
         batch=batch,
         acceptance=acceptance,
         documents=batch.documents.count(),
-        faulty=counts["documents_with_faults"],
-        fault_counts=counts["counts"],
+        faulty=found.documents_with_faults,
+        fault_counts=found.counts,
         page=Paginator(listed, PER_PAGE).get_page(page),
         shows_faults=faulty,
         next=next_to_inspect(batch),
@@ -315,15 +318,19 @@ def next_to_inspect(batch: Batch, after: str = "") -> BatchDocument | None:
 
 
 def audit_of(batch: Batch) -> dict[str, Any]:
-    """The audit report: of a closed batch as it was closed, of an open one as it is now."""
+    """The AuditReport as JSON: of a closed batch as it was closed, of an open one as it is now."""
     if batch.state != Batch.State.OPEN:
         report: dict[str, Any] = batch.report
         return report
     verdicts = batch_verdicts(batch)
+    return asdict(current_audit(batch, batch_acceptance(batch, verdicts), verdicts))
+
+
+def current_audit(batch: Batch, acceptance: Acceptance, verdicts: Iterable[Verdict]) -> AuditReport:
     return audit_report(
-        batch_acceptance(batch, verdicts),
+        acceptance,
         verdicts,
-        _faults(batch),
+        batch_faults(batch),
         batch_size=batch.documents.count(),
         seed=batch.seed,
     )
@@ -342,7 +349,8 @@ def audit_file(batch: Batch, form: str) -> TextFile:
     return TextFile(f"{stem}.md", "text/markdown", audit_markdown(report, title))
 
 
-def _faults(batch: Batch) -> dict[str, list[FieldFault]]:
+def batch_faults(batch: Batch) -> dict[str, list[FieldFault]]:
+    """What the validation found, by name of the document."""
     rows = batch.documents.values_list("document__name", "faults")
     return {name: [FieldFault(**fault) for fault in faults] for name, faults in rows}
 
@@ -366,12 +374,10 @@ class ShownValue:
 
 @dataclass(frozen=True)
 class InspectedField:
-    """A field to look at. `number` counts from 1; `base` is the stamp of the verdict shown.
-
-    `raw` and `raw_correct` are the values as JSON has them, for programs.
-    """
+    """A field of a drawn document with the verdict on it."""
 
     number: int
+    """From 1."""
     name: str
     kind: str
     value: ShownValue
@@ -379,10 +385,12 @@ class InspectedField:
     said: Said
     inspector: str
     base: str
+    """The stamp of the verdict that is shown."""
     correct: str
     should_be_empty: bool
     comment: str
     raw: Any
+    """The value as JSON has it, for programs; `raw_correct` is the correct value."""
     raw_correct: Any
 
 
@@ -408,14 +416,11 @@ def inspection_page(batch: Batch, sampled: BatchDocument) -> InspectionPage:
     document = sampled.document
     names = list(sampled_documents(batch).values_list("document__name", flat=True))
     place = names.index(document.name)
-    images = list(document.images.all())
-    for image in images:
-        image.document = document
     waiting = next_to_inspect(batch, document.name)
     return InspectionPage(
         batch=batch,
         sampled=sampled,
-        images=images,
+        images=list(document.images.all()),
         fields=inspected_fields(batch, sampled),
         position=place + 1,
         previous=names[place - 1] if place else "",
@@ -442,13 +447,13 @@ def shown_value(record: Mapping[str, Any], rule: FieldRule) -> ShownValue:
     if is_empty(value):
         return ShownValue(missing="empty")
     if not isinstance(value, list):
-        return ShownValue(text=_text(value))
+        return ShownValue(text=spelt(value))
     if not all(isinstance(item, Mapping) for item in value):
-        return ShownValue(lines=tuple(_text(item) for item in value))
+        return ShownValue(lines=tuple(spelt(item) for item in value))
     known = [item.name for item in rule.items]
     others = dict.fromkeys(str(key) for item in value for key in item if key not in known)
     columns = (*known, *others)
-    rows = tuple(tuple(_text(item.get(column)) for column in columns) for item in value)
+    rows = tuple(tuple(spelt(item.get(column)) for column in columns) for item in value)
     return ShownValue(columns=columns, rows=rows)
 
 
@@ -469,16 +474,9 @@ def _field(
         said=("right" if said.is_right else "wrong") if said else "",
         inspector=str(said.inspector) if said else "",
         base=stamp_of(said),
-        correct="" if correct is None else _text(correct),
+        correct="" if correct is None else spelt(correct),
         should_be_empty=correct == "",
         comment=said.comment if said else "",
         raw=record.get(rule.name),
         raw_correct=correct,
     )
-
-
-def _text(value: Any) -> str:
-    """A value as people read it; what JSON alone can say, as JSON."""
-    if value is None:
-        return ""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

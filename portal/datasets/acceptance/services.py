@@ -3,7 +3,8 @@
 The rules are in docs/acceptance.md.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 from django.db import transaction
@@ -21,7 +22,7 @@ from portal.datasets.models import (
     Inspection,
 )
 
-from .audits import THRESHOLD, Acceptance, audit_report
+from .audits import THRESHOLD, Acceptance
 from .records import FieldFault, is_storable, record_fields, validate_record
 from .schemas import Schema, SchemaError, read_schema
 from .selectors import (
@@ -30,6 +31,7 @@ from .selectors import (
     batch_candidates,
     batch_schema,
     batch_verdicts,
+    current_audit,
     stamp_of,
 )
 
@@ -157,13 +159,8 @@ def close_batch(*, batch: Batch, actor: User | None) -> Batch:
         )
     stored.state = Batch.State.REJECTED if acceptance.failing else Batch.State.ACCEPTED
     stored.closed_at = timezone.now()
-    stored.report = audit_report(
-        acceptance,
-        verdicts,
-        _stored_faults(stored),
-        batch_size=stored.documents.count(),
-        seed=stored.seed,
-    ) | {"state": str(stored.state)}
+    report = asdict(current_audit(stored, acceptance, verdicts))
+    stored.report = report | {"state": str(stored.state)}
     stored.save(update_fields=["state", "closed_at", "report"])
     held = _hold_back(stored, acceptance) if acceptance.failing else 0
     record_event(
@@ -241,13 +238,6 @@ def _validated(keys: list[int], schema: Schema) -> dict[int, list[FieldFault]]:
         for pk, record in records.items():
             faults[int(pk)] = validate_record(record_fields(record.gold), schema)
     return faults
-
-
-def _stored_faults(batch: Batch) -> dict[str, list[FieldFault]]:
-    rows: Iterable[tuple[str, list[dict[str, str]]]] = batch.documents.values_list(
-        "document__name", "faults"
-    )
-    return {name: [FieldFault(**fault) for fault in faults] for name, faults in rows}
 
 
 LONGEST_COMMENT = 2_000

@@ -13,10 +13,10 @@ from rest_framework.views import APIView
 from portal.accounts.access import IsOrganiser
 from portal.datasets.access import actor_of, get_dataset, get_duplicate, get_selection
 from portal.datasets.documents.forms import MAX_REASON
-from portal.datasets.documents.serializers import DocumentFilterSerializer, as_filter, refused
+from portal.datasets.documents.serializers import DocumentFilterSerializer, refused
 from portal.datasets.documents.table import DocumentFilter
 from portal.datasets.models import Document, NearDuplicate, PiiFinding, Selection
-from portal.web.api import LARGEST_KEY
+from portal.web.api import LARGEST_KEY, checked
 
 from .personal_data import MOST_AT_ONCE, MaskingError, decide_findings
 from .selectors import FindingRow, find_findings, find_pairs, finding_rows, selection_rows
@@ -28,6 +28,7 @@ from .services import (
     check_selection,
     create_selection,
     decide_duplicate,
+    drawable,
     new_seed,
 )
 
@@ -149,9 +150,8 @@ class FindingList(GenericAPIView[Any]):
     @extend_schema(parameters=[FindingQuerySerializer], responses=FindingSerializer(many=True))
     def get(self, request: Request, slug: str) -> Response:
         dataset = get_dataset(request.user, slug)
-        wanted = FindingQuerySerializer(data=request.query_params)
-        wanted.is_valid(raise_exception=True)
-        page = self.paginate_queryset(find_findings(dataset, **wanted.validated_data)) or []
+        wanted = checked(FindingQuerySerializer, request.query_params)
+        page = self.paginate_queryset(find_findings(dataset, **wanted)) or []
         rows = finding_rows(dataset, page)
         return self.get_paginated_response(self.get_serializer(rows, many=True).data)
 
@@ -164,9 +164,7 @@ class FindingsDecide(APIView):
     @extend_schema(request=DecideFindingsSerializer, responses=DecidedSerializer)
     def post(self, request: Request, slug: str) -> Response:
         dataset = get_dataset(request.user, slug)
-        wanted = DecideFindingsSerializer(data=request.data)
-        wanted.is_valid(raise_exception=True)
-        values = wanted.validated_data
+        values = checked(DecideFindingsSerializer, request.data)
         try:
             decided = decide_findings(
                 dataset=dataset,
@@ -190,9 +188,8 @@ class DuplicateList(GenericAPIView[NearDuplicate]):
     @extend_schema(parameters=[DuplicateQuerySerializer], responses=DuplicateSerializer(many=True))
     def get(self, request: Request, slug: str) -> Response:
         dataset = get_dataset(request.user, slug)
-        wanted = DuplicateQuerySerializer(data=request.query_params)
-        wanted.is_valid(raise_exception=True)
-        page = self.paginate_queryset(find_pairs(dataset, **wanted.validated_data))
+        wanted = checked(DuplicateQuerySerializer, request.query_params)
+        page = self.paginate_queryset(find_pairs(dataset, **wanted))
         return self.get_paginated_response(self.get_serializer(page, many=True).data)
 
 
@@ -208,11 +205,8 @@ class DuplicateDetail(APIView):
     @extend_schema(request=DecideDuplicateSerializer, responses=DuplicateSerializer)
     def patch(self, request: Request, slug: str, pk: int) -> Response:
         pair = get_duplicate(slug, pk)
-        wanted = DecideDuplicateSerializer(data=request.data)
-        wanted.is_valid(raise_exception=True)
-        decided = decide_duplicate(
-            pair=pair, decision=wanted.validated_data["decision"], actor=actor_of(request)
-        )
+        wanted = checked(DecideDuplicateSerializer, request.data)
+        decided = decide_duplicate(pair=pair, decision=wanted["decision"], actor=actor_of(request))
         return Response(DuplicateSerializer(decided).data)
 
 
@@ -232,11 +226,7 @@ class SelectionList(GenericAPIView[Selection]):
     @extend_schema(request=SelectionDrawSerializer, responses={201: SelectionDetailSerializer})
     def post(self, request: Request, slug: str) -> Response:
         dataset = get_dataset(request.user, slug)
-        wanted = SelectionDrawSerializer(data=request.data)
-        wanted.is_valid(raise_exception=True)
-        values = wanted.validated_data
-        filters = as_filter(values["filter"]).as_json() if "filter" in values else {}
-        active = {"state": Document.State.ACTIVE.value, **filters}
+        values = checked(SelectionDrawSerializer, request.data)
         try:
             selection = create_selection(
                 dataset=dataset,
@@ -245,7 +235,7 @@ class SelectionList(GenericAPIView[Selection]):
                     strata=tuple(values["strata"]),
                     size=values.get("size"),
                     per_stratum=values.get("per_stratum"),
-                    wanted=DocumentFilter.from_json(active),
+                    wanted=drawable(values.get("filter", DocumentFilter())),
                 ),
                 seed=values.get("seed", new_seed()),
                 actor=actor_of(request),

@@ -154,14 +154,6 @@ class DuplicatesPage:
     last_search: DatasetTask | None
 
 
-@dataclass(frozen=True)
-class PairPage:
-    """One pair, and the next that is still to be decided."""
-
-    pair: NearDuplicate
-    following: NearDuplicate | None
-
-
 def find_pairs(dataset: Dataset, *, decision: str = "") -> QuerySet[NearDuplicate]:
     pairs = NearDuplicate.objects.filter(second__dataset=dataset)
     if decision:
@@ -187,9 +179,10 @@ def duplicates_page(dataset: Dataset, *, decision: str = "", page: str = "1") ->
     )
 
 
-def pair_page(pair: NearDuplicate) -> PairPage:
+def following_pair(pair: NearDuplicate) -> NearDuplicate | None:
+    """The next pair that is still to be decided."""
     waiting = find_pairs(pair.second.dataset, decision=NearDuplicate.Decision.OPEN)
-    return PairPage(pair, waiting.exclude(pk=pair.pk).first())
+    return waiting.exclude(pk=pair.pk).first()
 
 
 # A table of more strata is none that anybody reads; it says how many there are.

@@ -6,7 +6,7 @@ A selection has the documents of a stratified sample, which anyone with its spec
 import secrets
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from django.core.exceptions import ValidationError
@@ -323,6 +323,11 @@ class Check:
     @property
     def is_same(self) -> bool:
         return not self.only_stored and not self.only_drawn
+
+
+def drawable(wanted: DocumentFilter) -> DocumentFilter:
+    """What is held back goes nowhere, so nobody draws it unless it is asked for."""
+    return replace(wanted, state=wanted.state or Document.State.ACTIVE.value)
 
 
 def new_seed() -> int:

@@ -15,7 +15,7 @@ from portal.accounts.access import UserRequest, organiser_required
 from portal.datasets.access import get_dataset, get_duplicate, get_selection
 from portal.datasets.dataset_tasks import start_task
 from portal.datasets.documents.content_rules import CONTENTS
-from portal.datasets.documents.forms import as_parameters, filter_form
+from portal.datasets.documents.forms import MAX_REASON, filter_form
 from portal.datasets.documents.selectors import CONTENT_LABELS
 from portal.datasets.documents.table import DocumentFilter, every_document
 from portal.datasets.models import (
@@ -33,8 +33,8 @@ from .selectors import (
     PER_PAGE,
     duplicates_page,
     findings_page,
+    following_pair,
     last_task,
-    pair_page,
     selection_lines,
     selection_page,
     selection_rows,
@@ -51,10 +51,9 @@ from .services import (
     create_selection,
     decide_duplicate,
     draw,
+    drawable,
     new_seed,
 )
-
-MAX_REASON = 1000
 
 
 class FindingFilterForm(forms.Form):
@@ -261,11 +260,11 @@ def duplicate(request: UserRequest, slug: str, pk: int) -> HttpResponse:
             request,
             f"{decided.first.name} and {decided.second.name}: {decided.get_decision_display()}.",
         )
-        following = pair_page(decided).following
+        following = following_pair(decided)
         if following is not None:
             return redirect("datasets:duplicate", slug, following.pk)
         return redirect("datasets:duplicates", slug)
-    context: dict[str, Any] = {"view": pair_page(pair), "dataset": pair.second.dataset}
+    context = {"pair": pair, "following": following_pair(pair), "dataset": pair.second.dataset}
     status = 400 if form.errors else 200
     return render(request, "datasets/curation/duplicate.html", context, status=status)
 
@@ -294,7 +293,7 @@ def content(request: UserRequest, slug: str) -> HttpResponse:
         "form": form,
         "count": pages.count(),
         "is_filtered": wanted.is_set,
-        "filter_query": as_parameters(wanted).urlencode(),
+        "filter_query": wanted.as_parameters().urlencode(),
         "last": last_task(dataset, Kind.CONTENT),
     }
     status = 400 if form.errors else 200
@@ -317,7 +316,7 @@ def new_selection(request: UserRequest, slug: str) -> HttpResponse:
     filters = filter_form(
         request, dataset, QueryDict(request.POST.get("filter", "")) if is_posted else request.GET
     )
-    wanted = _active(filters.wanted())
+    wanted = drawable(filters.wanted())
     form = SelectionForm(request.POST if is_posted else None, keeps=keeps)
     table = None
     if is_posted and (spec := form.spec(wanted)):
@@ -331,17 +330,11 @@ def new_selection(request: UserRequest, slug: str) -> HttpResponse:
         "form": form,
         "table": table,
         "columns": [STRATA[name] for name in form.cleaned_data.get("strata", [])] if table else [],
-        "filter_query": as_parameters(wanted).urlencode(),
+        "filter_query": wanted.as_parameters().urlencode(),
         "filters": [(name.replace("_", " "), value) for name, value in wanted.as_json().items()],
     }
     status = 400 if form.errors else 200
     return render(request, "datasets/curation/selection_new.html", context, status=status)
-
-
-def _active(wanted: DocumentFilter) -> DocumentFilter:
-    """What is held back goes nowhere, so nobody draws it unless it is asked for."""
-    values = {"state": Document.State.ACTIVE.value, **wanted.as_json()}
-    return DocumentFilter.from_json(values)
 
 
 def _keep(

@@ -25,6 +25,7 @@ from portal.datasets.access import (
 )
 from portal.datasets.models import Dispute
 from portal.datasets.releases.corrections import planned_corrections
+from portal.web.api import checked
 
 from .selectors import DisputePage, DisputeRow, dispute_page, dispute_rows
 from .services import (
@@ -162,14 +163,13 @@ class DisputeList(GenericAPIView[Any]):
     @extend_schema(parameters=[DisputeQuerySerializer], responses=DisputeRowSerializer(many=True))
     def get(self, request: Request, slug: str) -> Response:
         dataset = get_dataset(request.user, slug)
-        wanted = DisputeQuerySerializer(data=request.query_params)
-        wanted.is_valid(raise_exception=True)
+        wanted = checked(DisputeQuerySerializer, request.query_params)
         found = visible_disputes(request.user, dataset)
-        if state := wanted.validated_data["state"]:
+        if state := wanted["state"]:
             found = found.filter(state=state)
-        if release := wanted.validated_data["release"]:
+        if release := wanted["release"]:
             found = found.filter(item__release__version=release)
-        if wanted.validated_data["mine"]:
+        if wanted["mine"]:
             mine = request.user.pk if request.user.is_authenticated else None
             found = found.filter(raised_by__isnull=False, raised_by=mine)
         page = self.paginate_queryset(found) or []
@@ -179,9 +179,7 @@ class DisputeList(GenericAPIView[Any]):
     @extend_schema(request=NewDisputeSerializer, responses={201: DisputeDetailSerializer})
     def post(self, request: Request, slug: str) -> Response:
         get_dataset(request.user, slug)
-        wanted = NewDisputeSerializer(data=request.data)
-        wanted.is_valid(raise_exception=True)
-        data, user = wanted.validated_data, actor_of(request)
+        data, user = checked(NewDisputeSerializer, request.data), actor_of(request)
         item = get_release_item(user, slug, data["release"], data["item"])
         if data["fact"] is not None and not may_see_item_gold(user, item):
             message = "The gold of this item is hidden: dispute it as a whole, without a fact."
@@ -231,12 +229,11 @@ class DisputeDecision(APIView):
     @extend_schema(request=DecisionSerializer, responses=DisputeDetailSerializer)
     def post(self, request: Request, slug: str, pk: int) -> Response:
         dispute = get_decidable(request.user, slug, pk)
-        wanted = DecisionSerializer(data=request.data)
-        wanted.is_valid(raise_exception=True)
+        wanted = checked(DecisionSerializer, request.data)
         try:
             decide_dispute(
                 dispute=dispute,
-                **wanted.validated_data,
+                **wanted,
                 actor=actor_of(request),
                 origin=origin_of(request),
             )

@@ -18,11 +18,11 @@ from portal.datasets.access import (
     visible_releases,
     workplaces,
 )
+from portal.datasets.documents.selectors import document_prompt
 from portal.datasets.models import (
     Dataset,
     Dispute,
     DocumentContent,
-    DocumentRecord,
     PageImage,
     Release,
     ReleaseItem,
@@ -161,7 +161,7 @@ def item_page(user: Any, item: ReleaseItem, *, page: str = "1") -> ItemPage:
         facts=_fact_rows(item, list(shown), disputes),
         page=shown,
         line=_line(item) if gold and not item.release.has_pages else "",
-        prompt=_prompt(item),
+        prompt=document_prompt(item.document) if item.document else "",
         disputes=dispute_rows(user, dataset, disputes),
         may_dispute=dataset.derived_from_id is None,
     )
@@ -200,10 +200,7 @@ def item_images(item: ReleaseItem) -> list[PageImage]:
     if document is None:
         return []
     document.dataset = item.release.dataset
-    images = list(document.images.all())
-    for image in images:
-        image.document = document
-    return images
+    return list(document.images.all())
 
 
 def _fact_rows(
@@ -232,12 +229,6 @@ def _fact_rows(
 def _line(item: ReleaseItem) -> str:
     text = json.dumps(item.gold, indent=2, ensure_ascii=False)
     return text if len(text) <= LONGEST_LINE else f"{text[:LONGEST_LINE]}\n…"
-
-
-def _prompt(item: ReleaseItem) -> str:
-    """The question is no secret, whatever the gold is."""
-    record = DocumentRecord.objects.filter(document=item.document_id).only("prompt").first()
-    return record.prompt if record else ""
 
 
 def _is_own(user: Any, dispute: Dispute) -> bool:

@@ -32,7 +32,7 @@ from portal.datasets.imaging.services import ImageRefusedError, add_image, ensur
 from portal.datasets.models import Dataset, DatasetTask, Document, Release
 from portal.datasets.responses import file_response, image_response, thumbnail_response
 from portal.files.uploads import upload_limit_message, was_too_large
-from portal.web.api import PlainMultiPartParser
+from portal.web.api import PlainMultiPartParser, checked
 
 from .forms import read_picture
 from .selectors import dataset_card, document_boxes
@@ -55,7 +55,6 @@ from .serializers import (
     TaskDetailSerializer,
     TaskSerializer,
     TaskStartSerializer,
-    as_filter,
     refused,
 )
 from .services import Hold, bulk_edit_documents, create_dataset, edit_dataset, edit_document
@@ -117,11 +116,8 @@ class DocumentList(GenericAPIView[Any]):
     @extend_schema(parameters=[DocumentQuerySerializer], responses=DocumentRowSerializer(many=True))
     def get(self, request: Request, slug: str) -> Response:
         dataset = get_dataset(request.user, slug)
-        wanted = DocumentQuerySerializer(data=request.query_params)
-        wanted.is_valid(raise_exception=True)
-        found = filter_documents(
-            request.user, dataset, wanted.wanted(), sort=wanted.validated_data["sort"]
-        )
+        wanted = checked(DocumentQuerySerializer, request.query_params)
+        found = filter_documents(request.user, dataset, **wanted)
         page = self.paginate_queryset(found.defer("metadata")) or []
         rows = document_rows(request.user, dataset, page)
         return self.get_paginated_response(self.get_serializer(rows, many=True).data)
@@ -148,12 +144,9 @@ class DocumentDetail(APIView):
     @extend_schema(request=DocumentChangeSerializer, responses=EditedDocumentSerializer)
     def patch(self, request: Request, slug: str, name: str) -> Response:
         document = get_document(request.user, slug, name)
-        change = DocumentChangeSerializer(data=request.data)
-        change.is_valid(raise_exception=True)
+        change = checked(DocumentChangeSerializer, request.data)
         try:
-            edited = edit_document(
-                document=document, changes=change.validated_data, actor=actor_of(request)
-            )
+            edited = edit_document(document=document, changes=change, actor=actor_of(request))
         except ValidationError as error:
             raise refused(error) from error
         return Response(EditedDocumentSerializer(edited).data)
@@ -176,14 +169,12 @@ class BulkEdit(APIView):
     @extend_schema(request=BulkEditSerializer, responses=ChangedSerializer)
     def post(self, request: Request, slug: str) -> Response:
         dataset = get_dataset(request.user, slug)
-        wanted = BulkEditSerializer(data=request.data)
-        wanted.is_valid(raise_exception=True)
-        values = wanted.validated_data
+        values = checked(BulkEditSerializer, request.data)
         found: QuerySet[Document]
         if "names" in values:
             found = dataset.documents.filter(name__in=values["names"])
         else:
-            found = every_document(dataset, as_filter(values["filter"]))
+            found = every_document(dataset, values["filter"])
         try:
             changed = bulk_edit_documents(
                 dataset=dataset,
@@ -285,9 +276,8 @@ class DatasetStatisticsDetail(APIView):
 
     @extend_schema(parameters=[StatisticsQuerySerializer], responses=StatisticsSerializer)
     def get(self, request: Request, slug: str) -> Response:
-        query = StatisticsQuerySerializer(data=request.query_params)
-        query.is_valid(raise_exception=True)
-        page = _statistics_page(request, slug, query.validated_data["release"])
+        query = checked(StatisticsQuerySerializer, request.query_params)
+        page = _statistics_page(request, slug, query["release"])
         return Response(StatisticsSerializer(page).data)
 
 
@@ -301,11 +291,10 @@ class DatasetStatisticsExport(APIView):
         },
     )
     def get(self, request: Request, slug: str) -> HttpResponse:
-        query = StatisticsExportQuerySerializer(data=request.query_params)
-        query.is_valid(raise_exception=True)
-        page = _statistics_page(request, slug, query.validated_data["release"])
+        query = checked(StatisticsExportQuerySerializer, request.query_params)
+        page = _statistics_page(request, slug, query["release"])
         try:
-            return file_response(statistics_file(page, query.validated_data["form"]))
+            return file_response(statistics_file(page, query["form"]))
         except NothingToDrawError as error:
             raise NotFound("There is nothing to draw.") from error
 
@@ -337,9 +326,8 @@ class TaskList(GenericAPIView[DatasetTask]):
     @extend_schema(request=TaskStartSerializer, responses={202: TaskDetailSerializer})
     def post(self, request: Request, slug: str) -> Response:
         dataset = get_dataset(request.user, slug)
-        wanted = TaskStartSerializer(data=request.data)
-        wanted.is_valid(raise_exception=True)
-        task = start_task(dataset=dataset, **wanted.validated_data, actor=actor_of(request))
+        wanted = checked(TaskStartSerializer, request.data)
+        task = start_task(dataset=dataset, **wanted, actor=actor_of(request))
         return Response(TaskDetailSerializer(task).data, status.HTTP_202_ACCEPTED)
 
 

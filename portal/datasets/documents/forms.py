@@ -17,7 +17,7 @@ from portal.datasets.models import Dataset, Document, DocumentType
 from portal.files.uploads import upload_limit_message
 
 from .services import BULK_EDITABLE, Hold, check_fields, read_metadata
-from .table import UNKNOWN, DocumentFilter, Facets, document_facets
+from .table import PARAMETERS, UNKNOWN, DocumentFilter, Facets, document_facets
 
 
 class EditDatasetForm(forms.ModelForm):  # type: ignore[type-arg]
@@ -35,7 +35,7 @@ class DatasetForm(EditDatasetForm):
 
 
 class DocumentSearchForm(forms.Form):
-    """Search and filter of the documents; an unknown type filters nothing."""
+    """Search and filter of the documents; what cannot be understood filters nothing."""
 
     q = forms.CharField(
         required=False,
@@ -47,13 +47,15 @@ class DocumentSearchForm(forms.Form):
         required=False, label="Type", choices=[("", "All types"), *DocumentType.choices]
     )
 
-    def wanted(self) -> dict[str, str]:
-        """The valid part of what was asked for, as arguments of the selector."""
+    def wanted(self) -> DocumentFilter:
+        """The valid part of what was asked for."""
         self.is_valid()
-        return {
-            "query": self.cleaned_data.get("q", "").strip(),
-            "doc_type": self.cleaned_data.get("type", ""),
+        values: dict[str, Any] = {
+            field: self.cleaned_data.get(parameter)
+            for parameter, field in PARAMETERS.items()
+            if self.cleaned_data.get(parameter) not in (None, "")
         }
+        return DocumentFilter(**values)
 
 
 class ImageForm(forms.Form):
@@ -103,18 +105,6 @@ def read_picture(upload: "UploadedFile[bytes]") -> Picture:
         raise ValidationError(f"{upload.name}: {error}", code=error.code) from error
 
 
-# The names in an address, and of the fields of a filter that they fill.
-PARAMETERS = {
-    "q": "query",
-    "type": "doc_type",
-    "year": "year",
-    "source": "source",
-    "language": "language",
-    "kind": "kind",
-    "state": "state",
-    "facts": "facts",
-    "min_facts": "min_facts",
-}
 FACT_CHOICES = [
     ("with", "with facts"),
     ("without", "without facts"),
@@ -124,16 +114,9 @@ MAX_FACTS = 2**31 - 1
 MAX_REASON = 1000
 
 
-class DocumentFilterForm(forms.Form):
-    """Search and filters of the table; what cannot be understood filters nothing."""
+class DocumentFilterForm(DocumentSearchForm):
+    """All filters of the table, with the values that occur in the dataset."""
 
-    q = forms.CharField(
-        required=False,
-        max_length=100,
-        label="Search",
-        widget=forms.TextInput(attrs={"type": "search", "placeholder": "Name or company"}),
-    )
-    type = forms.ChoiceField(required=False, label="Type")
     year = forms.ChoiceField(required=False, label="Fiscal year")
     source = forms.ChoiceField(required=False, label="Source")
     language = forms.ChoiceField(required=False, label="Language")
@@ -146,7 +129,6 @@ class DocumentFilterForm(forms.Form):
 
     def __init__(self, data: Any, *, facets: Facets, may_manage: bool) -> None:
         super().__init__(data)
-        self._choose("type", "All types", DocumentType.choices)
         years = [(str(year), str(year)) for year in reversed(facets.years)]
         self._choose("year", "All years", [*years, (UNKNOWN, "unknown")])
         self._choose("source", "All sources", _texts(facets.sources))
@@ -162,28 +144,9 @@ class DocumentFilterForm(forms.Form):
         assert isinstance(field, forms.ChoiceField)
         field.choices = [("", everything), *choices]
 
-    def wanted(self) -> DocumentFilter:
-        """The valid part of what was asked for."""
-        self.is_valid()
-        values: dict[str, Any] = {
-            field: self.cleaned_data.get(parameter)
-            for parameter, field in PARAMETERS.items()
-            if self.cleaned_data.get(parameter) not in (None, "")
-        }
-        return DocumentFilter(**values)
-
 
 def _texts(values: list[str]) -> list[tuple[str, str]]:
     return [*((value, value) for value in values), (UNKNOWN, "unknown")]
-
-
-def as_parameters(wanted: DocumentFilter) -> QueryDict:
-    """A filter as an address has it."""
-    query = QueryDict(mutable=True)
-    for parameter, field in PARAMETERS.items():
-        if (value := getattr(wanted, field)) not in (None, ""):
-            query[parameter] = str(value)
-    return query
 
 
 class DocumentForm(forms.ModelForm):  # type: ignore[type-arg]

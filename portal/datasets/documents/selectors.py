@@ -14,6 +14,7 @@ from django.db.models import Count, Exists, Min, OuterRef, Q, QuerySet
 
 from portal.accounts.access import is_organiser
 from portal.datasets.access import may_read, visible_datasets, visible_releases
+from portal.datasets.dataset_tasks import trouble_of
 from portal.datasets.models import (
     Dataset,
     DatasetTask,
@@ -26,7 +27,6 @@ from portal.datasets.models import (
     Release,
     TextBoxes,
 )
-from portal.jobs.models import Job
 
 from .content_rules import CONTENTS, Content, find_content
 
@@ -165,13 +165,10 @@ class DocumentPage:
 
 def document_page(user: Any, document: Document) -> DocumentPage:
     readable = may_read(user, document)
-    images = list(document.images.all())
-    for image in images:
-        image.document = document
     releases = visible_releases(user, document.dataset).filter(items__document=document)
     return DocumentPage(
         document=document,
-        images=images,
+        images=list(document.images.all()),
         releases=list(releases),
         readable=readable,
         details=_details(document) if readable else [],
@@ -282,8 +279,12 @@ def images_page(dataset: Dataset, *, page: str = "1") -> ImagesPage:
 
 def first_images(documents: list[Document]) -> dict[int, PageImage]:
     """The first image of each document that has one, by the document's key: one query."""
-    images = PageImage.objects.filter(document__in=documents).order_by("document", "-number")
-    return {image.document_id: image for image in images}
+    by_pk = {document.pk: document for document in documents}
+    found: dict[int, PageImage] = {}
+    for image in PageImage.objects.filter(document__in=by_pk).order_by("document", "-number"):
+        image.document = by_pk[image.document_id]
+        found[image.document_id] = image
+    return found
 
 
 def _counts(dataset: Dataset) -> ImageCounts:
@@ -335,12 +336,13 @@ FAULTS_PER_PAGE = 100
 
 @dataclass(frozen=True)
 class Fault:
-    """What kept a task from doing one document. `is_document`: whether `name` leads to its page."""
+    """What kept a task from doing one document."""
 
     name: str
     code: str
     reason: str
     is_document: bool
+    """Whether `name` leads to the page of a document."""
 
 
 @dataclass(frozen=True)
@@ -383,10 +385,5 @@ def task_page(task: DatasetTask, *, page: str = "1") -> TaskPage:
         faults=[Fault(**fault, is_document=fault["name"] in known) for fault in shown],
         page=shown,
         faults_left_out=report.get("faults_left_out", 0),
-        trouble="" if task.is_finished else _trouble(task),
+        trouble="" if task.is_finished else trouble_of(task.job_group),
     )
-
-
-def _trouble(task: DatasetTask) -> str:
-    job = Job.objects.filter(group=task.job_group).last()
-    return job.error if job is not None and job.state == Job.State.QUEUED else ""

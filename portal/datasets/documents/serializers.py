@@ -7,12 +7,14 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 from rest_framework.reverse import reverse
 
-from portal.datasets.dataset_tasks import OptionsError, check_options
+from portal.datasets.dataset_tasks import OptionsError, TaskReport, check_options
 from portal.datasets.imports.items import FIRST_YEAR, LAST_YEAR
 from portal.datasets.models import Dataset, DatasetTask, Document, DocumentType, PageImage
+from portal.web.answers import answer
 
-from .forms import FACT_CHOICES, MAX_FACTS, MAX_REASON, PARAMETERS
-from .selectors import DatasetCard, document_prompt
+from .forms import FACT_CHOICES, MAX_FACTS, MAX_REASON
+from .selectors import DatasetCard, Fault, document_prompt
+from .statistics import Bin, FactRow, TypeCount, YearCount
 from .statistics_page import FORMS, StatisticsPage
 from .table import SORTS, UNKNOWN, DocumentFilter, DocumentRow
 
@@ -196,9 +198,15 @@ class DocumentFilterSerializer(serializers.Serializer[Any]):
     """What is looked for among documents, as in the table; what is left out filters nothing."""
 
     q = serializers.CharField(
-        required=False, default="", max_length=100, help_text="Part of the name or company."
+        source="query",
+        required=False,
+        default="",
+        max_length=100,
+        help_text="Part of the name or company.",
     )
-    type = serializers.ChoiceField(choices=DocumentType.choices, required=False, default="")
+    type = serializers.ChoiceField(
+        source="doc_type", choices=DocumentType.choices, required=False, default=""
+    )
     year = serializers.RegexField(
         rf"^([0-9]{{4}}|{UNKNOWN})$",
         required=False,
@@ -223,9 +231,9 @@ class DocumentFilterSerializer(serializers.Serializer[Any]):
         required=False, default=None, min_value=0, max_value=MAX_FACTS, allow_null=True
     )
 
-    def wanted(self) -> DocumentFilter:
-        """Once the data is valid."""
-        return as_filter(self.validated_data)
+    def validate(self, attrs: dict[str, Any]) -> Any:
+        """The filter itself: that is what `validated_data` has."""
+        return DocumentFilter(**attrs)
 
 
 class DocumentQuerySerializer(DocumentFilterSerializer):
@@ -235,9 +243,9 @@ class DocumentQuerySerializer(DocumentFilterSerializer):
         choices=[(name, name) for name in _SORT_NAMES], required=False, default="name"
     )
 
-
-def as_filter(values: dict[str, Any]) -> DocumentFilter:
-    return DocumentFilter(**{field: values[name] for name, field in PARAMETERS.items()})
+    def validate(self, attrs: dict[str, Any]) -> Any:
+        sort = attrs.pop("sort")
+        return {"wanted": super().validate(attrs), "sort": sort}
 
 
 class DocumentFieldsSerializer(serializers.Serializer[Any]):
@@ -335,33 +343,17 @@ class StatisticsExportQuerySerializer(StatisticsQuerySerializer):
     )
 
 
-class FactRowSerializer(serializers.Serializer[Any]):
-    # `label` is a property of serializers already.
-    def get_fields(self) -> dict[str, Any]:
-        return {
-            "label": serializers.CharField(help_text="Empty: all facts."),
-            "total": serializers.IntegerField(),
-            "average": serializers.FloatField(allow_null=True, help_text="Per labelled document."),
-            "ratio": serializers.FloatField(allow_null=True, help_text="Of all facts, 0 to 1."),
-        }
-
-
-class BinSerializer(serializers.Serializer[Any]):
-    low = serializers.IntegerField()
-    high = serializers.IntegerField(help_text="Included.")
-    documents = serializers.IntegerField()
-
-
-class TypeFiguresSerializer(serializers.Serializer[Any]):
-    doc_type = serializers.ChoiceField(choices=DocumentType.choices)
-    documents = serializers.IntegerField()
-    labelled = serializers.IntegerField(allow_null=True)
-    facts = serializers.IntegerField(allow_null=True)
-
-
-class YearFiguresSerializer(serializers.Serializer[Any]):
-    year = serializers.IntegerField(allow_null=True)
-    documents = serializers.IntegerField()
+FactRowSerializer = answer(
+    FactRow,
+    label="Empty: all facts.",
+    average="Per labelled document.",
+    ratio="Of all facts, 0 to 1.",
+)
+BinSerializer = answer(Bin, high="Included.")
+TypeFiguresSerializer = answer(
+    TypeCount, "TypeFigures", doc_type=serializers.ChoiceField(choices=DocumentType.choices)
+)
+YearFiguresSerializer = answer(YearCount, "YearFigures")
 
 
 class StatisticsSerializer(serializers.Serializer[StatisticsPage]):
@@ -402,16 +394,10 @@ class TaskSerializer(serializers.ModelSerializer[DatasetTask]):
         ]
 
 
-class TaskFaultSerializer(serializers.Serializer[Any]):
-    name = serializers.CharField(help_text="The document's.")
-    code = serializers.CharField()
-    reason = serializers.CharField()
-
-
-class TaskReportSerializer(serializers.Serializer[Any]):
-    counts = serializers.DictField(child=serializers.IntegerField())
-    faults = TaskFaultSerializer(many=True)
-    faults_left_out = serializers.IntegerField()
+TaskFaultSerializer = answer(
+    Fault, "TaskFault", leave_out=["is_document"], name="The name of the document."
+)
+TaskReportSerializer = answer(TaskReport, leave_out=["more"], faults=TaskFaultSerializer(many=True))
 
 
 class TaskDetailSerializer(TaskSerializer):

@@ -39,8 +39,6 @@ EDITABLE = (
     "metadata",
 )
 BULK_EDITABLE = ("doc_type", "company", "form_type", "fiscal_year", "language", "licence")
-# Described by an import in the same way.
-_IMPORTED = frozenset(EDITABLE) - {"language", "metadata"}
 METADATA_LIMIT = LINE_LIMIT
 _EMPTY = DocumentMeta().fields()
 MAX_LANGUAGE = 12

@@ -49,7 +49,8 @@ class Tally(NamedTuple):
     facts: FactTally | None = None
 
 
-class FactRow(NamedTuple):
+@dataclass(frozen=True)
+class FactRow:
     """Facts of one label (`""`: of all): how many, per labelled document, and share of all facts.
 
     `average` is None without labelled documents, `ratio` (0 to 1) without facts.
@@ -61,7 +62,8 @@ class FactRow(NamedTuple):
     ratio: float | None
 
 
-class Bin(NamedTuple):
+@dataclass(frozen=True)
+class Bin:
     """How many documents have `low` to `high` facts, both included."""
 
     low: int
@@ -69,7 +71,8 @@ class Bin(NamedTuple):
     documents: int
 
 
-class TypeCount(NamedTuple):
+@dataclass(frozen=True)
+class TypeCount:
     """Documents of a type, how many of them are labelled, and their facts; None: not told."""
 
     doc_type: str
@@ -78,7 +81,8 @@ class TypeCount(NamedTuple):
     facts: int | None
 
 
-class YearCount(NamedTuple):
+@dataclass(frozen=True)
+class YearCount:
     """Documents of a fiscal year; None is an unknown one."""
 
     year: int | None

@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from django.core.cache import cache
-from django.db.models import Count, Exists, Func, IntegerField, OuterRef, QuerySet, Sum
+from django.db.models import Count, Exists, OuterRef, QuerySet, Sum
 from django.template.loader import render_to_string
 
 from portal.accounts.access import is_organiser
 from portal.datasets.access import seen_splits, visible_releases
 from portal.datasets.models import Dataset, DocumentType, PageImage, Release, ReleaseItem
+from portal.datasets.models.releases import JsonLength
 from portal.datasets.responses import TextFile
 from portal.web.charts import Amount, BarChart, column_chart, row_chart
 
@@ -55,16 +56,6 @@ class StatisticsPage:
     partial: bool
     untold_years: int
     may_manage: bool
-
-
-class _JsonLength(Func):
-    """How many entries a JSON list has."""
-
-    function = "JSON_ARRAY_LENGTH"
-    output_field = IntegerField()
-
-    def as_postgresql(self, compiler: Any, connection: Any, **context: Any) -> Any:
-        return super().as_sql(compiler, connection, function="JSONB_ARRAY_LENGTH", **context)
 
 
 def statistics_page(user: Any, dataset: Dataset, version: str = "") -> StatisticsPage:
@@ -147,7 +138,7 @@ def _facts_by_type(items: QuerySet[ReleaseItem]) -> dict[str, tuple[int, int]]:
     counted = (
         items.filter(document__isnull=False)
         .values_list("document__doc_type")
-        .annotate(documents=Count("id"), counted=Sum(_JsonLength("facts")))
+        .annotate(documents=Count("id"), counted=Sum(JsonLength("facts")))
     )
     return {doc_type: (documents, facts or 0) for doc_type, documents, facts in counted}
 

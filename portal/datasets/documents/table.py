@@ -18,9 +18,12 @@ from django.core.cache import cache
 from django.core.paginator import Page, Paginator
 from django.db import connection
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+from django.http import QueryDict
 
 from portal.accounts.access import is_organiser
 from portal.datasets.models import Dataset, Document, PageImage, Release, ReleaseItem
+
+from .selectors import first_images
 
 # Of a field that has no value.
 UNKNOWN = "unknown"
@@ -36,6 +39,20 @@ SORTS: dict[str, tuple[str, ...]] = {
 }
 # What is known of a hidden document, too.
 _OPEN_SORTS = frozenset({"name", "type"})
+
+
+# The fields of a filter by their names in a URL and in the API.
+PARAMETERS = {
+    "q": "query",
+    "type": "doc_type",
+    "year": "year",
+    "source": "source",
+    "language": "language",
+    "kind": "kind",
+    "state": "state",
+    "facts": "facts",
+    "min_facts": "min_facts",
+}
 
 
 @dataclass(frozen=True)
@@ -76,6 +93,15 @@ class DocumentFilter:
         return {
             name: value for name, value in asdict(self).items() if value != getattr(empty, name)
         }
+
+    def as_parameters(self) -> QueryDict:
+        """The filter as a query string."""
+        query = QueryDict(mutable=True)
+        set_here = self.as_json()
+        for parameter, field in PARAMETERS.items():
+            if field in set_here:
+                query[parameter] = str(set_here[field])
+        return query
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> "DocumentFilter":
@@ -249,17 +275,11 @@ class DocumentTable:
     rows: list[DocumentRow]
 
 
-def find_documents(
-    user: Any, dataset: Dataset, *, query: str = "", doc_type: str = ""
-) -> QuerySet[Document]:
-    """Documents by a part of their name or company, and by type, ordered by name."""
-    return filter_documents(user, dataset, DocumentFilter(query=query, doc_type=doc_type))
-
-
 def document_table(
-    user: Any, dataset: Dataset, *, query: str = "", doc_type: str = "", page: str = "1"
+    user: Any, dataset: Dataset, wanted: DocumentFilter, *, page: str = "1"
 ) -> DocumentTable:
-    found = find_documents(user, dataset, query=query, doc_type=doc_type).defer("metadata")
+    """One page of what is found, by name."""
+    found = filter_documents(user, dataset, wanted).defer("metadata")
     shown = Paginator(found, PER_PAGE).get_page(page)
     return DocumentTable(shown, document_rows(user, dataset, shown))
 
@@ -352,7 +372,7 @@ def _rows(user: Any, dataset: Dataset, names: list[str], *, hides: bool) -> list
     # One that was renamed or removed since the names were read is not there.
     listed = [by_name[name] for name in names if name in by_name]
     rows = document_rows(user, dataset, listed)
-    first = _first_images(listed)
+    first = first_images(listed)
     closed = _in_closed_releases(listed) if hides else set()
     return [
         TableRow(
@@ -364,15 +384,6 @@ def _rows(user: Any, dataset: Dataset, names: list[str], *, hides: bool) -> list
         )
         for row in rows
     ]
-
-
-def _first_images(documents: list[Document]) -> dict[int, PageImage]:
-    by_pk = {document.pk: document for document in documents}
-    found: dict[int, PageImage] = {}
-    for image in PageImage.objects.filter(document__in=by_pk).order_by("document", "number"):
-        image.document = by_pk[image.document_id]
-        found.setdefault(image.document_id, image)
-    return found
 
 
 def _in_closed_releases(documents: list[Document]) -> set[int]:

@@ -1,7 +1,5 @@
 """The pages of datasets: list, card, documents, the table, images, statistics and tasks."""
 
-from urllib.parse import urlencode
-
 from django.contrib import messages
 from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
@@ -45,7 +43,6 @@ from .forms import (
     DocumentSearchForm,
     EditDatasetForm,
     ImageForm,
-    as_parameters,
     filter_form,
 )
 from .selectors import (
@@ -81,14 +78,13 @@ def dataset(request: HttpRequest, slug: str) -> HttpResponse:
     dataset = get_dataset(request.user, slug)
     search = DocumentSearchForm(request.GET)
     wanted = search.wanted()
-    table = document_table(request.user, dataset, **wanted, page=request.GET.get("page", "1"))
-    query = {key: request.GET[key] for key in ("q", "type") if request.GET.get(key)}
+    table = document_table(request.user, dataset, wanted, page=request.GET.get("page", "1"))
     context = {
         "card": dataset_card(request.user, dataset),
         "search": search,
-        "is_filtered": any(wanted.values()),
+        "is_filtered": wanted.is_set,
         "table": table,
-        "query": urlencode(query),
+        "query": wanted.as_parameters().urlencode(),
     }
     return render(request, "datasets/documents/dataset.html", context)
 
@@ -163,7 +159,7 @@ def table(request: HttpRequest, slug: str) -> HttpResponse:
     shown = filtered_table(
         request.user, dataset, wanted, sort=sort, page=request.GET.get("page", "1")
     )
-    parameters = as_parameters(wanted)
+    parameters = wanted.as_parameters()
     context = {
         "dataset": dataset,
         "form": form,
@@ -219,7 +215,7 @@ def bulk_edit(request: UserRequest, slug: str) -> HttpResponse:
     dataset = get_dataset(request.user, slug)
     documents, wanted = _chosen(request, dataset)
     count = documents.count()
-    back = f"{reverse('datasets:table', args=[slug])}?{as_parameters(wanted).urlencode()}"
+    back = f"{reverse('datasets:table', args=[slug])}?{wanted.as_parameters().urlencode()}"
     if not count:
         messages.info(request, "No document was ticked.")
         return redirect(back)

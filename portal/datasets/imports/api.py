@@ -16,7 +16,8 @@ from portal.accounts.access import IsOrganiser
 from portal.datasets.access import actor_of, get_dataset, get_import
 from portal.datasets.models import Document, ImportItem, ImportRun
 from portal.files.uploads import upload_limit_message, was_too_large
-from portal.web.api import PlainMultiPartParser
+from portal.web.answers import answer
+from portal.web.api import PlainMultiPartParser, checked
 
 from .layouts import BENCHMARKS
 from .selectors import MEDIA_TYPES, ImportReport, LeftOut, import_report
@@ -65,14 +66,6 @@ class ImportRunSerializer(serializers.ModelSerializer[ImportRun]):
         ]
 
 
-class LeftOutSerializer(serializers.Serializer[LeftOut]):
-    """Files that an import did not read: their folder, how many they are, and what to do."""
-
-    folder = serializers.CharField()
-    files = serializers.IntegerField()
-    hint = serializers.CharField()
-
-
 class ImportReportSerializer(serializers.Serializer[ImportReport]):
     """An import as far as it is: `done` of `total`, and rows per outcome.
 
@@ -92,7 +85,7 @@ class ImportReportSerializer(serializers.Serializer[ImportReport]):
         source="run.ignored",
         help_text="How many files the import did not read, by folder.",
     )
-    left_out = LeftOutSerializer(many=True, help_text="The same with a hint for each folder.")
+    left_out = answer(LeftOut)(many=True, help_text="The same with a hint for each folder.")
     error = serializers.CharField(source="run.error", help_text="Why the import failed.")
     trouble = serializers.CharField(help_text="Why it waits to be tried again.")
     created_at = serializers.DateTimeField(source="run.created_at")
@@ -176,10 +169,9 @@ class ImportItems(GenericAPIView[ImportItem]):
 
     @extend_schema(parameters=[ItemQuerySerializer], responses=ImportItemSerializer(many=True))
     def get(self, request: Request, slug: str, pk: int) -> Response:
-        wanted = ItemQuerySerializer(data=request.query_params)
-        wanted.is_valid(raise_exception=True)
+        wanted = checked(ItemQuerySerializer, request.query_params)
         items = get_import(slug, pk).items.select_related("document")
-        if outcome := wanted.validated_data["outcome"]:
+        if outcome := wanted["outcome"]:
             items = items.filter(outcome=outcome)
         page = self.paginate_queryset(items)
         return self.get_paginated_response(self.get_serializer(page, many=True).data)
@@ -198,9 +190,7 @@ class ImportItemsDownload(APIView):
         },
     )
     def get(self, request: Request, slug: str, pk: int) -> HttpResponseBase:
-        wanted = ItemsFileQuerySerializer(data=request.query_params)
-        wanted.is_valid(raise_exception=True)
-        asked = wanted.validated_data
+        asked = checked(ItemsFileQuerySerializer, request.query_params)
         return report_file_response(get_import(slug, pk), asked["file"], asked["outcome"])
 
 

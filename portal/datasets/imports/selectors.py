@@ -15,9 +15,9 @@ from typing import NamedTuple
 from django.core.paginator import Page, Paginator
 from django.db.models import Count
 
+from portal.datasets.dataset_tasks import trouble_of
 from portal.datasets.models import ImportItem, ImportRun
 from portal.files.tables import spreadsheet_text
-from portal.jobs.models import Job
 
 from .items import PICTURE_SUFFIXES
 
@@ -48,7 +48,7 @@ _HINTS = (
 
 @dataclass(frozen=True)
 class LeftOut:
-    """A folder, or a file outside all folders: how many files of it were not read."""
+    """A folder, or a file outside all folders: how many of its files were not read, and a hint."""
 
     folder: str
     files: int
@@ -194,7 +194,7 @@ def import_report(run: ImportRun, *, outcome: str = "", page: str = "1") -> Impo
         outcome=outcome,
         items=Paginator(items, PER_PAGE).get_page(page),
         left_out=left_out(run.ignored, run.form),
-        trouble="" if run.is_finished else _trouble(run),
+        trouble="" if run.is_finished else trouble_of(run.job_group),
     )
 
 
@@ -202,8 +202,3 @@ def _done(run: ImportRun, reported: int) -> int:
     if run.form != ImportRun.Form.PAGES:
         return reported
     return run.items.filter(name__startswith="pages/").count()
-
-
-def _trouble(run: ImportRun) -> str:
-    job = Job.objects.filter(group=run.job_group).last()
-    return job.error if job is not None and job.state == Job.State.QUEUED else ""

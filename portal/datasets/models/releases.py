@@ -18,6 +18,16 @@ from .documents import Document
 from .immutable import ImmutableModel, ImmutableQuerySet, ImmutableRowError
 
 
+class JsonLength(models.Func):
+    """How many entries a JSON list has, counted by the database."""
+
+    function = "JSON_ARRAY_LENGTH"
+    output_field = models.IntegerField()
+
+    def as_postgresql(self, compiler: Any, connection: Any, **context: Any) -> Any:
+        return super().as_sql(compiler, connection, function="JSONB_ARRAY_LENGTH", **context)
+
+
 class ReleaseQuerySet(ImmutableQuerySet["Release"]):
     def listed(self) -> "ReleaseQuerySet":
         """Those everybody may know of."""

@@ -28,7 +28,7 @@ from portal.datasets.documents.serializers import TaskDetailSerializer
 from portal.datasets.models import DatasetTask, Release, ReleaseItem
 from portal.datasets.releases.publishing.croissant import CROISSANT
 from portal.files.uploads import upload_limit_message, was_too_large
-from portal.web.api import file_answers
+from portal.web.api import checked, file_answers
 
 from .files import (
     FILES,
@@ -130,8 +130,7 @@ class AcceptLicence(APIView):
         release = get_release(request.user, slug, version)
         if not release.licence:
             raise Http404("this release has no licence to accept")
-        body = AcceptLicenceSerializer(data=request.data, context={"release": release})
-        body.is_valid(raise_exception=True)
+        checked(AcceptLicenceSerializer, request.data, release=release)
         accepted = accept_licence(release=release, actor=actor_of(request))
         return Response(AcceptedLicenceSerializer(accepted).data)
 
@@ -142,9 +141,7 @@ class ReleaseDiff(APIView):
     @extend_schema(parameters=[DiffQuerySerializer], responses=DiffSerializer)
     def get(self, request: Request, slug: str, version: str, other: str) -> Response:
         one, two = (get_release(request.user, slug, each) for each in (version, other))
-        wanted = DiffQuerySerializer(data=request.query_params)
-        wanted.is_valid(raise_exception=True)
-        data = wanted.validated_data
+        data = checked(DiffQuerySerializer, request.query_params)
         page = diff_page(request.user, one, two, kind=data["change"], page=str(data["page"]))
         return Response(DiffSerializer(page).data)
 
@@ -203,10 +200,9 @@ class ReleaseItems(GenericAPIView[Any]):
     @extend_schema(parameters=[SplitQuerySerializer], responses=ReleaseRowSerializer(many=True))
     def get(self, request: Request, slug: str, version: str) -> Response:
         release = get_release(request.user, slug, version)
-        wanted = SplitQuerySerializer(data=request.query_params)
-        wanted.is_valid(raise_exception=True)
+        wanted = checked(SplitQuerySerializer, request.query_params)
         items = release_items(release)
-        if split := wanted.validated_data["split"]:
+        if split := wanted["split"]:
             items = items.filter(split=split)
         page = self.paginate_queryset(items) or []
         rows = release_rows(request.user, release, page)
@@ -227,10 +223,9 @@ class ReleaseDownload(APIView):
     def get(self, request: Request, slug: str, version: str) -> HttpResponseBase:
         release = get_downloadable_release(request.user, slug, version)
         require_licence(request, release)
-        wanted = DownloadQuerySerializer(data=request.query_params)
-        wanted.is_valid(raise_exception=True)
+        wanted = checked(DownloadQuerySerializer, request.query_params)
         return release_response(
             release,
-            images=wanted.validated_data["images"],
+            images=wanted["images"],
             seen=seen_splits(request.user, release),
         )

@@ -5,6 +5,7 @@ frozen at once where that is quick, else as a task that a worker does.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path, PurePath
@@ -343,6 +344,20 @@ def freeze_order(
         each=watch.step,
         then=then,
     )
+
+
+@contextmanager
+def stored_upload(upload: "File[bytes] | None") -> Iterator[Path | None]:
+    """The upload as a file of its own name, for readers that go by its ending; None for none."""
+    if upload is None:
+        yield None
+        return
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / (PurePath(upload.name or "").name or "upload")
+        with path.open("wb") as file:
+            for chunk in upload.chunks():
+                file.write(chunk)
+        yield path
 
 
 def gold_of_order(

@@ -5,16 +5,17 @@ of any other the page says that it came, went or changed, and no more.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import zip_longest
 from typing import Any
 
 from django.core.paginator import Page, Paginator
-from django.db.models import Count, Func, IntegerField, QuerySet, Sum
+from django.db.models import Count, QuerySet, Sum
 
 from portal.accounts.access import is_organiser
 from portal.datasets.access import may_see_all_gold, must_accept_licence, seen_splits
 from portal.datasets.models import Dataset, PageImage, Release, ReleaseItem
+from portal.datasets.models.releases import JsonLength
 from portal.datasets.releases.publishing.croissant import bibtex, citation_cff
 from portal.datasets.releases.publishing.diff import (
     ItemChange,
@@ -220,18 +221,8 @@ def _split_rows(release: Release, seen: frozenset[str] | None) -> list[SplitRow]
     ]
 
 
-class _JsonLength(Func):
-    """The length of a JSON array, counted by the database."""
-
-    function = "JSON_ARRAY_LENGTH"
-    output_field = IntegerField()
-
-    def as_postgresql(self, compiler: Any, connection: Any, **context: Any) -> Any:
-        return self.as_sql(compiler, connection, function="JSONB_ARRAY_LENGTH", **context)
-
-
 def _facts_of(release: Release, split: str) -> int:
-    counted = release.items.filter(split=split).aggregate(facts=Sum(_JsonLength("facts")))
+    counted = release.items.filter(split=split).aggregate(facts=Sum(JsonLength("facts")))
     return counted["facts"] or 0
 
 
@@ -390,14 +381,10 @@ def changed_item(item: ItemChange, *, is_open: bool) -> ChangedItem:
     side = item.after or item.before
     gold = side.gold if side else None
     more = len(item.facts) + len(item.fields) - MOST_CHANGES
-    kept = ItemChange(
-        name=item.name,
-        before=item.before,
-        after=item.after,
+    kept = replace(
+        item,
         facts=item.facts[:MOST_CHANGES],
         fields=item.fields[: max(0, MOST_CHANGES - len(item.facts))],
-        text=item.text,
-        markup=item.markup,
     )
     facts = len(gold.facts) if gold and item.kind != "changed" else None
     return ChangedItem(item.name, item.kind, True, kept, facts, max(0, more))

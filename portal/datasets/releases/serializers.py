@@ -1,7 +1,5 @@
 """JSON forms of releases: one of them, freezing one, and what changed between two."""
 
-from pathlib import Path, PurePath
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from drf_spectacular.utils import extend_schema_field
@@ -12,7 +10,9 @@ from portal.datasets.access import may_see_all_gold
 from portal.datasets.curation.draws import FILING
 from portal.datasets.documents.serializers import ImageSerializer
 from portal.datasets.models import Dataset, DatasetTask, Release, ReleaseItem
-from portal.datasets.releases.publishing.rows import read_draw
+from portal.datasets.releases.publishing.diff import FactChange, FieldChange
+from portal.datasets.releases.publishing.rows import Fact, read_draw
+from portal.web.answers import answer
 
 from .forms import GROUPS, LARGEST_SEED
 from .freezing import (
@@ -26,9 +26,10 @@ from .freezing import (
     freeze_order,
     is_quick,
     start_freezing,
+    stored_upload,
 )
 from .gold import ReleaseError, gold_format
-from .selectors import KINDS, ChangedItem, DiffPage, ReleaseRow
+from .selectors import KINDS, ChangedItem, Counts, DiffPage, ReleaseRow
 from .services import freeze_remarks, freeze_warnings
 
 
@@ -212,20 +213,10 @@ class NewReleaseSerializer(serializers.Serializer[Any]):
         try:
             if not is_quick(dataset, upload.size if upload else 0):
                 return start_freezing(dataset=dataset, order=order, upload=upload, actor=actor)
-            with TemporaryDirectory() as folder:
-                path = _stored(upload, Path(folder)) if upload else None
+            with stored_upload(upload) as path:
                 return freeze_order(dataset=dataset, order=order, path=path, actor=actor)
         except ReleaseError as error:
             raise serializers.ValidationError({"gold": error.faults}) from error
-
-
-def _stored(upload: Any, folder: Path) -> Path:
-    """The upload as a file of its own name, for readers that go by its ending."""
-    path = folder / (PurePath(upload.name or "").name or "upload")
-    with path.open("wb") as file:
-        for chunk in upload.chunks():
-            file.write(chunk)
-    return path
 
 
 class FrozenReleaseSerializer(ReleaseSerializer):
@@ -269,28 +260,14 @@ class DiffQuerySerializer(serializers.Serializer[Any]):
     page = serializers.IntegerField(required=False, min_value=1, default=1)
 
 
-class ChangeCountSerializer(serializers.Serializer[Any]):
-    added = serializers.IntegerField()
-    removed = serializers.IntegerField()
-    changed = serializers.IntegerField()
-
-
-class DiffFactSerializer(serializers.Serializer[Any]):
-    type = serializers.CharField()
-    value = serializers.CharField()
-    start = serializers.IntegerField()
-    end = serializers.IntegerField()
-
-
-class FactChangeSerializer(serializers.Serializer[Any]):
-    before = DiffFactSerializer(allow_null=True)
-    after = DiffFactSerializer(allow_null=True)
-
-
-class FieldChangeSerializer(serializers.Serializer[Any]):
-    path = serializers.CharField()
-    before = serializers.JSONField(allow_null=True)
-    after = serializers.JSONField(allow_null=True)
+ChangeCountSerializer = answer(Counts, "ChangeCount")
+DiffFactSerializer = answer(Fact, "DiffFact", leave_out=["n"])
+FactChangeSerializer = answer(
+    FactChange,
+    before=DiffFactSerializer(allow_null=True),
+    after=DiffFactSerializer(allow_null=True),
+)
+FieldChangeSerializer = answer(FieldChange)
 
 
 class ChangedItemSerializer(serializers.Serializer[ChangedItem]):

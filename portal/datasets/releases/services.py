@@ -10,6 +10,7 @@ hidden gold that everyone can already read in another release.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from django.db import transaction
@@ -162,16 +163,8 @@ def freeze_release(
         draw=dict(draw or {}),
         frozen_by=actor,
     )
-    faults = list(_request_faults(release))
-    try:
-        # Content never changes, so the lines can be made before the database is locked for writing.
-        rows = page_rows(dataset, items, labels, each=each)
-    except ReleaseError as error:
-        raise ReleaseError([*faults, *error.faults]) from error
-    if faults:
-        raise ReleaseError(faults)
-    if notes is None:
-        _draft(release, rows, splits)
+    make = partial(page_rows, dataset, items, labels, each=each)
+    rows = _checked_rows(release, make, splits, drafts=notes is None)
     return freeze_rows(release, rows, splits, restored, then)
 
 
@@ -210,16 +203,26 @@ def freeze_lines(
         draw=dict(draw or {}),
         frozen_by=actor,
     )
+    make = partial(line_rows, dataset, lines, documents, each=each)
+    rows = _checked_rows(release, make, splits, drafts=notes is None)
+    return freeze_rows(release, rows, splits, restored, then)
+
+
+def _checked_rows(
+    release: Release, make: Callable[[], list[ReleaseItem]], splits: Splits, *, drafts: bool
+) -> list[ReleaseItem]:
+    """The rows, and with `drafts` the notes. Raises ReleaseError with all faults of both."""
     faults = list(_request_faults(release))
     try:
-        rows = line_rows(dataset, lines, documents, each=each)
+        # Content never changes, so the lines can be made before the database is locked for writing.
+        rows = make()
     except ReleaseError as error:
         raise ReleaseError([*faults, *error.faults]) from error
     if faults:
         raise ReleaseError(faults)
-    if notes is None:
+    if drafts:
         _draft(release, rows, splits)
-    return freeze_rows(release, rows, splits, restored, then)
+    return rows
 
 
 def freeze_rows(

@@ -1,16 +1,12 @@
 """Releases: the list, one of them, what changed, files, freezing and restoring."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path, PurePath
-from tempfile import TemporaryDirectory
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.core.files.uploadedfile import UploadedFile
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -48,6 +44,7 @@ from .freezing import (
     running_freeze,
     splits_of_order,
     start_freezing,
+    stored_upload,
 )
 from .gold import ReleaseError
 from .restoring import restore_release
@@ -217,7 +214,7 @@ def restore(request: UserRequest, slug: str) -> HttpResponse:
     form = RestoreForm(request.POST, request.FILES, too_large=_is_too_large(request))
     if form.is_valid():
         try:
-            with _stored(form.upload) as path:
+            with stored_upload(form.upload) as path:
                 assert path is not None
                 release = restore_release(
                     dataset=dataset, path=path, limits=archive_limits(), actor=request.user
@@ -272,7 +269,7 @@ def _answer(request: UserRequest, dataset: Dataset, form: NewReleaseForm) -> Htt
     order, upload = form.order(), form.upload
     if not is_quick(dataset, (upload.size or 0) if upload else 0):
         return _queued(request, dataset, form)
-    with _stored(upload) as path:
+    with stored_upload(upload) as path:
         if "draft" in request.POST:
             _draft(request, dataset, form, path)
             return None
@@ -294,20 +291,6 @@ def _queued(request: UserRequest, dataset: Dataset, form: NewReleaseForm) -> Htt
     task = start_freezing(dataset=dataset, order=order, upload=form.upload, actor=request.user)
     messages.info(request, f"Release {order.version} is being frozen.")
     return redirect(task)
-
-
-@contextmanager
-def _stored(upload: "UploadedFile[bytes] | None") -> Iterator[Path | None]:
-    """The upload as a file of its own name, for readers that go by its ending; None for none."""
-    if upload is None:
-        yield None
-        return
-    with TemporaryDirectory() as folder:
-        path = Path(folder) / (PurePath(upload.name or "").name or "upload")
-        with path.open("wb") as file:
-            for chunk in upload.chunks():
-                file.write(chunk)
-        yield path
 
 
 def _draft(request: UserRequest, dataset: Dataset, form: NewReleaseForm, path: Path | None) -> None:

@@ -12,6 +12,7 @@ from rest_framework.response import Response
 from portal.datasets.access import OrganisersChange, actor_of, get_dataset, visible_datasets
 from portal.datasets.documents.serializers import DatasetSerializer
 from portal.datasets.models import Dataset, DatasetTask
+from portal.web.api import checked
 
 from .services import (
     LARGEST_SEED,
@@ -79,12 +80,11 @@ class VariantList(GenericAPIView[Dataset]):
     @extend_schema(request=NewVariantSerializer, responses={202: NewVariantAnswerSerializer})
     def post(self, request: Request, slug: str) -> Response:
         base = get_dataset(request.user, slug)
-        wanted = NewVariantSerializer(data=request.data)
-        wanted.is_valid(raise_exception=True)
-        spec = _spec(base, wanted.validated_data)
+        wanted = checked(NewVariantSerializer, request.data)
+        spec = _spec(base, wanted)
         try:
             variant = create_variant(
-                base=base, spec=spec, slug=wanted.validated_data["slug"], actor=actor_of(request)
+                base=base, spec=spec, slug=wanted["slug"], actor=actor_of(request)
             )
         except VariantError as error:
             field = "documents" if error.field == "names" else error.field

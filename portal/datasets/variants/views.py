@@ -13,7 +13,7 @@ from portal.accounts.access import UserRequest, organiser_required
 from portal.datasets.access import get_dataset
 from portal.datasets.models import Dataset, DatasetTask, Release, Selection
 from portal.datasets.releases.gold import ReleaseError
-from portal.datasets.responses import IMAGE_POLICY
+from portal.datasets.responses import IMAGE_POLICY, keep_private
 
 from .selectors import sheet_mark, variant_list
 from .services import (
@@ -189,6 +189,5 @@ def contact_sheet(request: HttpRequest, slug: str) -> HttpResponseBase:
         raise Http404("no contact sheet has been made yet")
     response = FileResponse(default_storage.open(path, "rb"), content_type="image/jpeg")
     response["Content-Security-Policy"] = IMAGE_POLICY
-    response["X-Content-Type-Options"] = "nosniff"
-    response["Cache-Control"] = "private"
+    keep_private(response)
     return response

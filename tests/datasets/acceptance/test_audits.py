@@ -1,4 +1,5 @@
 import json
+from dataclasses import asdict
 from itertools import product
 
 import pytest
@@ -131,7 +132,7 @@ def test_audit_report_tells_decision_errors_and_faults() -> None:
         "r9": [FieldFault("std_total", "sum", "…")],
     }
     acceptance = accept(fields=["total", "date"], sampled=documents, verdicts=said)
-    report = audit_report(acceptance, said, faults, batch_size=40, seed=7)
+    report = asdict(audit_report(acceptance, said, faults, batch_size=40, seed=7))
     assert json.loads(json.dumps(report)) == report
     assert report["state"] == "rejected"
     assert report["failing"] == ["total"]

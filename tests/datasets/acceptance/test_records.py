@@ -5,7 +5,7 @@ import pytest
 from hypothesis import strategies as st
 
 from portal.datasets.acceptance.records import read_amount, validate_record
-from portal.datasets.acceptance.schemas import Schema, SchemaError, built_in_schema, read_schema
+from portal.datasets.acceptance.schemas import Schema, SchemaError, raw_schema, read_schema
 from scoring.metrics.receipts import FIELDS
 from tests.counting import LINEAR, growth
 from tests.many import drawn, together
@@ -35,7 +35,7 @@ RECEIPT: dict[str, Any] = {
     "invoice_number": "0042",
     "tax_number": "",
 }
-RECEIPTS = built_in_schema("receipts")
+RECEIPTS = read_schema(raw_schema("receipts"))
 
 
 def faults(changes: dict[str, Any], schema: Schema = RECEIPTS) -> list[tuple[str, str]]:

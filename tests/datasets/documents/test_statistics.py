@@ -132,7 +132,7 @@ def test_latex_escapes_titles_and_tells_what_is_not_labelled() -> None:
 @pytest.mark.tex
 def test_latex_fits_the_page(tmp_path: Path) -> None:
     statistics = dataset_statistics(tally_of(DOCUMENTS))
-    rows = tuple(row._replace(label="MonetaryUnit" * 5, total=10**9) for row in statistics.rows)
+    rows = tuple(replace(row, label="MonetaryUnit" * 5, total=10**9) for row in statistics.rows)
     statistics = replace(statistics, rows=rows)
     assert complaints(statistics_latex(statistics, "Title" * 30), tmp_path) == []
 

@@ -135,8 +135,8 @@ class FieldChange:
     """A value of the gold line, such as `fields.total`; None where there is none."""
 
     path: str
-    before: Any
-    after: Any
+    before: Any | None
+    after: Any | None
 
 
 @dataclass(frozen=True)

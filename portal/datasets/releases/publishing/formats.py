@@ -388,11 +388,6 @@ class KitItem:
     """The document's name, where the item has one of its own."""
 
 
-def kit_item(item: PublishedItem) -> KitItem:
-    """The item without its gold."""
-    return KitItem(item.name, item.split, item.prompt, item.images)
-
-
 def kit_name(release: PublishedRelease) -> str:
     return f"{release.dataset}-{release.version}-starter-kit.zip"
 

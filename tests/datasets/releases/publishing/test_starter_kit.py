@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
+from portal.datasets.releases.publishing.covered import bare_item
 from portal.datasets.releases.publishing.formats import (
     KitItem,
     empty_line_like,
     gold_lines,
-    kit_item,
     kit_name,
     starter_kit,
 )
@@ -21,7 +21,7 @@ HTML_LINE = empty_line_like('{"id": "x", "html": "<p>"}')
 
 
 def kit(**changes: Any) -> dict[str, bytes]:
-    pieces = starter_kit(release(**changes), lambda: map(kit_item, ITEMS), HTML_LINE)
+    pieces = starter_kit(release(**changes), lambda: map(bare_item, ITEMS), HTML_LINE)
     return members(b"".join(pieces))
 
 
@@ -54,7 +54,7 @@ def test_kit_holds_ids_prompts_images_and_an_empty_submission() -> None:
 
 def test_kit_is_the_same_every_time() -> None:
     first, again = (
-        b"".join(starter_kit(release(), lambda: map(kit_item, ITEMS), HTML_LINE)) for _ in range(2)
+        b"".join(starter_kit(release(), lambda: map(bare_item, ITEMS), HTML_LINE)) for _ in range(2)
     )
     assert first == again
 
