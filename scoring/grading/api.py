@@ -12,12 +12,13 @@ from rest_framework.views import APIView
 
 from portal.accounts.access import IsOrganiser
 from portal.accounts.models import display_name
+from portal.web.answers import answer
 from scoring.access import board_for
 from scoring.models import Board, Regrade, RegradedPhase
 from scoring.web import ConflictError, DetailSerializer, actor_of
 
 from .change_log import LogEntry, PhaseChange, done_regrades, log_entries
-from .regrade_plans import RegradeRefused, board_regrades, find_release, regrade_page
+from .regrade_plans import RegradePage, RegradeRefused, board_regrades, find_release, regrade_page
 from .regrades import cancel_regrade, start_regrade
 
 
@@ -71,20 +72,7 @@ class RegradeSerializer(serializers.ModelSerializer[Regrade]):
         return display_name(regrade.started_by) if regrade.started_by else None
 
 
-class RegradeProgressSerializer(serializers.Serializer[Any]):
-    """The batch may still grow: what gets a score meanwhile is taken along."""
-
-    submissions = serializers.IntegerField()
-    submissions_done = serializers.IntegerField()
-    items = serializers.IntegerField()
-    items_done = serializers.IntegerField()
-
-
-class RegradePageSerializer(serializers.Serializer[Any]):
-    """A re-grade and how far it is."""
-
-    regrade = RegradeSerializer()
-    progress = RegradeProgressSerializer()
+RegradePageSerializer = answer(RegradePage, leave_out=["phases"], regrade=RegradeSerializer())
 
 
 class RankMoveSerializer(serializers.Serializer[Any]):

@@ -170,7 +170,18 @@ def _numbered(html: str, labels: Sequence[str]) -> str:
     from scoring.metrics.facts import read_page
 
     facts = [
-        FactLine(fact.n, fact.type, 0, fact.value, True, True, None, None, fact.start, fact.end)
+        FactLine(
+            n=fact.n,
+            type=fact.type,
+            label=0,
+            value=fact.value,
+            correct=True,
+            found=True,
+            matched_text=None,
+            error=None,
+            start=fact.start,
+            end=fact.end,
+        )
         for fact in read_page(html, labels).facts
     ]
     return marked_html(html, visible_text(html, labels), facts, _number_tags)
