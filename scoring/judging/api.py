@@ -27,7 +27,7 @@ from scoring.models.judging import (
     check_model_name,
     plain_address,
 )
-from scoring.web import ConflictError, DetailSerializer, actor_of
+from scoring.web import DetailSerializer, actor_of, conflicts
 
 from .services import (
     JudgingRefused,
@@ -188,8 +188,6 @@ class BoardJudgeEndpointTry(APIView):
     @extend_schema(request=None, responses={200: JudgeTrialSerializer, 409: DetailSerializer})
     def post(self, request: Request, slug: str) -> Response:
         board = board_for(request.user, slug)
-        try:
+        with conflicts(JudgingRefused):
             trial = try_judge(board=board, actor=actor_of(request))
-        except JudgingRefused as refusal:
-            raise ConflictError(str(refusal)) from refusal
         return Response(JudgeTrialSerializer(trial).data)
