@@ -19,7 +19,6 @@ from portal.web.answers import answer
 from portal.web.conditional import conditional, kept_answer
 from scoring.charts.drawing import DrawingError
 from scoring.models import Category, Entry
-from scoring.models.boards import choose_phase
 from scoring.models.submissions import CARD_FIELDS
 from scoring.web import CsvRenderer
 
@@ -29,7 +28,7 @@ from .drawings import MEDIA_TYPES, ROOMS, Form, chart_csv, chart_picture, chart_
 from .files import leaderboard_csv
 from .filters import CLOSED, OPEN, RowFilterForm
 from .rows import tokens_of
-from .selectors import Leaderboard, StampedBoard, leaderboard, part_for, stamped_board
+from .selectors import Leaderboard, StampedBoard, asked_leaderboard, stamped_board
 
 ColumnSerializer = answer(
     BoardColumn, "Column", decides="Whether the table is ordered by this rank."
@@ -198,15 +197,8 @@ class BoardLeaderboard(APIView):
         etag = stamped.etag(request.user, {**known, "csv": is_csv})
 
         def table() -> Leaderboard:
-            phase = choose_phase(stamped.windows, asked["phase"])
-            part = part_for(request.user, phase, asked["part"])
-            return leaderboard(
-                stamped.board,
-                phase,
-                asked["sort"],
-                view=asked["view"],
-                part=part,
-                wanted=asked["wanted"],
+            return asked_leaderboard(
+                request.user, stamped.board, stamped.windows, asked, asked["wanted"]
             )
 
         def written() -> bytes:

@@ -124,9 +124,15 @@ class ItemSerializer(ItemLineSerializer):
     """An item. Where the phase shows scores only, the rest is null; `facts` and `hallucinated` are
     of benchmarks of facts, `tables` of all others."""
 
-    facts = FactSerializer(source="fact_lines", many=True, allow_null=True)
+    facts = FactSerializer(source="facts.lines", many=True, allow_null=True)
     hallucinated = ExtraSerializer(source="extra", allow_null=True)
     tables = FieldTableSerializer(many=True, allow_null=True)
+
+    def to_representation(self, instance: Any) -> dict[str, Any]:
+        """Of an ItemPage."""
+        line = {**vars(instance.line), "scores": instance.line.scores}
+        own = {name: getattr(instance, name) for name in ("facts", "extra", "tables")}
+        return super().to_representation(line | own)
 
 
 class ComparisonQuerySerializer(serializers.Serializer[Any]):
