@@ -1,8 +1,11 @@
 """What the pages and endpoints of scoring share."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
-from django.http import FileResponse
+from django.contrib import messages
+from django.http import FileResponse, HttpRequest
 from rest_framework import serializers
 from rest_framework.exceptions import APIException
 from rest_framework.permissions import SAFE_METHODS
@@ -59,6 +62,24 @@ class ConflictError(APIException):
 
     status_code = 409
     default_code = "conflict"
+
+
+@contextmanager
+def conflicts(*refusals: type[Exception]) -> Iterator[None]:
+    """In an endpoint: answers 409 with the reason of a service that refuses."""
+    try:
+        yield
+    except refusals as refusal:
+        raise ConflictError(str(refusal)) from refusal
+
+
+@contextmanager
+def warnings_of(request: HttpRequest, *refusals: type[Exception]) -> Iterator[None]:
+    """In a view: shows the reason of a service that refuses as a warning on the next page."""
+    try:
+        yield
+    except refusals as refusal:
+        messages.warning(request, str(refusal))
 
 
 def actor_of(request: Request) -> User:

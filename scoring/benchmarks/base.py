@@ -8,6 +8,7 @@ import csv
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
@@ -348,7 +349,7 @@ def frozen_as_it_is(line: GoldLine, options: Options) -> GoldLine:  # noqa: ARG0
 class Benchmark:
     """A benchmark. Any change of a figure bumps `version`, which stands in every signature.
 
-    - `columns`: those of the default options; `columns_for(options)` those of others.
+    - `columns_for(options)`: the figures of the main table and of the details.
     - `check_options(raw)`: complete, canonical options from what a person wrote; raises
       OptionError.
     - `as_frozen(line, options)`: a gold line of a file as a release would hold it, or why none
@@ -382,8 +383,6 @@ class Benchmark:
     key: str
     version: str
     title: str
-    columns: tuple[Column, ...]
-    default_options: Mapping[str, str]
     check_options: OptionChecker
     columns_for: ColumnLister
     read_gold: GoldReader
@@ -410,6 +409,15 @@ class Benchmark:
     judging: Judging | None = None
     lacking: Callable[[Options], str] = nothing_lacking
     as_frozen: Callable[[GoldLine, Options], GoldLine | ReadFault] = frozen_as_it_is
+
+    @cached_property
+    def default_options(self) -> Options:
+        return self.check_options({})
+
+    @cached_property
+    def columns(self) -> tuple[Column, ...]:
+        """Those of the default options."""
+        return self.columns_for(self.default_options)
 
     def judge_model(self, options: Options) -> str:
         """The judge that is asked under these options; empty where none is."""

@@ -15,6 +15,25 @@ from scoring.models.submissions import CARD_FIELDS
 from .protection import PROTECTED, all_warnings, outgrown_settings, warnings
 from .services import NewPhase, phase_faults, phase_slug
 
+_SETTINGS = (
+    "title",
+    "dataset",
+    "release",
+    "split",
+    "options",
+    "diagnostics",
+    "opens_at",
+    "closes_at",
+    "time_zone",
+    "per_day",
+    "in_total",
+    "failed_per_day",
+    "takes_incomplete",
+    "score_decimals",
+    "scores_after",
+    "public_share",
+)
+
 
 class PhaseSerializer(serializers.ModelSerializer[Phase]):
     """A phase; `window` says whether it is open at this moment."""
@@ -27,27 +46,7 @@ class PhaseSerializer(serializers.ModelSerializer[Phase]):
 
     class Meta:
         model = Phase
-        fields = [
-            "slug",
-            "title",
-            "dataset",
-            "release",
-            "split",
-            "options",
-            "diagnostics",
-            "opens_at",
-            "closes_at",
-            "time_zone",
-            "per_day",
-            "in_total",
-            "failed_per_day",
-            "takes_incomplete",
-            "score_decimals",
-            "scores_after",
-            "public_share",
-            "window",
-            "warnings",
-        ]
+        fields = ["slug", *_SETTINGS, "window", "warnings"]
 
     def get_warnings(self, phase: Phase) -> list[str]:
         """For organisers, who asked for the phase itself: what it makes public of a private
@@ -234,25 +233,7 @@ class NewPhaseSerializer(serializers.ModelSerializer[Phase]):
 
     class Meta:
         model = Phase
-        fields = [
-            "title",
-            "dataset",
-            "release",
-            "split",
-            "options",
-            "diagnostics",
-            "opens_at",
-            "closes_at",
-            "time_zone",
-            "per_day",
-            "in_total",
-            "failed_per_day",
-            "takes_incomplete",
-            "score_decimals",
-            "scores_after",
-            "public_share",
-            "confirm_disclosure",
-        ]
+        fields = [*_SETTINGS, "confirm_disclosure"]
 
     def validate_time_zone(self, value: str) -> str:
         if value not in available_timezones():

@@ -183,7 +183,8 @@ def new_board(request: UserRequest) -> HttpResponse:
         for phase in board.phases.select_related("release__dataset"):
             warn_of(request, phase)
         return redirect(board)
-    return render(request, "scoring/boards/new_board.html", {"form": form}, status=_status(form))
+    status = 400 if form.errors else 200
+    return render(request, "scoring/boards/new_board.html", {"form": form}, status=status)
 
 
 @organiser_required
@@ -205,7 +206,3 @@ def change_state(request: UserRequest, slug: str) -> HttpResponse:
         return redirect("scoring:board-manage", board.slug)
     messages.success(request, f"“{board.title}” is now {board.get_state_display().lower()}.")
     return redirect(board)
-
-
-def _status(form: BoardForm) -> int:
-    return 400 if form.errors else 200

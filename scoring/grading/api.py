@@ -12,12 +12,13 @@ from rest_framework.views import APIView
 
 from portal.accounts.access import IsOrganiser
 from portal.accounts.models import display_name
+from portal.web.answers import answer
 from scoring.access import board_for
 from scoring.models import Board, Regrade, RegradedPhase
-from scoring.web import ConflictError, DetailSerializer, actor_of
+from scoring.web import DetailSerializer, actor_of, conflicts
 
 from .change_log import LogEntry, PhaseChange, done_regrades, log_entries
-from .regrade_plans import RegradeRefused, board_regrades, find_release, regrade_page
+from .regrade_plans import RegradePage, RegradeRefused, board_regrades, find_release, regrade_page
 from .regrades import cancel_regrade, start_regrade
 
 
@@ -71,20 +72,7 @@ class RegradeSerializer(serializers.ModelSerializer[Regrade]):
         return display_name(regrade.started_by) if regrade.started_by else None
 
 
-class RegradeProgressSerializer(serializers.Serializer[Any]):
-    """The batch may still grow: what gets a score meanwhile is taken along."""
-
-    submissions = serializers.IntegerField()
-    submissions_done = serializers.IntegerField()
-    items = serializers.IntegerField()
-    items_done = serializers.IntegerField()
-
-
-class RegradePageSerializer(serializers.Serializer[Any]):
-    """A re-grade and how far it is."""
-
-    regrade = RegradeSerializer()
-    progress = RegradeProgressSerializer()
+RegradePageSerializer = answer(RegradePage, leave_out=["phases"], regrade=RegradeSerializer())
 
 
 class RankMoveSerializer(serializers.Serializer[Any]):
@@ -160,13 +148,11 @@ class RegradeList(GenericAPIView[Any]):
         if asked["phase"]:
             phases = board.phases.select_related("release__dataset")
             phase = get_object_or_404(phases, slug=asked["phase"])
-        try:
+        with conflicts(RegradeRefused):
             release = find_release(board, phase, asked["release"])
             regrade = start_regrade(
                 board=board, phase=phase, release=release, actor=actor_of(request)
             )
-        except RegradeRefused as refusal:
-            raise ConflictError(str(refusal)) from refusal
         return _answer(board, regrade.pk, status.HTTP_201_CREATED)
 
 
@@ -189,10 +175,8 @@ class RegradeCancel(APIView):
     def post(self, request: Request, slug: str, pk: int) -> Response:
         board = board_for(request.user, slug)
         regrade = get_object_or_404(board_regrades(board), pk=pk)
-        try:
+        with conflicts(RegradeRefused):
             cancel_regrade(regrade=regrade, actor=actor_of(request))
-        except RegradeRefused as refusal:
-            raise ConflictError(str(refusal)) from refusal
         return _answer(board, pk)
 
 

@@ -9,7 +9,7 @@ the item, too. Versions of one owner, or of members of one team, are not compare
 import hashlib
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -218,17 +218,14 @@ class AlikeList:
 def board_likenesses(board: Board, page: str = "1") -> AlikeList:
     """The pairs of a board, newest first. Two queries."""
     shown = Paginator(board_pairs(board), PER_PAGE).get_page(page)
-    return AlikeList(shown, pair_lines(shown))
+    lines = [
+        AlikeLine(each.submission, each.counterpart, each.same, each.compared) for each in shown
+    ]
+    return AlikeList(shown, lines)
 
 
 def board_pairs(board: Board) -> QuerySet[Likeness]:
     return _pairs().filter(submission__phase__board=board).order_by("-id")
-
-
-def pair_lines(pairs: Iterable[Likeness]) -> list[AlikeLine]:
-    return [
-        AlikeLine(pair.submission, pair.counterpart, pair.same, pair.compared) for pair in pairs
-    ]
 
 
 def _pairs() -> QuerySet[Likeness]:

@@ -12,6 +12,7 @@ from portal.accounts.access import UserRequest, organiser_required
 from portal.datasets.models import Release
 from scoring.access import board_for
 from scoring.models import Board, Phase
+from scoring.web import warnings_of
 
 from .change_log import change_log
 from .regrade_plans import RegradeRefused, board_regrades, regrade_page, regrade_plan
@@ -94,9 +95,7 @@ def regrade(request: UserRequest, slug: str, pk: int) -> HttpResponse:
 @require_POST
 def cancel(request: UserRequest, slug: str, pk: int) -> HttpResponse:
     found = get_object_or_404(board_regrades(board_for(request.user, slug)), pk=pk)
-    try:
+    with warnings_of(request, RegradeRefused):
         cancel_regrade(regrade=found, actor=request.user)
         messages.success(request, "Cancelled. The board is as it was.")
-    except RegradeRefused as refusal:
-        messages.warning(request, str(refusal))
     return redirect(found)

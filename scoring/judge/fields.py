@@ -5,13 +5,12 @@ judge that only notes what it is asked, and then the answers stand in for the ju
 asked does not depend on the answers.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from scoring.metrics.receipts import FIELDS as RULES
 from scoring.metrics.receipts import Protocol, compare_field
 
-from .asking import Asker
 from .questions import FIELDS, FieldAnswer, Question
 
 _MOST_OUTPUT = 200
@@ -65,8 +64,3 @@ def pairs_of(gold: Mapping[str, Any], prediction: Mapping[str, Any]) -> list[Pai
 def field_question(pair: Pair) -> Question[FieldAnswer]:
     sections = {"FIELD": pair.field, "REFERENCE": pair.gold, "READING": pair.prediction}
     return Question(FIELDS, FieldAnswer, sections, _MOST_OUTPUT)
-
-
-def ask_pairs(asker: Asker, pairs: Iterable[Pair]) -> Verdicts:
-    """The verdicts on all pairs; raises Unscored or Stopped with the first that has none."""
-    return Verdicts({pair: asker.ask(field_question(pair)).same for pair in pairs})

@@ -11,6 +11,7 @@ from rest_framework.views import APIView
 
 from portal.accounts.access import IsOrganiser
 from portal.accounts.models import display_name
+from portal.web.answers import answer
 from scoring.access import board_for
 from scoring.benchmarks.judging import MOST_NAME
 from scoring.models import Board, JudgeEndpoint
@@ -26,10 +27,11 @@ from scoring.models.judging import (
     check_model_name,
     plain_address,
 )
-from scoring.web import ConflictError, DetailSerializer, actor_of
+from scoring.web import DetailSerializer, actor_of, conflicts
 
 from .services import (
     JudgingRefused,
+    MonthSpent,
     endpoint_of,
     remove_endpoint,
     set_endpoint,
@@ -44,15 +46,14 @@ _AMOUNT: dict[str, Any] = {
 }
 
 
-class JudgeMonthSerializer(serializers.Serializer[Any]):
-    """Money of one calendar month (UTC)."""
-
-    month = serializers.DateField(help_text="Its first day.")
-    spent = serializers.FloatField()
-    ahead = serializers.FloatField(
-        help_text="Set aside by work under way, or left so by work that was killed: it counts."
-    )
-    left = serializers.FloatField(allow_null=True, help_text="Null without a budget.")
+JudgeMonthSerializer = answer(
+    MonthSpent,
+    "JudgeMonth",
+    leave_out=["budget"],
+    month="Its first day.",
+    ahead="Set aside by work under way, or left so by work that was killed: it counts.",
+    left=serializers.FloatField(allow_null=True, help_text="Null without a budget."),
+)
 
 
 class JudgeEndpointSerializer(serializers.ModelSerializer[JudgeEndpoint]):
@@ -187,8 +188,6 @@ class BoardJudgeEndpointTry(APIView):
     @extend_schema(request=None, responses={200: JudgeTrialSerializer, 409: DetailSerializer})
     def post(self, request: Request, slug: str) -> Response:
         board = board_for(request.user, slug)
-        try:
+        with conflicts(JudgingRefused):
             trial = try_judge(board=board, actor=actor_of(request))
-        except JudgingRefused as refusal:
-            raise ConflictError(str(refusal)) from refusal
         return Response(JudgeTrialSerializer(trial).data)

@@ -36,10 +36,6 @@ JUDGED = frozenset({"fincriticaled"})
 _AT_ONCE = 20
 
 
-def can_be_judged(phase: Phase) -> bool:
-    return phase.board.benchmark in JUDGED
-
-
 @transaction.atomic
 def start_judge_run(
     *, submission: Submission, budget: float | None, actor: User | None
@@ -49,7 +45,7 @@ def start_judge_run(
     A run of the same submission that is under way is not begun a second time.
     """
     phase = submission.phase
-    if not can_be_judged(phase):
+    if phase.board.benchmark not in JUDGED:
         raise JudgingRefused("Pages of this benchmark cannot be judged.")
     judge = judge_of(phase.board)
     judge.check_limit(budget)

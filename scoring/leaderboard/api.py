@@ -15,34 +15,24 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from portal.web.answers import answer
 from portal.web.conditional import conditional, kept_answer
 from scoring.charts.drawing import DrawingError
 from scoring.models import Category, Entry
-from scoring.models.boards import choose_phase
 from scoring.models.submissions import CARD_FIELDS
 from scoring.web import CsvRenderer
 
 from .charts import BoardCharts, board_charts
+from .columns import BoardColumn
 from .drawings import MEDIA_TYPES, ROOMS, Form, chart_csv, chart_picture, chart_vega_lite
 from .files import leaderboard_csv
 from .filters import CLOSED, OPEN, RowFilterForm
 from .rows import tokens_of
-from .selectors import Leaderboard, StampedBoard, leaderboard, part_for, stamped_board
+from .selectors import Leaderboard, StampedBoard, asked_leaderboard, stamped_board
 
-
-class ColumnSerializer(serializers.Serializer[Any]):
-    """A column of a leaderboard. A rank ranks by the value under `basis`."""
-
-    key = serializers.CharField()
-    label = serializers.CharField()  # type: ignore[assignment]
-    group = serializers.CharField()
-    help = serializers.CharField()
-    basis = serializers.CharField()
-    decides = serializers.BooleanField(help_text="Whether the table is ordered by this rank.")
-    is_rank = serializers.BooleanField()
-    higher_is_better = serializers.BooleanField()
-    unit = serializers.CharField()
-    decimals = serializers.IntegerField()
+ColumnSerializer = answer(
+    BoardColumn, "Column", decides="Whether the table is ordered by this rank."
+)
 
 
 class RowTeamSerializer(serializers.Serializer[Any]):
@@ -207,15 +197,8 @@ class BoardLeaderboard(APIView):
         etag = stamped.etag(request.user, {**known, "csv": is_csv})
 
         def table() -> Leaderboard:
-            phase = choose_phase(stamped.windows, asked["phase"])
-            part = part_for(request.user, phase, asked["part"])
-            return leaderboard(
-                stamped.board,
-                phase,
-                asked["sort"],
-                view=asked["view"],
-                part=part,
-                wanted=asked["wanted"],
+            return asked_leaderboard(
+                request.user, stamped.board, stamped.windows, asked, asked["wanted"]
             )
 
         def written() -> bytes:

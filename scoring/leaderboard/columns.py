@@ -19,7 +19,7 @@ NAME, SIZE = "name", "size"
 GROUPED = "grouped"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class BoardColumn:
     """A column of the leaderboard's table: a figure, or the rank by a figure.
 
@@ -32,11 +32,11 @@ class BoardColumn:
     group: str
     help: str
     basis: str
+    decides: bool = False
     is_rank: bool
     higher_is_better: bool
     unit: str
     decimals: int
-    decides: bool = False
 
     def show(self, value: float | None) -> str:
         return show(value, unit=self.unit, decimals=self.decimals)

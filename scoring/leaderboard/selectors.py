@@ -22,7 +22,13 @@ from portal.web.prepared import Parameter, Prepared
 from scoring.access import Viewer, board_for, is_time_to_tell
 from scoring.benchmarks import View
 from scoring.models import Board, Category, Entry, Phase
-from scoring.models.boards import BoardQuerySet, PhaseWindow, windows_of, with_releases
+from scoring.models.boards import (
+    BoardQuerySet,
+    PhaseWindow,
+    choose_phase,
+    windows_of,
+    with_releases,
+)
 
 from .columns import BoardColumn, Sort, TableFrame, table_frame
 from .filters import ALL_ROWS, RowFilter, parameters
@@ -325,6 +331,26 @@ def part_for(user: Viewer, phase: Phase | None, part: str) -> str:
     """The part if this user may choose one; empty for what is told now."""
     may_choose = phase is not None and phase.has_parts and is_organiser(user)
     return part if may_choose and part in PARTS else ""
+
+
+def asked_leaderboard(
+    user: Viewer,
+    board: Board,
+    windows: Sequence[PhaseWindow],
+    asked: Mapping[str, str],
+    wanted: RowFilter,
+) -> Leaderboard:
+    """The table that a reader asks for by `phase`, `sort`, `view` and `part`, each of which may be
+    empty; `windows` are the phases of the board. One query."""
+    phase = choose_phase(windows, asked["phase"])
+    return leaderboard(
+        board,
+        phase,
+        asked["sort"],
+        view=asked["view"],
+        part=part_for(user, phase, asked["part"]),
+        wanted=wanted,
+    )
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from portal.web.conditional import conditional
 from scoring.access import board_for
 from scoring.charts.drawing import DrawingError, library_version
 from scoring.charts.look import live_style
-from scoring.models.boards import choose_phase, phase_windows
+from scoring.models.boards import phase_windows
 
 from .charts import BoardChart, BoardCharts, board_charts
 from .drawings import (
@@ -36,7 +36,7 @@ from .drawings import (
 )
 from .files import leaderboard_file, leaderboard_latex_file
 from .filters import RowFilterForm
-from .selectors import Leaderboard, StampedBoard, leaderboard, part_for, stamped_board
+from .selectors import Leaderboard, StampedBoard, asked_leaderboard, stamped_board
 
 
 @require_safe
@@ -62,16 +62,11 @@ def _table_file(
     if not form.is_valid():
         told = "".join(f"{name}: {' '.join(each)}\n" for name, each in form.messages.items())
         return HttpResponse(told, status=400, content_type="text/plain; charset=utf-8")
-    phase = choose_phase(phase_windows(board), request.GET.get("phase", ""))
-    table = leaderboard(
-        board,
-        phase,
-        request.GET.get("sort", ""),
-        view=request.GET.get("view", ""),
-        part=part_for(request.user, phase, request.GET.get("part", "")),
-        wanted=form.wanted(),
+    asked = {name: request.GET.get(name, "") for name in ("phase", "sort", "view", "part")}
+    windows = phase_windows(board)
+    return file_response(
+        make(asked_leaderboard(request.user, board, windows, asked, form.wanted()))
     )
-    return file_response(make(table))
 
 
 # A picture that is opened by itself: it has a style, and nothing else that could do anything.

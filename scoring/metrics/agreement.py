@@ -1,21 +1,17 @@
-"""Agreement between annotators: what they rate, Cohen's kappa and Fleiss' kappa, and beside kappa
-Krippendorff's alpha, span F1 and the agreement on each entity.
+"""Agreement between annotators: what they rate, Cohen's kappa and Fleiss' kappa, and the spans that
+overlap.
 
 Spans become *ratings* in two ways. Entity level: every distinct span that anybody marked is one
 item, known by its exact offsets, and whoever did not mark it rates it `O`. Token level: every token
 of the text is one item, rated with the label of the span that covers it, or `O`. Ratings are kept
 as integer codes, so that a million tokens are one array. Sources: J. Cohen, Educational and
-Psychological Measurement 20(1), 1960; J. L. Fleiss, Psychological Bulletin 76(5), 1971; K.
-Krippendorff, Content Analysis, 2004, chapter 11 (alpha of nominal data); G. Hripcsak and A.
-Rothschild, JAMIA 12(3), 2005 (F1 between two annotators, where what neither marked cannot be
-counted).
+Psychological Measurement 20(1), 1960; J. L. Fleiss, Psychological Bulletin 76(5), 1971.
 """
 
 import re
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import chain, combinations
+from itertools import chain
 from typing import Protocol
 
 import numpy as np
@@ -24,7 +20,6 @@ from numpy.typing import NDArray
 from portal.facts import Span
 
 from . import OUTSIDE
-from .intervals import Floats
 
 # The labels, or their codes, that one annotator gave to all items.
 OneAnnotator = Sequence[str] | Sequence[int] | NDArray[np.integer]
@@ -161,19 +156,6 @@ def token_ratings(
     return Ratings(codes, tuple(codes_of))
 
 
-def join_ratings(parts: Sequence[Ratings]) -> Ratings:
-    """The ratings of several documents by the same annotators as one.
-
-    Raises ValueError when the parts differ in labels or number of annotators, or when there is
-    none.
-    """
-    if not parts:
-        raise ValueError("no ratings to join")
-    if any(part.labels != parts[0].labels for part in parts):
-        raise ValueError("ratings with different labels cannot be joined")
-    return Ratings(np.concatenate([part.codes for part in parts]), parts[0].labels)
-
-
 def cohen_kappa(first: OneAnnotator, second: OneAnnotator) -> Kappa:
     """Cohen's kappa of two annotators: (p_o - p_e) / (1 - p_e).
 
@@ -223,14 +205,6 @@ def fleiss_kappa(ratings: Sequence[OneAnnotator] | NDArray[np.integer]) -> Kappa
     return _kappa(n, observed, float(shares @ shares), certain=certain)
 
 
-def pairwise_kappa(ratings: Ratings) -> dict[tuple[int, int], Kappa]:
-    """Cohen's kappa of every pair of annotators, by their columns in `ratings`."""
-    return {
-        (a, b): cohen_kappa(ratings.codes[:, a], ratings.codes[:, b])
-        for a, b in combinations(range(ratings.annotators), 2)
-    }
-
-
 def _kappa(n: int, observed: float, expected: float, *, certain: bool) -> Kappa:
     value = None if certain else (observed - expected) / (1.0 - expected)
     return Kappa(value, n, observed, expected)
@@ -273,140 +247,7 @@ def _marked_twice(marks: Sequence[NDArray[np.int64]]) -> tuple[int, int]:
     raise ValueError("nothing is marked twice")
 
 
-# The code of a rating that is not there.
-MISSING = -1
 Offsets = tuple[int, int]
-
-
-@dataclass(frozen=True)
-class Alpha:
-    """Krippendorff's alpha; `value` is None where it is undefined.
-
-    `n` counts the items with at least two ratings, `ratings` the ratings of those. Range of
-    `value`: 1 is perfect, 0 is chance, below is worse than chance.
-    """
-
-    value: float | None
-    n: int
-    ratings: int
-
-
-@dataclass(frozen=True)
-class SpanAgreement:
-    """How well the spans of two annotators agree: F1 = 2 * matched / (first + second).
-
-    `exact` and `overlapping` count spans matched one to one. Range of the F1: 0 to 1, higher is
-    better, None where neither marked anything.
-    """
-
-    exact: int
-    overlapping: int
-    first: int
-    second: int
-
-    @property
-    def exact_f1(self) -> float | None:
-        return self._f1(self.exact)
-
-    @property
-    def overlap_f1(self) -> float | None:
-        return self._f1(self.overlapping)
-
-    def _f1(self, matched: int) -> float | None:
-        marked = self.first + self.second
-        return 2 * matched / marked if marked else None
-
-
-def krippendorff_alpha(codes: NDArray[np.integer] | Sequence[Sequence[int]]) -> Alpha:
-    """Krippendorff's alpha of nominal ratings: 1 - D_o / D_e.
-
-    `codes` has shape (items, annotators) and MISSING where an annotator did not rate an item;
-    items with fewer than two ratings cannot be paired and take no part. Undefined without
-    pairable ratings and where one code was used throughout. Raises ValueError for other shapes
-    and for codes below MISSING.
-
-    >>> krippendorff_alpha([[0, 0], [1, 1], [0, 1], [1, -1]])
-    Alpha(value=0.4444444444444444, n=3, ratings=6)
-    """
-    table = np.asarray(codes)
-    if table.size == 0:
-        return Alpha(None, 0, 0)
-    if table.ndim != 2 or table.dtype.kind not in "iu" or table.min() < MISSING:
-        raise ValueError("alpha needs whole numbers of shape (items, annotators)")
-    counts = _code_counts(table)
-    rated = counts.sum(axis=1)
-    counts, rated = counts[rated > 1], rated[rated > 1]
-    n = int(rated.sum())
-    totals = counts.sum(axis=0)
-    expected = n * n - int(totals @ totals)
-    if expected == 0:
-        return Alpha(None, len(rated), n)
-    disagreeing = rated * rated - (counts * counts).sum(axis=1)
-    observed = float((disagreeing / (rated - 1)).sum())
-    return Alpha(1.0 - (n - 1) * observed / expected, len(rated), n)
-
-
-def span_agreement(
-    first: Collection[LabelledSpan], second: Collection[LabelledSpan]
-) -> SpanAgreement:
-    """The spans that two annotators of one document have in common.
-
-    Exact: the same offsets and label. Overlap: the same label and at least one character in
-    common, each span matched to one other, as many as possible. The spans of one annotator must
-    not overlap each other. Counts of several documents are added with `add_agreements`.
-    """
-    keys = [{(span.start, span.end, span.label) for span in spans} for spans in (first, second)]
-    ours, theirs = _by_label(first), _by_label(second)
-    overlapping = sum(
-        overlap_matches(ours[label], theirs[label]) for label in ours.keys() & theirs.keys()
-    )
-    return SpanAgreement(len(keys[0] & keys[1]), overlapping, len(first), len(second))
-
-
-def add_agreements(parts: Iterable[SpanAgreement]) -> SpanAgreement:
-    """The counts of several documents or labels together."""
-    listed = list(parts)
-    return SpanAgreement(
-        sum(part.exact for part in listed),
-        sum(part.overlapping for part in listed),
-        sum(part.first for part in listed),
-        sum(part.second for part in listed),
-    )
-
-
-def entity_agreement(ratings: Ratings) -> Floats:
-    """For each entity the share of annotators who gave it the same span and label.
-
-    The most frequent label counts, `O` is none. `ratings` are those of `entity_ratings`; the
-    shares, of shape (items,), are in [0, 1], higher is better. Raises ValueError without
-    annotators.
-
-    >>> ratings = Ratings(np.array([[1, 1, 0], [1, 2, 0]]), ("O", "Number", "Date"))
-    >>> entity_agreement(ratings).round(2)
-    array([0.67, 0.33])
-    """
-    if not ratings.annotators:
-        raise ValueError("no annotators to agree")
-    shares: Floats = np.zeros(ratings.items)
-    for code in range(1, len(ratings.labels)):
-        shares = np.maximum(shares, (ratings.codes == code).mean(axis=1))
-    return shares
-
-
-def _code_counts(codes: NDArray[np.integer]) -> NDArray[np.int64]:
-    """How often each item got each code, of shape (items, codes); MISSING is not counted."""
-    size = max(int(codes.max()), 0) + 1
-    # One column beside the codes takes what is missing and is then left out.
-    cells = codes.astype(np.int64) + 1 + np.arange(len(codes))[:, None] * (size + 1)
-    counts = np.bincount(cells.ravel(), minlength=len(codes) * (size + 1))
-    return counts.reshape(len(codes), size + 1)[:, 1:]
-
-
-def _by_label(spans: Iterable[LabelledSpan]) -> defaultdict[str, list[Offsets]]:
-    found: defaultdict[str, list[Offsets]] = defaultdict(list)
-    for span in spans:
-        found[span.label].append((span.start, span.end))
-    return found
 
 
 def overlap_matches(ours: Iterable[Offsets], theirs: Iterable[Offsets]) -> int:

@@ -2,8 +2,9 @@
 
 A few small tables of each document hold all that any figure is computed from, so that the figures
 of a part of the documents, and of every resample of them, are figures of sums of tables. Sources:
-those of `agreement` and `agreement_extras`; K. Krippendorff, Content Analysis, 2004, for
-coincidences.
+those of `agreement`; K. Krippendorff, Content Analysis, 2004, chapter 11 (coincidences, and alpha
+of nominal data); G. Hripcsak and A. Rothschild, JAMIA 12(3), 2005 (F1 between two annotators, where
+what neither marked cannot be counted).
 """
 
 import math

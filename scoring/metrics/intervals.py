@@ -7,9 +7,7 @@ replicate. The draws are made of the bits of PCG64, whose stream numpy keeps for
 not promise of its distributions: they are the same on every machine.
 
 Sources: B. Efron and R. Tibshirani, An Introduction to the Bootstrap, 1993 (percentile interval,
-and the test that follows from it); P. Koehn, EMNLP 2004 (paired bootstrap); E. Noreen,
-Computer-Intensive Methods for Testing Hypotheses, 1989, and S. Riezler and J. Maxwell, ACL 2005
-workshop (approximate randomisation).
+and the test that follows from it); P. Koehn, EMNLP 2004 (paired bootstrap).
 """
 
 import hashlib
@@ -101,15 +99,6 @@ def resampling(
         seed,
         resamples,
     )
-
-
-def coins(seed: str, trials: int, n: int) -> Iterator[NDArray[np.float64]]:
-    """Fair coins of shape (some trials, n), 0 or 1, all trials in turn; from any text as seed."""
-    bits = _bits("randomisation", seed)
-    rows = max(1, _BLOCK // n)
-    for first in range(0, trials, rows):
-        some = min(rows, trials - first)
-        yield (bits.random_raw(some * n) >> np.uint64(63)).reshape(some, n).astype(np.float64)
 
 
 def _bits(purpose: str, seed: str) -> PCG64:
@@ -305,34 +294,6 @@ def paired_bootstrap(first: Replicates, second: Replicates) -> PairedTest | None
     return PairedTest(first.value - second.value, p_value, interval)
 
 
-def approximate_randomisation(
-    first: Tallies, second: Tallies, *, seed: str, trials: int = FEWEST_RESAMPLES
-) -> PairedTest | None:
-    """Whether two systems differ: p = (1 + #{|d*| >= |d|}) / (1 + trials).
-
-    d* is the difference after each document's outputs were swapped between the systems or not, as
-    a coin says. None where either figure is undefined. Raises ValueError for systems with
-    different documents or groups.
-    """
-    if (first.documents, first.groups) != (second.documents, second.groups):
-        raise ValueError("systems can be compared on the same documents and groups alone")
-    if first.value is None or second.value is None:
-        return None
-    difference = first.value - second.value
-    ours, theirs = (np.hstack([part.sums, part.counts]) for part in (first, second))
-    change = theirs - ours
-    figures = []
-    for swaps in coins(seed, trials, len(first.documents)):
-        moved = swaps @ change
-        sides = (ours.sum(axis=0) + moved, theirs.sum(axis=0) - moved)
-        (sums, counts), (others, other_counts) = (np.hsplit(side, 2) for side in sides)
-        ours_moved = _figures(sums, counts, first.groups)
-        figures.append(ours_moved - _figures(others, other_counts, first.groups))
-    values = np.concatenate(figures)
-    values = values[np.isfinite(values)]
-    return PairedTest(difference, _p_value(np.abs(values) >= abs(difference) - _NOISE))
-
-
 def significance_ranks(
     entries: Sequence[Replicates | None], direction: Literal["up", "down"] = "up"
 ) -> list[int | None]:
@@ -421,10 +382,6 @@ def _mean(parts: Sequence[Floats]) -> Floats:
     with np.errstate(invalid="ignore"):
         mean: Floats = np.where(known, stacked, 0.0).sum(axis=0) / known.sum(axis=0)
     return mean
-
-
-def _p_value(extreme: NDArray[np.generic]) -> float:
-    return (1 + int(np.count_nonzero(extreme))) / (1 + extreme.size)
 
 
 def _number(value: float) -> float | None:

@@ -159,16 +159,6 @@ def compare_weighted(
     ]
 
 
-def compare_receipt(
-    gold: Mapping[str, Any], prediction: Mapping[str, Any], protocol: Protocol = DEFAULT
-) -> dict[str, Outcome]:
-    """The outcome of each of the 19 fields, by name; a field that is not there is empty."""
-    return {
-        rule.name: compare_field(rule, gold.get(rule.name), prediction.get(rule.name), protocol)
-        for rule in FIELDS
-    }
-
-
 def receipt_reward(outcomes: Iterable[Outcome]) -> float:
     """Mean reward of a receipt's fields, in [-0.5, 1]; higher is better; 0 without fields.
 
@@ -194,12 +184,6 @@ def rates(counts: Counts) -> Rates:
         _share(2 * tp, 2 * tp + fp + fn),
         _share(tp + tn, tp + fp + fn + tn),
     )
-
-
-def add_counts(counts: Iterable[Counts]) -> Counts:
-    """Sums, for rates over several fields or receipts (micro average)."""
-    columns = list(zip(*counts, strict=True))
-    return Counts(*(sum(column) for column in columns)) if columns else Counts()
 
 
 def adds_up(fields: Mapping[str, Any]) -> bool | None:

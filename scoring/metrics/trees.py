@@ -4,8 +4,8 @@ The distance is the least total cost of deleting, inserting and renaming nodes t
 ordered, labelled tree into another. Source: K. Zhang, D. Shasha, Simple fast algorithms for the
 editing distance between trees and related problems, SIAM J. Comput. 18(6), 1989.
 
-`tree_edit_distance` runs compiled code (see `trees_compiled`), `plain_tree_edit_distance` is the
-slow, readable twin that it is checked against.
+`tree_edit_distance` runs compiled code (see `trees_compiled`). The tests check it against a slow,
+readable twin.
 """
 
 from collections.abc import Sequence
@@ -168,52 +168,3 @@ def check_size(first: Tree, second: Tree) -> None:
             f"trees of {first.size:,} and {second.size:,} nodes this deep take more than "
             f"{MOST_STEPS:,} steps"
         )
-
-
-def plain_tree_edit_distance(first: Tree, second: Tree, costs: Costs) -> float:
-    """The same distance as `tree_edit_distance`, in Python that follows the paper.
-
-    For every pair of keyroots the distances of all forests that end below them are tabulated; a
-    pair of whole trees among those is remembered for the forests that contain it.
-    """
-    trees: dict[tuple[int, int], float] = {}
-    for i in first.keyroots.tolist():
-        for j in second.keyroots.tolist():
-            _tabulate_forests(first, second, costs, (i, j), trees)
-    return trees[first.size - 1, second.size - 1]
-
-
-def _tabulate_forests(
-    first: Tree,
-    second: Tree,
-    costs: Costs,
-    roots: tuple[int, int],
-    trees: dict[tuple[int, int], float],
-) -> None:
-    """Fills `trees` for the pairs of nodes that share their leftmost leaves with the two roots.
-
-    `forest[x, y]` is the distance of the nodes up to x from those up to y, none meaning one less
-    than the leftmost leaf.
-    """
-    left, top = int(first.leftmost[roots[0]]), int(second.leftmost[roots[1]])
-    forest = {(left - 1, top - 1): 0.0}
-    for x in range(left, roots[0] + 1):
-        forest[x, top - 1] = forest[x - 1, top - 1] + float(costs.delete[first.kinds[x]])
-    for y in range(top, roots[1] + 1):
-        forest[left - 1, y] = forest[left - 1, y - 1] + float(costs.insert[second.kinds[y]])
-    for x in range(left, roots[0] + 1):
-        for y in range(top, roots[1] + 1):
-            kinds = first.kinds[x], second.kinds[y]
-            x_left, y_left = int(first.leftmost[x]), int(second.leftmost[y])
-            both_whole = x_left == left and y_left == top
-            if both_whole:
-                pairing = forest[x - 1, y - 1] + float(costs.rename[kinds])
-            else:
-                pairing = forest[x_left - 1, y_left - 1] + trees[x, y]
-            forest[x, y] = min(
-                forest[x - 1, y] + float(costs.delete[kinds[0]]),
-                forest[x, y - 1] + float(costs.insert[kinds[1]]),
-                pairing,
-            )
-            if both_whole:
-                trees[x, y] = forest[x, y]

@@ -9,11 +9,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from portal.web.answers import answer
 from scoring.access import board_for
 from scoring.judge.reliability import Confusion
 from scoring.models import JudgeSample
 
-from .selectors import Reliability, reliability, told_samples
+from .selectors import GroupLine, Reliability, VersionLine, reliability, told_samples
 
 
 class JudgeQuerySerializer(serializers.Serializer[Any]):
@@ -59,12 +60,12 @@ class JudgePairSerializer(serializers.Serializer[Any]):
     confusion = JudgeConfusionSerializer()
 
 
-class JudgeGroupSerializer(serializers.Serializer[Any]):
-    """Facts of one type, or of one kind of error as the matcher says; first is who is named."""
-
-    name = serializers.CharField()
-    judge = JudgeConfusionSerializer(help_text="Judge and experts.")
-    matcher = JudgeConfusionSerializer(help_text="Matcher and experts.")
+JudgeGroupSerializer = answer(
+    GroupLine,
+    "JudgeGroup",
+    judge=JudgeConfusionSerializer(help_text="Judge and experts."),
+    matcher=JudgeConfusionSerializer(help_text="Matcher and experts."),
+)
 
 
 class JudgeCountSerializer(serializers.Serializer[Any]):
@@ -75,16 +76,14 @@ class JudgeCountSerializer(serializers.Serializer[Any]):
     matcher = serializers.FloatField(allow_null=True)
 
 
-class JudgeVersionSerializer(serializers.Serializer[Any]):
-    """A version of the judge on the reviewed pages."""
-
-    version = serializers.CharField()
-    is_sample = serializers.BooleanField(help_text="Scripted, no model was asked.")
-    since = serializers.DateTimeField()
-    pages = serializers.IntegerField()
-    confusion = JudgeConfusionSerializer(help_text="Judge and experts.")
-    difference = serializers.FloatField(allow_null=True, help_text="Of counts, in facts a page.")
-    overruled = serializers.IntegerField(help_text="Claims of the judge that did not stand.")
+JudgeVersionSerializer = answer(
+    VersionLine,
+    "JudgeVersion",
+    is_sample="Scripted, no model was asked.",
+    confusion=JudgeConfusionSerializer(help_text="Judge and experts."),
+    difference="Of counts, in facts a page.",
+    overruled="Claims of the judge that did not stand.",
+)
 
 
 class JudgeReliabilitySerializer(serializers.Serializer[Reliability]):

@@ -18,9 +18,9 @@ from portal.accounts.models import User
 from portal.datasets.models import PageImage
 from portal.facts import visible_text
 from scoring.access import Viewer
-from scoring.models import Board, ExpertReview, JudgeCase, JudgeSample, Prediction
+from scoring.models import Board, ExpertReview, JudgeCase, JudgeSample
 from scoring.results.facts import FactLine, overruled_in
-from scoring.results.items import GOLD, PREDICTION, marked_html
+from scoring.results.items import GOLD, PREDICTION, marked_html, prediction_of
 
 from .selectors import JudgedPage, Result, by_judges, by_matcher, graded_pages, judging_of
 
@@ -151,18 +151,10 @@ def case_html(case: JudgeCase, side: str) -> str:
     labels = list(case.sample.release.labels)
     if side == GOLD:
         return _numbered(str(case.item.gold["html"]), labels)
-    payload = predicted(case)
-    html = (payload or {}).get("html")
+    html = (prediction_of(case.submission_id, case.item.name) or {}).get("html")
     if side != PREDICTION or not isinstance(html, str):
         raise Http404("There is no such page.")
     return marked_html(html, visible_text(html, labels), [])
-
-
-def predicted(case: JudgeCase) -> dict[str, Any] | None:
-    payloads = Prediction.objects.filter(
-        submission=case.submission_id, item__name=case.item.name
-    ).values_list("payload", flat=True)
-    return payloads.first()
 
 
 def _numbered(html: str, labels: Sequence[str]) -> str:
@@ -170,7 +162,18 @@ def _numbered(html: str, labels: Sequence[str]) -> str:
     from scoring.metrics.facts import read_page
 
     facts = [
-        FactLine(fact.n, fact.type, 0, fact.value, True, True, None, None, fact.start, fact.end)
+        FactLine(
+            n=fact.n,
+            type=fact.type,
+            label=0,
+            value=fact.value,
+            correct=True,
+            found=True,
+            matched_text=None,
+            error=None,
+            start=fact.start,
+            end=fact.end,
+        )
         for fact in read_page(html, labels).facts
     ]
     return marked_html(html, visible_text(html, labels), facts, _number_tags)

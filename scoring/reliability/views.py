@@ -22,6 +22,7 @@ from scoring.access import board_for
 from scoring.judging.runs import cancel_run, runs_of, start_judge_run
 from scoring.judging.services import JudgingRefused, known_judge
 from scoring.models import Board, JudgeCase, JudgeRun, JudgeSample, Phase, Submission
+from scoring.web import warnings_of
 
 from .cases import (
     case_html,
@@ -302,11 +303,9 @@ def sample(request: UserRequest, slug: str) -> HttpResponse:
     sampling = SampleForm(request.POST, board=board)
     if not sampling.is_valid():
         return _manage_page(request, board, sampling=sampling)
-    try:
+    with warnings_of(request, JudgingRefused):
         drawn = draw_sample(actor=request.user, **sampling.cleaned_data)
         messages.success(request, f"{drawn.cases.count()} pages are drawn.")
-    except JudgingRefused as refusal:
-        messages.warning(request, str(refusal))
     return redirect("scoring:judge-manage", slug)
 
 
@@ -338,11 +337,9 @@ def run(request: UserRequest, slug: str) -> HttpResponse:
     running = RunForm(request.POST, board=board)
     if not running.is_valid():
         return _manage_page(request, board, running=running)
-    try:
+    with warnings_of(request, JudgingRefused):
         begun = start_judge_run(actor=request.user, **running.cleaned_data)
         messages.success(request, f"{begun.model} is going to judge “{begun.submission.name}”.")
-    except JudgingRefused as refusal:
-        messages.warning(request, str(refusal))
     return redirect("scoring:judge-manage", slug)
 
 

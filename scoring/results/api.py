@@ -10,15 +10,18 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from portal.web.answers import answer
 from scoring.access import board_for, require_items, submission_for
 from scoring.grading.selectors import finished_grading
 from scoring.leaderboard.services import ask_for_replicates
 from scoring.models import Grading, ItemScore
 
 from .compared import ComparisonRefused, entry_numbers
-from .comparisons import comparison
+from .comparisons import FigureCell, ItemCell, ItemRow, comparison
+from .facts import FactLine
+from .fields import FieldRow, FieldTable
 from .item_lists import LONGEST_SEARCH, SHOWN, ItemQuery, item_line, item_scores, orders_of
-from .items import item_page
+from .items import Extra, item_page
 
 
 class EarlierResultSerializer(serializers.Serializer[Any]):
@@ -80,30 +83,16 @@ class ItemQuerySerializer(EarlierResultSerializer):
         return ItemQuery.parse(**wanted)
 
 
-class FactSerializer(serializers.Serializer[Any]):
-    n = serializers.IntegerField()
-    type = serializers.CharField()
-    value = serializers.CharField()
-    correct = serializers.BooleanField()
-    found = serializers.BooleanField()
-    matched_text = serializers.CharField(allow_null=True)
-    confidence = serializers.FloatField(
-        allow_null=True, help_text="How well the context speaks for the match, in [0, 1]."
-    )
-    error = serializers.CharField(allow_null=True)
-    beside = serializers.DictField(
-        child=serializers.BooleanField(),
-        allow_null=True,
-        help_text="Whether it is correct by each matcher beside the board's, by name; null in "
-        "results from before there were any.",
-    )
-    why = serializers.CharField(
-        allow_blank=True, help_text="The LLM judge's reason; empty where none was asked."
-    )
-    overruled = serializers.CharField(
-        allow_blank=True,
-        help_text="Why what the judge said of the fact does not stand; empty where it does.",
-    )
+FactSerializer = answer(
+    FactLine,
+    "Fact",
+    leave_out=["label", "start", "end"],
+    confidence="How well the context speaks for the match, in [0, 1].",
+    beside="Whether it is correct by each matcher beside the board's, by name; null in results "
+    "from before there were any.",
+    why="The LLM judge's reason; empty where none was asked.",
+    overruled="Why what the judge said of the fact does not stand; empty where it does.",
+)
 
 
 class ItemLineSerializer(serializers.Serializer[Any]):
@@ -126,35 +115,24 @@ class ItemLineSerializer(serializers.Serializer[Any]):
     scores = serializers.DictField(child=serializers.FloatField(allow_null=True))
 
 
-class ExtraSerializer(serializers.Serializer[Any]):
-    """Numbers and dates of the prediction: all, and those that match nothing in the gold page."""
-
-    tokens = serializers.IntegerField()
-    count = serializers.IntegerField()
-    shown = serializers.ListField(child=serializers.CharField())
-
-
-class FieldRowSerializer(serializers.Serializer[Any]):
-    path = serializers.CharField()
-    text = serializers.CharField(help_text="Its beginning, if `is_cut`.")
-    is_cut = serializers.BooleanField()
-
-
-class FieldTableSerializer(serializers.Serializer[Any]):
-    """The fields of the gold, the prediction or the result; the first of them, if `has_more`."""
-
-    title = serializers.CharField()
-    rows = FieldRowSerializer(many=True)
-    has_more = serializers.BooleanField()
+ExtraSerializer = answer(Extra)
+FieldRowSerializer = answer(FieldRow, text="Its beginning, if `is_cut`.")
+FieldTableSerializer = answer(FieldTable, rows=FieldRowSerializer(many=True))
 
 
 class ItemSerializer(ItemLineSerializer):
     """An item. Where the phase shows scores only, the rest is null; `facts` and `hallucinated` are
     of benchmarks of facts, `tables` of all others."""
 
-    facts = FactSerializer(source="fact_lines", many=True, allow_null=True)
+    facts = FactSerializer(source="facts.lines", many=True, allow_null=True)
     hallucinated = ExtraSerializer(source="extra", allow_null=True)
     tables = FieldTableSerializer(many=True, allow_null=True)
+
+    def to_representation(self, instance: Any) -> dict[str, Any]:
+        """Of an ItemPage."""
+        line = {**vars(instance.line), "scores": instance.line.scores}
+        own = {name: getattr(instance, name) for name in ("facts", "extra", "tables")}
+        return super().to_representation(line | own)
 
 
 class ComparisonQuerySerializer(serializers.Serializer[Any]):
@@ -187,9 +165,9 @@ class ContestantSerializer(serializers.Serializer[Any]):
     name = serializers.CharField(source="entry.name")
 
 
-class FigureCellSerializer(serializers.Serializer[Any]):
-    value = serializers.FloatField(allow_null=True)
-    difference = DifferenceSerializer(allow_null=True)
+FigureCellSerializer = answer(
+    FigureCell, leave_out=["system", "text"], difference=DifferenceSerializer(allow_null=True)
+)
 
 
 class FigureRowSerializer(serializers.Serializer[Any]):
@@ -219,14 +197,8 @@ class ErrorRowSerializer(serializers.Serializer[Any]):
     counts = serializers.ListField(child=serializers.IntegerField())
 
 
-class ItemCellSerializer(serializers.Serializer[Any]):
-    submission = serializers.IntegerField()
-    score = serializers.FloatField()
-
-
-class ItemRowSerializer(serializers.Serializer[Any]):
-    name = serializers.CharField()
-    cells = ItemCellSerializer(many=True)
+ItemCellSerializer = answer(ItemCell, leave_out=["system", "text"])
+ItemRowSerializer = answer(ItemRow, cells=ItemCellSerializer(many=True))
 
 
 class ComparisonSerializer(serializers.Serializer[Any]):

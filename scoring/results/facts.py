@@ -17,7 +17,7 @@ from scoring.models import Grading, ItemScore
 WRONG, DIFFER = "wrong", "differ"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class FactLine:
     """A gold fact and its verdict. `matched_text` is None where nothing was found."""
 
@@ -29,11 +29,11 @@ class FactLine:
     correct: bool
     found: bool
     matched_text: str | None
+    confidence: float | None = None
+    """How well the context speaks for the match, in [0, 1]; None where that is not known."""
     error: str | None
     start: int | None
     end: int | None
-    confidence: float | None = None
-    """How well the context speaks for the match, in [0, 1]; None where that is not known."""
     beside: Mapping[str, bool] | None = None
     """Whether it is correct by each matcher beside the board's, by short name; None in results from
     before there were any."""

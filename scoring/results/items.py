@@ -99,10 +99,6 @@ class ItemPage:
     next: str
 
     @property
-    def fact_lines(self) -> list[FactLine] | None:
-        return None if self.facts is None else self.facts.lines
-
-    @property
     def payloads(self) -> list[FieldTable]:
         """Gold and prediction."""
         return (self.tables or [])[:-1]
@@ -111,30 +107,6 @@ class ItemPage:
     def placed(self) -> frozenset[int]:
         """Numbers of the facts that are shown on an image."""
         return placed(self.images)
-
-    @property
-    def name(self) -> str:
-        return self.line.name
-
-    @property
-    def is_missing(self) -> bool:
-        return self.line.is_missing
-
-    @property
-    def scores(self) -> dict[str, float | None]:
-        return self.line.scores
-
-    @property
-    def score(self) -> float | None:
-        return self.line.score
-
-    @property
-    def part(self) -> str | None:
-        return self.line.part
-
-    @property
-    def errors(self) -> list[str] | None:
-        return self.line.errors
 
 
 def item_page(
@@ -207,7 +179,7 @@ def _extra(result: Mapping[str, Any]) -> Extra | None:
 def _diff(score: ItemScore, grading: Grading) -> ItemDiff | None:
     gold: dict[str, Any] = ReleaseItem.objects.values_list("gold", flat=True).get(pk=score.item_id)
     spec = grading.submission.phase.board.spec
-    sides = spec.sides(gold, prediction_of(score, grading), grading.options)
+    sides = spec.sides(gold, prediction_of(grading.submission_id, score.item.name), grading.options)
     return None if sides is None else item_diff(sides)
 
 
@@ -223,7 +195,7 @@ def _tables(score: ItemScore, grading: Grading, *, with_gold: bool) -> list[Fiel
     if not with_gold:
         return [result]
     gold: dict[str, Any] = ReleaseItem.objects.values_list("gold", flat=True).get(pk=score.item_id)
-    prediction = prediction_of(score, grading)
+    prediction = prediction_of(grading.submission_id, score.item.name)
     return [
         field_table("Gold", gold, without=_REPEATED),
         field_table("Prediction", prediction or {}, without=_REPEATED),
@@ -231,11 +203,10 @@ def _tables(score: ItemScore, grading: Grading, *, with_gold: bool) -> list[Fiel
     ]
 
 
-def prediction_of(score: ItemScore, grading: Grading) -> dict[str, Any] | None:
-    """By name: it was made for a release that may be another one than the grading's."""
-    predictions = Prediction.objects.filter(
-        submission=grading.submission_id, item__name=score.item.name
-    )
+def prediction_of(submission: int, item: str) -> dict[str, Any] | None:
+    """Of the submission with this key, by the item's name: it may have been made for another
+    release than the one that is looked at."""
+    predictions = Prediction.objects.filter(submission=submission, item__name=item)
     payload: dict[str, Any] | None = predictions.values_list("payload", flat=True).first()
     return payload
 
@@ -244,7 +215,7 @@ def _segments(
     score: ItemScore, grading: Grading, facts: Sequence[FactLine]
 ) -> list[Segment] | None:
     """The prediction's visible text, cut where matches begin and end; None without a prediction."""
-    html = (prediction_of(score, grading) or {}).get("html")
+    html = (prediction_of(grading.submission_id, score.item.name) or {}).get("html")
     if not isinstance(html, str):
         return None
     return mark(visible_text(html, labels_of(grading)), facts)
@@ -355,7 +326,7 @@ def _gold(score: ItemScore) -> str:
 
 
 def _predicted(score: ItemScore, grading: Grading) -> str:
-    html: Any = (prediction_of(score, grading) or {}).get("html")
+    html: Any = (prediction_of(grading.submission_id, score.item.name) or {}).get("html")
     if not isinstance(html, str):
         raise Http404("There is no prediction.")
     return html

@@ -1,5 +1,7 @@
 """Endpoints of submissions, of actions on them, of near-identical ones, and of one's webhooks."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from django.http import FileResponse
@@ -35,7 +37,7 @@ from scoring.grading.services import GradingRefused, cancel_grading, retry_gradi
 from scoring.models import Board, Likeness, Phase, Submission, Webhook
 from scoring.models.submissions import CARD_FIELDS
 from scoring.results.api import EarlierResultSerializer, earlier_result
-from scoring.web import ConflictError, DetailSerializer, actor_of, upload_response
+from scoring.web import ConflictError, DetailSerializer, actor_of, conflicts, upload_response
 
 from .selectors import for_lists, submission_lines, submission_page
 from .serializers import (
@@ -70,6 +72,14 @@ def shown(request: Request, submission: Submission, wanted: str = "") -> Any:
     return SubmissionSerializer(submission, context={"page": page}).data
 
 
+def _acted(request: Request, submission: Submission, act: Callable[[], object]) -> Response:
+    """Does something to the submission and shows it as it is then; 409 where that is refused."""
+    with conflicts(GradingRefused, PublicationRefused):
+        act()
+    submission.refresh_from_db()
+    return Response(shown(request, submission))
+
+
 class _Act(APIView):
     """Something done to a submission; answers with the submission as it is then."""
 
@@ -82,12 +92,7 @@ class _Act(APIView):
     @extend_schema(request=None, responses={200: SubmissionSerializer, 409: DetailSerializer})
     def post(self, request: Request, pk: int) -> Response:
         submission = self.find(request.user, pk)
-        try:
-            self.act(submission, actor_of(request))
-        except (GradingRefused, PublicationRefused) as refusal:
-            raise ConflictError(str(refusal)) from refusal
-        submission.refresh_from_db()
-        return Response(shown(request, submission))
+        return _acted(request, submission, partial(self.act, submission, actor_of(request)))
 
 
 class SubmissionCancel(_Act):
@@ -129,12 +134,8 @@ class SubmissionOpenItems(_Act):
         wanted = OpenItemsSerializer(data=request.data)
         submission = self.find(request.user, pk)
         wanted.is_valid(raise_exception=True)
-        try:
-            open_items(submission=submission, actor=actor_of(request), **wanted.validated_data)
-        except PublicationRefused as refusal:
-            raise ConflictError(str(refusal)) from refusal
-        submission.refresh_from_db()
-        return Response(shown(request, submission))
+        given = {"actor": actor_of(request), **wanted.validated_data}
+        return _acted(request, submission, partial(open_items, submission=submission, **given))
 
 
 class SubmissionWithdraw(_Act):
@@ -158,17 +159,14 @@ class SubmissionJudge(APIView):
         submission = kept_submission(request.user, pk)
         wanted = VerdictSerializer(data=request.data)
         wanted.is_valid(raise_exception=True)
-        try:
-            judge_submission(
-                submission=submission,
-                verdict=Submission.Verdict(wanted.validated_data["verdict"]),
-                reason=wanted.validated_data["reason"],
-                actor=actor_of(request),
-            )
-        except PublicationRefused as refusal:
-            raise ConflictError(str(refusal)) from refusal
-        submission.refresh_from_db()
-        return Response(shown(request, submission))
+        act = partial(
+            judge_submission,
+            submission=submission,
+            verdict=Submission.Verdict(wanted.validated_data["verdict"]),
+            reason=wanted.validated_data["reason"],
+            actor=actor_of(request),
+        )
+        return _acted(request, submission, act)
 
 
 class SubmissionPin(APIView):
@@ -181,13 +179,8 @@ class SubmissionPin(APIView):
         submission = kept_submission(request.user, pk)
         wanted = PinSerializer(data=request.data)
         wanted.is_valid(raise_exception=True)
-        pin_submission(
-            submission=submission,
-            is_pinned=wanted.validated_data["is_pinned"],
-            actor=actor_of(request),
-        )
-        submission.refresh_from_db()
-        return Response(shown(request, submission))
+        given = {"actor": actor_of(request), **wanted.validated_data}
+        return _acted(request, submission, partial(pin_submission, submission=submission, **given))
 
 
 class BoardSubmissions(GenericAPIView[Submission]):
@@ -259,7 +252,7 @@ def _take(
     checked = check_upload(phase=phase, file=file, filename=file.name, user=request.user)
     if not checked.can_be_taken(accept_missing=wanted["accept_missing"]):
         return Response(RefusalSerializer(checked).data, status.HTTP_422_UNPROCESSABLE_ENTITY)
-    try:
+    with conflicts(SubmissionRefused):
         submission = create_submission(
             phase=phase,
             owner=actor_of(request),
@@ -272,8 +265,6 @@ def _take(
             replaces=earlier,
             letter_origin=f"{request.scheme}://{request.get_host()}" if wanted["letter"] else "",
         )
-    except SubmissionRefused as refusal:
-        raise ConflictError(str(refusal)) from refusal
     return Response(shown(request, submission), status.HTTP_201_CREATED)
 
 
@@ -373,10 +364,8 @@ class WebhookList(APIView):
     def post(self, request: Request) -> Response:
         wanted = NewWebhookSerializer(data=request.data)
         wanted.is_valid(raise_exception=True)
-        try:
+        with conflicts(WebhookRefused):
             webhook = add_webhook(user=actor_of(request), url=wanted.validated_data["url"])
-        except WebhookRefused as refusal:
-            raise ConflictError(str(refusal)) from refusal
         return Response(WebhookSerializer(webhook).data, status.HTTP_201_CREATED)
 
 

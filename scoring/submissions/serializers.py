@@ -6,33 +6,27 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from portal.accounts.models import display_name
+from portal.jobs.selectors import QueueStanding, StageLine
+from portal.web.answers import answer
 from scoring.models import Grading, Submission
 from scoring.models.submissions import CARD_FIELDS
 
 from .selectors import SubmissionLine, SubmissionPage
 from .services import CheckedUpload
 
-
-class StageSerializer(serializers.Serializer[Any]):
-    """A line of the stage log; `until` where it tells of several jobs at once."""
-
-    at = serializers.DateTimeField()
-    until = serializers.DateTimeField(allow_null=True)
-    text = serializers.CharField()
-    is_trouble = serializers.BooleanField()
+StageSerializer = answer(StageLine, "Stage")
 
 
-class QueueSerializer(serializers.Serializer[Any]):
-    """Where an unfinished grading stands. Null is what is not known."""
-
-    jobs_before = serializers.IntegerField(
-        allow_null=True, help_text="Jobs of others before its next one; null if none is due."
-    )
-    running = serializers.IntegerField(help_text="Its own jobs at work.")
-    workers = serializers.IntegerField(help_text="Worker processes seen at work just now.")
-    expected_wait = serializers.DurationField(allow_null=True)
-    rate = serializers.FloatField(allow_null=True, help_text="Items per second.")
-    time_left = serializers.DurationField(allow_null=True)
+QueueSerializer = answer(
+    QueueStanding,
+    "Queue",
+    jobs_before="Jobs of others before its next one; null if none is due.",
+    running="Its own jobs at work.",
+    workers="Worker processes seen at work just now.",
+    expected_wait=serializers.DurationField(allow_null=True),
+    rate="Items per second.",
+    time_left=serializers.DurationField(allow_null=True),
+)
 
 
 class GradingSerializer(serializers.ModelSerializer[Grading]):

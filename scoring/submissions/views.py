@@ -48,7 +48,7 @@ from scoring.models import Board, Submission, Webhook
 from scoring.models.boards import phase_windows
 from scoring.results.item_lists import item_list, score_chart, score_frame
 from scoring.results.views import asked_items
-from scoring.web import upload_response
+from scoring.web import upload_response, warnings_of
 
 from .forms import SubmissionForm, VerdictForm, WebhookForm
 from .selectors import board_submissions, own_submissions, submission_bibtex, submission_page
@@ -127,10 +127,8 @@ def download(request: UserRequest, pk: int) -> FileResponse:
 @require_POST
 def cancel(request: UserRequest, pk: int) -> HttpResponse:
     found = steered_submission(request.user, pk)
-    try:
+    with warnings_of(request, GradingRefused):
         cancel_grading(grading=latest_grading(found), actor=request.user)
-    except GradingRefused as refusal:
-        messages.warning(request, str(refusal))
     return redirect(found)
 
 
@@ -138,10 +136,8 @@ def cancel(request: UserRequest, pk: int) -> HttpResponse:
 @require_POST
 def retry(request: UserRequest, pk: int) -> HttpResponse:
     found = steered_submission(request.user, pk)
-    try:
+    with warnings_of(request, GradingRefused):
         retry_grading(grading=latest_grading(found), actor=request.user)
-    except GradingRefused as refusal:
-        messages.warning(request, str(refusal))
     return redirect(found)
 
 
@@ -149,11 +145,9 @@ def retry(request: UserRequest, pk: int) -> HttpResponse:
 @require_POST
 def publish(request: UserRequest, pk: int) -> HttpResponse:
     found = steered_submission(request.user, pk)
-    try:
+    with warnings_of(request, PublicationRefused):
         publish_submission(submission=found, actor=request.user)
         messages.success(request, "Published: it stands on the leaderboard now.")
-    except PublicationRefused as refusal:
-        messages.warning(request, str(refusal))
     return redirect(found)
 
 
@@ -171,12 +165,10 @@ def unpublish(request: UserRequest, pk: int) -> HttpResponse:
 def open_up(request: UserRequest, pk: int) -> HttpResponse:
     """Lets everybody read the single items, or no longer."""
     found, opened = steered_submission(request.user, pk), request.POST.get("open") == "1"
-    try:
+    with warnings_of(request, PublicationRefused):
         open_items(submission=found, has_open_items=opened, actor=request.user)
         told = "Opened: everybody may read the single items while the result is public."
         messages.success(request, told if opened else "The single items are closed again.")
-    except PublicationRefused as refusal:
-        messages.warning(request, str(refusal))
     return redirect(found)
 
 
@@ -196,7 +188,7 @@ def withdraw(request: UserRequest, pk: int) -> HttpResponse:
 def judge(request: UserRequest, pk: int) -> HttpResponse:
     """Verifies or disqualifies a submission."""
     found, form = submission_for(request.user, pk), VerdictForm(request.POST)
-    try:
+    with warnings_of(request, PublicationRefused):
         if not form.is_valid():
             raise PublicationRefused("Choose whether it is verified, disqualified or neither.")
         judge_submission(
@@ -206,8 +198,6 @@ def judge(request: UserRequest, pk: int) -> HttpResponse:
             actor=request.user,
         )
         messages.success(request, "Saved; its row on the leaderboard says so.")
-    except PublicationRefused as refusal:
-        messages.warning(request, str(refusal))
     return redirect(found)
 
 

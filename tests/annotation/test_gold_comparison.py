@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from annotation.spans import Tally, compare_with_gold, span_f1, spans_of, tally, tally_by_label
 from portal.facts import Span
-from scoring.metrics.agreement import span_agreement
+from tests.scoring.metrics.plain import span_agreement
 
 TEXT = "Net 1,200 and (310) on 31 March 2025, total 1,200."
 NET, LOSS = Span(4, 9, "Number"), Span(14, 19, "Number")

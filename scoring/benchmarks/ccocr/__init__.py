@@ -22,14 +22,10 @@ def signature(options: Options) -> str:
     return "|".join([KEY, f"v{VERSION}", *(f"{name}:{value}" for name, value in options.items())])
 
 
-_DEFAULTS = check_options({})
-
 CCOCR = Benchmark(
     key=KEY,
     version=VERSION,
     title="CC-OCR",
-    columns=columns_for(_DEFAULTS),
-    default_options=_DEFAULTS,
     check_options=check_options,
     columns_for=columns_for,
     read_gold=read_gold,

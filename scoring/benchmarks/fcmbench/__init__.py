@@ -26,14 +26,10 @@ def signature(options: Options) -> str:
     return "|".join([KEY, f"v{VERSION}", *chosen, *_RULES])
 
 
-_DEFAULTS = check_options({})
-
 FCMBENCH = Benchmark(
     key=KEY,
     version=VERSION,
     title="FCMBench",
-    columns=columns_for(_DEFAULTS),
-    default_options=_DEFAULTS,
     check_options=check_options,
     columns_for=columns_for,
     read_gold=read_gold,

@@ -26,14 +26,10 @@ def signature(options: Options) -> str:
     return "|".join([KEY, f"v{VERSION}", *chosen, f"severity:{SEVERITY.version}"])
 
 
-_DEFAULTS = check_options({})
-
 FINCRITICALED = Benchmark(
     key=KEY,
     version=VERSION,
     title="FinCriticalED",
-    columns=columns_for(_DEFAULTS),
-    default_options=_DEFAULTS,
     check_options=check_options,
     columns_for=columns_for,
     read_gold=read_gold,

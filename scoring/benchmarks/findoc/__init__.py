@@ -41,14 +41,10 @@ def _short(options: Options, name: str) -> str:
     return f"{len(phrases_of(options, name))} phrases {sha256(value.encode()).hexdigest()[:12]}"
 
 
-_DEFAULTS = check_options({})
-
 FINDOC = Benchmark(
     key=KEY,
     version=VERSION,
     title="Financial document accuracy",
-    columns=columns_for(_DEFAULTS),
-    default_options=_DEFAULTS,
     check_options=check_options,
     columns_for=columns_for,
     read_gold=read_gold,

@@ -33,15 +33,11 @@ def signature(options: Options) -> str:
 
 def build_benchmark(helpers: Helpers) -> Benchmark:
     """The benchmark with these helpers; with an embedding the weights A, B and D can be chosen."""
-    check = partial(check_options, helpers=helpers)
-    defaults = check({})
     return Benchmark(
         key=KEY,
         version=VERSION,
         title="ReceiptBench",
-        columns=columns_for(defaults),
-        default_options=defaults,
-        check_options=check,
+        check_options=partial(check_options, helpers=helpers),
         columns_for=columns_for,
         read_gold=read_gold,
         read_predictions=read_predictions,

@@ -2,12 +2,15 @@
 
 import json
 import pickle
+from collections.abc import Iterable
 
 import pytest
 
+from scoring.judge.asking import Asker
 from scoring.judge.endpoint import Unscored
-from scoring.judge.fields import Pair, ask_pairs, field_question, pairs_of
-from scoring.metrics.receipts import Protocol, compare_receipt
+from scoring.judge.fields import Pair, Verdicts, field_question, pairs_of
+from scoring.metrics.receipts import Protocol
+from tests.scoring.metrics.plain import compare_receipt
 
 from .conftest import AskerOf
 from .server import Call, JudgeServer, Reply
@@ -32,6 +35,10 @@ SAME = {("deutsche bahn ag", "db"), ("köln", "cologne")}
 def clerk(call: Call) -> Reply:
     pair = call.sections["REFERENCE"], call.sections["READING"]
     return Reply(json.dumps({"same": pair in SAME, "why": "so"}))
+
+
+def ask_pairs(asker: Asker, pairs: Iterable[Pair]) -> Verdicts:
+    return Verdicts({pair: asker.ask(field_question(pair)).same for pair in pairs})
 
 
 def test_only_semantic_values_that_differ_are_asked() -> None:

@@ -21,8 +21,6 @@ from scoring.metrics.agreement import (
     entity_items,
     entity_ratings,
     fleiss_kappa,
-    join_ratings,
-    pairwise_kappa,
     token_ratings,
     trim_spans,
 )
@@ -117,7 +115,7 @@ def test_white_space_at_the_ends_is_no_disagreement() -> None:
 def test_entity_ratings_of_nobody_are_empty_but_count_annotators() -> None:
     ratings = entity_ratings([[], []], LABELS)
     assert (ratings.items, ratings.annotators) == (0, 2)
-    assert pairwise_kappa(ratings)[0, 1].value is None
+    assert cohen_kappa(*ratings.codes.T).value is None
 
 
 def test_tokens_keep_numbers_whole_and_marks_apart() -> None:
@@ -159,15 +157,6 @@ def test_token_that_two_spans_share_goes_to_the_first() -> None:
 def test_one_label_against_the_rest() -> None:
     ratings = token_ratings("1 2", [[Marked(0, 1, "Date")], [Marked(2, 3, "Number")]], LABELS)
     assert ratings.only("Date").codes.tolist() == [[1, 0], [0, 0]]
-
-
-def test_join_ratings_of_documents() -> None:
-    parts = [entity_ratings([[Marked(0, 1, "Date")], []], LABELS) for _ in range(3)]
-    assert join_ratings(parts).codes.tolist() == [[2, 0]] * 3
-    with pytest.raises(ValueError, match="different labels"):
-        join_ratings([parts[0], entity_ratings([[], []], ("Number",))])
-    with pytest.raises(ValueError, match="no ratings"):
-        join_ratings([])
 
 
 def test_ratings_refuse_unknown_labels_and_double_spans() -> None:

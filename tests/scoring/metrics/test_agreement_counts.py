@@ -16,7 +16,7 @@ from statsmodels.stats.inter_rater import aggregate_raters
 from statsmodels.stats.inter_rater import fleiss_kappa as reference_fleiss
 
 from portal.facts import Span
-from scoring.metrics.agreement import Ratings, krippendorff_alpha, span_agreement, trim_spans
+from scoring.metrics.agreement import Ratings, trim_spans
 from scoring.metrics.agreement_counts import (
     Draws,
     against_rest,
@@ -31,6 +31,8 @@ from scoring.metrics.agreement_counts import (
     observed_values,
 )
 from tests.counting import LINEAR, growth, lines_run
+
+from .plain import krippendorff_alpha, span_agreement
 
 LABELS = ("Number", "Date", "Name")
 CODES = st.tuples(st.integers(1, 40), st.integers(2, 5)).flatmap(

@@ -1,4 +1,4 @@
-"""Alpha, span F1 and agreement on entities: by hand, and against references."""
+"""Alpha and span F1: by hand, and against references."""
 
 import warnings
 from dataclasses import dataclass
@@ -11,20 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from scoring.metrics.agreement import (
-    Alpha,
-    SpanAgreement,
-    add_agreements,
-    cohen_kappa,
-    entity_agreement,
-    entity_ratings,
-    fleiss_kappa,
-    krippendorff_alpha,
-    span_agreement,
-)
+from scoring.metrics.agreement import cohen_kappa, fleiss_kappa
 from tests.counting import lines_run
 
-LABELS = ("Number", "Date")
+from .plain import Alpha, SpanAgreement, krippendorff_alpha, span_agreement
+
 SHAPES = st.tuples(st.integers(1, 30), st.integers(2, 5))
 CODES = SHAPES.flatmap(lambda shape: arrays(np.int64, shape, elements=st.integers(-1, 3)))
 
@@ -78,8 +69,6 @@ def test_span_f1_by_hand() -> None:
     # One of the two in [10, 20) is matched; the date was given another label.
     assert found == SpanAgreement(exact=1, overlapping=2, first=3, second=4)
     assert (found.exact_f1, found.overlap_f1) == (2 / 7, 4 / 7)
-    both = add_agreements([found, span_agreement([Marked(1, 2)], [])])
-    assert (both.exact, both.first, both.second) == (1, 4, 4)
 
 
 def test_span_f1_of_nothing_is_undefined() -> None:
@@ -106,15 +95,6 @@ def test_as_many_spans_are_matched_as_can_be(first: list[Marked], second: list[M
     assert span_agreement(first, second).overlapping == most
     assert span_agreement(second, first).overlapping == most
     assert span_agreement(first, first).exact == len(first)
-
-
-def test_agreement_on_each_entity() -> None:
-    ann = [Marked(0, 5), Marked(8, 9)]
-    ben = [Marked(0, 5), Marked(8, 9, "Date")]
-    cleo = [Marked(0, 5), Marked(7, 9)]
-    ratings = entity_ratings([ann, ben, cleo], LABELS)
-    # [0, 5) by all, [7, 9) by one, [8, 9) with two labels.
-    assert entity_agreement(ratings).tolist() == pytest.approx([1, 1 / 3, 1 / 3])
 
 
 def test_a_million_tokens_run_no_more_python_than_a_thousand() -> None:

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from scoring.metrics.intervals import (
     Interval,
     Replicates,
-    approximate_randomisation,
     bootstrap,
     combine,
     paired_bootstrap,
@@ -138,28 +137,6 @@ def test_a_clear_difference_is_significant_and_a_small_one_is_not() -> None:
     assert clear.interval is not None
     assert 0.15 < clear.interval.low < 0.25 < clear.interval.high < 0.35
     assert not slight.is_significant
-
-
-def test_randomisation_of_few_documents_equals_the_exact_test() -> None:
-    # All of 6 documents differ alike: of 64 ways to swap, 2 are as extreme.
-    first, second = tally(names(6), [1] * 6), tally(names(6), [0] * 6)
-    test = approximate_randomisation(first, second, seed="v1", trials=20_000)
-    assert test is not None
-    assert test.difference == 1.0
-    assert test.p_value == pytest.approx(2 / 64, abs=0.004)
-
-
-def test_randomisation_swaps_sums_and_counts_together() -> None:
-    # 2/2 + 0/8 against 0/1 + 1/1: unswapped 0.2 - 0.5, swapped in one document 2/3 - 1/9 at most.
-    first = tally(["a", "b"], [2, 0], [2, 8])
-    second = tally(["a", "b"], [0, 1], [1, 1])
-    test = approximate_randomisation(first, second, seed="v1", trials=10_000)
-    assert test is not None
-    assert test.difference == pytest.approx(-0.3)
-    # Swapping "a" alone gives |0/9 - 3/3| = 1, swapping "b" |3/3 - 0/9| = 1, both |0.5 - 0.2|.
-    assert test.p_value == 1.0
-    with pytest.raises(ValueError, match="same documents"):
-        approximate_randomisation(first, tally(["a"], [1]), seed="v1")
 
 
 def drawn(value: float, values: list[float]) -> Replicates:
@@ -302,10 +279,6 @@ def test_identical_systems_never_differ(scores: list[float]) -> None:
     else:
         assert test is not None
         assert (test.difference, test.p_value) == (0.0, 1.0)
-    tallies = tally(names(len(scores)), scores)
-    swapped = approximate_randomisation(tallies, tallies, seed="v1")
-    assert swapped is not None
-    assert swapped.p_value == 1.0
 
 
 @few

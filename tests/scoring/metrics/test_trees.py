@@ -16,10 +16,11 @@ from scoring.metrics.trees import (
     Costs,
     Tree,
     check_size,
-    plain_tree_edit_distance,
     tree_edit_distance,
     tree_of,
 )
+
+from .plain import plain_tree_edit_distance
 
 KINDS = 4
 

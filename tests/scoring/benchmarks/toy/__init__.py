@@ -136,14 +136,10 @@ def signature(options: Options) -> str:
     return f"{KEY}|v{VERSION}"
 
 
-_DEFAULTS: dict[str, Any] = check_options({})
-
 TOY = Benchmark(
     key=KEY,
     version=VERSION,
     title="Toy sums",
-    columns=COLUMNS,
-    default_options=_DEFAULTS,
     check_options=check_options,
     columns_for=columns_for,
     read_gold=read_gold,
