@@ -83,14 +83,6 @@ def refusal_response(refusal: Refused) -> Response:
     return Response(body, status=code)
 
 
-def checked(shape: type[serializers.Serializer[Any]], sent: Any) -> dict[str, Any]:
-    """What was sent, as the shape reads it. Raises ValidationError, which is answered with 400."""
-    body = shape(data=sent)
-    body.is_valid(raise_exception=True)
-    read: dict[str, Any] = body.validated_data
-    return read
-
-
 def field(request: Request, name: str, kind: type, default: Any = ...) -> Any:
     """A field of the JSON body, of exactly this type; raises InvalidSpans otherwise."""
     body = request.data

@@ -23,7 +23,6 @@ from annotation.api_base import (
     SpanDraft,
     SpanRemark,
     WorkflowReason,
-    checked,
     field,
     user_of,
 )
@@ -34,6 +33,7 @@ from annotation.spans import MAX_VALUE, Draft, check_drafts, read_spans
 from portal.datasets.models import Document
 from portal.facts import span_warnings
 from portal.web.answers import answer
+from portal.web.api import checked
 
 from .cases import (
     Answer,

@@ -11,10 +11,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.access import managed_campaign
-from annotation.api_base import AnnotationView, checked
+from annotation.api_base import AnnotationView
 from portal.datasets.responses import file_response
 from portal.web.answers import answer
-from portal.web.api import file_answers
+from portal.web.api import checked, file_answers
 
 from .selectors import FORMS, SVG, NothingToShow, agreement_file, campaign_agreement
 from .shapes import (

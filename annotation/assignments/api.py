@@ -12,10 +12,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.access import managed_campaign
-from annotation.api_base import AnnotationRefusal, AnnotationView, WorkflowReason, checked, user_of
+from annotation.api_base import AnnotationRefusal, AnnotationView, WorkflowReason, user_of
 from annotation.models import Assignment, CampaignDocument
 from portal.accounts.models import User, display_name
-from portal.web.api import LARGEST_KEY
+from portal.web.api import LARGEST_KEY, checked
 
 from .returning import return_submission
 from .selectors import (

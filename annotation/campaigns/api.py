@@ -11,17 +11,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.access import Standing, campaign_for, managed_campaign
-from annotation.api_base import (
-    AnnotationInvalid,
-    AnnotationRefusal,
-    AnnotationView,
-    checked,
-    user_of,
-)
+from annotation.api_base import AnnotationInvalid, AnnotationRefusal, AnnotationView, user_of
 from annotation.assignments.sharing import assign_documents
 from annotation.models import Campaign
 from portal.accounts.access import is_organiser
 from portal.datasets.curation.draws import SplitDraw
+from portal.web.api import checked
 
 from . import serializers as shapes
 from .releases import release_gold, release_state

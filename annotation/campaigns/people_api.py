@@ -11,7 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.access import Standing, campaign_for, managed_campaign
-from annotation.api_base import AnnotationRefusal, AnnotationView, checked, user_of
+from annotation.api_base import AnnotationRefusal, AnnotationView, user_of
 from annotation.assignments.api import HandedOver
 from annotation.errors import Refused
 from annotation.models import CampaignInvitation, Membership
@@ -22,6 +22,7 @@ from portal.accounts.invitations.services import make_link, resend_invitation, r
 from portal.accounts.invitations.views import read_addresses
 from portal.accounts.models import Invitation, User
 from portal.web.answers import answer
+from portal.web.api import checked
 
 from .people import (
     MAX_DAYS,

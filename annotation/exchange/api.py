@@ -12,11 +12,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.access import managed_campaign
-from annotation.api_base import AnnotationRefusal, AnnotationView, UploadTooLarge, checked, user_of
+from annotation.api_base import AnnotationRefusal, AnnotationView, UploadTooLarge, user_of
 from annotation.models import CampaignImport
 from portal.accounts.models import User
 from portal.files.uploads import upload_limit_message, was_too_large
-from portal.web.api import NamedField, PlainMultiPartParser, file_answers
+from portal.web.api import NamedField, PlainMultiPartParser, checked, file_answers
 
 from .selectors import FILES, campaign_file
 from .services import upload_import

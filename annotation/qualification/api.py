@@ -11,11 +11,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.access import Standing, led_campaign, managed_campaign, qualified_campaign
-from annotation.api_base import AnnotationRefusal, AnnotationView, checked, user_of
+from annotation.api_base import AnnotationRefusal, AnnotationView, user_of
 from annotation.models import Assignment, Membership
 from annotation.spans import Tally
 from portal.accounts.models import User
 from portal.web.answers import answer
+from portal.web.api import checked
 
 from .quality import (
     PERIODS,

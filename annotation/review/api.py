@@ -18,16 +18,11 @@ from annotation.access import (
     reviewed_campaign,
     round_for,
 )
-from annotation.api_base import (
-    AnnotationInvalid,
-    AnnotationRefusal,
-    AnnotationView,
-    checked,
-    user_of,
-)
+from annotation.api_base import AnnotationInvalid, AnnotationRefusal, AnnotationView, user_of
 from annotation.models import Campaign, ReviewItem, ReviewRound
 from annotation.spans import MAX_VALUE
 from portal.web.answers import answer
+from portal.web.api import checked
 
 from .selectors import (
     Review,

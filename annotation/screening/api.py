@@ -10,12 +10,13 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.access import campaign_for
-from annotation.api_base import AnnotationRefusal, AnnotationView, WorkflowReason, checked, user_of
+from annotation.api_base import AnnotationRefusal, AnnotationView, WorkflowReason, user_of
 from annotation.errors import MAX_WORKFLOW_REASON
 from annotation.models import CampaignDocument, Screening
 from portal.accounts.models import display_name
 from portal.datasets.models import DocumentContent
 from portal.web.answers import answer
+from portal.web.api import checked
 
 from .services import (
     ScreeningQueue,

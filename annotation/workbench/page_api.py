@@ -22,7 +22,6 @@ from annotation.api_base import (
     AnnotationView,
     SpanRemark,
     UploadTooLarge,
-    checked,
     field,
     user_of,
 )
@@ -39,7 +38,7 @@ from portal.datasets.documents.selectors import document_boxes
 from portal.datasets.responses import file_response
 from portal.files.uploads import upload_limit_message, was_too_large
 from portal.web.answers import answer
-from portal.web.api import PlainMultiPartParser, file_answers
+from portal.web.api import PlainMultiPartParser, checked, file_answers
 
 from .api import AnnotationConflict, AssignmentFlag, SpansReplaced, replacement_answer, span_remarks
 from .files import FORMS, document_file, import_document
