@@ -29,7 +29,7 @@ from .errors import (
     Refused,
     Unfinished,
 )
-from .rules import Doubt
+from .page_facts import Doubt
 from .spans import MAX_VALUE
 
 # More faults would drown the reader; their number is told.

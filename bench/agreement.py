@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from datetime import date, timedelta
 from typing import NamedTuple
 
-from annotation.agreement.figures import LabelledDocument, Names, figures_of
+from annotation.agreement.computing import LabelledDocument, Names, figures_of
 from bench.generated import seeded
 from bench.timing import best_of
 from portal.facts import Span

@@ -28,7 +28,7 @@ from annotation.api_base import (
 )
 from annotation.errors import InvalidSpans
 from annotation.models import CampaignDocument, Case, Decision, GoldSpan
-from annotation.rules import page_facts, warning_rows
+from annotation.page_facts import page_facts, warning_rows
 from annotation.spans import MAX_VALUE, Draft, check_drafts, read_spans
 from portal.datasets.models import Document
 from portal.facts import span_warnings

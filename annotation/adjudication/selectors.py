@@ -12,7 +12,7 @@ from django.db.models.functions import Cast
 from django.urls import reverse
 
 from annotation.models import Assignment, Campaign, CampaignDocument, Case, Span
-from annotation.rules import Doubt, Mark, doubts, page_doubts, page_facts
+from annotation.page_facts import Doubt, Mark, doubts, page_doubts, page_facts
 from annotation.spans import label_css
 from portal.accounts.models import display_name
 

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from annotation.access import Standing, adjudicated_campaign, adjudicated_page, case_for
 from annotation.errors import MAX_WORKFLOW_REASON, InvalidSpans, Refused
 from annotation.models import Campaign, CampaignDocument, Case, Decision
-from annotation.rules import case_doubts, page_doubts
+from annotation.page_facts import case_doubts, page_doubts
 from annotation.spans import SIGN_CHOICES, label_css
 from portal.accounts.access import UserRequest
 from portal.datasets.responses import image_response, sandboxed_html_response

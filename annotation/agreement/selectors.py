@@ -53,7 +53,7 @@ from .shapes import (
 )
 
 if TYPE_CHECKING:
-    from .figures import LabelledDocument, TextCollector
+    from .computing import LabelledDocument, TextCollector
 
 
 # Changes with anything that changes a figure or a shape, so that nothing older is shown.
@@ -125,7 +125,7 @@ def _cache_key(campaign: Campaign, works: Sequence[SubmittedWork]) -> str:
 
 def _computed(campaign: Campaign, works: Sequence[SubmittedWork]) -> Agreement:
     # Here and not above: they import numerical libraries, without which the site starts sooner.
-    from .figures import Names, TextCollector, figures_of
+    from .computing import Names, TextCollector, figures_of
 
     teams: defaultdict[int, Team] = defaultdict(list)
     for work in works:
@@ -146,7 +146,7 @@ def _labelled(
     """The documents that at least two people labelled, by name; few texts in memory at a time."""
     from scoring.metrics.agreement_counts import document_counts
 
-    from .figures import LabelledDocument
+    from .computing import LabelledDocument
 
     marks = _marks(campaign)
     place = {user: n for n, user in enumerate(people)}

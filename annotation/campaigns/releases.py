@@ -9,8 +9,8 @@ from django.db.models import Count, OuterRef, QuerySet, Subquery
 
 from annotation.errors import DoubtfulGold, Refused, Unfinished
 from annotation.models import Campaign, CampaignDocument, GoldSpan, Screening
+from annotation.page_facts import DoubtfulFact, doubt_counts, doubtful_facts
 from annotation.review.selectors import review_blocks_release, unreviewed_pages
-from annotation.rules import DoubtfulFact, doubt_counts, doubtful_facts
 from portal.accounts.models import User
 from portal.audit.models import record_event
 from portal.datasets.curation.draws import SplitDraw

@@ -6,7 +6,7 @@ from rest_framework import serializers
 
 from annotation.assignments.teams import MAX_OVERLAP
 from annotation.models import Assignment, Campaign, GuidelinesVersion
-from annotation.rules import DoubtfulFact
+from annotation.page_facts import DoubtfulFact
 from portal.accounts.models import display_name
 from portal.datasets.curation.draws import FILING
 from portal.datasets.models import Dataset, Release, Selection

@@ -29,8 +29,8 @@ from annotation.assignments.api import AssignmentState
 from annotation.assignments.returning import TAKE_BACK_MINUTES, take_back
 from annotation.errors import Refused
 from annotation.models import Assignment, Revision
+from annotation.page_facts import warning_rows, warnings_of
 from annotation.review.api import ReviewedFact
-from annotation.rules import warning_rows, warnings_of
 from annotation.spans import Draft, recorded_span
 from portal.accounts.models import display_name
 from portal.datasets.models import DocumentContent

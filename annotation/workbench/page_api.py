@@ -32,7 +32,7 @@ from annotation.models import (
     SuggestionSource,
     SuggestionUpload,
 )
-from annotation.rules import page_facts
+from annotation.page_facts import page_facts
 from portal.accounts.models import display_name
 from portal.datasets.documents.selectors import document_boxes
 from portal.datasets.responses import file_response

@@ -28,7 +28,7 @@ from annotation.models import (
     SuggestionUpload,
 )
 from annotation.models.uploads import Upload
-from annotation.rules import page_facts
+from annotation.page_facts import page_facts
 from annotation.spans import MAX_SPANS
 from portal.accounts.models import User
 from portal.audit.models import record_event

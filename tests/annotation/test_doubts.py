@@ -10,7 +10,7 @@ from rest_framework.test import APIClient
 from annotation.campaigns.releases import release_gold
 from annotation.errors import DoubtfulGold
 from annotation.models import Campaign, CampaignDocument, Span
-from annotation.rules import doubtful_facts
+from annotation.page_facts import doubtful_facts
 from portal.accounts.models import User
 from portal.audit.models import Event
 from portal.datasets.models import Release

@@ -16,7 +16,7 @@ from statsmodels.stats.inter_rater import aggregate_raters
 from statsmodels.stats.inter_rater import fleiss_kappa as reference_fleiss
 
 from annotation.agreement import selectors as agreement_module
-from annotation.agreement.figures import LabelledDocument, Names, figures_of
+from annotation.agreement.computing import LabelledDocument, Names, figures_of
 from annotation.agreement.selectors import campaign_agreement
 from annotation.agreement.shapes import Figure
 from annotation.models import Assignment, Campaign, CampaignDocument, FirstSubmission
@@ -193,7 +193,7 @@ def labelled(campaign: Campaign, monkeypatch: pytest.MonkeyPatch) -> list[Labell
         taken.extend(documents)
         return figures_of(documents, names, seed=seed)
 
-    monkeypatch.setattr("annotation.agreement.figures.figures_of", take)
+    monkeypatch.setattr("annotation.agreement.computing.figures_of", take)
     campaign_agreement(campaign)
     assert len(taken) == 8
     return taken

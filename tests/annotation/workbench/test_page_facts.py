@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from rest_framework.test import APIClient
 
-from annotation import rules as page_facts
+from annotation import page_facts
 from annotation.models import Assignment, Campaign, ModelSuggestions, SuggestionUpload
 from annotation.workbench.suggestions import choose_suggestions, page_suggestions
 from portal.accounts.models import User
