@@ -70,7 +70,7 @@ class GivenAway(PermissionDenied):
 
 
 @dataclass(frozen=True)
-class Standing:
+class CampaignAccess:
     """A person's roles in a campaign."""
 
     campaign: Campaign
@@ -107,7 +107,7 @@ def visible_campaigns(user: Any) -> QuerySet[Campaign]:
     return Campaign.objects.filter(Exists(mine))
 
 
-def campaign_for(user: Any, slug: str) -> Standing:
+def campaign_for(user: Any, slug: str) -> CampaignAccess:
     """The campaign and the user's roles in it; 404 for who has none and is no organiser."""
     campaign = get_object_or_404(Campaign.objects.select_related("dataset"), slug=slug)
     roles = frozenset(
@@ -116,60 +116,60 @@ def campaign_for(user: Any, slug: str) -> Standing:
     organiser = is_organiser(user)
     if not roles and not organiser:
         raise Http404("No such campaign.")
-    return Standing(campaign, roles, organiser)
+    return CampaignAccess(campaign, roles, organiser)
 
 
-def managed_campaign(user: Any, slug: str) -> Standing:
+def managed_campaign(user: Any, slug: str) -> CampaignAccess:
     """For the campaign's leads and for organisers."""
-    standing = campaign_for(user, slug)
-    if not standing.may_manage:
+    access = campaign_for(user, slug)
+    if not access.may_manage:
         raise PermissionDenied("This is for the campaign's leads and for organisers.")
-    return standing
+    return access
 
 
-def adjudicated_campaign(user: Any, slug: str) -> Standing:
+def adjudicated_campaign(user: Any, slug: str) -> CampaignAccess:
     """For the campaign's leads only: deciding cases is a role one is given, not a right over the
     site.
     """
-    standing = campaign_for(user, slug)
-    if not standing.is_lead:
+    access = campaign_for(user, slug)
+    if not access.is_lead:
         raise PermissionDenied("Adjudication is for the campaign's leads.")
-    return standing
+    return access
 
 
-def qualified_campaign(user: Any, slug: str) -> Standing:
+def qualified_campaign(user: Any, slug: str) -> CampaignAccess:
     """For those who take part in the qualification round, and those who hold it."""
-    standing = campaign_for(user, slug)
-    if not standing.is_annotator and not standing.may_manage:
+    access = campaign_for(user, slug)
+    if not access.is_annotator and not access.may_manage:
         raise PermissionDenied("The qualification is for the campaign's annotators and leads.")
-    return standing
+    return access
 
 
-def led_campaign(user: Any, slug: str) -> Standing:
+def led_campaign(user: Any, slug: str) -> CampaignAccess:
     """For the campaign's leads only: how well each annotator works is told to nobody else."""
-    standing = campaign_for(user, slug)
-    if not standing.is_lead:
+    access = campaign_for(user, slug)
+    if not access.is_lead:
         raise PermissionDenied("The quality of each annotator is for the campaign's leads.")
-    return standing
+    return access
 
 
-def case_for(user: Any, slug: str, pk: int) -> tuple[Standing, Case]:
+def case_for(user: Any, slug: str, pk: int) -> tuple[CampaignAccess, Case]:
     """A case of a campaign the user leads. Only documents all have submitted have cases."""
-    standing = adjudicated_campaign(user, slug)
-    cases = Case.objects.filter(campaign_document__campaign=standing.campaign)
+    access = adjudicated_campaign(user, slug)
+    cases = Case.objects.filter(campaign_document__campaign=access.campaign)
     case = get_object_or_404(
         cases.select_related("campaign_document__document__content", "decided_by"), pk=pk
     )
-    return standing, case
+    return access, case
 
 
-def adjudicated_page(user: Any, slug: str, name: str) -> tuple[Standing, CampaignDocument]:
+def adjudicated_page(user: Any, slug: str, name: str) -> tuple[CampaignAccess, CampaignDocument]:
     """A page that everybody has submitted and that was compared, of a campaign the user leads."""
-    standing = adjudicated_campaign(user, slug)
+    access = adjudicated_campaign(user, slug)
     compared = CampaignDocument.objects.settled().exclude(stage=CampaignDocument.Stage.VALIDATION)
-    pages = compared.filter(campaign=standing.campaign)
+    pages = compared.filter(campaign=access.campaign)
     page = get_object_or_404(pages.select_related("campaign", "document"), document__name=name)
-    return standing, page
+    return access, page
 
 
 def own_assignments(user: Any) -> AssignmentQuerySet:
@@ -192,7 +192,7 @@ def _own(user: Any) -> AssignmentQuerySet:
     # A person holds a role once, so that the join multiplies nothing.
     return (
         Assignment.objects.of(user)
-        .standing()
+        .active()
         .filter(
             campaign_document__campaign__memberships__user=user,
             campaign_document__campaign__memberships__role=Membership.Role.ANNOTATOR,
@@ -324,36 +324,36 @@ def _readable(user: Any, assignment: Assignment | None) -> Assignment:
     raise Http404("No such assignment.")
 
 
-def reviewed_campaign(user: Any, slug: str) -> Standing:
-    standing = campaign_for(user, slug)
-    if not (standing.is_reviewer or standing.is_lead):
+def reviewed_campaign(user: Any, slug: str) -> CampaignAccess:
+    access = campaign_for(user, slug)
+    if not (access.is_reviewer or access.is_lead):
         raise PermissionDenied("The review is for the campaign's reviewers and leads.")
-    return standing
+    return access
 
 
-def check_may_open(standing: Standing) -> None:
+def check_may_open(access: CampaignAccess) -> None:
     """A lead may have a review before it is due."""
-    if not standing.is_lead:
+    if not access.is_lead:
         raise PermissionDenied("Only leads open a review before it is due.")
 
 
-def check_may_decide(standing: Standing) -> None:
-    if not standing.is_reviewer:
+def check_may_decide(access: CampaignAccess) -> None:
+    if not access.is_reviewer:
         raise PermissionDenied("Verdicts are given by the campaign's reviewers.")
 
 
-def round_for(user: Any, slug: str, number: int) -> tuple[Standing, ReviewRound]:
-    standing = reviewed_campaign(user, slug)
-    rounds = ReviewRound.objects.filter(campaign=standing.campaign).select_related("campaign")
-    return standing, get_object_or_404(rounds, number=number)
+def round_for(user: Any, slug: str, number: int) -> tuple[CampaignAccess, ReviewRound]:
+    access = reviewed_campaign(user, slug)
+    rounds = ReviewRound.objects.filter(campaign=access.campaign).select_related("campaign")
+    return access, get_object_or_404(rounds, number=number)
 
 
-def item_for(user: Any, slug: str, number: int, position: int) -> tuple[Standing, ReviewItem]:
+def item_for(user: Any, slug: str, number: int, position: int) -> tuple[CampaignAccess, ReviewItem]:
     """A fact that was drawn, with the content of its page."""
-    standing = reviewed_campaign(user, slug)
-    items = ReviewItem.objects.filter(round__campaign=standing.campaign, round__number=number)
+    access = reviewed_campaign(user, slug)
+    items = ReviewItem.objects.filter(round__campaign=access.campaign, round__number=number)
     related = items.select_related("round", "reviewer", "campaign_document__document__content")
-    return standing, get_object_or_404(related, position=position)
+    return access, get_object_or_404(related, position=position)
 
 
 class CampaignLeads:

@@ -8,7 +8,7 @@ from annotation.campaigns.people import role_in_words
 from annotation.campaigns.waiting import person_waiting
 from annotation.exchange.services import fail_import, keep_import, read_import
 from annotation.workbench.suggestions import fail_suggestions, keep_suggestions, read_suggestions
-from portal.accounts.emails import send_letter
+from portal.accounts.emails import send_email
 from portal.accounts.models import User, display_name
 from portal.files.archives import ArchiveFault
 from portal.jobs.handlers import Claim, handler
@@ -43,15 +43,15 @@ def place_suggestions(claim: Claim) -> None:
         keep_suggestions(upload=upload, placed=placed, faults=faults)
 
 
-@handler("tell_new_member")
-def tell_new_member(claim: Claim) -> None:
+@handler("email_new_member")
+def email_new_member(claim: Claim) -> None:
     """Tells somebody with an account that a role was given to them."""
     members = Membership.objects.select_related("campaign", "user")
     membership = members.filter(pk=claim.payload["membership"]).first()
     if membership is None:
         return
     campaign, origin = membership.campaign, claim.payload["origin"]
-    send_letter(
+    send_email(
         to=membership.user.email,
         subject=f"You are {role_in_words(membership.role, campaign)}",
         template="annotation/campaigns/letters/new_member.txt",
@@ -75,7 +75,7 @@ def send_reminder(claim: Claim) -> None:
     person = person_waiting(campaign, reminder.user_id)
     if person is None or not person.work:
         return
-    send_letter(
+    send_email(
         to=reminder.user.email,
         subject=f"Waiting for you: {', '.join(work.words for work in person.work)}",
         template="annotation/campaigns/letters/reminder.txt",

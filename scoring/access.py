@@ -168,14 +168,14 @@ def are_items_open(submission: Submission, release: Release) -> bool:
     return is_public and submission.has_open_items and may_open_items(submission.phase, release)
 
 
-def is_time_to_tell(phase: Phase) -> bool:
+def are_scores_due(phase: Phase) -> bool:
     """Whether the time has come at which the phase tells its scores."""
     return phase.scores_after is None or timezone.now() >= phase.scores_after
 
 
-def are_scores_told(user: Viewer, phase: Phase) -> bool:
+def are_scores_shown(user: Viewer, phase: Phase) -> bool:
     """Whether the user may read the phase's scores; organisers read them before the time."""
-    return is_organiser(user) or is_time_to_tell(phase)
+    return is_organiser(user) or are_scores_due(phase)
 
 
 def is_rounding(user: Viewer, phase: Phase) -> bool:
@@ -191,7 +191,7 @@ def diagnostics_for(user: Viewer, submission: Submission, release: Release) -> P
     phase = submission.phase
     if is_organiser(user):
         return Phase.Diagnostics.FACTS
-    if is_rounding(user, phase) or phase.has_parts or not are_scores_told(user, phase):
+    if is_rounding(user, phase) or phase.has_parts or not are_scores_shown(user, phase):
         return Phase.Diagnostics.AGGREGATES
     if are_items_open(submission, release) or rights_for(user, submission).is_keeper:
         return Phase.Diagnostics(submission.phase.diagnostics)

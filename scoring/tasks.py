@@ -191,7 +191,7 @@ def draw_charts(claim: Claim) -> None:
 
 
 @handler(NOTICE_KIND)
-def tell_of_grading(claim: Claim) -> None:
+def notify_of_grading(claim: Claim) -> None:
     """Sends the letter, then queues what webhooks are told; run again, the letter is sent again."""
     gradings = Grading.objects.select_related("submission__owner", "submission__phase__board")
     grading = gradings.get(pk=claim.payload["grading"])

@@ -224,10 +224,10 @@ class CaseList(ListAPIView[Case]):
     def get_queryset(self) -> QuerySet[Case]:
         if getattr(self, "swagger_fake_view", False):
             return Case.objects.none()
-        standing = adjudicated_campaign(self.request.user, self.kwargs["slug"])
+        access = adjudicated_campaign(self.request.user, self.kwargs["slug"])
         query = checked(CaseQuery, self.request.query_params)
         return (
-            filtered_cases(standing.campaign, CaseFilter(**query))
+            filtered_cases(access.campaign, CaseFilter(**query))
             .select_related("campaign_document__document", "decided_by")
             .prefetch_related("decisions__decided_by")
         )
@@ -261,7 +261,7 @@ class CaseDecide(AnnotationView):
         responses={200: CaseDecided, 409: AnnotationRefusal, 422: AnnotationInvalid},
     )
     def post(self, request: Request, slug: str, pk: int) -> Response:
-        standing, case = case_for(request.user, slug, pk)
+        access, case = case_for(request.user, slug, pk)
         wanted = _page_filter(request)
         given = checked(CaseDecision, request.data)
         decided = decide_case(
@@ -275,7 +275,7 @@ class CaseDecide(AnnotationView):
         shown = {
             "case": case_view(decided.case),
             "stage": decided.stage,
-            "open_cases": open_cases(standing.campaign).count(),
+            "open_cases": open_cases(access.campaign).count(),
             "next": next_address(case.campaign_document, wanted),
         }
         return Response(CaseDecided(shown).data)
@@ -342,9 +342,9 @@ class AdjudicationReadings(AnnotationView):
         responses={200: SpanReadingsAnswer, 422: AnnotationInvalid},
     )
     def post(self, request: Request, slug: str, name: str) -> Response:
-        standing, page = adjudicated_page(request.user, slug, name)
+        access, page = adjudicated_page(request.user, slug, name)
         drafts, faults = read_spans(field(request, "spans", list))
-        labels = standing.campaign.labels
+        labels = access.campaign.labels
         faults = faults or check_drafts(page.document.content.text, drafts, labels)
         if faults:
             raise InvalidSpans(faults)
@@ -399,8 +399,8 @@ class CampaignValidation(AnnotationView):
         responses=ValidationDocument(many=True),
     )
     def get(self, request: Request, slug: str) -> Response:
-        standing = adjudicated_campaign(request.user, slug)
-        rows = faulty_documents(standing.campaign)
+        access = adjudicated_campaign(request.user, slug)
+        rows = faulty_documents(access.campaign)
         return Response(ValidationDocument(rows, many=True).data)
 
 
@@ -435,6 +435,6 @@ class ValidationPass(AnnotationView):
 
 
 def _document(request: Request, slug: str, name: str) -> CampaignDocument:
-    standing = adjudicated_campaign(request.user, slug)
-    rows = CampaignDocument.objects.in_work().filter(campaign=standing.campaign)
+    access = adjudicated_campaign(request.user, slug)
+    rows = CampaignDocument.objects.in_work().filter(campaign=access.campaign)
     return get_object_or_404(rows, document__name=name)

@@ -293,7 +293,7 @@ def page_remarks(campaign_document: CampaignDocument) -> list[Remark]:
 
     A comment on a span that is no more counts as one on the page.
     """
-    assignments = list(campaign_document.assignments.standing().order_by("id"))
+    assignments = list(campaign_document.assignments.active().order_by("id"))
     names = {assignment.pk: letter_of(n) for n, assignment in enumerate(assignments)}
     comments = Comment.objects.filter(assignment__in=assignments).order_by("assignment", "id")
     keys = {comment.span_key for comment in comments if comment.span_key}

@@ -261,7 +261,7 @@ def faulty_documents(campaign: Campaign) -> list[FaultyDocument]:
     )
     works: dict[int, list[Assignment]] = defaultdict(list)
     for work in (
-        Assignment.objects.standing()
+        Assignment.objects.active()
         .filter(campaign_document__in=rows)
         .select_related("annotator")
         .prefetch_related("spans")

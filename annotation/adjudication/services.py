@@ -343,7 +343,7 @@ def send_back(
     if document.campaign.state != Campaign.State.OPEN:
         raise CampaignNotOpen
     works = list(
-        document.assignments.standing()
+        document.assignments.active()
         .select_for_update(of=("self",))
         .filter(pk__in=set(assignments))
     )

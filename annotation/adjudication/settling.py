@@ -128,8 +128,8 @@ def _submitted(campaign_document: CampaignDocument, accept_faults: bool) -> list
     waits = Stage.VALIDATION if accept_faults else Stage.ANNOTATION
     if campaign_document.stage != waits:
         return []
-    standing = campaign_document.assignments.standing()
-    assignments = list(standing.order_by("id").prefetch_related("spans"))
+    access = campaign_document.assignments.active()
+    assignments = list(access.order_by("id").prefetch_related("spans"))
     everybody = all(assignment.is_submitted for assignment in assignments)
     return assignments if everybody else []
 

@@ -12,7 +12,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotation.access import Standing, adjudicated_campaign, adjudicated_page, case_for
+from annotation.access import CampaignAccess, adjudicated_campaign, adjudicated_page, case_for
 from annotation.errors import MAX_WORKFLOW_REASON, InvalidSpans, Refused
 from annotation.models import Campaign, CampaignDocument, Case, Decision
 from annotation.page_facts import case_doubts, page_doubts
@@ -200,22 +200,22 @@ PER_PAGE = 50
 @login_required
 @require_safe
 def queue(request: UserRequest, slug: str) -> HttpResponse:
-    standing = adjudicated_campaign(request.user, slug)
-    documents = documents_with_cases(standing.campaign)
+    access = adjudicated_campaign(request.user, slug)
+    documents = documents_with_cases(access.campaign)
     form = CaseFilterForm(
         {"state": Case.State.OPEN, "order": "text"} | request.GET.dict(),
-        campaign=standing.campaign,
+        campaign=access.campaign,
         documents=documents,
     )
     wanted = form.wanted
-    cases = case_queue(standing.campaign, wanted)
+    cases = case_queue(access.campaign, wanted)
     page = Paginator(cases.cases, PER_PAGE).get_page(request.GET.get("page"))
     context = {
-        "standing": standing,
+        "access": access,
         "queue": cases,
         "page": page,
-        "rows": [(row, _address(standing, row, wanted)) for row in page],
-        "first": _first(standing, wanted),
+        "rows": [(row, _address(access, row, wanted)) for row in page],
+        "first": _first(access, wanted),
         "wanted": wanted,
         "form": form,
         "query": wanted.query,
@@ -223,45 +223,47 @@ def queue(request: UserRequest, slug: str) -> HttpResponse:
     return render(request, "annotation/adjudication/queue.html", context)
 
 
-def _address(standing: Standing, case: Case, wanted: CaseFilter) -> str:
+def _address(access: CampaignAccess, case: Case, wanted: CaseFilter) -> str:
     """The case on its page; the filter goes along, for what comes after it."""
     name = case.campaign_document.document.name
     along = CaseFilter(Case.State.OPEN, wanted.kind, wanted.label, "", wanted.order)
-    return f"{page_address(standing.campaign, name, along)}#case-{case.pk}"
+    return f"{page_address(access.campaign, name, along)}#case-{case.pk}"
 
 
-def _first(standing: Standing, wanted: CaseFilter) -> str | None:
+def _first(access: CampaignAccess, wanted: CaseFilter) -> str | None:
     open_ = CaseFilter(Case.State.OPEN, wanted.kind, wanted.label, wanted.document, wanted.order)
-    cases = filtered_cases(standing.campaign, open_).select_related("campaign_document__document")
+    cases = filtered_cases(access.campaign, open_).select_related("campaign_document__document")
     first = cases.first()
-    return _address(standing, first, wanted) if first else None
+    return _address(access, first, wanted) if first else None
 
 
 @login_required
 @require_safe
 def page(request: UserRequest, slug: str, name: str) -> HttpResponse:
-    standing, found = adjudicated_page(request.user, slug, name)
-    wanted = CaseFilterForm(request.GET, campaign=standing.campaign).wanted
+    access, found = adjudicated_page(request.user, slug, name)
+    wanted = CaseFilterForm(request.GET, campaign=access.campaign).wanted
     context = {
-        "standing": standing,
+        "access": access,
         "page": found,
         "document": found.document,
-        "images": _images(standing, found),
+        "images": _images(access, found),
         "cases": found.cases.order_by("start"),
         "doubts": page_doubts(found),
         "page_data": {
             "user": request.user.pk,
             "document": found.document.name,
             "narrowed": bool(wanted.kind or wanted.label),
-            "urls": _page_urls(standing, found, wanted),
+            "urls": _page_urls(access, found, wanted),
         },
     }
     return render(request, "annotation/adjudication/page.html", context)
 
 
-def _page_urls(standing: Standing, found: CampaignDocument, wanted: CaseFilter) -> dict[str, str]:
+def _page_urls(
+    access: CampaignAccess, found: CampaignDocument, wanted: CaseFilter
+) -> dict[str, str]:
     """Addresses by what they are for. A case adds its number; `decide` and `reopen` follow it."""
-    slug, name = standing.campaign.slug, found.document.name
+    slug, name = access.campaign.slug, found.document.name
     query = f"?{wanted.query}" if wanted.query else ""
     return {
         "data": reverse("api:adjudication-page", args=[slug, name]),
@@ -274,8 +276,8 @@ def _page_urls(standing: Standing, found: CampaignDocument, wanted: CaseFilter) 
     }
 
 
-def _images(standing: Standing, found: CampaignDocument) -> list[dict[str, Any]]:
-    slug, name = standing.campaign.slug, found.document.name
+def _images(access: CampaignAccess, found: CampaignDocument) -> list[dict[str, Any]]:
+    slug, name = access.campaign.slug, found.document.name
     return [
         {
             "number": image.number,
@@ -307,33 +309,37 @@ def page_image(request: UserRequest, slug: str, name: str, number: int) -> HttpR
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def case(request: UserRequest, slug: str, pk: int) -> HttpResponse:
-    standing, found = case_for(request.user, slug, pk)
+    access, found = case_for(request.user, slug, pk)
     form = DecisionForm(
         request.POST if request.method == "POST" else None,
         case=found,
-        labels=standing.campaign.labels,
+        labels=access.campaign.labels,
     )
     if form.is_valid():
-        decided = _decide(request, standing, found, form)
+        decided = _decide(request, access, found, form)
         if decided is not None:
             return decided
-    return _case_page(request, standing, found, form, ReasonForm())
+    return _case_page(request, access, found, form, ReasonForm())
 
 
 def _case_page(
-    request: UserRequest, standing: Standing, found: Case, form: DecisionForm, reopen: ReasonForm
+    request: UserRequest,
+    access: CampaignAccess,
+    found: Case,
+    form: DecisionForm,
+    reopen: ReasonForm,
 ) -> HttpResponse:
     content = found.campaign_document.document.content
     view = case_view(found)
     excerpts = Excerpts(content.html, content.text)
-    following = next_open_case(standing.campaign, found)
+    following = next_open_case(access.campaign, found)
     context = {
-        "standing": standing,
+        "access": access,
         "case": found,
         "view": view,
         "context": excerpts.around(found.start, found.end),
         "proposals": [
-            (number, proposal, [_excerpt(standing, excerpts, span) for span in proposal.spans])
+            (number, proposal, [_excerpt(access, excerpts, span) for span in proposal.spans])
             for number, proposal in enumerate(view.proposals, start=1)
         ],
         "remarks": remarks_at(page_remarks(found.campaign_document), found.start, found.end),
@@ -345,14 +351,14 @@ def _case_page(
     return render(request, "annotation/adjudication/case.html", context)
 
 
-def _excerpt(standing: Standing, excerpts: Excerpts, span: Any) -> dict[str, Any]:
+def _excerpt(access: CampaignAccess, excerpts: Excerpts, span: Any) -> dict[str, Any]:
     around = excerpts.around(span["start"], span["end"])
-    css = label_css(span["label"], standing.campaign.labels)
+    css = label_css(span["label"], access.campaign.labels)
     return around._asdict() | {"span": span, "css": css}
 
 
 def _decide(
-    request: UserRequest, standing: Standing, found: Case, form: DecisionForm
+    request: UserRequest, access: CampaignAccess, found: Case, form: DecisionForm
 ) -> HttpResponse | None:
     """The way on after a decision; None, with the form's errors, when it cannot be taken."""
     fields = ("choice", "proposal", "spans", "reason")
@@ -368,21 +374,21 @@ def _decide(
     except Refused as refusal:
         form.add_error(None, refusal.message)
         return None
-    following = next_open_case(standing.campaign, found)
+    following = next_open_case(access.campaign, found)
     if following is None:
         messages.success(request, "No case is open any more.")
-        return redirect("annotation:adjudication", standing.campaign.slug)
-    return redirect("annotation:case", standing.campaign.slug, following.pk)
+        return redirect("annotation:adjudication", access.campaign.slug)
+    return redirect("annotation:case", access.campaign.slug, following.pk)
 
 
 @login_required
 @require_POST
 def case_reopen(request: UserRequest, slug: str, pk: int) -> HttpResponse:
-    standing, found = case_for(request.user, slug, pk)
+    access, found = case_for(request.user, slug, pk)
     reason = ReasonForm(request.POST)
     if not reason.is_valid():
-        form = DecisionForm(None, case=found, labels=standing.campaign.labels)
-        return _case_page(request, standing, found, form, reason)
+        form = DecisionForm(None, case=found, labels=access.campaign.labels)
+        return _case_page(request, access, found, form, reason)
     try:
         reopen_case(case=found, reason=reason.cleaned_data["reason"], actor=request.user)
     except Refused as refusal:
@@ -394,10 +400,10 @@ def case_reopen(request: UserRequest, slug: str, pk: int) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def validation(request: UserRequest, slug: str) -> HttpResponse:
     """The list; a POST names its `document` and decides about that one."""
-    standing = adjudicated_campaign(request.user, slug)
+    access = adjudicated_campaign(request.user, slug)
     chosen = request.POST.get("document", "")
     rows = []
-    for document in faulty_documents(standing.campaign):
+    for document in faulty_documents(access.campaign):
         data = request.POST if document.name == chosen else None
         form = ValidationForm(data, works=document.works, auto_id=f"id_{document.row.pk}_%s")
         if form.is_valid() and _decide_validation(request, document, form):
@@ -407,7 +413,7 @@ def validation(request: UserRequest, slug: str) -> HttpResponse:
         messages.error(request, f"{chosen} does not wait for validation any more.")
         return redirect("annotation:validation", slug)
     return render(
-        request, "annotation/adjudication/validation.html", {"standing": standing, "rows": rows}
+        request, "annotation/adjudication/validation.html", {"access": access, "rows": rows}
     )
 
 

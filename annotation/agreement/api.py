@@ -146,8 +146,8 @@ class CampaignAgreementView(AnnotationView):
         responses=CampaignAgreement,
     )
     def get(self, request: Request, slug: str) -> Response:
-        standing = managed_campaign(request.user, slug)
-        return Response(asdict(campaign_agreement(standing.campaign)))
+        access = managed_campaign(request.user, slug)
+        return Response(asdict(campaign_agreement(access.campaign)))
 
 
 class CampaignAgreementExport(AnnotationView):
@@ -159,10 +159,10 @@ class CampaignAgreementExport(AnnotationView):
         responses={**file_answers(("text/csv", "application/x-tex", SVG))},
     )
     def get(self, request: Request, slug: str) -> HttpResponse:
-        standing = managed_campaign(request.user, slug)
+        access = managed_campaign(request.user, slug)
         query = checked(AgreementExportQuery, request.query_params)
         try:
-            file = agreement_file(standing.campaign, campaign_agreement(standing.campaign), **query)
+            file = agreement_file(access.campaign, campaign_agreement(access.campaign), **query)
         except NothingToShow as error:
             raise NotFound("No document counts yet.") from error
         return file_response(file)

@@ -84,11 +84,11 @@ def counted_submissions(campaign: Campaign) -> QuerySet[FirstSubmission]:
 
     Work that was withdrawn does not count, nor do qualification rounds.
     """
-    standing = Assignment.objects.standing().filter(campaign_document=OuterRef("pk"))
-    unsubmitted = standing.filter(first_submission__isnull=True)
+    active = Assignment.objects.active().filter(campaign_document=OuterRef("pk"))
+    unsubmitted = active.filter(first_submission__isnull=True)
     documents = CampaignDocument.objects.filter(campaign=campaign).settled()
     return FirstSubmission.objects.filter(
-        assignment__in=Assignment.objects.standing(),
+        assignment__in=Assignment.objects.active(),
         assignment__campaign_document__in=documents.exclude(Exists(unsubmitted)),
     )
 

@@ -20,10 +20,10 @@ Choice = TypeVar("Choice", bound=str)
 @login_required
 @require_safe
 def agreement(request: UserRequest, slug: str) -> HttpResponse:
-    standing = managed_campaign(request.user, slug)
-    found = campaign_agreement(standing.campaign)
-    page = agreement_page(standing.campaign, found, may_see_cases=standing.is_lead)
-    context = {"standing": standing, "agreement": found, "page": page}
+    access = managed_campaign(request.user, slug)
+    found = campaign_agreement(access.campaign)
+    page = agreement_page(access.campaign, found, may_see_cases=access.is_lead)
+    context = {"access": access, "agreement": found, "page": page}
     return render(request, "annotation/agreement/agreement.html", context)
 
 
@@ -31,12 +31,12 @@ def agreement(request: UserRequest, slug: str) -> HttpResponse:
 @require_safe
 def agreement_export(request: UserRequest, slug: str) -> HttpResponse:
     """Figures, tables or a chart as a file; `form` and `level` choose which."""
-    standing = managed_campaign(request.user, slug)
+    access = managed_campaign(request.user, slug)
     form = _chosen(request, "form", FORMS)
     level = _chosen(request, "level", LEVELS)
     try:
-        found = campaign_agreement(standing.campaign)
-        file = agreement_file(standing.campaign, found, form, level)
+        found = campaign_agreement(access.campaign)
+        file = agreement_file(access.campaign, found, form, level)
     except NothingToShow as error:
         raise Http404("No document counts yet.") from error
     return file_response(file)

@@ -247,8 +247,8 @@ class AssignmentHandOver(AnnotationView):
 
 
 def _work(request: Request, slug: str, pk: int) -> Assignment:
-    standing = managed_campaign(request.user, slug)
-    works = Assignment.objects.filter(campaign_document__campaign=standing.campaign)
+    access = managed_campaign(request.user, slug)
+    works = Assignment.objects.filter(campaign_document__campaign=access.campaign)
     return get_object_or_404(works, pk=pk)
 
 
@@ -278,11 +278,11 @@ class AnnotatorHandOver(AnnotationView):
         responses={200: HandedOver, 409: AnnotationRefusal},
     )
     def post(self, request: Request, slug: str, pk: int) -> Response:
-        standing = managed_campaign(request.user, slug)
-        if pk not in dict(campaign_annotators(standing.campaign)):
+        access = managed_campaign(request.user, slug)
+        if pk not in dict(campaign_annotators(access.campaign)):
             raise Http404("Nobody with work here.")
         handed = hand_over_everything(
-            campaign=standing.campaign, annotator=User.objects.get(pk=pk), actor=user_of(request)
+            campaign=access.campaign, annotator=User.objects.get(pk=pk), actor=user_of(request)
         )
         return Response({"handed_over": handed})
 

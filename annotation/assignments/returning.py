@@ -27,7 +27,7 @@ def may_take_back(assignment: Assignment) -> bool:
     if timezone.now() - submitted_at > timedelta(minutes=TAKE_BACK_MINUTES):
         return False
     document = assignment.campaign_document
-    return document.stage == Stage.ANNOTATION or document.assignments.standing().count() == 1
+    return document.stage == Stage.ANNOTATION or document.assignments.active().count() == 1
 
 
 def may_return(assignment: Assignment) -> bool:
@@ -78,7 +78,7 @@ def take_back(*, assignment: Assignment, actor: User) -> Assignment:
             code="late",
         )
     if document.stage != Stage.ANNOTATION:
-        if document.assignments.standing().count() > 1:
+        if document.assignments.active().count() > 1:
             raise Refused(
                 "All annotators have submitted this page, and it was compared. Ask the lead to "
                 "return it.",
@@ -164,7 +164,7 @@ def _check_unused(document: CampaignDocument) -> None:
 
 def _check_blind(document: CampaignDocument, actor: User) -> None:
     """Raises Refused where somebody could go on labelling after a look at others' labels."""
-    team = list(document.assignments.standing().values_list("annotator", flat=True))
+    team = list(document.assignments.active().values_list("annotator", flat=True))
     if len(team) == 1:
         return
     if actor.pk in team:

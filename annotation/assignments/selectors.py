@@ -56,7 +56,7 @@ class AssignmentLine:
 def counted_work(campaign: Campaign) -> AssignmentQuerySet:
     """The assignments that tell of the campaign's progress."""
     return (
-        Assignment.objects.standing()
+        Assignment.objects.active()
         .filter(campaign_document__campaign=campaign)
         .exclude(campaign_document__purpose=CampaignDocument.Purpose.QUALIFICATION)
         .exclude(campaign_document__stage=Stage.EXCLUDED)
@@ -127,7 +127,7 @@ def _line(row: Any, team: frozenset[int], colleagues: Sequence[Colleague]) -> As
 
 def _teams(documents: Sequence[int]) -> Mapping[int, frozenset[int]]:
     teams: dict[int, set[int]] = {pk: set() for pk in documents}
-    rows = Assignment.objects.standing().filter(campaign_document__in=documents)
+    rows = Assignment.objects.active().filter(campaign_document__in=documents)
     for document, annotator in rows.values_list("campaign_document", "annotator"):
         teams[document].add(annotator)
     return {pk: frozenset(team) for pk, team in teams.items()}
@@ -205,7 +205,7 @@ def document_rows(campaign: Campaign, *, stage: str = "", purpose: str = "") -> 
     """
     inside = CampaignDocument.objects.filter(campaign=campaign, document=OuterRef("pk"))
     work = (
-        Assignment.objects.standing()
+        Assignment.objects.active()
         .filter(campaign_document__campaign=campaign, campaign_document__document=OuterRef("pk"))
         .order_by()
         .values("campaign_document__document")

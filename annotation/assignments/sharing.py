@@ -316,7 +316,7 @@ def teams_of(campaign: Campaign) -> dict[int, list[int]]:
     """Who works or has worked on each page that becomes gold."""
     teams: dict[int, list[int]] = defaultdict(list)
     rows = (
-        Assignment.objects.standing()
+        Assignment.objects.active()
         .filter(campaign_document__campaign=campaign)
         .exclude(campaign_document__purpose=Purpose.QUALIFICATION)
         .exclude(campaign_document__stage=Stage.EXCLUDED)

@@ -155,7 +155,7 @@ def _unfinished(document: CampaignDocument, assignment: Assignment) -> Assignmen
 
 def _heir(document: CampaignDocument, heir: User | None) -> int | None:
     """Who gets the page; None for a calibration page, which all the others have."""
-    team = list(document.assignments.standing().values_list("annotator", flat=True))
+    team = list(document.assignments.active().values_list("annotator", flat=True))
     free = [pk for pk in active_annotators(document.campaign) if pk not in team]
     if heir is not None:
         _check_heir(heir, team, free)
@@ -408,7 +408,7 @@ def _drawable(campaign: Campaign) -> list[str]:
 
 def _shrink(row: CampaignDocument, size: int) -> None:
     """Takes the page from those who have not begun, the last to get it first."""
-    work = list(row.assignments.standing().select_for_update().order_by("-id"))
+    work = list(row.assignments.active().select_for_update().order_by("-id"))
     surplus = len(work) - size
     if surplus <= 0:
         return

@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotation.access import Standing, managed_campaign
+from annotation.access import CampaignAccess, managed_campaign
 from annotation.errors import Refused
 from annotation.models import Assignment, CampaignDocument
 from portal.accounts.access import UserRequest
@@ -99,8 +99,8 @@ ASSIGNMENTS_PER_PAGE = 50
 @login_required
 @require_safe
 def assignments(request: UserRequest, slug: str) -> HttpResponse:
-    standing = managed_campaign(request.user, slug)
-    campaign = standing.campaign
+    access = managed_campaign(request.user, slug)
+    campaign = access.campaign
     show = request.GET.get("show", "")
     show = show if show in FILTERS else FILTERS[0]
     annotators = campaign_annotators(campaign)
@@ -115,7 +115,7 @@ def assignments(request: UserRequest, slug: str) -> HttpResponse:
     further = urlencode({name: value for name, value in chosen.items() if value})
     leaving = chosen["annotator"] if campaign.state == campaign.State.OPEN else None
     context = {
-        "standing": standing,
+        "access": access,
         "form": form,
         "all_of": next((one for one in annotators if one[0] == leaving), None),
         "page": page,
@@ -166,13 +166,13 @@ def return_(request: UserRequest, slug: str, pk: int) -> HttpResponse:
 @require_POST
 def hand_over_all(request: UserRequest, slug: str, pk: int) -> HttpResponse:
     """Gives all unfinished work of one annotator (a user's primary key) to the others."""
-    standing = managed_campaign(request.user, slug)
-    annotators = dict(campaign_annotators(standing.campaign))
+    access = managed_campaign(request.user, slug)
+    annotators = dict(campaign_annotators(access.campaign))
     if pk not in annotators:
         raise Http404("Nobody with work here.")
     try:
         handed = hand_over_everything(
-            campaign=standing.campaign, annotator=User.objects.get(pk=pk), actor=request.user
+            campaign=access.campaign, annotator=User.objects.get(pk=pk), actor=request.user
         )
     except Refused as refusal:
         messages.error(request, refusal.message)
@@ -184,9 +184,9 @@ def hand_over_all(request: UserRequest, slug: str, pk: int) -> HttpResponse:
 
 def _work(request: UserRequest, slug: str, pk: int) -> Assignment:
     """An assignment of a campaign that the user manages."""
-    standing = managed_campaign(request.user, slug)
+    access = managed_campaign(request.user, slug)
     works = Assignment.objects.select_related("campaign_document__document", "annotator")
-    return get_object_or_404(works, pk=pk, campaign_document__campaign=standing.campaign)
+    return get_object_or_404(works, pk=pk, campaign_document__campaign=access.campaign)
 
 
 def _told(work: Assignment, handed: HandedOver) -> str:
@@ -213,8 +213,8 @@ DOCUMENTS_PER_PAGE = 100
 @require_http_methods(["GET", "HEAD", "POST"])
 def documents(request: UserRequest, slug: str) -> HttpResponse:
     """The table; a POST does something to the documents chosen in it."""
-    standing = managed_campaign(request.user, slug)
-    campaign = standing.campaign
+    access = managed_campaign(request.user, slug)
+    campaign = access.campaign
     stage = request.GET.get("stage", "")
     stage = stage if stage in CampaignDocument.Stage.values else ""
     purpose = "calibration" if "calibration" in request.GET else ""
@@ -224,11 +224,11 @@ def documents(request: UserRequest, slug: str) -> HttpResponse:
     form = DocumentTeamForm(
         request.POST if request.method == "POST" else None, names=[line.name for line in lines]
     )
-    if form.is_valid() and _change(request, standing, form):
+    if form.is_valid() and _change(request, access, form):
         return redirect(request.get_full_path())
     query = f"stage={stage}" if stage else "calibration" if purpose else ""
     context = {
-        "standing": standing,
+        "access": access,
         "form": form,
         "draw": DrawForm(),
         "page": page,
@@ -242,10 +242,10 @@ def documents(request: UserRequest, slug: str) -> HttpResponse:
     return render(request, "annotation/assignments/documents.html", context)
 
 
-def _change(request: UserRequest, standing: Standing, form: DocumentTeamForm) -> bool:
+def _change(request: UserRequest, access: CampaignAccess, form: DocumentTeamForm) -> bool:
     """Whether it was done; else the form says why not."""
     names, action = form.cleaned_data["documents"], form.cleaned_data["action"]
-    given = {"campaign": standing.campaign, "names": names, "actor": request.user}
+    given = {"campaign": access.campaign, "names": names, "actor": request.user}
     try:
         if action == "calibration":
             done = choose_calibration(**given)
@@ -268,16 +268,14 @@ def _change(request: UserRequest, standing: Standing, form: DocumentTeamForm) ->
 @require_POST
 def draw(request: UserRequest, slug: str) -> HttpResponse:
     """Draws a calibration set by a seed."""
-    standing = managed_campaign(request.user, slug)
+    access = managed_campaign(request.user, slug)
     form = DrawForm(request.POST if request.method == "POST" else None)
     if not form.is_valid():
         for field, errors in form.errors.items():
             messages.error(request, f"{form.fields[field].label}: {errors[0]}")
         return redirect("annotation:documents", slug)
     try:
-        drawn = draw_calibration(
-            campaign=standing.campaign, actor=request.user, **form.cleaned_data
-        )
+        drawn = draw_calibration(campaign=access.campaign, actor=request.user, **form.cleaned_data)
     except Refused as refusal:
         messages.error(request, refusal.message)
     else:

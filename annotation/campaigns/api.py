@@ -10,7 +10,7 @@ from rest_framework.exceptions import PermissionDenied
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.access import Standing, campaign_for, managed_campaign
+from annotation.access import CampaignAccess, campaign_for, managed_campaign
 from annotation.api_base import AnnotationInvalid, AnnotationRefusal, AnnotationView, user_of
 from annotation.assignments.sharing import assign_documents
 from annotation.models import Campaign
@@ -83,8 +83,8 @@ class CampaignDetailView(AnnotationView):
         return Response(_detail(campaign_for(request.user, slug)))
 
 
-def _detail(standing: Standing) -> dict[str, Any]:
-    campaign = standing.campaign
+def _detail(access: CampaignAccess) -> dict[str, Any]:
+    campaign = access.campaign
     figures = campaign_overview(campaign)
     return {
         "slug": campaign.slug,
@@ -94,7 +94,7 @@ def _detail(standing: Standing) -> dict[str, Any]:
         "labels": campaign.labels,
         "overlap": campaign.overlap,
         "guidelines": campaign.guidelines,
-        "roles": sorted(standing.roles),
+        "roles": sorted(access.roles),
         "stages": shapes.CampaignStages(figures.stages).data,
         "annotators": shapes.AnnotatorProgressShape(figures.annotators, many=True).data,
         "open_cases": figures.open_cases,
@@ -103,21 +103,21 @@ def _detail(standing: Standing) -> dict[str, Any]:
         "calibration": figures.calibration,
         "review_items": figures.review_items,
         "settings": asdict(settings_of(campaign)),
-        "flagged": shapes.FlaggedWorkShape(_flagged(standing), many=True).data,
+        "flagged": shapes.FlaggedWorkShape(_flagged(access), many=True).data,
     }
 
 
-def _flagged(standing: Standing) -> list[FlaggedWork]:
-    return flagged_work(standing.campaign) if standing.may_manage else []
+def _flagged(access: CampaignAccess) -> list[FlaggedWork]:
+    return flagged_work(access.campaign) if access.may_manage else []
 
 
 class _StateChange(AnnotationView):
     """A POST that carries out one service on the campaign, for its leads and organisers."""
 
     def change(self, request: Request, slug: str, service: Callable[..., Campaign]) -> Response:
-        standing = managed_campaign(request.user, slug)
-        service(campaign=standing.campaign, actor=user_of(request))
-        return Response(_detail(standing))
+        access = managed_campaign(request.user, slug)
+        service(campaign=access.campaign, actor=user_of(request))
+        return Response(_detail(access))
 
 
 class CampaignOpen(_StateChange):
@@ -162,8 +162,8 @@ class CampaignAssign(AnnotationView):
         responses={200: shapes.DocumentsShared, 409: AnnotationRefusal},
     )
     def post(self, request: Request, slug: str) -> Response:
-        standing = managed_campaign(request.user, slug)
-        documents = assign_documents(campaign=standing.campaign, actor=user_of(request))
+        access = managed_campaign(request.user, slug)
+        documents = assign_documents(campaign=access.campaign, actor=user_of(request))
         return Response({"documents": documents})
 
 
@@ -183,9 +183,9 @@ class CampaignSettingsView(AnnotationView):
         responses={200: shapes.WorkflowSettingsState, 409: AnnotationRefusal},
     )
     def patch(self, request: Request, slug: str) -> Response:
-        standing = managed_campaign(request.user, slug)
+        access = managed_campaign(request.user, slug)
         body = checked(shapes.WorkflowSettingsChange, request.data)
-        changed = change_settings(campaign=standing.campaign, actor=user_of(request), **body)
+        changed = change_settings(campaign=access.campaign, actor=user_of(request), **body)
         return Response(_settings(changed))
 
 
@@ -217,10 +217,10 @@ class CampaignGuidelinesView(AnnotationView):
         responses=shapes.CampaignGuidelines,
     )
     def put(self, request: Request, slug: str) -> Response:
-        standing = managed_campaign(request.user, slug)
+        access = managed_campaign(request.user, slug)
         body = checked(shapes.GuidelinesEdit, request.data)
         campaign = edit_guidelines(
-            campaign=standing.campaign,
+            campaign=access.campaign,
             text=body["guidelines"],
             note=body["note"],
             actor=user_of(request),
@@ -265,8 +265,8 @@ class CampaignRelease(AnnotationView):
         responses=shapes.CampaignReleaseState,
     )
     def get(self, request: Request, slug: str) -> Response:
-        standing = managed_campaign(request.user, slug)
-        return Response(shapes.CampaignReleaseState(release_state(standing.campaign)).data)
+        access = managed_campaign(request.user, slug)
+        return Response(shapes.CampaignReleaseState(release_state(access.campaign)).data)
 
     @extend_schema(
         summary="Freeze a release (leads, organisers)",
@@ -279,14 +279,14 @@ class CampaignRelease(AnnotationView):
         },
     )
     def post(self, request: Request, slug: str) -> Response:
-        standing = managed_campaign(request.user, slug)
+        access = managed_campaign(request.user, slug)
         wanted = checked(shapes.NewCampaignRelease, request.data)
-        if wanted["leave_out_unfinished"] and not standing.is_organiser:
+        if wanted["leave_out_unfinished"] and not access.is_organiser:
             raise PermissionDenied("Only organisers leave unfinished documents out of a release.")
         share, seed = wanted.pop("test_share", None), wanted.pop("seed")
         group_by = wanted.pop("group_by")
         release = release_gold(
-            campaign=standing.campaign,
+            campaign=access.campaign,
             actor=user_of(request),
             draw=None if share is None else SplitDraw(share, seed, group_by),
             **wanted,

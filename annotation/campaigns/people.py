@@ -8,7 +8,7 @@ from django.db.models import Count, Q
 from django.http import Http404
 from django.urls import reverse
 
-from annotation.access import Standing, campaign_for
+from annotation.access import CampaignAccess, campaign_for
 from annotation.assignments.sharing import calibrate_newcomer, lock_calibration
 from annotation.assignments.teams import UNFINISHED, hand_over_all
 from annotation.errors import Refused
@@ -26,8 +26,8 @@ from portal.accounts.invitations.selectors import (
     InvitationRow,
     Offer,
     accounts_of,
+    email_states,
     invitation_row,
-    letter_states,
     pending,
     unanswered,
 )
@@ -52,11 +52,11 @@ class Person:
     removable: bool
 
 
-def campaign_people(standing: Standing) -> list[Person]:
+def campaign_people(access: CampaignAccess) -> list[Person]:
     """Leads first, then annotators and reviewers, each in the order of joining."""
     order = [Membership.Role.LEAD, Membership.Role.ANNOTATOR, Membership.Role.REVIEWER]
     memberships = (
-        Membership.objects.filter(campaign=standing.campaign).select_related("user").order_by("id")
+        Membership.objects.filter(campaign=access.campaign).select_related("user").order_by("id")
     )
     people = [
         Person(
@@ -64,7 +64,7 @@ def campaign_people(standing: Standing) -> list[Person]:
             name=display_name(membership.user),
             email=membership.user.email,
             role=membership.role,
-            removable=standing.may_give(membership.role),
+            removable=access.may_give(membership.role),
         )
         for membership in memberships
     ]
@@ -92,27 +92,27 @@ def leaving_work(campaign: Campaign, user: User) -> LeavingWork:
     return LeavingWork(**counts)
 
 
-def campaign_invitations(standing: Standing) -> list[InvitationRow]:
+def campaign_invitations(access: CampaignAccess) -> list[InvitationRow]:
     """Invitations to the campaign without an answer, the newest first. Two queries."""
     rows = list(
-        CampaignInvitation.objects.filter(campaign=standing.campaign, invitation__in=unanswered())
+        CampaignInvitation.objects.filter(campaign=access.campaign, invitation__in=unanswered())
         .select_related("invitation__invited_by")
         .order_by("-invitation")
     )
-    letters = letter_states([row.invitation for row in rows])
+    letters = email_states([row.invitation for row in rows])
     return [
         invitation_row(
             row.invitation,
             role=row.role,
             letter=letters[row.pk],
-            urls=_urls(standing, row) if standing.may_give(row.role) else ("", "", ""),
+            urls=_urls(access, row) if access.may_give(row.role) else ("", "", ""),
         )
         for row in rows
     ]
 
 
-def _urls(standing: Standing, row: CampaignInvitation) -> tuple[str, str, str]:
-    place = [standing.campaign.slug, row.pk]
+def _urls(access: CampaignAccess, row: CampaignInvitation) -> tuple[str, str, str]:
+    place = [access.campaign.slug, row.pk]
     return (
         reverse("annotation:invitation-resend", args=place),
         reverse("annotation:invitation-revoke", args=place),
@@ -287,7 +287,7 @@ def _add(campaign: Campaign, user: User, role: str, actor: User, origin: str) ->
     membership = add_member(campaign=campaign, user=user, role=role, actor=actor)
     if user.pk != actor.pk:
         enqueue(
-            kind="tell_new_member",
+            kind="email_new_member",
             payload={"membership": membership.pk, "actor": actor.pk, "origin": origin},
             max_attempts=LETTER_ATTEMPTS,
         )

@@ -10,7 +10,7 @@ from rest_framework.exceptions import PermissionDenied, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.access import Standing, campaign_for, managed_campaign
+from annotation.access import CampaignAccess, campaign_for, managed_campaign
 from annotation.api_base import AnnotationRefusal, AnnotationView, user_of
 from annotation.assignments.api import HandedOver
 from annotation.errors import Refused
@@ -134,8 +134,8 @@ class CampaignPeople(AnnotationView):
         responses=CampaignMember(many=True),
     )
     def get(self, request: Request, slug: str) -> Response:
-        standing = managed_campaign(request.user, slug)
-        return Response(CampaignMember(campaign_people(standing), many=True).data)
+        access = managed_campaign(request.user, slug)
+        return Response(CampaignMember(campaign_people(access), many=True).data)
 
     @extend_schema(
         summary="Give somebody with an account a role (leads, organisers)",
@@ -146,21 +146,21 @@ class CampaignPeople(AnnotationView):
         responses={201: CampaignMember(many=True), 409: AnnotationRefusal},
     )
     def post(self, request: Request, slug: str) -> Response:
-        standing = managed_campaign(request.user, slug)
+        access = managed_campaign(request.user, slug)
         body = checked(NewCampaignMember, request.data)
         role = body["role"]
-        _require_may_give(standing, role)
+        _require_may_give(access, role)
         email = body["email"].lower()
         if email not in accounts_of([email]):
             raise ValidationError({"email": ["Nobody has an account with this address."]})
         invite_people(
-            campaign=standing.campaign,
+            campaign=access.campaign,
             emails=[email],
             role=role,
             actor=user_of(request),
             origin=origin_of(request),
         )
-        people = CampaignMember(campaign_people(standing), many=True).data
+        people = CampaignMember(campaign_people(access), many=True).data
         return Response(people, status=status.HTTP_201_CREATED)
 
 
@@ -174,16 +174,16 @@ class CampaignPerson(AnnotationView):
         responses={200: HandedOver, 409: AnnotationRefusal},
     )
     def delete(self, request: Request, slug: str, pk: int) -> Response:
-        standing = managed_campaign(request.user, slug)
-        membership = get_object_or_404(standing.campaign.memberships.select_related("user"), pk=pk)
-        _require_may_give(standing, membership.role)
+        access = managed_campaign(request.user, slug)
+        membership = get_object_or_404(access.campaign.memberships.select_related("user"), pk=pk)
+        _require_may_give(access, membership.role)
         query = checked(MemberRemoval, request.query_params)
         handed_over = remove_member(membership=membership, actor=user_of(request), **query)
         return Response({"handed_over": handed_over})
 
 
-def _require_may_give(standing: Standing, role: str) -> None:
-    if not standing.may_give(role):
+def _require_may_give(access: CampaignAccess, role: str) -> None:
+    if not access.may_give(role):
         raise PermissionDenied("Only organisers choose who leads a campaign.")
 
 
@@ -204,8 +204,8 @@ class CampaignInvitations(PeopleView):
         responses=CampaignInvitationRow(many=True),
     )
     def get(self, request: Request, slug: str) -> Response:
-        standing = managed_campaign(request.user, slug)
-        rows = campaign_invitations(standing)
+        access = managed_campaign(request.user, slug)
+        rows = campaign_invitations(access)
         return Response(CampaignInvitationRow(rows, many=True).data)
 
     @extend_schema(
@@ -217,22 +217,22 @@ class CampaignInvitations(PeopleView):
         responses={201: InvitedPeople, 409: AnnotationRefusal},
     )
     def post(self, request: Request, slug: str) -> Response:
-        standing = managed_campaign(request.user, slug)
+        access = managed_campaign(request.user, slug)
         body = checked(NewInvitations, request.data)
-        if not standing.may_give(body["role"]):
+        if not access.may_give(body["role"]):
             raise PermissionDenied("Only organisers choose who leads a campaign.")
         invited = invite_people(
-            **body, campaign=standing.campaign, actor=user_of(request), origin=origin_of(request)
+            **body, campaign=access.campaign, actor=user_of(request), origin=origin_of(request)
         )
         return Response(InvitedPeople(invited).data, status=status.HTTP_201_CREATED)
 
 
 def _invitation(request: Request, slug: str, pk: int) -> Invitation:
     """An invitation whose role the caller may give."""
-    standing = managed_campaign(request.user, slug)
-    rows = CampaignInvitation.objects.filter(campaign=standing.campaign)
+    access = managed_campaign(request.user, slug)
+    rows = CampaignInvitation.objects.filter(campaign=access.campaign)
     row = get_object_or_404(rows.select_related("invitation"), invitation__id=pk)
-    if not standing.may_give(row.role):
+    if not access.may_give(row.role):
         raise PermissionDenied("Only organisers choose who leads a campaign.")
     return row.invitation
 
@@ -293,10 +293,10 @@ class CampaignLeave(PeopleView):
         responses={200: HandedOver, 409: AnnotationRefusal},
     )
     def post(self, request: Request, slug: str) -> Response:
-        standing = campaign_for(request.user, slug)
-        if not standing.roles:
+        access = campaign_for(request.user, slug)
+        if not access.roles:
             raise PermissionDenied("You hold no role in this campaign that you could give up.")
-        handed_over = leave_campaign(campaign=standing.campaign, user=user_of(request))
+        handed_over = leave_campaign(campaign=access.campaign, user=user_of(request))
         return Response({"handed_over": handed_over})
 
 
@@ -309,8 +309,8 @@ class CampaignWaitingView(PeopleView):
         responses=WaitingInCampaign,
     )
     def get(self, request: Request, slug: str) -> Response:
-        standing = managed_campaign(request.user, slug)
-        return Response(WaitingInCampaign(campaign_waiting(standing.campaign)).data)
+        access = managed_campaign(request.user, slug)
+        return Response(WaitingInCampaign(campaign_waiting(access.campaign)).data)
 
 
 class CampaignRemindAll(PeopleView):
@@ -321,10 +321,10 @@ class CampaignRemindAll(PeopleView):
         responses=RemindedPeople,
     )
     def post(self, request: Request, slug: str) -> Response:
-        standing = managed_campaign(request.user, slug)
+        access = managed_campaign(request.user, slug)
         body = checked(RemindWaiting, request.data)
         reminded = remind_waiting(
-            campaign=standing.campaign,
+            campaign=access.campaign,
             days=body["days"],
             actor=user_of(request),
             origin=origin_of(request),
@@ -342,10 +342,10 @@ class CampaignRemind(PeopleView):
         responses={201: ReminderSent, 409: AnnotationRefusal},
     )
     def post(self, request: Request, slug: str, pk: int) -> Response:
-        standing = managed_campaign(request.user, slug)
-        members = User.objects.filter(memberships__campaign=standing.campaign).distinct()
+        access = managed_campaign(request.user, slug)
+        members = User.objects.filter(memberships__campaign=access.campaign).distinct()
         reminder = remind_person(
-            campaign=standing.campaign,
+            campaign=access.campaign,
             user=get_object_or_404(members, pk=pk),
             actor=user_of(request),
             origin=origin_of(request),

@@ -11,7 +11,7 @@ from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotation.access import Standing, campaign_for, managed_campaign
+from annotation.access import CampaignAccess, campaign_for, managed_campaign
 from annotation.errors import Refused
 from annotation.models import CampaignInvitation, Membership
 from portal.accounts.access import UserRequest
@@ -45,12 +45,12 @@ class InviteMembersForm(forms.Form):
     )
     role = forms.ChoiceField()
 
-    def __init__(self, *args: Any, standing: Standing, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, access: CampaignAccess, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         role = self.fields["role"]
         assert isinstance(role, forms.ChoiceField)
         role.choices = [
-            (value, label) for value, label in Membership.Role.choices if standing.may_give(value)
+            (value, label) for value, label in Membership.Role.choices if access.may_give(value)
         ]
 
 
@@ -70,37 +70,37 @@ NOT_YOURS_TO_GIVE = "Only organisers choose who leads a campaign."
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def people(request: UserRequest, slug: str) -> HttpResponse:
-    standing = managed_campaign(request.user, slug)
-    form = InviteMembersForm(request.POST if request.method == "POST" else None, standing=standing)
+    access = managed_campaign(request.user, slug)
+    form = InviteMembersForm(request.POST if request.method == "POST" else None, access=access)
     if form.is_valid():
         try:
             invited = invite_people(
                 **form.cleaned_data,
-                campaign=standing.campaign,
+                campaign=access.campaign,
                 actor=request.user,
                 origin=origin_of(request),
             )
         except Refused as refusal:
             form.add_error("emails", refusal.message)
         else:
-            _tell_invited(request, invited, form.cleaned_data["role"])
+            _confirm_invited(request, invited, form.cleaned_data["role"])
             return redirect("annotation:people", slug)
-    return _people_page(request, standing, form)
+    return _people_page(request, access, form)
 
 
 def _people_page(
-    request: UserRequest, standing: Standing, form: InviteMembersForm, **more: object
+    request: UserRequest, access: CampaignAccess, form: InviteMembersForm, **more: object
 ) -> HttpResponse:
     context = {
-        "standing": standing,
+        "access": access,
         "form": form,
-        "people": campaign_people(standing),
-        "invitations": campaign_invitations(standing),
+        "people": campaign_people(access),
+        "invitations": campaign_invitations(access),
     }
     return render(request, "annotation/campaigns/people.html", context | more)
 
 
-def _tell_invited(request: UserRequest, invited: Invited, role: str) -> None:
+def _confirm_invited(request: UserRequest, invited: Invited, role: str) -> None:
     if invited.added:
         messages.success(request, f"Now {role} of this campaign: {', '.join(invited.added)}.")
     if invited.invited:
@@ -118,17 +118,17 @@ def _tell_invited(request: UserRequest, invited: Invited, role: str) -> None:
 @login_required
 @require_POST
 def remove(request: UserRequest, slug: str, pk: int) -> HttpResponse:
-    standing = managed_campaign(request.user, slug)
-    membership = get_object_or_404(standing.campaign.memberships.select_related("user"), pk=pk)
-    if not standing.may_give(membership.role):
+    access = managed_campaign(request.user, slug)
+    membership = get_object_or_404(access.campaign.memberships.select_related("user"), pk=pk)
+    if not access.may_give(membership.role):
         raise PermissionDenied(NOT_YOURS_TO_GIVE)
     begun = request.POST.get("begun") == "on"
     try:
         handed_over = remove_member(membership=membership, actor=request.user, begun=begun)
     except Refused as refusal:
         if refusal.code == "holds_work":
-            form = InviteMembersForm(standing=standing)
-            return _people_page(request, standing, form, held=membership, refusal=refusal.message)
+            form = InviteMembersForm(access=access)
+            return _people_page(request, access, form, held=membership, refusal=refusal.message)
         messages.error(request, refusal.message)
     else:
         gone = f"{membership.user} is no longer {membership.role}."
@@ -161,15 +161,15 @@ def revoke(request: UserRequest, slug: str, pk: int) -> HttpResponse:
 @require_POST
 def link(request: UserRequest, slug: str, pk: int) -> HttpResponse:
     """Shows a link to copy, once: only its hash is kept."""
-    standing, row = _invitation(request, slug, pk)
-    form = InviteMembersForm(standing=standing)
+    access, row = _invitation(request, slug, pk)
+    form = InviteMembersForm(access=access)
     try:
         made = make_link(invitation=row.invitation, actor=request.user, origin=origin_of(request))
     except InvitationRefused as refusal:
         messages.error(request, refusal.message)
         return redirect("annotation:people", slug)
     return never_stored(
-        _people_page(request, standing, form, link=made, link_for=row.invitation.email)
+        _people_page(request, access, form, link=made, link_for=row.invitation.email)
     )
 
 
@@ -185,33 +185,35 @@ def _invitation_changed(
     return redirect("annotation:people", slug)
 
 
-def _invitation(request: UserRequest, slug: str, pk: int) -> tuple[Standing, CampaignInvitation]:
+def _invitation(
+    request: UserRequest, slug: str, pk: int
+) -> tuple[CampaignAccess, CampaignInvitation]:
     """An invitation whose role the user may give."""
-    standing = managed_campaign(request.user, slug)
-    rows = CampaignInvitation.objects.filter(campaign=standing.campaign)
+    access = managed_campaign(request.user, slug)
+    rows = CampaignInvitation.objects.filter(campaign=access.campaign)
     row = get_object_or_404(rows.select_related("invitation"), pk=pk)
-    if not standing.may_give(row.role):
+    if not access.may_give(row.role):
         raise PermissionDenied(NOT_YOURS_TO_GIVE)
-    return standing, row
+    return access, row
 
 
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def leave(request: UserRequest, slug: str) -> HttpResponse:
     """Asks first, and says what happens to one's work."""
-    standing = campaign_for(request.user, slug)
-    if not standing.roles:
+    access = campaign_for(request.user, slug)
+    if not access.roles:
         raise PermissionDenied("You hold no role in this campaign that you could give up.")
     if request.method == "POST":
         try:
-            leave_campaign(campaign=standing.campaign, user=request.user)
+            leave_campaign(campaign=access.campaign, user=request.user)
         except Refused as refusal:
             messages.error(request, refusal.message)
             return redirect("annotation:leave", slug)
-        messages.success(request, f"You have left “{standing.campaign}”.")
+        messages.success(request, f"You have left “{access.campaign}”.")
         return redirect("home:start")
-    own = leaving_work(standing.campaign, request.user)
-    return render(request, "annotation/campaigns/leave.html", {"standing": standing, "own": own})
+    own = leaving_work(access.campaign, request.user)
+    return render(request, "annotation/campaigns/leave.html", {"access": access, "own": own})
 
 
 @login_required
@@ -220,8 +222,8 @@ def waiting(request: UserRequest, slug: str) -> HttpResponse:
     return _waiting_page(request, managed_campaign(request.user, slug), RemindForm())
 
 
-def _waiting_page(request: UserRequest, standing: Standing, form: RemindForm) -> HttpResponse:
-    context = {"standing": standing, "waiting": campaign_waiting(standing.campaign), "form": form}
+def _waiting_page(request: UserRequest, access: CampaignAccess, form: RemindForm) -> HttpResponse:
+    context = {"access": access, "waiting": campaign_waiting(access.campaign), "form": form}
     return render(request, "annotation/campaigns/waiting.html", context)
 
 
@@ -229,12 +231,12 @@ def _waiting_page(request: UserRequest, standing: Standing, form: RemindForm) ->
 @require_POST
 def remind(request: UserRequest, slug: str, pk: int) -> HttpResponse:
     """`pk` is the person's."""
-    standing = managed_campaign(request.user, slug)
-    members = User.objects.filter(memberships__campaign=standing.campaign).distinct()
+    access = managed_campaign(request.user, slug)
+    members = User.objects.filter(memberships__campaign=access.campaign).distinct()
     user = get_object_or_404(members, pk=pk)
     try:
         remind_person(
-            campaign=standing.campaign, user=user, actor=request.user, origin=origin_of(request)
+            campaign=access.campaign, user=user, actor=request.user, origin=origin_of(request)
         )
     except Refused as refusal:
         messages.error(request, refusal.message)
@@ -246,21 +248,21 @@ def remind(request: UserRequest, slug: str, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def remind_all(request: UserRequest, slug: str) -> HttpResponse:
-    standing = managed_campaign(request.user, slug)
+    access = managed_campaign(request.user, slug)
     form = RemindForm(request.POST)
     if not form.is_valid():
-        return _waiting_page(request, standing, form)
+        return _waiting_page(request, access, form)
     reminded = remind_waiting(
-        campaign=standing.campaign,
+        campaign=access.campaign,
         days=form.cleaned_data["days"],
         actor=request.user,
         origin=origin_of(request),
     )
-    _tell_reminded(request, reminded)
+    _confirm_reminded(request, reminded)
     return redirect("annotation:waiting", slug)
 
 
-def _tell_reminded(request: UserRequest, reminded: Reminded) -> None:
+def _confirm_reminded(request: UserRequest, reminded: Reminded) -> None:
     if reminded.sent:
         messages.success(request, f"Letters go to {', '.join(reminded.sent)}.")
     if reminded.lately:

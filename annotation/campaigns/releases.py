@@ -132,12 +132,12 @@ def release_gold(
     licence: str = "",
     citation: Mapping[str, Any] | None = None,
     draw: SplitDraw | None = None,
-    split_is_told: bool = False,
+    split_is_given: bool = False,
     accept_warnings: int = 0,
 ) -> Release:
     """Freezes the gold of the campaign's finished documents.
 
-    `draw` says how to draw a split; `split_is_told`: the documents' metadata say it. The other
+    `draw` says how to draw a split; `split_is_given`: the documents' metadata say it. The other
     terms are those of `freeze_release`.
 
     Documents of the dataset that are not gold, or whose review is not done, stand in the way unless
@@ -173,7 +173,7 @@ def release_gold(
         visibility=visibility,
         licence=licence,
         citation=citation,
-        splits=_told(documents) if split_is_told else draw,
+        splits=_told(documents) if split_is_given else draw,
         actor=actor,
         then=record,
     )
@@ -184,7 +184,7 @@ def draft_release_notes(
     campaign: Campaign,
     visibility: str,
     draw: SplitDraw | None = None,
-    split_is_told: bool = False,
+    split_is_given: bool = False,
 ) -> str:
     """Change notes by comparison with the dataset's newest release, in Markdown; empty without one.
 
@@ -192,7 +192,7 @@ def draft_release_notes(
     """
     documents = _finished(campaign)
     rows = page_rows(campaign.dataset, _items(campaign, documents), campaign.labels)
-    splits = _told(documents) if split_is_told else draw
+    splits = _told(documents) if split_is_given else draw
     return notes_of_rows(campaign.dataset, rows, visibility=visibility, splits=splits)
 
 

@@ -170,7 +170,7 @@ def campaign_overview(campaign: Campaign) -> Overview:
 
 def _document_counts(documents: QuerySet[CampaignDocument]) -> dict[str, int]:
     """The stages, and what else is counted of documents, in one query."""
-    given = Assignment.objects.standing().filter(campaign_document=OuterRef("pk"))
+    given = Assignment.objects.active().filter(campaign_document=OuterRef("pk"))
     released = ReleaseItem.objects.filter(
         document=OuterRef("document"), release__frozen_at__gte=OuterRef("gold_at")
     )

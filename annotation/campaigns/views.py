@@ -10,7 +10,7 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotation.access import Standing, campaign_for, managed_campaign
+from annotation.access import CampaignAccess, campaign_for, managed_campaign
 from annotation.assignments.sharing import assign_documents
 from annotation.assignments.teams import MAX_OVERLAP
 from annotation.errors import Refused
@@ -267,15 +267,15 @@ def new_campaign(request: UserRequest) -> HttpResponse:
 @login_required
 @require_safe
 def overview(request: UserRequest, slug: str) -> HttpResponse:
-    standing = campaign_for(request.user, slug)
-    figures = campaign_overview(standing.campaign)
-    steps = next_steps(standing, figures, request.user.pk)
-    flagged = flagged_work(standing.campaign) if standing.may_manage else []
+    access = campaign_for(request.user, slug)
+    figures = campaign_overview(access.campaign)
+    steps = next_steps(access, figures, request.user.pk)
+    flagged = flagged_work(access.campaign) if access.may_manage else []
     context = {
-        "standing": standing,
+        "access": access,
         "overview": figures,
         "steps": steps,
-        "stages": stage_lines(standing, figures),
+        "stages": stage_lines(access, figures),
         "flagged": flagged,
     }
     return render(request, "annotation/campaigns/campaign.html", context)
@@ -284,9 +284,9 @@ def overview(request: UserRequest, slug: str) -> HttpResponse:
 @login_required
 @require_POST
 def open_(request: UserRequest, slug: str) -> HttpResponse:
-    def act(standing: Standing) -> str:
-        open_campaign(campaign=standing.campaign, actor=request.user)
-        if standing.campaign.screening:
+    def act(access: CampaignAccess) -> str:
+        open_campaign(campaign=access.campaign, actor=request.user)
+        if access.campaign.screening:
             return "The campaign is open: annotators get each document once it passed screening."
         return "The campaign is open: annotators find their documents under Annotate."
 
@@ -296,8 +296,8 @@ def open_(request: UserRequest, slug: str) -> HttpResponse:
 @login_required
 @require_POST
 def close(request: UserRequest, slug: str) -> HttpResponse:
-    def act(standing: Standing) -> str:
-        close_campaign(campaign=standing.campaign, actor=request.user)
+    def act(access: CampaignAccess) -> str:
+        close_campaign(campaign=access.campaign, actor=request.user)
         return "The campaign is closed. What was not submitted can be read but not changed."
 
     return _changed(request, slug, act)
@@ -306,8 +306,8 @@ def close(request: UserRequest, slug: str) -> HttpResponse:
 @login_required
 @require_POST
 def reopen(request: UserRequest, slug: str) -> HttpResponse:
-    def act(standing: Standing) -> str:
-        reopen_campaign(campaign=standing.campaign, actor=request.user)
+    def act(access: CampaignAccess) -> str:
+        reopen_campaign(campaign=access.campaign, actor=request.user)
         return "The campaign is open again."
 
     return _changed(request, slug, act)
@@ -316,42 +316,40 @@ def reopen(request: UserRequest, slug: str) -> HttpResponse:
 @login_required
 @require_POST
 def assign(request: UserRequest, slug: str) -> HttpResponse:
-    def act(standing: Standing) -> str:
-        documents = assign_documents(campaign=standing.campaign, actor=request.user)
+    def act(access: CampaignAccess) -> str:
+        documents = assign_documents(campaign=access.campaign, actor=request.user)
         return f"{documents} document{'' if documents == 1 else 's'} shared out."
 
     return _changed(request, slug, act)
 
 
-def _changed(request: UserRequest, slug: str, act: Callable[[Standing], str]) -> HttpResponse:
+def _changed(request: UserRequest, slug: str, act: Callable[[CampaignAccess], str]) -> HttpResponse:
     """Carries out `act` for a lead or organiser and says on the overview how it went."""
-    standing = managed_campaign(request.user, slug)
+    access = managed_campaign(request.user, slug)
     try:
-        messages.success(request, act(standing))
+        messages.success(request, act(access))
     except Refused as refusal:
         messages.error(request, refusal.message)
-    return redirect(standing.campaign)
+    return redirect(access.campaign)
 
 
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def settings(request: UserRequest, slug: str) -> HttpResponse:
-    standing = managed_campaign(request.user, slug)
+    access = managed_campaign(request.user, slug)
     form = CampaignSettingsForm(
-        request.POST if request.method == "POST" else None, campaign=standing.campaign
+        request.POST if request.method == "POST" else None, campaign=access.campaign
     )
-    if form.is_valid() and _change(request, standing, form):
+    if form.is_valid() and _change(request, access, form):
         return redirect("annotation:campaign-settings", slug)
-    return render(
-        request, "annotation/campaigns/settings.html", {"standing": standing, "form": form}
-    )
+    return render(request, "annotation/campaigns/settings.html", {"access": access, "form": form})
 
 
-def _change(request: UserRequest, standing: Standing, form: CampaignSettingsForm) -> bool:
+def _change(request: UserRequest, access: CampaignAccess, form: CampaignSettingsForm) -> bool:
     """Whether the settings were taken; else the form says why not."""
     try:
         changes = form.changes()
-        change_settings(campaign=standing.campaign, actor=request.user, **changes)
+        change_settings(campaign=access.campaign, actor=request.user, **changes)
     except Refused as refusal:
         form.add_error(refusal.code if refusal.code in form.fields else None, refusal.message)
         return False
@@ -366,31 +364,31 @@ def guidelines(request: UserRequest, slug: str) -> HttpResponse:
 
     Who opens the newest version has seen it: the workbench stops saying that it is new.
     """
-    standing = campaign_for(request.user, slug)
+    access = campaign_for(request.user, slug)
     if request.method == "POST":
-        standing = managed_campaign(request.user, slug)
+        access = managed_campaign(request.user, slug)
     form = GuidelinesForm(
         request.POST if request.method == "POST" else None,
-        initial={"guidelines": standing.campaign.guidelines},
+        initial={"guidelines": access.campaign.guidelines},
     )
     if form.is_valid():
         text, note = form.cleaned_data["guidelines"], form.cleaned_data["note"]
-        edit_guidelines(campaign=standing.campaign, text=text, note=note, actor=request.user)
+        edit_guidelines(campaign=access.campaign, text=text, note=note, actor=request.user)
         messages.success(request, "Guidelines saved.")
         return redirect("annotation:guidelines", slug)
-    if standing.may_manage and ("edit" in request.GET or form.is_bound):
-        context = {"standing": standing, "form": form}
+    if access.may_manage and ("edit" in request.GET or form.is_bound):
+        context = {"access": access, "form": form}
         return render(request, "annotation/campaigns/guidelines_edit.html", context)
-    return render(request, "annotation/campaigns/guidelines.html", _reading(request, standing))
+    return render(request, "annotation/campaigns/guidelines.html", _reading(request, access))
 
 
-def _reading(request: UserRequest, standing: Standing) -> dict[str, Any]:
-    campaign = standing.campaign
+def _reading(request: UserRequest, access: CampaignAccess) -> dict[str, Any]:
+    campaign = access.campaign
     number = _number(request.GET.get("version", ""), campaign.guidelines_version)
     version = guidelines_version(campaign, number)
     mark_guidelines_seen(campaign=campaign, version=number, user=request.user)
     return {
-        "standing": standing,
+        "access": access,
         "version": version,
         "is_newest": number == campaign.guidelines_version,
         "changes": changes_of(version),
@@ -410,20 +408,20 @@ def _number(asked: str, newest: int) -> int:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def release(request: UserRequest, slug: str) -> HttpResponse:
-    standing = managed_campaign(request.user, slug)
-    state = release_state(standing.campaign)
+    access = managed_campaign(request.user, slug)
+    state = release_state(access.campaign)
     form = ReleaseForm(
         request.POST if request.method == "POST" else None,
         warned=len(state.doubtful),
-        may_leave_out=standing.is_organiser and bool(state.unfinished),
+        may_leave_out=access.is_organiser and bool(state.unfinished),
         initial={"version": state.next_version},
     )
     if form.is_valid():
         frozen = None
         if "draft" in request.POST:
-            _draft(request, standing, form)
+            _draft(request, access, form)
         else:
-            frozen = _freeze(request, standing, form)
+            frozen = _freeze(request, access, form)
         if frozen is not None:
             messages.success(request, f"Release {frozen.version} is frozen.")
             for remark in freeze_remarks(frozen):
@@ -431,22 +429,22 @@ def release(request: UserRequest, slug: str) -> HttpResponse:
             for warning in freeze_warnings(frozen):
                 messages.warning(request, warning)
             return redirect("annotation:release", slug)
-    disputes = unsettled_disputes(standing.campaign.dataset)
+    disputes = unsettled_disputes(access.campaign.dataset)
     context = {
-        "standing": standing,
+        "access": access,
         "state": state,
         "form": form,
         "accepted_disputes": disputes,
-        "open_gold": open_gold_of_dataset(standing.campaign.dataset).words(),
+        "open_gold": open_gold_of_dataset(access.campaign.dataset).words(),
     }
     return render(request, "annotation/campaigns/release.html", context)
 
 
-def _freeze(request: UserRequest, standing: Standing, form: ReleaseForm) -> Release | None:
+def _freeze(request: UserRequest, access: CampaignAccess, form: ReleaseForm) -> Release | None:
     """The release; None, with the form's errors, when it was refused."""
     try:
         return release_gold(
-            campaign=standing.campaign,
+            campaign=access.campaign,
             version=form.cleaned_data["version"],
             notes=form.cleaned_data["notes"],
             visibility=form.cleaned_data["visibility"],
@@ -454,7 +452,7 @@ def _freeze(request: UserRequest, standing: Standing, form: ReleaseForm) -> Rele
             licence=form.cleaned_data["licence"],
             citation=form.citation(),
             draw=form.draw(),
-            split_is_told=form.split_is_told,
+            split_is_given=form.split_is_given,
             accept_warnings=form.accepted_warnings(),
             actor=request.user,
         )
@@ -465,14 +463,14 @@ def _freeze(request: UserRequest, standing: Standing, form: ReleaseForm) -> Rele
     return None
 
 
-def _draft(request: UserRequest, standing: Standing, form: ReleaseForm) -> None:
+def _draft(request: UserRequest, access: CampaignAccess, form: ReleaseForm) -> None:
     """Writes drafted change notes into the form."""
     try:
         notes = draft_release_notes(
-            campaign=standing.campaign,
+            campaign=access.campaign,
             visibility=form.cleaned_data["visibility"],
             draw=form.draw(),
-            split_is_told=form.split_is_told,
+            split_is_given=form.split_is_given,
         )
     except Refused as refusal:
         form.add_error(None, refusal.message)

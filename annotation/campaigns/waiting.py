@@ -13,7 +13,7 @@ from django.db.models import Count, Max, Min, QuerySet
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.access import Standing
+from annotation.access import CampaignAccess
 from annotation.models import (
     Assignment,
     Campaign,
@@ -43,28 +43,28 @@ class Step:
     url: str = ""
 
 
-def next_steps(standing: Standing, overview: Overview, user: int) -> list[Step]:
+def next_steps(access: CampaignAccess, overview: Overview, user: int) -> list[Step]:
     """The steps in the order of the workflow, those of the reader (primary key `user`) first."""
-    campaign = standing.campaign
+    campaign = access.campaign
     if campaign.state == Campaign.State.DRAFT:
-        steps = _draft_steps(standing, overview)
+        steps = _draft_steps(access, overview)
     else:
         steps = [
-            *_screening_steps(standing, overview),
-            *_labelling_steps(standing, overview, user),
-            *_deciding_steps(standing, overview),
+            *_screening_steps(access, overview),
+            *_labelling_steps(access, overview, user),
+            *_deciding_steps(access, overview),
         ]
     return sorted(steps, key=lambda step: not step.is_mine)
 
 
-def _draft_steps(standing: Standing, overview: Overview) -> list[Step]:
-    campaign, mine = standing.campaign, standing.may_manage
+def _draft_steps(access: CampaignAccess, overview: Overview) -> list[Step]:
+    campaign, mine = access.campaign, access.may_manage
     steps = []
     documents = overview.new_documents + overview.stages.total
     lacking = campaign.overlap - len(overview.annotators)
     if not documents:
         text = f"Import documents into “{campaign.dataset.title}”."
-        steps.append(Step("organiser", text, standing.is_organiser))
+        steps.append(Step("organiser", text, access.is_organiser))
     if lacking > 0:
         text = f"Add {_count(lacking, 'annotator')}: every document needs {campaign.overlap}."
         steps.append(Step("lead or organiser", text, mine, *_page("People", campaign)))
@@ -76,16 +76,16 @@ def _draft_steps(standing: Standing, overview: Overview) -> list[Step]:
     return steps
 
 
-def _screening_steps(standing: Standing, overview: Overview) -> list[Step]:
-    campaign, waiting = standing.campaign, overview.stages.screening
+def _screening_steps(access: CampaignAccess, overview: Overview) -> list[Step]:
+    campaign, waiting = access.campaign, overview.stages.screening
     if campaign.state != Campaign.State.OPEN or not waiting:
         return []
     text = f"Screen {_count(waiting, 'page')}: annotators get those that are intact."
-    return [Step("anybody", text, bool(standing.roles), *_page("Screening", campaign))]
+    return [Step("anybody", text, bool(access.roles), *_page("Screening", campaign))]
 
 
-def _labelling_steps(standing: Standing, overview: Overview, user: int) -> list[Step]:
-    if standing.campaign.state != Campaign.State.OPEN:
+def _labelling_steps(access: CampaignAccess, overview: Overview, user: int) -> list[Step]:
+    if access.campaign.state != Campaign.State.OPEN:
         return []
     steps = []
     others = [person for person in overview.annotators if person.left and person.user != user]
@@ -93,48 +93,42 @@ def _labelling_steps(standing: Standing, overview: Overview, user: int) -> list[
     if mine:
         text = f"Label {_count(mine, 'document')}."
         steps.append(
-            Step("annotator", text, standing.is_annotator, "My tasks", reverse("annotation:tasks"))
+            Step("annotator", text, access.is_annotator, "My tasks", reverse("annotation:tasks"))
         )
     if others:
         left = ", ".join(f"{person.name} {person.left}" for person in others)
         steps.append(Step("annotators", f"Still to submit: {left}.", is_mine=False))
     if overview.new_documents:
         text = f"Share out {_count(overview.new_documents, 'document')} added to the dataset later."
-        steps.append(Step("lead or organiser", text, standing.may_manage))
+        steps.append(Step("lead or organiser", text, access.may_manage))
     if overview.unassigned:
         text = f"Share out {_count(overview.unassigned, 'document')} that nobody has yet."
-        steps.append(Step("lead or organiser", text, standing.may_manage))
+        steps.append(Step("lead or organiser", text, access.may_manage))
     return steps
 
 
-def _deciding_steps(standing: Standing, overview: Overview) -> list[Step]:
+def _deciding_steps(access: CampaignAccess, overview: Overview) -> list[Step]:
     stages = overview.stages
     steps = []
     if stages.validation:
         text = f"Look at {_count(stages.validation, 'document')} that failed validation."
-        steps.append(Step("lead", text, standing.is_lead, *_page("Validation", standing.campaign)))
+        steps.append(Step("lead", text, access.is_lead, *_page("Validation", access.campaign)))
     if overview.open_cases:
         text = (
             f"Decide {_count(overview.open_cases, 'case')} "
             f"in {_count(stages.adjudication, 'document')}."
         )
-        steps.append(
-            Step("lead", text, standing.is_lead, *_page("Adjudication", standing.campaign))
-        )
+        steps.append(Step("lead", text, access.is_lead, *_page("Adjudication", access.campaign)))
     if overview.review_items:
         text = f"Review {_count(overview.review_items, 'fact')} drawn from the gold."
-        steps.append(
-            Step("reviewer", text, standing.is_reviewer, *_page("Review", standing.campaign))
-        )
+        steps.append(Step("reviewer", text, access.is_reviewer, *_page("Review", access.campaign)))
     all_gold = bool(stages.total) and stages.gold == stages.total
     if all_gold and overview.unreleased and not overview.review_items:
         text = f"All {_count(stages.total, 'document')} are gold: freeze a release."
         if overview.unreleased < stages.gold:
             text = f"{_count(overview.unreleased, 'gold document')} in no release yet: freeze one."
         steps.append(
-            Step(
-                "lead or organiser", text, standing.may_manage, *_page("Release", standing.campaign)
-            )
+            Step("lead or organiser", text, access.may_manage, *_page("Release", access.campaign))
         )
     return steps
 
@@ -163,17 +157,17 @@ class StageLine:
     width: float
 
 
-def stage_lines(standing: Standing, overview: Overview) -> list[StageLine]:
+def stage_lines(access: CampaignAccess, overview: Overview) -> list[StageLine]:
     """The stages in the order of the workflow; screening only where there is any."""
     stages = overview.stages
     counts = asdict(stages)
     shown = [name for name in counts if counts[name] or name in _ALWAYS]
-    if standing.campaign.screening and "screening" not in shown:
+    if access.campaign.screening and "screening" not in shown:
         shown.insert(0, "screening")
     total, x = sum(counts.values()) or 1, 0.0
     lines = []
     for name in shown:
-        waits_for, url = _waits_for(name, standing, overview)
+        waits_for, url = _waits_for(name, access, overview)
         width = 100 * counts[name] / total
         lines.append(StageLine(name, counts[name], waits_for, url, x, width))
         x += width
@@ -183,19 +177,19 @@ def stage_lines(standing: Standing, overview: Overview) -> list[StageLine]:
 _ALWAYS = ("annotation", "adjudication", "gold")
 
 
-def _waits_for(stage: str, standing: Standing, overview: Overview) -> tuple[str, str]:
+def _waits_for(stage: str, access: CampaignAccess, overview: Overview) -> tuple[str, str]:
     cases = _count(overview.open_cases, "case")
     waits_for, page, may = {
         "screening": ("a verdict: intact or faulty", "screening", True),
-        "annotation": ("annotators to submit", "assignments", standing.may_manage),
-        "validation": ("a lead to look at faults", "validation", standing.is_lead),
-        "adjudication": (f"a lead to decide {cases}", "adjudication", standing.is_lead),
-        "gold": (_gold_waits_for(overview), "release", standing.may_manage),
+        "annotation": ("annotators to submit", "assignments", access.may_manage),
+        "validation": ("a lead to look at faults", "validation", access.is_lead),
+        "adjudication": (f"a lead to decide {cases}", "adjudication", access.is_lead),
+        "gold": (_gold_waits_for(overview), "release", access.may_manage),
         "excluded": ("nothing: left out", "screening", True),
     }[stage]
     if stage == "annotation" and overview.unassigned:
         waits_for = f"annotators to submit; {overview.unassigned} to be shared out"
-    url = reverse(f"annotation:{page}", args=[standing.campaign.slug]) if may else ""
+    url = reverse(f"annotation:{page}", args=[access.campaign.slug]) if may else ""
     return waits_for, f"{url}?state=excluded" if stage == "excluded" else url
 
 

@@ -73,10 +73,10 @@ class CampaignExport(AnnotationView):
         responses=file_answers(kind for _, kind in FILES.values()),
     )
     def get(self, request: Request, slug: str) -> HttpResponseBase:
-        standing = managed_campaign(request.user, slug)
+        access = managed_campaign(request.user, slug)
         wanted = checked(CampaignExportQuery, request.query_params)
         file = campaign_file(
-            standing.campaign, wanted["form"], wanted["layer"], emails=wanted["emails"]
+            access.campaign, wanted["form"], wanted["layer"], emails=wanted["emails"]
         )
         response = StreamingHttpResponse(file.content, content_type=file.media_type)
         response["Content-Disposition"] = content_disposition_header(True, file.name)
@@ -110,16 +110,16 @@ class CampaignImports(AnnotationView, GenericAPIView[CampaignImport]):
         responses={202: CampaignImportRow, 409: AnnotationRefusal, 413: AnnotationRefusal},
     )
     def post(self, request: Request, slug: str) -> Response:
-        standing = managed_campaign(request.user, slug)
+        access = managed_campaign(request.user, slug)
         body = CampaignImportFile(data=request.data)
         if was_too_large(request):
             raise UploadTooLarge(upload_limit_message())
         body.is_valid(raise_exception=True)
         wanted = body.validated_data
-        if wanted["form"] == CampaignImport.Form.FULL and not standing.is_organiser:
+        if wanted["form"] == CampaignImport.Form.FULL and not access.is_organiser:
             raise PermissionDenied("Whole campaigns are brought in by organisers.")
         taken = upload_import(
-            campaign=standing.campaign,
+            campaign=access.campaign,
             file=wanted["file"],
             source_name=wanted["file"].name,
             form=wanted["form"],

@@ -272,13 +272,13 @@ def _keep_gold(campaign: Campaign, row: CampaignDocument | None, labels: PlacedL
     elif row.purpose == CampaignDocument.Purpose.QUALIFICATION:
         raise ValueError("it is a page of the qualification")
     else:
-        standing = row.assignments.standing()
-        if standing.exclude(state=Assignment.State.ASSIGNED).exists():
+        access = row.assignments.active()
+        if access.exclude(state=Assignment.State.ASSIGNED).exists():
             raise ValueError("an annotator has begun it; gold would take the place of their work")
     drafts = _drafts(row, labels.spans)
     if row._state.adding:
         row.save()
-    row.assignments.standing().delete()
+    row.assignments.active().delete()
     GoldSpan.objects.bulk_create(
         GoldSpan(
             campaign_document=row,

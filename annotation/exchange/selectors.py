@@ -200,7 +200,7 @@ def open_documents(campaign: Campaign) -> QuerySet[CampaignDocument]:
     """
     unfinished = (
         Assignment.objects.filter(campaign_document__campaign=campaign)
-        .standing()
+        .active()
         .exclude(state=Assignment.State.SUBMITTED)
         .values("campaign_document")
     )

@@ -10,7 +10,7 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
-from annotation.access import Standing, managed_campaign
+from annotation.access import CampaignAccess, managed_campaign
 from annotation.errors import Refused
 from annotation.models import CampaignImport, Membership
 from portal.accounts.access import UserRequest
@@ -73,30 +73,30 @@ class ImportForm(forms.Form):
     )
 
     def __init__(
-        self, *args: Any, standing: Standing, too_large: bool = False, **kwargs: Any
+        self, *args: Any, access: CampaignAccess, too_large: bool = False, **kwargs: Any
     ) -> None:
         super().__init__(*args, **kwargs)
-        self._offer_forms(standing)
-        self._offer_annotators(standing)
+        self._offer_forms(access)
+        self._offer_annotators(access)
         if too_large:
             # The upload was stopped and is not there; to call it missing would mislead.
             self.fields["file"].error_messages["required"] = upload_limit_message()
 
-    def _offer_forms(self, standing: Standing) -> None:
+    def _offer_forms(self, access: CampaignAccess) -> None:
         """A whole campaign gives roles and says who did what: organisers alone bring one in."""
         form = self.fields["form"]
         assert isinstance(form, forms.ChoiceField)
         form.choices = [
             (value, words)
             for value, words in FORM_WORDS
-            if value != Form.FULL or standing.is_organiser
+            if value != Form.FULL or access.is_organiser
         ]
 
-    def _offer_annotators(self, standing: Standing) -> None:
+    def _offer_annotators(self, access: CampaignAccess) -> None:
         annotator = self.fields["annotator"]
         assert isinstance(annotator, forms.ModelChoiceField)
         annotator.queryset = User.objects.filter(
-            memberships__campaign=standing.campaign, memberships__role=Membership.Role.ANNOTATOR
+            memberships__campaign=access.campaign, memberships__role=Membership.Role.ANNOTATOR
         ).order_by("name", "pk")
 
 
@@ -104,26 +104,26 @@ class ImportForm(forms.Form):
 @require_http_methods(["GET", "HEAD", "POST"])
 def in_and_out(request: UserRequest, slug: str) -> HttpResponse:
     """The page; asked for by htmx, only the list of imports, which changes while one is read."""
-    standing = managed_campaign(request.user, slug)
+    access = managed_campaign(request.user, slug)
     # Reading the body first tells whether the upload was stopped for its size.
     data, files = (
         request.POST if request.method == "POST" else None,
         request.FILES if request.method == "POST" else None,
     )
     too_large = was_too_large(request)
-    form = ImportForm(data, files, standing=standing, too_large=too_large)
-    if form.is_valid() and _taken(request, standing, form):
+    form = ImportForm(data, files, access=access, too_large=too_large)
+    if form.is_valid() and _taken(request, access, form):
         messages.success(request, "The file is being read; below it is told how it went.")
         return redirect("annotation:export", slug)
-    imports = import_rows(standing.campaign)
+    imports = import_rows(access.campaign)
     context = {
-        "standing": standing,
+        "access": access,
         "export": ExportForm(auto_id="id_export_%s"),
         "form": form,
-        "state": export_state(standing.campaign),
+        "state": export_state(access.campaign),
         "imports": imports,
         "is_reading": any(not row.taken.is_finished for row in imports),
-        "label_config": label_config(standing.campaign.labels),
+        "label_config": label_config(access.campaign.labels),
     }
     template = "annotation/exchange/in_and_out.html"
     if request.headers.get("HX-Request"):
@@ -133,14 +133,14 @@ def in_and_out(request: UserRequest, slug: str) -> HttpResponse:
     return response
 
 
-def _taken(request: UserRequest, standing: Standing, form: ImportForm) -> bool:
+def _taken(request: UserRequest, access: CampaignAccess, form: ImportForm) -> bool:
     """Whether the file was taken in; otherwise the form says why not."""
     wanted = form.cleaned_data
-    if wanted["form"] == CampaignImport.Form.FULL and not standing.is_organiser:
+    if wanted["form"] == CampaignImport.Form.FULL and not access.is_organiser:
         raise PermissionDenied("Whole campaigns are brought in by organisers.")
     try:
         upload_import(
-            campaign=standing.campaign,
+            campaign=access.campaign,
             file=wanted["file"],
             source_name=wanted["file"].name,
             form=wanted["form"],

@@ -23,7 +23,7 @@ class AssignmentQuerySet(models.QuerySet["Assignment"]):
             campaign_document__campaign__state=Campaign.State.OPEN,
         )
 
-    def standing(self) -> "AssignmentQuerySet":
+    def active(self) -> "AssignmentQuerySet":
         """Those that count: work that was given to somebody else does not."""
         return self.exclude(state=Assignment.State.WITHDRAWN)
 

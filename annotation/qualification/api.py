@@ -10,7 +10,7 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.access import Standing, led_campaign, managed_campaign, qualified_campaign
+from annotation.access import CampaignAccess, led_campaign, managed_campaign, qualified_campaign
 from annotation.api_base import AnnotationRefusal, AnnotationView, user_of
 from annotation.models import Assignment, Membership
 from annotation.spans import Tally
@@ -198,11 +198,11 @@ class CampaignQualificationView(AnnotationView):
         responses=CampaignQualification,
     )
     def get(self, request: Request, slug: str) -> Response:
-        standing = qualified_campaign(request.user, slug)
+        access = qualified_campaign(request.user, slug)
         body = {
-            "threshold": standing.campaign.qualification_f1,
-            "own": _own(standing, user_of(request)),
-            **_managed(standing, user_of(request)),
+            "threshold": access.campaign.qualification_f1,
+            "own": _own(access, user_of(request)),
+            **_managed(access, user_of(request)),
         }
         return Response(body)
 
@@ -215,23 +215,23 @@ class CampaignQualificationView(AnnotationView):
         responses={201: AddedQualification, 409: AnnotationRefusal},
     )
     def post(self, request: Request, slug: str) -> Response:
-        standing = managed_campaign(request.user, slug)
+        access = managed_campaign(request.user, slug)
         wanted = checked(NewQualification, request.data)
-        source = find_source(request.user, standing.campaign, wanted.pop("source"))
+        source = find_source(request.user, access.campaign, wanted.pop("source"))
         if source is None:
             raise ValidationError({"source": ["is none of the sources you may use here"]})
         names = add_qualification(
-            campaign=standing.campaign, source=source, actor=user_of(request), **wanted
+            campaign=access.campaign, source=source, actor=user_of(request), **wanted
         )
         return Response({"documents": names}, status=status.HTTP_201_CREATED)
 
 
-def _own(standing: Standing, user: User) -> dict[str, Any] | None:
-    own = own_round(standing, user.pk)
+def _own(access: CampaignAccess, user: User) -> dict[str, Any] | None:
+    own = own_round(access, user.pk)
     if own is None:
         return None
     body: dict[str, Any] = dict(QualificationRound(own).data)
-    found = {item.page.name: item for item in page_findings(standing.campaign, own)}
+    found = {item.page.name: item for item in page_findings(access.campaign, own)}
     body["pages"] = [
         {
             **QualificationPage(page).data,
@@ -246,11 +246,11 @@ def _findings(page: PageFindings | None) -> tuple[Finding, ...]:
     return (*page.errors, *page.right) if page else ()
 
 
-def _managed(standing: Standing, user: User) -> dict[str, Any]:
-    if not standing.may_manage:
+def _managed(access: CampaignAccess, user: User) -> dict[str, Any]:
+    if not access.may_manage:
         return {"annotators": [], "pages": [], "sources": []}
-    found = campaign_qualification(standing.campaign)
-    sources = source_rows(user, standing.campaign)
+    found = campaign_qualification(access.campaign)
+    sources = source_rows(user, access.campaign)
     return {
         "annotators": AnnotatorQualification(found.annotators, many=True).data,
         "pages": KnownPage(found.pages, many=True).data,
@@ -267,9 +267,9 @@ class QualificationTryView(AnnotationView):
         responses={200: GrantedTry, 409: AnnotationRefusal},
     )
     def post(self, request: Request, slug: str, pk: int) -> Response:
-        standing = managed_campaign(request.user, slug)
+        access = managed_campaign(request.user, slug)
         pages = grant_qualification_try(
-            campaign=standing.campaign, user=_annotator(standing, pk), actor=user_of(request)
+            campaign=access.campaign, user=_annotator(access, pk), actor=user_of(request)
         )
         return Response({"pages": pages})
 
@@ -283,19 +283,19 @@ class QualificationDecision(AnnotationView):
         responses={200: Qualified, 409: AnnotationRefusal},
     )
     def post(self, request: Request, slug: str, pk: int) -> Response:
-        standing = managed_campaign(request.user, slug)
+        access = managed_campaign(request.user, slug)
         body = checked(QualifyingDecision, request.data)
         member = qualify_by_decision(
-            campaign=standing.campaign,
-            user=_annotator(standing, pk),
+            campaign=access.campaign,
+            user=_annotator(access, pk),
             reason=body["reason"],
             actor=user_of(request),
         )
         return Response(Qualified(member).data)
 
 
-def _annotator(standing: Standing, pk: int) -> User:
-    members = standing.campaign.memberships.filter(role=Membership.Role.ANNOTATOR)
+def _annotator(access: CampaignAccess, pk: int) -> User:
+    members = access.campaign.memberships.filter(role=Membership.Role.ANNOTATOR)
     return get_object_or_404(members.select_related("user"), pk=pk).user
 
 
@@ -317,8 +317,8 @@ class CampaignAnnotatorQuality(AnnotationView):
         responses=QualityAnswer,
     )
     def get(self, request: Request, slug: str) -> Response:
-        standing = led_campaign(request.user, slug)
+        access = led_campaign(request.user, slug)
         every = request.query_params.get("every", WEEK)
         if every not in PERIODS:
             raise ValidationError({"every": [f"must be one of {', '.join(PERIODS)}"]})
-        return Response(QualityAnswer(campaign_quality(standing.campaign, every)).data)
+        return Response(QualityAnswer(campaign_quality(access.campaign, every)).data)

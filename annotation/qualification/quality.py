@@ -258,7 +258,7 @@ def _points(periods: Sequence[Part]) -> list[tuple[str, float]]:
 
 def _in_work(campaign: Campaign) -> QuerySet[Assignment]:
     pages = CampaignDocument.objects.in_work().filter(campaign=campaign)
-    return Assignment.objects.standing().filter(campaign_document__in=pages)
+    return Assignment.objects.active().filter(campaign_document__in=pages)
 
 
 def _of_gold(campaign: Campaign) -> QuerySet[Assignment]:

@@ -12,7 +12,7 @@ from typing import Any
 
 from django.db.models import Count, Q, QuerySet
 
-from annotation.access import Standing, visible_campaigns
+from annotation.access import CampaignAccess, visible_campaigns
 from annotation.models import (
     Assignment,
     Campaign,
@@ -348,11 +348,11 @@ def annotator_round(campaign: Campaign, member: Membership) -> AnnotatorRound:
     return _round(campaign, member, pages, _tries(pages, member.user_id), "")
 
 
-def own_round(standing: Standing, user: int) -> AnnotatorRound | None:
+def own_round(access: CampaignAccess, user: int) -> AnnotatorRound | None:
     """The round of somebody who annotates in the campaign; None for others."""
-    members = standing.campaign.memberships.select_related("user")
+    members = access.campaign.memberships.select_related("user")
     member = members.filter(user=user, role=Membership.Role.ANNOTATOR).first()
-    return annotator_round(standing.campaign, member) if member else None
+    return annotator_round(access.campaign, member) if member else None
 
 
 def _pages(campaign: Campaign) -> QuerySet[CampaignDocument]:
@@ -363,7 +363,7 @@ def _tries(
     pages: Sequence[CampaignDocument], user: int | None = None
 ) -> dict[tuple[int, int], Assignment]:
     """Assignments with their results by page and annotator."""
-    rows = Assignment.objects.standing().filter(campaign_document__in=pages)
+    rows = Assignment.objects.active().filter(campaign_document__in=pages)
     if user is not None:
         rows = rows.filter(annotator=user)
     return {

@@ -10,7 +10,7 @@ from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotation.access import Standing, led_campaign, managed_campaign, qualified_campaign
+from annotation.access import CampaignAccess, led_campaign, managed_campaign, qualified_campaign
 from annotation.errors import Refused
 from annotation.models import Membership
 from portal.accounts.access import UserRequest
@@ -51,10 +51,10 @@ class QualificationForm(forms.Form):
         help_text="The same seed draws the same pages.",
     )
 
-    def __init__(self, *args: Any, user: Any, standing: Standing, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, user: Any, access: CampaignAccess, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._user, self._campaign = user, standing.campaign
-        rows = source_rows(user, standing.campaign)
+        self._user, self._campaign = user, access.campaign
+        rows = source_rows(user, access.campaign)
         source = self.fields["source"]
         assert isinstance(source, forms.ChoiceField)
         source.choices = [
@@ -94,35 +94,33 @@ class QualificationForm(forms.Form):
 @require_http_methods(["GET", "HEAD", "POST"])
 def qualification(request: UserRequest, slug: str) -> HttpResponse:
     """A form that is sent adds pages to the round."""
-    standing = qualified_campaign(request.user, slug)
+    access = qualified_campaign(request.user, slug)
     if request.method == "POST":
-        standing = managed_campaign(request.user, slug)
+        access = managed_campaign(request.user, slug)
     form = None
-    if standing.may_manage:
+    if access.may_manage:
         form = QualificationForm(
-            request.POST if request.method == "POST" else None, user=request.user, standing=standing
+            request.POST if request.method == "POST" else None, user=request.user, access=access
         )
-        if _added(request, standing, form):
+        if _added(request, access, form):
             return redirect("annotation:qualification", slug)
-    own = own_round(standing, request.user.pk)
+    own = own_round(access, request.user.pk)
     context = {
-        "standing": standing,
+        "access": access,
         "form": form,
         "own": own,
-        "findings": page_findings(standing.campaign, own) if own else (),
-        "round": campaign_qualification(standing.campaign) if standing.may_manage else None,
+        "findings": page_findings(access.campaign, own) if own else (),
+        "round": campaign_qualification(access.campaign) if access.may_manage else None,
         "max_reason": MAX_REASON,
     }
     return render(request, "annotation/qualification/qualification.html", context)
 
 
-def _added(request: UserRequest, standing: Standing, form: QualificationForm) -> bool:
+def _added(request: UserRequest, access: CampaignAccess, form: QualificationForm) -> bool:
     if not form.is_valid():
         return False
     try:
-        pages = add_qualification(
-            campaign=standing.campaign, actor=request.user, **form.cleaned_data
-        )
+        pages = add_qualification(campaign=access.campaign, actor=request.user, **form.cleaned_data)
     except Refused as refusal:
         form.add_error(None, refusal.message)
         return False
@@ -135,8 +133,8 @@ def _added(request: UserRequest, standing: Standing, form: QualificationForm) ->
 @login_required
 @require_POST
 def grant_try(request: UserRequest, slug: str, pk: int) -> HttpResponse:
-    def act(standing: Standing, user: User) -> str:
-        pages = grant_qualification_try(campaign=standing.campaign, user=user, actor=request.user)
+    def act(access: CampaignAccess, user: User) -> str:
+        pages = grant_qualification_try(campaign=access.campaign, user=user, actor=request.user)
         return f"{user} has another try at {pages} page{'' if pages == 1 else 's'}."
 
     return _changed(request, slug, pk, act)
@@ -147,24 +145,22 @@ def grant_try(request: UserRequest, slug: str, pk: int) -> HttpResponse:
 def qualify(request: UserRequest, slug: str, pk: int) -> HttpResponse:
     reason = request.POST.get("reason", "")[:MAX_REASON]
 
-    def act(standing: Standing, user: User) -> str:
-        qualify_by_decision(
-            campaign=standing.campaign, user=user, reason=reason, actor=request.user
-        )
+    def act(access: CampaignAccess, user: User) -> str:
+        qualify_by_decision(campaign=access.campaign, user=user, reason=reason, actor=request.user)
         return f"{user} is qualified."
 
     return _changed(request, slug, pk, act)
 
 
 def _changed(
-    request: UserRequest, slug: str, pk: int, act: Callable[[Standing, User], str]
+    request: UserRequest, slug: str, pk: int, act: Callable[[CampaignAccess, User], str]
 ) -> HttpResponse:
     """Carries out `act` on an annotator, by membership, and says on the page how it went."""
-    standing = managed_campaign(request.user, slug)
-    members = standing.campaign.memberships.filter(role=Membership.Role.ANNOTATOR)
+    access = managed_campaign(request.user, slug)
+    members = access.campaign.memberships.filter(role=Membership.Role.ANNOTATOR)
     member = get_object_or_404(members.select_related("user"), pk=pk)
     try:
-        messages.success(request, act(standing, member.user))
+        messages.success(request, act(access, member.user))
     except Refused as refusal:
         messages.error(request, refusal.message)
     return redirect("annotation:qualification", slug)
@@ -174,11 +170,11 @@ def _changed(
 @require_safe
 def annotator_quality(request: UserRequest, slug: str) -> HttpResponse:
     """`?every=` names the period that a point of the lines stands for."""
-    standing = led_campaign(request.user, slug)
+    access = led_campaign(request.user, slug)
     every = chosen_period(request.GET.get("every", ""))
     context = {
-        "standing": standing,
-        "quality": campaign_quality(standing.campaign, every),
+        "access": access,
+        "quality": campaign_quality(access.campaign, every),
         "every": every,
         "periods": PERIODS.items(),
     }
@@ -189,9 +185,9 @@ def annotator_quality(request: UserRequest, slug: str) -> HttpResponse:
 @require_safe
 def annotator_quality_csv(request: UserRequest, slug: str) -> HttpResponse:
     """Every figure of the page, a row for each annotator, label and period."""
-    standing = led_campaign(request.user, slug)
+    access = led_campaign(request.user, slug)
     every = chosen_period(request.GET.get("every", ""))
-    rows = quality_rows(campaign_quality(standing.campaign, every))
+    rows = quality_rows(campaign_quality(access.campaign, every))
     response = HttpResponse(csv_text([COLUMNS, *rows]), content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="annotators-{slug}.csv"'
     return response

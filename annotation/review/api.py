@@ -109,7 +109,7 @@ class ReviewItemRow(serializers.ModelSerializer[ReviewItem]):
 
 class ReviewItemDetail(serializers.Serializer[Any]):
     item = ReviewItemRow()
-    gold = ReviewedFact(many=True, source="standing", help_text="What is gold there now.")
+    gold = ReviewedFact(many=True, source="access", help_text="What is gold there now.")
     before = serializers.CharField(source="context.before", default="", allow_blank=True)
     after = serializers.CharField(source="context.after", default="", allow_blank=True)
     obstacle = serializers.CharField(
@@ -165,8 +165,8 @@ class CampaignReview(AnnotationView):
         responses=ReviewShape,
     )
     def get(self, request: Request, slug: str) -> Response:
-        standing = reviewed_campaign(request.user, slug)
-        return Response(ReviewShape(review_of(standing.campaign)).data)
+        access = reviewed_campaign(request.user, slug)
+        return Response(ReviewShape(review_of(access.campaign)).data)
 
     @extend_schema(
         summary="Open a review before it is due (leads)",
@@ -176,13 +176,11 @@ class CampaignReview(AnnotationView):
         responses={201: ReviewRoundShape, 409: AnnotationRefusal},
     )
     def post(self, request: Request, slug: str) -> Response:
-        standing = reviewed_campaign(request.user, slug)
-        check_may_open(standing)
+        access = reviewed_campaign(request.user, slug)
+        check_may_open(access)
         body = checked(NewReviewRound, request.data)
-        found = open_round_now(
-            campaign=standing.campaign, actor=user_of(request), seed=body["seed"]
-        )
-        return Response(_round(standing.campaign, found), status=status.HTTP_201_CREATED)
+        found = open_round_now(campaign=access.campaign, actor=user_of(request), seed=body["seed"])
+        return Response(_round(access.campaign, found), status=status.HTTP_201_CREATED)
 
 
 class CampaignReviewRound(AnnotationView):
@@ -193,8 +191,8 @@ class CampaignReviewRound(AnnotationView):
         responses=ReviewRoundShape,
     )
     def get(self, request: Request, slug: str, number: int) -> Response:
-        standing, found = round_for(request.user, slug, number)
-        return Response(_round(standing.campaign, found))
+        access, found = round_for(request.user, slug, number)
+        return Response(_round(access.campaign, found))
 
 
 def _round(campaign: Campaign, found: ReviewRound) -> Any:
@@ -226,8 +224,8 @@ class ReviewItemDetailView(AnnotationView):
         responses=ReviewItemDetail,
     )
     def get(self, request: Request, slug: str, number: int, position: int) -> Response:
-        standing, item = item_for(request.user, slug, number, position)
-        view = item_view(standing.campaign, item, request.user, may_decide=standing.is_reviewer)
+        access, item = item_for(request.user, slug, number, position)
+        view = item_view(access.campaign, item, request.user, may_decide=access.is_reviewer)
         return Response(ReviewItemDetail(view).data)
 
 
@@ -239,8 +237,8 @@ class ReviewItemDecide(AnnotationView):
         responses={200: ReviewDecided, 409: AnnotationRefusal, 422: AnnotationInvalid},
     )
     def post(self, request: Request, slug: str, number: int, position: int) -> Response:
-        standing, item = item_for(request.user, slug, number, position)
-        check_may_decide(standing)
+        access, item = item_for(request.user, slug, number, position)
+        check_may_decide(access)
         body = checked(ReviewVerdict, request.data)
         decided = decide_item(
             item=item,

@@ -197,7 +197,7 @@ class ItemView:
     document_name: str
     css: str
     context: Context | None
-    standing: tuple[GoldSpan, ...]
+    gold_now: tuple[GoldSpan, ...]
     next_position: int | None
     pending: int
     obstacle: str
@@ -214,7 +214,7 @@ class ItemView:
     def has_changed(self) -> bool:
         """Whether the gold here is another by now."""
         drawn = _identity(self.item)
-        return tuple(_identity(span) for span in self.standing) != (drawn,)
+        return tuple(_identity(span) for span in self.gold_now) != (drawn,)
 
 
 def next_pending(item: ReviewItem) -> int | None:
@@ -225,7 +225,7 @@ def next_pending(item: ReviewItem) -> int | None:
     return following.position if following else None
 
 
-def standing_gold(item: ReviewItem) -> list[GoldSpan]:
+def current_gold(item: ReviewItem) -> list[GoldSpan]:
     """What is gold now where the fact was drawn: mostly the fact itself."""
     spans = GoldSpan.objects.filter(
         campaign_document=item.campaign_document_id, start__lt=item.end, end__gt=item.start
@@ -254,7 +254,7 @@ def item_view(campaign: Campaign, item: ReviewItem, reader: Any, *, may_decide: 
         document_name=page.document.name,
         css=label_css(item.label, campaign.labels),
         context=excerpts.around(item.start, item.end) if shown else None,
-        standing=tuple(standing_gold(item)) if shown else (),
+        gold_now=tuple(current_gold(item)) if shown else (),
         next_position=next_pending(item),
         pending=ReviewItem.objects.filter(round=item.round_id, verdict=Verdict.PENDING).count(),
         obstacle=_obstacle(page, reader, shown=shown, may_decide=may_decide),

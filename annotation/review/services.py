@@ -26,15 +26,15 @@ from portal.facts import Span as TextSpan
 from portal.facts import check_spans
 from portal.facts.sampling import Key, draw
 
-from .selectors import OWN_WORK, standing_gold, uncovered_pages, worked_on
+from .selectors import OWN_WORK, current_gold, uncovered_pages, worked_on
 
 Stage = CampaignDocument.Stage
 _FIELDS = ("label", "start", "end", "quote", "value", "sign")
 
 
-def accept_fact(item: ReviewItem, standing: Sequence[GoldSpan]) -> None:
+def accept_fact(item: ReviewItem, access: Sequence[GoldSpan]) -> None:
     """Leaves the gold as it is; raises Refused when it is no longer what was drawn."""
-    if [fact_of(span) for span in standing] != [fact_of(item)]:
+    if [fact_of(span) for span in access] != [fact_of(item)]:
         raise Refused(
             "The gold here has changed since the fact was drawn. Say what it should be, or send "
             "the page back.",
@@ -45,7 +45,7 @@ def accept_fact(item: ReviewItem, standing: Sequence[GoldSpan]) -> None:
 def correct_fact(
     item: ReviewItem,
     campaign_document: CampaignDocument,
-    standing: Sequence[GoldSpan],
+    access: Sequence[GoldSpan],
     correction: Mapping[str, Any] | None,
 ) -> dict[str, Any] | None:
     """Replaces what is gold at the fact by the correction, or removes it for None.
@@ -56,12 +56,12 @@ def correct_fact(
     open case; Refused when it changes nothing.
     """
     replacement = None if correction is None else _checked(item, campaign_document, correction)
-    now = [fact_of(span) for span in standing]
+    now = [fact_of(span) for span in access]
     if replacement is not None and now == [replacement] == [fact_of(item)]:
         raise Refused("The correction is what the gold says already.", code="unchanged")
     # It stays with its case, so that opening the case again finds it.
-    case = next((span.case for span in standing if span.case), None)
-    GoldSpan.objects.filter(pk__in=[span.pk for span in standing]).delete()
+    case = next((span.case for span in access if span.case), None)
+    GoldSpan.objects.filter(pk__in=[span.pk for span in access]).delete()
     if replacement is not None:
         GoldSpan.objects.create(
             campaign_document=campaign_document,
@@ -119,7 +119,7 @@ def _misplaced(
 def send_back(
     item: ReviewItem,
     campaign_document: CampaignDocument,
-    standing: Sequence[GoldSpan],
+    access: Sequence[GoldSpan],
     reason: str,
     actor: User,
 ) -> Case:
@@ -128,9 +128,9 @@ def send_back(
     A fact that came out of a case opens that one again, so that the decisions before stay in one
     history: the gold as it was becomes one more proposal.
     """
-    start = min([item.start, *(span.start for span in standing)])
-    end = max([item.end, *(span.end for span in standing)])
-    case = _case_at(campaign_document, standing, start, end)
+    start = min([item.start, *(span.start for span in access)])
+    end = max([item.end, *(span.end for span in access)])
+    case = _case_at(campaign_document, access, start, end)
     place = Q(start__lt=case.end, end__gt=case.start)
     taken = list(campaign_document.gold_spans.filter(place | Q(case=case.pk) if case.pk else place))
     was = {"assignment": None, "spans": [fact_of(span) for span in taken], "reason": reason}
@@ -153,14 +153,14 @@ def send_back(
 
 
 def _case_at(
-    campaign_document: CampaignDocument, standing: Sequence[GoldSpan], start: int, end: int
+    campaign_document: CampaignDocument, access: Sequence[GoldSpan], start: int, end: int
 ) -> Case:
     """The case that the place came out of, widened to hold it, else a new one.
 
     Where a case begins at the place it is that one: two may not begin at the same.
     """
     there = campaign_document.cases.filter(start=start).first()
-    former = there or next((span.case for span in standing if span.case), None)
+    former = there or next((span.case for span in access if span.case), None)
     if former is None:
         return Case(campaign_document=campaign_document, start=start, end=end, proposals=[])
     former.start, former.end = min(former.start, start), max(former.end, end)
@@ -324,13 +324,13 @@ def decide_item(
     if now.verdict != Verdict.PENDING:
         raise AlreadyReviewed(now)
     _check(now, campaign_document, verdict, reason, actor)
-    standing = standing_gold(now)
+    access = current_gold(now)
     if verdict == Verdict.ACCEPTED:
-        accept_fact(now, standing)
+        accept_fact(now, access)
     elif verdict == Verdict.CORRECTED:
-        now.correction = correct_fact(now, campaign_document, standing, correction)
+        now.correction = correct_fact(now, campaign_document, access, correction)
     else:
-        send_back(now, campaign_document, standing, reason, actor)
+        send_back(now, campaign_document, access, reason, actor)
     _record(now, campaign_document.campaign, verdict, reason, actor)
     _close_if_done(found)
     return now

@@ -11,7 +11,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.access import (
-    Standing,
+    CampaignAccess,
     check_may_decide,
     check_may_open,
     item_for,
@@ -109,21 +109,21 @@ PER_PAGE = 100
 @login_required
 @require_safe
 def rounds(request: UserRequest, slug: str) -> HttpResponse:
-    standing = reviewed_campaign(request.user, slug)
-    return _rounds(request, standing, OpenRoundForm())
+    access = reviewed_campaign(request.user, slug)
+    return _rounds(request, access, OpenRoundForm())
 
 
 @login_required
 @require_POST
 def open_now(request: UserRequest, slug: str) -> HttpResponse:
-    standing = reviewed_campaign(request.user, slug)
-    check_may_open(standing)
+    access = reviewed_campaign(request.user, slug)
+    check_may_open(access)
     form = OpenRoundForm(request.POST)
     if not form.is_valid():
-        return _rounds(request, standing, form)
+        return _rounds(request, access, form)
     try:
         found = open_round_now(
-            campaign=standing.campaign, actor=request.user, seed=form.cleaned_data["seed"]
+            campaign=access.campaign, actor=request.user, seed=form.cleaned_data["seed"]
         )
     except Refused as refusal:
         messages.warning(request, refusal.message)
@@ -132,19 +132,19 @@ def open_now(request: UserRequest, slug: str) -> HttpResponse:
     return redirect(found)
 
 
-def _rounds(request: UserRequest, standing: Standing, form: OpenRoundForm) -> HttpResponse:
-    context = {"standing": standing, "review": review_of(standing.campaign), "form": form}
+def _rounds(request: UserRequest, access: CampaignAccess, form: OpenRoundForm) -> HttpResponse:
+    context = {"access": access, "review": review_of(access.campaign), "form": form}
     return render(request, "annotation/review/rounds.html", context)
 
 
 @login_required
 @require_safe
 def round_(request: UserRequest, slug: str, number: int) -> HttpResponse:
-    standing, found = round_for(request.user, slug, number)
+    access, found = round_for(request.user, slug, number)
     items = round_items(found)
     context = {
-        "standing": standing,
-        "row": round_row(counted_rounds(standing.campaign).get(pk=found.pk)),
+        "access": access,
+        "row": round_row(counted_rounds(access.campaign).get(pk=found.pk)),
         "page": Paginator(items, PER_PAGE).get_page(request.GET.get("page")),
         "feedback": round_feedback(found),
         "next_position": items.filter(verdict=Verdict.PENDING)
@@ -158,11 +158,11 @@ def round_(request: UserRequest, slug: str, number: int) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def item(request: UserRequest, slug: str, number: int, position: int) -> HttpResponse:
     """One fact. The field `verdict` of a form sent says which of the forms it was."""
-    standing, found = item_for(request.user, slug, number, position)
+    access, found = item_for(request.user, slug, number, position)
     if request.method == "POST":
-        check_may_decide(standing)
-    campaign = standing.campaign
-    view = item_view(campaign, found, request.user, may_decide=standing.is_reviewer)
+        check_may_decide(access)
+    campaign = access.campaign
+    view = item_view(campaign, found, request.user, may_decide=access.is_reviewer)
     verdict = request.POST.get("verdict", "")
     correct, back = _forms(request, verdict, view, campaign.labels)
     form = next((sent for sent in (correct, back) if sent.is_bound), None)
@@ -170,7 +170,7 @@ def item(request: UserRequest, slug: str, number: int, position: int) -> HttpRes
         decided = _decide(request, found, verdict, form)
         if decided is not None:
             return decided
-    context = _item_context(standing, view) | {"correct": correct, "back": back}
+    context = _item_context(access, view) | {"correct": correct, "back": back}
     return render(request, "annotation/review/item.html", context)
 
 
@@ -182,7 +182,7 @@ def _forms(
     correct = CorrectionForm(
         sent if verdict == Verdict.CORRECTED else None,
         prefix="correct",
-        fact=view.standing[0] if view.standing else view.item,
+        fact=view.gold_now[0] if view.gold_now else view.item,
         labels=labels,
     )
     return correct, SendBackForm(sent if verdict == Verdict.SENT_BACK else None, prefix="back")
@@ -226,13 +226,13 @@ def _address(found: ReviewRound, position: int) -> str:
     return f"{found.get_absolute_url()}{position}/"
 
 
-def _item_context(standing: Standing, view: ItemView) -> dict[str, Any]:
+def _item_context(access: CampaignAccess, view: ItemView) -> dict[str, Any]:
     document = view.item.campaign_document.document
     return {
-        "standing": standing,
+        "access": access,
         "view": view,
         "images": document.images.all() if view.is_shown else [],
-        "page_data": item_page_data(standing.campaign, view) if view.is_shown else None,
+        "page_data": item_page_data(access.campaign, view) if view.is_shown else None,
     }
 
 

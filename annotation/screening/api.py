@@ -21,8 +21,8 @@ from portal.web.api import checked
 from .services import (
     ScreeningQueue,
     bring_back_document,
-    judge_document,
     next_to_screen,
+    screen_or_exclude,
     screening_page,
     screening_queue,
     screening_rows,
@@ -108,10 +108,10 @@ class CampaignScreening(AnnotationView):
         responses=ScreeningList,
     )
     def get(self, request: Request, slug: str) -> Response:
-        standing = campaign_for(request.user, slug)
+        access = campaign_for(request.user, slug)
         query = checked(ScreeningQuery, request.query_params)
-        rows = with_verdicts(list(screening_rows(standing.campaign, query["state"])))
-        body = {"progress": screening_queue(standing.campaign), "pages": rows}
+        rows = with_verdicts(list(screening_rows(access.campaign, query["state"])))
+        body = {"progress": screening_queue(access.campaign), "pages": rows}
         return Response(ScreeningList(body).data)
 
 
@@ -139,10 +139,10 @@ class ScreeningPageView(AnnotationView):
         responses={200: ScreeningGiven, 409: AnnotationRefusal},
     )
     def post(self, request: Request, slug: str, name: str) -> Response:
-        standing, row = screening_page(request.user, slug, name)
-        done = judge_document(
+        access, row = screening_page(request.user, slug, name)
+        done = screen_or_exclude(
             campaign_document=row,
-            may_manage=standing.may_manage,
+            may_manage=access.may_manage,
             actor=user_of(request),
             **checked(NewScreening, request.data),
         )
@@ -157,8 +157,8 @@ class ScreeningBack(AnnotationView):
         responses={200: ScreeningGiven, 409: AnnotationRefusal},
     )
     def post(self, request: Request, slug: str, name: str) -> Response:
-        standing, row = screening_page(request.user, slug, name)
-        if not standing.may_manage:
+        access, row = screening_page(request.user, slug, name)
+        if not access.may_manage:
             raise PermissionDenied("Leads and organisers bring a page back.")
         body = checked(WorkflowReason, request.data)
         done = bring_back_document(campaign_document=row, actor=user_of(request), **body)

@@ -11,7 +11,7 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
 from django.shortcuts import get_object_or_404
 
-from annotation.access import Standing, campaign_for
+from annotation.access import CampaignAccess, campaign_for
 from annotation.assignments.sharing import share_out
 from annotation.errors import CampaignNotOpen, Refused, check_reason_length
 from annotation.models import Assignment, Campaign, CampaignDocument, Comment, Screening
@@ -120,19 +120,19 @@ def fault_names(codes: Sequence[str]) -> list[str]:
     return [str(FAULTS.get(code, code)) for code in codes]
 
 
-def screening_page(user: Any, slug: str, name: str) -> tuple[Standing, CampaignDocument]:
+def screening_page(user: Any, slug: str, name: str) -> tuple[CampaignAccess, CampaignDocument]:
     """A page of a campaign in which the user holds a role: anybody there may screen, for a page
     without labels tells nothing.
 
     Pages that nobody has to screen and nobody has screened are open to leads and organisers alone,
     who may exclude them.
     """
-    standing = campaign_for(user, slug)
-    pages = screenable(standing.campaign).select_related("campaign", "document")
-    if not standing.may_manage:
+    access = campaign_for(user, slug)
+    pages = screenable(access.campaign).select_related("campaign", "document")
+    if not access.may_manage:
         screened = Screening.objects.filter(campaign_document=OuterRef("pk"))
         pages = pages.filter(Q(stage=CampaignDocument.Stage.SCREENING) | Exists(screened))
-    return standing, get_object_or_404(pages, document__name=name)
+    return access, get_object_or_404(pages, document__name=name)
 
 
 Verdict = Screening.Verdict
@@ -188,7 +188,7 @@ def screen_document(
     return _record(document, campaign, verdict, faults, reason, stage, actor)
 
 
-def judge_document(
+def screen_or_exclude(
     *,
     campaign_document: CampaignDocument,
     verdict: str,

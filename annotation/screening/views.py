@@ -10,7 +10,7 @@ from django.http import HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotation.access import Standing, campaign_for
+from annotation.access import CampaignAccess, campaign_for
 from annotation.errors import MAX_WORKFLOW_REASON, Refused
 from annotation.models import CampaignDocument, Screening
 from portal.accounts.access import UserRequest
@@ -18,9 +18,9 @@ from portal.datasets.responses import image_response, sandboxed_html_response
 
 from .services import (
     bring_back_document,
-    judge_document,
     last_screened_by,
     next_to_screen,
+    screen_or_exclude,
     screening_page,
     screening_queue,
     screening_rows,
@@ -67,19 +67,19 @@ Stage = CampaignDocument.Stage
 @login_required
 @require_safe
 def queue(request: UserRequest, slug: str) -> HttpResponse:
-    standing = campaign_for(request.user, slug)
+    access = campaign_for(request.user, slug)
     state = request.GET.get("state", "")
     state = state if state in STATES else "waiting"
-    rows = screening_rows(standing.campaign, state)
+    rows = screening_rows(access.campaign, state)
     page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
     page.object_list = with_verdicts(list(page.object_list))
     context = {
-        "standing": standing,
-        "queue": screening_queue(standing.campaign),
+        "access": access,
+        "queue": screening_queue(access.campaign),
         "page": page,
         "state": state,
         "query": f"state={state}",
-        "next": next_to_screen(standing.campaign),
+        "next": next_to_screen(access.campaign),
     }
     return render(request, "annotation/screening/queue.html", context)
 
@@ -87,31 +87,31 @@ def queue(request: UserRequest, slug: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def page(request: UserRequest, slug: str, name: str) -> HttpResponse:
-    standing, document = screening_page(request.user, slug, name)
+    access, document = screening_page(request.user, slug, name)
     form = ScreeningForm(request.POST if request.method == "POST" else None)
     if form.is_valid():
-        answer = _screen(request, standing, document, form)
+        answer = _screen(request, access, document, form)
         if answer is not None:
             return answer
     context = {
-        "standing": standing,
+        "access": access,
         "document": document,
         "verdicts": verdicts_of(document),
-        "may": _offered(standing, document),
+        "may": _offered(access, document),
         "form": form,
         "images": document.document.images.all(),
-        "queue": screening_queue(standing.campaign),
-        "next": next_to_screen(standing.campaign, document),
-        "undo": last_screened_by(request.user.pk, standing.campaign),
+        "queue": screening_queue(access.campaign),
+        "next": next_to_screen(access.campaign, document),
+        "undo": last_screened_by(request.user.pk, access.campaign),
     }
     return render(request, "annotation/screening/page.html", context)
 
 
-def _offered(standing: Standing, document: CampaignDocument) -> dict[str, bool]:
+def _offered(access: CampaignAccess, document: CampaignDocument) -> dict[str, bool]:
     """The verdicts that can be given on the page as it stands."""
-    is_open = standing.campaign.state == standing.campaign.State.OPEN
+    is_open = access.campaign.state == access.campaign.State.OPEN
     waits = document.stage == Stage.SCREENING
-    manages = is_open and standing.may_manage
+    manages = is_open and access.may_manage
     return {
         "intact": is_open and waits,
         "faulty": (is_open and waits) or (manages and document.stage == Stage.ANNOTATION),
@@ -120,48 +120,48 @@ def _offered(standing: Standing, document: CampaignDocument) -> dict[str, bool]:
 
 
 def _screen(
-    request: UserRequest, standing: Standing, document: CampaignDocument, form: ScreeningForm
+    request: UserRequest, access: CampaignAccess, document: CampaignDocument, form: ScreeningForm
 ) -> HttpResponse | None:
     """The way on after a verdict; None, with the form's errors, when it was refused."""
     given = dict(form.cleaned_data)
     faulty = given["verdict"] == Screening.Verdict.FAULTY
     try:
-        if not faulty and document.stage == Stage.EXCLUDED and standing.may_manage:
+        if not faulty and document.stage == Stage.EXCLUDED and access.may_manage:
             bring_back_document(
                 campaign_document=document, reason=given["reason"], actor=request.user
             )
         else:
-            judge_document(
+            screen_or_exclude(
                 campaign_document=document,
-                may_manage=standing.may_manage,
+                may_manage=access.may_manage,
                 actor=request.user,
                 **given,
             )
     except Refused as refusal:
         form.add_error(refusal.code if refusal.code in form.fields else None, refusal.message)
         return None
-    return _on(request, standing, document)
+    return _on(request, access, document)
 
 
-def _on(request: UserRequest, standing: Standing, document: CampaignDocument) -> HttpResponse:
-    following = next_to_screen(standing.campaign, document)
+def _on(request: UserRequest, access: CampaignAccess, document: CampaignDocument) -> HttpResponse:
+    following = next_to_screen(access.campaign, document)
     if following is None:
         messages.success(request, "No page waits for screening any more.")
-        return redirect("annotation:screening", standing.campaign.slug)
-    return redirect("annotation:screening-page", standing.campaign.slug, following.document.name)
+        return redirect("annotation:screening", access.campaign.slug)
+    return redirect("annotation:screening-page", access.campaign.slug, following.document.name)
 
 
 @login_required
 @require_POST
 def undo(request: UserRequest, slug: str, name: str) -> HttpResponse:
-    standing, document = screening_page(request.user, slug, name)
+    access, document = screening_page(request.user, slug, name)
     try:
         undo_screening(campaign_document=document, actor=request.user)
     except Refused as refusal:
         messages.error(request, refusal.message)
     else:
         messages.success(request, "Your verdict is taken back: the page is to be screened again.")
-    return redirect("annotation:screening-page", standing.campaign.slug, name)
+    return redirect("annotation:screening-page", access.campaign.slug, name)
 
 
 @login_required

@@ -360,10 +360,10 @@ class CampaignSuggestionsView(AnnotationView):
         responses=CampaignSuggestions,
     )
     def put(self, request: Request, slug: str) -> Response:
-        standing = managed_campaign(request.user, slug)
+        access = managed_campaign(request.user, slug)
         body = checked(SuggestionSources, request.data)
         campaign = choose_suggestions(
-            campaign=standing.campaign, sources=body["sources"], actor=user_of(request)
+            campaign=access.campaign, sources=body["sources"], actor=user_of(request)
         )
         return Response(CampaignSuggestions(suggestion_state(campaign)).data)
 
@@ -392,13 +392,13 @@ class SuggestionUploads(AnnotationView, GenericAPIView[SuggestionUpload]):
         responses={202: SuggestionUploadRow, 409: AnnotationRefusal, 413: AnnotationRefusal},
     )
     def post(self, request: Request, slug: str) -> Response:
-        standing = managed_campaign(request.user, slug)
+        access = managed_campaign(request.user, slug)
         body = SuggestionUploadFile(data=request.data)
         if was_too_large(request):
             raise UploadTooLarge(upload_limit_message())
         body.is_valid(raise_exception=True)
         file = body.validated_data["file"]
         upload = upload_suggestions(
-            campaign=standing.campaign, file=file, source_name=file.name, actor=user_of(request)
+            campaign=access.campaign, file=file, source_name=file.name, actor=user_of(request)
         )
         return Response(self.get_serializer(upload).data, status.HTTP_202_ACCEPTED)

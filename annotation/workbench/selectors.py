@@ -225,7 +225,7 @@ _IN_CAMPAIGN = Q(campaign_document__campaign=_CAMPAIGN)
 
 
 def _position(among: Q) -> QuerySet[Assignment, tuple[int, int]]:
-    mine = Assignment.objects.of(ANY_USER).standing().filter(among, _IN_CAMPAIGN)
+    mine = Assignment.objects.of(ANY_USER).active().filter(among, _IN_CAMPAIGN)
     counts = (
         mine.order_by()
         .values("annotator")

@@ -12,7 +12,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import get_script_prefix, reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotation.access import Standing, managed_campaign, own_assignment, readable_page
+from annotation.access import CampaignAccess, managed_campaign, own_assignment, readable_page
 from annotation.assignments.returning import may_take_back, take_back
 from annotation.errors import Refused
 from annotation.models import Assignment, SuggestionSource
@@ -220,47 +220,47 @@ def own_gold_page(request: UserRequest, pk: int) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def suggestions(request: UserRequest, slug: str) -> HttpResponse:
     """Two forms: the one with a file uploads it, the other chooses the sources."""
-    standing = managed_campaign(request.user, slug)
+    access = managed_campaign(request.user, slug)
     uploading = bool(request.FILES) or was_too_large(request) or "upload" in request.POST
     choosing = request.method == "POST" and not uploading
     sources = SuggestionSourcesForm(
         request.POST if choosing else None,
-        initial={"sources": standing.campaign.suggestion_sources},
+        initial={"sources": access.campaign.suggestion_sources},
     )
     upload = SuggestionUploadForm(
         request.POST if uploading else None,
         request.FILES if uploading else None,
         too_large=was_too_large(request),
     )
-    if _chosen(request, standing, sources) or _uploaded(request, standing, upload):
+    if _chosen(request, access, sources) or _uploaded(request, access, upload):
         return redirect("annotation:suggestions", slug)
     context = {
-        "standing": standing,
+        "access": access,
         "sources": sources,
         "upload": upload,
-        "state": suggestion_state(standing.campaign),
+        "state": suggestion_state(access.campaign),
     }
     return render(
         request, "annotation/workbench/suggestions.html", context, status=_status(request, upload)
     )
 
 
-def _chosen(request: UserRequest, standing: Standing, form: SuggestionSourcesForm) -> bool:
+def _chosen(request: UserRequest, access: CampaignAccess, form: SuggestionSourcesForm) -> bool:
     if not form.is_valid():
         return False
     sources = form.cleaned_data["sources"]
-    choose_suggestions(campaign=standing.campaign, sources=sources, actor=request.user)
+    choose_suggestions(campaign=access.campaign, sources=sources, actor=request.user)
     messages.success(request, "Saved. Annotators see it when they open their next page.")
     return True
 
 
-def _uploaded(request: UserRequest, standing: Standing, form: SuggestionUploadForm) -> bool:
+def _uploaded(request: UserRequest, access: CampaignAccess, form: SuggestionUploadForm) -> bool:
     if not form.is_valid():
         return False
     file = form.cleaned_data["file"]
     try:
         upload_suggestions(
-            campaign=standing.campaign, file=file, source_name=file.name, actor=request.user
+            campaign=access.campaign, file=file, source_name=file.name, actor=request.user
         )
     except Refused as refusal:
         form.add_error("file", refusal.message)

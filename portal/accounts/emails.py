@@ -34,7 +34,7 @@ def email_route() -> EmailRoute:
     return _KEPT.get(settings.EMAIL_BACKEND, EmailRoute(True))
 
 
-def send_letter(
+def send_email(
     *, to: str, subject: str, template: str, origin: str, context: dict[str, Any]
 ) -> None:
     """Sends plain text. `template` extends `accounts/letters/base.txt`; `origin` heads its links.

@@ -10,7 +10,7 @@ from portal.accounts.invitations.services import mint_secret
 from portal.jobs.handlers import Claim, handler
 from portal.jobs.services import enqueue
 
-from .emails import send_letter
+from .emails import send_email
 from .models import AccountExport, Invitation, User, display_name, is_former
 from .own_data import DROP_KIND, ERASE_KIND, KEPT_FOR, KIND, drop_file, erase_rest, store_export
 
@@ -25,7 +25,7 @@ def send_invitation(claim: Claim) -> None:
         return
     offer, origin = offer_of(invitation), claim.payload["origin"]
     inviter = display_name(invitation.invited_by) if invitation.invited_by else "Somebody"
-    send_letter(
+    send_email(
         to=invitation.email,
         subject=f"{inviter} invites you to be {offer.what}",
         template="accounts/invitations/letters/invitation.txt",

@@ -5,7 +5,7 @@ from typing import Any
 from django.urls import reverse
 from django.utils.module_loading import import_string
 
-from portal.accounts.emails import send_letter
+from portal.accounts.emails import send_email
 from portal.accounts.models import display_name
 from portal.datasets.imports.services import carry_out_import, end_import
 from portal.files.archives import ArchiveFault
@@ -82,15 +82,15 @@ def dataset_task(claim: Claim) -> None:
         end_task(task=task, state=state, report=report, error=error)
 
 
-@handler("tell_raiser")
-def tell_raiser(claim: Claim) -> None:
+@handler("email_raiser")
+def email_raiser(claim: Claim) -> None:
     """Tells somebody how their dispute was decided, unless the account is gone or switched off."""
     disputes = Dispute.objects.select_related("item__release__dataset", "raised_by")
     dispute, origin = disputes.get(pk=claim.payload["dispute"]), claim.payload["origin"]
     raiser, dataset = dispute.raised_by, dispute.item.release.dataset
     if raiser is None or not raiser.is_active:
         return
-    send_letter(
+    send_email(
         to=raiser.email,
         subject=f"Dispute {dispute.pk} is {dispute.state}",
         template="datasets/disputes/letters/dispute_decided.txt",

@@ -23,9 +23,9 @@ from annotation.models import (
 from portal.accounts.models import User
 from portal.web.prepared import Parameter, Prepared
 from scoring.leaderboard.columns import GROUPED, BoardColumn, TableFrame, table_frame
+from scoring.leaderboard.disclosure import entry_as_shown, shown_columns
 from scoring.leaderboard.rows import Row
 from scoring.leaderboard.selectors import best_first, ranked_sections, rows_of_table
-from scoring.leaderboard.telling import entry_as_told, told_columns
 from scoring.models import Board, Entry, ExpertReview, Grading, Phase, Submission
 from scoring.reliability.cases import for_expert
 
@@ -70,7 +70,7 @@ def boards_at_a_glance() -> tuple[BoardAtAGlance, ...]:
     now = timezone.now()
     rows = Entry.objects.filter(board__in=boards).select_related("phase").defer("notes")
     for entry in rows.order_by("id"):
-        entries[entry.board_id].append(entry_as_told(entry, entry.phase, now))
+        entries[entry.board_id].append(entry_as_shown(entry, entry.phase, now))
     return tuple(_glance(board, entries[board.pk]) for board in boards)
 
 
@@ -147,7 +147,8 @@ def newest_entries() -> tuple[NewEntry, ...]:
     )
     now = timezone.now()
     return tuple(
-        _new_entry(entry_as_told(entry, entry.phase, now), entry.submission_id) for entry in entries
+        _new_entry(entry_as_shown(entry, entry.phase, now), entry.submission_id)
+        for entry in entries
     )
 
 
@@ -155,7 +156,7 @@ def _new_entry(entry: Entry, submission_id: int) -> NewEntry:
     phase = entry.phase
     assert phase is not None
     phase.board = entry.board
-    column = _decisive(told_columns(phase, table_frame(entry.board, phase).columns))
+    column = _decisive(shown_columns(phase, table_frame(entry.board, phase).columns))
     return NewEntry(entry, submission_id, column, column.show(entry.scores.get(column.basis)))
 
 

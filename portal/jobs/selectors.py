@@ -150,7 +150,7 @@ _NEVER = datetime.min.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True)
-class QueueStanding:
+class QueuePosition:
     """`jobs_before`: jobs of others that are served before the group's next one; None when none of
     the group's jobs is due. `workers`: processes seen at work within the last minute.
     `expected_wait`: until the group's next job begins, None when nothing is known. `rate`: steps
@@ -173,7 +173,7 @@ class _Next:
     served: datetime
 
 
-def queue_standing(group: str) -> QueueStanding:
+def queue_position(group: str) -> QueuePosition:
     """Six queries, however many jobs and groups there are.
 
     The order is that of `leases.Turns`: finishing jobs, then groups in turn, the one served longest
@@ -187,7 +187,7 @@ def queue_standing(group: str) -> QueueStanding:
     workers |= {job.worker for job in running}
     mine = [job for job in running if job.group == group]
     rate = _rate(group, mine, now)
-    return QueueStanding(
+    return QueuePosition(
         jobs_before=None if before is None else len(before),
         running=len(mine),
         workers=len(workers),

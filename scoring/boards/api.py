@@ -23,7 +23,7 @@ from scoring.models import Board, Phase
 from scoring.models.boards import phase_window
 from scoring.web import ConflictError, DetailSerializer, OrganisersChange, actor_of
 
-from .limits import standing, team_standings
+from .limits import quota, team_quotas
 from .selectors import board_lines, boards_for_list, phase_ids
 from .serializers import (
     BoardChangeSerializer,
@@ -33,7 +33,7 @@ from .serializers import (
     NewPhaseSerializer,
     PhaseIdsSerializer,
     PhaseSerializer,
-    StandingSerializer,
+    QuotaSerializer,
 )
 from .services import (
     BoardRefused,
@@ -188,12 +188,12 @@ class PhaseLimits(APIView):
 
     permission_classes = [IsAuthenticated]
 
-    @extend_schema(responses=StandingSerializer)
+    @extend_schema(responses=QuotaSerializer)
     def get(self, request: Request, slug: str, phase: str) -> Response:
         found, user = _phase(request, slug, phase), actor_of(request)
-        mine: Any = standing(found, user)
+        mine: Any = quota(found, user)
         mine_and_teams = {
             **{name: getattr(mine, name) for name in ("day", "total", "failed", "refusal")},
-            "teams": team_standings(list(teams_of(user)), [found]),
+            "teams": team_quotas(list(teams_of(user)), [found]),
         }
-        return Response(StandingSerializer(mine_and_teams).data)
+        return Response(QuotaSerializer(mine_and_teams).data)

@@ -53,7 +53,7 @@ SUBMITTER = Holder("Whoever submitted it has", "their")
 
 
 @dataclass(frozen=True)
-class Standing:
+class Quota:
     """What a person, or a team, may still submit to a phase. A limit that is not set is None."""
 
     phase: Phase
@@ -97,33 +97,33 @@ class Standing:
         return f"{words} One that is being graded still may give its place back."
 
 
-def standing(phase: Phase, user: User, *, holder: Holder = YOU) -> Standing:
+def quota(phase: Phase, user: User, *, holder: Holder = YOU) -> Quota:
     """What this user may still submit to this phase. One query."""
-    return phase_standings(user, [phase], holder=holder)[0]
+    return phase_quotas(user, [phase], holder=holder)[0]
 
 
-def team_standing(phase: Phase, team: Team) -> Standing:
+def team_quota(phase: Phase, team: Team) -> Quota:
     """What this team may still submit to this phase. One query."""
-    return team_standings([team], [phase])[0]
+    return team_quotas([team], [phase])[0]
 
 
-def phase_standings(user: User, phases: Sequence[Phase], *, holder: Holder = YOU) -> list[Standing]:
-    """The user's standing in each phase. One query, none where no phase has a limit."""
+def phase_quotas(user: User, phases: Sequence[Phase], *, holder: Holder = YOU) -> list[Quota]:
+    """The user's quota in each phase. One query, none where no phase has a limit."""
     limited = [each for each in phases if _has_limits(each)]
     attempts = Attempt.objects.filter(user=user, phase__in=limited)
     found = {row["phase"]: row for row in _counted(attempts, "phase")} if limited else {}
-    return [_standing(phase, None, holder, found.get(phase.pk, {})) for phase in phases]
+    return [_quota(phase, None, holder, found.get(phase.pk, {})) for phase in phases]
 
 
-def team_standings(teams: Sequence[Team], phases: Sequence[Phase]) -> list[Standing]:
-    """The standing of each team in each phase, phase by phase. One query at most."""
+def team_quotas(teams: Sequence[Team], phases: Sequence[Phase]) -> list[Quota]:
+    """The quota of each team in each phase, phase by phase. One query at most."""
     limited = [each for each in phases if _has_limits(each)]
     if not limited or not teams:
-        return [_standing(phase, team, _team(team), {}) for phase in phases for team in teams]
+        return [_quota(phase, team, _team(team), {}) for phase in phases for team in teams]
     attempts = Attempt.objects.filter(team__in=teams, phase__in=limited)
     found = {(row["phase"], row["team"]): row for row in _counted(attempts, "phase", "team")}
     return [
-        _standing(phase, team, _team(team), found.get((phase.pk, team.pk), {}))
+        _quota(phase, team, _team(team), found.get((phase.pk, team.pk), {}))
         for phase in phases
         for team in teams
     ]
@@ -137,8 +137,8 @@ def refusal_for(phase: Phase, user: User, team: Team | None, *, holder: Holder =
     """Why nothing more is taken of the user for the team; empty while something is. Two queries at
     most. It names the limit that is used up: the person's, which would stop them for any team, or
     the team's."""
-    refusal = standing(phase, user, holder=holder).refusal
-    return refusal if refusal or team is None else team_standing(phase, team).refusal
+    refusal = quota(phase, user, holder=holder).refusal
+    return refusal if refusal or team is None else team_quota(phase, team).refusal
 
 
 def _has_limits(phase: Phase) -> bool:
@@ -164,11 +164,9 @@ def _counted(attempts: QuerySet[Attempt], *by: str) -> QuerySet[Attempt, dict[st
     return counted
 
 
-def _standing(
-    phase: Phase, team: Team | None, holder: Holder, found: Mapping[str, Any]
-) -> Standing:
+def _quota(phase: Phase, team: Team | None, holder: Holder, found: Mapping[str, Any]) -> Quota:
     held = found.get("held", 0)
-    return Standing(
+    return Quota(
         phase=phase,
         team=team,
         holder=holder,

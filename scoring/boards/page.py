@@ -28,11 +28,11 @@ from scoring.leaderboard.columns import (
     heads,
     table_frame,
 )
+from scoring.leaderboard.disclosure import PARTS, entry_as_shown, part_words, shown_columns
 from scoring.leaderboard.figures import show
 from scoring.leaderboard.filters import ALL_ROWS, RowFilter
 from scoring.leaderboard.rows import Row
 from scoring.leaderboard.selectors import Leaderboard, Tab, leaderboard, part_for
-from scoring.leaderboard.telling import PARTS, entry_as_told, part_words, told_columns
 from scoring.models import Board, Entry, Phase, Regrade, RegradedPhase, Submission
 from scoring.models.boards import PhaseWindow, choose_phase, phase_windows
 
@@ -75,7 +75,7 @@ def relative_results(user: Viewer, table: Leaderboard) -> Relative | None:
     if table.phase is None or table.phase.release.dataset.derived_from_id is None:
         return None
     normal = _normal_entries(user, table.phase)
-    told = told_columns(table.phase, table.columns)
+    told = shown_columns(table.phase, table.columns)
     columns = tuple(column for column in told if not column.is_rank)
     rows = [
         RelativeRow(row.entry, known, _losses(row, known, columns))
@@ -112,7 +112,7 @@ def _normal_entries(user: Viewer, phase: Phase) -> dict[System, Entry]:
     entries = entries.exclude(verdict=Submission.Verdict.DISQUALIFIED)
     related = entries.select_related("phase__release__dataset").order_by("id")
     now = timezone.now()
-    return {_system(entry): entry_as_told(entry, entry.phase, now) for entry in related}
+    return {_system(entry): entry_as_shown(entry, entry.phase, now) for entry in related}
 
 
 def _system(entry: Entry) -> System:

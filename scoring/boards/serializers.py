@@ -290,21 +290,21 @@ class AllowanceSerializer(serializers.Serializer[Any]):
     free_at = serializers.DateTimeField(allow_null=True)
 
 
-class _StandingSerializer(serializers.Serializer[Any]):
+class _QuotaSerializer(serializers.Serializer[Any]):
     day = AllowanceSerializer(allow_null=True)
     total = AllowanceSerializer(allow_null=True)
     failed = AllowanceSerializer(allow_null=True)
     refusal = serializers.CharField(help_text="Why nothing more is taken now; empty if it is.")
 
 
-class TeamStandingSerializer(_StandingSerializer):
+class TeamQuotaSerializer(_QuotaSerializer):
     """What is left for a team, whoever of it submits."""
 
     team = serializers.SlugField(source="team.slug")
 
 
-class StandingSerializer(_StandingSerializer):
+class QuotaSerializer(_QuotaSerializer):
     """What is left of a phase's limits, for whatever team one submits; a limit that is not set is
     null. For a team its own limits count, too."""
 
-    teams = TeamStandingSerializer(many=True, help_text="Those one is in.")
+    teams = TeamQuotaSerializer(many=True, help_text="Those one is in.")

@@ -13,7 +13,7 @@ from portal.accounts.models import User
 from portal.audit.models import record_event
 from portal.datasets.models import Release
 from scoring.benchmarks import BENCHMARKS, Benchmark, OptionError
-from scoring.leaderboard.services import retell_entries
+from scoring.leaderboard.services import refresh_shown_scores
 from scoring.models import Board, Phase
 from scoring.models.boards import phase_windows
 
@@ -91,7 +91,7 @@ def phase_faults(benchmark: str, phase: NewPhase, *, former: Phase | None = None
         faults["split"] = f"The release has no items of the split “{phase.split}”."
     if phase.score_decimals is not None and phase.score_decimals > MOST_DECIMALS:
         faults["score_decimals"] = f"At most {MOST_DECIMALS}; leave it empty for all digits."
-    if is_telling_more(phase):
+    if is_showing_more(phase):
         faults["diagnostics"] = (
             "Scores that are rounded, or told in parts, need totals only: items would undo it."
         )
@@ -114,7 +114,7 @@ def _option_fault(spec: Benchmark, options: Mapping[str, Any], former: Phase | N
     return "" if is_kept else spec.lacking(chosen)
 
 
-def is_telling_more(phase: NewPhase) -> bool:
+def is_showing_more(phase: NewPhase) -> bool:
     """Whether single items are shown although the totals are rounded or told in parts."""
     is_holding_back = phase.score_decimals is not None or phase.public_share is not None
     return is_holding_back and phase.diagnostics != Phase.Diagnostics.AGGREGATES
@@ -226,7 +226,7 @@ def edit_phase(
             verb="edit_phase", subject=stored.board, actor=actor, phase=stored.slug, before=told
         )
     if "score_decimals" in before:
-        retell_entries(stored)
+        refresh_shown_scores(stored)
     return stored
 
 

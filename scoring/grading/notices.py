@@ -17,15 +17,15 @@ from django.db.models import F, Window
 from django.db.models.functions import RowNumber
 from django.utils import timezone
 
-from portal.accounts.emails import send_letter
+from portal.accounts.emails import send_email
 from portal.accounts.models import User, display_name
 from portal.audit.models import record_event
 from portal.jobs.services import enqueue
 from portal.web.outgoing import OutgoingError, check_address, post
-from scoring.leaderboard.telling import as_told
+from scoring.leaderboard.disclosure import as_shown
 from scoring.models import Delivery, Grading, Webhook
 
-NOTICE_KIND = "tell_of_grading"
+NOTICE_KIND = "notify_of_grading"
 DELIVERY_KIND = "deliver_webhook"
 WEBHOOKS = 10
 SIGNATURE = "X-Factboard-Signature"
@@ -65,7 +65,7 @@ def queue_notice(grading: Grading) -> None:
     """
     submission = grading.submission
     hooks = Webhook.objects.filter(user=submission.owner_id, is_active=True)
-    if not submission.letter_origin and not hooks.exists():
+    if not submission.email_origin and not hooks.exists():
         return
     enqueue(
         kind=NOTICE_KIND, payload={"grading": grading.pk}, group=f"notices:{grading.submission_id}"
@@ -90,7 +90,7 @@ def prepare_deliveries(grading: Grading) -> None:
 def message(grading: Grading) -> dict[str, object]:
     """What a webhook is told. Scores are rates in [0, 1]; empty where they are told later."""
     submission = grading.submission
-    told = as_told(submission.owner, submission.phase, grading)
+    told = as_shown(submission.owner, submission.phase, grading)
     return {
         "event": "grading.regraded" if grading.regrade_id else f"grading.{grading.state}",
         "submission": submission.pk,
@@ -135,19 +135,19 @@ def end_delivery(delivery: Delivery, *, status: int | None = None, error: str = 
 def send_notice(grading: Grading) -> None:
     """Sends the letter that the owner asked for, if any. Raises what the mail server raises."""
     submission = grading.submission
-    if not submission.letter_origin or not submission.owner.is_active:
+    if not submission.email_origin or not submission.owner.is_active:
         return
     words = "graded again" if grading.regrade_id else f"the grading is {grading.state}"
-    send_letter(
+    send_email(
         to=submission.owner.email,
         subject=f"“{submission.name}”: {words}",
         template="scoring/grading/graded.txt",
-        origin=submission.letter_origin,
+        origin=submission.email_origin,
         context={
             "name": display_name(submission.owner),
             "submission": submission,
             "grading": grading,
-            "link": submission.letter_origin + submission.get_absolute_url(),
+            "link": submission.email_origin + submission.get_absolute_url(),
         },
     )
 

@@ -76,8 +76,8 @@ class RegradePlan:
 def scored_submissions(phase: Phase) -> QuerySet[Submission]:
     """Those with a score that counts, published or not, that were not withdrawn; oldest first."""
     scored = Grading.objects.in_force().done().filter(submission=OuterRef("pk"))
-    standing = Submission.objects.filter(phase=phase, withdrawn_at__isnull=True)
-    return standing.filter(Exists(scored)).order_by("pk")
+    submitted = Submission.objects.filter(phase=phase, withdrawn_at__isnull=True)
+    return submitted.filter(Exists(scored)).order_by("pk")
 
 
 def find_release(board: Board, phase: Phase | None, version: str) -> Release | None:

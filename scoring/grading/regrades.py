@@ -20,7 +20,7 @@ from portal.datasets.models import Release
 from portal.jobs.models import Job
 from portal.jobs.services import cancel_group
 from scoring.boards.protection import outgrown_settings
-from scoring.leaderboard.selectors import Standing, standings
+from scoring.leaderboard.selectors import RankedScore, ranked_scores
 from scoring.leaderboard.services import (
     FIGURES,
     are_being_resampled,
@@ -91,12 +91,12 @@ def _results(regrade: Regrade) -> dict[int, Grading]:
 
 def _take_over_phase(regrade: Regrade, part: RegradedPhase) -> None:
     phase = lock_phase(part.phase_id)
-    before = _standings_by_tests(phase)
+    before = _ranked_by_tests(phase)
     _protect(phase, part.release_after)
     moved = _move_entries(regrade, phase)
     phase.release = part.release_after
     phase.save(update_fields=["release"])
-    after = _standings_by_tests(phase)
+    after = _ranked_by_tests(phase)
     # A ranking that is under way may have read the entries as they were.
     queue_ranking(phase)
     RankMove.objects.bulk_create(
@@ -119,11 +119,11 @@ def _protect(phase: Phase, release: Release) -> None:
     )
 
 
-def _standings_by_tests(phase: Phase) -> dict[int, Standing]:
+def _ranked_by_tests(phase: Phase) -> dict[int, RankedScore]:
     """Ranked now and not by a later job: ranks by tests and ranks by figures alone must not be
     compared with each other."""
     store_ranks(phase.pk, rank_entries(phase.pk))
-    return standings(phase.board, phase)
+    return ranked_scores(phase.board, phase)
 
 
 def _move_entries(regrade: Regrade, phase: Phase) -> list[_Moved]:
@@ -143,7 +143,7 @@ def _move_entries(regrade: Regrade, phase: Phase) -> list[_Moved]:
 
 
 def _move(
-    regrade: Regrade, phase: Phase, moved: _Moved, before: Standing, after: Standing
+    regrade: Regrade, phase: Phase, moved: _Moved, before: RankedScore, after: RankedScore
 ) -> RankMove:
     return RankMove(
         regrade=regrade,

@@ -13,11 +13,11 @@ from django.shortcuts import get_object_or_404
 
 from portal.jobs.leases import HOOK_FAILED, LOST, STOPPED
 from portal.jobs.models import Job
-from portal.jobs.selectors import QueueStanding, StageLog, queue_standing, stage_log
+from portal.jobs.selectors import QueuePosition, StageLog, queue_position, stage_log
 from scoring.access import Viewer, rights_for
 from scoring.benchmarks import deciding_column
+from scoring.leaderboard.disclosure import as_shown
 from scoring.leaderboard.figures import Figure, columns_of, figure
-from scoring.leaderboard.telling import as_told
 from scoring.models import Entry, Grading, RankMove, Submission
 
 # Errors that were worded for people; all others may quote what they were working on.
@@ -32,25 +32,25 @@ class Progress:
     done: int
     total: int
     trouble: str
-    standing: QueueStanding
+    position: QueuePosition
 
     @property
     def wait(self) -> str:
         """What one waits for before anything of the grading runs; empty once it does."""
-        if self.standing.running:
+        if self.position.running:
             return ""
-        before = self.standing.jobs_before
+        before = self.position.jobs_before
         if before is None:
             return "Waiting until the next attempt is due."
         jobs = "Next in the queue" if before == 0 else f"Queue: {before} before it"
-        if self.standing.expected_wait is None:
+        if self.position.expected_wait is None:
             return f"{jobs}. Waiting for a worker."
-        return f"{jobs}, expected to begin in {in_words(self.standing.expected_wait)}."
+        return f"{jobs}, expected to begin in {in_words(self.position.expected_wait)}."
 
     @property
     def pace(self) -> str:
         """Items per second and the time left, while it runs and once that is known."""
-        rate, left = self.standing.rate, self.standing.time_left
+        rate, left = self.position.rate, self.position.time_left
         if rate is None or left is None:
             return ""
         per_second = f"{rate:,.0f}" if rate >= 10 else f"{rate:.1f}"
@@ -81,7 +81,7 @@ def grading_progress(grading: Grading) -> Progress:
         done=min(grading.item_scores.count() + running, grading.items_total),
         total=grading.items_total,
         trouble=owner_words(interrupted.error) if interrupted else "",
-        standing=queue_standing(grading.job_group),
+        position=queue_position(grading.job_group),
     )
 
 
@@ -156,7 +156,7 @@ def grading_history(
 def _line(
     user: Viewer, submission: Submission, grading: Grading, *, is_current: bool
 ) -> HistoryLine:
-    told = as_told(user, submission.phase, grading)
+    told = as_shown(user, submission.phase, grading)
     if not told.scores:
         return HistoryLine(grading, None, is_current)
     column = deciding_column(columns_of(submission.phase.board.spec, told.options))

@@ -31,8 +31,8 @@ from portal.jobs.services import cancel_group, enqueue, enqueue_many
 from scoring.access import is_release_open
 from scoring.benchmarks import Scores
 from scoring.boards.limits import LimitReached, charge, give_back, hold_place
+from scoring.leaderboard.disclosure import PRIVATE, PUBLIC, public_items
 from scoring.leaderboard.services import queue_resampling
-from scoring.leaderboard.telling import PRIVATE, PUBLIC, public_items
 from scoring.models import Grading, Phase, Regrade, Submission
 
 from .likeness import queue_comparison

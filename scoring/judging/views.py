@@ -143,7 +143,7 @@ def endpoint(request: UserRequest, slug: str) -> HttpResponse:
         saved = set_endpoint(
             board=board, values=form.values(), key=form.new_key(), actor=request.user
         )
-        _tell_saved(request, own, saved)
+        _confirm_saved(request, own, saved)
         return redirect("scoring:judge-endpoint", slug)
     context = {
         "board": board,
@@ -163,7 +163,9 @@ def _settings_model() -> str:
         return ""
 
 
-def _tell_saved(request: HttpRequest, before: JudgeEndpoint | None, saved: JudgeEndpoint) -> None:
+def _confirm_saved(
+    request: HttpRequest, before: JudgeEndpoint | None, saved: JudgeEndpoint
+) -> None:
     if before and before.has_key and not saved.has_key and before.base_url != saved.base_url:
         messages.warning(
             request,

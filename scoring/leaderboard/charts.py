@@ -34,6 +34,7 @@ from scoring.charts.shapes import (
 from scoring.models import Architecture, Board, Entry, Grading, Phase
 from scoring.models.boards import PhaseWindow, choose_phase
 
+from .disclosure import as_shown, part_words
 from .figures import is_score
 from .filters import parameters
 from .rows import Row, tokens_of
@@ -47,7 +48,6 @@ from .selectors import (
     part_for,
     stamped_board,
 )
-from .telling import as_told, part_words
 
 # More rows could not be read; the table of the leaderboard has all.
 MOST_ROWS = 20
@@ -450,7 +450,7 @@ def _in_order(table: Leaderboard, section: Section) -> list[Row]:
 def _told_parts(user: Viewer, phase: Phase | None, entry: Entry) -> Mapping[str, Any]:
     if phase is None or entry.grading_id is None:
         return {}
-    subsets: Mapping[str, Any] = as_told(
+    subsets: Mapping[str, Any] = as_shown(
         user, phase, Grading.objects.get(pk=entry.grading_id)
     ).subsets
     return subsets

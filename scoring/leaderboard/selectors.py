@@ -19,7 +19,7 @@ from portal.accounts.access import is_organiser
 from portal.datasets.models import Dataset
 from portal.web.conditional import etag_of
 from portal.web.prepared import Parameter, Prepared
-from scoring.access import Viewer, board_for, is_time_to_tell
+from scoring.access import Viewer, are_scores_due, board_for
 from scoring.benchmarks import View
 from scoring.models import Board, Category, Entry, Phase
 from scoring.models.boards import (
@@ -31,9 +31,9 @@ from scoring.models.boards import (
 )
 
 from .columns import BoardColumn, Sort, TableFrame, table_frame
+from .disclosure import PARTS, entry_as_shown, is_withheld, shown_columns, shown_part
 from .filters import ALL_ROWS, RowFilter, parameters
 from .rows import Row, contests_of, row_notes, rows_of, token_annotations
-from .telling import PARTS, entry_as_told, is_withheld, told_columns, told_part
 
 CATEGORY_HEADINGS = {
     Category.OCR_PIPELINE: "OCR pipelines",
@@ -142,7 +142,7 @@ def leaderboard(
         .order_by("id")
     )
     now = timezone.now()
-    told = (entry_as_told(entry, phase, now, part=part) for entry in entries)
+    told = (entry_as_shown(entry, phase, now, part=part) for entry in entries)
     shown = rows_of_table(frame, told)
     has_graded = any(entry.kind == Entry.Kind.GRADED for entry in shown)
     withheld = phase is not None and is_withheld(phase, frame.view)
@@ -157,7 +157,7 @@ def leaderboard(
         columns=frame.columns,
         sort=frame.sort,
         sections=tuple(_kept(sections, wanted)),
-        part=(part or told_part(phase, now)) if phase and phase.has_parts else "",
+        part=(part or shown_part(phase, now)) if phase and phase.has_parts else "",
         has_graded=has_graded,
         is_withheld=withheld,
         total=len(shown),
@@ -222,7 +222,7 @@ def _told(
     origin: Origin, phase: Phase | None, columns: tuple[BoardColumn, ...]
 ) -> tuple[BoardColumn, ...]:
     """The columns with as many decimals as rows of this origin have; a source tells all of its."""
-    return told_columns(phase, columns) if phase and origin[0] == Entry.Kind.GRADED else columns
+    return shown_columns(phase, columns) if phase and origin[0] == Entry.Kind.GRADED else columns
 
 
 def _section_order(section: Section) -> int:
@@ -354,20 +354,20 @@ def asked_leaderboard(
 
 
 @dataclass(frozen=True)
-class Standing:
+class RankedScore:
     """A row's rank and score in the column that decides; None where it has none."""
 
     rank: int | None
     score: float | None
 
 
-def standings(board: Board, phase: Phase) -> dict[int, Standing]:
+def ranked_scores(board: Board, phase: Phase) -> dict[int, RankedScore]:
     """The graded rows of a phase by the entry's key: their ranks on the board by the figure that
     decides, and their scores. One query."""
     table = leaderboard(board, phase)
     column = next(each for each in table.columns if each.decides)
     return {
-        row.entry.pk: Standing(row.ranks[column.key], row.values[column.basis])
+        row.entry.pk: RankedScore(row.ranks[column.key], row.values[column.basis])
         for section in table.sections
         if section.kind == Entry.Kind.GRADED
         for row in section.rows
@@ -390,7 +390,7 @@ class StampedBoard:
                 _fields(each.phase.release),
                 _fields(each.phase.release.dataset),
                 each.window,
-                is_time_to_tell(each.phase),
+                are_scores_due(each.phase),
             ]
             for each in self.windows
         ]

@@ -25,9 +25,9 @@ from scoring.metrics.text import general_score
 from scoring.models import Board, Category, Entry, Grading, Phase, Replicate, Submission
 
 from .columns import board_views
+from .disclosure import rounded_scores, shown_parts, shown_scores
 from .figures import is_score
 from .rows import field_key
-from .telling import rounded_scores, told_parts, told_scores
 
 if TYPE_CHECKING:
     from scoring.metrics.intervals import Replicates
@@ -66,7 +66,7 @@ def kept_replicates(gradings: Sequence[Grading]) -> dict[int, ByFigure]:
     return dict(found)
 
 
-def told_intervals(phase: Phase, grading_id: int | None) -> dict[str, list[float]]:
+def shown_intervals(phase: Phase, grading_id: int | None) -> dict[str, list[float]]:
     """The 95 % intervals of a grading by figure, as far as the phase tells them: rounded as scores
     are, and none of a phase in parts, whose gradings are resampled as a whole. One query."""
     if phase.has_parts:
@@ -248,7 +248,7 @@ def store_replicates(grading_id: int, found: "Mapping[str, Replicates]") -> None
 
 def show_intervals(entry: Entry, phase: Phase) -> None:
     """Sets the entry's intervals to those of its grading, as far as the phase tells them."""
-    entry.intervals = told_intervals(phase, entry.grading_id)
+    entry.intervals = shown_intervals(phase, entry.grading_id)
 
 
 def _row(grading_id: int, figure: str, replicates: "Replicates") -> Replicate:
@@ -300,11 +300,11 @@ def set_figures(entry: Entry, phase: Phase, grading: Grading) -> None:
     """What the phase rounds is rounded before it is ranked: an order would tell more digits. The
     caller saves FIGURES."""
     entry.grading = grading
-    entry.scores, entry.parts = told_scores(phase, grading), told_parts(phase, grading)
+    entry.scores, entry.parts = shown_scores(phase, grading), shown_parts(phase, grading)
     show_intervals(entry, phase)
 
 
-def retell_entries(phase: Phase) -> None:
+def refresh_shown_scores(phase: Phase) -> None:
     """After the phase's decimals changed: its published rows get the figures that it tells now."""
     entries = Entry.objects.select_for_update(of=("self",)).filter(phase=phase)
     for entry in entries.filter(kind=Entry.Kind.GRADED).order_by("pk"):

@@ -149,7 +149,7 @@ class Migration(migrations.Migration):
                 ('filename', models.CharField(help_text='As the owner named it.', max_length=200)),
                 ('publication', models.CharField(choices=[('private', 'Private'), ('public', 'Public')], default='private', max_length=10)),
                 ('form_key', models.CharField(blank=True, help_text='Made with the form; a second click finds the first.', max_length=40)),
-                ('letter_origin', models.CharField(blank=True, help_text='The owner gets an e-mail when the grading ends, with links to this address of the site; empty: none.', max_length=200)),
+                ('email_origin', models.CharField(blank=True, help_text='The owner gets an e-mail when the grading ends, with links to this address of the site; empty: none.', max_length=200)),
                 ('replaces', models.OneToOneField(blank=True, help_text='The version before.', null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='replaced_by', to='scoring.submission')),
                 ('version', models.PositiveIntegerField(default=1)),
                 ('withdrawn_at', models.DateTimeField(null=True)),

@@ -131,7 +131,7 @@ class Submission(ModelCard):
     form_key = models.CharField(
         max_length=40, blank=True, help_text="Made with the form; a second click finds the first."
     )
-    letter_origin = models.CharField(
+    email_origin = models.CharField(
         max_length=200,
         blank=True,
         help_text="The owner gets an e-mail when the grading ends, with links to this address of "

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from scoring.access import Viewer, are_scores_told
+from scoring.access import Viewer, are_scores_shown
 from scoring.benchmarks.judging import Judging
 from scoring.judge.reliability import Confusion, confusion, confusions, mean_absolute_difference
-from scoring.leaderboard.telling import is_told_in_parts, rounded_scores
+from scoring.leaderboard.disclosure import is_shown_in_parts, rounded_scores
 from scoring.models import (
     Board,
     Entry,
@@ -139,7 +139,7 @@ def judged_submissions(user: Viewer, phase: Phase, version: str) -> list[Submiss
 
     None where the phase tells its scores in parts: the judge's count all pages. Two queries.
     """
-    if is_told_in_parts(user, phase):
+    if is_shown_in_parts(user, phase):
         return []
     entries = Entry.objects.filter(phase=phase, kind=Entry.Kind.GRADED).select_related("grading")
     scores = {entry.grading.submission_id: entry.scores for entry in entries if entry.grading}
@@ -251,7 +251,7 @@ def samples_of(board: Board) -> list[JudgeSample]:
 
 def told_samples(user: Viewer, board: Board) -> list[JudgeSample]:
     """Those of phases whose scores the reader may read, newest first."""
-    return [each for each in samples_of(board) if are_scores_told(user, each.phase)]
+    return [each for each in samples_of(board) if are_scores_shown(user, each.phase)]
 
 
 def reliability(sample: JudgeSample, version: str = "") -> Reliability:

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 
 from django.utils import timezone
 
-from scoring.access import Viewer, are_scores_told, diagnostics_for, is_rounding
+from scoring.access import Viewer, are_scores_shown, diagnostics_for, is_rounding
 from scoring.benchmarks import Column, deciding_column
+from scoring.leaderboard.disclosure import entry_as_shown, is_shown_in_parts
 from scoring.leaderboard.figures import NO_FIGURE, columns_of, is_score, show
 from scoring.leaderboard.services import ByFigure, kept_replicates
-from scoring.leaderboard.telling import entry_as_told, is_told_in_parts
 from scoring.models import Board, Entry, Grading, Phase, Submission
 
 from .compared import ErrorRow, ItemDuels, compared_entries, compared_items
@@ -237,9 +237,9 @@ def comparison(user: Viewer, board: Board, numbers: Sequence[int]) -> Comparison
 
 def _is_exact(user: Viewer, phase: Phase) -> bool:
     return (
-        are_scores_told(user, phase)
+        are_scores_shown(user, phase)
         and not is_rounding(user, phase)
-        and not is_told_in_parts(user, phase)
+        and not is_shown_in_parts(user, phase)
     )
 
 
@@ -252,7 +252,7 @@ def _shows_items(user: Viewer, contestants: Sequence[Contestant]) -> bool:
 
 def _told(entry: Entry, phase: Phase) -> Mapping[str, float | None]:
     """The scores as the leaderboard shows them."""
-    scores = entry_as_told(entry, phase, timezone.now()).scores
+    scores = entry_as_shown(entry, phase, timezone.now()).scores
     return {key: value if is_score(value) else None for key, value in scores.items()}
 
 

@@ -263,7 +263,7 @@ def _take(
             form_key=wanted.get("form_key", ""),
             team=team,
             replaces=earlier,
-            letter_origin=f"{request.scheme}://{request.get_host()}" if wanted["letter"] else "",
+            email_origin=f"{request.scheme}://{request.get_host()}" if wanted["letter"] else "",
         )
     return Response(shown(request, submission), status.HTTP_201_CREATED)
 

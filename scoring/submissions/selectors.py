@@ -20,10 +20,10 @@ from portal.jobs.selectors import StageLog
 from scoring.access import (
     Rights,
     Viewer,
-    are_scores_told,
+    are_scores_due,
+    are_scores_shown,
     diagnostics_for,
     is_rounding,
-    is_time_to_tell,
     may_open_items,
     may_publish,
     rights_for,
@@ -39,6 +39,14 @@ from scoring.grading.selectors import (
     grading_stages,
     gradings_in_force,
 )
+from scoring.leaderboard.disclosure import (
+    PartFigure,
+    as_shown,
+    part_figures,
+    shown_columns,
+    shown_part_words,
+    shown_views,
+)
 from scoring.leaderboard.figures import (
     Figure,
     FigureGroup,
@@ -51,15 +59,7 @@ from scoring.leaderboard.figures import (
     part_tables,
     view_figures,
 )
-from scoring.leaderboard.services import told_intervals
-from scoring.leaderboard.telling import (
-    PartFigure,
-    as_told,
-    part_figures,
-    shown_part_words,
-    told_columns,
-    told_views,
-)
+from scoring.leaderboard.services import shown_intervals
 from scoring.models import Board, Entry, Grading, ModelCard, Phase, Submission
 from scoring.models.boards import moment
 
@@ -161,12 +161,12 @@ def submission_lines(user: Viewer, submissions: Sequence[Submission]) -> list[Su
 def _line(user: Viewer, submission: Submission, grading: Grading | None) -> SubmissionLine:
     if grading is None or grading.state != Grading.State.DONE:
         return SubmissionLine(submission, grading, None)
-    grading = as_told(user, submission.phase, grading)
+    grading = as_shown(user, submission.phase, grading)
     if not grading.scores:
         return SubmissionLine(submission, grading, None)
     columns = columns_of(submission.phase.board.spec, grading.options)
     if is_rounding(user, submission.phase):
-        columns = told_columns(submission.phase, columns)
+        columns = shown_columns(submission.phase, columns)
     shown = figure(deciding_column(columns), grading.scores, grading.counts)
     return SubmissionLine(submission, grading, shown)
 
@@ -202,7 +202,7 @@ class SubmissionPage:
     """Whether its items are such that everybody may be let read them."""
     may_be_public: bool
     """Whether this reader, who steers it, may publish what is done."""
-    are_scores_told: bool
+    are_scores_shown: bool
     is_rounded: bool
     """Whether the figures were rounded for this reader."""
     part_words: str
@@ -268,7 +268,7 @@ class SubmissionPage:
     def _can_be_published(self) -> bool:
         """Also anew, when a later grading than the published one is done."""
         is_published = self.entry is not None and self.entry.grading == self.grading
-        is_ready = self.is_done and is_time_to_tell(self.submission.phase)
+        is_ready = self.is_done and are_scores_due(self.submission.phase)
         return self._may_steer and is_ready and not is_published and not self.is_withdrawn
 
     @property
@@ -317,7 +317,7 @@ def submission_page(user: Viewer, submission: Submission, wanted: str = "") -> S
         current = next((each for each in gradings if each.pk == shown), None)
     grading = earlier_grading(user, submission, wanted) if wanted else current
     if grading is not None:
-        grading = as_told(user, submission.phase, grading)
+        grading = as_shown(user, submission.phase, grading)
     done = grading if grading and grading.state == Grading.State.DONE else None
     return SubmissionPage(
         submission=submission,
@@ -334,7 +334,7 @@ def submission_page(user: Viewer, submission: Submission, wanted: str = "") -> S
         shows_items=done is not None and _shows_items(user, submission, done.release),
         may_open_items=may_open_items(submission.phase, submission.phase.release),
         may_be_public=user.is_authenticated and _may_be_public(user, rights, done),
-        are_scores_told=are_scores_told(user, submission.phase),
+        are_scores_shown=are_scores_shown(user, submission.phase),
         is_rounded=is_rounding(user, submission.phase),
         part_words=shown_part_words(user, submission.phase),
         part_figures=part_figures(submission.phase, done) if done and organiser else [],
@@ -383,10 +383,10 @@ def _result(user: Viewer, phase: Phase, done: Grading) -> _Result:
     columns, views = spec.columns_for(options), spec.views_for(options)
     figures = spec.figures_for(options)
     if is_rounding(user, phase):
-        columns = told_columns(phase, columns)
-        views = told_views(phase, views)
+        columns = shown_columns(phase, columns)
+        views = shown_views(phase, views)
     return _Result(
-        groups=figure_groups(columns, done.scores, done.counts, told_intervals(phase, done.pk)),
+        groups=figure_groups(columns, done.scores, done.counts, shown_intervals(phase, done.pk)),
         views=view_figures(views, done.scores, done.counts),
         parts=part_tables(done, figures),
         counts=other_counts(figures, done.counts),

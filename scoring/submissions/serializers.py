@@ -6,7 +6,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from portal.accounts.models import display_name
-from portal.jobs.selectors import QueueStanding, StageLine
+from portal.jobs.selectors import QueuePosition, StageLine
 from portal.web.answers import answer
 from scoring.models import Grading, Submission
 from scoring.models.submissions import CARD_FIELDS
@@ -18,7 +18,7 @@ StageSerializer = answer(StageLine, "Stage")
 
 
 QueueSerializer = answer(
-    QueueStanding,
+    QueuePosition,
     "Queue",
     jobs_before="Jobs of others before its next one; null if none is due.",
     running="Its own jobs at work.",
@@ -71,7 +71,7 @@ class GradingSerializer(serializers.ModelSerializer[Grading]):
     def get_queue(self, _: Grading) -> Any:
         """While it is graded, for its keepers."""
         progress = self.context.get("progress")
-        return None if progress is None else QueueSerializer(progress.standing).data
+        return None if progress is None else QueueSerializer(progress.position).data
 
     @extend_schema_field(StageSerializer(many=True, allow_null=True))
     def get_stages(self, _: Grading) -> Any:

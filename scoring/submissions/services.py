@@ -20,7 +20,7 @@ from portal.accounts.models import Team, TeamMember, User
 from portal.accounts.teams.selectors import team_called
 from portal.audit.models import record_event
 from portal.files.uploads import archive_limits
-from scoring.access import Viewer, is_time_to_tell, may_open_items, may_open_release, may_publish
+from scoring.access import Viewer, are_scores_due, may_open_items, may_open_release, may_publish
 from scoring.benchmarks import Payload, ReadFault, ReadLimits, check_predictions
 from scoring.boards.limits import LimitReached, hold_place, lock_team, refusal_for
 from scoring.grading.services import lock_phase, start_grading
@@ -190,7 +190,7 @@ def create_submission(
     form_key: str = "",
     team: Team | None = None,
     replaces: Submission | None = None,
-    letter_origin: str = "",
+    email_origin: str = "",
     is_sample: bool = False,
 ) -> Submission:
     """Stores a faultless upload and queues its grading, in one transaction.
@@ -215,7 +215,7 @@ def create_submission(
         filename=filename[-FILENAME:],
         form_key=form_key,
         replaces=replaces,
-        letter_origin=letter_origin,
+        email_origin=email_origin,
         version=replaces.version + 1 if replaces else 1,
         is_sample=is_sample,
         **card,
@@ -298,7 +298,7 @@ def publish_submission(*, submission: Submission, actor: User | None) -> Entry:
     submission = _locked(submission)
     if submission.withdrawn_at is not None:
         raise PublicationRefused("This submission was withdrawn.")
-    if not is_time_to_tell(submission.phase):
+    if not are_scores_due(submission.phase):
         told_from = moment(submission.phase, submission.phase.scores_after)
         raise PublicationRefused(f"The scores of this phase are told from {told_from}.")
     grading = submission.gradings.in_force().done().order_by("-id").first()

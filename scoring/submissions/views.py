@@ -28,7 +28,7 @@ from scoring.access import (
     submission_to_withdraw,
 )
 from scoring.boards.forms import BoardStateForm
-from scoring.boards.limits import phase_standings, team_standings
+from scoring.boards.limits import phase_quotas, team_quotas
 from scoring.boards.protection import all_warnings, disclosures
 from scoring.boards.selectors import example_file, phases_for, precheck_data
 from scoring.charts.drawing import library_version
@@ -268,7 +268,7 @@ def _take(
             form_key=form.cleaned_data["form_key"],
             team=form.cleaned_data["team"],
             replaces=earlier,
-            letter_origin=origin_of(request) if form.cleaned_data["letter"] else "",
+            email_origin=origin_of(request) if form.cleaned_data["letter"] else "",
         )
     except SubmissionRefused as refusal:
         form.add_error(None, str(refusal))
@@ -321,10 +321,10 @@ def _page(
 def _standings(request: UserRequest, form: SubmissionForm) -> dict[str, Any]:
     """Where the user and their teams stand in the limits, which stop no organiser."""
     if is_organiser(request.user):
-        return {"standings": [], "team_standings": []}
+        return {"quotas": [], "team_quotas": []}
     return {
-        "standings": phase_standings(request.user, form.phases),
-        "team_standings": team_standings(form.teams, form.phases),
+        "quotas": phase_quotas(request.user, form.phases),
+        "team_quotas": team_quotas(form.teams, form.phases),
     }
 
 

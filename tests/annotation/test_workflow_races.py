@@ -68,7 +68,7 @@ def test_handing_over_twice_at_once_is_once(
     save(work, ("Number", "1,200"))
     results = at_once(*[lambda: hand_over(assignment=work, heir=None, actor=lead)] * 2)
     assert kinds(results) == ["HandedOver", "Refused"]
-    assert document_of(campaign).assignments.standing().count() == 2
+    assert document_of(campaign).assignments.active().count() == 2
 
 
 @pytest.mark.parametrize("turn", range(3))
@@ -123,7 +123,7 @@ def test_calibration_chosen_while_the_last_one_submits(
         lambda: choose_calibration(campaign=campaign, names=["page-001"], actor=lead),
     )
     page = document_of(campaign)
-    team = page.assignments.standing()
+    team = page.assignments.active()
     if page.stage == Stage.GOLD:
         assert (team.count(), kinds(results)) == (2, ["Refused", "Submitted"])
     else:

@@ -7,7 +7,7 @@ import pytest
 from portal.jobs import leases
 from portal.jobs.leases import FINISHING_IN_A_ROW, Turns
 from portal.jobs.models import Job
-from portal.jobs.selectors import queue_standing
+from portal.jobs.selectors import queue_position
 from portal.jobs.services import enqueue, enqueue_many
 from portal.jobs.worker import run_due_jobs
 from tests.jobs.conftest import Register
@@ -97,7 +97,7 @@ def test_place_in_the_queue_counts_finishing_jobs_first(group: str) -> None:
     queue("b", 3)
     queue("c", 1, "last")
     queue("b", 1, "last")
-    before = queue_standing(group).jobs_before
+    before = queue_position(group).jobs_before
     turns = Turns()
     order = taken(Job.objects.count(), turns)
     assert before == [name.split()[0] for name in order].index(group)

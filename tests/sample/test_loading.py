@@ -8,7 +8,7 @@ from portal.datasets.models import Batch, BatchDocument, Dataset, Document, Insp
 from sample.boards import SAMPLES, SampleBenchmark, load_benchmark
 from sample.loader import load_people
 from scoring.benchmarks import GoldLine, PredictionLine, get_benchmark
-from scoring.boards.limits import standing
+from scoring.boards.limits import quota
 from scoring.boards.selectors import example_file
 from scoring.models import Board, Entry, Phase
 
@@ -65,11 +65,11 @@ def has_a_hidden_part_with_limits(board: Board, cast: dict[str, User]) -> None:
     dev, test = board.phases.order_by("id")
     assert test.release.visibility == Release.Visibility.GOLD_HIDDEN
     assert (test.release.opens(dev.split), test.release.opens(test.split)) == (True, False)
-    left = standing(test, cast["researcher"])
+    left = quota(test, cast["researcher"])
     assert left.day is not None
     assert left.total is not None
     assert (left.day.left, left.total.left) == (1, 4)
-    assert standing(dev, cast["researcher"]).allowances == []
+    assert quota(dev, cast["researcher"]).allowances == []
     offered = example_file(Board.objects.get(pk=board.pk))
     assert offered is not None
     assert offered.submission.phase == dev

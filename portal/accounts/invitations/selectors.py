@@ -100,15 +100,15 @@ def was_handed_over(invitation: Invitation) -> bool:
     ).exists()
 
 
-def letter_group(invitation: Invitation) -> str:
+def email_group(invitation: Invitation) -> str:
     """The group of the jobs that send its letters."""
     return f"invitation-{invitation.pk}"
 
 
-def letter_states(invitations: Sequence[Invitation]) -> dict[int, str]:
+def email_states(invitations: Sequence[Invitation]) -> dict[int, str]:
     """By primary key how the newest letter fares, one of LETTERS. One query."""
     done = SENT if emails_are_sent() else PRINTED
-    groups = {letter_group(invitation): invitation.pk for invitation in invitations}
+    groups = {email_group(invitation): invitation.pk for invitation in invitations}
     words = {Job.State.DONE: done, Job.State.FAILED: FAILED, Job.State.CANCELLED: FAILED}
     # Jobs that are gone were done long ago.
     found = dict.fromkeys(groups.values(), done)
@@ -164,7 +164,7 @@ def invitation_row(
 def site_rows(to_the_site: "QuerySet[Invitation]") -> list[InvitationRow]:
     """The unanswered ones among invitations to the site, the newest first. Two queries."""
     waiting = list(to_the_site.filter(accepted_at=None, revoked_at=None))
-    letters = letter_states(waiting)
+    letters = email_states(waiting)
     return [
         invitation_row(
             each,

@@ -28,11 +28,11 @@ from .selectors import (
     InvitationRefused,
     Offer,
     accounts_of,
+    email_group,
+    email_states,
     give_offer,
     invitation_state,
     is_addressed_to,
-    letter_group,
-    letter_states,
     offer_of,
     pending,
     sent_at,
@@ -57,16 +57,16 @@ def make_invitation(*, email: str, actor: User, origin: str) -> Invitation:
         expires_at=timezone.now() + LIFETIME,
     )
     record_event(verb="make_invitation", subject=invitation, actor=actor)
-    _order_letter(invitation, origin)
+    _order_email(invitation, origin)
     return invitation
 
 
-def _order_letter(invitation: Invitation, origin: str) -> None:
+def _order_email(invitation: Invitation, origin: str) -> None:
     # A worker knows no request and so no address of the site: the letter's links begin with origin.
     enqueue(
         kind="send_invitation",
         payload={"invitation": invitation.pk, "origin": origin},
-        group=letter_group(invitation),
+        group=email_group(invitation),
         max_attempts=LETTER_ATTEMPTS,
     )
 
@@ -106,7 +106,7 @@ def resend_invitation(*, invitation: Invitation, actor: User, origin: str) -> In
     state = invitation_state(locked)
     if state in {ACCEPTED, REVOKED}:
         raise InvitationRefused(f"The invitation of {locked.email} was {state}.", code=state)
-    letter = letter_states([locked])[locked.pk]
+    letter = email_states([locked])[locked.pk]
     just_sent = letter == SENT and timezone.now() < sent_at(locked) + RESEND_AFTER
     if letter == WAITING or just_sent:
         raise InvitationRefused(
@@ -117,7 +117,7 @@ def resend_invitation(*, invitation: Invitation, actor: User, origin: str) -> In
     locked.expires_at, locked.invited_by = timezone.now() + LIFETIME, actor
     locked.save(update_fields=["expires_at", "invited_by"])
     record_event(verb="resend_invitation", subject=locked, actor=actor)
-    _order_letter(locked, origin)
+    _order_email(locked, origin)
     return locked
 
 
@@ -130,7 +130,7 @@ def make_link(*, invitation: Invitation, actor: User, origin: str) -> str:
     when it was answered or revoked.
     """
     locked = Invitation.objects.select_for_update().get(pk=invitation.pk)
-    letter = letter_states([locked])[locked.pk]
+    letter = email_states([locked])[locked.pk]
     if letter not in {FAILED, PRINTED}:
         raise InvitationRefused(
             f"The email to {locked.email} brings the link. Send it again if it was lost.",

@@ -15,7 +15,7 @@ from portal.accounts.models import Team, TeamMember
 
 
 @dataclass(frozen=True)
-class TeamStanding:
+class TeamAccess:
     """What somebody is in a team."""
 
     team: Team
@@ -35,25 +35,25 @@ class TeamStanding:
         return self.team.is_open and (self.is_owner or self.is_organiser)
 
 
-def team_for(user: Any, slug: str) -> TeamStanding:
+def team_for(user: Any, slug: str) -> TeamAccess:
     """The team and what the user is in it; 404 where there is none."""
     team = get_object_or_404(Team, slug=slug)
     mine = None
     if user.is_authenticated:
         mine = TeamMember.objects.filter(team=team, user=user).first()
-    return TeamStanding(team, mine, is_organiser(user))
+    return TeamAccess(team, mine, is_organiser(user))
 
 
-def peopled_team(user: Any, slug: str) -> TeamStanding:
+def peopled_team(user: Any, slug: str) -> TeamAccess:
     """For who may know who is in it; others get 403, since the team itself is public."""
-    standing = team_for(user, slug)
-    if not standing.may_see_people:
+    access = team_for(user, slug)
+    if not access.may_see_people:
         raise PermissionDenied("Who is in a team is told to its members.")
-    return standing
+    return access
 
 
-def managed_team(user: Any, slug: str) -> TeamStanding:
-    standing = team_for(user, slug)
-    if not standing.may_manage:
+def managed_team(user: Any, slug: str) -> TeamAccess:
+    access = team_for(user, slug)
+    if not access.may_manage:
         raise PermissionDenied("Only the owners of a team may do this, as long as it is open.")
-    return standing
+    return access

@@ -20,7 +20,7 @@ from portal.accounts.invitations.services import make_link, resend_invitation, r
 from portal.accounts.invitations.views import read_addresses
 from portal.accounts.models import Invitation, Team, TeamMember, User
 
-from .access import TeamStanding, managed_team, peopled_team, team_for
+from .access import TeamAccess, managed_team, peopled_team, team_for
 from .selectors import own_teams, team_invitations, team_people
 from .services import (
     TeamRefused,
@@ -131,16 +131,16 @@ class _TeamView(APIView):
         return super().handle_exception(exc)
 
 
-def _shape(standing: TeamStanding) -> dict[str, Any]:
-    team = standing.team
+def _shape(access: TeamAccess) -> dict[str, Any]:
+    team = access.team
     data = {
         "slug": team.slug,
         "name": team.name,
         "about": team.about,
         "link": team.link,
         "is_open": team.is_open,
-        "is_member": standing.membership is not None,
-        "is_owner": standing.is_owner,
+        "is_member": access.membership is not None,
+        "is_owner": access.is_owner,
     }
     return dict(TeamShape(data).data)
 
@@ -211,8 +211,8 @@ class TeamMembers(_TeamView):
         return Response(TeamPerson(people, many=True).data)
 
 
-def _member(standing: TeamStanding, pk: int) -> TeamMember:
-    return get_object_or_404(standing.team.members.select_related("team", "user"), pk=pk)
+def _member(access: TeamAccess, pk: int) -> TeamMember:
+    return get_object_or_404(access.team.members.select_related("team", "user"), pk=pk)
 
 
 class TeamMemberDetail(_TeamView):
@@ -223,10 +223,10 @@ class TeamMemberDetail(_TeamView):
         responses={204: None} | REFUSED,
     )
     def patch(self, request: Request, slug: str, pk: int) -> Response:
-        standing = managed_team(request.user, slug)
+        access = managed_team(request.user, slug)
         body = TeamOwnership(data=request.data)
         body.is_valid(raise_exception=True)
-        member, actor = _member(standing, pk), _user(request)
+        member, actor = _member(access, pk), _user(request)
         if body.validated_data["is_owner"]:
             make_owner(member=member, actor=actor)
         elif member.user_id == actor.pk:
@@ -241,18 +241,18 @@ class TeamMemberDetail(_TeamView):
         responses={204: None} | REFUSED,
     )
     def delete(self, request: Request, slug: str, pk: int) -> Response:
-        standing = managed_team(request.user, slug)
-        remove_from_team(member=_member(standing, pk), actor=_user(request))
+        access = managed_team(request.user, slug)
+        remove_from_team(member=_member(access, pk), actor=_user(request))
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
 class TeamLeave(_TeamView):
     @extend_schema(summary="Leave a team", tags=TAGS, request=None, responses={204: None} | REFUSED)
     def post(self, request: Request, slug: str) -> Response:
-        standing = team_for(request.user, slug)
-        if standing.membership is None:
+        access = team_for(request.user, slug)
+        if access.membership is None:
             raise PermissionDenied("You are not in this team.")
-        remove_from_team(member=standing.membership, actor=_user(request))
+        remove_from_team(member=access.membership, actor=_user(request))
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
@@ -275,11 +275,11 @@ class TeamInvitations(_TeamView):
         responses={201: InvitedToTeamShape} | REFUSED,
     )
     def post(self, request: Request, slug: str) -> Response:
-        standing = managed_team(request.user, slug)
+        access = managed_team(request.user, slug)
         body = NewTeamInvitations(data=request.data)
         body.is_valid(raise_exception=True)
         done = invite_to_team(
-            team=standing.team,
+            team=access.team,
             emails=body.validated_data["emails"],
             actor=_user(request),
             origin=origin_of(request),

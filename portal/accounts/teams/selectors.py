@@ -7,10 +7,10 @@ from datetime import datetime
 from django.db.models import Count, F, QuerySet
 from django.urls import reverse
 
-from portal.accounts.invitations.selectors import InvitationRow, invitation_row, letter_states
+from portal.accounts.invitations.selectors import InvitationRow, email_states, invitation_row
 from portal.accounts.models import Invitation, Team, TeamMember, User, display_name
 
-from .access import TeamStanding
+from .access import TeamAccess
 
 
 def teams_of(user: User) -> QuerySet[Team]:
@@ -79,13 +79,13 @@ class Person:
     may_become_owner: bool
 
 
-def team_people(standing: TeamStanding, reader: User) -> list[Person]:
+def team_people(access: TeamAccess, reader: User) -> list[Person]:
     """Owners first, then by when they came. One query."""
-    rows = standing.team.members.select_related("user").order_by(F("role").desc(), "id")
-    return [_person(row, standing, reader) for row in rows]
+    rows = access.team.members.select_related("user").order_by(F("role").desc(), "id")
+    return [_person(row, access, reader) for row in rows]
 
 
-def _person(row: TeamMember, standing: TeamStanding, reader: User) -> Person:
+def _person(row: TeamMember, access: TeamAccess, reader: User) -> Person:
     is_me = row.user_id == reader.pk
     return Person(
         pk=row.pk,
@@ -94,22 +94,22 @@ def _person(row: TeamMember, standing: TeamStanding, reader: User) -> Person:
         is_owner=row.is_owner,
         is_me=is_me,
         joined_at=row.joined_at,
-        may_be_removed=standing.may_manage
+        may_be_removed=access.may_manage
         and not is_me
-        and (not row.is_owner or standing.is_organiser),
-        may_become_owner=standing.may_manage and not row.is_owner,
+        and (not row.is_owner or access.is_organiser),
+        may_become_owner=access.may_manage and not row.is_owner,
     )
 
 
-def team_invitations(standing: TeamStanding) -> list[InvitationRow]:
+def team_invitations(access: TeamAccess) -> list[InvitationRow]:
     """Those without an answer, the newest first. Two queries."""
     waiting = list(
         Invitation.objects.select_related("invited_by").filter(
-            team_invitation__team=standing.team, accepted_at=None, revoked_at=None
+            team_invitation__team=access.team, accepted_at=None, revoked_at=None
         )
     )
-    letters = letter_states(waiting)
-    slug = standing.team.slug
+    letters = email_states(waiting)
+    slug = access.team.slug
     return [
         invitation_row(
             each,

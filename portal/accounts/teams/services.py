@@ -214,7 +214,7 @@ def invite_to_team(*, team: Team, emails: Sequence[str], actor: User, origin: st
     waiting = set(_waiting(locked).values_list("email", flat=True))
     new = [email for email in emails if email not in members | waiting]
     _refuse_crowd(locked, len(new), len(waiting))
-    _refuse_many_letters(actor, len(new))
+    _refuse_many_emails(actor, len(new))
     for email in new:
         invitation = make_invitation(email=email, actor=actor, origin=origin)
         TeamInvitation.objects.create(invitation=invitation, team=locked)
@@ -235,7 +235,7 @@ def _refuse_crowd(team: Team, new: int, waiting: int) -> None:
         )
 
 
-def _refuse_many_letters(actor: User, new: int) -> None:
+def _refuse_many_emails(actor: User, new: int) -> None:
     # Two requests at once of one person wait for each other here.
     User.objects.select_for_update(no_key=True).get(pk=actor.pk)
     today = Invitation.objects.filter(
@@ -248,7 +248,7 @@ def _refuse_many_letters(actor: User, new: int) -> None:
         raise TeamRefused(
             f"You can invite {INVITATIONS_PER_DAY} people a day to teams, and {max(left, 0)} more "
             "now.",
-            code="too_many_letters",
+            code="too_many_emails",
         )
 
 

@@ -18,7 +18,7 @@ from portal.accounts.invitations.services import make_link, resend_invitation, r
 from portal.accounts.invitations.views import NO_EMAILS, InviteForm, never_stored, resent
 from portal.accounts.models import Invitation, Team, TeamMember
 
-from .access import TeamStanding, managed_team, peopled_team, team_for
+from .access import TeamAccess, managed_team, peopled_team, team_for
 from .selectors import own_teams, team_invitations, team_people
 from .services import (
     TeamRefused,
@@ -70,11 +70,11 @@ def new_team(request: UserRequest) -> HttpResponse:
 @require_safe
 def team(request: HttpRequest, slug: str) -> HttpResponse:
     """For everybody; who is in it for members and organisers."""
-    standing = team_for(request.user, slug)
+    access = team_for(request.user, slug)
     people = None
-    if standing.may_see_people and request.user.is_authenticated:
-        people = team_people(standing, request.user)
-    return render(request, "accounts/teams/team.html", {"standing": standing, "people": people})
+    if access.may_see_people and request.user.is_authenticated:
+        people = team_people(access, request.user)
+    return render(request, "accounts/teams/team.html", {"access": access, "people": people})
 
 
 @login_required
@@ -86,12 +86,12 @@ def people(request: UserRequest, slug: str) -> HttpResponse:
     return _people_page(request, peopled_team(request.user, slug), InviteForm())
 
 
-def _invite(request: UserRequest, standing: TeamStanding) -> HttpResponse:
+def _invite(request: UserRequest, access: TeamAccess) -> HttpResponse:
     form = InviteForm(request.POST)
     if form.is_valid():
         try:
             done = invite_to_team(
-                team=standing.team,
+                team=access.team,
                 emails=form.cleaned_data["emails"],
                 actor=request.user,
                 origin=origin_of(request),
@@ -107,18 +107,18 @@ def _invite(request: UserRequest, standing: TeamStanding) -> HttpResponse:
                     messages.warning(request, NO_EMAILS)
             if done.known:
                 messages.info(request, f"In the team or invited: {', '.join(done.known)}.")
-            return redirect("teams:people", standing.team.slug)
-    return _people_page(request, standing, form)
+            return redirect("teams:people", access.team.slug)
+    return _people_page(request, access, form)
 
 
 def _people_page(
-    request: UserRequest, standing: TeamStanding, form: InviteForm, **more: str
+    request: UserRequest, access: TeamAccess, form: InviteForm, **more: str
 ) -> HttpResponse:
     context = {
-        "standing": standing,
+        "access": access,
         "form": form,
-        "people": team_people(standing, request.user),
-        "invitations": team_invitations(standing) if standing.may_manage else [],
+        "people": team_people(access, request.user),
+        "invitations": team_invitations(access) if access.may_manage else [],
     }
     return render(request, "accounts/teams/people.html", context | more)
 
@@ -126,7 +126,7 @@ def _people_page(
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def edit(request: UserRequest, slug: str) -> HttpResponse:
-    standing = managed_team(request.user, slug)
+    access = managed_team(request.user, slug)
     # A copy, so that a refused name is not shown as the team's.
     form = TeamForm(
         request.POST if request.method == "POST" else None,
@@ -134,32 +134,32 @@ def edit(request: UserRequest, slug: str) -> HttpResponse:
     )
     if form.is_valid():
         try:
-            change_team(team=standing.team, **form.cleaned_data, actor=request.user)
+            change_team(team=access.team, **form.cleaned_data, actor=request.user)
         except TeamRefused as refusal:
             form.add_error("name", refusal.message)
         else:
             messages.success(request, "Saved.")
             return redirect("teams:team", slug)
-    return render(request, "accounts/teams/edit.html", {"standing": standing, "form": form})
+    return render(request, "accounts/teams/edit.html", {"access": access, "form": form})
 
 
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def leave(request: UserRequest, slug: str) -> HttpResponse:
     """Asks first."""
-    standing = team_for(request.user, slug)
-    if standing.membership is None:
+    access = team_for(request.user, slug)
+    if access.membership is None:
         raise PermissionDenied("You are not in this team.")
     if request.method == "POST":
         try:
-            remove_from_team(member=standing.membership, actor=request.user)
+            remove_from_team(member=access.membership, actor=request.user)
         except TeamRefused as refusal:
             messages.error(request, refusal.message)
             return redirect("teams:leave", slug)
-        messages.success(request, f"You have left “{standing.team}”.")
+        messages.success(request, f"You have left “{access.team}”.")
         return redirect("teams:list")
-    others = standing.team.members.filter(role=TeamMember.Role.OWNER).exclude(user=request.user)
-    context = {"standing": standing, "is_only_owner": standing.is_owner and not others.exists()}
+    others = access.team.members.filter(role=TeamMember.Role.OWNER).exclude(user=request.user)
+    context = {"access": access, "is_only_owner": access.is_owner and not others.exists()}
     return render(request, "accounts/teams/leave.html", context)
 
 
@@ -167,19 +167,19 @@ def leave(request: UserRequest, slug: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def close(request: UserRequest, slug: str) -> HttpResponse:
     """Asks first."""
-    standing = managed_team(request.user, slug)
+    access = managed_team(request.user, slug)
     if request.method == "POST":
-        close_team(team=standing.team, actor=request.user)
-        messages.success(request, f"The team “{standing.team}” is closed.")
+        close_team(team=access.team, actor=request.user)
+        messages.success(request, f"The team “{access.team}” is closed.")
         return redirect("teams:list")
-    return render(request, "accounts/teams/close.html", {"standing": standing})
+    return render(request, "accounts/teams/close.html", {"access": access})
 
 
 def _with_member(
     request: UserRequest, slug: str, pk: int, act: Callable[[TeamMember], str]
 ) -> HttpResponse:
-    standing = managed_team(request.user, slug)
-    member = get_object_or_404(standing.team.members.select_related("user", "team"), pk=pk)
+    access = managed_team(request.user, slug)
+    member = get_object_or_404(access.team.members.select_related("user", "team"), pk=pk)
     try:
         messages.success(request, act(member))
     except TeamRefused as refusal:
@@ -211,11 +211,11 @@ def promote(request: UserRequest, slug: str, pk: int) -> HttpResponse:
 @require_POST
 def step_down(request: UserRequest, slug: str) -> HttpResponse:
     """Gives up one's own ownership and stays a member."""
-    standing = team_for(request.user, slug)
-    if standing.membership is None:
+    access = team_for(request.user, slug)
+    if access.membership is None:
         raise PermissionDenied("You are not in this team.")
     try:
-        give_up_ownership(member=standing.membership, actor=request.user)
+        give_up_ownership(member=access.membership, actor=request.user)
     except TeamRefused as refusal:
         messages.error(request, refusal.message)
     else:
@@ -226,8 +226,8 @@ def step_down(request: UserRequest, slug: str) -> HttpResponse:
 def _with_invitation(
     request: UserRequest, slug: str, pk: int, act: Callable[[Invitation], str]
 ) -> HttpResponse:
-    standing = managed_team(request.user, slug)
-    found = get_object_or_404(Invitation, pk=pk, team_invitation__team=standing.team)
+    access = managed_team(request.user, slug)
+    found = get_object_or_404(Invitation, pk=pk, team_invitation__team=access.team)
     try:
         messages.success(request, act(found))
     except InvitationRefused as refusal:
@@ -259,12 +259,12 @@ def revoke(request: UserRequest, slug: str, pk: int) -> HttpResponse:
 @require_POST
 def link(request: UserRequest, slug: str, pk: int) -> HttpResponse:
     """Shows a link to copy, once: only its hash is kept."""
-    standing = managed_team(request.user, slug)
-    found = get_object_or_404(Invitation, pk=pk, team_invitation__team=standing.team)
+    access = managed_team(request.user, slug)
+    found = get_object_or_404(Invitation, pk=pk, team_invitation__team=access.team)
     try:
         made = make_link(invitation=found, actor=request.user, origin=origin_of(request))
     except InvitationRefused as refusal:
         messages.error(request, refusal.message)
         return redirect("teams:people", slug)
-    page = _people_page(request, standing, InviteForm(), link=made, link_for=found.email)
+    page = _people_page(request, access, InviteForm(), link=made, link_for=found.email)
     return never_stored(page)

@@ -26,7 +26,7 @@ from .audits import (
     FieldFigures,
     Validation,
     WrongValue,
-    smallest_telling_sample,
+    smallest_conclusive_sample,
 )
 from .schemas import BUILT_IN, raw_schema
 from .selectors import (
@@ -81,7 +81,7 @@ class NewBatchSerializer(serializers.Serializer[Any]):
     )
     seed = serializers.IntegerField(min_value=0, max_value=2**63 - 1)
     sample_size = serializers.IntegerField(
-        min_value=1, max_value=MAX_BATCH, required=False, default=smallest_telling_sample
+        min_value=1, max_value=MAX_BATCH, required=False, default=smallest_conclusive_sample
     )
     threshold = serializers.FloatField(
         min_value=0.001, max_value=1, required=False, default=THRESHOLD

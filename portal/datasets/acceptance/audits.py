@@ -78,14 +78,14 @@ class Acceptance:
     failing: tuple[str, ...]
 
 
-def smallest_telling_sample(threshold: float = THRESHOLD) -> int:
+def smallest_conclusive_sample(threshold: float = THRESHOLD) -> int:
     """The size from which a sample without any error has its whole interval above the threshold.
 
     The lower end of n right ones of n is n / (n + z²), so n = z² t / (1 - t), rounded up. Smaller
     samples may pass, but cannot show that the batch is as good. Raises ValueError unless the
     threshold lies between 0 and 1.
 
-    >>> smallest_telling_sample(0.97)
+    >>> smallest_conclusive_sample(0.97)
     125
     """
     if not 0 < threshold < 1:

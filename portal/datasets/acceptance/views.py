@@ -18,7 +18,7 @@ from portal.datasets.access import get_batch, get_dataset, get_sampled
 from portal.datasets.models import Batch, BatchDocument, Dataset, DocumentType, Selection
 from portal.datasets.responses import file_response
 
-from .audits import THRESHOLD, smallest_telling_sample
+from .audits import THRESHOLD, smallest_conclusive_sample
 from .schemas import BUILT_IN, raw_schema
 from .selectors import (
     Candidates,
@@ -107,10 +107,10 @@ class NewBatchForm(forms.Form):
     sample_size = forms.IntegerField(
         min_value=1,
         max_value=MAX_BATCH,
-        initial=smallest_telling_sample(),
+        initial=smallest_conclusive_sample(),
         label="Documents to inspect",
-        help_text=f"With {smallest_telling_sample()} or more a sample without any error shows that "
-        f"a field is better than {100 * THRESHOLD:g}&nbsp;%. A smaller one decides too, "
+        help_text=f"With {smallest_conclusive_sample()} or more a sample without any error shows "
+        f"that a field is better than {100 * THRESHOLD:g}&nbsp;%. A smaller one decides too, "
         "but by less.",
     )
     threshold = forms.DecimalField(

@@ -227,7 +227,7 @@ def decide_dispute(
     record_event(verb=f"dispute_{locked.state}", subject=locked, actor=actor)
     if locked.raised_by_id is not None:
         enqueue(
-            kind="tell_raiser",
+            kind="email_raiser",
             payload={"dispute": locked.pk, "origin": origin},
             max_attempts=LETTER_ATTEMPTS,
         )

@@ -398,31 +398,31 @@ def _task_item(where: str, task: Task) -> SourceItem | Refusal:
     )
 
 
-def _standing(task: Task) -> list[TaskAnnotation]:
+def _kept_annotations(task: Task) -> list[TaskAnnotation]:
     return [one for one in task.annotations if not one.is_cancelled]
 
 
 def _chosen_annotation(task: Task) -> TaskAnnotation | None:
     """The ground truth, or the only annotation."""
-    standing = _standing(task)
-    gold = [one for one in standing if one.is_gold]
+    kept = _kept_annotations(task)
+    gold = [one for one in kept if one.is_gold]
     if len(gold) == 1:
         return gold[0]
-    return standing[0] if len(standing) == 1 else None
+    return kept[0] if len(kept) == 1 else None
 
 
 def _left_out(where: str, task: Task) -> list[Refusal]:
-    standing = _standing(task)
-    skipped = len(task.annotations) - len(standing)
+    kept = _kept_annotations(task)
+    skipped = len(task.annotations) - len(kept)
     faults = []
     if skipped:
         reason = f"{skipped} skipped by their annotators; nothing was taken from them"
         faults.append(Refusal(f"{where} skipped", "skipped", reason))
-    if len(standing) > 1:
+    if len(kept) > 1:
         if _chosen_annotation(task) is None:
-            reason = f"{len(standing)} annotations and no one ground truth; none was kept as gold"
+            reason = f"{len(kept)} annotations and no one ground truth; none was kept as gold"
         else:
-            reason = f"{len(standing) - 1} annotations beside the ground truth were left out"
+            reason = f"{len(kept) - 1} annotations beside the ground truth were left out"
         faults.append(Refusal(f"{where} annotations", "several_annotations", reason))
     return faults
 

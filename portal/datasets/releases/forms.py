@@ -129,7 +129,7 @@ class ReleaseTermsForm(forms.Form):
         return SplitDraw(data["test_share"] / 100, data["seed"], data["group_by"] or FILING)
 
     @property
-    def split_is_told(self) -> bool:
+    def split_is_given(self) -> bool:
         return bool(self.cleaned_data.get("split") == COLUMN)
 
     def show_notes(self, notes: str) -> None:

@@ -213,7 +213,7 @@ def notes_of_rows(
     return drafted_rows(Release(dataset=dataset, visibility=visibility), rows)
 
 
-def told_splits(gold: Gold) -> dict[str, str]:
+def given_splits(gold: Gold) -> dict[str, str]:
     """The splits that came with the gold. Raises ReleaseError if any item has none."""
     told = {name: split for name, split in (gold.splits or {}).items() if split}
     if not told:
@@ -392,7 +392,7 @@ def splits_of_order(order: FreezeOrder, gold: Gold) -> Any:
     """How the items come into their parts. Raises ReleaseError."""
     if order.split_by == DRAW:
         return SplitDraw(order.test_share, order.seed, order.group_by)
-    return told_splits(gold) if order.split_by == COLUMN else None
+    return given_splits(gold) if order.split_by == COLUMN else None
 
 
 def start_freezing(

@@ -122,7 +122,7 @@ def release_list(
         rows=[
             ListedRelease(
                 release=release,
-                facts=told_facts(user, release),
+                facts=shown_facts(user, release),
                 sha256=release.sha256 if may_see_all_gold(user, release) else None,
                 splits=splits.get(release.pk, {}),
                 previous=before[release.pk],
@@ -132,7 +132,7 @@ def release_list(
     )
 
 
-def told_facts(user: Any, release: Release) -> int | None:
+def shown_facts(user: Any, release: Release) -> int | None:
     """The number of facts of all items, for those who may see the gold of all."""
     return release.fact_count if may_see_all_gold(user, release) else None
 
@@ -175,7 +175,7 @@ def release_page(
         splits=splits,
         drawn=draw_words(release.draw),
         split=split,
-        facts=told_facts(user, release),
+        facts=shown_facts(user, release),
         hash_covers=SCHEMES[release.scheme],
         files=gold_files(release) if some_gold else [],
         bibtex=bibtex(row),

@@ -12,9 +12,9 @@ from pytest_django import DjangoAssertNumQueries
 from portal.accounts.invitations.selectors import (
     InvitationRefused,
     accounts_of,
+    email_states,
     find_invitation,
     invitation_state,
-    letter_states,
 )
 from portal.accounts.invitations.services import (
     RESEND_AFTER,
@@ -190,19 +190,19 @@ def test_letter_that_fails_is_tried_again_and_then_shown(
 ) -> None:
     settings.EMAIL_BACKEND = "tests.accounts.invitations.test_inviting.BrokenServer"
     invitation = make_invitation(email=NORA, actor=organiser, origin=ORIGIN)
-    assert letter_states([invitation]) == {invitation.pk: "waiting"}
+    assert email_states([invitation]) == {invitation.pk: "waiting"}
     run_due_jobs()
     job = Job.objects.get()
     assert (job.state, job.attempts) == (Job.State.QUEUED, 1)
     assert "no such server" in job.error
     Job.objects.update(attempts=job.max_attempts - 1, not_before=timezone.now())
     run_due_jobs()
-    assert letter_states([invitation]) == {invitation.pk: "failed"}
+    assert email_states([invitation]) == {invitation.pk: "failed"}
     settings.EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
     # What was never sent need not wait.
     resend_invitation(invitation=invitation, actor=organiser, origin=ORIGIN)
     run_due_jobs()
-    assert letter_states([invitation]) == {invitation.pk: "sent"}
+    assert email_states([invitation]) == {invitation.pk: "sent"}
     assert find_invitation(secret_for(NORA)) == invitation
 
 

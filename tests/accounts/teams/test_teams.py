@@ -264,7 +264,7 @@ def test_letters_a_day_are_counted_by_person_over_all_teams(ann: User, monkeypat
     one, two = team_of(ann, name="One"), team_of(ann, name="Two")
     invited(one, "a@example.org", ann)
     invited(two, "b@example.org", ann)
-    assert refused(lambda: invited(one, "c@example.org", ann)) == "too_many_letters"
+    assert refused(lambda: invited(one, "c@example.org", ann)) == "too_many_emails"
     assert Invitation.objects.count() == 2
 
 
@@ -275,11 +275,11 @@ def test_lists_ask_the_database_once_however_long_they_are(
     ann: User, ben: User, cleo: User, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     team = team_of(ann)
-    standing = team_for(ann, team.slug)
+    access = team_for(ann, team.slug)
     for joining in (ben, cleo):
         add_to_team(team=team, user=joining, actor=ann)
         with django_assert_num_queries(1):
-            people = team_people(standing, ann)
+            people = team_people(access, ann)
         with django_assert_num_queries(1):
             [mine] = own_teams(ann)
         assert mine.members == len(people)

@@ -99,7 +99,7 @@ def test_withdrawn_work_counts_nowhere(trio: Campaign, ann: User, ben: User, lea
     hand_over(assignment=work_of(ann, trio), heir=None, actor=lead)
     totals = {one.name: one.total for one in campaign_overview(trio).annotators}
     assert totals == {"Ann": 1, "Ben": 2, "Cleo": 3}
-    for work in document_of(trio).assignments.standing():
+    for work in document_of(trio).assignments.active():
         submit(work, ("Number", "1,200"))
     assert document_of(trio).stage == CampaignDocument.Stage.GOLD
     assert [span.quote for span in document_of(trio).gold_spans.all()] == ["1,200"]
@@ -159,8 +159,8 @@ def test_all_work_of_one_goes_to_the_others(
 ) -> None:
     save(work_of(ann, trio), ("Number", "1,200"))
     assert hand_over_everything(campaign=trio, annotator=ann, actor=lead) == 2
-    assert not Assignment.objects.of(ann).standing().exists()
-    assert all(row.assignments.standing().count() == 2 for row in trio.documents.all())
+    assert not Assignment.objects.of(ann).active().exists()
+    assert all(row.assignments.active().count() == 2 for row in trio.documents.all())
     with pytest.raises(Refused, match="no unfinished work"):
         hand_over_everything(campaign=trio, annotator=ann, actor=lead)
 
@@ -213,7 +213,7 @@ def test_table_filters_and_hands_over(
     again = client.post(f"{ROOT}{work.pk}/hand-over/", {"query": "x\nSet-Cookie: a"}, follow=True)
     assert "handed over before" in again.content.decode()
     client.post(f"/campaigns/spring-round/annotators/{ann.pk}/hand-over/")
-    assert not Assignment.objects.of(ann).standing().exists()
+    assert not Assignment.objects.of(ann).active().exists()
 
 
 def test_removing_somebody_with_begun_work_offers_to_hand_it_over(

@@ -53,7 +53,7 @@ def draft(ann: User, ben: User, cleo: User, dora: User, evan: User, lead: User) 
 
 
 def team(campaign: Campaign, number: int) -> list[str]:
-    rows = document_of(campaign, number).assignments.standing()
+    rows = document_of(campaign, number).assignments.active()
     return list(rows.order_by("annotator__name").values_list("annotator__name", flat=True))
 
 

@@ -28,7 +28,7 @@ def trio(ann: User, ben: User, cleo: User, lead: User) -> Campaign:
 
 
 def left(user: User, campaign: Campaign) -> int:
-    mine = Assignment.objects.standing().filter(campaign_document__campaign=campaign)
+    mine = Assignment.objects.active().filter(campaign_document__campaign=campaign)
     return mine.filter(annotator=user).exclude(state=Assignment.State.SUBMITTED).count()
 
 
@@ -45,7 +45,7 @@ def test_untouched_work_goes_to_others_and_submitted_work_stays(trio: Campaign, 
     assert left(ann, trio) == 0
     done.refresh_from_db()
     assert (done.annotator, done.state) == (ann, Assignment.State.SUBMITTED)
-    teams = [row.assignments.standing().count() for row in trio.documents.all()]
+    teams = [row.assignments.active().count() for row in trio.documents.all()]
     assert teams == [2, 2, 2]
     assert not Membership.objects.filter(campaign=trio, user=ann).exists()
     assert Event.objects.get(verb="remove_member").actor_id == ann.pk

@@ -14,7 +14,7 @@ from portal.datasets.acceptance.audits import (
     accept,
     audit_report,
     pooled,
-    smallest_telling_sample,
+    smallest_conclusive_sample,
 )
 from portal.datasets.acceptance.records import FieldFault
 from portal.facts.sampling import wilson
@@ -108,7 +108,7 @@ def test_interval_is_the_one_of_statsmodels(right: int, n: int) -> None:
 
 def test_smallest_telling_sample_is_the_first_that_tells() -> None:
     for threshold in (0.9, 0.97, 0.99):
-        size = smallest_telling_sample(threshold)
+        size = smallest_conclusive_sample(threshold)
         low, before = wilson(size, size), wilson(size - 1, size - 1)
         assert low
         assert before

@@ -10,7 +10,7 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from portal.accounts.models import User
-from scoring.boards.limits import DAY, hold_place, phase_standings, standing
+from scoring.boards.limits import DAY, hold_place, phase_quotas, quota
 from scoring.grading.services import (
     GradingRefused,
     cancel_grading,
@@ -60,11 +60,11 @@ def attempts_before(phase: Phase, user: User, *ages: timedelta, state: str = "ch
 def test_a_score_uses_a_place_up(researcher: User, run_jobs: Jobs) -> None:
     board = limited(in_total=2)
     make_submission(board, researcher)
-    held = standing(first_phase(board), researcher).total
+    held = quota(first_phase(board), researcher).total
     assert held is not None
     assert (held.used, held.held, held.left) == (0, 1, 1)
     run_jobs()
-    charged = standing(first_phase(board), researcher).total
+    charged = quota(first_phase(board), researcher).total
     assert charged is not None
     assert (charged.used, charged.held, charged.left) == (1, 0, 1)
 
@@ -89,7 +89,7 @@ def test_a_cancelled_attempt_gives_its_place_back_and_counts_as_failed(researche
     board = limited(in_total=1, failed_per_day=2)
     submission = make_submission(board, researcher)
     cancel_grading(grading=latest_grading(submission), actor=researcher)
-    found = standing(first_phase(board), researcher)
+    found = quota(first_phase(board), researcher)
     assert found.total is not None
     assert found.total.left == 1
     assert found.failed is not None
@@ -107,7 +107,7 @@ def test_only_failed_attempts_of_the_last_day_count_as_failed(researcher: User) 
     phase = first_phase(limited(failed_per_day=3))
     attempts_before(phase, researcher, timedelta(hours=1))
     attempts_before(phase, researcher, timedelta(hours=2), timedelta(hours=25), state="failed")
-    failed = standing(phase, researcher).failed
+    failed = quota(phase, researcher).failed
     assert failed is not None
     assert failed.used == 1
 
@@ -122,7 +122,7 @@ def test_a_spent_total_says_whether_a_place_may_come_back(
     attempts_before(first_phase(board), researcher, *[timedelta(hours=1)] * charged)
     for _ in range(2 - charged):
         make_submission(board, researcher)
-    assert standing(first_phase(board), researcher).refusal.endswith(ending)
+    assert quota(first_phase(board), researcher).refusal.endswith(ending)
 
 
 def test_a_submission_holds_one_place(researcher: User) -> None:
@@ -150,7 +150,7 @@ def test_grading_anew_takes_nothing(researcher: User, organiser: User, run_jobs:
     run_jobs()
     start_grading(submission=submission, actor=organiser)
     run_jobs()
-    found = standing(first_phase(board), researcher).total
+    found = quota(first_phase(board), researcher).total
     assert found is not None
     assert found.used == 1
 
@@ -159,11 +159,11 @@ def test_a_day_is_the_last_24_hours_to_the_second(researcher: User) -> None:
     board = limited(per_day=2)
     phase, second = first_phase(board), timedelta(seconds=1)
     attempts_before(phase, researcher, DAY + second, DAY - 60 * second)
-    day = standing(phase, researcher).day
+    day = quota(phase, researcher).day
     assert day is not None
     assert (day.used, day.left, day.free_at) == (1, 1, None)
     attempts_before(phase, researcher, timedelta(hours=1))
-    found = standing(phase, researcher)
+    found = quota(phase, researcher)
     assert found.day is not None
     assert found.day.left == 0
     oldest = Attempt.objects.order_by("settled_at")[1].settled_at
@@ -175,8 +175,8 @@ def test_a_day_is_the_last_24_hours_to_the_second(researcher: User) -> None:
 def test_limits_are_each_accounts_own(researcher: User, stranger: User) -> None:
     board = limited(in_total=1)
     attempts_before(first_phase(board), researcher, timedelta(days=9))
-    assert standing(first_phase(board), researcher).refusal
-    assert not standing(first_phase(board), stranger).refusal
+    assert quota(first_phase(board), researcher).refusal
+    assert not quota(first_phase(board), stranger).refusal
 
 
 def test_organisers_have_no_limits(organiser: User) -> None:
@@ -191,7 +191,7 @@ def test_without_limits_nothing_is_asked(
 ) -> None:
     phase = first_phase(board)
     with django_assert_num_queries(0):
-        assert standing(phase, researcher).allowances == []
+        assert quota(phase, researcher).allowances == []
 
 
 def test_the_standings_of_many_phases_are_one_query(
@@ -199,7 +199,7 @@ def test_the_standings_of_many_phases_are_one_query(
 ) -> None:
     phases = [first_phase(make_board(slug=f"board-{n}", per_day=n)) for n in range(1, 5)]
     with django_assert_num_queries(1):
-        found = phase_standings(researcher, phases)
+        found = phase_quotas(researcher, phases)
     assert [each.day.limit for each in found if each.day] == [1, 2, 3, 4]
 
 

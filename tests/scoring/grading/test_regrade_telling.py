@@ -272,7 +272,7 @@ def test_owners_are_told_once_when_it_takes_over(
     board: Board, results: Results, researcher: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("scoring.grading.notices.post", lambda *_: 200)
-    Submission.objects.filter(name="Flawed").update(letter_origin="https://facts.example")
+    Submission.objects.filter(name="Flawed").update(email_origin="https://facts.example")
     Webhook.objects.create(user=researcher, url="https://hook.example/", secret="s")
     first = start_regrade(board=board, actor=None)
     while not first.gradings.exists():

@@ -527,7 +527,7 @@ def test_a_step_that_is_run_twice_changes_nothing(
     assert (list(Grading.objects.values()), list(RankMove.objects.values())) == before
 
 
-@pytest.mark.parametrize("where", ["queue_notice", "standings", "record_event"])
+@pytest.mark.parametrize("where", ["queue_notice", "ranked_scores", "record_event"])
 def test_killed_inside_the_takeover_it_is_as_if_it_had_not_begun(
     board: Board,
     results: Results,
@@ -561,7 +561,7 @@ def test_a_takeover_that_always_fails_says_so_and_changes_nothing(
     def fail(*_: object, **__: object) -> None:
         raise ValueError("gold 98,765")
 
-    monkeypatch.setattr("scoring.grading.regrades.standings", fail)
+    monkeypatch.setattr("scoring.grading.regrades.ranked_scores", fail)
     run_retries()
     nothing_changed(board, regrade, "failed")
     assert Regrade.objects.get().error == (

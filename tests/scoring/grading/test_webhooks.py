@@ -110,7 +110,7 @@ def test_others_are_told_nothing(
     make_submission(board, researcher)
     run_jobs()
     assert listener.heard == []
-    assert not Job.objects.filter(kind="tell_of_grading").exists()
+    assert not Job.objects.filter(kind="notify_of_grading").exists()
 
 
 @pytest.mark.parametrize("status", [500, 302])
@@ -213,7 +213,7 @@ def test_a_letter_for_who_asked_for_one(board: Board, researcher: User, run_jobs
         file=file,
         filename="predictions.jsonl",
         checked=check_upload(phase=phase, file=file, filename="predictions.jsonl"),
-        letter_origin="https://facts.example",
+        email_origin="https://facts.example",
     )
     make_submission(board, researcher, name="Silent")
     run_jobs()
@@ -237,4 +237,4 @@ def test_the_form_asks_whether_a_letter_is_wanted(
             "file": upload(lines_of(PERFECT)),
         },
     )
-    assert researcher.submissions.get().letter_origin == "http://testserver"
+    assert researcher.submissions.get().email_origin == "http://testserver"

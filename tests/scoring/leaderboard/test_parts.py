@@ -16,7 +16,7 @@ from portal.home.selectors import boards_at_a_glance, newest_entries
 from portal.jobs.worker import run_due_jobs
 from scoring.boards.services import BoardRefused, NewPhase, edit_phase, phase_faults
 from scoring.grading.notices import message
-from scoring.leaderboard.telling import public_count, public_items, told_part
+from scoring.leaderboard.disclosure import public_count, public_items, shown_part
 from scoring.models import Board, Phase, Submission
 from scoring.submissions.services import publish_submission
 from tests.scoring.factories import (
@@ -144,10 +144,10 @@ def test_owners_read_the_public_part_while_it_is_open_then_the_private_one(
 def test_the_closing_instant_belongs_to_the_private_part(board: Board) -> None:
     phase = first_phase(board)
     assert phase.closes_at is not None
-    assert told_part(phase, phase.closes_at - timedelta(microseconds=1)) == "public"
-    assert told_part(phase, phase.closes_at) == "private"
+    assert shown_part(phase, phase.closes_at - timedelta(microseconds=1)) == "public"
+    assert shown_part(phase, phase.closes_at) == "private"
     phase.closes_at = None
-    assert told_part(phase, timezone.now()) == "public"
+    assert shown_part(phase, timezone.now()) == "public"
 
 
 def test_organisers_read_both_parts_and_all(

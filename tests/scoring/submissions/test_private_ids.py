@@ -108,7 +108,7 @@ def test_a_failed_grading_names_only_what_was_sent(
     spec = BENCHMARKS["fincriticaled"]
     monkeypatch.setitem(BENCHMARKS, spec.key, replace(spec, score_item=crash))
     submission = make_submission(board, researcher, SENT)
-    Submission.objects.update(letter_origin="https://example.org")
+    Submission.objects.update(email_origin="https://example.org")
     for _ in range(6):
         run_due_jobs()
         Job.objects.update(not_before=timezone.now())

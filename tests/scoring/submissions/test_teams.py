@@ -10,10 +10,10 @@ from rest_framework.test import APIClient
 from portal.accounts.models import Team, TeamMember, User
 from scoring.boards.limits import (
     lock_team,
-    phase_standings,
-    standing,
-    team_standing,
-    team_standings,
+    phase_quotas,
+    quota,
+    team_quota,
+    team_quotas,
 )
 from scoring.grading.services import GradingRefused, cancel_grading, retry_grading
 from scoring.models import Attempt, Board, Submission
@@ -46,7 +46,7 @@ def test_a_score_for_a_team_uses_up_a_place_of_both(team: Team, researcher: User
     board = make_board(in_total=3)
     make_submission(board, researcher, team=team)
     phase = first_phase(board)
-    for found in (standing(phase, researcher), team_standing(phase, team)):
+    for found in (quota(phase, researcher), team_quota(phase, team)):
         assert found.total is not None
         assert (found.total.held, found.total.left) == (1, 2)
     assert Attempt.objects.get().team == team
@@ -105,13 +105,13 @@ def test_standings_of_any_number_of_teams_are_one_query(
     teams = [team_of(researcher, name=f"Team {n}") for n in range(3)]
     phases = [first_phase(make_board(slug=f"board-{n}", per_day=n)) for n in (1, 2)]
     with django_assert_num_queries(1):
-        found = team_standings(teams, phases)
+        found = team_quotas(teams, phases)
     limits = [(each.team, each.day.limit) for each in found if each.day]
     assert limits == [(team, limit) for limit in (1, 2) for team in teams]
     with django_assert_num_queries(0):
-        assert team_standings([], phases) == []
+        assert team_quotas([], phases) == []
     with django_assert_num_queries(1):
-        phase_standings(researcher, phases)
+        phase_quotas(researcher, phases)
 
 
 @pytest.mark.race

@@ -12,7 +12,7 @@ from rest_framework.test import APIClient
 
 from portal.accounts.models import User
 from portal.jobs.worker import run_due_jobs
-from scoring.leaderboard.telling import rounded_scores
+from scoring.leaderboard.disclosure import rounded_scores
 from scoring.models import Board, Entry, Phase, Submission
 from scoring.submissions.services import PublicationRefused, publish_submission
 from tests.scoring.factories import (

@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 from django.utils import timezone
 
 from portal.accounts.access import is_organiser
-from scoring.access import Viewer, are_scores_told, is_rounding
+from scoring.access import Viewer, are_scores_shown, is_rounding
 from scoring.benchmarks import Column, View
 from scoring.models import Entry, Grading, Phase, Window
 
@@ -33,7 +33,7 @@ PARTS = {PUBLIC: "Public part", PRIVATE: "Private part", ALL: "All items"}
 _STRATA = ("gold__subset", "gold__task", "document__doc_type")
 
 
-def told_part(phase: Phase, now: datetime) -> str:
+def shown_part(phase: Phase, now: datetime) -> str:
     """The part whose scores are told now: from the closing instant on the private one."""
     return PRIVATE if phase.window(now) == Window.CLOSED else PUBLIC
 
@@ -79,13 +79,13 @@ ALL_DECIMALS = 20
 AnyColumn = TypeVar("AnyColumn", Column, BoardColumn)
 
 
-def as_told(user: Viewer, phase: Phase, grading: Grading) -> Grading:
+def as_shown(user: Viewer, phase: Phase, grading: Grading) -> Grading:
     """The grading with the figures that this reader may know. It must not be saved."""
     shown = copy(grading)
-    if not are_scores_told(user, phase):
+    if not are_scores_shown(user, phase):
         shown.scores, shown.counts, shown.subsets = {}, {}, {}
-    elif is_told_in_parts(user, phase):
-        scores = grading.parts.get(told_part(phase, timezone.now()), {})
+    elif is_shown_in_parts(user, phase):
+        scores = grading.parts.get(shown_part(phase, timezone.now()), {})
         shown.scores = rounded_scores(phase, scores)
         shown.counts, shown.subsets = {}, {}
     elif is_rounding(user, phase):
@@ -94,7 +94,7 @@ def as_told(user: Viewer, phase: Phase, grading: Grading) -> Grading:
     return shown
 
 
-def is_told_in_parts(user: Viewer, phase: Phase) -> bool:
+def is_shown_in_parts(user: Viewer, phase: Phase) -> bool:
     """Whether the user reads the scores of one part alone; organisers read both, and all."""
     return phase.has_parts and not is_organiser(user)
 
@@ -116,7 +116,7 @@ def part_words(phase: Phase, part: str) -> str:
     return "These figures count all items, the public and the private part together."
 
 
-def told_scores(phase: Phase, grading: Grading) -> dict[str, Any]:
+def shown_scores(phase: Phase, grading: Grading) -> dict[str, Any]:
     """What of a grading's scores its entry on the leaderboard has at first: of a phase in parts
     those of the public one."""
     return rounded_scores(
@@ -124,7 +124,7 @@ def told_scores(phase: Phase, grading: Grading) -> dict[str, Any]:
     )
 
 
-def told_parts(phase: Phase, grading: Grading) -> dict[str, dict[str, Any]]:
+def shown_parts(phase: Phase, grading: Grading) -> dict[str, dict[str, Any]]:
     """The scores by part that an entry keeps, so that a phase can close without anybody's help."""
     if not phase.has_parts:
         return {}
@@ -132,10 +132,10 @@ def told_parts(phase: Phase, grading: Grading) -> dict[str, dict[str, Any]]:
     return {part: rounded_scores(phase, scores) for part, scores in parts.items()}
 
 
-def entry_as_told(entry: Entry, phase: Phase | None, now: datetime, *, part: str = "") -> Entry:
+def entry_as_shown(entry: Entry, phase: Phase | None, now: datetime, *, part: str = "") -> Entry:
     """The entry with the scores that are told now, or those of `part`. It must not be saved."""
     if phase is not None and phase.has_parts and entry.kind == Entry.Kind.GRADED:
-        entry.scores = entry.parts.get(part or told_part(phase, now), {})
+        entry.scores = entry.parts.get(part or shown_part(phase, now), {})
     return entry
 
 
@@ -165,25 +165,25 @@ def is_withheld(phase: Phase, view: View | None) -> bool:
     )
 
 
-def told_views(phase: Phase, views: Iterable[View]) -> tuple[View, ...]:
-    """The views that the phase tells anything of, each with `told_columns`."""
+def shown_views(phase: Phase, views: Iterable[View]) -> tuple[View, ...]:
+    """The views that the phase tells anything of, each with `shown_columns`."""
     return tuple(
-        replace(view, columns=told_columns(phase, view.columns))
+        replace(view, columns=shown_columns(phase, view.columns))
         for view in views
         if not is_withheld(phase, view)
     )
 
 
-def told_columns(phase: Phase, columns: tuple[AnyColumn, ...]) -> tuple[AnyColumn, ...]:
+def shown_columns(phase: Phase, columns: tuple[AnyColumn, ...]) -> tuple[AnyColumn, ...]:
     """The columns with no more decimals than the phase tells, so that none looks measured that was
     rounded away."""
     return tuple(
-        replace(column, decimals=min(column.decimals, told_decimals(phase, column.unit)))
+        replace(column, decimals=min(column.decimals, shown_decimals(phase, column.unit)))
         for column in columns
     )
 
 
-def told_decimals(phase: Phase, unit: str) -> int:
+def shown_decimals(phase: Phase, unit: str) -> int:
     """How many decimals a figure has after `rounded_scores`; a percentage has two fewer."""
     places = ALL_DECIMALS if phase.score_decimals is None else phase.score_decimals
     return places if unit == "%" else places + 2
@@ -226,5 +226,5 @@ def _shown(column: Column, scores: Mapping[str, Mapping[str, Any]], part: str) -
 
 def shown_part_words(user: Viewer, phase: Phase) -> str:
     """Whose items the figures count that this user reads of a submission."""
-    part = told_part(phase, timezone.now()) if is_told_in_parts(user, phase) else ALL
+    part = shown_part(phase, timezone.now()) if is_shown_in_parts(user, phase) else ALL
     return part_words(phase, part)

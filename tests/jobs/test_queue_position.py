@@ -9,7 +9,7 @@ from django.utils import timezone
 from portal.jobs import leases
 from portal.jobs.leases import Turns
 from portal.jobs.models import Job
-from portal.jobs.selectors import queue_standing
+from portal.jobs.selectors import queue_position
 from portal.jobs.services import enqueue_many
 from tests.jobs.conftest import Register
 
@@ -72,7 +72,7 @@ def test_jobs_before_are_those_that_the_queue_serves_before(group: str, steps: i
     turns = Turns()
     for _ in range(steps):
         leases.take_next(["test"], turns)
-    before = queue_standing(group).jobs_before
+    before = queue_position(group).jobs_before
     taken = 0
     while (job := leases.take_next(["test"], turns)) and job.group != group:
         taken += 1
@@ -81,13 +81,13 @@ def test_jobs_before_are_those_that_the_queue_serves_before(group: str, steps: i
 
 def test_what_is_not_due_has_no_place_and_what_is_unknown_is_none() -> None:
     queue("g", 1, not_before=timezone.now() + timedelta(minutes=1))
-    standing = queue_standing("g")
-    assert standing.jobs_before is None
-    assert standing.expected_wait is None
+    position = queue_position("g")
+    assert position.jobs_before is None
+    assert position.expected_wait is None
     queue("h", 1)
-    standing = queue_standing("h")
-    assert (standing.jobs_before, standing.workers, standing.expected_wait) == (0, 0, None)
-    assert (standing.rate, standing.time_left) == (None, None)
+    position = queue_position("h")
+    assert (position.jobs_before, position.workers, position.expected_wait) == (0, 0, None)
+    assert (position.rate, position.time_left) == (None, None)
 
 
 def test_wait_is_the_work_before_it_shared_by_the_workers() -> None:
@@ -98,30 +98,30 @@ def test_wait_is_the_work_before_it_shared_by_the_workers() -> None:
     queue("second", 1, "slow")
     queue("mine", 2)
     running("other", 3.0, worker="w")
-    standing = queue_standing("mine")
-    assert (standing.jobs_before, standing.workers, standing.running) == (2, 1, 0)
+    position = queue_position("mine")
+    assert (position.jobs_before, position.workers, position.running) == (2, 1, 0)
     # The running job has 4 - 3 seconds to go, then one of the first (4) and of the second (10).
-    assert seconds(standing.expected_wait) == pytest.approx(15, abs=0.5)
+    assert seconds(position.expected_wait) == pytest.approx(15, abs=0.5)
 
     running("another", 0.0, worker="x")  # its four seconds lie ahead
-    standing = queue_standing("mine")
-    assert standing.workers == 2
-    assert seconds(standing.expected_wait) == pytest.approx(1 + 14 / 2, abs=0.5)
+    position = queue_position("mine")
+    assert position.workers == 2
+    assert seconds(position.expected_wait) == pytest.approx(1 + 14 / 2, abs=0.5)
 
 
 def test_a_kind_that_never_ended_before_makes_the_wait_unknown() -> None:
     ended("old", 2.0)
     queue("first", 1, "slow")
     queue("mine", 1)
-    assert queue_standing("mine").jobs_before == 1
-    assert queue_standing("mine").expected_wait is None
+    assert queue_position("mine").jobs_before == 1
+    assert queue_position("mine").expected_wait is None
 
 
 def test_workers_not_seen_for_a_minute_are_not_counted() -> None:
     ended("old", 2.0, worker="gone", ago=90)
     ended("old", 2.0, worker="here", ago=10)
     queue("mine", 1)
-    assert queue_standing("mine").workers == 1
+    assert queue_position("mine").workers == 1
 
 
 def test_rate_and_time_left_count_steps() -> None:
@@ -129,10 +129,10 @@ def test_rate_and_time_left_count_steps() -> None:
     running("g", 5.0, done=6)  # and 6 in 5 s: 1.6 a second for each of two
     running("g", 5.0, done=4, worker="x")
     queue("g", 2, totals=[10, 0])
-    standing = queue_standing("g")
-    assert standing.rate == pytest.approx(20 / 15 * 2, rel=0.05)
+    position = queue_position("g")
+    assert position.rate == pytest.approx(20 / 15 * 2, rel=0.05)
     # 4 and 6 of the running, 10, and one of the job without a total.
-    assert seconds(standing.time_left) == pytest.approx(21 / (20 / 15 * 2), rel=0.05)
+    assert seconds(position.time_left) == pytest.approx(21 / (20 / 15 * 2), rel=0.05)
 
 
 def test_standing_costs_the_same_for_many_jobs_and_groups(django_assert_num_queries: Any) -> None:
@@ -142,4 +142,4 @@ def test_standing_costs_the_same_for_many_jobs_and_groups(django_assert_num_quer
             ended(f"{size}-{number}", 1.0)
         queue("mine", size)
         with django_assert_num_queries(6):
-            assert queue_standing("mine").jobs_before is not None
+            assert queue_position("mine").jobs_before is not None
