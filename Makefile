@@ -80,7 +80,7 @@ test-js: $(VENV)/.dev ## Run the JavaScript unit tests
 	$(NODE) --test tests/js/*.test.mjs
 
 .PHONY: check
-check: $(VENV)/.dev ## Lint, types, imports, templates, migrations, OpenAPI document
+check: $(VENV)/.dev ## Lint, types, imports, templates, migrations, OpenAPI document, wording
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy .
@@ -89,6 +89,7 @@ check: $(VENV)/.dev ## Lint, types, imports, templates, migrations, OpenAPI docu
 	$(BIN)/python manage.py makemigrations --check --dry-run
 	$(BIN)/python manage.py check
 	$(BIN)/python manage.py spectacular --validate --fail-on-warn --file /dev/null
+	$(BIN)/python -m tests.words
 	$(BIN)/python -m bench --mark docs/benchmarks.md --check
 
 .PHONY: format
