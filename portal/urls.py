@@ -7,6 +7,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     # Programs and the workbench ask most often, and what stands first is found soonest.
     path("api/v1/", include("portal.home.api_urls")),
     path("", include("portal.home.urls")),
+    path("docs/", include("portal.docs.urls")),
     path("accounts/", include("allauth.urls")),
     path("account/", include("portal.accounts.urls")),
     path("invitations/", include("portal.accounts.invitations.urls")),

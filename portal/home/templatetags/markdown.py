@@ -39,18 +39,22 @@ def _open_cell(
     return self.renderToken(tokens, index, options, env)
 
 
-@cache
-def _renderer() -> MarkdownIt:
-    """CommonMark with tables. HTML in the source is shown as text, images are left out.
-
-    An image would make every reader's browser call the address somebody else wrote.
-    """
+def new_renderer() -> MarkdownIt:
+    """CommonMark with tables. HTML in the source is shown as text, images are left out."""
     renderer = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
-    renderer.add_render_rule("link_open", _open_link)
     renderer.add_render_rule("table_open", _open_table)
     renderer.add_render_rule("table_close", _close_table)
     renderer.add_render_rule("th_open", _open_cell)
     renderer.add_render_rule("td_open", _open_cell)
+    return renderer
+
+
+@cache
+def _renderer() -> MarkdownIt:
+    """For text that users write. An image would make every reader's browser call a server that
+    its author chose."""
+    renderer = new_renderer()
+    renderer.add_render_rule("link_open", _open_link)
     return renderer
 
 

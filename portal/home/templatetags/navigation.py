@@ -16,6 +16,34 @@ from portal.home.selectors import takes_part_in_campaigns
 
 register = template.Library()
 
+# The documentation page, and part of it, for the pages of each feature.
+HELP = {
+    "annotation": "quality-workflow",
+    "annotation.adjudication": "quality-workflow#cases",
+    "annotation.agreement": "quality-workflow#agreement",
+    "annotation.assignments": "leading",
+    "annotation.campaigns": "leading",
+    "annotation.exchange": "quality-workflow#import-and-export",
+    "annotation.qualification": "quality-workflow#before-the-real-pages",
+    "annotation.workbench": "annotating",
+    "portal.accounts": "accounts",
+    "allauth": "accounts",
+    "portal.datasets": "curation",
+    "portal.datasets.acceptance": "acceptance",
+    "portal.datasets.disputes": "disputes",
+    "portal.datasets.imports": "importing",
+    "portal.datasets.imaging": "page-images",
+    "portal.datasets.releases": "releases",
+    "portal.datasets.variants": "stress-variants",
+    "scoring": "leaderboards",
+    "scoring.boards": "submissions#phases",
+    "scoring.grading": "submissions#grading-again",
+    "scoring.judging": "judge#on-the-site",
+    "scoring.reliability": "judge#how-reliable-it-is",
+    "scoring.results": "submissions#comparing-entries",
+    "scoring.submissions": "submissions",
+}
+
 
 @dataclass(frozen=True)
 class Link:
@@ -57,6 +85,21 @@ def navigation(context: Context) -> dict[str, Any]:
         "logout": _address("account_logout"),
         "csrf_token": context.get("csrf_token"),
     }
+
+
+@register.simple_tag(takes_context=True)
+def help_url(context: Context) -> str:
+    """The documentation of this page's feature; the index for pages of no feature."""
+    request = context.get("request")
+    found = request.resolver_match if request else None
+    feature = found.func.__module__ if found else ""
+    while feature and feature not in HELP:
+        feature = feature.rpartition(".")[0]
+    if not feature:
+        return reverse("docs:index")
+    slug, _, anchor = HELP[feature].partition("#")
+    url = reverse("docs:page", args=[slug])
+    return f"{url}#{anchor}" if anchor else url
 
 
 def _public_sections() -> list[tuple[str, str]]:

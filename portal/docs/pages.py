@@ -1,0 +1,187 @@
+"""Reading `docs/*.md`: HTML with anchors, links between pages, and search.
+
+The files belong to the program and change only with it, so they are read once per process.
+"""
+
+import posixpath
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+
+from django.conf import settings
+from django.urls import reverse
+from django.utils.safestring import SafeString
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from portal.home.templatetags.markdown import new_renderer
+
+FOLDER = Path(settings.BASE_DIR) / "docs"
+INDEX = "README"
+MOST_FOUND = 30
+# Characters of a search result before and after the first word found.
+AROUND = 90
+
+
+@dataclass(frozen=True)
+class Section:
+    """A heading and the text up to the next one."""
+
+    heading: str
+    anchor: str
+    level: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Page:
+    slug: str
+    title: str
+    html: SafeString
+    sections: tuple[Section, ...]
+
+    @property
+    def contents(self) -> list[Section]:
+        return [section for section in self.sections if section.level == 2]
+
+    @property
+    def anchors(self) -> frozenset[str]:
+        return frozenset(section.anchor for section in self.sections)
+
+
+@dataclass(frozen=True)
+class Found:
+    page: Page
+    section: Section
+    extract: str
+
+
+@cache
+def slugs() -> frozenset[str]:
+    """Every page, as its path below `docs/` without the suffix."""
+    return frozenset(
+        path.relative_to(FOLDER).with_suffix("").as_posix() for path in FOLDER.rglob("*.md")
+    )
+
+
+@cache
+def images() -> frozenset[str]:
+    return frozenset(path.name for path in (FOLDER / "images").glob("*.png"))
+
+
+@cache
+def page(slug: str) -> Page:
+    """Raises KeyError for a page that does not exist."""
+    if slug not in slugs():
+        raise KeyError(slug)
+    renderer = _renderer()
+    tokens = renderer.parse((FOLDER / f"{slug}.md").read_text(encoding="utf-8"))
+    _give_anchors(tokens)
+    sections = tuple(_sections(tokens))
+    _point_to_site(tokens, slug)
+    # Safe: the renderer escapes all text, and the files are our own.
+    html = SafeString(renderer.renderer.render(tokens, renderer.options, {}))
+    return Page(slug, sections[0].heading if sections else slug, html, sections)
+
+
+@cache
+def _renderer() -> MarkdownIt:
+    return new_renderer().enable("image")
+
+
+def anchor_of(heading: str) -> str:
+    """As GitHub makes them, so that a link works in both places.
+
+    >>> anchor_of("Hidden gold: who may see it?")
+    'hidden-gold-who-may-see-it'
+    """
+    return re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-")
+
+
+def _give_anchors(tokens: list[Token]) -> None:
+    for opening, inline in pairwise(tokens):
+        if opening.type == "heading_open":
+            opening.attrSet("id", anchor_of(_text(inline)))
+
+
+def _sections(tokens: list[Token]) -> Iterator[Section]:
+    """In order. Text before the first heading belongs to no section."""
+    heading, level, lines = "", 0, list[str]()
+    in_heading = False
+    for token in tokens:
+        if token.type == "heading_open":
+            if heading:
+                yield Section(heading, anchor_of(heading), level, " ".join(lines))
+            level, lines, in_heading = int(token.tag[1:]), [], True
+        elif token.type == "inline" and in_heading:
+            heading, in_heading = _text(token), False
+        elif token.type in ("inline", "fence", "code_block"):
+            lines.append(_text(token))
+    if heading:
+        yield Section(heading, anchor_of(heading), level, " ".join(lines))
+
+
+def _text(token: Token) -> str:
+    parts = token.children if token.children is not None else [token]
+    return " ".join(" ".join(part.content for part in parts if part.content).split())
+
+
+def _point_to_site(tokens: list[Token], slug: str) -> None:
+    """Links between files become links between pages; a link to code becomes plain text."""
+    here = posixpath.dirname(slug)
+    for token in tokens:
+        is_cut = False
+        for part in token.children or []:
+            if part.type == "image":
+                part.attrSet("src", reverse("docs:image", args=[Path(str(part.attrs["src"])).name]))
+            elif part.type == "link_open":
+                href = site_url(str(part.attrs["href"]), here)
+                is_cut = href is None
+                if href is not None:
+                    part.attrSet("href", href)
+            if is_cut and part.type in ("link_open", "link_close"):
+                is_cut = part.type == "link_open"
+                part.type, part.tag, part.nesting, part.content = "text", "", 0, ""
+
+
+def site_url(href: str, folder: str) -> str | None:
+    """The URL on this site of a link in a file in `folder`; None for a file that is no page."""
+    if re.match(r"[a-z]+:|#|/", href):
+        return href
+    path, _, anchor = href.partition("#")
+    target = posixpath.normpath(posixpath.join(folder, path)).removesuffix(".md")
+    if target not in slugs():
+        return None
+    return page_url(target, anchor)
+
+
+def page_url(slug: str, anchor: str = "") -> str:
+    url = reverse("docs:index") if slug == INDEX else reverse("docs:page", args=[slug])
+    return f"{url}#{anchor}" if anchor else url
+
+
+def find(query: str) -> list[Found]:
+    """Sections that contain every word of the query; those with a word in the heading first."""
+    words = query.casefold().split()
+    if not words:
+        return []
+    hits = []
+    for slug in sorted(slugs()):
+        for section in page(slug).sections:
+            heading, text = section.heading.casefold(), section.text.casefold()
+            if all(word in heading or word in text for word in words):
+                in_heading = sum(word in heading for word in words)
+                extract = _extract(section.text, words)
+                hits.append((-in_heading, Found(page(slug), section, extract)))
+    return [found for _, found in sorted(hits, key=lambda hit: hit[0])[:MOST_FOUND]]
+
+
+def _extract(text: str, words: list[str]) -> str:
+    folded = text.casefold()
+    first = min((at for at in map(folded.find, words) if at >= 0), default=0)
+    start, end = max(0, first - AROUND), first + AROUND
+    before, after = "… " if start else "", " …" if end < len(text) else ""
+    return f"{before}{text[start:end].strip()}{after}"
