@@ -81,7 +81,7 @@ def _load_benchmarks(**_: object) -> None:
     hang in its shutdown; threads do not live on across a fork.
     """
     # Loaded by the metrics only when they need it.
-    import scipy.optimize  # noqa: F401
+    import scoring.metrics.compiled  # noqa: F401
 
     for key in BENCHMARKS:
         get_benchmark(key)

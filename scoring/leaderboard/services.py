@@ -50,7 +50,7 @@ ByFigure = Mapping[str, "Replicates"]
 
 def stored_replicates(row: Replicate) -> "Replicates":
     """The same as was stored."""
-    # With these comes scipy, which most pages do without.
+    # With these comes numba, which most pages do without.
     import numpy as np
 
     from scoring.metrics.intervals import Replicates
@@ -144,7 +144,7 @@ def _fields(phase: Phase, columns: Sequence[Column]) -> list[list[Entry]]:
 
 def _ranks(entries: Sequence[Entry], column: Column) -> Sequence[int | None]:
     """None for all where one has no replicates yet: a rank among some would be a wrong one."""
-    # With it comes scipy, which the web server does without.
+    # With it comes numba, which the web server does without.
     from scoring.metrics.intervals import significance_ranks
 
     rows = Replicate.objects.filter(

@@ -251,12 +251,16 @@ def bootstrap(tallies: Tallies, weights: Resampling) -> Replicates:
         return Replicates(tallies.value, np.full(weights.resamples, np.nan), weights.key)
     both = np.zeros((len(position), 2 * len(tallies.groups)))
     both[rows] = np.hstack([tallies.sums, tallies.counts])
-    # Imported here because scipy takes memory that web processes need for nothing else.
-    from scipy.sparse import csr_array
+    from .compiled import add_weighted
 
-    # Most documents are in one group of many: the matrix is nearly empty.
-    sparse = csr_array(both.T)
-    totals = np.concatenate([(sparse @ block.T).T for block in weights.blocks()])
+    # Most documents are in one group of many. They are added in one order, for the same last digit.
+    groups, documents = (np.ascontiguousarray(part) for part in both.T.nonzero())
+    totals = np.zeros((weights.resamples, both.shape[1]))
+    first = 0
+    for block in weights.blocks():
+        some = totals[first : first + len(block)]
+        add_weighted(both[documents, groups], documents, groups, block, some)
+        first += len(block)
     sums, counts = np.hsplit(totals, 2)
     return Replicates(tallies.value, _figures(sums, counts, tallies.groups), weights.key)
 

@@ -4,7 +4,7 @@ The distance is the least total cost of deleting, inserting and renaming nodes t
 ordered, labelled tree into another. Source: K. Zhang, D. Shasha, Simple fast algorithms for the
 editing distance between trees and related problems, SIAM J. Comput. 18(6), 1989.
 
-`tree_edit_distance` runs compiled code (see `trees_compiled`). The tests check it against a slow,
+`tree_edit_distance` runs compiled code (see `compiled`). The tests check it against a slow,
 readable twin.
 """
 
@@ -23,18 +23,26 @@ Indices = NDArray[np.intp]
 def one_to_one(values: NDArray[np.float64], *, maximize: bool = False) -> tuple[Indices, Indices]:
     """Rows and the column of each, for the least sum of `values`, or with `maximize` the greatest.
 
-    Hungarian algorithm (Kuhn, 1955), as scipy has it.
+    Raises ValueError where no assignment has a finite sum, and for values that are no numbers.
 
     >>> rows, columns = one_to_one(np.array([[1.0, 2.0], [1.0, 4.0]]))
     >>> columns.tolist()
     [1, 0]
     """
-    # Imported here because scipy takes 50 MB and half a second, which web processes that only read
-    # what a benchmark is never need to spend.
-    from scipy.optimize import linear_sum_assignment
+    from .compiled import assign
 
-    rows, columns = linear_sum_assignment(values, maximize=maximize)
-    return rows, columns
+    cost = np.ascontiguousarray(-values if maximize else values, dtype=np.float64)
+    if np.isnan(cost).any() or (cost == -np.inf).any():
+        raise ValueError("the values hold nan or an infinity of the wrong sign")
+    is_wide = cost.shape[0] <= cost.shape[1]
+    cost = cost if is_wide else np.ascontiguousarray(cost.T)
+    found = np.empty(cost.shape[0], dtype=np.int32)
+    if not assign(cost, found):
+        raise ValueError("every assignment has a forbidden pair")
+    if is_wide:
+        return np.arange(found.size), found.astype(np.intp)
+    order = np.argsort(found)
+    return found[order].astype(np.intp), order
 
 
 Integers = NDArray[np.int32]
@@ -137,7 +145,7 @@ def tree_edit_distance(first: Tree, second: Tree, costs: Costs) -> float:
     check_size(first, second)
     # Imported here because compiling, or loading what was compiled before, takes a moment that
     # web processes never need to spend.
-    from .trees_compiled import distance
+    from .compiled import distance
 
     return float(
         distance(

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 NOT_TESTABLE = "n/a"
-# The same as that of the tests, which come with scipy.
+# The level of the paired tests, whose module loads numpy.
 _LEVEL = 0.05
 
 

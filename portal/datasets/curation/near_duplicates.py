@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import NamedTuple
 
-from datasketch import MinHash, MinHashLSH
 from rapidfuzz.distance import Indel
+from rensa import RMinHash, RMinHashLSH
 
 THRESHOLD = 0.95
 # Below it buckets would hold unrelated texts too.
@@ -123,8 +123,12 @@ class _Finder:
         self.search = DuplicateSearch()
         self._text_of = text_of
         self._threshold = threshold
-        self._buckets = MinHashLSH(num_perm=PERMUTATIONS, params=bands(threshold))
-        self._signatures: dict[str, MinHash] = {}
+        buckets, values = bands(threshold)
+        self._permutations = buckets * values
+        self._buckets = RMinHashLSH(threshold, self._permutations, buckets)
+        # The buckets hold positions in these two lists.
+        self._indexed: list[str] = []
+        self._signatures: list[RMinHash] = []
         self._firsts: dict[bytes, str] = {}
         self._keys: set[str] = set()
 
@@ -140,17 +144,19 @@ class _Finder:
         if first != key:
             self.search.pairs.append(Duplicate(first, key, 1.0))
             return
-        signature = _signature(words)
+        signature = RMinHash(self._permutations, SEED)
+        signature.update(_shingles(words))
         self._compare(key, words, self._candidates(signature))
-        self._buckets.insert(key, signature)
-        self._signatures[key] = signature
+        self._buckets.insert(len(self._indexed), signature)
+        self._indexed.append(key)
+        self._signatures.append(signature)
 
-    def _candidates(self, signature: MinHash) -> list[str]:
+    def _candidates(self, signature: RMinHash) -> list[str]:
         """Those in a bucket with the signature, most alike first."""
         found = sorted(self._buckets.query(signature))
-        found.sort(key=lambda key: -self._signatures[key].jaccard(signature))
+        found.sort(key=lambda place: -self._signatures[place].jaccard(signature))
         self.search.passed_over += len(found[MAX_CANDIDATES:])
-        return found[:MAX_CANDIDATES]
+        return [self._indexed[place] for place in found[:MAX_CANDIDATES]]
 
     def _compare(self, key: str, words: Sequence[str], candidates: Sequence[str]) -> None:
         weighted = _weighted(words)
@@ -170,15 +176,9 @@ def _weighted(words: Iterable[str]) -> list[str]:
     return [word for word in words for _ in range(NUMBER_WEIGHT if word[0].isdigit() else 1)]
 
 
-def _signature(words: Sequence[str]) -> MinHash:
-    signature = MinHash(num_perm=PERMUTATIONS, seed=SEED)
-    signature.update_batch(_shingles(words))
-    return signature
-
-
-def _shingles(words: Sequence[str]) -> list[bytes]:
+def _shingles(words: Sequence[str]) -> list[str]:
     """The different runs of SHINGLE words; a shorter text is one run."""
-    return [run.encode() for run in dict.fromkeys(_runs(words))]
+    return list(dict.fromkeys(_runs(words)))
 
 
 def _runs(words: Sequence[str]) -> Iterator[str]:

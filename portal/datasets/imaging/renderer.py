@@ -19,11 +19,14 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any
+
+from . import chromium
+from .chromium import ChromiumError, Tab
 
 DPI = 300
 POINTS_PER_INCH = 72
@@ -117,14 +120,6 @@ _STYLE = (
     "img{max-width:100%}"
     "*{animation:none!important;transition:none!important}"
 )
-_ARGUMENTS = [
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-dev-shm-usage",
-    "--host-resolver-rules=MAP * ~NOTFOUND",
-    "--proxy-server=127.0.0.1:9",
-    "--proxy-bypass-list=<-loopback>",
-]
 
 
 def page_of(html: str) -> str:
@@ -148,63 +143,45 @@ def find_chromium(wanted: str) -> str:
 
 
 @contextmanager
-def open_tab(executable: str) -> Iterator[Any]:
+def open_tab(executable: str) -> Iterator[Tab]:
     """A tab of a new browser. Raises NoBrowserError if it cannot be started."""
-    from playwright.sync_api import Error, sync_playwright
-
-    with sync_playwright() as playwright:
+    with ExitStack() as stack:
         # Root cannot have the sandbox, and some containers do not allow it.
         for sandbox in (True, False) if os.geteuid() else (False,):
             try:
-                browser = playwright.chromium.launch(
-                    executable_path=executable, args=_ARGUMENTS, chromium_sandbox=sandbox
-                )
+                tab = stack.enter_context(chromium.open_tab(executable, sandbox=sandbox))
                 break
-            except Error as error:
-                reason = str(error).splitlines()[0][:300]
+            except ChromiumError as error:
+                reason = str(error)[:300]
         else:
             raise NoBrowserError(f"Chromium ({executable}) cannot be started: {reason}")
-        context = browser.new_context(
-            offline=True, java_script_enabled=False, accept_downloads=False, service_workers="block"
-        )
-        # “aborted” leaves the document in the tab where it tried to go elsewhere; any other error
-        # would put an error page in its place.
-        context.route("**/*", lambda route: route.abort("aborted"))
-        yield context.new_page()
-        with suppress(Error):
-            browser.close()
+        yield tab
 
 
-def print_pdf(tab: Any, html: str, *, height: float, sheets: int) -> bytes:
+def print_pdf(tab: Tab, html: str, *, height: float, sheets: int) -> bytes:
     """The first `sheets` sheets of a document, `height` inches high; of the one in the tab if
     `html` is empty. Raises RenderingError. It takes as long as it takes: who started us watches.
     """
-    from playwright.sync_api import Error
-
     try:
         if html:
-            tab.set_content(page_of(html), timeout=0, wait_until="load")
+            tab.show(page_of(html))
         return _printed(tab, height, sheets)
-    except Error as error:
-        reason = str(error).splitlines()[0][:300]
-        raise RenderingError("not_rendered", f"Chromium cannot print it: {reason}") from error
+    except ChromiumError as error:
+        reason = f"Chromium cannot print it: {str(error)[:300]}"
+        raise RenderingError("not_rendered", reason) from error
 
 
-def _printed(tab: Any, height: float, sheets: int) -> bytes:
+def _printed(tab: Tab, height: float, sheets: int) -> bytes:
     """On a busy machine Chromium says now and then that printing failed, and can do it then."""
-    from playwright.sync_api import Error
-
-    wanted = {"width": f"{WIDTH}in", "height": f"{height}in", "page_ranges": f"1-{sheets}"}
     try:
-        pdf: bytes = tab.pdf(print_background=True, **wanted)
-    except Error as error:
+        return tab.print_pdf(width=WIDTH, height=height, sheets=sheets)
+    except ChromiumError as error:
         if "Printing failed" not in str(error):
             raise
-        pdf = tab.pdf(print_background=True, **wanted)
-    return pdf
+        return tab.print_pdf(width=WIDTH, height=height, sheets=sheets)
 
 
-def print_fitting(tab: Any, html: str, *, sheets: int) -> Iterator[bytes]:
+def print_fitting(tab: Tab, html: str, *, sheets: int) -> Iterator[bytes]:
     """The document on Letter paper, then, for as long as the caller asks, on longer sheets."""
     for height in HEIGHTS:
         yield print_pdf(tab, html, height=height, sheets=sheets)

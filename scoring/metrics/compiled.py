@@ -1,7 +1,9 @@
-"""The tree edit distance, compiled. Imported only where a distance is computed (see `trees`).
+"""The loops that Python is too slow for, compiled: tree edit distance, assignment, weighted sums.
+
+Imported only where one of them runs: to load numba takes half a second and 100 MB.
 
 Machine code is kept where numba keeps it: in NUMBA_CACHE_DIR if that is set, else beside this
-file, else in the user's cache folder; where none of them can be written it is compiled anew in
+file, else in the user's cache folder; where none of them can be written it is compiled again in
 every process.
 """
 
@@ -13,6 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 Integers = NDArray[np.int32]
+Positions = NDArray[np.int64]
+Flags = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 
 
@@ -153,3 +157,102 @@ def _distance(
 distance = _compiled(
     "f8(i4[::1],i4[::1],i4[::1],i4[::1],i4[::1],i4[::1],f8[::1],f8[::1],f8[:,::1])", _distance
 )
+
+
+def _free_column(
+    cost: Floats,
+    row_price: Floats,
+    column_price: Floats,
+    row_of: Integers,
+    first: int,
+    came_from: Integers,
+    length: Floats,
+    is_seen_row: Flags,
+    is_seen_column: Flags,
+) -> int:
+    """The free column at the end of the shortest path of exchanges from row `first`; -1: none.
+
+    Fills the last four: the row before each column of the path, the length of the path to it, and
+    the rows and columns that were passed.
+    """
+    columns = cost.shape[1]
+    # Backwards: of equal columns the last one is taken.
+    waiting = np.arange(columns - 1, -1, -1)
+    left, row, shortest = columns, first, 0.0
+    while True:
+        is_seen_row[row] = True
+        lowest, chosen = np.inf, -1
+        for place in range(left):
+            column = waiting[place]
+            path = shortest + cost[row, column] - row_price[row] - column_price[column]
+            if path < length[column]:
+                came_from[column] = row
+                length[column] = path
+            is_free = row_of[column] == -1
+            if length[column] < lowest or (length[column] == lowest and is_free):
+                lowest, chosen = length[column], place
+        if lowest == np.inf:
+            return -1
+        shortest, column = lowest, waiting[chosen]
+        is_seen_column[column] = True
+        if row_of[column] == -1:
+            return int(column)
+        row = row_of[column]
+        left -= 1
+        waiting[chosen] = waiting[left]
+
+
+_free_column_compiled = _compiled(
+    "i8(f8[:,::1],f8[::1],f8[::1],i4[::1],i8,i4[::1],f8[::1],b1[::1],b1[::1])", _free_column
+)
+
+
+def _assign(cost: Floats, column_of: Integers) -> bool:
+    """Fills `column_of[row]` so that the sum of the costs is least; False if there is no way.
+
+    `cost` has at most as many rows as columns, and is infinite where a pair is forbidden. Shortest
+    augmenting paths after D. F. Crouse, *On implementing 2D rectangular assignment algorithms*
+    (2016): rows are added one by one, and prices of rows and columns keep what a pair costs beyond
+    them at zero or above.
+    """
+    rows, columns = cost.shape
+    row_price, column_price = np.zeros(rows), np.zeros(columns)
+    row_of = np.full(columns, -1, np.int32)
+    came_from = np.full(columns, -1, np.int32)
+    column_of[:] = -1
+    for first in range(rows):
+        length = np.full(columns, np.inf)
+        is_seen_row, is_seen_column = np.zeros(rows, np.bool_), np.zeros(columns, np.bool_)
+        column = _free_column_compiled(
+            cost, row_price, column_price, row_of, first,
+            came_from, length, is_seen_row, is_seen_column,
+        )  # fmt: skip
+        if column == -1:
+            return False
+        shortest = length[column]
+        row_price[first] += shortest
+        for row in range(rows):
+            if is_seen_row[row] and row != first:
+                row_price[row] += shortest - length[column_of[row]]
+        column_price -= np.where(is_seen_column, shortest - length, 0.0)
+        row = -1
+        while row != first:
+            row = came_from[column]
+            row_of[column] = row
+            column, column_of[row] = column_of[row], column
+    return True
+
+
+assign = _compiled("b1(f8[:,::1],i4[::1])", _assign)
+
+
+def _add_weighted(
+    values: Floats, documents: Positions, groups: Positions, weights: Positions, totals: Floats
+) -> None:
+    """Adds `weights[r, documents[i]] * values[i]` to `totals[r, groups[i]]`, in the order of i."""
+    for r in range(weights.shape[0]):
+        for i in range(values.size):
+            totals[r, groups[i]] += weights[r, documents[i]] * values[i]
+
+
+add_weighted = _compiled("void(f8[::1],i8[::1],i8[::1],i8[:,::1],f8[:,::1])", _add_weighted)
