@@ -31,7 +31,7 @@ from portal.accounts.invitations.selectors import (
     pending,
     unanswered,
 )
-from portal.accounts.invitations.services import LETTER_ATTEMPTS, make_invitation
+from portal.accounts.invitations.services import EMAIL_ATTEMPTS, make_invitation
 from portal.accounts.models import Invitation, User, display_name
 from portal.audit.models import record_event
 from portal.jobs.services import enqueue
@@ -104,7 +104,7 @@ def campaign_invitations(access: CampaignAccess) -> list[InvitationRow]:
         invitation_row(
             row.invitation,
             role=row.role,
-            letter=letters[row.pk],
+            email_state=letters[row.pk],
             urls=_urls(access, row) if access.may_give(row.role) else ("", "", ""),
         )
         for row in rows
@@ -289,7 +289,7 @@ def _add(campaign: Campaign, user: User, role: str, actor: User, origin: str) ->
         enqueue(
             kind="email_new_member",
             payload={"membership": membership.pk, "actor": actor.pk, "origin": origin},
-            max_attempts=LETTER_ATTEMPTS,
+            max_attempts=EMAIL_ATTEMPTS,
         )
 
 
@@ -411,6 +411,6 @@ def _remind(campaign: Campaign, person: PersonWaiting, actor: User, origin: str)
     enqueue(
         kind="send_reminder",
         payload={"reminder": reminder.pk, "origin": origin},
-        max_attempts=LETTER_ATTEMPTS,
+        max_attempts=EMAIL_ATTEMPTS,
     )
     return reminder

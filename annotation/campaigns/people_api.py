@@ -17,9 +17,9 @@ from annotation.errors import Refused
 from annotation.models import CampaignInvitation, Membership
 from portal.accounts.emails import origin_of
 from portal.accounts.invitations.api import InvitationLink
-from portal.accounts.invitations.selectors import LETTERS, InvitationRefused, accounts_of
+from portal.accounts.invitations.selectors import EMAIL_STATES, InvitationRefused, accounts_of
 from portal.accounts.invitations.services import make_link, resend_invitation, revoke_invitation
-from portal.accounts.invitations.views import read_addresses
+from portal.accounts.invitations.views import read_emails
 from portal.accounts.models import Invitation, User
 from portal.web.answers import answer
 from portal.web.api import checked
@@ -68,7 +68,7 @@ class NewInvitations(serializers.Serializer[Any]):
 
     def validate_emails(self, emails: list[str]) -> list[str]:
         try:
-            return read_addresses(emails)
+            return read_emails(emails)
         except forms.ValidationError as error:
             raise serializers.ValidationError(error.messages) from None
 
@@ -88,7 +88,9 @@ class CampaignInvitationRow(serializers.Serializer[Any]):
     id = serializers.IntegerField(source="pk")
     email = serializers.EmailField()
     role = serializers.ChoiceField(choices=Membership.Role.choices)
-    letter = serializers.ChoiceField(choices=LETTERS, help_text="How the newest letter fares.")
+    letter = serializers.ChoiceField(
+        source="email_state", choices=EMAIL_STATES, help_text="State of the email."
+    )
     sent_at = serializers.DateTimeField()
     expires_at = serializers.DateTimeField()
     is_expired = serializers.BooleanField()

@@ -18,7 +18,7 @@ from portal.accounts.access import UserRequest
 from portal.accounts.emails import origin_of
 from portal.accounts.invitations.selectors import InvitationRefused, emails_are_sent
 from portal.accounts.invitations.services import make_link, resend_invitation, revoke_invitation
-from portal.accounts.invitations.views import NO_EMAILS, AddressesField, never_stored, resent
+from portal.accounts.invitations.views import NO_EMAILS, EmailsField, never_stored, resent
 from portal.accounts.models import Invitation, User
 
 from .people import (
@@ -40,7 +40,7 @@ from .waiting import campaign_waiting
 class InviteMembersForm(forms.Form):
     """Who, by e-mail, gets which role. Only roles that the person asking may give."""
 
-    emails = AddressesField(
+    emails = EmailsField(
         help_text="One per line. Whoever has an account is in at once; others get an invitation."
     )
     role = forms.ChoiceField()

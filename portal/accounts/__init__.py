@@ -1,5 +1,4 @@
-"""People: their accounts, tokens and data; `invitations` and `teams` are features of their own.
+"""Accounts, API tokens and personal data; `invitations` and `teams` are features of their own.
 
-An order, lowest first: models, then access, tokens and emails, then invitations, teams, own data,
-and the pages.
+Import order, lowest first: models; access, tokens, emails; invitations; teams; own data; pages.
 """

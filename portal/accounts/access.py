@@ -1,4 +1,4 @@
-"""The organiser's right, for views and for the API."""
+"""Organiser permission checks for views and the API."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -16,7 +16,7 @@ P = ParamSpec("P")
 
 
 class UserRequest(HttpRequest):
-    """A request whose user is known to be logged in, for type checkers."""
+    """A request with a logged-in user, for type checkers."""
 
     user: User
 
@@ -28,7 +28,7 @@ def is_organiser(user: Any) -> TypeGuard[User]:
 def organiser_required(
     view: Callable[Concatenate[UserRequest, P], HttpResponseBase],
 ) -> Callable[Concatenate[HttpRequest, P], HttpResponseBase]:
-    """Anonymous visitors go to the log-in page; others without the role get 403."""
+    """Redirects anonymous visitors to log in; other users without the role get 403."""
 
     @wraps(view)
     def guarded(request: HttpRequest, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:

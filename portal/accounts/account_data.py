@@ -1,7 +1,7 @@
-"""What the site holds about a person. Each app knows its own part and registers it here when it
-starts, as accounts do not know the apps above them.
+"""The registry of personal data, for exports and account deletion.
 
-A part is taken along as a file of the export, and let go when the account is deleted.
+Each app registers its own data source when it starts, because `portal.accounts` cannot import the
+apps above it.
 """
 
 from collections.abc import Iterable, Iterator
@@ -13,64 +13,69 @@ from .models import User
 
 @dataclass(frozen=True)
 class Table:
-    """One file of the export: `name.jsonl`, a JSON object a line."""
+    """One file of the export: `name.jsonl`, with one JSON object per line."""
 
     name: str
     about: str
-    """One sentence for the list of contents."""
+    """One sentence for the export's list of contents."""
     rows: Iterable[dict[str, Any]]
-    """Plain JSON, dates and decimals included. Read once."""
+    """JSON values, dates or decimals. The iterable is read once."""
 
 
 @dataclass(frozen=True)
 class Upload:
-    """A file the person gave to the site, as it came."""
+    """A file that the user uploaded, unchanged."""
 
     name: str
-    """Path inside the export, of our own making."""
+    """A generated path inside the export."""
     file: IO[bytes]
 
 
 @dataclass(frozen=True)
 class Fate:
-    """What becomes of the person’s things when the account is deleted, in sentences."""
+    """Sentences that explain what deleting the account does."""
 
     goes: list[str] = field(default_factory=list)
     stays: list[str] = field(default_factory=list)
     prevents: list[str] = field(default_factory=list)
-    """Why the account cannot be deleted now; what to do first is part of the sentence."""
+    """Reasons why the account cannot be deleted yet, and what to do first."""
 
 
 class DataSource(Protocol):
-    """An app that keeps rows about people."""
+    """An app that stores personal data."""
 
     def tables(self, user: User) -> Iterator[Table]:
-        """The person’s own, and nothing that tells of somebody else or that they may not read."""
+        """Return the user's own data, without other users' data or anything they may not read."""
 
     def uploads(self, user: User) -> Iterator[Upload]:
-        """Opened one after the other; the caller closes each before it asks for the next."""
+        """Open the uploads one by one; the caller closes each before requesting the next."""
 
     def fate(self, user: User) -> Fate:
-        """Said before the account is deleted. Changes nothing."""
+        """Describe what deleting the account would do, without changing anything."""
 
     def let_go(self, user: User) -> None:
-        """In the transaction that deletes the account, while its rights still hold: gives up roles
-        and hands work over. Quick. Raises AccountKept, and then nothing is deleted."""
+        """Give up roles and hand over work, in the transaction that deletes the account.
+
+        The user's permissions still apply here. Must be quick. Raises AccountKept to cancel the
+        deletion.
+        """
 
     def erase(self, user: User) -> None:
-        """By a job, afterwards: deletes what goes. May take long, and may run again after a crash,
-        so it is no transaction."""
+        """Delete the remaining data, in a job that follows the deletion.
+
+        May be slow, and may run again after a crash, so it is not one transaction.
+        """
 
 
 class AccountKept(Exception):
-    """Why an account cannot be deleted now. The message is for people."""
+    """The account cannot be deleted yet. The message is shown to the user."""
 
 
 _sources: list[DataSource] = []
 
 
 def register_account_data(source: DataSource) -> None:
-    """Called once by each app, from its AppConfig."""
+    """Register an app's data source. Called once, from its AppConfig."""
     _sources.append(source)
 
 
@@ -88,5 +93,5 @@ def fate_of(user: User) -> Fate:
 
 
 def counted(number: int, one: str, many: str = "") -> str:
-    """Such as “1 document” or “3 documents”."""
+    """Format a count with its noun, such as “1 document” or “3 documents”."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"

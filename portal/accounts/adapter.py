@@ -1,4 +1,4 @@
-"""Where our rules differ from allauth’s: who may sign up, and whose address counts as confirmed."""
+"""The allauth adapter: who may sign up, and which email addresses count as confirmed."""
 
 from typing import Any
 
@@ -24,10 +24,9 @@ from .models import DELETED_DOMAIN, Invitation
 
 
 def invitation_behind(request: HttpRequest) -> Invitation | None:
-    """The pending invitation that led to this page: its page is where the visitor goes on to.
+    """Return the pending invitation whose page is the `next` URL of this request.
 
-    The address that sign-up and log-in hand on as `next` is all there is to remember, so that an
-    invitation opened once in a browser has no effect on what is done there later.
+    Nothing is stored in the session, so opening an invitation does not affect later requests.
     """
     target = str(request.POST.get("next") or request.GET.get("next") or "")
     try:
@@ -48,15 +47,13 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth sh
         return invitation is not None and opens_sign_up(invitation)
 
     def clean_email(self, email: str) -> str:
-        """What deleted accounts are called by is no address, and shall be nobody’s."""
+        """Reject the reserved domain of deleted accounts."""
         if email.lower().endswith(f"@{DELETED_DOMAIN}"):
-            raise ValidationError("This is not an e-mail address that letters can be sent to.")
+            raise ValidationError("This email address cannot receive email.")
         return str(super().clean_email(email))
 
     def is_email_verified(self, request: HttpRequest, email: str) -> bool:
-        """Who has the link has read the letter, so the address is theirs; not with a link that was
-        handed over by other means.
-        """
+        """An invitation link confirms the email address, unless the link was copied."""
         invitation = invitation_behind(request)
         if invitation is not None and invitation.email.lower() == email.lower():
             return not was_handed_over(invitation)
@@ -64,28 +61,25 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth sh
 
 
 class SignupForm(AllauthSignupForm):  # type: ignore[misc]  # allauth ships no types
-    """Sign-up also asks for the name that others will see.
-
-    Who comes from an invitation signs up with the address it was sent to.
-    """
+    """Sign-up with a display name. Invited users must use their invited email address."""
 
     field_order = ["name", "email", "password1", "password2"]
-    name = forms.CharField(max_length=120, label="Name", help_text="Shown beside your work.")
+    name = forms.CharField(max_length=120, label="Name", help_text="Shown with your work.")
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         invitation = invitation_behind(context.request) if context.request else None
         if invitation is not None:
-            # Django takes the initial value of a disabled field, whatever is sent.
+            # Django uses the initial value of a disabled field and ignores the input.
             self.initial["email"] = invitation.email
             self.fields["email"].disabled = True
-            self.fields["email"].help_text = "Your invitation is for this address."
+            self.fields["email"].help_text = "Your invitation is for this email address."
 
     def save(self, request: HttpRequest) -> Any:
         user = super().save(request)
-        if user is not None:  # None: the address has an account already, and allauth told its owner
+        if user is not None:  # None: the account exists, and allauth emailed its owner
             user.name = self.cleaned_data["name"]
-            # The page says that signing up is accepting them.
+            # The sign-up page says that signing up accepts the terms.
             user.terms_accepted_at = timezone.now()
             user.save(update_fields=["name", "terms_accepted_at"])
         return user

@@ -1,7 +1,6 @@
-"""One's own account for programs: who I am, my tokens, what the site knows about me.
+"""API endpoints for the current user's account, tokens and data exports.
 
-Making tokens and deleting the account stay with the browser: a token that was stolen shall not make
-others, or do what cannot be undone.
+Tokens are created and accounts deleted only in the browser, so that a stolen token can do neither.
 """
 
 from typing import Any
@@ -41,13 +40,13 @@ class AccountShape(serializers.ModelSerializer[User]):
 class TokenShape(serializers.Serializer[Any]):
     id = serializers.IntegerField(source="pk")
     name = serializers.CharField()
-    prefix = serializers.CharField(help_text="The beginning, to recognise it by.")
+    prefix = serializers.CharField(help_text="First characters of the token.")
     scope = serializers.CharField(help_text="“read and change” or “read only”.")
     created_at = serializers.DateTimeField()
     last_used_at = serializers.DateTimeField(allow_null=True)
     expires_at = serializers.DateTimeField(allow_null=True)
     is_expired = serializers.BooleanField()
-    warning = serializers.CharField(help_text="What to look at; empty if nothing.")
+    warning = serializers.CharField(help_text="Why the token needs attention, or empty.")
 
 
 class ExportShape(serializers.ModelSerializer[AccountExport]):
@@ -73,7 +72,7 @@ class _AccountView(APIView):
 
 
 class Account(_AccountView):
-    @extend_schema(summary="Who I am", tags=TAGS, responses=AccountShape)
+    @extend_schema(summary="Get my account", tags=TAGS, responses=AccountShape)
     def get(self, request: Request) -> Response:
         return Response(AccountShape(self.me).data)
 
@@ -90,17 +89,17 @@ class Account(_AccountView):
 
 class Confirmation(_AccountView):
     @extend_schema(
-        summary="Have the email that confirms my address sent again",
+        summary="Resend the confirmation email",
         tags=TAGS,
         request=None,
         responses={202: None, 409: AccountRefusal, 429: AccountRefusal},
     )
     def post(self, request: Request) -> Response:
         if is_email_confirmed(self.me):
-            body = {"code": "confirmed", "message": "Your email address is confirmed already."}
+            body = {"code": "confirmed", "message": "Your email address is already confirmed."}
             return Response(body, status=status.HTTP_409_CONFLICT)
         if not send_confirmation(request._request, self.me):
-            words = "An email was sent a moment ago. Wait some minutes before you ask again."
+            words = "An email was just sent. Wait a few minutes before requesting another."
             body = {"code": "too_soon", "message": words}
             return Response(body, status=status.HTTP_429_TOO_MANY_REQUESTS)
         return Response(status=status.HTTP_202_ACCEPTED)
@@ -109,8 +108,8 @@ class Confirmation(_AccountView):
 class Tokens(_AccountView):
     @extend_schema(
         operation_id="account_tokens_list",
-        summary="My API tokens",
-        description="New ones are made in the browser.",
+        summary="List my API tokens",
+        description="Create tokens on your account page.",
         tags=TAGS,
         responses=TokenShape(many=True),
     )
@@ -119,7 +118,7 @@ class Tokens(_AccountView):
 
 
 class TokenDetail(_AccountView):
-    @extend_schema(summary="Revoke a token of mine", tags=TAGS, responses={204: None})
+    @extend_schema(summary="Revoke one of my tokens", tags=TAGS, responses={204: None})
     def delete(self, request: Request, pk: int) -> Response:
         token = get_object_or_404(ApiToken, pk=pk, user=self.me)
         revoke_token(token=token, actor=self.me)
@@ -129,7 +128,7 @@ class TokenDetail(_AccountView):
 class Exports(_AccountView):
     @extend_schema(
         operation_id="account_exports_list",
-        summary="Files with what the site knows about me",
+        summary="List my data exports",
         tags=TAGS,
         responses=ExportShape(many=True),
     )
@@ -137,8 +136,8 @@ class Exports(_AccountView):
         return Response(ExportShape(self.me.data_exports.all(), many=True).data)
 
     @extend_schema(
-        summary="Have such a file made",
-        description="A worker makes it. While one is being made, this answers that one.",
+        summary="Request a data export",
+        description="A job creates the file. Returns the pending export if there is one.",
         tags=TAGS,
         request=None,
         responses={202: ExportShape, 409: AccountRefusal},
@@ -154,7 +153,7 @@ class Exports(_AccountView):
 
 class ExportDownload(_AccountView):
     @extend_schema(
-        summary="Download such a file",
+        summary="Download a data export",
         tags=TAGS,
         responses={(200, "application/zip"): OpenApiTypes.BINARY},
     )

@@ -1,6 +1,6 @@
-"""Emails that the site sends, and whether an account's address is known to be its owner's.
+"""Sending emails, and confirmation of email addresses.
 
-Jobs send them: a slow mail server blocks no page.
+Emails are sent by jobs, so that a slow mail server does not delay requests.
 """
 
 from typing import Any, NamedTuple
@@ -16,7 +16,7 @@ _BACKENDS = "django.core.mail.backends."
 
 
 class EmailRoute(NamedTuple):
-    """Whether this site sends emails and, if it keeps them, where the operator finds them."""
+    """Whether this site sends email, and where unsent emails are stored."""
 
     is_sent: bool
     kept_in: str = ""
@@ -30,25 +30,26 @@ _KEPT = {
 
 
 def email_route() -> EmailRoute:
-    """By EMAIL_URL. Without it emails are printed, and no one receives them."""
+    """Return the route set by EMAIL_URL. By default emails are printed, not sent."""
     return _KEPT.get(settings.EMAIL_BACKEND, EmailRoute(True))
 
 
 def send_email(
     *, to: str, subject: str, template: str, origin: str, context: dict[str, Any]
 ) -> None:
-    """Sends plain text. `template` extends `accounts/letters/base.txt`; `origin` heads its links.
+    """Send a plain-text email.
 
-    Raises what the mail server raises; the job tries again.
+    `template` extends `accounts/emails/base.txt`; links start with `origin`. Exceptions of the
+    mail server are not caught: the calling job retries.
     """
-    # A title or a name may hold line breaks, which no subject may.
+    # Titles and names may contain line breaks; subjects may not.
     one_line = " ".join(f"[{settings.SITE_NAME}] {subject}".split())
     text = render_to_string(template, {"origin": origin, "site": settings.SITE_NAME} | context)
     send_mail(one_line, text.strip() + "\n", settings.DEFAULT_FROM_EMAIL, [to])
 
 
 def is_email_confirmed(user: User) -> bool:
-    """At most one query; where the site asks for no confirmation every address counts."""
+    """Always true if the site requires no confirmation. At most one query."""
     # Loaded here, as in `invitations.selectors.accounts_of`.
     from allauth.account.models import EmailAddress
 
@@ -59,7 +60,7 @@ def is_email_confirmed(user: User) -> bool:
 
 
 def mark_confirmed(user: User) -> None:
-    """For accounts that are made with a confirmed address, such as those of the sample."""
+    """Confirm the email address directly, as for sample accounts."""
     from allauth.account.models import EmailAddress
 
     EmailAddress.objects.update_or_create(
@@ -68,12 +69,12 @@ def mark_confirmed(user: User) -> None:
 
 
 def send_confirmation(request: HttpRequest, user: User) -> bool:
-    """Sends the email with the link again; False if one was sent a moment ago."""
+    """Resend the confirmation email. Returns False if one was sent very recently."""
     from allauth.account.internal.flows.email_verification import send_verification_email_for_user
 
     return bool(send_verification_email_for_user(request, user))
 
 
 def origin_of(request: HttpRequest) -> str:
-    """Scheme and host, checked against ALLOWED_HOSTS: what links in letters begin with."""
+    """Return scheme and host, checked against ALLOWED_HOSTS, for links in emails."""
     return f"{request.scheme}://{request.get_host()}"

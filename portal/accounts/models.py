@@ -1,4 +1,4 @@
-"""Accounts, invitations, teams, API tokens, and files of people's own data."""
+"""Models for accounts, invitations, teams, API tokens and data exports."""
 
 import hashlib
 from typing import Any, ClassVar
@@ -12,19 +12,19 @@ from django.urls import reverse
 
 from portal.web.fields import LinkField
 
-# Addresses that belong to nobody: what is left of an account that was deleted has one of these.
+# Deleted accounts that are kept as placeholders have email addresses in this reserved domain.
 DELETED_DOMAIN = "deleted.invalid"
 FORMER_MEMBER = "former member"
 
 
 class UserManager(BaseUserManager["User"]):
-    """Accounts are named by their e-mail address."""
+    """Creates accounts identified by email address."""
 
     use_in_migrations = True
 
     def create_user(self, email: str, password: str | None = None, **extra: Any) -> "User":
         if not email:
-            raise ValueError("an account needs an e-mail address")
+            raise ValueError("an account needs an email address")
         user = self.model(email=self.normalize_email(email), **extra)
         user.set_password(password)
         user.save(using=self._db)
@@ -36,16 +36,16 @@ class UserManager(BaseUserManager["User"]):
 
 
 class User(AbstractUser):
-    """An account. What it may do beyond reading and submitting comes from roles.
+    """An account. Permissions beyond reading and submitting come from roles.
 
-    `is_organiser` holds for the whole site; annotator, lead and reviewer are held per campaign
+    `is_organiser` applies to the whole site; annotator, lead and reviewer are roles in a campaign
     (`annotation.Membership`).
     """
 
     username = None  # type: ignore[assignment]
     first_name = None  # type: ignore[assignment]
     last_name = None  # type: ignore[assignment]
-    email = models.EmailField("e-mail address", unique=True)
+    email = models.EmailField("email address", unique=True)
     name = models.CharField(max_length=120, blank=True, help_text="Shown to others.")
     affiliation = models.CharField(max_length=160, blank=True)
     is_organiser = models.BooleanField(
@@ -75,24 +75,24 @@ class User(AbstractUser):
 
 
 def is_former(user: User) -> bool:
-    """Whether the account was deleted, and only stands for whoever did the work it points at."""
+    """Whether the account was deleted and kept only as a placeholder for its work."""
     return user.email.endswith(f"@{DELETED_DOMAIN}")
 
 
 def display_name(user: User) -> str:
-    """The name others see: never the whole e-mail address."""
+    """The name shown to others: never the full email address."""
     if is_former(user):
         return FORMER_MEMBER
     return user.name or user.email.partition("@")[0]
 
 
 class Invitation(models.Model):
-    """A letter to somebody, who may or may not have an account. Only the secret's hash is kept.
+    """An invitation by email. Only the hash of its secret is stored.
 
-    What comes with it is said by the rows that point at it, such as a role in a campaign.
+    Related rows of other apps hold what it offers, such as a role in a campaign.
     """
 
-    email = models.EmailField("e-mail address")
+    email = models.EmailField("email address")
     digest = models.CharField(max_length=64, unique=True)
     invited_by = models.ForeignKey(
         settings.AUTH_USER_MODEL,
@@ -120,15 +120,15 @@ class Invitation(models.Model):
 
 
 class Team(models.Model):
-    """People who submit together. It has an owner as long as it is open.
+    """Users who submit together. An open team always has an owner.
 
-    A team that is closed has no members any more; it stays as a name while work refers to it.
+    A closed team has no members; the row is kept while other rows refer to it.
     """
 
-    name = models.CharField(max_length=80, help_text="Shown to everybody.")
+    name = models.CharField(max_length=80, help_text="Public.")
     slug = models.SlugField(max_length=80, unique=True)
-    about = models.TextField(blank=True, max_length=2000, help_text="Markdown, shown to everybody.")
-    link = LinkField(blank=True, help_text="Your page elsewhere.")
+    about = models.TextField(blank=True, max_length=2000, help_text="Markdown, public.")
+    link = LinkField(blank=True, help_text="Your website.")
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
     )
@@ -138,7 +138,7 @@ class Team(models.Model):
     class Meta:
         ordering = ["name", "id"]
         constraints = [
-            # Nobody shall pass for a team that exists.
+            # Prevents impersonating an existing team.
             models.UniqueConstraint(
                 Lower("name"),
                 condition=Q(closed_at__isnull=True),
@@ -185,7 +185,7 @@ class TeamMember(models.Model):
 
 
 class TeamInvitation(models.Model):
-    """The place in a team that comes with an accepted invitation."""
+    """Team membership offered by an invitation."""
 
     invitation = models.OneToOneField(
         Invitation, on_delete=models.CASCADE, primary_key=True, related_name="team_invitation"
@@ -197,7 +197,7 @@ class TeamInvitation(models.Model):
 
 
 class ApiToken(models.Model):
-    """A secret by which a program acts as its owner. Only its hash is kept."""
+    """A secret that lets a program act as its owner. Only its hash is stored."""
 
     class Scope(models.TextChoices):
         FULL = "full", "read and change"
@@ -207,11 +207,11 @@ class ApiToken(models.Model):
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="api_tokens"
     )
     name = models.CharField(max_length=80, help_text="Where the token is used.")
-    prefix = models.CharField(max_length=12, help_text="The beginning, to recognise it by.")
+    prefix = models.CharField(max_length=12, help_text="First characters of the token.")
     digest = models.CharField(max_length=64, unique=True)
     scope = models.CharField(max_length=4, choices=Scope, default=Scope.FULL)
     created_at = models.DateTimeField(auto_now_add=True)
-    expires_at = models.DateTimeField(null=True, help_text="Empty for a token that never expires.")
+    expires_at = models.DateTimeField(null=True, help_text="Empty if the token never expires.")
     last_used_at = models.DateTimeField(null=True)
 
     class Meta:
@@ -222,12 +222,12 @@ class ApiToken(models.Model):
 
     @staticmethod
     def digest_of(secret: str) -> str:
-        """SHA-256 is enough: the secret is 32 random bytes, not a password to be guessed."""
+        """SHA-256 is enough, because the secret is 32 random bytes and cannot be guessed."""
         return hashlib.sha256(secret.encode()).hexdigest()
 
 
 class AccountExport(models.Model):
-    """One file, made by a job and deleted some days later. Its owner alone may load it."""
+    """A file with the user's data, created by a job and deleted after some days."""
 
     class State(models.TextChoices):
         WAITING = "waiting"
@@ -251,7 +251,7 @@ class AccountExport(models.Model):
 
     @property
     def path(self) -> str:
-        """Of its file in the storage, whether that is there or not."""
+        """The path in the storage, whether or not the file exists."""
         return str(self.file.name)
 
     @property

@@ -1,11 +1,11 @@
-"""What accounts hold about a person: taken along as a file, and let go when the account is deleted.
+"""Data exports, and account deletion.
 
-The file is a ZIP, made by a job and deleted after some days.
+An export is a ZIP file, created by a job and deleted after some days.
 
-An account is deleted in two steps. At once, in one transaction: roles are given up, work is handed
-over, and everything that says who it was goes. What is left is a row without a name, because
-labels, gold and published results point at it. Afterwards a job deletes what may take long, and the
-row itself if nothing points at it.
+An account is deleted in two steps. First, one transaction gives up roles, hands over work and
+removes everything that identifies the user. The row remains without a name, because labels, gold
+and published results refer to it. Then a job deletes the remaining data, and the row itself if
+nothing refers to it.
 """
 
 import json
@@ -49,9 +49,8 @@ _AT_ONCE = 500
 
 
 def end_sessions(user: User, *, keep: str | None = None) -> int:
-    """Logs the account out everywhere, but for the session with the key `keep`; returns how many
-    sessions that ended."""
-    # Loaded here: what runs jobs alone, without any pages, has no sessions installed.
+    """Log the account out of all sessions except `keep`. Returns how many were ended."""
+    # Imported here because sessions are not installed in processes that only run jobs.
     from django.contrib.sessions.models import Session
 
     mine = [
@@ -67,12 +66,14 @@ def end_sessions(user: User, *, keep: str | None = None) -> int:
 class AccountsData:
     def tables(self, user: User) -> Iterator[Table]:
         yield Table("profile", "Your account.", [_profile(user)])
-        yield Table("addresses", "Your e-mail addresses.", _addresses(user))
-        yield Table("tokens", "Your API tokens; their secrets are not kept.", _tokens(user))
+        yield Table("addresses", "Your email addresses.", _addresses(user))
+        yield Table("tokens", "Your API tokens, without their secrets.", _tokens(user))
         yield Table("teams", "The teams you are in.", _teams(user))
-        yield Table("invitations", "Invitations to you, and when you sent others.", _letters(user))
-        yield Table("two_factor", "How you log in besides the password.", _authenticators(user))
-        yield Table("events", "What the log says you did, and when.", _events(user))
+        yield Table(
+            "invitations", "Invitations to you, and when you sent others.", _invitations(user)
+        )
+        yield Table("two_factor", "Your two-factor log-in methods.", _authenticators(user))
+        yield Table("events", "Your actions in the event log.", _events(user))
 
     def uploads(self, user: User) -> Iterator[Upload]:
         yield from ()
@@ -80,24 +81,24 @@ class AccountsData:
     def fate(self, user: User) -> Fate:
         alone, only_owner, others = _sorted_teams(user)
         goes = [
-            "Your name, affiliation, e-mail addresses, password and two-factor log-in.",
+            "Your name, affiliation, email addresses, password and two-factor log-in.",
             "Your API tokens, sessions and exports.",
         ]
         if others:
-            goes.append(f"Your place in {counted(len(others), 'team')}.")
+            goes.append(f"Your membership of {counted(len(others), 'team')}.")
         if alone:
             named = ", ".join(f"“{row.team}”" for row in alone)
-            goes.append(f"Teams of which you are the only member, which are closed: {named}.")
+            goes.append(f"Teams in which you are the only member. They are closed: {named}.")
         prevents = [
-            f"You are the only owner of the team “{row.team}”: make another member owner, or close "
-            "it."
+            f"You are the only owner of the team “{row.team}”. Make another member an owner, or "
+            "close the team."
             for row in only_owner
         ]
         if is_only_organiser(user):
             prevents.append(
-                "You are the only organiser of this site: somebody else has to become one first."
+                "You are the only organiser of this site. Another user must become one first."
             )
-        stays = ["The log of what was done when, without your name."]
+        stays = ["The event log, without your name."]
         return Fate(goes=goes, stays=stays, prevents=prevents)
 
     def let_go(self, user: User) -> None:
@@ -111,7 +112,7 @@ class AccountsData:
             raise AccountKept(f"The team “{row.team}”: {refusal.message}") from refusal
 
     def erase(self, user: User) -> None:
-        # Logged out they are already, since the account is switched off.
+        # The account is inactive, so these sessions are already logged out.
         end_sessions(user)
 
 
@@ -128,7 +129,7 @@ def _profile(user: User) -> dict[str, Any]:
 
 
 def _addresses(user: User) -> Iterator[dict[str, Any]]:
-    # Loaded here, as in `invitations.selectors.accounts_of`.
+    # Imported here, as in `invitations.selectors.accounts_of`.
     from allauth.account.models import EmailAddress
 
     for row in EmailAddress.objects.filter(user=user).order_by("pk"):
@@ -159,8 +160,8 @@ def _teams(user: User) -> Iterator[dict[str, Any]]:
         yield {"team": row.team.name, "role": row.role, "joined": row.joined_at}
 
 
-def _letters(user: User) -> Iterator[dict[str, Any]]:
-    """Whom one has invited is told to nobody else: their addresses are theirs."""
+def _invitations(user: User) -> Iterator[dict[str, Any]]:
+    """Leaves out the email addresses of invited users: they are personal data of others."""
     for row in invitations_to(user).order_by("pk"):
         yield {
             "kind": "received",
@@ -173,7 +174,7 @@ def _letters(user: User) -> Iterator[dict[str, Any]]:
 
 
 def _events(user: User) -> Iterator[dict[str, Any]]:
-    """Without what the log notes beside the act, which may tell of others."""
+    """Leaves out the event data, which may contain personal data of others."""
     for event in Event.objects.filter(actor=user).order_by("pk").iterator():
         yield {
             "at": event.at,
@@ -184,7 +185,7 @@ def _events(user: User) -> Iterator[dict[str, Any]]:
 
 
 def _sorted_teams(user: User) -> tuple[list[TeamMember], list[TeamMember], list[TeamMember]]:
-    """Memberships in teams without anybody else, in those without another owner, and the rest."""
+    """Return memberships as the only member, as the only owner, and all others."""
     owners = Count("team__members", filter=Q(team__members__role=TeamMember.Role.OWNER))
     rows: Any = (
         TeamMember.objects.filter(user=user)
@@ -203,7 +204,7 @@ def is_only_organiser(user: User) -> bool:
 
 
 def addresses_of(user: User) -> set[str]:
-    """In lower case: the account's own, and those that were added to it."""
+    """The account's primary and secondary email addresses, in lower case."""
     from allauth.account.models import EmailAddress
 
     added = EmailAddress.objects.filter(user=user).values_list("email", flat=True)
@@ -218,8 +219,8 @@ def invitations_to(user: User) -> QuerySet[Invitation]:
 
 
 def wipe_traces(user: User, emails: set[str], placeholder: str) -> None:
-    """Takes names and addresses out of rows of accounts that are kept."""
-    # Loaded here, as in `invitations.selectors.accounts_of`.
+    """Remove names and email addresses from the rows that are kept."""
+    # Imported here, as in `invitations.selectors.accounts_of`.
     from django.contrib.admin.models import LogEntry
 
     AccountExport.objects.filter(user=user).delete()
@@ -229,7 +230,7 @@ def wipe_traces(user: User, emails: set[str], placeholder: str) -> None:
     LogEntry.objects.filter(
         content_type__app_label="accounts", content_type__model="user", object_id=str(user.pk)
     ).update(object_repr=FORMER_MEMBER)
-    # A mail server's refusal quotes the address.
+    # Error messages of mail servers quote the email address.
     for job in Job.objects.exclude(error=""):
         error = without(job.error, emails, placeholder)
         if error != job.error:
@@ -237,34 +238,36 @@ def wipe_traces(user: User, emails: set[str], placeholder: str) -> None:
 
 
 def without(text: str, emails: set[str], placeholder: str) -> str:
-    """The text with each of the addresses replaced, in any case."""
+    """Replace each of the email addresses in the text, ignoring case."""
     for email in emails:
         text = re.sub(re.escape(email), placeholder, text, flags=re.IGNORECASE)
     return text
 
 
 KEPT_FOR = timedelta(days=7)
-# Enough for whoever wants the newest; each holds all uploads of the person once more.
+# Each export contains a copy of all the user's uploads.
 EXPORTS_PER_DAY = 3
 KIND, DROP_KIND = "export_account", "drop_account_export"
 _COPY = 1024 * 1024
 
 
 class ExportRefused(Exception):
-    """Why no export is made now. The message is for people."""
+    """The export is not created. The message is shown to the user."""
 
 
 @transaction.atomic
 def request_export(*, user: User) -> AccountExport:
-    """Orders one. A second click finds the one under way. Raises ExportRefused."""
-    # Two tabs wait for each other here.
+    """Return the pending export, or request a new one. Raises ExportRefused."""
+    # The lock serialises simultaneous requests.
     User.objects.select_for_update(no_key=True).get(pk=user.pk)
     waiting = user.data_exports.filter(state=AccountExport.State.WAITING).first()
     if waiting is not None:
         return waiting
     today = user.data_exports.filter(created_at__gt=timezone.now() - timedelta(days=1))
     if today.count() >= EXPORTS_PER_DAY:
-        raise ExportRefused(f"{EXPORTS_PER_DAY} exports a day are made at most. Take the newest.")
+        raise ExportRefused(
+            f"You can request {EXPORTS_PER_DAY} exports a day. Download the latest one."
+        )
     export = AccountExport.objects.create(user=user, file=f"account-exports/{uuid4().hex}.zip")
     record_event(verb="request_export", subject=export, actor=user)
     enqueue(kind=KIND, payload={"export": export.pk}, group=export.job_group)
@@ -272,7 +275,7 @@ def request_export(*, user: User) -> AccountExport:
 
 
 def store_export(export: AccountExport) -> int:
-    """Writes the file and returns its size in bytes. A second run replaces the first's."""
+    """Write the file and return its size in bytes. A second run replaces the file."""
     with tempfile.TemporaryFile() as file:
         write_export(export.user, file)
         size = file.tell()
@@ -288,7 +291,7 @@ def drop_file(name: str) -> None:
 
 
 def write_export(user: User, file: IO[bytes]) -> None:
-    """A ZIP with a list of contents, a file of JSON Lines for each table, and the uploads."""
+    """Write a ZIP with a list of contents, a JSON Lines file per table, and the uploads."""
     contents: list[str] = []
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for source in sources():
@@ -313,16 +316,16 @@ def _write_uploads(archive: zipfile.ZipFile, uploads: Iterator[Upload]) -> list[
     for upload in uploads:
         with upload.file as source, archive.open(upload.name, "w", force_zip64=True) as member:
             copyfileobj(source, member, _COPY)
-        names.append(f"{upload.name}: A file you uploaded, as it came.")
+        names.append(f"{upload.name}: A file you uploaded, unchanged.")
     return names
 
 
 def _read_me(user: User, contents: list[str]) -> str:
     day = timezone.now().strftime("%Y-%m-%d")
     lines = [
-        f"What {settings.SITE_NAME} knows about {user.email}, {day}.",
+        f"Data that {settings.SITE_NAME} stores about {user.email}, {day}.",
         "",
-        "Each .jsonl file has one JSON object a line, in UTF-8. Times are UTC.",
+        "Each .jsonl file has one JSON object per line, in UTF-8. Times are UTC.",
         "",
         *contents,
     ]
@@ -334,21 +337,21 @@ ERASE_KIND = "erase_account"
 
 @transaction.atomic
 def delete_account(*, user: User) -> None:
-    """Raises AccountKept, with nothing done, where something has to be settled first."""
+    """Raises AccountKept without changing anything if something prevents the deletion."""
     user = _locked(user)
     prevents = fate_of(user).prevents
     if prevents:
         raise AccountKept(" ".join(prevents))
     for source in sources():
         source.let_go(user)
-    # Neither name nor address: the log is kept for ever.
+    # No name and no email address, because the log is kept for ever.
     record_event(verb="delete_account", subject=user, actor=user)
     _make_anonymous(user)
     enqueue(kind=ERASE_KIND, payload={"user": user.pk})
 
 
 def _locked(user: User) -> User:
-    """Of two organisers who delete their accounts at once the second sees that one is left."""
+    """Locked, so that two organisers cannot delete their accounts at the same time."""
     if user.is_organiser:
         organisers = User.objects.select_for_update(no_key=True).filter(
             is_organiser=True, is_active=True
@@ -356,12 +359,12 @@ def _locked(user: User) -> User:
         list(organisers.order_by("pk"))
     locked = User.objects.select_for_update(no_key=True).get(pk=user.pk)
     if is_former(locked):
-        raise AccountKept("This account was deleted before.")
+        raise AccountKept("This account is already deleted.")
     return locked
 
 
 def _make_anonymous(user: User) -> None:
-    # Loaded here, as in `invitations.selectors.accounts_of`.
+    # Imported here, as in `invitations.selectors.accounts_of`.
     from allauth.account.models import EmailAddress
     from allauth.mfa.models import Authenticator
 
@@ -383,7 +386,7 @@ def _make_anonymous(user: User) -> None:
 
 
 def erase_rest(user: User) -> None:
-    """The second step; may run again. An account that was not deleted is left alone."""
+    """The second step of deletion. May run again; ignores accounts that are not deleted."""
     if not is_former(user):
         return
     for source in sources():
@@ -392,5 +395,5 @@ def erase_rest(user: User) -> None:
         with transaction.atomic():
             user.delete()
     except (ProtectedError, RestrictedError):
-        # Somebody's work still points at the row: it stays, without a name.
+        # Other rows still refer to the account: keep it, without a name.
         return

@@ -1,4 +1,4 @@
-"""Sessions as Django keeps them in the database, read by a query that is compiled once."""
+"""Django's database sessions, read by a query that is compiled once."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ _ALIVE = Prepared(
 
 
 class SessionStore(DatabaseStore):
-    """Django signs sessions with the name of this class: with another one all would end."""
+    """Django signs sessions with the name of this class: renaming it would end all sessions."""
 
     def _get_session_from_db(self) -> Session | None:
         key: Any = self.session_key

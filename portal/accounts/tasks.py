@@ -1,4 +1,4 @@
-"""The jobs of accounts."""
+"""Jobs of accounts."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ from .own_data import DROP_KIND, ERASE_KIND, KEPT_FOR, KIND, drop_file, erase_re
 
 @handler("send_invitation")
 def send_invitation(claim: Claim) -> None:
-    """Makes the link and sends it. Sent again after a crash, the newer letter's link works."""
+    """Create the link and email it. After a crash it is sent again, and the newer link works."""
     invitation = Invitation.objects.select_related("invited_by").get(pk=claim.payload["invitation"])
     try:
         secret = mint_secret(invitation)
@@ -28,7 +28,7 @@ def send_invitation(claim: Claim) -> None:
     send_email(
         to=invitation.email,
         subject=f"{inviter} invites you to be {offer.what}",
-        template="accounts/invitations/letters/invitation.txt",
+        template="accounts/invitations/emails/invitation.txt",
         origin=origin,
         context={
             "inviter": inviter,
@@ -46,7 +46,7 @@ def _export_failed(payload: dict[str, Any], _error: str) -> None:
 
 @handler(KIND, on_failed=_export_failed)
 def export_account(claim: Claim) -> None:
-    """Made again after a crash, the newer file takes the older one's place."""
+    """Create the export file. After a crash the new file replaces the old one."""
     exports = AccountExport.objects.filter(pk=claim.payload["export"])
     export = exports.select_related("user").first()
     if export is None or is_former(export.user):

@@ -1,4 +1,4 @@
-"""API tokens: made, listed, revoked, and how a program proves by one who it acts for."""
+"""API tokens: creating, listing and revoking them, and authentication."""
 
 import secrets
 from dataclasses import dataclass
@@ -18,9 +18,9 @@ from portal.web.prepared import Parameter, Prepared
 from .models import ApiToken, User
 
 PREFIX = "fb_"
-# More than anybody uses; each is a way into the account.
+# Well above normal use; each token gives access to the account.
 MAX_TOKENS = 50
-# Writing on every request would make each read a write; a minute is fine for "last used".
+# Avoids a database write on every request.
 _LAST_USED_STEP = timedelta(minutes=1)
 
 _KNOWN = Prepared(
@@ -31,7 +31,7 @@ _KNOWN = Prepared(
 
 
 class TokenRefused(Exception):
-    """Why a token cannot be made, or opens nothing any more. The message is for people."""
+    """The token cannot be created, or is no longer valid. The message is shown to the user."""
 
 
 @transaction.atomic
@@ -42,15 +42,14 @@ def issue_token(
     lifetime: timedelta | None = None,
     scope: ApiToken.Scope = ApiToken.Scope.FULL,
 ) -> tuple[ApiToken, str]:
-    """Makes a token; its secret is returned once and never stored. Without a lifetime it is good
-    for ever.
+    """Create a token and return it with its secret, which is not stored.
 
-    Raises TokenRefused where there are MAX_TOKENS already.
+    Without a lifetime it never expires. Raises TokenRefused if the user has MAX_TOKENS tokens.
     """
-    # Two tabs at once shall not get past the limit together.
+    # The lock prevents simultaneous requests from exceeding the limit.
     User.objects.select_for_update(no_key=True).get(pk=user.pk)
     if user.api_tokens.count() >= MAX_TOKENS:
-        raise TokenRefused(f"An account has {MAX_TOKENS} tokens at most: revoke one first.")
+        raise TokenRefused(f"An account can have {MAX_TOKENS} tokens. Revoke one first.")
     secret = PREFIX + secrets.token_urlsafe(32)
     token = ApiToken.objects.create(
         user=user,
@@ -71,14 +70,14 @@ def revoke_token(*, token: ApiToken, actor: User) -> None:
 
 
 def has_expired(token: ApiToken, now: datetime) -> bool:
-    """The instant at which it expires is outside."""
+    """A token is expired from `expires_at` on."""
     return token.expires_at is not None and token.expires_at <= now
 
 
 def recognise_token(secret: str) -> ApiToken | None:
-    """The token of this secret, if it exists and its owner is active.
+    """Return the token with this secret, if it exists and its owner is active.
 
-    Raises TokenRefused when it has expired: who holds the secret may know that.
+    Raises TokenRefused if it has expired.
     """
     token = _KNOWN.first(digest=ApiToken.digest_of(secret))
     if token is None:
@@ -86,7 +85,7 @@ def recognise_token(secret: str) -> ApiToken | None:
     now = timezone.now()
     if has_expired(token, now):
         raise TokenRefused(
-            f"This token expired on {token.expires_at:%Y-%m-%d}. Make a new one on your account "
+            f"This token expired on {token.expires_at:%Y-%m-%d}. Create a new one on your account "
             "page."
         )
     if token.last_used_at is None or now - token.last_used_at > _LAST_USED_STEP:
@@ -94,10 +93,10 @@ def recognise_token(secret: str) -> ApiToken | None:
     return token
 
 
-# Unused for so long, a token is more likely forgotten than needed.
+# A token that is unused for this long is probably forgotten.
 IDLE = timedelta(days=90)
 SOON = timedelta(days=14)
-# A secret that never changes should not be older than this.
+# Tokens older than this should be replaced.
 OLD = timedelta(days=365)
 
 
@@ -112,11 +111,11 @@ class TokenRow:
     expires_at: datetime | None
     is_expired: bool
     warning: str
-    """What its owner should look at; empty if nothing."""
+    """Why the token needs attention, or empty."""
 
 
 def own_tokens(user: User) -> list[TokenRow]:
-    """The newest first. One query."""
+    """Newest first. One query."""
     now = timezone.now()
     return [_row(token, now) for token in user.api_tokens.all()]
 
@@ -153,15 +152,15 @@ class TokenAuthentication(BaseAuthentication):
         if not parts or parts[0].lower() != b"bearer":
             return None
         if len(parts) != 2:
-            raise AuthenticationFailed("The header must read: Authorization: Bearer TOKEN")
+            raise AuthenticationFailed("The Authorization header must be: Bearer TOKEN")
         try:
             token = recognise_token(parts[1].decode("ascii", errors="replace"))
         except TokenRefused as refusal:
             raise AuthenticationFailed(str(refusal)) from refusal
         if token is None:
-            raise AuthenticationFailed("This token is not known or was revoked.")
+            raise AuthenticationFailed("This token does not exist or was revoked.")
         if token.scope == ApiToken.Scope.READ and request.method not in SAFE_METHODS:
-            raise PermissionDenied("This token may read only. Make one that may change things.")
+            raise PermissionDenied("This token is read only. Use one that may change things.")
         return token.user, token
 
     def authenticate_header(self, request: Request) -> str:
@@ -169,7 +168,7 @@ class TokenAuthentication(BaseAuthentication):
 
 
 class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
-    """Tells the OpenAPI document of the bearer token."""
+    """Describes bearer tokens in the OpenAPI document."""
 
     target_class = TokenAuthentication
     name = "token"

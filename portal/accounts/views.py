@@ -1,7 +1,4 @@
-"""The account page (profile, log-in, teams, API tokens), and the pages for one's own data.
-
-On the latter people take their data along, log out everywhere and delete their account.
-"""
+"""The account page (profile, log-in, teams, API tokens), data exports and account deletion."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -40,7 +37,7 @@ class LogIn:
 
 def log_in_of(user: User) -> LogIn:
     """Two queries."""
-    # Loaded here, as in `invitations.selectors.accounts_of`.
+    # Imported here, as in `invitations.selectors.accounts_of`.
     from allauth.mfa.models import Authenticator
 
     app = Authenticator.objects.filter(user=user, type=Authenticator.Type.TOTP)
@@ -58,40 +55,40 @@ class ProfileForm(forms.ModelForm):  # type: ignore[type-arg]
         fields = ["name", "affiliation"]
 
 
-# How long a token is good for, in days; 0 is for ever.
-LIFETIMES = {"30": "30 days", "90": "90 days", "365": "a year", "0": "for ever"}
+# Lifetime of a token in days; 0 means that it never expires.
+LIFETIMES = {"30": "30 days", "90": "90 days", "365": "1 year", "0": "no expiry"}
 USUAL_LIFETIME = "365"
 
 
 class PresetField(forms.ChoiceField):
-    """A choice that is made already: what is not sent is the initial one."""
+    """A choice field that uses its initial value if no value is sent."""
 
     def clean(self, value: Any) -> Any:
         return super().clean(value or self.initial)
 
 
 class TokenForm(forms.ModelForm):  # type: ignore[type-arg]
-    scope = PresetField(label="It may", choices=ApiToken.Scope.choices, initial=ApiToken.Scope.FULL)
-    lifetime = PresetField(label="Good for", choices=LIFETIMES.items(), initial=USUAL_LIFETIME)
+    scope = PresetField(label="Scope", choices=ApiToken.Scope.choices, initial=ApiToken.Scope.FULL)
+    lifetime = PresetField(label="Expires after", choices=LIFETIMES.items(), initial=USUAL_LIFETIME)
 
     class Meta:
         model = ApiToken
         fields = ["name", "scope"]
-        labels = {"name": "Used in"}
-        help_texts = {"name": "The program or machine, such as “grading script”."}
+        labels = {"name": "Token name"}
+        help_texts = {"name": "The program that uses it, such as “grading script”."}
 
     def clean_lifetime(self) -> timedelta | None:
         days = int(self.cleaned_data["lifetime"])
         return timedelta(days=days) if days else None
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        # The profile stands on the same page and has a field of this name too.
+        # The profile form on the same page also has a field called name.
         kwargs["auto_id"] = "token_%s"
         super().__init__(*args, **kwargs)
 
 
 class DeleteAccountForm(forms.Form):
-    """Asks for what nobody else knows, and for a sign that it is meant."""
+    """Asks for the password, and for the email address as a confirmation."""
 
     password = forms.CharField(
         label="Your password",
@@ -99,8 +96,8 @@ class DeleteAccountForm(forms.Form):
         strip=False,
     )
     email = forms.CharField(
-        label="Your e-mail address",
-        help_text="To be sure that this is the account you mean.",
+        label="Your email address",
+        help_text="Enter it to confirm which account to delete.",
         widget=forms.EmailInput(attrs={"autocomplete": "off"}),
     )
 
@@ -111,13 +108,13 @@ class DeleteAccountForm(forms.Form):
     def clean_password(self) -> str:
         password = str(self.cleaned_data["password"])
         if not self._user.check_password(password):
-            raise forms.ValidationError("This is not your password.")
+            raise forms.ValidationError("The password is wrong.")
         return password
 
     def clean_email(self) -> str:
         email = str(self.cleaned_data["email"])
         if email.lower() != self._user.email.lower():
-            raise forms.ValidationError("This is not the address of this account.")
+            raise forms.ValidationError("This is not the email address of this account.")
         return email
 
 
@@ -185,7 +182,7 @@ def end_others(request: UserRequest) -> HttpResponse:
     if ended:
         messages.success(request, f"Logged out in {ended} other browser{'s' if ended > 1 else ''}.")
     else:
-        messages.info(request, "You are logged in here and nowhere else.")
+        messages.info(request, "There are no other sessions.")
     return redirect("accounts:account")
 
 
@@ -203,7 +200,7 @@ def order_export(request: UserRequest) -> HttpResponse:
 @login_required
 @require_safe
 def exports(request: UserRequest) -> HttpResponse:
-    """The page renews its list while a file is being made."""
+    """The page refreshes its list while a file is being created."""
     found = list(request.user.data_exports.all())
     context = {
         "exports": found,
@@ -234,11 +231,11 @@ def download_export(request: UserRequest, pk: int) -> FileResponse:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def delete(request: UserRequest) -> HttpResponse:
-    """Says what goes and what stays, and asks for the password."""
+    """Explain what is deleted and what is kept, and ask for the password."""
     user = request.user
     form = DeleteAccountForm(request.POST if request.method == "POST" else None, user=user)
     if request.method == "POST" and user.has_usable_password():
-        # As slow to guess as the log-in is.
+        # Limits password guesses, as the log-in does.
         limited = ratelimit.consume_or_429(request, action="reauthenticate", user=user)
         if limited is not None:
             return HttpResponse(limited.content, status=limited.status_code)
@@ -254,5 +251,5 @@ def _deleted(request: UserRequest) -> bool:
         messages.error(request, str(kept))
         return False
     logout(request)
-    messages.success(request, "Your account is deleted. What takes longer goes in a few minutes.")
+    messages.success(request, "Account deleted. The remaining data is deleted in a few minutes.")
     return True

@@ -1,1 +1,1 @@
-"""The log of what people and jobs did. It imports nothing of ours."""
+"""The audit log. Imports no other package of the project."""

@@ -1,4 +1,4 @@
-"""The append-only log of what people and jobs did."""
+"""The append-only audit log."""
 
 from typing import Any
 
@@ -7,12 +7,12 @@ from django.db import models
 
 
 class Event(models.Model):
-    """One act with a consequence: who did what to which row, and when. Never changed or deleted."""
+    """Who did what to which row, and when. Never changed or deleted."""
 
     verb = models.CharField(max_length=60)
     subject_type = models.CharField(max_length=60)
     subject_id = models.CharField(max_length=60)
-    # No actor: the system itself (a job, a command). PROTECT would forbid deleting accounts.
+    # Null for jobs and commands. PROTECT would prevent deleting accounts.
     actor = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
     )
@@ -30,7 +30,7 @@ class Event(models.Model):
 def record_event(
     *, verb: str, subject: models.Model, actor: models.Model | None = None, **data: Any
 ) -> Event:
-    """Writes the event in the caller's transaction, so that act and log stand or fall together."""
+    """Write the event in the caller's transaction, so that both succeed or fail together."""
     return Event.objects.create(
         verb=verb,
         subject_type=subject._meta.label_lower,

@@ -1,4 +1,4 @@
-"""Teams, tokens, export and farewell in a real browser."""
+"""Teams, tokens, exports and account deletion in a browser."""
 
 import io
 import re
@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 
 from portal.accounts.models import User
 from portal.jobs.worker import run_due_jobs
-from tests.accounts.invitations.letters import letter_to
+from tests.accounts.invitations.emails import email_to
 from tests.accounts.teams.people import team_of
 from tests.conftest import PASSWORD
 from tests.looks import faults_in_both_looks
@@ -43,10 +43,10 @@ def test_a_visitor_signs_up_confirms_the_address_and_logs_in_again(page_of: Page
     expect(page.get_by_text(f"We sent a confirmation link to {NORA}.")).to_be_visible()
     nora = EmailAddress.objects.get(email=NORA)
     assert not nora.verified
-    link = re.search(r"/accounts/confirm-email/\S+", letter_to(NORA))
+    link = re.search(r"/accounts/confirm-email/\S+", email_to(NORA))
     assert link
     page.goto(link[0])
-    page.get_by_role("button", name="Yes, confirm it").click()
+    page.get_by_role("button", name="Confirm").click()
     expect(page.get_by_role("status")).to_contain_text("confirmed")
     nora.refresh_from_db()
     assert nora.verified
@@ -71,27 +71,27 @@ def test_a_team_from_its_founding_to_a_farewell(page_of: Pages, ann: User, ben: 
     mine.get_by_role("link", name="New team").click()
     mine.get_by_label("Name").fill("Fact finders")
     mine.get_by_label("About").fill("We read **filings**.")
-    mine.get_by_role("button", name="Make the team").click()
-    expect(mine.get_by_role("status")).to_contain_text("“Fact finders” is yours")
-    mine.get_by_label("E-mail addresses").fill(f"{ben.email}\nnobody")
+    mine.get_by_role("button", name="Create team").click()
+    expect(mine.get_by_role("status")).to_contain_text("Team “Fact finders” created")
+    mine.get_by_label("Email addresses").fill(f"{ben.email}\nnobody")
     mine.get_by_role("button", name="Invite", exact=True).click()
-    expect(mine.get_by_text("Line 2: “nobody” is not an e-mail address.")).to_be_visible()
-    mine.get_by_label("E-mail addresses").fill(ben.email)
+    expect(mine.get_by_text("Line 2: “nobody” is not an email address.")).to_be_visible()
+    mine.get_by_label("Email addresses").fill(ben.email)
     mine.get_by_role("button", name="Invite", exact=True).click()
-    expect(mine.get_by_role("row", name=ben.email)).to_contain_text("on its way")
+    expect(mine.get_by_role("row", name=ben.email)).to_contain_text("sending")
     run_due_jobs()
 
-    link = next(word for word in letter_to(ben.email).split() if "/invitations/" in word)
+    link = next(word for word in email_to(ben.email).split() if "/invitations/" in word)
     his.goto("/" + link.split("/", 3)[3])
     his.get_by_role("button", name="Accept").click()
     expect(his.get_by_role("heading", level=1)).to_have_text("Fact finders")
     expect(his.get_by_role("row", name="Ann")).to_be_visible()
 
     mine.goto("/teams/fact-finders/leave/")
-    mine.get_by_role("link", name="Make another member owner").click()
+    mine.get_by_role("link", name="Make another member an owner").click()
     mine.get_by_role("button", name="Make Ben an owner").click()
-    mine.get_by_role("link", name="Leave the team").click()
-    mine.get_by_role("button", name="Leave the team").click()
+    mine.get_by_role("link", name="Leave team").click()
+    mine.get_by_role("button", name="Leave team").click()
     expect(mine.get_by_role("status")).to_contain_text("You have left “Fact finders”.")
     his.goto("/teams/")
     expect(his.get_by_role("row", name="Fact finders")).to_contain_text("owner")
@@ -100,15 +100,15 @@ def test_a_team_from_its_founding_to_a_farewell(page_of: Pages, ann: User, ben: 
 def test_a_token_an_export_and_the_end(page_of: Pages, ann: User) -> None:
     page = page_of(ann)
     page.goto("/account/")
-    page.get_by_label("Used in").fill("notebook")
-    page.get_by_label("It may").select_option("read only")
-    page.get_by_label("Good for").select_option("30 days")
-    page.get_by_role("button", name="Make a token").click()
+    page.get_by_label("Token name").fill("notebook")
+    page.get_by_label("Scope").select_option("read only")
+    page.get_by_label("Expires after").select_option("30 days")
+    page.get_by_role("button", name="Create token").click()
     expect(page.get_by_text("Copy the token now.")).to_be_visible()
     expect(page.get_by_role("row", name="notebook")).to_contain_text("read only")
     page.get_by_role("link", name="Export your data").click()
-    page.get_by_role("button", name="Make a file").click()
-    expect(page.get_by_text("being made")).to_be_visible()
+    page.get_by_role("button", name="Request export").click()
+    expect(page.get_by_text("in progress")).to_be_visible()
     run_due_jobs()
     download_link = page.get_by_role("link", name="Download the export")
     expect(download_link).to_be_visible()
@@ -121,12 +121,12 @@ def test_a_token_an_export_and_the_end(page_of: Pages, ann: User) -> None:
     page.goto("/account/")
     page.get_by_role("link", name="Delete your account").click()
     page.get_by_label("Your password").fill("wrong")
-    page.get_by_label("Your e-mail address").fill(ann.email)
-    page.get_by_role("button", name="Delete my account for good").click()
-    expect(page.get_by_text("This is not your password.")).to_be_visible()
+    page.get_by_label("Your email address").fill(ann.email)
+    page.get_by_role("button", name="Delete account permanently").click()
+    expect(page.get_by_text("The password is wrong.")).to_be_visible()
     page.get_by_label("Your password").fill(PASSWORD)
-    page.get_by_role("button", name="Delete my account for good").click()
-    expect(page.get_by_role("status")).to_contain_text("Your account is deleted.")
+    page.get_by_role("button", name="Delete account permanently").click()
+    expect(page.get_by_role("status")).to_contain_text("Account deleted.")
     site = page.get_by_role("navigation", name="Site")
     expect(site.get_by_role("link", name="Log in")).to_be_visible()
     run_due_jobs()
@@ -138,8 +138,8 @@ def test_pages_are_accessible_and_fit(page_of: Pages, ann: User, ben: User) -> N
     page = page_of(ann)
     faults: list[str] = []
     page.goto("/account/")
-    page.get_by_label("Used in").fill("a program with a long name that needs space")
-    page.get_by_role("button", name="Make a token").click()
+    page.get_by_label("Token name").fill("a program with a long name that needs space")
+    page.get_by_role("button", name="Create token").click()
     team = "/teams/a-reading-group-with-quite-a-long-name-as-groups-have-them/"
     paths = [None, "/account/", "/account/exports/", "/account/delete/", "/teams/", "/teams/new/",
              team, f"{team}people/", f"{team}edit/", f"{team}leave/", f"{team}close/",

@@ -1,6 +1,7 @@
-"""Two at once: owners who leave, organisers who delete their accounts, tabs that order the same.
+"""Simultaneous requests: owners who leave, organisers who delete their accounts, double requests.
 
-SQLite lets one writer in at a time and shares no database in memory, so these run on PostgreSQL.
+SQLite allows one writer at a time and does not share in-memory databases, so these tests need
+PostgreSQL.
 """
 
 import pytest
@@ -21,7 +22,7 @@ from portal.accounts.teams.services import (
     remove_from_team,
 )
 from portal.accounts.tokens import TokenRefused, issue_token
-from tests.accounts.invitations.letters import ORIGIN
+from tests.accounts.invitations.emails import ORIGIN
 from tests.accounts.teams.people import owners, place_of, team_of
 from tests.annotation.test_races import at_once, kinds
 from tests.conftest import make_user

@@ -1,4 +1,4 @@
-"""Deleting an account: who it was stands nowhere any more, and what others rest on stays."""
+"""Deleting an account: personal data is removed, and work that others depend on is kept."""
 
 from collections.abc import Callable
 from typing import Any
@@ -33,7 +33,7 @@ from portal.jobs.worker import run_due_jobs
 from scoring.grading.notices import DELIVERY_KIND, add_webhook
 from scoring.models import Attempt, Delivery, Submission, Webhook
 from scoring.submissions.services import publish_submission
-from tests.accounts.invitations.letters import invite
+from tests.accounts.invitations.emails import invite
 from tests.accounts.teams.people import owners, place_of, team_of
 from tests.annotation.factories import comment, make_campaign, save, submit, work_of
 from tests.conftest import PASSWORD
@@ -51,7 +51,7 @@ def _no_tries_yet() -> None:
 
 
 def whole_database() -> dict[str, str]:
-    """By table all that is in it, as text; sessions as what they say."""
+    """All rows as text, by table; sessions are decoded."""
     with connection.cursor() as cursor:
         found = {}
         for table in connection.introspection.table_names(cursor):
@@ -69,7 +69,7 @@ def gone(ann: User) -> User:
 
 @pytest.fixture
 def busy(ann: User, ben: User, cleo: User, organiser: User, client_of: ClientOf) -> Campaign:
-    """Ann has left traces wherever an address or a name could stand."""
+    """Ann has data wherever an email address or a name can be stored."""
     EmailAddress.objects.filter(user=ann).update(email=ADDRESSES[0])
     EmailAddress.objects.create(user=ann, email=ADDRESSES[1], verified=True)
     Authenticator.objects.create(user=ann, type="totp", data={"secret": "x"})
@@ -199,7 +199,7 @@ def test_a_teams_submissions_stay_with_it_and_its_members_go_on(
     client_of(ben).post(f"{submission.get_absolute_url()}publish/")
     submission.refresh_from_db()
     assert submission.publication == "public"
-    # What was used up of the team's limits stays used up.
+    # The team's limits stay used.
     assert Attempt.objects.get().team == team
 
 
@@ -212,13 +212,13 @@ def test_submissions_of_a_team_without_anybody_else_go(ann: User) -> None:
     assert not User.objects.exists()
 
 
-def test_webhooks_are_told_nothing_more_and_go(
+def test_webhooks_receive_nothing_more_and_are_deleted(
     ann: User, ben: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told: list[str] = []
+    received: list[str] = []
 
     def post(url: str, *_: object) -> int:
-        told.append(url)
+        received.append(url)
         return 200
 
     monkeypatch.setattr("scoring.grading.notices.post", post)
@@ -228,7 +228,7 @@ def test_webhooks_are_told_nothing_more_and_go(
     enqueue(kind=DELIVERY_KIND, payload={"delivery": waiting.pk})
     assert any("1 webhook" in line for line in fate_of(ann).goes)
     gone(ann)
-    assert told == []
+    assert received == []
     assert not Webhook.objects.exists()
     assert "of-annabel" not in str(whole_database())
 
@@ -279,7 +279,7 @@ def test_nobody_passes_for_a_former_member(client: Client, ann: User, client_of:
     new = {"name": "Eve", "email": taken, "password1": "battery staple 7",
            "password2": "battery staple 7"}  # fmt: skip
     page = client.post("/accounts/signup/", new).content.decode()
-    assert "not an e-mail address that letters can be sent to" in page
+    assert "This email address cannot receive email" in page
     client_of(ann).post("/accounts/email/", {"email": taken, "action_add": ""})
     assert not EmailAddress.objects.filter(email__iexact=taken).exists()
     assert User.objects.count() == 1
@@ -293,7 +293,7 @@ def test_invitations_to_the_address_end(ann: User, organiser: User) -> None:
     assert not Invitation.objects.filter(email__iexact="ann@example.org").exists()
 
 
-# --- what has to be settled first ---------------------------------------------------------------
+# --- reasons against deletion -------------------------------------------------------------------
 
 
 def kept(user: User) -> str:
@@ -361,8 +361,11 @@ def test_the_page_says_before_what_goes_and_what_stays(leaving: User, client_of:
 @pytest.mark.parametrize(
     ("data", "words"),
     [
-        ({"password": "wrong", "email": "ann@example.org"}, "This is not your password."),
-        ({"password": PASSWORD, "email": "ben@example.org"}, "not the address of this account"),
+        ({"password": "wrong", "email": "ann@example.org"}, "The password is wrong."),
+        (
+            {"password": PASSWORD, "email": "ben@example.org"},
+            "not the email address of this account",
+        ),
         ({"password": "", "email": ""}, "This field is required."),
     ],
 )
@@ -393,7 +396,7 @@ def test_deleting_by_hand_logs_out_and_says_so(ann: User, client_of: ClientOf) -
     right = {"password": PASSWORD, "email": "ANN@example.org"}
     page = client.post("/account/delete/", right, follow=True)
     assert page.redirect_chain[-1][0] == "/"
-    assert "Your account is deleted." in page.content.decode()
+    assert "Account deleted." in page.content.decode()
     assert SESSION_KEY not in client.session
 
 
@@ -403,7 +406,7 @@ def test_what_prevents_it_is_told_and_no_form_is_shown(
     team_of(ann, ben)
     client = client_of(ann)
     page = client.get("/account/delete/").content.decode()
-    assert "make another member owner" in page
+    assert "Make another member an owner" in page
     assert 'name="password"' not in page
     client.post("/account/delete/", {"password": PASSWORD, "email": ann.email})
     ann.refresh_from_db()

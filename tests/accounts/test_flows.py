@@ -1,4 +1,4 @@
-"""Signing up, logging in and out, and resetting a password, as a browser would."""
+"""Sign-up, log-in, log-out and password reset."""
 
 import re
 from collections.abc import Callable
@@ -23,7 +23,7 @@ NEW_PASSWORD = "battery staple 7"
 
 @pytest.fixture(autouse=True)
 def _no_tries_yet() -> None:
-    """Rate limits are counted in the cache, which outlives a test."""
+    """Rate limits are counted in the cache, which persists between tests."""
     cache.clear()
 
 
@@ -55,7 +55,7 @@ def test_signing_up_sends_a_link_that_confirms_the_address(client: Client) -> No
     assert "Nora" in message.body
     link = re.search(r"http://testserver(\S+)", str(message.body))
     assert link is not None
-    assert "Yes, confirm it" in client.get(link[1]).content.decode()
+    assert "Is nora@example.org your email address?" in client.get(link[1]).content.decode()
     client.post(link[1])
     assert EmailAddress.objects.get(email="nora@example.org").verified
 
@@ -65,18 +65,18 @@ CONSOLE, DUMMY, SMTP = (
 )
 
 
-def _told_after_sign_up(client: Client) -> str:
+def _notice_after_sign_up(client: Client) -> str:
     _sign_up(client)
     return " ".join(client.get(reverse("home:start")).content.decode().split())
 
 
 def test_signing_up_says_that_a_link_was_sent(client: Client) -> None:
-    assert "We sent a confirmation link to nora@example.org." in _told_after_sign_up(client)
+    assert "We sent a confirmation link to nora@example.org." in _notice_after_sign_up(client)
 
 
 def test_no_page_claims_an_email_that_was_only_printed(client: Client, settings: Any) -> None:
     settings.EMAIL_BACKEND = CONSOLE
-    pages = [_told_after_sign_up(client)]
+    pages = [_notice_after_sign_up(client)]
     for name in ("account_email_verification_sent", "account_reset_password_done"):
         pages.append(" ".join(Client().get(reverse(name)).content.decode().split()))
     for page in pages:
@@ -85,8 +85,8 @@ def test_no_page_claims_an_email_that_was_only_printed(client: Client, settings:
         assert "We sent" not in page
         assert "spam" not in page
     asked = Client().get(reverse("account_reset_password")).content.decode()
-    assert "we send" not in asked
-    assert "Send the link" not in asked
+    assert "We will send" not in asked
+    assert "Send link" not in asked
 
 
 @pytest.mark.parametrize(
@@ -183,7 +183,7 @@ def test_too_many_sign_ups_from_one_place_get_a_page(client: Client) -> None:
     for number in range(30):
         response = _sign_up(client, email=f"n{number}@example.org", password2="different 9")
     assert response.status_code == 429
-    assert "Too many tries" in response.content.decode()
+    assert "Too many attempts" in response.content.decode()
 
 
 def test_an_account_switched_off_cannot_log_in(client: Client, ann: User) -> None:
@@ -218,7 +218,7 @@ def test_a_reset_link_sets_a_new_password_once(client: Client, ann: User) -> Non
         {"password1": NEW_PASSWORD, "password2": NEW_PASSWORD},
         follow=True,
     )
-    assert "Your password is changed" in done.content.decode()
+    assert "Password changed" in done.content.decode()
     ann.refresh_from_db()
     assert ann.check_password(NEW_PASSWORD)
 
@@ -288,6 +288,6 @@ def test_the_account_page_asks_the_database_the_same_for_many_tokens(
     for count in (1, 5):
         for number in range(count):
             client.post(reverse("accounts:create-token"), {"name": f"{count}/{number}"})
-        # Session, user, tokens, teams, address, second factor; membership for the navigation.
+        # Session, user, tokens, teams, email address, second factor; membership for the navigation.
         with django_assert_num_queries(7):
             client.get(reverse("accounts:account"))

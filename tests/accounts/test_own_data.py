@@ -1,4 +1,4 @@
-"""The export: all the site knows about a person, and nothing about anybody else."""
+"""Data exports contain all data of a user, and no data of others."""
 
 import io
 import json
@@ -28,7 +28,7 @@ from portal.jobs.models import Job
 from portal.jobs.worker import run_due_jobs
 from scoring.grading.notices import add_webhook
 from scoring.models import Delivery
-from tests.accounts.invitations.letters import invite
+from tests.accounts.invitations.emails import invite
 from tests.accounts.teams.people import team_of
 from tests.annotation.factories import comment, make_campaign, save, submit, work_of
 from tests.conftest import PASSWORD
@@ -41,7 +41,7 @@ ApiOf = Callable[[User | None], APIClient]
 
 
 def opened(user: User) -> dict[str, Any]:
-    """The export by file: rows of JSON Lines, other files as bytes."""
+    """The files of an export: rows of JSON Lines, other files as bytes."""
     file = io.BytesIO()
     write_export(user, file)
     with zipfile.ZipFile(file) as archive:
@@ -56,7 +56,7 @@ def opened(user: User) -> dict[str, Any]:
 @pytest.fixture
 @shared
 def busy(ann: User, ben: User, cleo: User, organiser: User) -> User:
-    """Ann, with something of her own everywhere, beside Ben who has the like."""
+    """Ann, with data of every kind, as Ben has."""
     campaign = make_campaign([ann, ben], lead=cleo)
     for user in (ann, ben):
         comment(work_of(user, campaign), f"note of {user.name}")
@@ -185,7 +185,7 @@ def test_a_job_makes_the_file_and_its_owner_alone_loads_it(
 ) -> None:
     client = client_of(ann)
     page = client.post("/account/exports/new/", follow=True).content.decode()
-    assert "being made" in page
+    assert "in progress" in page
     assert 'hx-trigger="every 2s"' in page
     run_due_jobs()
     export = AccountExport.objects.get()
@@ -226,7 +226,7 @@ def test_files_a_day_are_limited(client_of: ClientOf, ann: User, monkeypatch: An
     with pytest.raises(ExportRefused):
         request_export(user=ann)
     page = client_of(ann).post("/account/exports/new/", follow=True).content.decode()
-    assert "1 exports a day are made at most" in page
+    assert "You can request 1 exports a day" in page
     AccountExport.objects.update(created_at=timezone.now() - timedelta(days=1, seconds=1))
     request_export(user=ann)
 
@@ -252,7 +252,7 @@ def test_the_file_is_deleted_after_some_days(client_of: ClientOf, ann: User) -> 
     assert client_of(ann).get(f"/account/exports/{export.pk}/").status_code == 404
 
 
-def test_a_file_that_could_not_be_made_is_told(
+def test_a_failed_export_is_shown(
     client_of: ClientOf, ann: User, monkeypatch: Any
 ) -> None:
     def broken(*_: object) -> None:
@@ -290,6 +290,6 @@ def test_logging_out_everywhere_else(client_of: ClientOf, ann: User, ben: User) 
     assert here.get("/account/").status_code == 200
     assert other.get("/account/").status_code == 200
     again = here.post("/account/sessions/end/", follow=True).content.decode()
-    assert "nowhere else" in again
+    assert "There are no other sessions." in again
     assert end_sessions(ann) == 1
     assert here.get("/account/").status_code == 302

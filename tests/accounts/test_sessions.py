@@ -1,4 +1,4 @@
-"""Sessions are Django's own, only read by a query that is compiled once."""
+"""Sessions behave like Django's, but are read by a query that is compiled once."""
 
 from datetime import timedelta
 from importlib import import_module

@@ -1,4 +1,4 @@
-"""API tokens: shown once, kept as a hash, revoked by their owner alone."""
+"""API tokens: shown once, stored as a hash, revoked only by their owner."""
 
 import re
 from collections.abc import Callable
@@ -23,7 +23,7 @@ ClientOf = Callable[[User | None], Client]
 
 
 class WhoAmI(APIView):
-    """Stands for any endpoint that wants a known caller."""
+    """An endpoint that requires authentication."""
 
     permission_classes = [IsAuthenticated]
 
@@ -90,10 +90,10 @@ def test_last_use_is_written_at_most_once_a_minute(ann: User) -> None:
 @pytest.mark.parametrize(
     ("authorization", "words"),
     [
-        ("Bearer fb_unknown", "not known or was revoked"),
-        ("Bearer", "Authorization: Bearer TOKEN"),
-        ("Bearer a b", "Authorization: Bearer TOKEN"),
-        ("Bearer \xff\xfe", "not known or was revoked"),
+        ("Bearer fb_unknown", "does not exist or was revoked"),
+        ("Bearer", "must be: Bearer TOKEN"),
+        ("Bearer a b", "must be: Bearer TOKEN"),
+        ("Bearer \xff\xfe", "does not exist or was revoked"),
         ("", "credentials were not provided"),
     ],
 )

@@ -1,4 +1,4 @@
-"""The second factor: set up, asked for, replaced by a recovery code, dropped."""
+"""Two-factor log-in: setting up, logging in, recovery codes, turning off."""
 
 import re
 import time
@@ -21,7 +21,7 @@ STEP_SECONDS = 30
 
 @pytest.fixture
 def secured(client: Client, ann: User) -> Client:
-    """Ann's browser, in which she has paired an authenticator app."""
+    """Ann's browser, after she set up an authenticator app."""
     cache.clear()
     _log_in(client, ann)
     _confirm_password(client, reverse("mfa_activate_totp"))
@@ -40,10 +40,10 @@ def _log_in(client: Client, user: User) -> Any:
 
 
 def _confirm_password(client: Client, address: str) -> None:
-    """Sensitive pages ask for the password first, however short ago one logged in."""
+    """Sensitive pages require reauthentication, even after a recent log-in."""
     asks = client.get(address)["Location"]
     assert asks.startswith(reverse("account_reauthenticate"))
-    assert "Confirm that it is you" in client.get(asks).content.decode()
+    assert "Confirm your identity" in client.get(asks).content.decode()
     assert client.post(asks, {"password": "wrong"}).status_code == 200
     answer = client.post(asks, {"password": PASSWORD, "next": address})
     assert answer["Location"] == address
@@ -59,14 +59,14 @@ def test_setting_up_shows_recovery_codes(secured: Client) -> None:
     assert len(_recovery_codes(secured)) == 10
     page = secured.get(reverse("mfa_index")).content.decode()
     assert "10 of 10 are left" in page
-    assert "Turn it off" in page
+    assert "Turn off" in page
 
 
 def test_logging_in_asks_for_the_second_step(secured: Client, ann: User) -> None:
     [code, *_] = _recovery_codes(secured)
     fresh = Client()
     assert _log_in(fresh, ann)["Location"] == reverse("mfa_authenticate")
-    assert "Second step" in fresh.get(reverse("mfa_authenticate")).content.decode()
+    assert "Two-factor log-in" in fresh.get(reverse("mfa_authenticate")).content.decode()
     assert "_auth_user_id" not in fresh.session
 
     wrong = fresh.post(reverse("mfa_authenticate"), {"code": "000000"})
@@ -90,14 +90,14 @@ def test_a_recovery_code_opens_once(secured: Client, ann: User) -> None:
 def test_new_recovery_codes_replace_the_old_ones(secured: Client) -> None:
     old = _recovery_codes(secured)
     warning = secured.get(reverse("mfa_generate_recovery_codes")).content.decode()
-    assert "The 10 unused ones you have now will no longer work" in warning
+    assert "Your 10 unused codes will no longer work" in warning
     secured.post(reverse("mfa_generate_recovery_codes"))
     assert not set(old) & set(_recovery_codes(secured))
 
 
 def test_turning_it_off_is_asked_first_and_then_done(secured: Client) -> None:
     asked = secured.get(reverse("mfa_deactivate_totp")).content.decode()
-    assert "Turn the authenticator app off?" in asked
+    assert "Turn off the authenticator app?" in asked
     secured.post(reverse("mfa_deactivate_totp"))
     assert not Authenticator.objects.exists()
 

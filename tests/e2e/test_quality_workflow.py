@@ -82,7 +82,7 @@ def add_people(organiser: Page) -> None:
     added = (("annotator", team), ("lead", "lea@example.org"), ("reviewer", "rita@example.org"))
     for role, addresses in added:
         organiser.goto(f"{ROOT}/people/")
-        organiser.get_by_label("E-mail addresses").fill(addresses)
+        organiser.get_by_label("Email addresses").fill(addresses)
         organiser.get_by_label("Role").select_option(role)
         organiser.get_by_role("button", name="Invite").click()
         expect(organiser.get_by_role("status")).to_contain_text(f"Now {role} of this campaign")

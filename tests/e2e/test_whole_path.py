@@ -117,7 +117,7 @@ def open_campaign(organiser: Page) -> None:
     people = [("lea", "lead"), ("ann", "annotator"), ("ben", "annotator"), ("rita", "reviewer")]
     for name, role in people:
         organiser.goto("/campaigns/first-round/people/")
-        organiser.get_by_label("E-mail addresses").fill(f"{name}@example.org")
+        organiser.get_by_label("Email addresses").fill(f"{name}@example.org")
         organiser.get_by_label("Role").select_option(role)
         organiser.get_by_role("button", name="Invite", exact=True).click()
         expect(organiser.get_by_role("table").first).to_contain_text(f"{name}@example.org")

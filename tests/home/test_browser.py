@@ -49,7 +49,7 @@ def test_the_keyboard_can_skip_to_the_content(page_of: PageOf) -> None:
     page = page_of(None)
     page.goto("/")
     page.keyboard.press("Tab")
-    skip = page.get_by_role("link", name="Skip to the content")
+    skip = page.get_by_role("link", name="Skip to content")
     expect(skip).to_be_focused()
     expect(skip).to_be_in_viewport()
     page.keyboard.press("Enter")
@@ -129,7 +129,7 @@ def test_the_api_can_be_tried_out_with_the_session(
     page = page_of(researcher, viewport={"width": width, "height": 900}, color_scheme=scheme)
     page.goto("/api/v1/docs/")
     page.locator("[data-tag=account]").click()
-    _try_out(page, "Who I am")
+    _try_out(page, "Get my account")
     _try_out(page, "Change my name", '{"affiliation": "Tried out"}')
     researcher.refresh_from_db()
     assert researcher.affiliation == "Tried out"
@@ -156,4 +156,4 @@ def test_the_api_can_be_tried_out_with_a_token(page_of: PageOf, researcher: User
     ).click()
     dialog.get_by_role("button", name="Close").first.click()
     page.locator("[data-tag=account]").click()
-    _try_out(page, "Who I am")
+    _try_out(page, "Get my account")

@@ -46,4 +46,4 @@ def test_a_form_without_a_valid_token_says_what_to_do() -> None:
     client = Client(enforce_csrf_checks=True)
     response = client.post("/accounts/login/", {"login": "a@example.org", "password": "x"})
     assert response.status_code == 403
-    assert "This form is out of date" in response.content.decode()
+    assert "This form has expired" in response.content.decode()

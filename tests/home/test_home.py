@@ -25,14 +25,14 @@ def _places() -> list[tuple[int, str, str]]:
 def test_an_empty_site_says_what_it_is_and_offers_a_first_step(client: Client) -> None:
     page = client.get("/").content.decode()
     assert "Does the model get the facts right?" in page
-    assert "No board is open yet" in page
+    assert "No boards yet" in page
     assert "Newest entries" not in page
     assert 'href="/accounts/signup/"' in page
 
 
 def test_somebody_logged_in_is_led_to_the_start_page(client_of: ClientOf, ann: User) -> None:
     page = client_of(ann).get("/").content.decode()
-    assert "What waits for you" in page
+    assert "Go to your start page" in page
     assert 'href="/accounts/signup/"' not in page
 
 
@@ -70,7 +70,7 @@ def test_reported_entries_stand_in_where_nothing_was_graded(client: Client) -> N
     make_reported(board, "Paper B", 0.8, source="Table 4")
     make_reported(board, "Other", 0.99, source="Another paper")
     assert _places() == [(1, "Paper A", "90.00"), (2, "Paper B", "80.00")]
-    assert "As reported by papers" in client.get("/").content.decode()
+    assert "Reported by papers" in client.get("/").content.decode()
 
 
 def test_rows_of_a_view_have_no_place_on_the_home_page() -> None:

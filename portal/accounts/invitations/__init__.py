@@ -1,5 +1,5 @@
-"""Invitations: sent by email, shown to their receiver, accepted, withdrawn.
+"""Invitations: sent by email, then accepted or withdrawn.
 
-What comes with one (a role, a place in a team) is said by the app that registers an offer
-(`selectors.register_offers`). It may import the models, access and emails of accounts.
+Apps register what an invitation offers (a role, team membership) with `selectors.register_offers`.
+This package may import the models, access and emails of `portal.accounts`.
 """

@@ -1,4 +1,4 @@
-"""An invitation as its receiver sees it, for programs. Addresses below /api/v1/invitations/."""
+"""API endpoints for the recipient of an invitation, under /api/v1/invitations/."""
 
 from typing import Any
 
@@ -27,11 +27,11 @@ from .services import accept_invitation
 class InvitationShape(serializers.Serializer[Any]):
     email = serializers.EmailField()
     state = serializers.CharField(help_text=f"One of {', '.join(STATES)}.")
-    what = serializers.CharField(help_text="What the invited person gets, in words.")
+    what = serializers.CharField(help_text="The role or membership that is offered.")
     about = serializers.CharField()
     invited_by = serializers.CharField()
     expires_at = serializers.DateTimeField()
-    is_mine = serializers.BooleanField(help_text="Whether my account has the invited address.")
+    is_mine = serializers.BooleanField(help_text="Whether the invitation is for my email address.")
 
 
 class InvitationRefusal(serializers.Serializer[Any]):
@@ -59,7 +59,7 @@ class _InvitationView(APIView):
     def found(self, secret: str) -> Invitation:
         invitation = find_invitation(secret)
         if invitation is None:
-            raise Http404("No such invitation: a newer letter may have replaced it.")
+            raise Http404("Invitation not found. A newer email may have replaced it.")
         return invitation
 
     def user(self, request: Request) -> User:
@@ -69,7 +69,7 @@ class _InvitationView(APIView):
 
 class InvitationDetail(_InvitationView):
     @extend_schema(
-        summary="An invitation, by the secret of its link",
+        summary="Get an invitation by the secret in its link",
         tags=["people"],
         responses=InvitationShape,
     )
@@ -80,7 +80,7 @@ class InvitationDetail(_InvitationView):
 class InvitationAccept(_InvitationView):
     @extend_schema(
         summary="Accept an invitation",
-        description="For the account with the invited address; once.",
+        description="The account must have the invited email address. Works once.",
         tags=["people"],
         request=None,
         responses={200: InvitationShape, 409: InvitationRefusal},
@@ -102,4 +102,4 @@ urlpatterns = [
 
 
 class InvitationLink(serializers.Serializer[Any]):
-    link = serializers.CharField(help_text="Shown once: only its hash is kept.")
+    link = serializers.CharField(help_text="Returned only once.")

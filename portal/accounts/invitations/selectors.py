@@ -1,8 +1,7 @@
-"""What is to be read of invitations, and what comes with them. What is done is in `services`.
+"""Queries on invitations, and the registry of what invitations offer.
 
-Accounts do not know what comes with an invitation; who does, registers an offer here when it
-starts. An invitation that nobody knows more about is one to the site: it brings an account and no
-more.
+Apps register their offers when they start. An invitation without an offer is to the site itself:
+it only opens sign-up.
 """
 
 from collections.abc import Iterable, Sequence
@@ -22,14 +21,14 @@ from portal.jobs.models import Job
 LIFETIME = timedelta(days=14)
 PENDING, ACCEPTED, REVOKED, EXPIRED = "pending", "accepted", "revoked", "expired"
 STATES = (PENDING, ACCEPTED, REVOKED, EXPIRED)
-# A site without a mail server prints emails on its console: then nobody receives them.
+# PRINTED: the site has no mail server and prints emails on its console.
 WAITING, SENT, FAILED, PRINTED = "waiting", "sent", "failed", "printed"
-LETTERS = (WAITING, SENT, FAILED, PRINTED)
+EMAIL_STATES = (WAITING, SENT, FAILED, PRINTED)
 _UNSENT_BACKENDS = ("console", "dummy", "filebased")
 
 
 def invitation_state(invitation: Invitation) -> str:
-    """One of STATES."""
+    """Return one of STATES."""
     if invitation.accepted_at:
         return ACCEPTED
     if invitation.revoked_at:
@@ -38,17 +37,20 @@ def invitation_state(invitation: Invitation) -> str:
 
 
 def unanswered() -> "QuerySet[Invitation]":
-    """Neither accepted nor revoked; some of them may have expired."""
+    """Invitations neither accepted nor revoked, including expired ones."""
     return Invitation.objects.filter(accepted_at=None, revoked_at=None)
 
 
 def pending() -> "QuerySet[Invitation]":
-    """Those that can be accepted now."""
+    """Invitations that can be accepted now."""
     return unanswered().filter(expires_at__gt=timezone.now())
 
 
 def find_invitation(secret: str) -> Invitation | None:
-    """The invitation of this secret, whatever its state. Found by hash: nothing to time."""
+    """Return the invitation with this secret, in any state.
+
+    The lookup by hash prevents timing attacks.
+    """
     return (
         Invitation.objects.select_related("invited_by")
         .filter(digest=ApiToken.digest_of(secret))
@@ -57,18 +59,18 @@ def find_invitation(secret: str) -> Invitation | None:
 
 
 def accounts_of(emails: Iterable[str]) -> dict[str, User]:
-    """By address in lower case the account that has it, switched off ones too. Two queries.
+    """Map lower-case email addresses to their accounts, including inactive ones. Two queries.
 
-    An address that was added to an account counts once it is confirmed.
+    Secondary email addresses count only if they are confirmed.
     """
-    # Loaded here: what runs jobs alone, without any pages, has no allauth installed.
+    # Imported here because allauth is not installed in processes that only run jobs.
     from allauth.account.models import EmailAddress
 
     wanted = {email.strip().lower() for email in emails}
     if not wanted:
         return {}
     added = EmailAddress.objects.filter(email__in=wanted, verified=True).select_related("user")
-    # Accounts made by commands may have an address with capitals, so that case must not count.
+    # Accounts created by commands may have capitals in their email address.
     main = Q()
     for email in wanted:
         main |= Q(email__iexact=email)
@@ -82,17 +84,17 @@ def is_addressed_to(invitation: Invitation, user: User) -> bool:
 
 
 def sent_at(invitation: Invitation) -> datetime:
-    """When the newest letter was ordered: its link works for LIFETIME from then on."""
+    """When the latest email was requested; its link is valid for LIFETIME from then."""
     return invitation.expires_at - LIFETIME
 
 
 def emails_are_sent() -> bool:
-    """Whether emails leave the site at all, or are only printed or written to files."""
+    """Whether emails are sent, not only printed or written to files."""
     return settings.EMAIL_BACKEND.split(".")[-2] not in _UNSENT_BACKENDS
 
 
 def was_handed_over(invitation: Invitation) -> bool:
-    """Whether somebody made a link to copy: then its user need not have read the emails."""
+    """Whether a link was created for copying, so that its user may not own the email address."""
     return Event.objects.filter(
         verb="make_invitation_link",
         subject_type=Invitation._meta.label_lower,
@@ -101,16 +103,16 @@ def was_handed_over(invitation: Invitation) -> bool:
 
 
 def email_group(invitation: Invitation) -> str:
-    """The group of the jobs that send its letters."""
+    """The job group of the invitation's emails."""
     return f"invitation-{invitation.pk}"
 
 
 def email_states(invitations: Sequence[Invitation]) -> dict[int, str]:
-    """By primary key how the newest letter fares, one of LETTERS. One query."""
+    """Map primary keys to the state of the latest email, one of EMAIL_STATES. One query."""
     done = SENT if emails_are_sent() else PRINTED
     groups = {email_group(invitation): invitation.pk for invitation in invitations}
     words = {Job.State.DONE: done, Job.State.FAILED: FAILED, Job.State.CANCELLED: FAILED}
-    # Jobs that are gone were done long ago.
+    # Missing jobs were done and deleted long ago.
     found = dict.fromkeys(groups.values(), done)
     jobs = Job.objects.filter(group__in=groups).order_by("id").values_list("group", "state")
     return found | {groups[group]: words.get(Job.State(state), WAITING) for group, state in jobs}
@@ -118,57 +120,57 @@ def email_states(invitations: Sequence[Invitation]) -> dict[int, str]:
 
 @dataclass(frozen=True)
 class InvitationRow:
-    """An invitation without an answer, as lists show it."""
+    """A pending invitation in a list."""
 
     pk: int
     email: str
     role: str
     """Empty for an invitation to the site."""
-    letter: str
-    """One of LETTERS."""
+    email_state: str
+    """One of EMAIL_STATES."""
     sent_at: datetime
     expires_at: datetime
     is_expired: bool
     invited_by: str
     resend_url: str = ""
-    """Empty where the reader may not change it, as `revoke_url`."""
+    """Empty if the reader may not change the invitation, like `revoke_url`."""
     revoke_url: str = ""
     link_url: str = ""
-    """To make a link to copy; empty where the letter arrives as well."""
+    """Creates a link to copy. Empty if the email was sent."""
 
 
 def invitation_row(
     invitation: Invitation,
     *,
-    letter: str,
+    email_state: str,
     role: str = "",
     urls: tuple[str, str, str] = ("", "", ""),
 ) -> InvitationRow:
-    """`urls` are those to send it again, to withdraw it, and to make a link to copy."""
+    """`urls`: resend, withdraw, and create a link to copy."""
     inviter = invitation.invited_by
     return InvitationRow(
         pk=invitation.pk,
         email=invitation.email,
         role=role,
-        letter=letter,
+        email_state=email_state,
         sent_at=sent_at(invitation),
         expires_at=invitation.expires_at,
         is_expired=invitation_state(invitation) == EXPIRED,
         invited_by=display_name(inviter) if inviter else "",
         resend_url=urls[0],
         revoke_url=urls[1],
-        link_url=urls[2] if letter in {FAILED, PRINTED} else "",
+        link_url=urls[2] if email_state in {FAILED, PRINTED} else "",
     )
 
 
 def site_rows(to_the_site: "QuerySet[Invitation]") -> list[InvitationRow]:
-    """The unanswered ones among invitations to the site, the newest first. Two queries."""
+    """Unanswered invitations to the site, newest first. Two queries."""
     waiting = list(to_the_site.filter(accepted_at=None, revoked_at=None))
-    letters = email_states(waiting)
+    states = email_states(waiting)
     return [
         invitation_row(
             each,
-            letter=letters[each.pk],
+            email_state=states[each.pk],
             urls=(
                 reverse("invitations:resend", args=[each.pk]),
                 reverse("invitations:revoke", args=[each.pk]),
@@ -181,18 +183,18 @@ def site_rows(to_the_site: "QuerySet[Invitation]") -> list[InvitationRow]:
 
 @dataclass(frozen=True)
 class Offer:
-    """What the invited person gets, in words."""
+    """The offer of an invitation, as text."""
 
     what: str
-    """Ends the sentence “… invites you to be”, such as “annotator in the campaign “Spring””."""
+    """Completes “… invites you to be”, for example “annotator in the campaign “Spring””."""
     about: str
-    """One or two sentences for somebody who has never heard of it."""
+    """One or two sentences for newcomers."""
     url: str
-    """The path of the page to go to once it is accepted."""
+    """Path of the page shown after acceptance."""
 
 
 class InvitationRefused(Exception):
-    """Why an invitation cannot be sent or accepted. The message is for people."""
+    """The invitation cannot be sent or accepted. The message is shown to the user."""
 
     def __init__(self, message: str, *, code: str = "refused") -> None:
         super().__init__(message)
@@ -201,19 +203,19 @@ class InvitationRefused(Exception):
 
 
 class OfferSource(Protocol):
-    """An app whose rows point at invitations, each at one."""
+    """An app with a model that has a one-to-one relation to Invitation."""
 
     relation: str
-    """From an invitation to that row: the name for a lookup."""
+    """Name of the reverse relation on Invitation."""
 
     def describe(self, invitation: Invitation) -> Offer | None:
-        """None where the invitation is not one of its own."""
+        """Return None if the invitation belongs to another app."""
 
     def give(self, invitation: Invitation, user: User) -> None:
-        """Gives what was offered, in the transaction in which the invitation is accepted.
+        """Grant the offer, in the transaction that accepts the invitation.
 
-        Raises InvitationRefused when it may no longer be given; then nothing is accepted. Does
-        nothing where the invitation is not one of its own.
+        Raises InvitationRefused if the offer is no longer valid. Does nothing if the invitation
+        belongs to another app.
         """
 
 
@@ -221,18 +223,18 @@ _sources: list[OfferSource] = []
 
 
 def register_offers(source: OfferSource) -> None:
-    """Called once by each app, from its AppConfig."""
+    """Register an app's offers. Called once, from its AppConfig."""
     _sources.append(source)
 
 
 def described() -> "QuerySet[Invitation]":
-    """Invitations with what `offer_of` and lists read of them."""
+    """Invitations with the relations that `offer_of` and lists need."""
     relations = [source.relation for source in _sources]
     return Invitation.objects.select_related("invited_by", *relations)
 
 
 def to_the_site() -> "QuerySet[Invitation]":
-    """Those that bring an account and no more."""
+    """Invitations without an offer from any app."""
     return described().filter(**{f"{source.relation}__isnull": True for source in _sources})
 
 

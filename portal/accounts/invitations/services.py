@@ -1,7 +1,7 @@
-"""Invitations: make, send again, revoke, accept.
+"""Create, resend, revoke and accept invitations.
 
-The secret exists in the letter alone. The job that sends it makes it, so that it stands neither in
-the table of jobs nor in that of invitations; only its hash is kept.
+The secret appears only in the email. The job that sends the email generates it, so that neither
+the job nor the invitation stores it; only its hash is kept.
 """
 
 import secrets
@@ -40,18 +40,18 @@ from .selectors import (
     unanswered,
 )
 
-# A second click on “send again” would make the letter that is under way worthless.
+# Resending invalidates the link in the previous email, which may not have arrived yet.
 RESEND_AFTER = timedelta(minutes=10)
-# About twenty minutes of trying, in which most mail servers come back.
-LETTER_ATTEMPTS = 8
+# About twenty minutes of retries: most mail servers recover within that time.
+EMAIL_ATTEMPTS = 8
 
 
 @transaction.atomic
 def make_invitation(*, email: str, actor: User, origin: str) -> Invitation:
-    """Invites an address and orders the letter. `origin` is the site's, as the inviter sees it."""
+    """Invite an email address and enqueue the email. `origin` is the base URL for its link."""
     invitation = Invitation.objects.create(
         email=email.strip().lower(),
-        # Nobody knows the secret of this hash: the letter's own replaces it.
+        # A placeholder: the job that sends the email replaces it.
         digest=ApiToken.digest_of(secrets.token_urlsafe(32)),
         invited_by=actor,
         expires_at=timezone.now() + LIFETIME,
@@ -62,12 +62,12 @@ def make_invitation(*, email: str, actor: User, origin: str) -> Invitation:
 
 
 def _order_email(invitation: Invitation, origin: str) -> None:
-    # A worker knows no request and so no address of the site: the letter's links begin with origin.
+    # A worker has no request, so it needs the origin to build links.
     enqueue(
         kind="send_invitation",
         payload={"invitation": invitation.pk, "origin": origin},
         group=email_group(invitation),
-        max_attempts=LETTER_ATTEMPTS,
+        max_attempts=EMAIL_ATTEMPTS,
     )
 
 
@@ -75,7 +75,7 @@ def _order_email(invitation: Invitation, origin: str) -> None:
 def invite_to_site(
     *, emails: Sequence[str], actor: User, origin: str
 ) -> tuple[list[str], list[str]]:
-    """Invites whoever has neither an account nor an invitation; returns these and the others."""
+    """Invite email addresses without an account or invitation. Returns the invited and skipped."""
     known = set(accounts_of(emails))
     known |= set(to_the_site().filter(pk__in=pending()).values_list("email", flat=True))
     new = [email for email in emails if email not in known]
@@ -85,35 +85,35 @@ def invite_to_site(
 
 
 def mint_secret(invitation: Invitation) -> str:
-    """A new secret for the letter that is about to be sent; that of a former letter dies.
+    """Return a new secret for the invitation; earlier links stop working.
 
-    Raises InvitationRefused when there is nothing to send any more.
+    Raises InvitationRefused if the invitation was answered or revoked.
     """
     secret = secrets.token_urlsafe(32)
     digest = ApiToken.digest_of(secret)
     if not unanswered().filter(pk=invitation.pk).update(digest=digest):
-        raise InvitationRefused("The invitation was answered or revoked.", code="answered")
+        raise InvitationRefused("The invitation was already answered or revoked.", code="answered")
     return secret
 
 
 @transaction.atomic
 def resend_invitation(*, invitation: Invitation, actor: User, origin: str) -> Invitation:
-    """Sends a new letter, good for LIFETIME from now on; the former link ends when it is sent.
+    """Send a new email with a link valid for LIFETIME; earlier links stop working.
 
-    Raises InvitationRefused when it was answered or revoked, or when a letter has just been sent.
+    Raises InvitationRefused if the invitation was accepted or revoked, or an email was just sent.
     """
     locked = Invitation.objects.select_for_update().get(pk=invitation.pk)
     state = invitation_state(locked)
     if state in {ACCEPTED, REVOKED}:
-        raise InvitationRefused(f"The invitation of {locked.email} was {state}.", code=state)
-    letter = email_states([locked])[locked.pk]
-    just_sent = letter == SENT and timezone.now() < sent_at(locked) + RESEND_AFTER
-    if letter == WAITING or just_sent:
+        raise InvitationRefused(f"The invitation for {locked.email} was {state}.", code=state)
+    email_state = email_states([locked])[locked.pk]
+    just_sent = email_state == SENT and timezone.now() < sent_at(locked) + RESEND_AFTER
+    if email_state == WAITING or just_sent:
         raise InvitationRefused(
-            f"A letter to {locked.email} has just been sent. Give it ten minutes to arrive.",
+            f"An email to {locked.email} was just sent. Allow ten minutes for it to arrive.",
             code="too_soon",
         )
-    # Whoever sends it again answers for it from now on.
+    # The user who resends it becomes the inviter.
     locked.expires_at, locked.invited_by = timezone.now() + LIFETIME, actor
     locked.save(update_fields=["expires_at", "invited_by"])
     record_event(verb="resend_invitation", subject=locked, actor=actor)
@@ -123,17 +123,16 @@ def resend_invitation(*, invitation: Invitation, actor: User, origin: str) -> In
 
 @transaction.atomic
 def make_link(*, invitation: Invitation, actor: User, origin: str) -> str:
-    """A link to hand over by other means than email, good for LIFETIME; former ones end.
+    """Return a link to share by other means, valid for LIFETIME; earlier links stop working.
 
-    Only where no email arrives: the site prints emails, or sending failed. Whoever has the link
-    still needs an account with the invitation's address. Raises InvitationRefused otherwise, and
-    when it was answered or revoked.
+    Only available if the site sends no email, or sending failed. The user of the link still needs
+    an account with the invited email address. Raises InvitationRefused otherwise, and if the
+    invitation was answered or revoked.
     """
     locked = Invitation.objects.select_for_update().get(pk=invitation.pk)
-    letter = email_states([locked])[locked.pk]
-    if letter not in {FAILED, PRINTED}:
+    if email_states([locked])[locked.pk] not in {FAILED, PRINTED}:
         raise InvitationRefused(
-            f"The email to {locked.email} brings the link. Send it again if it was lost.",
+            f"The link was emailed to {locked.email}. Send the invitation again if it was lost.",
             code="sent",
         )
     secret = mint_secret(locked)
@@ -145,34 +144,34 @@ def make_link(*, invitation: Invitation, actor: User, origin: str) -> str:
 
 @transaction.atomic
 def revoke_invitation(*, invitation: Invitation, actor: User) -> None:
-    """Its link ends at once. Raises InvitationRefused when it was accepted; twice is once."""
+    """Invalidate the link. Idempotent. Raises InvitationRefused if it was accepted."""
     if unanswered().filter(pk=invitation.pk).update(revoked_at=timezone.now()):
         record_event(verb="revoke_invitation", subject=invitation, actor=actor)
         return
     invitation.refresh_from_db()
     if invitation.accepted_at:
         raise InvitationRefused(
-            f"{invitation.email} has accepted the invitation already.", code=ACCEPTED
+            f"{invitation.email} has already accepted the invitation.", code=ACCEPTED
         )
 
 
 @transaction.atomic
 def accept_invitation(*, invitation: Invitation, user: User) -> Offer:
-    """Gives the account what was offered. Works once, and for an account with the address only.
+    """Grant the offer to the account, which must have the invited email address. Works once.
 
-    Raises InvitationRefused, and then changes nothing.
+    Raises InvitationRefused without changing anything.
     """
     if not is_addressed_to(invitation, user):
         raise InvitationRefused(
-            f"This invitation is for {invitation.email}, and you are logged in as {user.email}.",
+            f"This invitation is for {invitation.email}, but you are logged in as {user.email}.",
             code="other_account",
         )
-    # Of two clicks one changes the row; the other finds it changed.
+    # A conditional update, so that only one of two simultaneous requests succeeds.
     taken = pending().filter(pk=invitation.pk).update(accepted_at=timezone.now(), accepted_by=user)
     invitation.refresh_from_db()
     if not taken:
         state = invitation_state(invitation)
-        words = {ACCEPTED: "was used already", REVOKED: "was withdrawn", EXPIRED: "has expired"}
+        words = {ACCEPTED: "was already used", REVOKED: "was withdrawn", EXPIRED: "has expired"}
         raise InvitationRefused(f"This invitation {words[state]}.", code=state)
     give_offer(invitation, user)
     record_event(verb="accept_invitation", subject=invitation, actor=user)

@@ -1,4 +1,4 @@
-"""Addresses under /invitations/."""
+"""URLs under /invitations/."""
 
 from django.urls import path
 

@@ -1,6 +1,6 @@
-"""An invitation as its receiver sees it, and those to the site as organisers see them.
+"""The recipient's invitation page, and the organisers' page of site invitations.
 
-Also the form that invites people by their addresses, for all pages that do so.
+Also the form that invites by email address, shared by other pages.
 """
 
 from typing import Any
@@ -37,33 +37,33 @@ from .services import (
     revoke_invitation,
 )
 
-# A list this long was typed; a longer one was pasted by mistake, or is none of ours to write to.
-MAX_ADDRESSES = 50
+# Longer lists are probably pasted by mistake or unsolicited mail.
+MAX_EMAILS = 50
 _EMAIL_CHARS = 254
 
 
-def read_addresses(lines: list[str]) -> list[str]:
-    """The addresses in lower case, each once; empty lines count for nothing.
+def read_emails(lines: list[str]) -> list[str]:
+    """Return the distinct email addresses in lower case, skipping empty lines.
 
-    Raises ValidationError with one sentence per fault, lines counted from 1.
+    Raises ValidationError with one sentence per error; lines count from 1.
     """
     emails = [line.strip().lower() for line in lines]
     faults = [
-        f"Line {number}: “{email[:80]}” is not an e-mail address."
+        f"Line {number}: “{email[:80]}” is not an email address."
         for number, email in enumerate(emails, start=1)
-        if email and not _is_address(email)
+        if email and not _is_email(email)
     ]
     found = list(dict.fromkeys(email for email in emails if email))
     if not found:
-        faults.append("Give at least one address.")
-    if len(found) > MAX_ADDRESSES:
-        faults.append(f"{len(found)} addresses are more than the {MAX_ADDRESSES} taken at once.")
+        faults.append("Enter at least one email address.")
+    if len(found) > MAX_EMAILS:
+        faults.append(f"You can invite at most {MAX_EMAILS} people at once, not {len(found)}.")
     if faults:
         raise forms.ValidationError(faults)
     return found
 
 
-def _is_address(text: str) -> bool:
+def _is_email(text: str) -> bool:
     try:
         validate_email(text)
     except forms.ValidationError:
@@ -71,37 +71,37 @@ def _is_address(text: str) -> bool:
     return len(text) <= _EMAIL_CHARS
 
 
-class AddressesField(forms.CharField):
-    """E-mail addresses, one per line; a list in lower case, each once."""
+class EmailsField(forms.CharField):
+    """Email addresses, one per line, cleaned to a list without duplicates, in lower case."""
 
     widget = forms.Textarea
 
     def __init__(self, **kwargs: Any) -> None:
-        kwargs = {"label": "E-mail addresses", "help_text": "One per line."} | kwargs
+        kwargs = {"label": "Email addresses", "help_text": "One per line."} | kwargs
         super().__init__(max_length=20_000, strip=False, **kwargs)
         self.widget.attrs |= {"rows": 4, "autocomplete": "off", "spellcheck": "false"}
 
     def clean(self, value: Any) -> list[str]:
-        return read_addresses(super().clean(value).splitlines())
+        return read_emails(super().clean(value).splitlines())
 
 
 class InviteForm(forms.Form):
-    emails = AddressesField()
+    emails = EmailsField()
 
 
 NO_EMAILS = (
-    "This site sends no emails: it only prints or stores them. Make a link for each person in the "
-    "list, and hand it over yourself."
+    "This site does not send email. Create a link for each invitation in the list and share it "
+    "yourself."
 )
 
 
 def resent(invitation: Invitation) -> str:
-    """What is said once an invitation was sent again."""
-    return f"A new email goes to {invitation.email}." if emails_are_sent() else NO_EMAILS
+    """The message shown after an invitation is sent again."""
+    return f"Sending a new email to {invitation.email}." if emails_are_sent() else NO_EMAILS
 
 
 def never_stored(response: HttpResponse) -> HttpResponse:
-    """For a page that shows a secret."""
+    """Disable caching of a page that shows a secret."""
     add_never_cache_headers(response)
     return response
 
@@ -109,7 +109,7 @@ def never_stored(response: HttpResponse) -> HttpResponse:
 @never_cache
 @require_safe
 def invitation(request: HttpRequest, secret: str) -> HttpResponse:
-    """For whoever has the link; what to do depends on who is logged in."""
+    """Anyone with the link sees the invitation; accepting it depends on who is logged in."""
     found = find_invitation(secret)
     if found is None:
         return render(request, "accounts/invitations/unknown.html", status=404)
@@ -133,14 +133,14 @@ def invitation(request: HttpRequest, secret: str) -> HttpResponse:
 def accept(request: HttpRequest, secret: str) -> HttpResponse:
     found = find_invitation(secret)
     if found is None or not request.user.is_authenticated:
-        # The invitation's page says what is wrong and what to do.
+        # The invitation page explains the problem.
         return redirect("invitations:invitation", secret)
     try:
         offer = accept_invitation(invitation=found, user=request.user)
     except InvitationRefused as refusal:
         messages.error(request, refusal.message)
         return redirect("invitations:invitation", secret)
-    messages.success(request, f"You are {offer.what} now.")
+    messages.success(request, f"You are now {offer.what}.")
     return redirect(offer.url)
 
 
@@ -157,7 +157,7 @@ def invitations(request: UserRequest) -> HttpResponse:
             if not emails_are_sent():
                 messages.warning(request, NO_EMAILS)
         if known:
-            messages.info(request, f"Invited or with an account already: {', '.join(known)}.")
+            messages.info(request, f"Already invited or registered: {', '.join(known)}.")
         return redirect("invitations:list")
     return _page(request, form)
 
@@ -170,7 +170,7 @@ def _page(request: UserRequest, form: InviteForm, **more: str) -> HttpResponse:
 @organiser_required
 @require_POST
 def link(request: UserRequest, pk: int) -> HttpResponse:
-    """Shows a link to copy, once: only its hash is kept."""
+    """Show a link to copy. It cannot be shown again, because only its hash is stored."""
     found = get_object_or_404(to_the_site(), pk=pk)
     try:
         made = make_link(invitation=found, actor=request.user, origin=origin_of(request))
@@ -202,5 +202,5 @@ def revoke(request: UserRequest, pk: int) -> HttpResponse:
     except InvitationRefused as refusal:
         messages.error(request, refusal.message)
     else:
-        messages.success(request, f"The invitation of {found.email} is withdrawn.")
+        messages.success(request, f"Invitation for {found.email} withdrawn.")
     return redirect("invitations:list")

@@ -1,4 +1,4 @@
-"""Teams: people who submit together.
+"""Teams: users who submit together.
 
-It may import what `accounts.invitations` may, and that.
+May import `accounts.invitations` and everything that package may import.
 """

@@ -1,7 +1,7 @@
-"""Who may see and do what in a team.
+"""Team permissions.
 
-Name, text and link of a team are public. Who is in it is told to its members and to organisers.
-Owners manage it; organisers may, too, so that somebody can when all owners are away.
+The name, description and link of a team are public. Its members are visible to members and
+organisers. Owners manage the team; so may organisers, in case all owners are unavailable.
 """
 
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from portal.accounts.models import Team, TeamMember
 
 @dataclass(frozen=True)
 class TeamAccess:
-    """What somebody is in a team."""
+    """A user's role in a team."""
 
     team: Team
     membership: TeamMember | None
@@ -36,7 +36,7 @@ class TeamAccess:
 
 
 def team_for(user: Any, slug: str) -> TeamAccess:
-    """The team and what the user is in it; 404 where there is none."""
+    """Return the team and the user's role in it. 404 if there is no such team."""
     team = get_object_or_404(Team, slug=slug)
     mine = None
     if user.is_authenticated:
@@ -45,15 +45,15 @@ def team_for(user: Any, slug: str) -> TeamAccess:
 
 
 def peopled_team(user: Any, slug: str) -> TeamAccess:
-    """For who may know who is in it; others get 403, since the team itself is public."""
+    """Require permission to see the members. 403, not 404, because the team itself is public."""
     access = team_for(user, slug)
     if not access.may_see_people:
-        raise PermissionDenied("Who is in a team is told to its members.")
+        raise PermissionDenied("Only members can see who is in a team.")
     return access
 
 
 def managed_team(user: Any, slug: str) -> TeamAccess:
     access = team_for(user, slug)
     if not access.may_manage:
-        raise PermissionDenied("Only the owners of a team may do this, as long as it is open.")
+        raise PermissionDenied("Only owners of an open team may do this.")
     return access

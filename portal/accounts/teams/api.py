@@ -1,4 +1,4 @@
-"""Teams for programs. Addresses below /api/v1/teams/."""
+"""API endpoints of teams, under /api/v1/teams/."""
 
 from typing import Any
 
@@ -15,9 +15,9 @@ from rest_framework.views import APIView
 
 from portal.accounts.emails import origin_of
 from portal.accounts.invitations.api import InvitationLink
-from portal.accounts.invitations.selectors import LETTERS, InvitationRefused
+from portal.accounts.invitations.selectors import EMAIL_STATES, InvitationRefused
 from portal.accounts.invitations.services import make_link, resend_invitation, revoke_invitation
-from portal.accounts.invitations.views import read_addresses
+from portal.accounts.invitations.views import read_emails
 from portal.accounts.models import Invitation, Team, TeamMember, User
 
 from .access import TeamAccess, managed_team, peopled_team, team_for
@@ -40,8 +40,8 @@ class TeamShape(serializers.Serializer[Any]):
     about = serializers.CharField(help_text="Markdown.")
     link = serializers.CharField()
     is_open = serializers.BooleanField()
-    is_member = serializers.BooleanField(help_text="Whether I am in it.")
-    is_owner = serializers.BooleanField(help_text="Whether I am one of its owners.")
+    is_member = serializers.BooleanField(help_text="Whether I am a member.")
+    is_owner = serializers.BooleanField(help_text="Whether I am an owner.")
 
 
 class TeamFields(serializers.ModelSerializer[Team]):
@@ -49,11 +49,11 @@ class TeamFields(serializers.ModelSerializer[Team]):
         model = Team
         fields = ["name", "about", "link"]
         extra_kwargs = {"about": {"max_length": 2000}}
-        # Whether the name is free is found out under the team's lock: 409, not 400.
+        # The service checks that the name is free, under a lock: 409, not 400.
         validators: list[Any] = []
 
     def validate_name(self, name: str) -> str:
-        """One line: it stands in tables and in the subject of letters."""
+        """Collapse whitespace: the name is used in tables and in the subject of emails."""
         return " ".join(name.split())
 
 
@@ -66,7 +66,7 @@ class OwnTeamShape(serializers.Serializer[Any]):
 
 
 class TeamPerson(serializers.Serializer[Any]):
-    id = serializers.IntegerField(source="pk", help_text="Of the membership.")
+    id = serializers.IntegerField(source="pk", help_text="ID of the membership.")
     name = serializers.CharField()
     affiliation = serializers.CharField()
     is_owner = serializers.BooleanField()
@@ -76,14 +76,16 @@ class TeamPerson(serializers.Serializer[Any]):
 
 class TeamOwnership(serializers.Serializer[Any]):
     is_owner = serializers.BooleanField(
-        help_text="True makes the member an owner; false is for giving up one’s own ownership."
+        help_text="True makes the member an owner; false gives up your own ownership."
     )
 
 
 class TeamInvitationRow(serializers.Serializer[Any]):
     id = serializers.IntegerField(source="pk")
     email = serializers.EmailField()
-    letter = serializers.CharField(help_text=f"One of {', '.join(LETTERS)}.")
+    letter = serializers.CharField(
+        source="email_state", help_text=f"State of the email: {', '.join(EMAIL_STATES)}."
+    )
     sent_at = serializers.DateTimeField()
     expires_at = serializers.DateTimeField()
     is_expired = serializers.BooleanField()
@@ -95,7 +97,7 @@ class NewTeamInvitations(serializers.Serializer[Any]):
 
     def validate_emails(self, emails: list[str]) -> list[str]:
         try:
-            return read_addresses(emails)
+            return read_emails(emails)
         except DjangoValidationError as error:
             raise serializers.ValidationError(error.messages) from error
 
@@ -103,7 +105,7 @@ class NewTeamInvitations(serializers.Serializer[Any]):
 class InvitedToTeamShape(serializers.Serializer[Any]):
     invited = serializers.ListField(child=serializers.CharField())
     known = serializers.ListField(
-        child=serializers.CharField(), help_text="Members, or invited before: no letter went out."
+        child=serializers.CharField(), help_text="Already members or invited; no email was sent."
     )
 
 
@@ -148,7 +150,7 @@ def _shape(access: TeamAccess) -> dict[str, Any]:
 class Teams(_TeamView):
     @extend_schema(
         operation_id="teams_mine",
-        summary="The teams I am in",
+        summary="List my teams",
         tags=TAGS,
         responses=OwnTeamShape(many=True),
     )
@@ -156,7 +158,7 @@ class Teams(_TeamView):
         return Response(OwnTeamShape(own_teams(_user(request)), many=True).data)
 
     @extend_schema(
-        summary="Make a team, and own it",
+        summary="Create a team",
         tags=TAGS,
         request=TeamFields,
         responses={201: TeamShape} | REFUSED,
@@ -171,12 +173,12 @@ class Teams(_TeamView):
 class TeamDetail(_TeamView):
     permission_classes = [IsAuthenticatedOrReadOnly]
 
-    @extend_schema(summary="A team", tags=TAGS, responses=TeamShape)
+    @extend_schema(summary="Get a team", tags=TAGS, responses=TeamShape)
     def get(self, request: Request, slug: str) -> Response:
         return Response(_shape(team_for(request.user, slug)))
 
     @extend_schema(
-        summary="Change a team’s name, text or link (its owners)",
+        summary="Change a team’s name, description or link (owners)",
         tags=TAGS,
         request=TeamFields,
         responses={200: TeamShape} | REFUSED,
@@ -190,8 +192,9 @@ class TeamDetail(_TeamView):
         return Response(_shape(team_for(request.user, slug)))
 
     @extend_schema(
-        summary="Close a team (its owners)",
-        description="Members leave and invitations end. The name stays where work refers to it.",
+        summary="Close a team (owners)",
+        description="Removes all members and withdraws invitations. Work that refers to the team "
+        "keeps its name.",
         tags=TAGS,
         responses={204: None},
     )
@@ -202,7 +205,7 @@ class TeamDetail(_TeamView):
 
 class TeamMembers(_TeamView):
     @extend_schema(
-        summary="Who is in a team (its members)",
+        summary="List the members of a team (members)",
         tags=TAGS,
         responses=TeamPerson(many=True),
     )
@@ -217,7 +220,7 @@ def _member(access: TeamAccess, pk: int) -> TeamMember:
 
 class TeamMemberDetail(_TeamView):
     @extend_schema(
-        summary="Make a member an owner, or give up one’s own ownership",
+        summary="Make a member an owner, or give up your own ownership",
         tags=TAGS,
         request=TeamOwnership,
         responses={204: None} | REFUSED,
@@ -232,11 +235,11 @@ class TeamMemberDetail(_TeamView):
         elif member.user_id == actor.pk:
             give_up_ownership(member=member, actor=actor)
         else:
-            raise PermissionDenied("Owners give up their ownership by themselves.")
+            raise PermissionDenied("Only the owner can give up their own ownership.")
         return Response(status=status.HTTP_204_NO_CONTENT)
 
     @extend_schema(
-        summary="Remove a member (owners); owners leave by themselves",
+        summary="Remove a member who is not an owner (owners)",
         tags=TAGS,
         responses={204: None} | REFUSED,
     )
@@ -258,7 +261,7 @@ class TeamLeave(_TeamView):
 
 class TeamInvitations(_TeamView):
     @extend_schema(
-        summary="Invitations without an answer (owners)",
+        summary="List pending invitations (owners)",
         tags=TAGS,
         responses=TeamInvitationRow(many=True),
     )
@@ -267,9 +270,8 @@ class TeamInvitations(_TeamView):
         return Response(TeamInvitationRow(rows, many=True).data)
 
     @extend_schema(
-        summary="Invite people by e-mail (owners)",
-        description="Everybody has to accept, with or without an account; the link is good for "
-        "14 days and once.",
+        summary="Invite people by email (owners)",
+        description="Invited people join when they accept. The link works once, within 14 days.",
         tags=TAGS,
         request=NewTeamInvitations,
         responses={201: InvitedToTeamShape} | REFUSED,
@@ -303,9 +305,9 @@ class TeamInvitationDetail(_TeamView):
 
 class TeamInvitationLink(_TeamView):
     @extend_schema(
-        summary="Make a link to hand over by other means (owners)",
-        description="Only where no email arrives: the site prints its emails, or sending failed. "
-        "The link is good for 14 days, for the invitation's address alone; former ones end.",
+        summary="Create an invitation link to share (owners)",
+        description="Only if the site does not send email, or sending failed. The link works for "
+        "the invited email address only, for 14 days. Earlier links stop working.",
         tags=TAGS,
         request=None,
         responses={201: InvitationLink} | REFUSED,
@@ -321,8 +323,8 @@ class TeamInvitationLink(_TeamView):
 
 class TeamInvitationResend(_TeamView):
     @extend_schema(
-        summary="Send an invitation again (owners)",
-        description="A new link, good for 14 days; the former one ends.",
+        summary="Resend an invitation (owners)",
+        description="Sends a new link, valid for 14 days. Earlier links stop working.",
         tags=TAGS,
         request=None,
         responses={204: None} | REFUSED,

@@ -1,4 +1,4 @@
-"""What is to be read of teams."""
+"""Queries on teams."""
 
 import unicodedata
 from dataclasses import dataclass
@@ -14,14 +14,14 @@ from .access import TeamAccess
 
 
 def teams_of(user: User) -> QuerySet[Team]:
-    """The teams somebody is in, by name."""
+    """One of the user's teams."""
     return Team.objects.filter(members__user=user).order_by("name", "pk")
 
 
 def team_called(name: str) -> Team | None:
-    """The open team whose name reads like this one, in any case and spacing. One query.
+    """Return the open team with this name, ignoring case and spacing. One query.
 
-    Names are compared here: SQLite knows the case of ASCII letters alone.
+    Compares in Python, because SQLite folds the case of ASCII characters only.
     """
     wanted = _plain(name)
     teams = Team.objects.filter(closed_at__isnull=True) if wanted else Team.objects.none()
@@ -43,7 +43,7 @@ class OwnTeam:
 
 
 def own_teams(user: User) -> list[OwnTeam]:
-    """The teams somebody is in, by name. One query."""
+    """The user's teams, ordered by name. One query."""
     rows = (
         TeamMember.objects.filter(user=user)
         .select_related("team")
@@ -65,22 +65,22 @@ def own_teams(user: User) -> list[OwnTeam]:
 
 @dataclass(frozen=True)
 class Person:
-    """A member, as the others see them: by name, never by address."""
+    """A member as shown to other members, without the email address."""
 
     pk: int
-    """Of the membership."""
+    """Primary key of the membership."""
     name: str
     affiliation: str
     is_owner: bool
     is_me: bool
     joined_at: datetime
     may_be_removed: bool
-    """By the reader."""
+    """By the current user."""
     may_become_owner: bool
 
 
 def team_people(access: TeamAccess, reader: User) -> list[Person]:
-    """Owners first, then by when they came. One query."""
+    """Owners first, then by date of joining. One query."""
     rows = access.team.members.select_related("user").order_by(F("role").desc(), "id")
     return [_person(row, access, reader) for row in rows]
 
@@ -102,18 +102,18 @@ def _person(row: TeamMember, access: TeamAccess, reader: User) -> Person:
 
 
 def team_invitations(access: TeamAccess) -> list[InvitationRow]:
-    """Those without an answer, the newest first. Two queries."""
+    """Pending and expired invitations, newest first. Two queries."""
     waiting = list(
         Invitation.objects.select_related("invited_by").filter(
             team_invitation__team=access.team, accepted_at=None, revoked_at=None
         )
     )
-    letters = email_states(waiting)
+    states = email_states(waiting)
     slug = access.team.slug
     return [
         invitation_row(
             each,
-            letter=letters[each.pk],
+            email_state=states[each.pk],
             urls=(
                 reverse("teams:resend", args=[slug, each.pk]),
                 reverse("teams:revoke", args=[slug, each.pk]),

@@ -1,7 +1,7 @@
-"""Teams: make, change, leave, hand over, close; and bring people in, always by invitation.
+"""Create, change and close teams; manage members and invitations.
 
-Whatever changes who is in a team locks the team's row first. So of two owners who leave at the same
-moment one stays, and an open team always has an owner. Nobody joins without saying yes.
+Every change of membership locks the team's row first, so that an open team always has an owner.
+Users join only by accepting an invitation.
 """
 
 from collections.abc import Sequence
@@ -22,12 +22,12 @@ Role = TeamMember.Role
 MAX_MEMBERS = 50
 MAX_OWN_TEAMS = 20
 _SLUG = 70
-# Words that stand in addresses beside slugs.
+# Path segments used by other team URLs.
 _TAKEN_SLUGS = {"new"}
 
 
 class TeamRefused(Exception):
-    """Why something cannot be done with a team. The message is for people."""
+    """The team does not allow this. The message is shown to the user."""
 
     def __init__(self, message: str, *, code: str = "refused") -> None:
         super().__init__(message)
@@ -37,13 +37,17 @@ class TeamRefused(Exception):
 
 @transaction.atomic
 def make_team(*, name: str, about: str = "", link: str = "", actor: User) -> Team:
-    """Makes a team that `actor` owns. Raises TeamRefused when the name is taken or there are too
-    many."""
-    # Two tabs at once shall not get past the limit together.
+    """Create a team owned by `actor`.
+
+    Raises TeamRefused if the name is taken or `actor` owns MAX_OWN_TEAMS teams.
+    """
+    # The lock prevents simultaneous requests from exceeding the limit.
     User.objects.select_for_update(no_key=True).get(pk=actor.pk)
     owned = TeamMember.objects.filter(user=actor, role=Role.OWNER, team__closed_at=None)
     if owned.count() >= MAX_OWN_TEAMS:
-        raise TeamRefused(f"You own {MAX_OWN_TEAMS} teams: close one first.", code="too_many")
+        raise TeamRefused(
+            f"You already own {MAX_OWN_TEAMS} teams. Close one first.", code="too_many"
+        )
     team = Team(name=name.strip(), about=about, link=link, created_by=actor)
     team.slug = _free_slug(team.name)
     _save(team)
@@ -63,8 +67,7 @@ def _free_slug(name: str) -> str:
 
 
 def _save(team: Team) -> None:
-    """Raises TeamRefused when another team has the name. The constraint decides, so that of two
-    requests at once one is refused."""
+    """Raises TeamRefused if another team has the name, by the database constraint."""
     try:
         with transaction.atomic():
             team.save()
@@ -74,7 +77,7 @@ def _save(team: Team) -> None:
 
 @transaction.atomic
 def change_team(*, team: Team, name: str, about: str, link: str, actor: User) -> Team:
-    """The address stays as it is, so that links go on working. Raises TeamRefused."""
+    """Change the team but not its slug, so that links keep working. Raises TeamRefused."""
     locked = lock_team(team)
     locked.name, locked.about, locked.link = name.strip(), about, link
     _save(locked)
@@ -83,7 +86,7 @@ def change_team(*, team: Team, name: str, about: str, link: str, actor: User) ->
 
 
 def lock_team(team: Team) -> Team:
-    """The open team, locked until the transaction ends. Raises TeamRefused when it is closed."""
+    """Lock the team until the transaction ends. Raises TeamRefused if it is closed."""
     locked = Team.objects.select_for_update(no_key=True).get(pk=team.pk)
     if not locked.is_open:
         raise TeamRefused("This team is closed.", code="closed")
@@ -92,21 +95,20 @@ def lock_team(team: Team) -> Team:
 
 @transaction.atomic
 def add_to_team(*, team: Team, user: User, actor: User | None) -> TeamMember:
-    """Makes somebody a member; who is one stays what they are. Raises TeamRefused when it is full
-    or closed."""
+    """Add a member; existing members keep their role. Raises TeamRefused if full or closed."""
     locked = lock_team(team)
     found = TeamMember.objects.filter(team=locked, user=user).first()
     if found is not None:
         return found
     if locked.members.count() >= MAX_MEMBERS:
-        raise TeamRefused(f"A team has {MAX_MEMBERS} members at most.", code="full")
+        raise TeamRefused(f"A team can have at most {MAX_MEMBERS} members.", code="full")
     record_event(verb="join_team", subject=locked, actor=actor, user=user.pk)
     return TeamMember.objects.create(team=locked, user=user)
 
 
 @transaction.atomic
 def make_owner(*, member: TeamMember, actor: User) -> TeamMember:
-    """Twice is once."""
+    """Idempotent."""
     team = lock_team(member.team)
     now = _still_there(member)
     if not now.is_owner:
@@ -118,7 +120,7 @@ def make_owner(*, member: TeamMember, actor: User) -> TeamMember:
 
 @transaction.atomic
 def give_up_ownership(*, member: TeamMember, actor: User) -> TeamMember:
-    """Stays a member. Raises TeamRefused for the only owner."""
+    """Make an owner a plain member. Raises TeamRefused for the only owner."""
     team = lock_team(member.team)
     now = _still_there(member)
     if now.is_owner:
@@ -131,15 +133,17 @@ def give_up_ownership(*, member: TeamMember, actor: User) -> TeamMember:
 
 @transaction.atomic
 def remove_from_team(*, member: TeamMember, actor: User) -> None:
-    """Leaving, or being removed. Raises TeamRefused for the only owner, and for an owner whom
-    somebody else than an organiser would remove."""
+    """Remove a member, by themselves or by a manager.
+
+    Raises TeamRefused for the only owner, and if another owner removes an owner.
+    """
     team = lock_team(member.team)
     now = TeamMember.objects.filter(pk=member.pk).first()
     if now is None:
         return
     if now.is_owner and now.user_id != actor.pk and not actor.is_organiser:
         raise TeamRefused(
-            "Owners leave by themselves: nobody can take the team from them.", code="owner"
+            "Owners cannot be removed by other owners. They can leave the team.", code="owner"
         )
     if now.is_owner:
         _refuse_only_owner(team, now)
@@ -150,22 +154,24 @@ def remove_from_team(*, member: TeamMember, actor: User) -> None:
 def _still_there(member: TeamMember) -> TeamMember:
     found = TeamMember.objects.filter(pk=member.pk).first()
     if found is None:
-        raise TeamRefused("That person has left the team.", code="left")
+        raise TeamRefused("This member has already left the team.", code="left")
     return found
 
 
 def _refuse_only_owner(team: Team, member: TeamMember) -> None:
     if not team.members.filter(role=Role.OWNER).exclude(pk=member.pk).exists():
         raise TeamRefused(
-            "A team needs an owner: make another member owner first, or close the team.",
+            "A team needs an owner. Make another member an owner first, or close the team.",
             code="only_owner",
         )
 
 
 @transaction.atomic
 def close_team(*, team: Team, actor: User) -> None:
-    """Ends memberships and invitations. The team's row goes, too, unless work refers to it: then
-    its name and text stay. Twice is once."""
+    """End memberships and invitations, and delete the team unless other rows refer to it.
+
+    Idempotent.
+    """
     locked = Team.objects.select_for_update(no_key=True).get(pk=team.pk)
     if not locked.is_open:
         return
@@ -180,7 +186,7 @@ def close_team(*, team: Team, actor: User) -> None:
 
 
 def is_referred_to(team: Team) -> bool:
-    """Whether a row of another app points at the team, whatever its key would do on deletion."""
+    """Whether a row of another app refers to the team, with any `on_delete` rule."""
     own = {TeamMember, TeamInvitation}
     return any(
         relation.related_model._default_manager.filter(**{relation.field.name: team}).exists()
@@ -189,25 +195,25 @@ def is_referred_to(team: Team) -> bool:
     )
 
 
-# Letters go to people whom the site does not know, in the name of people it hardly knows.
+# Limits unsolicited email: any user can create a team and invite strangers.
 INVITATIONS_PER_DAY = 20
 
 
 @dataclass(frozen=True)
 class InvitedToTeam:
-    """The addresses that were given, by what became of them."""
+    """The result of inviting email addresses to a team."""
 
     invited: tuple[str, ...]
     known: tuple[str, ...]
-    """Are members, or hold an invitation already: nothing was done."""
+    """Already members or invited; skipped."""
 
 
 @transaction.atomic
 def invite_to_team(*, team: Team, emails: Sequence[str], actor: User, origin: str) -> InvitedToTeam:
-    """Sends a letter to each address. `emails` in lower case, each once; `origin` heads the links.
+    """Invite distinct lower-case email addresses. Links in the emails start with `origin`.
 
-    Raises TeamRefused when the team is closed or would become too large, or `actor` has sent too
-    many today; then no letter goes out.
+    Raises TeamRefused without sending anything if the team is closed or would become too large,
+    or if `actor` exceeds INVITATIONS_PER_DAY.
     """
     locked = lock_team(team)
     members = {email.lower() for email in locked.members.values_list("user__email", flat=True)}
@@ -230,13 +236,13 @@ def _waiting(team: Team) -> QuerySet[Invitation]:
 def _refuse_crowd(team: Team, new: int, waiting: int) -> None:
     if new and team.members.count() + waiting + new > MAX_MEMBERS:
         raise TeamRefused(
-            f"A team has {MAX_MEMBERS} members at most, those who are invited included.",
+            f"A team can have at most {MAX_MEMBERS} members, including pending invitations.",
             code="full",
         )
 
 
 def _refuse_many_emails(actor: User, new: int) -> None:
-    # Two requests at once of one person wait for each other here.
+    # The lock serialises simultaneous requests of the same user.
     User.objects.select_for_update(no_key=True).get(pk=actor.pk)
     today = Invitation.objects.filter(
         invited_by=actor,
@@ -246,14 +252,14 @@ def _refuse_many_emails(actor: User, new: int) -> None:
     left = INVITATIONS_PER_DAY - today.count()
     if new > left:
         raise TeamRefused(
-            f"You can invite {INVITATIONS_PER_DAY} people a day to teams, and {max(left, 0)} more "
-            "now.",
+            f"You can invite {INVITATIONS_PER_DAY} people a day to teams. You have {max(left, 0)} "
+            "invitations left.",
             code="too_many_emails",
         )
 
 
 class TeamOffers:
-    """What accounts ask when an invitation is shown, sent or accepted."""
+    """The source of team membership offers."""
 
     relation = "team_invitation"
 
@@ -261,7 +267,7 @@ class TeamOffers:
         row = _row(invitation)
         if row is None:
             return None
-        # Not the team's own text: letters of this site say nothing that strangers wrote.
+        # Leaves out the team's description: emails must not contain text written by users.
         return Offer(
             what=f"a member of the team “{row.team.name}”",
             about="Teams submit the predictions of their models together. Members see each "
@@ -270,14 +276,14 @@ class TeamOffers:
         )
 
     def give(self, invitation: Invitation, user: User) -> None:
-        """Raises InvitationRefused where the inviter could not invite today."""
+        """Raises InvitationRefused if the inviter may no longer invite."""
         row = _row(invitation)
         if row is None:
             return
         inviter = invitation.invited_by
         if inviter is None or not _may_still_invite(inviter, row.team):
             raise InvitationRefused(
-                "Whoever invited you does not manage this team any more. Ask one of its owners "
+                "The person who invited you no longer manages this team. Ask an owner of the team "
                 "for a new invitation.",
                 code="inviter",
             )
@@ -298,9 +304,9 @@ def _may_still_invite(inviter: User, team: Team) -> bool:
 
 
 def opens_sign_up(invitation: Invitation) -> bool:
-    """Whether it lets somebody sign up where the site makes accounts by invitation only.
+    """Whether the invitation allows sign-up on a site with sign-up by invitation.
 
-    Anybody may own a team, so that an invitation to one counts only if an organiser sent it.
+    Any user can own a team, so team invitations count only if an organiser sent them.
     """
     inviter = invitation.invited_by
     if not TeamInvitation.objects.filter(invitation=invitation).exists():

@@ -1,4 +1,4 @@
-"""Addresses under /teams/."""
+"""URLs under /teams/."""
 
 from django.urls import path
 

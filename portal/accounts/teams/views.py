@@ -1,4 +1,4 @@
-"""The pages of teams."""
+"""Pages of teams."""
 
 from collections.abc import Callable
 from typing import Any
@@ -42,7 +42,7 @@ class TeamForm(forms.ModelForm):  # type: ignore[type-arg]
         self.fields["about"].widget.attrs["rows"] = 6
 
     def clean_name(self) -> str:
-        """One line: it stands in tables and in the subject of letters."""
+        """Collapse whitespace: the name is used in tables and in the subject of emails."""
         return " ".join(str(self.cleaned_data["name"]).split())
 
 
@@ -62,14 +62,14 @@ def new_team(request: UserRequest) -> HttpResponse:
         except TeamRefused as refusal:
             form.add_error("name", refusal.message)
         else:
-            messages.success(request, f"The team “{made}” is yours. Invite its people here.")
+            messages.success(request, f"Team “{made}” created. Invite its members here.")
             return redirect("teams:people", made.slug)
     return render(request, "accounts/teams/new.html", {"form": form})
 
 
 @require_safe
 def team(request: HttpRequest, slug: str) -> HttpResponse:
-    """For everybody; who is in it for members and organisers."""
+    """Public; the list of members is shown to members and organisers only."""
     access = team_for(request.user, slug)
     people = None
     if access.may_see_people and request.user.is_authenticated:
@@ -80,7 +80,7 @@ def team(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def people(request: UserRequest, slug: str) -> HttpResponse:
-    """Members see each other here; owners invite as well."""
+    """The members of a team; owners can invite others."""
     if request.method == "POST":
         return _invite(request, managed_team(request.user, slug))
     return _people_page(request, peopled_team(request.user, slug), InviteForm())
@@ -101,12 +101,12 @@ def _invite(request: UserRequest, access: TeamAccess) -> HttpResponse:
         else:
             if done.invited:
                 by_email = emails_are_sent()
-                how = " by e-mail" if by_email else ""
+                how = " by email" if by_email else ""
                 messages.success(request, f"Invited{how}: {', '.join(done.invited)}.")
                 if not by_email:
                     messages.warning(request, NO_EMAILS)
             if done.known:
-                messages.info(request, f"In the team or invited: {', '.join(done.known)}.")
+                messages.info(request, f"Already members or invited: {', '.join(done.known)}.")
             return redirect("teams:people", access.team.slug)
     return _people_page(request, access, form)
 
@@ -127,7 +127,7 @@ def _people_page(
 @require_http_methods(["GET", "HEAD", "POST"])
 def edit(request: UserRequest, slug: str) -> HttpResponse:
     access = managed_team(request.user, slug)
-    # A copy, so that a refused name is not shown as the team's.
+    # A copy, so that an invalid name does not appear in the page heading.
     form = TeamForm(
         request.POST if request.method == "POST" else None,
         instance=managed_team(request.user, slug).team,
@@ -146,7 +146,7 @@ def edit(request: UserRequest, slug: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def leave(request: UserRequest, slug: str) -> HttpResponse:
-    """Asks first."""
+    """Asks for confirmation."""
     access = team_for(request.user, slug)
     if access.membership is None:
         raise PermissionDenied("You are not in this team.")
@@ -166,11 +166,11 @@ def leave(request: UserRequest, slug: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def close(request: UserRequest, slug: str) -> HttpResponse:
-    """Asks first."""
+    """Asks for confirmation."""
     access = managed_team(request.user, slug)
     if request.method == "POST":
         close_team(team=access.team, actor=request.user)
-        messages.success(request, f"The team “{access.team}” is closed.")
+        messages.success(request, f"Team “{access.team}” closed.")
         return redirect("teams:list")
     return render(request, "accounts/teams/close.html", {"access": access})
 
@@ -202,7 +202,7 @@ def remove(request: UserRequest, slug: str, pk: int) -> HttpResponse:
 def promote(request: UserRequest, slug: str, pk: int) -> HttpResponse:
     def act(member: TeamMember) -> str:
         make_owner(member=member, actor=request.user)
-        return f"{member.user} is an owner of the team now."
+        return f"{member.user} is now an owner of the team."
 
     return _with_member(request, slug, pk, act)
 
@@ -210,7 +210,7 @@ def promote(request: UserRequest, slug: str, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def step_down(request: UserRequest, slug: str) -> HttpResponse:
-    """Gives up one's own ownership and stays a member."""
+    """Give up ownership and remain a member."""
     access = team_for(request.user, slug)
     if access.membership is None:
         raise PermissionDenied("You are not in this team.")
@@ -219,7 +219,7 @@ def step_down(request: UserRequest, slug: str) -> HttpResponse:
     except TeamRefused as refusal:
         messages.error(request, refusal.message)
     else:
-        messages.success(request, "You are a member of the team, and no longer its owner.")
+        messages.success(request, "You are no longer an owner of the team, but still a member.")
     return redirect("teams:people", slug)
 
 
@@ -250,7 +250,7 @@ def resend(request: UserRequest, slug: str, pk: int) -> HttpResponse:
 def revoke(request: UserRequest, slug: str, pk: int) -> HttpResponse:
     def act(found: Invitation) -> str:
         revoke_invitation(invitation=found, actor=request.user)
-        return f"The invitation of {found.email} is withdrawn."
+        return f"Invitation for {found.email} withdrawn."
 
     return _with_invitation(request, slug, pk, act)
 
@@ -258,7 +258,7 @@ def revoke(request: UserRequest, slug: str, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def link(request: UserRequest, slug: str, pk: int) -> HttpResponse:
-    """Shows a link to copy, once: only its hash is kept."""
+    """Show a link to copy. It cannot be shown again, because only its hash is stored."""
     access = managed_team(request.user, slug)
     found = get_object_or_404(Invitation, pk=pk, team_invitation__team=access.team)
     try:

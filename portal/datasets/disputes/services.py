@@ -10,7 +10,7 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from portal.accounts.invitations.services import LETTER_ATTEMPTS
+from portal.accounts.invitations.services import EMAIL_ATTEMPTS
 from portal.accounts.models import User
 from portal.audit.models import record_event
 from portal.datasets.models import Dataset, Dispute, DocumentContent, ReleaseItem
@@ -229,7 +229,7 @@ def decide_dispute(
         enqueue(
             kind="email_raiser",
             payload={"dispute": locked.pk, "origin": origin},
-            max_attempts=LETTER_ATTEMPTS,
+            max_attempts=EMAIL_ATTEMPTS,
         )
     return locked
 

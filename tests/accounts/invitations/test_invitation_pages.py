@@ -1,4 +1,4 @@
-"""The pages behind an invitation's link, sign-up through it, and organisers' own list."""
+"""The recipient's page of an invitation, sign-up with it, and the organisers' list."""
 
 from collections.abc import Callable
 from typing import Any
@@ -15,7 +15,7 @@ from portal.accounts.models import Invitation, User
 from portal.jobs.models import Job
 from tests.conftest import PASSWORD
 
-from .letters import ORIGIN, expire, invite
+from .emails import ORIGIN, expire, invite
 
 pytestmark = pytest.mark.django_db
 ClientOf = Callable[[User | None], Client]
@@ -51,7 +51,7 @@ def sign_up(client: Client, secret: str | None, **changes: str) -> Any:
 # --- the page ----------------------------------------------------------------------------------
 
 
-def test_visitor_is_told_what_it_is_and_offered_both_ways_in(
+def test_visitors_see_the_offer_and_both_ways_in(
     client: Client, invited: tuple[Invitation, str]
 ) -> None:
     text = page(client, invited[1])
@@ -75,7 +75,7 @@ def test_page_does_not_tell_whether_the_address_has_an_account(
 def test_unknown_link_has_a_page(client: Client) -> None:
     response = client.get("/invitations/no-such-secret/")
     assert response.status_code == 404
-    assert "a newer letter has replaced it" in response.content.decode()
+    assert "a newer email has replaced it" in response.content.decode()
 
 
 def test_page_is_not_kept_by_caches(client: Client, invited: tuple[Invitation, str]) -> None:
@@ -97,7 +97,7 @@ def test_ended_invitations_say_so(
         client.logout()
     response = client.get(f"/invitations/{secret}/")
     assert response.status_code == 410
-    words = {"expired": "has expired", "revoked": "was withdrawn", "accepted": "was used"}
+    words = {"expired": "has expired", "revoked": "was withdrawn", "accepted": "was already used"}
     assert words[end] in response.content.decode()
     assert "Sign up" not in response.content.decode().split("<main")[1]
 
@@ -108,7 +108,7 @@ def test_other_account_sees_the_choice_and_cannot_accept(
     client, secret = client_of(stranger), invited[1]
     text = page(client, secret)
     assert "sam@example.org" in text
-    assert "Log out and go on with the invited address" in text
+    assert "Log out and continue as the invited user" in text
     assert "/accept/" not in text
     refused = client.post(f"/invitations/{secret}/accept/", follow=True)
     assert "you are logged in as sam@example.org" in refused.content.decode()
@@ -129,10 +129,10 @@ def test_existing_account_logs_in_comes_back_and_accepts(
     assert entered["Location"] == address
     assert "Accept" in page(client, secret)
     done = client.post(f"{address}accept/", follow=True)
-    assert "You are a member of Factboard now." in done.content.decode()
+    assert "You are now a member of Factboard." in done.content.decode()
     again = client.post(f"{address}accept/", follow=True)
-    assert "was used already" in again.content.decode()
-    assert "You have accepted" in again.content.decode()
+    assert "was already used" in again.content.decode()
+    assert "You accepted this invitation" in again.content.decode()
 
 
 def test_accepting_needs_a_post(client_of: ClientOf, ann: User, organiser: User) -> None:
@@ -157,7 +157,7 @@ def test_sign_up_takes_the_invited_address_and_no_other(
     assert user.email == NORA
     addresses = EmailAddress.objects.filter(user=user)
     assert list(addresses.values_list("email", "verified")) == [(NORA, True)]
-    assert len(mail.outbox) == before, "the address is confirmed: nothing to ask for"
+    assert len(mail.outbox) == before, "the email address is already confirmed"
     assert "Accept" in page(client, secret)
 
 
@@ -177,7 +177,7 @@ def test_open_sign_up_needs_no_invitation(client: Client) -> None:
 def test_closed_sign_up_says_what_to_do(client: Client) -> None:
     text = client.get("/accounts/signup/").content.decode()
     assert "Sign-up is by invitation" in text
-    assert "to invite your address" in text
+    assert "to invite you" in text
 
 
 CLOSED = {
@@ -197,7 +197,7 @@ def test_closed_sign_up_takes_nobody(
     data: dict[str, str],
     headers: dict[str, str],
 ) -> None:
-    client.get(f"/invitations/{invited[1]}/")  # to have looked at one opens nothing
+    client.get(f"/invitations/{invited[1]}/")  # viewing an invitation does not open sign-up
     response = client.post("/accounts/signup/", NEW | {"email": NORA} | data, headers=headers)
     assert "by invitation" in response.content.decode()
     assert not User.objects.filter(email=NORA).exists()
@@ -231,7 +231,7 @@ def test_closed_sign_up_opens_for_the_invited(invited: tuple[Invitation, str]) -
 
 
 def test_api_makes_no_accounts(api_of: ApiOf) -> None:
-    """There is one way in, and it asks whether sign-up is open."""
+    """All ways to sign up check whether sign-up is open."""
     paths = api_of(None).get("/api/v1/schema/?format=json").json()["paths"]
     assert "/api/v1/invitations/{secret}/accept/" in paths
     assert [path for path in paths if "sign-up" in path or "signup" in path] == []
@@ -265,8 +265,8 @@ def test_organiser_invites_several_at_once(client_of: ClientOf, organiser: User,
     text = f"new@example.org\n\n  NEW@example.org \n{ann.email}\nsecond@example.org"
     shown = client.post("/invitations/", {"emails": text}, follow=True).content.decode()
     assert "Invited: new@example.org, second@example.org." in shown
-    assert "with an account already: ann@example.org." in shown
-    assert "on its way" in shown
+    assert "Already invited or registered: ann@example.org." in shown
+    assert "sending" in shown
     emails = Invitation.objects.values_list("email", flat=True)
     assert sorted(emails) == ["new@example.org", "second@example.org"]
 
@@ -275,17 +275,17 @@ def test_organiser_invites_several_at_once(client_of: ClientOf, organiser: User,
     ("text", "faults"),
     [
         ("", ["This field is required."]),
-        ("\n  \n", ["Give at least one address."]),
+        ("\n  \n", ["Enter at least one email address."]),
         (
             "a@example.org\nnobody\n\nb@\n",
             [
-                "Line 2: “nobody” is not an e-mail address.",
-                "Line 4: “b@” is not an e-mail address.",
+                "Line 2: “nobody” is not an email address.",
+                "Line 4: “b@” is not an email address.",
             ],
         ),
         (
             "\n".join(f"a{number}@example.org" for number in range(51)),
-            ["51 addresses are more than the 50 taken at once."],
+            ["You can invite at most 50 people at once, not 51."],
         ),
         ("a@example.org, b@example.org", None),
         (f"{'a' * 64}@{'b.' * 100}example.org", None),
@@ -305,10 +305,10 @@ def test_organiser_withdraws_and_sends_again(client_of: ClientOf, organiser: Use
     client = client_of(organiser)
     invitation = make_invitation(email=NORA, actor=organiser, origin=ORIGIN)
     again = client.post(f"/invitations/{invitation.pk}/resend/", follow=True)
-    assert "has just been sent" in again.content.decode()
+    assert "was just sent" in again.content.decode()
     gone = client.post(f"/invitations/{invitation.pk}/revoke/", follow=True)
-    assert "is withdrawn" in gone.content.decode()
-    assert "Letters that nobody has answered yet" in gone.content.decode()
+    assert "withdrawn." in gone.content.decode()
+    assert "Invitations that are not yet accepted" in gone.content.decode()
 
 
 ORGANISERS = [

@@ -1,4 +1,4 @@
-"""Invitations: what is kept, what is sent, and who may use them."""
+"""Invitations: storage, emails and acceptance."""
 
 from datetime import timedelta
 from typing import Any
@@ -29,7 +29,7 @@ from portal.audit.models import Event
 from portal.jobs.models import Job
 from portal.jobs.worker import run_due_jobs
 
-from .letters import ORIGIN, expire, invite, letter_to, secret_for
+from .emails import ORIGIN, email_to, expire, invite, secret_for
 
 pytestmark = pytest.mark.django_db
 NORA = "nora@example.org"
@@ -41,14 +41,14 @@ def nora(db: None) -> User:
 
 
 def later(monkeypatch: pytest.MonkeyPatch, wait: timedelta) -> None:
-    """As if `wait` had passed since the letter was ordered."""
+    """As if `wait` had passed since the email was requested."""
     now = timezone.now()
     monkeypatch.setattr("django.utils.timezone.now", lambda: now + wait)
 
 
 def test_letter_says_who_invites_to_what_and_until_when(organiser: User) -> None:
     invitation, secret = invite(NORA, organiser)
-    text = letter_to(NORA)
+    text = email_to(NORA)
     assert "Olga invites you to be a member of Factboard" in text
     assert f"{ORIGIN}/invitations/{secret}/" in text
     assert f"{invitation.expires_at:%H:%M}" in text
@@ -84,7 +84,7 @@ def test_guessing_finds_nothing(organiser: User, secret: str) -> None:
 
 
 def test_digest_is_no_key(organiser: User) -> None:
-    """Whoever could read the table could not accept with what stands there."""
+    """The stored digest cannot be used to accept an invitation."""
     invitation, _ = invite(NORA, organiser)
     assert find_invitation(invitation.digest) is None
 
@@ -95,7 +95,7 @@ def test_acceptance_is_recorded_and_works_once(organiser: User, nora: User) -> N
     assert offer.url == "/start/"
     invitation.refresh_from_db()
     assert (invitation.accepted_by, invitation_state(invitation)) == (nora, "accepted")
-    with pytest.raises(InvitationRefused, match="was used already") as refusal:
+    with pytest.raises(InvitationRefused, match="was already used") as refusal:
         accept_invitation(invitation=invitation, user=nora)
     assert refusal.value.code == "accepted"
     assert Event.objects.filter(verb="accept_invitation", actor=nora).count() == 1
@@ -140,7 +140,7 @@ def test_new_letter_ends_the_former_link_and_lives_on(
     invitation.refresh_from_db()
     later(monkeypatch, RESEND_AFTER)
     resend_invitation(invitation=invitation, actor=lead, origin=ORIGIN)
-    assert find_invitation(former) == invitation, "it works until the new letter is sent"
+    assert find_invitation(former) == invitation, "it works until the new email is sent"
     run_due_jobs()
     assert find_invitation(former) is None
     found = find_invitation(secret_for(NORA))
@@ -166,7 +166,7 @@ def test_answered_ones_are_neither_sent_again_nor_revoked(organiser: User, nora:
     accept_invitation(invitation=invitation, user=nora)
     with pytest.raises(InvitationRefused, match="was accepted"):
         resend_invitation(invitation=invitation, actor=organiser, origin=ORIGIN)
-    with pytest.raises(InvitationRefused, match="has accepted"):
+    with pytest.raises(InvitationRefused, match="has already accepted"):
         revoke_invitation(invitation=invitation, actor=organiser)
 
 
@@ -199,7 +199,7 @@ def test_letter_that_fails_is_tried_again_and_then_shown(
     run_due_jobs()
     assert email_states([invitation]) == {invitation.pk: "failed"}
     settings.EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
-    # What was never sent need not wait.
+    # Emails that were never sent can be resent without delay.
     resend_invitation(invitation=invitation, actor=organiser, origin=ORIGIN)
     run_due_jobs()
     assert email_states([invitation]) == {invitation.pk: "sent"}

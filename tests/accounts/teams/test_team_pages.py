@@ -1,4 +1,4 @@
-"""The pages and endpoints of teams: what each role may open and do."""
+"""Pages and API endpoints of teams: permissions by role."""
 
 from collections.abc import Callable
 from typing import Any
@@ -11,7 +11,7 @@ from rest_framework.test import APIClient
 from portal.accounts.models import Invitation, Team, TeamMember, User
 from portal.accounts.teams.services import close_team, invite_to_team
 from portal.jobs.worker import run_due_jobs
-from tests.accounts.invitations.letters import ORIGIN, secret_for
+from tests.accounts.invitations.emails import ORIGIN, secret_for
 from tests.asking import by_role, check_answers
 
 from .people import owners, place_of, team_of
@@ -119,7 +119,7 @@ def test_endpoints(team: Team, cast: dict[str, User | None], api_of: ApiOf, ben:
 
     def ask(key: tuple[str, tuple[str, str]]) -> Any:
         role, (method, path) = key
-        # A GET's data would be its query, and no parameter is called so.
+        # The test client would send the data of a GET as unknown query parameters.
         body = {} if method == "get" else {**BODY, "emails": ["x@example.org"]}
         cache.clear()
         return getattr(clients[role], method)(paths[path], body)
@@ -128,7 +128,7 @@ def test_endpoints(team: Team, cast: dict[str, User | None], api_of: ApiOf, ben:
 
 
 @pytest.mark.parametrize("role", ["stranger", "anonymous"])
-def test_names_of_members_are_told_to_nobody_else(
+def test_names_of_members_are_hidden_from_others(
     role: str, team: Team, cast: dict[str, User | None], client_of: ClientOf, api_of: ApiOf
 ) -> None:
     page = client_of(cast[role]).get(URL).content.decode()
@@ -173,7 +173,7 @@ def test_making_a_team_leads_to_its_people(client_of: ClientOf, ann: User) -> No
         ("link", "javascript:alert(1)", "Enter a valid URL"),
     ],
 )
-def test_what_is_wrong_is_told_by_field(
+def test_errors_name_their_field(
     client_of: ClientOf, api_of: ApiOf, ann: User, field: str, value: str, words: str
 ) -> None:
     data = {"name": "A", "about": "", "link": ""} | {field: value}
@@ -194,11 +194,11 @@ def test_text_of_a_team_is_no_markup(client_of: ClientOf, ann: User) -> None:
     assert "<strong>bold</strong>" in page
 
 
-def test_an_address_that_is_none_is_told_with_its_line(
+def test_an_invalid_email_address_is_reported_with_its_line(
     team: Team, client_of: ClientOf, ann: User
 ) -> None:
     page = client_of(ann).post(f"{URL}people/", {"emails": "a@example.org\nnobody"})
-    assert "Line 2: “nobody” is not an e-mail address." in page.content.decode()
+    assert "Line 2: “nobody” is not an email address." in page.content.decode()
     assert Invitation.objects.count() == 1
 
 
@@ -223,7 +223,7 @@ def test_handing_over_leaving_and_closing_by_hand(
 ) -> None:
     mine = client_of(ann)
     page = mine.get(f"{URL}leave/").content.decode()
-    assert "You are its only owner" in page
+    assert "You are the only owner" in page
     refused = mine.post(f"{URL}leave/", follow=True).content.decode()
     assert "A team needs an owner" in refused
     mine.post(f"{URL}people/{place_of(ben, team).pk}/promote/")

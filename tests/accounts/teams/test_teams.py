@@ -1,4 +1,4 @@
-"""Teams: an open one always has an owner, and nobody is in one without having said yes."""
+"""Teams: an open team always has an owner, and users join only by accepting an invitation."""
 
 from collections.abc import Callable
 from typing import Any
@@ -26,7 +26,7 @@ from portal.accounts.teams.services import (
 )
 from portal.audit.models import Event
 from portal.jobs.worker import run_due_jobs
-from tests.accounts.invitations.letters import ORIGIN, letter_to
+from tests.accounts.invitations.emails import ORIGIN, email_to
 
 from .people import owners, place_of, team_of
 
@@ -39,7 +39,7 @@ def refused(call: Callable[[], object]) -> str:
     return caught.value.code
 
 
-# --- made and changed ---------------------------------------------------------------------------
+# --- created and changed ------------------------------------------------------------------------
 
 
 def test_who_makes_a_team_owns_it(ann: User) -> None:
@@ -188,7 +188,7 @@ def test_everybody_is_asked_whether_they_have_an_account_or_not(ann: User, ben: 
     assert not TeamMember.objects.filter(user=ben).exists()
     run_due_jobs()
     assert sorted(message.to[0] for message in mail.outbox) == sorted(emails)
-    assert "Ann invites you to be a member of the team “Fact finders”" in letter_to(ben.email)
+    assert "Ann invites you to be a member of the team “Fact finders”" in email_to(ben.email)
 
 
 def test_members_and_invited_people_get_no_second_letter(ann: User, ben: User) -> None:
@@ -211,7 +211,7 @@ def test_accepting_makes_a_member(ann: User, ben: User) -> None:
 def test_the_letter_says_nothing_that_the_team_wrote_about_itself(ann: User) -> None:
     team = make_team(name="Fact finders", about="Buy now at https://spam.example", actor=ann)
     invitation = invited(team, "nora@example.org", ann)
-    assert "spam" not in offer_of(invitation).about + letter_to("nora@example.org")
+    assert "spam" not in offer_of(invitation).about + email_to("nora@example.org")
 
 
 @pytest.mark.parametrize("end", ["left", "demoted", "switched_off", "closed"])

@@ -18,7 +18,7 @@ from portal.accounts.teams.services import make_team
 from portal.audit.models import Event
 from portal.jobs.models import Job
 from portal.jobs.worker import run_due_jobs
-from tests.accounts.invitations.letters import ORIGIN
+from tests.accounts.invitations.emails import ORIGIN
 from tests.conftest import PASSWORD
 
 pytestmark = pytest.mark.django_db
@@ -47,7 +47,7 @@ def test_console_emails_are_not_called_sent(
 ) -> None:
     client = client_of(lead)
     page = client.post(PEOPLE, FORM, follow=True).content.decode()
-    assert "This site sends no emails" in page
+    assert "This site does not send email" in page
     assert f"Invited as annotator: {NORA}." in page
     run_due_jobs()
     page = client.get(PEOPLE).content.decode()
@@ -78,7 +78,7 @@ def test_no_link_is_made_while_the_email_brings_it(
     client.post(PEOPLE, FORM)
     invitation = Invitation.objects.get()
     for _ in range(2):
-        with pytest.raises(InvitationRefused, match="brings the link"):
+        with pytest.raises(InvitationRefused, match="The link was emailed"):
             make_link(invitation=invitation, actor=lead, origin=ORIGIN)
         run_due_jobs()
     assert len(mail.outbox) == 1
@@ -90,7 +90,7 @@ def test_organisers_make_links_to_the_site(
 ) -> None:
     client = client_of(organiser)
     page = client.post("/invitations/", {"emails": NORA}, follow=True).content.decode()
-    assert "This site sends no emails" in page
+    assert "This site does not send email" in page
     run_due_jobs()
     invitation = Invitation.objects.get()
     page = client.post(f"/invitations/{invitation.pk}/link/").content.decode()
@@ -121,7 +121,7 @@ def test_owner_of_a_team_makes_a_link(
     team = make_team(name="Readers", actor=ann)
     client = client_of(ann)
     page = client.post(f"/teams/{team.slug}/people/", {"emails": NORA}, follow=True)
-    assert "This site sends no emails" in page.content.decode()
+    assert "This site does not send email" in page.content.decode()
     run_due_jobs()
     invitation = Invitation.objects.get()
     place = f"teams/{team.slug}/invitations/{invitation.pk}/link/"

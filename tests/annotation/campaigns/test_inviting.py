@@ -15,7 +15,7 @@ from portal.accounts.invitations.selectors import InvitationRefused, find_invita
 from portal.accounts.invitations.services import accept_invitation
 from portal.accounts.models import Invitation, User
 from portal.jobs.worker import run_due_jobs
-from tests.accounts.invitations.letters import ORIGIN, expire, letter_to, secret_for
+from tests.accounts.invitations.emails import ORIGIN, email_to, expire, secret_for
 from tests.annotation.factories import make_campaign
 from tests.conftest import make_user
 
@@ -49,7 +49,7 @@ def test_accounts_join_at_once_and_others_are_invited(
 def test_letters_say_what_the_role_is(campaign: Campaign, lead: User, cleo: User) -> None:
     invite(campaign, cleo.email, NORA, role="reviewer", actor=lead)
     run_due_jobs()
-    told, asked = letter_to(cleo.email), letter_to(NORA)
+    told, asked = email_to(cleo.email), email_to(NORA)
     assert told.startswith("Hello Cleo,")
     assert "Lea has made you a reviewer of the campaign “Spring round”." in told
     assert f"{ORIGIN}/campaigns/spring-round/leave/" in told
@@ -127,7 +127,7 @@ def test_people_page_takes_several_and_lists_who_has_not_answered(
     assert f"Invited by e-mail as annotator: {NORA}." in text
     assert "invited before: ann@example.org." in text
     [row] = client.get(PEOPLE).context["invitations"]
-    assert (row.email, row.role, row.letter, row.invited_by) == (
+    assert (row.email, row.role, row.email_state, row.invited_by) == (
         NORA, "annotator", "waiting", "Lea",
     )  # fmt: skip
 
@@ -231,7 +231,7 @@ def test_new_person_signs_up_through_the_letter_and_is_annotator(
 ) -> None:
     client_of(lead).post(PEOPLE, {"emails": NORA, "role": "annotator"})
     run_due_jobs()
-    link = re.search(r"http://testserver(/invitations/\S+)", letter_to(NORA))
+    link = re.search(r"http://testserver(/invitations/\S+)", email_to(NORA))
     assert link is not None
     settings.SIGN_UP = "invited"  # type: ignore[attr-defined]
     data = {"name": "Nora", "password1": "battery staple 7", "password2": "battery staple 7"}

@@ -19,7 +19,7 @@ from portal.accounts.invitations.services import accept_invitation, revoke_invit
 from portal.accounts.models import Invitation, User
 from portal.audit.models import Event
 from portal.jobs.models import Job
-from tests.accounts.invitations.letters import ORIGIN
+from tests.accounts.invitations.emails import ORIGIN
 from tests.annotation.test_races import at_once, kinds
 from tests.conftest import make_user
 

@@ -25,7 +25,7 @@ from annotation.models import (
 from portal.accounts.models import User
 from portal.jobs.models import Job
 from portal.jobs.worker import run_due_jobs
-from tests.accounts.invitations.letters import ORIGIN, letter_to
+from tests.accounts.invitations.emails import ORIGIN, email_to
 from tests.annotation.factories import document_of, make_campaign, save, submit, work_of
 
 pytestmark = pytest.mark.django_db
@@ -176,7 +176,7 @@ def test_letter_lists_ones_tasks(campaign: Campaign, ann: User, lead: User) -> N
     assert (reminder.waiting, reminder.sent_by) == (2, lead)
     assert mail.outbox == [], "a worker sends it"
     run_due_jobs()
-    text = letter_to(ann.email)
+    text = email_to(ann.email)
     assert "in the campaign “Spring round” this waits for you:" in text
     assert f"- 2 pages to label, the oldest since {timezone.now():%B}" in text.replace(
         "  ", " "
@@ -196,7 +196,7 @@ def test_letter_tells_of_now_and_is_not_sent_for_nothing(
         submit(work_of(ben, campaign, number), ("Number", "1,200"))
     run_due_jobs()
     assert [message.to for message in mail.outbox] == [[ann.email]]
-    assert "- 1 page to label" in letter_to(ann.email)
+    assert "- 1 page to label" in email_to(ann.email)
     assert set(Job.objects.values_list("state", flat=True)) == {Job.State.DONE}
 
 
@@ -266,7 +266,7 @@ def test_buttons_remind(campaign: Campaign, ann: User, lead: User, client_of: Cl
     wrong = client.post(f"{WAITING}remind/", {"days": -1})
     assert wrong.context["form"].errors["days"]
     run_due_jobs()
-    assert "http://testserver/campaigns/spring-round/" in letter_to(ann.email)
+    assert "http://testserver/campaigns/spring-round/" in email_to(ann.email)
 
 
 def test_people_of_other_campaigns_are_not_found(

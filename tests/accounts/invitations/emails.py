@@ -1,4 +1,4 @@
-"""Invitations for tests: sent, and read from the outbox as their receiver does."""
+"""Invitations in tests: sent, and read from the outbox."""
 
 import re
 from datetime import timedelta
@@ -13,22 +13,22 @@ from portal.jobs.worker import run_due_jobs
 ORIGIN = "https://facts.example.org"
 
 
-def letter_to(address: str) -> str:
-    """The text of the newest letter to the address."""
-    letters = [str(message.body) for message in mail.outbox if message.to == [address]]
-    assert letters, f"no letter to {address}"
-    return letters[-1]
+def email_to(address: str) -> str:
+    """The text of the latest email to this email address."""
+    emails = [str(message.body) for message in mail.outbox if message.to == [address]]
+    assert emails, f"no email to {address}"
+    return emails[-1]
 
 
 def secret_for(address: str) -> str:
-    """The secret in the link of the newest letter to the address."""
-    link = re.search(rf"{ORIGIN}/invitations/([\w-]+)/", letter_to(address))
+    """The secret in the link of the latest email to this email address."""
+    link = re.search(rf"{ORIGIN}/invitations/([\w-]+)/", email_to(address))
     assert link is not None
     return link[1]
 
 
 def invite(address: str, actor: User) -> tuple[Invitation, str]:
-    """A plain invitation to the site, delivered; with the secret of its letter."""
+    """A delivered invitation to the site, and the secret of its link."""
     invitation = make_invitation(email=address, actor=actor, origin=ORIGIN)
     run_due_jobs()
     invitation.refresh_from_db()

@@ -1,9 +1,0 @@
-// Forms that ask by GET: <form data-short-address>. What is empty is left out of the address.
-
-for (const form of document.querySelectorAll("form[data-short-address]")) {
-  form.addEventListener("formdata", ({ formData }) => {
-    for (const [name, value] of [...formData]) {
-      if (value === "") formData.delete(name);
-    }
-  });
-}
