@@ -1,17 +1,18 @@
-"""Spans without Django: what those that people send mean, what is wrong with them, and how marks
-compare.
+"""Read, check and compare spans, without Django.
 
-A meaning is derived from the quote, or said otherwise by its annotator. A fault is `{"index": place
-in the list, "key": the span's key if it has one, "code": …, "message": …}`; the codes of this
-module are `type`, `key`, `label`, `value`, `duplicate_key`, `quote` and `too_many`, those of
-`portal.facts.check_spans` come on top.
+Meaning: the value and sign of a span are derived from its quote, unless the annotator edited them.
 
-Spans that overlap each other, over all annotators, hang together in a knot. A knot is the smallest
-stretch that can be decided by itself: no one's span reaches out of it. Beside gold a mark is right
-when offsets and label are those of a gold fact, white space at its ends aside. Whatever else
-overlaps hangs together in a knot and is one error. Source of the rates: precision, recall and F1 of
-exact spans, as in the shared tasks on named entities (E. Tjong Kim Sang and F. De Meulder, CoNLL
-2003).
+Faults: a fault is `{"index": place in the list, "key": the span's key if it has one, "code": …,
+"message": …}`. The codes are `type`, `key`, `label`, `value`, `duplicate_key`, `quote` and
+`too_many`, and those of `portal.facts.check_spans`.
+
+Clusters: spans of any annotators that overlap, directly or through others, form a cluster. It is
+the smallest range that can be decided by itself, because no span crosses its ends.
+
+Comparison with gold: a span is right when its offsets and label equal those of a gold fact, after
+white space at the ends is trimmed. Every other cluster counts as one error. Precision, recall and
+F1 are those of exact spans, as in the CoNLL shared task on named entities (E. Tjong Kim Sang and
+F. De Meulder, 2003).
 """
 
 import re
@@ -26,19 +27,19 @@ from portal.facts import SIGNS, FactValue, Span, check_spans, check_value, read_
 from portal.facts import Span as TextSpan
 
 MAX_VALUE = 200
-# Every save sends the whole page again, mostly with the quotes of the one before.
+# Every save sends the whole page again, with mostly the same quotes.
 _READINGS_KEPT = 20_000
 _QUOTE_KEPT = 100
 
-# Those that people are not shown as they are stored.
+# Signs whose display name differs from the stored one.
 _SIGN_NAMES = {"trailing_minus": "trailing minus", "trailing_cr": "trailing CR"}
 
-# Every sign with its name, as a form offers it.
+# Every sign with its name, for forms.
 SIGN_CHOICES = [(sign, _SIGN_NAMES.get(sign, sign)) for sign in SIGNS]
 
 
 class Meaning(NamedTuple):
-    """Value and sign as `portal.facts` has them; `edited` when they are the annotator's own."""
+    """A value and sign of `portal.facts`. `edited` is true if the annotator entered them."""
 
     value: str
     sign: str
@@ -46,7 +47,7 @@ class Meaning(NamedTuple):
 
 
 def derived(quote: str, label: str) -> FactValue:
-    """What the quote means, by our own rules."""
+    """The value and sign that the rules of `portal.facts` derive from the quote."""
     return _remembered(quote, label) if len(quote) <= _QUOTE_KEPT else read_value(quote, label)
 
 
@@ -56,10 +57,11 @@ def _remembered(quote: str, label: str) -> FactValue:
 
 
 def meaning_of(span: Mapping[str, Any]) -> Meaning:
-    """The meaning of a span that gives `value`, `sign` and `edited`, or leaves some of them out.
+    """The meaning of a span whose `value`, `sign` and `edited` may be missing.
 
-    Nothing given, or `edited` given as false, has both derived. So what was read can be sent back
-    with other borders, and the value follows. What equals the derived is not an edit.
+    A missing value or sign is derived, and both are if `edited` is false. A client can therefore
+    send a span back with new offsets, and its value follows. A value and sign equal to the derived
+    ones do not count as edited.
     """
     own = derived(span["quote"], span["label"])
     if span.get("edited") is False:
@@ -70,18 +72,18 @@ def meaning_of(span: Mapping[str, Any]) -> Meaning:
 
 
 def meaning_problem(meaning: Meaning, label: str) -> str | None:
-    """What is wrong with an annotator's own value and sign; None when nothing is."""
+    """The problem with an edited value and sign, or None."""
     if not meaning.edited:
         return None
     if len(meaning.value) > MAX_VALUE:
         return f"value is longer than {MAX_VALUE} characters"
     if not meaning.value.isprintable() or not meaning.sign.isprintable():
-        return "value and sign must be of printable characters"
+        return "value and sign must consist of printable characters"
     return check_value(meaning.value, meaning.sign, label)
 
 
 def settled_value(readings: Iterable[FactValue], quote: str, label: str) -> FactValue:
-    """The value of a gold span: what all who marked it read alike, else what we derive.
+    """The value of a gold span: the annotators' value if they agree, otherwise the derived one.
 
     >>> settled_value([FactValue("12", "plain"), FactValue("12000", "plain")], "12", "Number").value
     '12'
@@ -98,8 +100,8 @@ Fault = dict[str, Any]
 
 
 class Draft(NamedTuple):
-    """A span as somebody wants it saved: `[start, end)` in code points, the text they saw there,
-    and what it means; `edited` when that is their own word and not derived from the quote.
+    """A span to save: `[start, end)` in code points, the text the client saw there, and its value
+    and sign. `edited` is true if these were entered and not derived from the quote.
     """
 
     key: str
@@ -116,7 +118,7 @@ PLACED = ("key", "label", "start", "end", "quote")
 
 
 class _UnfitError(ValueError):
-    """What is wrong with the form of one span."""
+    """A span does not have the required form."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
@@ -124,14 +126,14 @@ class _UnfitError(ValueError):
 
 
 def read_spans(raw: object) -> tuple[list[Draft], list[Fault]]:
-    """The spans of a decoded JSON value, and the faults of those whose form is wrong.
+    """The spans of a decoded JSON value, and the faults of spans that do not have the right form.
 
-    When there are no faults the list is whole and in the order given.
+    Without faults, the list contains every span in the given order.
     """
     if not isinstance(raw, list):
         return [], [_fault(0, "", "type", "spans must be a list")]
     if len(raw) > MAX_SPANS:
-        message = f"{len(raw)} spans are more than the {MAX_SPANS} one page may have"
+        message = f"a page may have {MAX_SPANS} spans at most, not {len(raw)}"
         return [], [_fault(MAX_SPANS, "", "too_many", message)]
     drafts, faults = [], []
     for index, item in enumerate(raw):
@@ -143,13 +145,13 @@ def read_spans(raw: object) -> tuple[list[Draft], list[Fault]]:
 
 
 def recorded_span(span: Mapping[str, Any]) -> Draft:
-    """A span as a revision recorded it. Those of the first version have no value: it is derived."""
+    """A span of a stored revision. Old revisions lack the value, which is then derived."""
     meaning = (span["value"], span["sign"], span["edited"]) if "value" in span else meaning_of(span)
     return Draft(*(span[name] for name in PLACED), *meaning)
 
 
 def check_drafts(text: str, drafts: Sequence[Draft], labels: Sequence[str]) -> list[Fault]:
-    """What forbids saving these spans over this text; empty when nothing does."""
+    """The faults that prevent saving these spans over this text; empty if there are none."""
     faults = []
     seen: set[str] = set()
     for index, draft in enumerate(drafts):
@@ -169,14 +171,14 @@ def check_drafts(text: str, drafts: Sequence[Draft], labels: Sequence[str]) -> l
 
 
 def _draft(item: object) -> Draft:
-    """The span; raises _UnfitError with what is wrong with its form."""
+    """The span; raises _UnfitError if its form is wrong."""
     if not isinstance(item, dict):
         raise _UnfitError("type", "a span must be an object with key, label, start, end and quote")
     _check_types(item)
     if len(item["label"]) > MAX_LABEL:
         raise _UnfitError("label", f"label is longer than {MAX_LABEL} characters")
     if not KEY.fullmatch(item["key"]):
-        raise _UnfitError("key", "key must be 1 to 36 letters, digits, hyphens or underscores")
+        raise _UnfitError("key", "key must have 1 to 36 characters: letters or digits, “-” or “_”")
     meaning = meaning_of(item)
     if problem := meaning_problem(meaning, item["label"]):
         raise _UnfitError("value", problem)
@@ -186,18 +188,18 @@ def _draft(item: object) -> Draft:
 def _check_types(item: Mapping[str, Any]) -> None:
     for name in ("key", "label", "quote"):
         if not isinstance(item.get(name), str):
-            raise _UnfitError("type", f"{name} must be a text")
+            raise _UnfitError("type", f"{name} must be a string")
     for name in ("start", "end"):
         # bool is an int in Python; in JSON it is not a number.
         if type(item.get(name)) is not int:
-            raise _UnfitError("type", f"{name} must be a whole number")
+            raise _UnfitError("type", f"{name} must be an integer")
     for name in ("value", "sign"):
         if not isinstance(item.get(name), str | None):
-            raise _UnfitError("type", f"{name} must be a text, or null to have it derived")
+            raise _UnfitError("type", f"{name} must be a string, or null to derive it")
 
 
 def _key_of(item: object) -> str:
-    """The span's key if it is fit to be repeated in an answer."""
+    """The span's key if it is valid, so that a response may repeat it."""
     key = item.get("key") if isinstance(item, dict) else None
     return key if isinstance(key, str) and KEY.fullmatch(key) else ""
 
@@ -208,16 +210,16 @@ def _fault(index: int, key: str, code: str, message: str) -> Fault:
 
 
 def label_css(label: str, labels: Sequence[str]) -> str:
-    """The class that gives a label its colour and line; empty for a label the campaign lacks."""
+    """The CSS class of a label's colour and line; empty for a label the campaign lacks."""
     return f"label-{labels.index(label) + 1}" if label in labels else ""
 
 
-KnotKind = Literal["boundary", "label", "missing", "extra"]
+ClusterKind = Literal["boundary", "label", "missing", "extra"]
 
 
 @dataclass(frozen=True)
-class Knot:
-    """`[start, end)` in code points, and the spans inside, per annotator in the order given."""
+class Cluster:
+    """Overlapping spans in `[start, end)` code points, per annotator in the given order."""
 
     start: int
     end: int
@@ -225,15 +227,15 @@ class Knot:
 
     @property
     def is_unanimous(self) -> bool:
-        """Whether everybody marked the same; then it is one span, since nobody's spans overlap."""
+        """Whether all annotators marked the same. The cluster then holds one distinct span."""
         return len(set(self.marks)) == 1
 
     @property
-    def kind(self) -> KnotKind:
-        """In what the annotators differ; the gravest difference names the knot.
+    def kind(self) -> ClusterKind:
+        """How the annotators differ, by the most serious difference.
 
         `missing`: at least half marked something, the rest nothing. `extra`: fewer than half did.
-        `boundary`: the stretches differ. `label`: only the labels do.
+        `boundary`: the offsets differ. `label`: only the labels differ.
         """
         marked = sum(bool(spans) for spans in self.marks)
         if marked < len(self.marks):
@@ -243,10 +245,10 @@ class Knot:
 
     @property
     def score(self) -> float:
-        """How far the annotators agree, 0 to 1.
+        """Agreement of the annotators, 0 to 1.
 
-        The largest share with the same marks; where boundaries differ the mean over all pairs of
-        the F1 of the characters they marked, so that a stray bracket weighs little.
+        The largest share of annotators with the same marks. If boundaries differ, the mean
+        character F1 over all pairs, so that a stray bracket counts little.
         """
         if self.kind == "boundary":
             pairs = list(combinations(self.marks, 2))
@@ -255,9 +257,9 @@ class Knot:
 
     @property
     def majority(self) -> tuple[Span, ...] | None:
-        """The marks of more than half of at least three annotators; None when there are none.
+        """The marks shared by more than half of at least three annotators, or None.
 
-        An empty tuple says that most marked nothing.
+        An empty tuple means that most annotators marked nothing.
         """
         marks, count = Counter(self.marks).most_common(1)[0]
         return marks if len(self.marks) > 2 and 2 * count > len(self.marks) else None
@@ -270,36 +272,36 @@ def _characters_f1(first: Sequence[Span], second: Sequence[Span]) -> float:
     return 2 * len(a & b) / (len(a) + len(b))
 
 
-def knots(annotators: Sequence[Sequence[Span]]) -> list[Knot]:
-    """The knots of a document in text order. Spans of one annotator must not overlap each other.
+def clusters(annotators: Sequence[Sequence[Span]]) -> list[Cluster]:
+    """The clusters of a document in text order. Spans of one annotator must not overlap.
 
     >>> ann = [Span(0, 4, "Number"), Span(10, 14, "Date")]
     >>> ben = [Span(0, 4, "Number"), Span(12, 20, "Date")]
-    >>> [(knot.start, knot.end, knot.is_unanimous) for knot in knots([ann, ben])]
+    >>> [(cluster.start, cluster.end, cluster.is_unanimous) for cluster in clusters([ann, ben])]
     [(0, 4, True), (10, 20, False)]
     """
     everything = sorted(
         ((span, who) for who, spans in enumerate(annotators) for span in spans),
         key=lambda item: (item[0].start, item[0].end, item[1]),
     )
-    found: list[Knot] = []
+    found: list[Cluster] = []
     marks: list[list[Span]] = []
     start = end = 0
     for span, who in everything:
         if not marks or span.start >= end:
             if marks:
-                found.append(_knot(start, end, marks))
+                found.append(_cluster(start, end, marks))
             marks = [[] for _ in annotators]
             start, end = span.start, span.end
         marks[who].append(span)
         end = max(end, span.end)
     if marks:
-        found.append(_knot(start, end, marks))
+        found.append(_cluster(start, end, marks))
     return found
 
 
-def _knot(start: int, end: int, marks: list[list[Span]]) -> Knot:
-    return Knot(start, end, tuple(tuple(spans) for spans in marks))
+def _cluster(start: int, end: int, marks: list[list[Span]]) -> Cluster:
+    return Cluster(start, end, tuple(tuple(spans) for spans in marks))
 
 
 Outcome = Literal["right", "boundary", "label", "missed", "extra"]
@@ -307,10 +309,10 @@ Outcome = Literal["right", "boundary", "label", "missed", "extra"]
 
 @dataclass(frozen=True)
 class Compared:
-    """A stretch `[start, end)` with what gold and the annotator have in it.
+    """A range `[start, end)` with the spans of gold and of the annotator in it.
 
-    `right`: the same span. `label`: the same stretch under another label. `boundary`: overlapping
-    stretches. `missed`: gold alone. `extra`: the annotator alone.
+    `right`: the same span. `label`: the same offsets with another label. `boundary`: overlapping
+    offsets. `missed`: only gold has a span. `extra`: only the annotator has one.
     """
 
     start: int
@@ -322,11 +324,11 @@ class Compared:
 
 @dataclass(frozen=True)
 class Tally:
-    """Facts counted against gold.
+    """Counts of marks against gold.
 
-    `matched`, `label`, `boundary` and `missed` count gold facts and sum up to `expected`; `extra`
-    counts marks that touch no gold fact, `marked` all marks. Rates are in [0, 1], higher is better,
-    None where there is nothing to divide by.
+    `matched`, `label`, `boundary` and `missed` count gold facts and sum to `expected`. `extra`
+    counts marks that touch no gold fact, `marked` counts all marks. Rates are in [0, 1], higher is
+    better, and None if the denominator is 0.
     """
 
     matched: int = 0
@@ -363,7 +365,7 @@ class Tally:
 
 
 def span_f1(matched: int, marked: int, expected: int) -> float | None:
-    """2 * matched / (marked + expected), 0 to 1; None when there was nothing on either side.
+    """2 * matched / (marked + expected), 0 to 1; None if both sides are empty.
 
     >>> span_f1(3, 4, 5)
     0.6666666666666666
@@ -372,25 +374,25 @@ def span_f1(matched: int, marked: int, expected: int) -> float | None:
 
 
 def compare_with_gold(text: str, gold: Iterable[Span], marked: Iterable[Span]) -> list[Compared]:
-    """All facts and marks of a document in text order; neither side overlaps itself.
+    """All facts and marks of a document in text order. Spans of one side must not overlap.
 
     >>> gold = [Span(0, 2, "Number"), Span(4, 8, "Date")]
     >>> [found.outcome for found in compare_with_gold("12, 2024", gold, [Span(0, 2, "Date")])]
     ['label', 'missed']
     """
     sides = [{trim_span(text, span) for span in spans} for spans in (gold, marked)]
-    # What both have overlaps nothing else, so that only the rest, mostly little, has to be tied.
+    # Shared spans overlap nothing else, so only the rest, usually a few, needs clustering.
     both = sides[0] & sides[1]
     found = [Compared(span.start, span.end, "right", (span,), (span,)) for span in both]
     found += [
-        Compared(knot.start, knot.end, _outcome(knot), knot.marks[0], knot.marks[1])
-        for knot in knots([sorted(side - both) for side in sides])
+        Compared(cluster.start, cluster.end, _outcome(cluster), cluster.marks[0], cluster.marks[1])
+        for cluster in clusters([sorted(side - both) for side in sides])
     ]
     return sorted(found, key=lambda each: each.start)
 
 
-def _outcome(knot: Knot) -> Outcome:
-    gold, marked = knot.marks
+def _outcome(cluster: Cluster) -> Outcome:
+    gold, marked = cluster.marks
     if not marked:
         return "missed"
     if not gold:

@@ -1,4 +1,4 @@
-"""From submitted work to gold: integrity validation, settling, and deciding open cases.
+"""Adjudication: validate submitted work, compare it, and decide the open cases.
 
-May import `annotation.review`, which a page that becomes gold may make due.
+May import `annotation.review`, because a page that becomes gold can start a review round.
 """

@@ -1,4 +1,4 @@
-"""Adjudication for programs: the queue, cases, whole pages, and validation."""
+"""The API of adjudication: the queue, cases, whole pages, and validation."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -57,7 +57,7 @@ from .selectors import (
     adjudication_page,
     faulty_documents,
     filtered_cases,
-    next_address,
+    next_page_url,
     open_cases,
 )
 from .services import MAX_REASON, decide_case, let_pass, reopen_case, reopen_document, send_back
@@ -78,7 +78,7 @@ class ProposedSpan(serializers.Serializer[Any]):
 CaseProposal = answer(
     Proposal,
     "CaseProposal",
-    letter="An annotator, or `gold`: the gold as it was.",
+    letter="`A`, `B`, … for annotators, or `gold` for the former gold.",
     spans=ProposedSpan(many=True),
 )
 CaseTogether = answer(Together, "CaseTogether", spans=ProposedSpan(many=True))
@@ -93,7 +93,7 @@ _CASE: dict[str, Any] = {
     "state": serializers.ChoiceField(choices=Case.State.choices),
     "score": "Agreement on the entity, 0 to 1.",
     "difference": serializers.ChoiceField(choices=DIFFERENCES),
-    "note": "Why the case was opened, where somebody said so.",
+    "note": "Why the case was opened, if a reason was given.",
     "majority": ProposedSpan(many=True, allow_null=True),
     "decision": ProposedSpan(many=True),
 }
@@ -120,7 +120,7 @@ class DecisionSpan(serializers.Serializer[Any]):
     end = serializers.IntegerField(min_value=1)
     value = serializers.CharField(
         required=False, allow_null=True, allow_blank=True, max_length=MAX_VALUE,
-        help_text="What all who marked the span read alike, else derived, when left out.",
+        help_text="By default, the value that annotators share, otherwise the derived one.",
     )  # fmt: skip
     sign = serializers.CharField(required=False, allow_null=True, allow_blank=True, max_length=20)
 
@@ -132,24 +132,26 @@ class Reason(serializers.Serializer[Any]):
 class CaseDecision(serializers.Serializer[Any]):
     choice = serializers.ChoiceField(choices=CHOICES)
     proposal = serializers.CharField(
-        required=False, max_length=10, help_text="For `proposal`: its letter."
+        required=False,
+        max_length=10,
+        help_text="For `proposal`: its name, as in `proposals[].letter`.",
     )
     spans: serializers.ListSerializer[Any] = serializers.ListSerializer(
         child=DecisionSpan(),
         required=False,
         max_length=50,
-        help_text="For `edit`: what shall be gold.",
+        help_text="For `edit`: the spans that become gold.",
     )
     reason = serializers.CharField(
         required=False, allow_blank=True, max_length=MAX_REASON, default="",
-        help_text="Needed for everything but `majority`.",
+        help_text="Required unless `choice` is `majority`.",
     )  # fmt: skip
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         for name, choice in (("proposal", "proposal"), ("spans", "edit")):
             if (name in attrs) != (attrs["choice"] == choice):
                 raise serializers.ValidationError(
-                    {name: [f"goes with the choice {choice}, and with no other"]}
+                    {name: [f"Required with the choice {choice}, not allowed with any other."]}
                 )
         return attrs
 
@@ -159,7 +161,7 @@ class CaseDecided(serializers.Serializer[Any]):
     stage = serializers.ChoiceField(choices=CampaignDocument.Stage.choices)
     open_cases = serializers.IntegerField(help_text="In the campaign.")
     next = serializers.CharField(
-        allow_null=True, help_text="Address of the next page with an open case that matches."
+        allow_null=True, help_text="URL of the next page with a matching open case."
     )
 
 
@@ -182,19 +184,19 @@ class AdjudicationPage(serializers.Serializer[Any]):
     stage = serializers.ChoiceField(choices=CampaignDocument.Stage.choices)
     text_sha256 = serializers.CharField()
     labels = PageLabel(many=True)
-    marks = PageMark(many=True, help_text="Gold that no case decided.")
+    marks = PageMark(many=True, help_text="Gold without a case.")
     cases = CaseShape(many=True)
     queue = serializers.ListField(
-        child=serializers.IntegerField(), help_text="Open cases that match, in the order asked for."
+        child=serializers.IntegerField(), help_text="Matching open cases, in the requested order."
     )
-    remarks = CaseRemark(many=True, help_text="What annotators wrote.")
+    remarks = CaseRemark(many=True, help_text="Annotators' comments.")
     facts = serializers.ListField(
         child=serializers.ListField(), help_text="[start, end, number or date], to snap to."
     )
     reasons = serializers.ListField(child=serializers.CharField())
     doubtful = DoubtShape(many=True, help_text="Gold and open proposals with a warning.")
     next = serializers.CharField(allow_null=True)
-    review_round = serializers.BooleanField(help_text="Whether a domain review drew from the page.")
+    review_round = serializers.BooleanField(help_text="Whether a review round includes it.")
 
 
 class PlaceReopening(Reason):
@@ -211,9 +213,7 @@ class SpanReadingsAnswer(serializers.Serializer[Any]):
 
 
 @extend_schema_view(
-    get=extend_schema(
-        summary="Cases to adjudicate (leads)", tags=["campaigns"], parameters=[CaseQuery]
-    )
+    get=extend_schema(summary="List cases (leads)", tags=["campaigns"], parameters=[CaseQuery])
 )
 class CaseList(ListAPIView[Case]):
     permission_classes = [IsAuthenticated]
@@ -239,7 +239,7 @@ class CaseList(ListAPIView[Case]):
 class CaseDetailView(AnnotationView):
     @extend_schema(
         operation_id="campaigns_cases_retrieve_one",
-        summary="One case with what annotators wrote about it (leads)",
+        summary="Get a case with the annotators' comments (leads)",
         tags=["campaigns"],
         responses=CaseDetail,
     )
@@ -252,9 +252,9 @@ class CaseDetailView(AnnotationView):
 class CaseDecide(AnnotationView):
     @extend_schema(
         summary="Decide a case (leads)",
-        description="`choice`: `proposal` takes one annotator's marks, `majority` what most of at "
-        "least three marked, `both` two proposals that fit beside each other, `neither` marks "
-        "nothing, `edit` takes `spans`. The query's filter, as that of the page, chooses `next`.",
+        description="`choice`: `proposal` takes one annotator's marks, `majority` the marks of "
+        "more than half of at least three annotators, `both` combines two proposals, `neither` "
+        "marks nothing, `edit` takes `spans`. The filter parameters choose `next`.",
         tags=["campaigns"],
         parameters=[PageQuery],
         request=CaseDecision,
@@ -276,7 +276,7 @@ class CaseDecide(AnnotationView):
             "case": case_view(decided.case),
             "stage": decided.stage,
             "open_cases": open_cases(access.campaign).count(),
-            "next": next_address(case.campaign_document, wanted),
+            "next": next_page_url(case.campaign_document, wanted),
         }
         return Response(CaseDecided(shown).data)
 
@@ -292,9 +292,9 @@ def _place(case: Case, given: dict[str, Any]) -> int | None:
 
 class CaseReopen(AnnotationView):
     @extend_schema(
-        summary="Open a decided case again (leads)",
-        description="Its gold is taken back and its page returns to adjudication. Releases stay as "
-        "they are.",
+        summary="Reopen a decided case (leads)",
+        description="Removes its gold and returns its page to adjudication. Releases do not "
+        "change.",
         tags=["campaigns"],
         request=Reason,
         responses={200: CaseShape, 409: AnnotationRefusal, 422: AnnotationInvalid},
@@ -308,7 +308,7 @@ class CaseReopen(AnnotationView):
 
 class AdjudicationPageView(AnnotationView):
     @extend_schema(
-        summary="A whole page in adjudication: gold, cases, remarks (leads)",
+        summary="Get a page in adjudication: gold, cases, comments (leads)",
         tags=["campaigns"],
         parameters=[PageQuery],
         responses=AdjudicationPage,
@@ -320,9 +320,9 @@ class AdjudicationPageView(AnnotationView):
 
 class AdjudicationReopen(AnnotationView):
     @extend_schema(
-        summary="Open a place of a page for a correction (leads)",
-        description="The case that was decided there is opened again; where there was none a case "
-        "begins with the gold as it was. Releases stay as they are.",
+        summary="Open a range of a page for a correction (leads)",
+        description="Reopens the decided case in the range. Without one, a case with the current "
+        "gold is created. Releases do not change.",
         tags=["campaigns"],
         request=PlaceReopening,
         responses={200: CaseShape, 409: AnnotationRefusal, 422: AnnotationInvalid},
@@ -336,7 +336,7 @@ class AdjudicationReopen(AnnotationView):
 
 class AdjudicationReadings(AnnotationView):
     @extend_schema(
-        summary="What our rules read from spans of a page; saves nothing (leads)",
+        summary="Derive values and warnings of spans without saving them (leads)",
         tags=["campaigns"],
         request=SpanReadings,
         responses={200: SpanReadingsAnswer, 422: AnnotationInvalid},
@@ -369,9 +369,9 @@ def _page_filter(request: Request) -> CaseFilter:
     return CaseFilter(**checked(PageQuery, request.query_params))
 
 
-ValidationFault = answer(Fault, "ValidationFault", quote="Empty for a fault of the page.")
+ValidationFault = answer(Fault, "ValidationFault", quote="Empty if the fault concerns the page.")
 ValidationWork = answer(
-    FaultyWork, "ValidationWork", doubts="Marks with a warning, which alone hold nothing up."
+    FaultyWork, "ValidationWork", doubts="Marks with a warning. Warnings do not fail validation."
 )
 ValidationDocument = answer(
     FaultyDocument,
@@ -383,7 +383,7 @@ ValidationDocument = answer(
 
 class ValidationSendBack(WorkflowReason):
     assignments = serializers.ListField(
-        child=serializers.IntegerField(), allow_empty=False, help_text="Whose work goes back."
+        child=serializers.IntegerField(), allow_empty=False, help_text="Assignments to return."
     )
 
 
@@ -394,7 +394,7 @@ class DocumentStage(serializers.Serializer[Any]):
 
 class CampaignValidation(AnnotationView):
     @extend_schema(
-        summary="Documents with faults of structure (leads)",
+        summary="List documents that failed validation (leads)",
         tags=["campaigns"],
         responses=ValidationDocument(many=True),
     )
@@ -406,9 +406,9 @@ class CampaignValidation(AnnotationView):
 
 class ValidationBack(AnnotationView):
     @extend_schema(
-        summary="Send faulty work back to its annotators (leads)",
-        description="They read the reason and submit again. What was submitted first still counts "
-        "for agreement.",
+        summary="Return work to its annotators (leads)",
+        description="They see the reason and submit again. Agreement still uses their first "
+        "submission.",
         tags=["campaigns"],
         request=ValidationSendBack,
         responses={200: DocumentStage, 409: AnnotationRefusal},
@@ -422,7 +422,7 @@ class ValidationBack(AnnotationView):
 
 class ValidationPass(AnnotationView):
     @extend_schema(
-        summary="Let a document pass with its faults (leads)",
+        summary="Accept a document with its faults (leads)",
         tags=["campaigns"],
         request=WorkflowReason,
         responses={200: DocumentStage, 409: AnnotationRefusal},

@@ -1,9 +1,9 @@
-"""Cases as a lead sees them: proposals under letters, what can be chosen, and what was decided.
+"""Cases as a lead sees them: proposals, possible choices, and decisions.
 
-Annotators are letters, so that a decision looks at the marks and not at who made them. A proposal
-is `{"assignment": its primary key or None, "spans": [{label, start, end, quote, value, sign}, …]}`
-as `Case.proposals` keeps it; those of the first version have no value and no sign. Without an
-assignment it is the gold as it was before the place was opened again.
+Proposals are named A, B, … instead of by annotator, so that decisions are blind. `Case.proposals`
+stores them as `{"assignment": primary key or None, "spans": [{label, start, end, quote, value,
+sign}, …]}`. Old proposals have no value and no sign. A proposal without an assignment is the gold
+before the case was reopened.
 """
 
 from collections import Counter
@@ -20,8 +20,8 @@ GOLD = "gold"
 
 
 class Answer(NamedTuple):
-    """A span of a decision. Without value and sign they are what all who marked it read alike, else
-    derived.
+    """A span of a decision. A missing value or sign is taken from the annotators if they agree,
+    otherwise derived.
     """
 
     label: str
@@ -32,7 +32,7 @@ class Answer(NamedTuple):
 
     @property
     def mark(self) -> "Answer":
-        """The same without value and sign."""
+        """The span without value and sign."""
         return Answer(self.label, self.start, self.end)
 
 
@@ -41,14 +41,14 @@ Proposals = Sequence[Mapping[str, Any]]
 
 
 class Both(NamedTuple):
-    """The places of two proposals, and their marks as one."""
+    """Two proposals, by their indexes, and their combined marks."""
 
     places: tuple[int, int]
     answers: Answers
 
 
 def letter_of(place: int) -> str:
-    """A for the first annotator of a document, B for the second, AA after Z.
+    """The name of an annotator of a document: A for the first, B for the second, AA after Z.
 
     >>> [letter_of(place) for place in (0, 25, 26)]
     ['A', 'Z', 'AA']
@@ -58,7 +58,7 @@ def letter_of(place: int) -> str:
 
 
 def letters(proposals: Proposals) -> list[str]:
-    """The name of each proposal: the annotator's letter, or `gold`."""
+    """The name of each proposal: `A`, `B`, … for annotators, or `gold`."""
     names, annotators = [], 0
     for proposal in proposals:
         if proposal["assignment"] is None:
@@ -70,7 +70,7 @@ def letters(proposals: Proposals) -> list[str]:
 
 
 def answers_of(proposal: Mapping[str, Any]) -> Answers:
-    """The marks of one proposal, with the values they were given."""
+    """The marks of one proposal, with their values."""
     return tuple(
         Answer(span["label"], span["start"], span["end"], span.get("value"), span.get("sign"))
         for span in proposal["spans"]
@@ -78,10 +78,10 @@ def answers_of(proposal: Mapping[str, Any]) -> Answers:
 
 
 def majority(proposals: Proposals, *, by_value: bool) -> Answers | None:
-    """What more than half of at least three annotators marked; None when there is no such thing.
+    """The marks shared by more than half of at least three annotators, or None.
 
-    An empty tuple says that most marked nothing. Marks count as the same when place and label are,
-    and with `by_value` only when value and sign are, too.
+    An empty tuple means that most marked nothing. Marks are equal if their offsets and labels are;
+    with `by_value`, their values and signs must be equal, too.
     """
     given = [answers_of(proposal) for proposal in proposals if proposal["assignment"] is not None]
     if len(given) < 3:
@@ -91,14 +91,14 @@ def majority(proposals: Proposals, *, by_value: bool) -> Answers | None:
     if 2 * count <= len(given):
         return None
     if not by_value:
-        # Those of the majority may agree on the values, whatever the others read.
+        # The majority may agree on the values even if the others do not.
         held = {one for one in given if _marks(one) == most}
         return held.pop() if len(held) == 1 else most
     return most
 
 
 def both(proposals: Proposals) -> Both | None:
-    """Two proposals that do not overlap, as one, when there is only one such pair to be meant."""
+    """The combination of two proposals that do not overlap, if there is exactly one."""
     found: dict[Answers, Both] = {}
     given = [answers_of(proposal) for proposal in proposals]
     for (i, first), (j, second) in combinations(enumerate(given), 2):
@@ -115,7 +115,7 @@ def _marks(answers: Answers) -> Answers:
 
 
 def _overlap(answers: Answers) -> bool:
-    """Whether any two of them do; they come sorted by their start."""
+    """Whether any two answers overlap. They must be sorted by start."""
     return any(a.end > b.start for a, b in pairwise(answers))
 
 
@@ -124,8 +124,8 @@ SpanData = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Proposal:
-    """What one annotator marked, or the gold as it was (letter `gold`). Spans: {label, start, end,
-    quote, value, sign}.
+    """The marks of one annotator, or the former gold. Spans: {label, start, end, quote, value,
+    sign}.
     """
 
     letter: str
@@ -138,7 +138,7 @@ class Proposal:
 
 @dataclass(frozen=True)
 class Together:
-    """Two proposals that fit beside each other."""
+    """Two proposals that can be combined."""
 
     letters: tuple[str, str]
     spans: tuple[SpanData, ...]
@@ -146,7 +146,7 @@ class Together:
 
 @dataclass(frozen=True)
 class Verdict:
-    """One decision of the case's history, or its being opened again."""
+    """An entry of the case's history: a decision, or a reopening."""
 
     choice: str
     letter: str | None
@@ -158,8 +158,10 @@ class Verdict:
 
 @dataclass(frozen=True)
 class CaseView:
-    """`difference`: how the marks differ, `only`, `boundary` or `label`, else the kind of the case;
-    `marked_by`: the letters of who marked anything; `note`: why it is open, where somebody said so.
+    """A case with its proposals and history.
+
+    `difference`: `only`, `boundary` or `label`, or the kind of the case. `marked_by`: the proposals
+    with at least one span. `note`: the reason for which an open case was opened, if there is one.
     """
 
     id: int
@@ -190,7 +192,7 @@ class CaseView:
 
 @dataclass(frozen=True)
 class Remark:
-    """A comment of an annotator, on a span or, with no offsets, on the page."""
+    """A comment of an annotator on a span, or on the page if it has no offsets."""
 
     letter: str
     text: str
@@ -200,8 +202,8 @@ class Remark:
 
 
 def case_views(cases: Iterable[Case]) -> list[CaseView]:
-    """The cases in the order given. They should come with `decisions__decided_by` prefetched and
-    their document and `decided_by` selected.
+    """The cases in the given order. Prefetch `decisions__decided_by` and select the document and
+    `decided_by` to avoid further queries.
     """
     return [case_view(case) for case in cases]
 
@@ -263,7 +265,7 @@ def _together(case: Case, proposals: Sequence[Proposal]) -> Together | None:
 
 
 def _spans(answers: Answers, proposals: Sequence[Proposal]) -> tuple[SpanData, ...]:
-    """The answers as proposed: with their quotes, and with the values of the first who has them."""
+    """The spans of the proposals that match the answers, with their quotes and values."""
     spans = [span for proposal in proposals for span in proposal.spans]
     return tuple(
         next(
@@ -289,9 +291,9 @@ def _verdict(decision: Decision, names: Sequence[str]) -> Verdict:
 
 
 def page_remarks(campaign_document: CampaignDocument) -> list[Remark]:
-    """What the annotators wrote about the page and its spans, and why they flagged it.
+    """The annotators' comments on the page and its spans, and their reasons for flagging it.
 
-    A comment on a span that is no more counts as one on the page.
+    A comment on a deleted span counts as a comment on the page.
     """
     assignments = list(campaign_document.assignments.active().order_by("id"))
     names = {assignment.pk: letter_of(n) for n, assignment in enumerate(assignments)}
@@ -314,7 +316,7 @@ def page_remarks(campaign_document: CampaignDocument) -> list[Remark]:
 
 
 def remarks_at(remarks: Sequence[Remark], start: int, end: int) -> list[Remark]:
-    """Those on spans that share a character with `[start, end)`."""
+    """The comments on spans that share a character with `[start, end)`."""
     return [
         one
         for one in remarks

@@ -1,4 +1,4 @@
-"""What waits for a decision: the queue of cases, a whole page, documents that failed validation."""
+"""Reads of adjudication: the queue of cases, a whole page, documents that failed validation."""
 
 import json
 import re
@@ -19,14 +19,14 @@ from portal.accounts.models import display_name
 from .cases import case_views, page_remarks
 
 ORDERS = {"text": "page by page", "score": "lowest agreement first"}
-# Where no annotator agreed or disagreed there is no score to go by: such cases come first.
+# Reopened gold has no score. These cases come first.
 _BY_SCORE = (F("score").asc(), "campaign_document", "start")
 _BY_TEXT = ("campaign_document", "start")
 
 
 @dataclass(frozen=True)
 class CaseFilter:
-    """Which cases are asked for, and in which order; an empty field asks for all."""
+    """A filter and an order for cases. An empty field matches all."""
 
     state: str = Case.State.OPEN
     kind: str = ""
@@ -36,18 +36,18 @@ class CaseFilter:
 
     @property
     def query(self) -> str:
-        """As the query of an address, without what is the usual."""
+        """The query string of a URL, without default values."""
         fields = {"state": self.state, "kind": self.kind, "label": self.label}
         fields |= {"document": self.document, "order": self.order}
-        usual = {"state": Case.State.OPEN, "order": "text"}
+        defaults = {"state": Case.State.OPEN, "order": "text"}
         return urlencode(
-            {name: value for name, value in fields.items() if value and value != usual.get(name)}
+            {name: value for name, value in fields.items() if value and value != defaults.get(name)}
         )
 
 
 @dataclass(frozen=True)
 class KindCount:
-    """How many cases of one kind are in the state asked for."""
+    """The number of cases of one kind in the selected state."""
 
     kind: str
     label: str
@@ -69,7 +69,7 @@ class Queue:
 
 
 def filtered_cases(campaign: Campaign, wanted: CaseFilter) -> QuerySet[Case]:
-    """The campaign's cases that match, in the order asked for."""
+    """The campaign's cases that match the filter, in its order."""
     cases = Case.objects.filter(campaign_document__campaign=campaign)
     if wanted.state:
         cases = cases.filter(state=wanted.state)
@@ -78,7 +78,7 @@ def filtered_cases(campaign: Campaign, wanted: CaseFilter) -> QuerySet[Case]:
     if wanted.document:
         cases = cases.filter(campaign_document__document__name=wanted.document)
     if wanted.label:
-        # All databases write this pair alike, and labels are plain names.
+        # All databases write this pair the same way, and labels are plain names.
         pair = f'"label": {json.dumps(wanted.label)}'
         cases = cases.annotate(written=Cast("proposals", TextField())).filter(
             written__contains=pair
@@ -108,7 +108,7 @@ def _sum(counts: Counter[tuple[str, str]], state: str) -> int:
 
 
 def documents_with_cases(campaign: Campaign) -> list[str]:
-    """The names of the documents that have a case, for choosing one."""
+    """The names of the documents that have a case."""
     documents = CampaignDocument.objects.filter(campaign=campaign, cases__isnull=False)
     names = documents.order_by("document__name").values_list("document__name", flat=True)
     return list(names.distinct())
@@ -119,7 +119,7 @@ def open_cases(campaign: Campaign) -> QuerySet[Case]:
 
 
 def next_open_case(campaign: Campaign, after: Case) -> Case | None:
-    """The next open case of the document, then of the campaign, then from the beginning."""
+    """The next open case of the document, else of the campaign, else its first one."""
     cases = open_cases(campaign).exclude(pk=after.pk)
     here = cases.filter(campaign_document=after.campaign_document_id)
     later = cases.filter(campaign_document__gt=after.campaign_document_id)
@@ -129,9 +129,9 @@ def next_open_case(campaign: Campaign, after: Case) -> Case | None:
 
 
 def next_page(campaign: Campaign, after: CampaignDocument, wanted: CaseFilter) -> str | None:
-    """The name of the next page with an open case that matches; from the beginning after the last.
+    """The name of the next page with a matching case; after the last page, the first one.
 
-    With the order by agreement it is the page of the case with the lowest.
+    Ordered by agreement, it is the page of the case with the lowest agreement.
     """
     cases = filtered_cases(campaign, wanted).exclude(campaign_document=after)
     later = cases.filter(campaign_document__gt=after.pk)
@@ -139,13 +139,13 @@ def next_page(campaign: Campaign, after: CampaignDocument, wanted: CaseFilter) -
     return following.campaign_document.document.name if following else None
 
 
-def page_address(campaign: Campaign, name: str, wanted: CaseFilter) -> str:
-    """The address of a document's page in adjudication, with the filter to go on with."""
-    address = reverse("annotation:adjudication-page", args=[campaign.slug, name])
-    return f"{address}?{wanted.query}" if wanted.query else address
+def page_url(campaign: Campaign, name: str, wanted: CaseFilter) -> str:
+    """The URL of a document's adjudication page, with the filter."""
+    url = reverse("annotation:adjudication-page", args=[campaign.slug, name])
+    return f"{url}?{wanted.query}" if wanted.query else url
 
 
-# Reasons to choose by key. They name the rule; what exactly was wrong stands in the marks.
+# Reasons that a lead can choose by key. They name the rule; the marks show the details.
 QUICK_REASONS = (
     "Slip: overlooked or marked by mistake.",
     "Boundary rule: the mark covers the whole fact and nothing more.",
@@ -160,7 +160,7 @@ _FENCE = re.compile(r"^(```|~~~).*?^\1", re.MULTILINE | re.DOTALL)
 
 
 def quick_reasons(guidelines: str) -> list[str]:
-    """Reasons that can be chosen at a key: the usual ones, then the sections of the guidelines.
+    """Reasons that can be chosen by key: the usual ones, then the sections of the guidelines.
 
     >>> quick_reasons("## Signs\\nMark them.")[-1]
     'Guidelines, “Signs”.'
@@ -170,13 +170,13 @@ def quick_reasons(guidelines: str) -> list[str]:
 
 
 def adjudication_page(campaign_document: CampaignDocument, wanted: CaseFilter) -> dict[str, Any]:
-    """Everything that is decided on one page. The document comes with its campaign.
+    """The data of the adjudication page of one document, which must come with its campaign.
 
-    `marks`: gold of no case, [{start, end, label, quote, value, sign, origin}]; `cases` as
-    CaseView; `queue`: keys of the open cases that match the filter, in its order; `remarks`: what
-    annotators wrote; `doubtful`: gold and proposals with a warning; `facts`: [start, end, kind] to
-    snap to; `reasons` to choose from; `next`: the next page with an open case that matches, or
-    null.
+    `marks`: gold without a case, [{start, end, label, quote, value, sign, origin}]; `cases` as
+    CaseView; `queue`: primary keys of the open cases that match the filter, in its order;
+    `remarks`: annotators' comments; `doubtful`: gold and proposals with a warning; `facts`:
+    [start, end, kind] to snap to; `reasons` to choose from; `next`: URL of the next page with a
+    matching open case, or null.
     """
     campaign, document = campaign_document.campaign, campaign_document.document
     cases = campaign_document.cases.select_related(
@@ -198,29 +198,29 @@ def adjudication_page(campaign_document: CampaignDocument, wanted: CaseFilter) -
         "facts": [[fact.start, fact.end, fact.kind] for fact in page_facts(document).facts],
         "reasons": quick_reasons(campaign.guidelines),
         "doubtful": [asdict(doubt) for doubt in page_doubts(campaign_document)],
-        "next": next_address(campaign_document, wanted),
+        "next": next_page_url(campaign_document, wanted),
         "review_round": campaign_document.review_round_id is not None,
     }
 
 
 def page_queue(campaign_document: CampaignDocument, wanted: CaseFilter) -> list[int]:
-    """The open cases of the page that match, in the order of the filter."""
+    """The page's open cases that match the filter, in its order."""
     open_ = CaseFilter(Case.State.OPEN, wanted.kind, wanted.label, "", wanted.order)
     cases = filtered_cases(campaign_document.campaign, open_)
     return list(cases.filter(campaign_document=campaign_document).values_list("pk", flat=True))
 
 
-def next_address(campaign_document: CampaignDocument, wanted: CaseFilter) -> str | None:
-    """The next page with an open case that matches the filter, with the same filter."""
+def next_page_url(campaign_document: CampaignDocument, wanted: CaseFilter) -> str | None:
+    """The URL of the next page with a matching open case, with the same filter."""
     open_ = CaseFilter(Case.State.OPEN, wanted.kind, wanted.label, "", wanted.order)
     campaign = campaign_document.campaign
     name = next_page(campaign, campaign_document, open_)
-    return page_address(campaign, name, open_) if name else None
+    return page_url(campaign, name, open_) if name else None
 
 
 @dataclass(frozen=True)
 class Fault:
-    """What is wrong with a span, or with the page where `quote` is empty."""
+    """A fault of a span, or of the page if `quote` is empty."""
 
     code: str
     message: str
@@ -229,14 +229,14 @@ class Fault:
 
 @dataclass(frozen=True)
 class FaultyWork:
-    """One annotator's faults in a document."""
+    """One annotator's faults in a document, and marks with a warning (`doubts`), which do not fail
+    validation.
+    """
 
     assignment: int
     annotator: str
     faults: tuple[Fault, ...]
-    """None: this one's work is sound."""
     doubts: tuple[Doubt, ...]
-    """Marks with a warning, which alone hold nothing up."""
 
 
 @dataclass(frozen=True)
@@ -253,7 +253,7 @@ class FaultyDocument:
 
 
 def faulty_documents(campaign: Campaign) -> list[FaultyDocument]:
-    """Documents in validation in the order of their names. Few queries."""
+    """Documents in validation, by name."""
     rows = list(
         CampaignDocument.objects.filter(campaign=campaign, stage=CampaignDocument.Stage.VALIDATION)
         .select_related("document__content")
@@ -280,7 +280,7 @@ def faulty_documents(campaign: Campaign) -> list[FaultyDocument]:
 
 
 def _quotes(rows: list[CampaignDocument]) -> dict[tuple[int, str], str]:
-    """What the faulty spans say, by assignment and key."""
+    """The quotes of the faulty spans, by assignment and key."""
     wanted = {fault["assignment"] for row in rows for fault in row.faults if fault["key"]}
     spans = Span.objects.filter(assignment__in=wanted)
     return {

@@ -1,6 +1,6 @@
-"""What leads do: decide cases, open them again, and judge work that failed integrity validation.
+"""Decide cases, reopen them, and handle work that failed integrity validation.
 
-Every decision is kept, with its reason. What was released stays as it is: releases never change.
+Every decision is kept with its reason. Releases never change.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -26,33 +26,37 @@ Choice = Decision.Choice
 
 
 class AlreadyDecided(Refused):
-    """Somebody, perhaps the same person by a second click, decided the case before."""
+    """The case is already decided, by someone else or by an earlier click."""
 
     code = "decided"
 
     def __init__(self, case: Case) -> None:
         who = str(case.decided_by) if case.decided_by else "the majority rule"
         when = f"{case.decided_at:%Y-%m-%d %H:%M} UTC"
-        super().__init__(f"This case was decided by {who} on {when}; nothing was changed now.")
+        super().__init__(f"This case was decided by {who} on {when}. Your decision was not saved.")
 
 
 @dataclass(frozen=True)
 class Decided:
-    """The decided case, and the stage its document has reached by it."""
+    """The decided case and the new stage of its document."""
 
     case: Case
     stage: str
 
 
 def checked_reason(reason: str) -> str:
-    """The reason without white space around it; raises InvalidSpans when there is none."""
+    """The stripped reason; raises InvalidSpans if it is empty, too long or not storable."""
     plain = reason.strip()
     if not plain:
-        raise InvalidSpans([_fault("reason", "A reason is needed: it stays with the decision.")])
+        raise InvalidSpans([_fault("reason", "Enter a reason. It is stored with the decision.")])
     if len(plain) > MAX_REASON:
-        raise InvalidSpans([_fault("reason", f"The reason is longer than {MAX_REASON} characters")])
+        raise InvalidSpans(
+            [_fault("reason", f"The reason is longer than {MAX_REASON} characters.")]
+        )
     if "\x00" in plain or any("\ud800" <= character <= "\udfff" for character in plain):
-        raise InvalidSpans([_fault("reason", "The reason contains NUL or half a character")])
+        raise InvalidSpans(
+            [_fault("reason", "The reason contains a NUL or an incomplete character.")]
+        )
     return plain
 
 
@@ -61,7 +65,7 @@ def _fault(name: str, message: str) -> dict[str, Any]:
 
 
 def locked_document(pk: int) -> CampaignDocument:
-    """The document with its text, locked: what is decided on it comes one after the other."""
+    """The document with its text, locked so that its decisions are made one at a time."""
     return (
         CampaignDocument.objects.select_for_update(of=("self",))
         .select_related("campaign", "document__content")
@@ -80,15 +84,14 @@ def decide_case(
     proposal: int | None = None,
     spans: Sequence[Answer] = (),
 ) -> Decided:
-    """Makes the chosen marks gold in place of the case; the last decision of a document makes it
-    gold.
+    """Makes the chosen marks gold; the last decision of a document makes the document gold.
 
-    `choice` is one of Decision.Choice but `reopened`. `proposal` is the place of an annotator's
-    marks, from 0, for `proposal`; `spans` are for `edit`. A span of an edit without a value has the
-    one that all who marked it gave it, else the derived one. Everything but `majority` needs a
-    reason. Raises InvalidSpans for a missing reason and for spans out of range, with an unknown
-    label or an impossible value, overlapping each other or gold, or elsewhere than the case;
-    Refused for a choice that the case does not offer; AlreadyDecided when it was settled before.
+    `choice` is one of Decision.Choice except `reopened`. The choice `proposal` needs `proposal`,
+    an index from 0; the choice `edit` needs `spans`. An edited span without a value gets the value
+    that its annotators share, otherwise the derived one. Every choice except `majority` needs a
+    reason. Raises InvalidSpans for a missing reason and for spans that are out of range, have an
+    unknown label or an invalid value, overlap each other or gold, or lie outside the case; Refused
+    for a choice that the case does not offer; AlreadyDecided if the case is not open.
     """
     campaign_document = locked_document(case.campaign_document_id)
     now = Case.objects.select_related("decided_by").get(pk=case.pk)
@@ -117,7 +120,7 @@ def decide_case(
 def _answers(
     case: Case, choice: str, proposal: int | None, spans: Sequence[Answer]
 ) -> Iterable[Answer]:
-    """The marks that the choice means; raises Refused for one that the case does not offer."""
+    """The marks of the choice; raises Refused for one that the case does not offer."""
     if choice == Choice.PROPOSAL:
         return proposed_answers(case, -1 if proposal is None else proposal)
     if choice == Choice.MAJORITY:
@@ -128,19 +131,19 @@ def _answers(
     if choice == Choice.BOTH:
         together = both(case.proposals)
         if together is None:
-            raise Refused("No two proposals of the case fit beside each other.", code="choice")
+            raise Refused("The case has no two proposals that can be combined.", code="choice")
         return together.answers
     if choice == Choice.NEITHER:
         return ()
     if choice == Choice.EDIT:
         if not spans:
-            raise Refused("The edit holds no span. Choose “neither” to mark nothing.", code="spans")
+            raise Refused("The edit has no span. Choose “neither” to mark nothing.", code="spans")
         return spans
     raise Refused(f"A case cannot be decided by {choice!r}.", code="choice")
 
 
 def proposed_answers(case: Case, proposal: int) -> tuple[Answer, ...]:
-    """The marks of the `proposal`-th annotator (from 0); raises Refused when there is none."""
+    """The marks of the `proposal`-th proposal (from 0); raises Refused if there is none."""
     if not 0 <= proposal < len(case.proposals):
         raise Refused(f"The case has {len(case.proposals)} proposals.", code="proposal")
     return answers_of(case.proposals[proposal])
@@ -167,14 +170,14 @@ def _misplaced(
     index: int, span: TextSpan, case: Case, gold: Sequence[Mapping[str, Any]]
 ) -> list[dict[str, Any]]:
     if span.end <= case.start or span.start >= case.end:
-        message = f"[{span.start}, {span.end}) lies outside the case, [{case.start}, {case.end})"
+        message = f"[{span.start}, {span.end}) is outside the case, [{case.start}, {case.end})"
         return [{"index": index, "code": "outside", "message": message}]
     return [
         {
             "index": index,
             "code": "overlaps_gold",
             "message": f"[{span.start}, {span.end}) overlaps “{other['quote']}” "
-            f"[{other['start']}, {other['end']}), which is gold already",
+            f"[{other['start']}, {other['end']}), which is already gold",
         }
         for other in gold
         if span.start < other["end"] and other["start"] < span.end
@@ -184,7 +187,7 @@ def _misplaced(
 def _gold(
     case: Case, campaign_document: CampaignDocument, answers: Sequence[Answer]
 ) -> list[GoldSpan]:
-    """The rows to be; raises InvalidSpans for a value that does not go with its label."""
+    """The gold rows, unsaved; raises InvalidSpans for a value that does not fit its label."""
     text = campaign_document.document.content.text
     rows, errors = [], []
     for index, one in enumerate(answers):
@@ -221,7 +224,7 @@ def _value(case: Case, answer: Answer, quote: str) -> FactValue:
 
 
 def _readings(case: Case, answer: Answer) -> list[FactValue]:
-    """The values that annotators gave this very span; cases of the first version have none."""
+    """The annotators' values of this exact span. Old cases have none."""
     return [
         FactValue(given.value, given.sign or "")
         for proposal in case.proposals
@@ -240,7 +243,7 @@ def _close(case: Case, gold: Sequence[GoldSpan], reason: str, actor: User) -> No
 
 
 def _advance(campaign_document: CampaignDocument) -> str:
-    """Makes the document gold when its last case is decided; returns its stage."""
+    """Makes the document gold if it has no open case; returns its stage."""
     if campaign_document.cases.filter(state=Case.State.OPEN).exists():
         return campaign_document.stage
     return make_gold(campaign_document=campaign_document)
@@ -251,16 +254,16 @@ Stage = CampaignDocument.Stage
 
 @transaction.atomic
 def reopen_case(*, case: Case, reason: str, actor: User) -> Case:
-    """Takes the decision and its gold back; the document goes back to adjudication.
+    """Removes the decision and its gold, and returns the document to adjudication.
 
-    The decision stays in the case's history. Raises InvalidSpans without a reason and Refused when
+    The decision stays in the case's history. Raises InvalidSpans without a reason and Refused if
     the case is open.
     """
     why = checked_reason(reason)
     campaign_document = locked_document(case.campaign_document_id)
     now = Case.objects.get(pk=case.pk)
     if now.state == Case.State.OPEN:
-        raise Refused("This case is open already.", code="open")
+        raise Refused("This case is already open.", code="open")
     return _reopen(campaign_document, now, why, actor)
 
 
@@ -268,31 +271,31 @@ def reopen_case(*, case: Case, reason: str, actor: User) -> Case:
 def reopen_document(
     *, campaign_document: CampaignDocument, start: int, end: int, reason: str, actor: User
 ) -> Case:
-    """Opens the place `[start, end)` of a page that is gold or in adjudication, for a correction.
+    """Opens the range `[start, end)` of a page that is gold or in adjudication, for a correction.
 
-    The case that was decided there is opened again; where there was none a case of the kind
-    `review` begins, with the gold as it was for its only proposal. Raises InvalidSpans without a
-    reason or for a place that is no text, and Refused where a case is open or several were decided.
+    Reopens the decided case in the range. Without one it creates a case of the kind `review` whose
+    only proposal is the current gold. Raises InvalidSpans without a reason or for a range without
+    text, and Refused if the range has an open case or several decided ones.
     """
     why = checked_reason(reason)
     now = locked_document(campaign_document.pk)
     if now.stage not in {Stage.ADJUDICATION, Stage.GOLD}:
-        raise Refused(f"The page is in {now.stage}: it has no gold to correct.", code="stage")
+        raise Refused(f"The page is in {now.stage} and has no gold to correct.", code="stage")
     start, end = _whole(now, start, end)
     cases = list(now.cases.filter(start__lt=end, end__gt=start))
     if any(case.state == Case.State.OPEN for case in cases):
-        raise Refused("A case is open at this place already: decide it.", code="open")
+        raise Refused("A case is already open here. Decide it first.", code="open")
     if len(cases) > 1:
-        message = f"{len(cases)} cases were decided at this place: open the one that is meant."
+        message = f"{len(cases)} decided cases are in this range. Reopen one of them instead."
         raise Refused(message, code="several")
     return _reopen(now, cases[0] if cases else _new_case(now, start, end), why, actor)
 
 
 def _whole(campaign_document: CampaignDocument, start: int, end: int) -> tuple[int, int]:
-    """The place with all of the gold that it cuts."""
+    """The range, extended to the ends of the gold spans that it overlaps."""
     text = campaign_document.document.content.text
     if not 0 <= start < end <= len(text) or not text[start:end].strip():
-        message = f"[{start}, {end}) is not a stretch of the page's text"
+        message = f"[{start}, {end}) is not a range of the page's text"
         raise InvalidSpans([{"field": "start", "code": "range", "message": message}])
     gold = campaign_document.gold_spans.filter(start__lt=end, end__gt=start)
     borders = list(gold.values_list("start", "end"))
@@ -315,7 +318,7 @@ def _reopen(campaign_document: CampaignDocument, case: Case, reason: str, actor:
     case.state, case.decision, case.reason = Case.State.OPEN, [], ""
     case.decided_by = case.decided_at = None
     case.save()
-    # A review may have corrected what was decided here: that gold is the case's no longer.
+    # A review may have corrected the gold here, which then no longer belongs to the case.
     here = campaign_document.gold_spans.filter(start__lt=case.end, end__gt=case.start)
     taken = sum(rows.delete()[0] for rows in (case.gold_spans.all(), here))
     Decision.objects.create(
@@ -332,11 +335,11 @@ def _reopen(campaign_document: CampaignDocument, case: Case, reason: str, actor:
 def send_back(
     *, campaign_document: CampaignDocument, assignments: Collection[int], reason: str, actor: User
 ) -> CampaignDocument:
-    """Gives faulty work (primary keys) back to its annotators, who are told the reason.
+    """Returns assignments (primary keys) to their annotators, who see the reason.
 
-    They go on from what they submitted; the first submission stays as it was, for agreement. When
-    everybody has submitted again the document is validated again. Raises Refused when the document
-    is not in validation, or one of the works is not of it.
+    They continue from their submitted spans. The first submission is kept for agreement. The
+    document is validated again after all have resubmitted. Raises Refused if the document is not in
+    validation or an assignment belongs to another document.
     """
     why = check_reason(reason)
     document = _in_validation(campaign_document)
@@ -348,7 +351,7 @@ def send_back(
         .filter(pk__in=set(assignments))
     )
     if not works or len(works) != len(set(assignments)):
-        raise Refused("Choose whose work goes back, among that of this page.", code="assignments")
+        raise Refused("Choose annotators of this page.", code="assignments")
     for work in works:
         work.state, work.submitted_at = Assignment.State.IN_PROGRESS, None
         work.return_reason = why
@@ -364,7 +367,7 @@ def send_back(
 
 @transaction.atomic
 def let_pass(*, campaign_document: CampaignDocument, reason: str, actor: User) -> str:
-    """Accepts the faults; returns the stage the document reaches by being settled now."""
+    """Accepts the faults and settles the document; returns its new stage."""
     why = check_reason(reason)
     document = _in_validation(campaign_document)
     record_event(
@@ -382,7 +385,7 @@ def _in_validation(campaign_document: CampaignDocument) -> CampaignDocument:
     )
     if document.stage != Stage.VALIDATION:
         raise Refused(
-            f"This document does not wait for validation any more: it is in {document.stage}.",
+            f"This document is no longer in validation. Its stage is {document.stage}.",
             code="stage",
         )
     return document

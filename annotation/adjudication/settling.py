@@ -1,7 +1,7 @@
-"""What becomes of a document once everyone has submitted it: faults, agreed gold, or cases.
+"""Settle a document that all annotators have submitted: find faults, agreed gold, and cases.
 
-Faults of structure (`structural_faults`) make an annotator's work unusable: it goes back. Those of
-a value (`value_problem`) concern one fact that all agree on, and are settled like a difference.
+Structural faults (`structural_faults`) make an annotator's work unusable, so that it is returned.
+A value problem (`value_problem`) concerns one fact that all annotators marked and becomes a case.
 """
 
 import hashlib
@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from annotation.models import Assignment, CampaignDocument, Case, Decision, GoldSpan
 from annotation.review.services import open_due_round
-from annotation.spans import Knot, knots, settled_value
+from annotation.spans import Cluster, clusters, settled_value
 from portal.audit.models import record_event
 from portal.facts import FactValue, check_spans, check_value
 from portal.facts import Span as TextSpan
@@ -37,7 +37,7 @@ class SubmittedSpan(Protocol):
 
 @dataclass(frozen=True)
 class IntegrityFault:
-    """What is wrong with the span `key`, or with the whole page when that is empty."""
+    """A fault of the span `key`, or of the whole page if `key` is empty."""
 
     key: str
     code: str
@@ -47,12 +47,12 @@ class IntegrityFault:
 def structural_faults(
     text: str, text_sha256: str, spans: Iterable[SubmittedSpan], labels: Sequence[str]
 ) -> list[IntegrityFault]:
-    """Overlapping or nested spans, unknown labels, offsets that do not fit the text, a lost key.
+    """Overlapping or nested spans, unknown labels, offsets that do not fit the text, missing keys.
 
-    `text_sha256` is the hash the text had when it was imported.
+    `text_sha256` is the hash of the text as imported.
     """
     if hashlib.sha256(text.encode()).hexdigest() != text_sha256:
-        message = "the page's text is not the one that was imported: its hash differs"
+        message = "the page text differs from the imported text: the hashes do not match"
         return [IntegrityFault("", "text_hash", message)]
     listed = list(spans)
     marks = [TextSpan(span.start, span.end, span.label) for span in listed]
@@ -64,15 +64,15 @@ def structural_faults(
         if not span.key:
             faults.append(IntegrityFault("", "key", f"the span at {span.start} has no key"))
         if text[span.start : span.end] != span.quote:
-            message = f"“{span.quote}” does not stand at [{span.start}, {span.end}) of the text"
+            message = f"the text at [{span.start}, {span.end}) is not “{span.quote}”"
             faults.append(IntegrityFault(span.key, "quote", message))
     return faults
 
 
 def value_problem(values: Iterable[FactValue], label: str) -> str | None:
-    """Why the values that annotators gave one fact cannot simply be gold; None when they can.
+    """Why the annotators' values of a fact cannot become gold, or None.
 
-    A number or date needs a value, in the right form, that all gave alike.
+    A number or date needs one valid value that all annotators share.
     """
     if label_kind(label) is None:
         return None
@@ -86,10 +86,9 @@ def value_problem(values: Iterable[FactValue], label: str) -> str | None:
 
 
 def make_gold(*, campaign_document: CampaignDocument) -> str:
-    """Makes a document without open cases gold, which may make a domain review due.
+    """Makes a document without open cases gold, which can start a domain review round.
 
-    Returns its stage. Runs in the caller's transaction, which must hold the lock of the document's
-    row.
+    Returns the document's stage. The caller's transaction must hold the lock of the document's row.
     """
     campaign_document.stage = CampaignDocument.Stage.GOLD
     campaign_document.gold_at = timezone.now()
@@ -106,11 +105,11 @@ Stage = CampaignDocument.Stage
 def settle_document(*, campaign_document: CampaignDocument, accept_faults: bool = False) -> str:
     """Validates and compares the submitted spans; returns the document's stage.
 
-    With faults of structure the document waits for a lead, unless `accept_faults`. What all marked
-    alike is gold, and what most marked where the agreement reaches the campaign's threshold; the
-    rest becomes open cases. Without any the document is gold at once. Does nothing unless the
-    document is in annotation, or in validation with its faults accepted, and everybody has
-    submitted. Runs in the caller's transaction, which must hold the lock of the document's row.
+    A document with structural faults goes to validation, unless `accept_faults`. Marks that all
+    annotators share become gold, as do those of a majority if the agreement reaches the campaign's
+    threshold. The rest become open cases; without open cases the document is gold. Does nothing
+    unless everyone has submitted and the document is in annotation, or in validation with its
+    faults accepted. The caller's transaction must hold the lock of the document's row.
     """
     assignments = _submitted(campaign_document, accept_faults)
     if not assignments:
@@ -124,14 +123,14 @@ def settle_document(*, campaign_document: CampaignDocument, accept_faults: bool 
 
 
 def _submitted(campaign_document: CampaignDocument, accept_faults: bool) -> list[Assignment]:
-    """Everybody's work; nothing while somebody's is missing, or when it was settled before."""
-    waits = Stage.VALIDATION if accept_faults else Stage.ANNOTATION
-    if campaign_document.stage != waits:
+    """All assignments; empty if one is not submitted or the document is already settled."""
+    stage = Stage.VALIDATION if accept_faults else Stage.ANNOTATION
+    if campaign_document.stage != stage:
         return []
-    access = campaign_document.assignments.active()
-    assignments = list(access.order_by("id").prefetch_related("spans"))
-    everybody = all(assignment.is_submitted for assignment in assignments)
-    return assignments if everybody else []
+    active = campaign_document.assignments.active()
+    assignments = list(active.order_by("id").prefetch_related("spans"))
+    all_submitted = all(assignment.is_submitted for assignment in assignments)
+    return assignments if all_submitted else []
 
 
 def _faults(
@@ -162,7 +161,7 @@ def _hold(campaign_document: CampaignDocument) -> str:
 
 
 class _Settling:
-    """One document: its text, and what each annotator marked in it with the values they gave."""
+    """The settling of one document, from each annotator's marks and their values."""
 
     def __init__(
         self, campaign_document: CampaignDocument, assignments: Sequence[Assignment]
@@ -177,8 +176,8 @@ class _Settling:
         agreed, by_majority, cases = self._sorted()
         GoldSpan.objects.bulk_create(self._gold(span, GoldSpan.Origin.AGREED) for span in agreed)
         Case.objects.bulk_create(cases)
-        for knot, marks in by_majority:
-            self._decide_by_majority(knot, marks)
+        for cluster, marks in by_majority:
+            self._decide_by_majority(cluster, marks)
         document = self.campaign_document
         document.stage = Stage.ADJUDICATION
         document.save(update_fields=["stage", "faults", "settled_at"])
@@ -191,22 +190,24 @@ class _Settling:
         )
         return str(document.stage) if cases else make_gold(campaign_document=document)
 
-    def _sorted(self) -> tuple[list[TextSpan], list[tuple[Knot, tuple[TextSpan, ...]]], list[Case]]:
+    def _sorted(
+        self,
+    ) -> tuple[list[TextSpan], list[tuple[Cluster, tuple[TextSpan, ...]]], list[Case]]:
         agreed: list[TextSpan] = []
-        by_majority: list[tuple[Knot, tuple[TextSpan, ...]]] = []
+        by_majority: list[tuple[Cluster, tuple[TextSpan, ...]]] = []
         cases: list[Case] = []
-        for knot in knots([list(readings) for readings in self.marks]):
-            if knot.is_unanimous:
-                (span,) = knot.marks[0]
+        for cluster in clusters([list(readings) for readings in self.marks]):
+            if cluster.is_unanimous:
+                (span,) = cluster.marks[0]
                 problem = value_problem((readings[span] for readings in self.marks), span.label)
                 if problem is None:
                     agreed.append(span)
                 else:
-                    cases.append(self._case(knot, Case.Kind.VALUE))
-            elif knot.majority is not None and knot.score >= self.threshold:
-                by_majority.append((knot, knot.majority))
+                    cases.append(self._case(cluster, Case.Kind.VALUE))
+            elif cluster.majority is not None and cluster.score >= self.threshold:
+                by_majority.append((cluster, cluster.majority))
             else:
-                cases.append(self._case(knot, knot.kind))
+                cases.append(self._case(cluster, cluster.kind))
         return agreed, by_majority, cases
 
     def _gold(self, span: TextSpan, origin: str, case: Case | None = None) -> GoldSpan:
@@ -225,13 +226,13 @@ class _Settling:
             case=case,
         )
 
-    def _decide_by_majority(self, knot: Knot, marks: tuple[TextSpan, ...]) -> None:
-        """A decided case, so that the lead can read it, and open it again."""
-        case = self._case(knot, knot.kind)
+    def _decide_by_majority(self, cluster: Cluster, marks: tuple[TextSpan, ...]) -> None:
+        """Creates a decided case, which a lead can read and reopen."""
+        case = self._case(cluster, cluster.kind)
         gold = [self._gold(span, GoldSpan.Origin.MAJORITY, case) for span in marks]
         case.state = Case.State.DECIDED
         case.decided_at = timezone.now()
-        case.reason = f"{knot.marks.count(marks)} of {len(knot.marks)} annotators marked it so."
+        case.reason = f"{cluster.marks.count(marks)} of {len(cluster.marks)} annotators agree."
         case.decision = [decided_span(span) for span in gold]
         case.save()
         GoldSpan.objects.bulk_create(gold)
@@ -239,20 +240,20 @@ class _Settling:
             case=case, choice=Decision.Choice.MAJORITY, spans=case.decision, reason=case.reason
         )
 
-    def _case(self, knot: Knot, kind: str) -> Case:
+    def _case(self, cluster: Cluster, kind: str) -> Case:
         return Case(
             campaign_document=self.campaign_document,
-            start=knot.start,
-            end=knot.end,
+            start=cluster.start,
+            end=cluster.end,
             kind=kind,
-            score=knot.score,
+            score=cluster.score,
             proposals=[
                 {
                     "assignment": assignment.pk,
                     "spans": [self._proposed(span, readings[span]) for span in spans],
                 }
                 for assignment, readings, spans in zip(
-                    self.assignments, self.marks, knot.marks, strict=True
+                    self.assignments, self.marks, cluster.marks, strict=True
                 )
             ],
         )
@@ -269,7 +270,7 @@ class _Settling:
 
 
 def decided_span(span: GoldSpan) -> dict[str, Any]:
-    """A gold span as decisions keep it."""
+    """A gold span as stored in a decision."""
     return {
         "label": span.label,
         "start": span.start,

@@ -1,4 +1,4 @@
-"""Adjudication: the queue, a page with its cases, one case without JavaScript, and validation."""
+"""Pages of adjudication: the queue, a page with its cases, a single case, and validation."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -32,7 +32,7 @@ from .selectors import (
     faulty_documents,
     filtered_cases,
     next_open_case,
-    page_address,
+    page_url,
 )
 from .services import MAX_REASON, AlreadyDecided, decide_case, let_pass, reopen_case, send_back
 
@@ -40,7 +40,7 @@ Choice = Decision.Choice
 
 
 class SpanForm(forms.Form):
-    """One span of an edited decision; an empty row counts for nothing."""
+    """One span of an edited decision. Empty rows are ignored."""
 
     start = forms.IntegerField(min_value=0)
     end = forms.IntegerField(min_value=1)
@@ -54,7 +54,7 @@ class SpanForm(forms.Form):
         _choose(self.fields["sign"], [("", "derived"), *SIGN_CHOICES])
 
     def has_changed(self) -> bool:
-        """Rows begin with a label chosen; only offsets make a span."""
+        """Whether offsets were entered. A label is always selected."""
         return bool(
             self.data.get(self.add_prefix("start")) or self.data.get(self.add_prefix("end"))
         )
@@ -71,15 +71,11 @@ SpanFormSet = forms.formset_factory(SpanForm, extra=1, max_num=50, validate_max=
 
 
 class ReasonForm(forms.Form):
-    """Why; it stays with the decision."""
-
-    reason = forms.CharField(
-        max_length=MAX_REASON, help_text="Why, in a few words. It stays with the decision."
-    )
+    reason = forms.CharField(max_length=MAX_REASON, help_text="Stored with the decision.")
 
 
 class DecisionForm(ReasonForm):
-    """A lead's answer to a case: the number of a proposal (from 1) or one of Decision.Choice."""
+    """A decision. `choice` is the number of a proposal (from 1) or one of Decision.Choice."""
 
     choice = forms.CharField(required=False)
 
@@ -87,12 +83,12 @@ class DecisionForm(ReasonForm):
         super().__init__(*args, **kwargs)
         self.case = case
         is_edit = self.is_bound and self.data.get("choice") == Choice.EDIT
-        # The majority needs no reason, which the service knows.
+        # The service accepts a majority decision without a reason.
         self.fields["reason"].required = self.data.get("choice") != Choice.MAJORITY
         self.spans = SpanFormSet(
             self.data if is_edit else None,
             prefix="spans",
-            # A row that was emptied is left out; it need not be the last one.
+            # Any row may be empty, not only the last one.
             form_kwargs={"labels": labels, "empty_permitted": True},
             initial=_suggested(case),
         )
@@ -107,20 +103,20 @@ class DecisionForm(ReasonForm):
         elif choice == Choice.EDIT:
             data["spans"] = self._edited()
         elif choice not in {Choice.MAJORITY, Choice.BOTH, Choice.NEITHER}:
-            raise forms.ValidationError("Choose a proposal, neither, or edit.")
+            raise forms.ValidationError("Choose a proposal, “neither”, or edit.")
         return data
 
     def _edited(self) -> list[Answer]:
         if not self.spans.is_valid():
-            raise forms.ValidationError("A span of the edit needs a start, an end and a label.")
+            raise forms.ValidationError("Each span needs a start, an end and a label.")
         rows = [form.answer for form in self.spans if form.has_changed()]
         if not rows:
-            raise forms.ValidationError("The edit holds no span. Choose “neither” to mark nothing.")
+            raise forms.ValidationError("The edit has no span. Choose “neither” to mark nothing.")
         return rows
 
 
 def _suggested(case: Case) -> list[dict[str, Any]]:
-    """The edit begins with the proposal that marked most."""
+    """The initial spans of an edit: those of the proposal with the most spans."""
     fullest = max(case.proposals, key=lambda proposal: len(proposal["spans"]))
     return [
         {"start": span["start"], "end": span["end"], "label": span["label"]}
@@ -129,7 +125,7 @@ def _suggested(case: Case) -> list[dict[str, Any]]:
 
 
 class CaseFilterForm(forms.Form):
-    """Which cases are listed. What makes no sense is left out, so that an old link still works."""
+    """The filter of the queue. Invalid values are ignored, so that old links still work."""
 
     state = forms.ChoiceField(required=False, choices=Case.State.choices, widget=forms.HiddenInput)
     kind = forms.ChoiceField(
@@ -162,21 +158,21 @@ def _choose(field: forms.Field, choices: list[tuple[str, str]]) -> None:
 
 
 class ValidationForm(forms.Form):
-    """What becomes of faulty work: it goes back to annotators, who read the reason, or passes."""
+    """Returns faulty work to annotators, who see the reason, or accepts it."""
 
     SEND_BACK, LET_PASS = "send_back", "let_pass"
 
-    action = forms.ChoiceField(choices=[(SEND_BACK, "send back"), (LET_PASS, "let pass")])
+    action = forms.ChoiceField(choices=[(SEND_BACK, "return"), (LET_PASS, "accept")])
     assignments = forms.TypedMultipleChoiceField(
         required=False,
         coerce=int,
-        label="Whose work goes back",
+        label="Return work to",
         widget=forms.CheckboxSelectMultiple,
     )
     reason = forms.CharField(
         max_length=MAX_WORKFLOW_REASON,
         widget=forms.Textarea(attrs={"rows": 2}),
-        help_text="Annotators read it when their work goes back.",
+        help_text="Shown to the annotators if you return their work.",
     )
 
     def __init__(self, *args: Any, works: Sequence[FaultyWork], **kwargs: Any) -> None:
@@ -190,7 +186,7 @@ class ValidationForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         sends_back = self.cleaned_data.get("action") == self.SEND_BACK
         if sends_back and not self.cleaned_data.get("assignments"):
-            self.add_error("assignments", "Choose whose work goes back.")
+            self.add_error("assignments", "Choose at least one annotator.")
         return self.cleaned_data
 
 
@@ -214,7 +210,7 @@ def queue(request: UserRequest, slug: str) -> HttpResponse:
         "access": access,
         "queue": cases,
         "page": page,
-        "rows": [(row, _address(access, row, wanted)) for row in page],
+        "rows": [(row, _case_url(access, row, wanted)) for row in page],
         "first": _first(access, wanted),
         "wanted": wanted,
         "form": form,
@@ -223,18 +219,18 @@ def queue(request: UserRequest, slug: str) -> HttpResponse:
     return render(request, "annotation/adjudication/queue.html", context)
 
 
-def _address(access: CampaignAccess, case: Case, wanted: CaseFilter) -> str:
-    """The case on its page; the filter goes along, for what comes after it."""
+def _case_url(access: CampaignAccess, case: Case, wanted: CaseFilter) -> str:
+    """The URL of the case on its page, with the filter for the cases that follow."""
     name = case.campaign_document.document.name
     along = CaseFilter(Case.State.OPEN, wanted.kind, wanted.label, "", wanted.order)
-    return f"{page_address(access.campaign, name, along)}#case-{case.pk}"
+    return f"{page_url(access.campaign, name, along)}#case-{case.pk}"
 
 
 def _first(access: CampaignAccess, wanted: CaseFilter) -> str | None:
     open_ = CaseFilter(Case.State.OPEN, wanted.kind, wanted.label, wanted.document, wanted.order)
     cases = filtered_cases(access.campaign, open_).select_related("campaign_document__document")
     first = cases.first()
-    return _address(access, first, wanted) if first else None
+    return _case_url(access, first, wanted) if first else None
 
 
 @login_required
@@ -262,7 +258,7 @@ def page(request: UserRequest, slug: str, name: str) -> HttpResponse:
 def _page_urls(
     access: CampaignAccess, found: CampaignDocument, wanted: CaseFilter
 ) -> dict[str, str]:
-    """Addresses by what they are for. A case adds its number; `decide` and `reopen` follow it."""
+    """The URLs of the page's script. It appends a case's primary key, `decide` and `reopen`."""
     slug, name = access.campaign.slug, found.document.name
     query = f"?{wanted.query}" if wanted.query else ""
     return {
@@ -360,7 +356,7 @@ def _excerpt(access: CampaignAccess, excerpts: Excerpts, span: Any) -> dict[str,
 def _decide(
     request: UserRequest, access: CampaignAccess, found: Case, form: DecisionForm
 ) -> HttpResponse | None:
-    """The way on after a decision; None, with the form's errors, when it cannot be taken."""
+    """The response to a decision, or None if it failed and the form has errors."""
     fields = ("choice", "proposal", "spans", "reason")
     try:
         decide_case(
@@ -376,7 +372,7 @@ def _decide(
         return None
     following = next_open_case(access.campaign, found)
     if following is None:
-        messages.success(request, "No case is open any more.")
+        messages.success(request, "All cases are decided.")
         return redirect("annotation:adjudication", access.campaign.slug)
     return redirect("annotation:case", access.campaign.slug, following.pk)
 
@@ -399,7 +395,7 @@ def case_reopen(request: UserRequest, slug: str, pk: int) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def validation(request: UserRequest, slug: str) -> HttpResponse:
-    """The list; a POST names its `document` and decides about that one."""
+    """Lists the documents in validation. A POST decides about its `document`."""
     access = adjudicated_campaign(request.user, slug)
     chosen = request.POST.get("document", "")
     rows = []
@@ -410,7 +406,7 @@ def validation(request: UserRequest, slug: str) -> HttpResponse:
             return redirect("annotation:validation", slug)
         rows.append((document, form))
     if chosen and chosen not in {document.name for document, _ in rows}:
-        messages.error(request, f"{chosen} does not wait for validation any more.")
+        messages.error(request, f"{chosen} is no longer in validation.")
         return redirect("annotation:validation", slug)
     return render(
         request, "annotation/adjudication/validation.html", {"access": access, "rows": rows}
@@ -420,18 +416,18 @@ def validation(request: UserRequest, slug: str) -> HttpResponse:
 def _decide_validation(
     request: UserRequest, document: FaultyDocument, form: ValidationForm
 ) -> bool:
-    """Whether it was done; else the form says why not."""
+    """Whether the decision succeeded. If not, the form has the errors."""
     reason = form.cleaned_data["reason"]
     try:
         if form.cleaned_data["action"] == ValidationForm.LET_PASS:
             stage = let_pass(campaign_document=document.row, reason=reason, actor=request.user)
-            messages.success(request, f"{document.name} passed: its stage is {stage} now.")
+            messages.success(request, f"{document.name} was accepted. Its stage is now {stage}.")
         else:
             works = form.cleaned_data["assignments"]
             send_back(
                 campaign_document=document.row, assignments=works, reason=reason, actor=request.user
             )
-            messages.success(request, f"{document.name} went back to its annotators.")
+            messages.success(request, f"{document.name} was returned to its annotators.")
     except Refused as refusal:
         form.add_error(refusal.code if refusal.code in form.fields else None, refusal.message)
         return False

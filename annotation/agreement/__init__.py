@@ -1,4 +1,4 @@
-"""How far annotators agree: the page, its files and its API, from first submissions alone.
+"""Agreement between annotators, computed from first submissions: page, files and API.
 
-May import `annotation.assignments` and what stands at the top of the app.
+May import `annotation.assignments` and the top-level modules of the app.
 """

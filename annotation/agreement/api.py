@@ -1,4 +1,4 @@
-"""Agreement, for programs."""
+"""The API of agreement."""
 
 from dataclasses import asdict
 from typing import Any
@@ -37,18 +37,18 @@ from .shapes import (
     TrendPoint,
 )
 
-# A nested dataclass gets the answer made of it before, so parts come before what holds them.
+# Inner dataclasses come first: a nested field uses the serializer that was made of its dataclass.
 AgreementFigure = answer(
     Figure,
     "AgreementFigure",
-    value="Null where it is undefined.",
-    low="Of the 95 % bootstrap interval over documents; null for a single document.",
-    observed="Share of pairs of answers alike; null for other than κ and α.",
-    n="Items; for span F1 the spans both marked, together.",
+    value="Null if it is undefined.",
+    low="Lower end of the 95 % bootstrap interval over documents; null for a single document.",
+    observed="Share of equal pairs of answers; null unless the figure is κ or α.",
+    n="Number of items; for span F1, the number of spans of both annotators.",
 )
 AgreementOverall = answer(Overall, "AgreementOverall", annotators="Annotators per document.")
 AgreementReliability = answer(
-    Reliability, "AgreementReliability", alpha="Krippendorff's, over all documents."
+    Reliability, "AgreementReliability", alpha="Krippendorff's α over all documents."
 )
 AgreementSpans = answer(
     SpanFigures,
@@ -60,15 +60,17 @@ AgreementPart = answer(Part, "AgreementPart")
 AgreementDetection = answer(
     Detection,
     "AgreementDetection",
-    token="Marked against not marked, of tokens.",  # noqa: S106 - a token of text
-    spans="Without regard to labels.",
+    token="Whether a token is marked.",  # noqa: S106 - a token of text
+    spans="F1 of spans regardless of their labels.",
 )
 AgreementLabelling = answer(
-    Labelling, "AgreementLabelling", entity="α of the labels of spans that two or more marked."
+    Labelling,
+    "AgreementLabelling",
+    entity="α of the labels of spans that two or more annotators marked.",
 )
 
 
-# Of a list of serializers the document would not say that some may be null.
+# drf-spectacular omits that items of a list of serializers may be null.
 @extend_schema_field(
     {
         "type": "array",
@@ -83,45 +85,47 @@ AgreementMatrixRow = answer(MatrixRow, "AgreementMatrixRow", cells=AgreementCell
 AgreementConfusion = answer(
     Confusion,
     "AgreementConfusion",
-    rows="Symmetric: pairs of annotators who gave the one answer and the other.",
+    rows="Symmetric counts of pairs of annotators who gave these two answers.",
 )
 AgreementPair = answer(
     PairAgreement,
     "AgreementPair",
     first="Number of the annotator, from 1.",
-    entity="Cohen's κ, as the next three.",
-    detection="Tokens: marked or not.",
-    labelling="Labels of the spans that both marked.",
+    entity="Cohen's κ of entities.",
+    detection="Cohen's κ of whether a token is marked.",
+    labelling="Cohen's κ of the labels of spans that both marked.",
 )
 AgreementPerson = answer(
     AnnotatorAgreement,
     "AgreementPerson",
-    entity="Mean of Cohen's κ with each of the others.",
-    spans="Over all pairs with the others.",
+    entity="Mean of Cohen's κ with each other annotator.",
+    spans="Over all pairs with other annotators.",
 )
 AgreementTrendPoint = answer(
-    TrendPoint, "AgreementTrendPoint", first="When the first of its documents was completed."
+    TrendPoint,
+    "AgreementTrendPoint",
+    first="Date on which the first of its documents was completed.",
 )
 AgreementTrend = answer(Trend, "AgreementTrend")
 ConfusedTextAnswer = answer(Answer, "ConfusedTextAnswer", answer="A label, or `not marked`.")
 ConfusedTextShape = answer(
     ConfusedText,
     "ConfusedText",
-    items="Places where somebody marked it.",
-    disputed="Those of them with different answers.",
-    answers="Given where it was disputed.",
-    document="The first place where it was disputed.",
+    items="Places where an annotator marked it.",
+    disputed="Places with different answers.",
+    answers="Answers at the disputed places.",
+    document="Document of the first disputed place.",
 )
 CampaignAgreement = answer(
     Agreement,
     "CampaignAgreement",
-    annotators="In the order of their numbers.",
-    overall="Null while no document counts.",
-    labels="Each label against the rest.",
-    documents="Least agreement first.",
+    annotators="Names in the order of their numbers.",
+    overall="Null if no document counts yet.",
+    labels="Each label against all others.",
+    documents="Lowest agreement first.",
     texts=ConfusedTextShape(many=True, help_text="Most disputed first, 50 at most."),
-    waiting="Documents not submitted by everybody.",
-    single="Documents that one person labelled.",
+    waiting="Documents with missing submissions.",
+    single="Documents with a single annotator.",
 )
 
 
@@ -132,15 +136,15 @@ class AgreementExportQuery(serializers.Serializer[Any]):
         help_text="`csv`: all figures; `latex`: tables; `matrix`, `trend`: charts as SVG.",
     )
     level = serializers.ChoiceField(
-        choices=LEVELS, default="entity", help_text="Of the chart `matrix`."
+        choices=LEVELS, default="entity", help_text="Level of the chart `matrix`."
     )
 
 
 class CampaignAgreementView(AnnotationView):
     @extend_schema(
-        summary="Agreement of a campaign's annotators (leads, organisers)",
-        description="From the labels as first submitted, over documents that everybody has "
-        "submitted; neither adjudication nor later changes move a figure. `not marked` is an "
+        summary="Get the agreement of a campaign's annotators (leads, organisers)",
+        description="Computed from first submissions, over documents that all their annotators "
+        "have submitted. Adjudication and later changes do not affect it. `not marked` is an "
         "answer like any label. Intervals are 95 % bootstrap intervals over documents.",
         tags=["campaigns"],
         responses=CampaignAgreement,
@@ -152,8 +156,8 @@ class CampaignAgreementView(AnnotationView):
 
 class CampaignAgreementExport(AnnotationView):
     @extend_schema(
-        summary="Agreement as a file (leads, organisers)",
-        description="404 for a chart while no document counts.",
+        summary="Download the agreement as a file (leads, organisers)",
+        description="Returns 404 for a chart if no document counts yet.",
         tags=["campaigns"],
         parameters=[AgreementExportQuery],
         responses={**file_answers(("text/csv", "application/x-tex", SVG))},

@@ -1,6 +1,6 @@
-"""All figures on agreement from the labels of documents, each with its interval.
+"""Compute all figures on agreement from the labels of documents, with intervals.
 
-Imports numerical libraries: import it where it is used, for the site starts sooner without them.
+Import this module where it is used: it loads numerical libraries, which slow down the start.
 """
 
 from collections import Counter, defaultdict
@@ -54,7 +54,7 @@ from .shapes import (
 
 @dataclass(frozen=True, eq=False)
 class LabelledDocument:
-    """A document that counts: its annotators, as places in the list of all, and its counts."""
+    """A document that counts: its annotators, as indexes into the list of all, and its counts."""
 
     name: str
     doc_type: str
@@ -66,13 +66,13 @@ class LabelledDocument:
         return self.counts.entity if level == "entity" else self.counts.token
 
     def pair(self, first: int, second: int) -> int | None:
-        """The place of two annotators' table among those of the document."""
+        """The index of two annotators' table among those of the document, or None."""
         pairs = list(combinations(self.annotators, 2))
         return pairs.index((first, second)) if (first, second) in pairs else None
 
 
 class Resamples:
-    """The resamples of any documents, drawn once however often they are asked for."""
+    """The resamples of sets of documents, each drawn once."""
 
     def __init__(self, seed: str) -> None:
         self._seed = seed
@@ -86,7 +86,7 @@ class Resamples:
 
 
 class Group:
-    """Some documents, and the sums of their counts in every resample."""
+    """A set of documents, and the sums of their counts in every resample."""
 
     def __init__(self, documents: Sequence[LabelledDocument], resamples: Resamples) -> None:
         self.documents = sorted(documents, key=lambda document: document.name)
@@ -94,7 +94,7 @@ class Group:
         self.draws = resamples.of(self.documents)
 
     def part(self, name: str, code: int | None = None) -> Part:
-        """All figures; of one label against the rest where a code is given."""
+        """All figures, or those of one label against the rest if a code is given."""
         return Part(
             name,
             len(self.documents),
@@ -114,19 +114,19 @@ class Group:
         )
 
     def labelling(self, level: Level) -> Figure:
-        """α of the labels alone, over what two annotators or more marked."""
+        """α of the labels, over spans that two or more annotators marked."""
         counts = [document.level(level) for document in self.documents]
         sums = self.draws.sums(np.stack([one.labelled for one in counts]))
         items = sum(one.labelled_items for one in counts)
         return figure(alpha_values(sums), items, len(counts), observed_values(sums))
 
     def spans(self, code: int | None = None) -> SpanFigures:
-        """F1 of spans of one code or, without one, of all labels; code 0 disregards the label."""
+        """F1 of spans of one code or, without one, of all labels. Code 0 ignores labels."""
         sums = self._spans[:, 1:].sum(axis=1) if code is None else self._spans[:, code]
         return span_figures(sums, len(self.documents))
 
     def confusion(self, level: Level, answers: Sequence[str]) -> Confusion:
-        """`answers` name the codes; the first of them, not marked, is put last."""
+        """`answers` are the names of the codes. The first, not marked, moves to the end."""
         joint = sum(document.level(level).tables.sum(axis=0) for document in self.documents)
         order = [*range(1, len(answers)), 0]
         both = np.asarray(joint) + np.asarray(joint).T
@@ -144,7 +144,7 @@ class Group:
 
     @cached_property
     def _by_size(self) -> "dict[int, Group]":
-        """The documents that equally many people labelled, the fewest first."""
+        """The documents by their number of annotators, ascending."""
         sizes: defaultdict[int, list[LabelledDocument]] = defaultdict(list)
         for document in self.documents:
             sizes[len(document.annotators)].append(document)
@@ -168,7 +168,7 @@ class Group:
 
 
 def document_parts(documents: Sequence[LabelledDocument]) -> list[Part]:
-    """The figures of each document by itself, all at once; a single one has no intervals."""
+    """The figures of each document, computed together. They have no intervals."""
     reliabilities = [_of_each(documents, level) for level in LEVELS]
     spans = np.stack([one.counts.spans[:, 1:].sum(axis=(0, 1)) for one in documents])
     exact, overlap, marked = spans.T.astype(np.float64)
@@ -215,7 +215,7 @@ class PairSums:
 
 
 def pair_sums(group: Group, first: int, second: int) -> PairSums:
-    """`first` and `second` are places, the smaller one first; other documents add nothing."""
+    """`first` < `second` are indexes of annotators. Other documents add nothing."""
     places = [document.pair(first, second) for document in group.documents]
 
     def summed(tables: Sequence[Counts]) -> Floats:
@@ -249,14 +249,13 @@ def span_figures(sums: Floats, documents: int) -> SpanFigures:
 
 
 def figure(values: Floats, n: int, documents: int, observed: Floats | None = None) -> Figure:
-    """`values` and `observed` as the sums are: of all documents first, then of every resample."""
+    """`values` and `observed` start with the value of all documents, then of every resample."""
     found = estimate(values)
     seen = None if observed is None else estimate(observed[:1]).value
     low, high = (found.interval.low, found.interval.high) if found.interval else (None, None)
     return Figure(found.value, low, high, seen, n, documents)
 
 
-# More would be read by nobody.
 _MOST_TEXTS = 50
 _LONGEST_TEXT = 80
 
@@ -270,7 +269,7 @@ class _Found:
 
 
 class TextCollector:
-    """Takes the documents one by one, so that their texts need not be kept."""
+    """Collects disputed texts from documents one by one, so that few texts are in memory."""
 
     def __init__(self) -> None:
         self._found: dict[str, _Found] = {}
@@ -288,7 +287,7 @@ class TextCollector:
                 found.places.append((name, start, end))
 
     def most_confused(self, labels: Sequence[str]) -> tuple[ConfusedText, ...]:
-        """The most disputed first, of these the ones that are agreed on least often."""
+        """The most disputed first; among equals, the one with the fewest items."""
         disputed = [(text, found) for text, found in self._found.items() if found.disputed]
         disputed.sort(key=lambda pair: (-pair[1].disputed, pair[1].items, pair[0]))
         return tuple(_confused(text, found, labels) for text, found in disputed[:_MOST_TEXTS])
@@ -305,7 +304,7 @@ def _confused(text: str, found: _Found, labels: Sequence[str]) -> ConfusedText:
 
 
 def _shown(quote: str) -> str:
-    """White space between words does not make another text; long ones are cut."""
+    """The text with single spaces, shortened."""
     text = " ".join(quote.split())
     return text if len(text) <= _LONGEST_TEXT else f"{text[: _LONGEST_TEXT - 1]}…"
 
@@ -325,10 +324,9 @@ class Names:
 
 
 def figures_of(documents: Sequence[LabelledDocument], names: Names, *, seed: str) -> Agreement:
-    """Every figure but the texts; `waiting` and `single` are left 0.
+    """All figures except the texts, with `waiting` and `single` 0.
 
-    The same documents give the same figures in whatever order they come. `seed` is as in
-    `resampling`.
+    The result does not depend on the order of the documents. `seed` is that of the resampling.
     """
     if not documents:
         return nothing(names.annotators)
@@ -355,7 +353,7 @@ def figures_of(documents: Sequence[LabelledDocument], names: Names, *, seed: str
 
 
 def nothing(annotators: tuple[str, ...]) -> Agreement:
-    """No document counts yet."""
+    """The figures if no document counts yet."""
     trend = Trend("batch", ())
     return Agreement(annotators, None, (), None, None, (), (), (), (), trend, (), (), 0, 0)
 
@@ -423,7 +421,7 @@ def _people(
 
 
 def _mean_figure(tables: Sequence[Floats], documents: int) -> Figure:
-    """The mean of Cohen's κ with each of the others; n counts the items of all these pairs."""
+    """The mean of Cohen's κ with each other annotator; n counts the items of all pairs."""
     values = mean_values([cohen_values(table) for table in tables])
     return figure(values, sum(int(table[0].sum()) for table in tables), documents)
 
@@ -436,7 +434,7 @@ def _doc_types(documents: Sequence[LabelledDocument], resamples: Resamples) -> I
 
 
 def _least_first(parts: Iterable[Part]) -> list[Part]:
-    """By the share of answers alike, since κ of one document rests on few items."""
+    """By the share of equal answers, because κ of one document is based on few items."""
 
     def key(part: Part) -> tuple[float, int, str]:
         observed = part.entity.alpha.observed

@@ -1,8 +1,7 @@
-"""What the agreement page, its files and its API show, from labels as first submitted.
+"""The figures of the agreement page, its files and its API, from first submissions.
 
-Only documents that everyone has submitted count: before that a figure would tell about labels that
-must not be seen. A first submission never changes, so that the figures are frozen with it and can
-be kept.
+Only documents that all annotators have submitted count, because a figure could reveal labels that
+are still blind. First submissions never change, so the figures can be cached.
 """
 
 import hashlib
@@ -56,9 +55,9 @@ if TYPE_CHECKING:
     from .computing import LabelledDocument, TextCollector
 
 
-# Changes with anything that changes a figure or a shape, so that nothing older is shown.
+# Change this whenever a figure or a shape changes, so that cached results expire.
 _VERSION = "2"
-# The same for every campaign, so that one that was brought in elsewhere has the same intervals.
+# The same for every campaign, so that an imported campaign has the same intervals.
 _SEED = "agreement"
 _KEPT_SECONDS = 7 * 24 * 3600
 
@@ -67,7 +66,7 @@ Team = list[SubmittedWork]
 
 
 def campaign_agreement(campaign: Campaign) -> Agreement:
-    """All figures on agreement; computed once for the submissions that count, then remembered."""
+    """All figures on agreement, cached per set of submissions that count."""
     works = submitted_works(campaign)
     key = _cache_key(campaign, works)
     agreement: Agreement | None = cache.get(key)
@@ -80,9 +79,9 @@ def campaign_agreement(campaign: Campaign) -> Agreement:
 
 
 def counted_submissions(campaign: Campaign) -> QuerySet[FirstSubmission]:
-    """The only labels looked into: first submissions on documents that everybody has submitted.
+    """First submissions on documents that all annotators have submitted.
 
-    Work that was withdrawn does not count, nor do qualification rounds.
+    Withdrawn assignments and qualification rounds do not count.
     """
     active = Assignment.objects.active().filter(campaign_document=OuterRef("pk"))
     unsubmitted = active.filter(first_submission__isnull=True)
@@ -94,7 +93,7 @@ def counted_submissions(campaign: Campaign) -> QuerySet[FirstSubmission]:
 
 
 def submitted_works(campaign: Campaign) -> list[SubmittedWork]:
-    """Who labelled what, by document and annotator, without the labels."""
+    """The submissions that count, by document and annotator, without their labels."""
     rows = counted_submissions(campaign).order_by(
         "assignment__campaign_document__document__name", "assignment__annotator_id"
     )
@@ -118,13 +117,13 @@ def _name(name: str, email: str) -> str:
 
 
 def _cache_key(campaign: Campaign, works: Sequence[SubmittedWork]) -> str:
-    """Another one whenever a figure or a name could differ."""
+    """A key that changes whenever a figure or a name could differ."""
     digest = hashlib.sha256(repr((_VERSION, campaign.labels, works)).encode())
     return f"agreement:{campaign.pk}:{digest.hexdigest()}"
 
 
 def _computed(campaign: Campaign, works: Sequence[SubmittedWork]) -> Agreement:
-    # Here and not above: they import numerical libraries, without which the site starts sooner.
+    # Imported here because they load numerical libraries, which would slow down the start.
     from .computing import Names, TextCollector, figures_of
 
     teams: defaultdict[int, Team] = defaultdict(list)
@@ -143,7 +142,7 @@ def _computed(campaign: Campaign, works: Sequence[SubmittedWork]) -> Agreement:
 def _labelled(
     campaign: Campaign, teams: Mapping[int, Team], people: Sequence[int], texts: "TextCollector"
 ) -> Iterator["LabelledDocument"]:
-    """The documents that at least two people labelled, by name; few texts in memory at a time."""
+    """The documents with at least two annotators, by name. Streams their texts."""
     from scoring.metrics.agreement_counts import document_counts
 
     from .computing import LabelledDocument
@@ -175,7 +174,7 @@ def _marks(campaign: Campaign) -> dict[int, list[TextSpan]]:
     }
 
 
-# More of them are in the CSV file.
+# The CSV file has all of them.
 SHOWN_DOCUMENTS = 12
 SHOWN_TEXTS = 15
 # A line needs two points.
@@ -184,7 +183,7 @@ _FEWEST_POINTS = 2
 
 @dataclass(frozen=True)
 class LinkedPart:
-    """A document with the address of its first case; empty where there is none to look at."""
+    """A document with the URL of its first case; empty if it has none."""
 
     part: Part
     url: str
@@ -198,8 +197,8 @@ class LinkedText:
 
 @dataclass(frozen=True)
 class AgreementPage:
-    """`trend` is None where there are too few points for a line; `set_aside` counts submissions
-    that were made by mistake and returned, which the figures leave out.
+    """`trend` is None if there are too few points for a line. `set_aside` counts returned empty
+    submissions, which the figures exclude.
     """
 
     agreement: Agreement
@@ -252,7 +251,7 @@ def _first(places: list[_Place] | None) -> str:
 
 
 def _at(places: list[_Place] | None, text: ConfusedText) -> str:
-    """The case at the text or, if it was closed without one, any of its document."""
+    """The URL of the case at the text, otherwise of the document's first case."""
     for place in places or []:
         if place.start < text.end and text.start < place.end:
             return place.url
@@ -278,9 +277,9 @@ RowCell = str | int | float
 
 
 def agreement_rows(agreement: Agreement) -> Iterator[list[RowCell]]:
-    """One row per figure under COLUMNS; what is undefined is an empty cell, never 0.
+    """One row per figure under COLUMNS. Undefined figures are empty cells.
 
-    The level of figures on spans is `span`; rows of scope `confusion` count pairs of answers.
+    The level of figures on spans is `span`. Rows of scope `confusion` count pairs of answers.
     """
     if agreement.overall is None:
         return
@@ -381,7 +380,7 @@ _PART_HEADS = (
 
 
 def agreement_latex(agreement: Agreement, title: str) -> str:
-    """The κ matrix of each level with the overall κ beneath, and the figures of every part."""
+    """The κ matrix of each level with the overall κ, and the figures of every part."""
     lines = [f"% Agreement in {escaped(title)}; needs {PACKAGES}."]
     for level in agreement.levels:
         lines += ["", *_matrix(level)]
@@ -460,13 +459,13 @@ SVG = "image/svg+xml"
 
 
 class NothingToShow(Exception):
-    """No document counts yet, so that there is nothing to draw."""
+    """No document counts yet, so a chart cannot be drawn."""
 
 
 def agreement_file(
     campaign: Campaign, agreement: Agreement, form: Form, level: Level = "entity"
 ) -> TextFile:
-    """`level` is that of the matrix. Raises NothingToShow for charts without figures."""
+    """`level` applies to the matrix. Raises NothingToShow for a chart without figures."""
     stem = f"agreement-{campaign.slug}"
     if form == "csv":
         return TextFile(f"{stem}.csv", "text/csv", csv_text([COLUMNS, *agreement_rows(agreement)]))

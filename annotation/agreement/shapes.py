@@ -1,7 +1,4 @@
-"""What the page on agreement shows and the API answers, and where it stands in the charts.
-
-No figure is computed here. Lengths of the charts are in units of the SVG.
-"""
+"""The data of the agreement page and API, and the layout of its charts in SVG units."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,17 +10,17 @@ from portal.web.charts import Line, LineChart, Point, Style, line_chart
 Level = Literal["entity", "token"]
 LEVELS: tuple[Level, ...] = ("entity", "token")
 
-# What an annotator says of an item by leaving it alone: a class like any label.
+# The answer of an annotator who did not mark an item. It counts like a label.
 NOT_MARKED = "not marked"
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure with its 95 % interval and what it was computed from.
+    """A figure with its 95 % interval and sample size.
 
-    `value` is None where it is undefined, `low` and `high` there and for a single document.
-    `observed` is the share of pairs of answers that are alike, None for figures other than κ and α.
-    `n` counts items; for a span F1 the spans that both marked together.
+    `value` is None if it is undefined; `low` and `high` also for a single document. `observed` is
+    the share of equal pairs of answers, None unless the figure is κ or α. `n` counts items; for
+    span F1, the spans of both annotators.
     """
 
     value: float | None
@@ -36,7 +33,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Overall:
-    """Fleiss' κ over the documents that `annotators` people labelled each."""
+    """Fleiss' κ over the documents with `annotators` annotators each."""
 
     annotators: int
     figure: Figure
@@ -52,7 +49,7 @@ class Reliability:
 
 @dataclass(frozen=True)
 class SpanFigures:
-    """F1 of the spans of every two annotators, all pairs together."""
+    """F1 of spans, pooled over all pairs of annotators."""
 
     exact: Figure
     overlap: Figure
@@ -60,7 +57,7 @@ class SpanFigures:
 
 @dataclass(frozen=True)
 class Part:
-    """Agreement in a part of the work: all of it, a label, a document type, a document, a time."""
+    """Agreement on a part: everything, a label, a document type, a document, or a period."""
 
     name: str
     documents: int
@@ -71,7 +68,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Detection:
-    """Whether a place is marked at all, whatever the label: α and κ of tokens, F1 of spans."""
+    """Agreement on whether a place is marked, regardless of the label."""
 
     token: Reliability
     spans: SpanFigures
@@ -79,7 +76,7 @@ class Detection:
 
 @dataclass(frozen=True)
 class Labelling:
-    """Krippendorff's α of the labels alone, over what two annotators or more marked."""
+    """Krippendorff's α of the labels, over spans that two or more annotators marked."""
 
     entity: Figure
     token: Figure
@@ -87,7 +84,7 @@ class Labelling:
 
 @dataclass(frozen=True)
 class MatrixRow:
-    """One annotator against the others; None on the diagonal and for pairs that never met."""
+    """One annotator against the others; None on the diagonal and for pairs without a document."""
 
     number: int
     name: str
@@ -96,10 +93,9 @@ class MatrixRow:
 
 @dataclass(frozen=True)
 class Confusion:
-    """How often one of two annotators gave the one answer and the other gave the other.
+    """Counts of pairs of annotators by their two answers.
 
-    `rows` has the answers in the same order; it is symmetric, since no annotator comes first, and
-    the diagonal counts pairs of annotators who agree.
+    `rows` has the answers in the same order and is symmetric. Its diagonal counts pairs that agree.
     """
 
     answers: tuple[str, ...]
@@ -108,7 +104,7 @@ class Confusion:
 
 @dataclass(frozen=True)
 class LevelAgreement:
-    """Pairwise Cohen's κ as a matrix, the overall figures beneath it, and what is confused."""
+    """Pairwise Cohen's κ as a matrix, the overall figures, and the confusion of labels."""
 
     level: Level
     matrix: tuple[MatrixRow, ...]
@@ -118,9 +114,9 @@ class LevelAgreement:
 
 @dataclass(frozen=True)
 class PairAgreement:
-    """Two annotators, by their numbers. All κ are Cohen's.
+    """Cohen's κ and span F1 of two annotators, by their numbers.
 
-    `detection` is that of tokens marked or not, `labelling` that of the labels of spans both
+    `detection` is κ of whether a token is marked, `labelling` κ of the labels of spans that both
     marked.
     """
 
@@ -136,7 +132,7 @@ class PairAgreement:
 
 @dataclass(frozen=True)
 class AnnotatorAgreement:
-    """One annotator with all others: the mean of Cohen's κ, and span F1 over all their pairs."""
+    """One annotator with all others: the mean of Cohen's κ, and span F1 over all pairs."""
 
     number: int
     name: str
@@ -148,7 +144,7 @@ class AnnotatorAgreement:
 
 @dataclass(frozen=True)
 class TrendPoint:
-    """Documents that were completed, by their last first submission, from one day to another."""
+    """Documents whose last first submission was made between two days."""
 
     first: date
     last: date
@@ -157,7 +153,7 @@ class TrendPoint:
 
 @dataclass(frozen=True)
 class Trend:
-    """`by` is `week` or, where too few weeks have documents, `batch`: as many documents each."""
+    """`by` is `week` or, if too few weeks have documents, `batch`: groups of equal size."""
 
     by: Literal["week", "batch"]
     points: tuple[TrendPoint, ...]
@@ -165,7 +161,7 @@ class Trend:
 
 @dataclass(frozen=True)
 class Answer:
-    """How often annotators gave this answer; `answer` is a label or NOT_MARKED."""
+    """The count of an answer, which is a label or NOT_MARKED."""
 
     answer: str
     count: int
@@ -173,10 +169,9 @@ class Answer:
 
 @dataclass(frozen=True)
 class ConfusedText:
-    """A text that annotators answered differently in `disputed` of the `items` where it stands.
+    """A text on whose label annotators differ in `disputed` of its `items` occurrences.
 
-    `answers` are those given where it was disputed; `document`, `start` and `end` are the first of
-    these places.
+    `answers` are those at the disputed places; `document`, `start` and `end` are the first of them.
     """
 
     text: str
@@ -190,11 +185,10 @@ class ConfusedText:
 
 @dataclass(frozen=True)
 class Agreement:
-    """Agreement over the documents that at least two people labelled and everybody has submitted.
+    """Agreement over the documents with at least two annotators who have all submitted.
 
-    `waiting` documents are not submitted by everybody, `single` ones were labelled by one person;
-    neither counts. `documents` stand with the least agreement first, `texts` with the most
-    disputed.
+    Documents with missing submissions (`waiting`) or one annotator (`single`) do not count.
+    `documents` are sorted by agreement, lowest first; `texts` with the most disputed first.
     """
 
     annotators: tuple[str, ...]
@@ -234,7 +228,7 @@ _LONGEST_NAME = 20
 
 @dataclass(frozen=True)
 class HeatCell:
-    """A field of the matrix; `shade`, 0 to 1, is how dark it is, None where there is no figure."""
+    """A cell of the matrix. `shade` is its darkness, 0 to 1, or None without a figure."""
 
     x: int
     y: int
@@ -244,13 +238,13 @@ class HeatCell:
 
     @property
     def is_dark(self) -> bool:
-        """Whether what is written on it must be light."""
+        """Whether its text must be light."""
         return self.shade is not None and self.shade > 0.55
 
 
 @dataclass(frozen=True)
 class HeatMap:
-    """Pairwise κ as a heat map with Fleiss' κ beneath."""
+    """Pairwise κ as a heat map, with Fleiss' κ below."""
 
     level: Level
     width: int
@@ -262,7 +256,7 @@ class HeatMap:
 
 
 def heat_map(agreement: Agreement, level: Level) -> HeatMap:
-    """Raises ValueError without figures: there is nothing to draw."""
+    """Raises ValueError if there are no figures."""
     found = [item for item in agreement.levels if item.level == level]
     if not found:
         raise ValueError("no document counts yet")
@@ -275,7 +269,7 @@ def heat_map(agreement: Agreement, level: Level) -> HeatMap:
     ] + [f"Krippendorff's α: {_spelt(overall.alpha)}"]
     return HeatMap(
         level=level,
-        # The lines beneath need their room, however few annotators there are.
+        # The lines below need this width even with few annotators.
         width=max(_NAMES_WIDTH + len(matrix) * _CELL_WIDTH + 16, 470),
         height=beneath + 22 * len(lines),
         numbers=tuple((_middle(row), str(matrix[row].number)) for row in rows),
@@ -293,7 +287,7 @@ def heat_map(agreement: Agreement, level: Level) -> HeatMap:
 
 
 def shade(value: float | None) -> float | None:
-    """0 for chance or worse, 1 for perfect agreement; most of the range goes to what is good."""
+    """0 for chance or worse, 1 for perfect agreement; squared to separate high values."""
     return None if value is None else round(max(0.0, min(1.0, value)) ** 2, 2)
 
 
@@ -333,7 +327,7 @@ _LINES = (
 
 
 def trend_chart(agreement: Agreement) -> LineChart:
-    """α and span F1 over time. Raises ValueError without points: there is nothing to draw."""
+    """α and span F1 over time. Raises ValueError without points."""
     points = agreement.trend.points
     axis = "week of completion" if agreement.trend.by == "week" else "documents, as completed"
     return line_chart(

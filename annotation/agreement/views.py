@@ -30,7 +30,7 @@ def agreement(request: UserRequest, slug: str) -> HttpResponse:
 @login_required
 @require_safe
 def agreement_export(request: UserRequest, slug: str) -> HttpResponse:
-    """Figures, tables or a chart as a file; `form` and `level` choose which."""
+    """A file with figures, tables or a chart, chosen by the parameters `form` and `level`."""
     access = managed_campaign(request.user, slug)
     form = _chosen(request, "form", FORMS)
     level = _chosen(request, "level", LEVELS)
@@ -43,9 +43,9 @@ def agreement_export(request: UserRequest, slug: str) -> HttpResponse:
 
 
 def _chosen(request: UserRequest, name: str, choices: tuple[Choice, ...]) -> Choice:
-    """What the address asks for, the first unless it does; 404 for what there is not."""
+    """The choice in the query, by default the first; raises Http404 for any other value."""
     wanted = request.GET.get(name, choices[0])
     for choice in choices:
         if choice == wanted:
             return choice
-    raise Http404(f"There is no {name} of this name; there are {', '.join(choices)}.")
+    raise Http404(f"Unknown {name}. Choose one of {', '.join(choices)}.")

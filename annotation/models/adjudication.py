@@ -9,7 +9,7 @@ from .campaigns import CampaignDocument
 
 
 class Case(models.Model):
-    """A knot of overlapping spans on which the annotators of a document differ."""
+    """A cluster of overlapping spans on which the annotators of a document differ."""
 
     class Kind(models.TextChoices):
         BOUNDARY = "boundary", "boundary differs"

@@ -215,7 +215,7 @@ def adjudicate(lead: Page) -> None:
         else:
             disputed = "date" if number == 5 else "loss"
             take(lead, f"{plan.FACTS[disputed]} · {plan.value_of(disputed, number)}")
-    expect(lead.locator("[data-hint]")).to_contain_text("No case is open any more")
+    expect(lead.locator("[data-hint]")).to_contain_text("All cases of this campaign are decided")
     choices = ["majority"] * 2 + ["proposal"] * 4 + ["neither", "edit"]
     numbers = [1, 1, *plan.CASES]
     assert verdicts(lead) == list(zip(map(plan.name_of, numbers), choices, strict=True))
@@ -296,7 +296,7 @@ def decide_what_came_back(lead: Page, document: str) -> None:
     case_ready(lead, document)
     expect(lead.locator("[data-part=note]")).to_contain_text("Is it a fact at all?")
     take(lead, "Keep the gold")
-    expect(lead.locator("[data-hint]")).to_contain_text("No case is open any more")
+    expect(lead.locator("[data-hint]")).to_contain_text("All cases of this campaign are decided")
 
 
 def freeze(lead: Page) -> None:

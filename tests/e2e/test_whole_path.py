@@ -146,12 +146,12 @@ def adjudicate(lead: Page) -> None:
     lead.goto("/campaigns/first-round/adjudication/")
     lead.get_by_role("link", name=re.compile("income")).first.click()
     expect(lead.locator("[data-adjudication]")).to_have_attribute("data-ready", "true")
-    expect(lead.get_by_text("Marked nothing here.")).to_be_visible()
+    expect(lead.get_by_text("No marks.")).to_be_visible()
     # Ann marked the loss, Ben overlooked it; whichever of them is A or B.
     proposal = lead.locator(".proposal", has_text="(310)")
-    proposal.get_by_role("button", name=re.compile("Take")).click()
+    proposal.get_by_role("button", name=re.compile("Accept")).click()
     lead.get_by_role("button", name="4 A fact by the guidelines.", exact=True).click()
-    expect(lead.locator("[data-hint]")).to_contain_text("No case is open any more")
+    expect(lead.locator("[data-hint]")).to_contain_text("All cases of this campaign are decided")
 
 
 def review(lead: Page, reviewer: Page) -> None:

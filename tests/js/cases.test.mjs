@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { caseAt, countLooks, fullest, LOOKS, lookOf, merged, nextOpen, stretchesOf } from "../../static/js/lib/cases.js";
+import { caseAt, countLooks, fullest, LOOKS, lookOf, merged, nextOpen, rangesOf } from "../../static/js/lib/cases.js";
 
 const span = (start, end) => ({ start, end });
 const made = (fields) => ({
@@ -35,17 +35,17 @@ test("every look has its place in the legend, and is counted", () => {
   assert.deepEqual(found, { agreed: 2, gold: 1, boundary: 1, review: 1, rejected: 1 });
 });
 
-test("stretches are those of the marks, of the decision, or of the whole case", () => {
-  assert.deepEqual(stretchesOf(made()), [span(0, 10)]);
+test("ranges are those of the marks, of the decision, or of the whole case", () => {
+  assert.deepEqual(rangesOf(made()), [span(0, 10)]);
   const apart = [{ letter: "A", spans: [span(0, 2)] }, { letter: "B", spans: [span(5, 7)] }];
-  assert.deepEqual(stretchesOf(made({ proposals: apart })), [span(0, 2), span(5, 7)]);
-  assert.deepEqual(stretchesOf(made({ state: "decided", decision: [span(0, 6)] })), [span(0, 6)]);
-  assert.deepEqual(stretchesOf(made({ state: "decided", proposals: apart })), [span(0, 10)]);
-  assert.deepEqual(stretchesOf(made({ difference: "review", proposals: apart })), [span(0, 10)]);
-  assert.deepEqual(stretchesOf(made({ proposals: [{ letter: "gold", spans: [] }] })), [span(0, 10)]);
+  assert.deepEqual(rangesOf(made({ proposals: apart })), [span(0, 2), span(5, 7)]);
+  assert.deepEqual(rangesOf(made({ state: "decided", decision: [span(0, 6)] })), [span(0, 6)]);
+  assert.deepEqual(rangesOf(made({ state: "decided", proposals: apart })), [span(0, 10)]);
+  assert.deepEqual(rangesOf(made({ difference: "review", proposals: apart })), [span(0, 10)]);
+  assert.deepEqual(rangesOf(made({ proposals: [{ letter: "gold", spans: [] }] })), [span(0, 10)]);
 });
 
-test("merged stretches do not overlap, and those that only touch stay apart", () => {
+test("merged ranges do not overlap, and those that only touch stay apart", () => {
   assert.deepEqual(merged([span(6, 9), span(0, 4), span(3, 5), span(5, 6)]), [span(0, 5), span(5, 6), span(6, 9)]);
 });
 

@@ -1,4 +1,4 @@
-// The case that is looked at: what each annotator marked, what can be chosen, and what was decided.
+// The current case: its proposals, the possible choices, and the decision.
 
 import { around, inWords, make, moment, nameOf, plain, reading } from "./parts.js";
 
@@ -23,20 +23,20 @@ export class CaseCard {
     this.#classOf = new Map(docket.data.labels.map((label) => [label.name, label.css]));
     docket.addEventListener("cases", () => this.show());
     docket.addEventListener("current", () => {
-      this.tellConflict("");
+      this.showConflict("");
       this.show();
       this.#card.parentElement.scrollTop = 0;
     });
     docket.addEventListener("mode", () => this.#showMode());
   }
 
-  /** Takes the focus, so that what is read aloud and where Tab goes on is the case. */
+  /** Moves the focus to the case, for screen readers and Tab. */
   focus() {
     if (!this.#card.hidden) this.#card.focus({ preventScroll: true });
   }
 
-  /** Somebody else was first. */
-  tellConflict(text) {
+  /** Shows that another lead decided the case first. */
+  showConflict(text) {
     this.#part("conflict").hidden = !text;
     this.#part("conflict").textContent = text;
   }
@@ -47,14 +47,14 @@ export class CaseCard {
     this.#none.hidden = Boolean(one);
     if (!one) {
       this.#none.textContent = cases.length
-        ? "No case of this page is open. Choose one of the list to see how it was decided, or open it again."
-        : "Nothing was left to decide on this page. Select text in it to open it for a correction.";
+        ? "All cases of this page are decided. Choose one from the list to see its decision or to reopen it."
+        : "This page has no cases. Select text on the page to open it for a correction.";
       return;
     }
     this.#part("title").textContent = one.kind_label[0].toUpperCase() + one.kind_label.slice(1);
     this.#part("facts").textContent = this.#facts(one);
     this.#part("note").hidden = !one.note;
-    this.#part("note").textContent = one.note ? `Opened because: ${one.note}` : "";
+    this.#part("note").textContent = one.note ? `Reason for opening: ${one.note}` : "";
     this.#part("proposals").replaceChildren(...one.proposals.map((proposal, place) => this.#proposal(one, proposal, place)));
     this.#showChoices(one);
     this.#showDecision(one);
@@ -69,9 +69,12 @@ export class CaseCard {
 
   #showChoices(one) {
     this.#button("both").hidden = !one.both;
-    if (one.both) this.#part("both").textContent = `Both: ${one.both.letters.join(" and ")}`;
+    if (one.both) {
+      const [first, second] = one.both.letters;
+      this.#part("both").textContent = `Accept both: ${first} and ${second}`;
+    }
     this.#button("majority").hidden = one.majority === null;
-    if (one.majority) this.#part("majority").textContent = `Majority: ${inWords(one.majority)}`;
+    if (one.majority) this.#part("majority").textContent = `Accept majority: ${inWords(one.majority)}`;
   }
 
   #showDecision(one) {
@@ -104,9 +107,9 @@ export class CaseCard {
     button.dataset.number = String(place + 1);
     button.querySelector("kbd").textContent = String(place + 1);
     button.querySelector("kbd").hidden = place >= 9;
-    button.querySelector("span").textContent = letter === "gold" ? "Keep the gold" : `Take ${letter}`;
+    button.querySelector("span").textContent = letter === "gold" ? "Keep the gold" : `Accept ${letter}`;
     if (spans.length) part("spans").append(...spans.map((span) => this.#span(span)));
-    else part("spans").append(make("li", "Marked nothing here.", { class: "muted" }));
+    else part("spans").append(make("li", "No marks.", { class: "muted" }));
     const remarks = this.#docket.data.remarks.filter((remark) => remark.letter === letter && touches(remark, one));
     part("remarks").append(...remarks.map(({ text }) => make("li", text)));
     part("remarks").hidden = remarks.length === 0;
@@ -115,7 +118,7 @@ export class CaseCard {
     return card;
   }
 
-  /** A mark between the words around it. */
+  /** A mark with the text around it. */
   #span(span) {
     const { before, after } = around(this.#page, span);
     const item = make("li");
@@ -139,7 +142,7 @@ const touches = (remark, one) => remark.start !== null && remark.start < one.end
 
 function verdictRow({ choice, letter, spans, reason, decided_by: who, decided_at: when }) {
   const item = make("li");
-  const what = choice === "reopened" ? "opened again" : `${letter ? `took ${letter}: ` : ""}${inWords(spans)}`;
+  const what = choice === "reopened" ? "reopened" : `${letter ? `accepted ${letter}: ` : ""}${inWords(spans)}`;
   item.append(make("p", `${moment(when)}, ${who ?? "the majority rule"}`, { class: "muted" }));
   item.append(make("p", `${what}.${reason ? ` ${reason}` : ""}`, { class: "remark" }));
   return item;

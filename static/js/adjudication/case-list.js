@@ -1,6 +1,6 @@
-// All cases of the page in text order, and what annotators wrote about the page as a whole.
+// All cases of the page in text order, and the annotators' comments on the whole page.
 
-import { LOOKS, lookOf, stretchesOf } from "../lib/cases.js";
+import { LOOKS, lookOf, rangesOf } from "../lib/cases.js";
 import { slice } from "../lib/offsets.js";
 import { make, plain } from "./parts.js";
 
@@ -40,8 +40,8 @@ export class CaseList {
 
   #row(one, isCurrent) {
     const item = make("li");
-    const [stretch] = stretchesOf(one);
-    const quote = plain(slice(this.#page.index, stretch.start, stretch.end));
+    const [range] = rangesOf(one);
+    const quote = plain(slice(this.#page.index, range.start, range.end));
     const button = make("button", "", { type: "button", "data-case": String(one.id) });
     if (isCurrent) button.setAttribute("aria-current", "true");
     const look = lookOf(one);

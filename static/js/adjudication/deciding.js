@@ -1,4 +1,4 @@
-// From a choice to the decision: what, why, and on to the next case.
+// The steps of a decision: the choice, its reason, and the next case.
 
 import { get, post, reasonOf } from "../lib/http.js";
 import { inWords } from "./parts.js";
@@ -9,7 +9,7 @@ export class Deciding {
   #reasons;
   #editing;
   #urls;
-  /** What was chosen and waits for its reason. @type {{choice: string, proposal?: string, spans?: object[]} | null} */
+  /** The choice that needs a reason. @type {{choice: string, proposal?: string, spans?: object[]} | null} */
   #chosen = null;
   #isSending = false;
 
@@ -19,11 +19,10 @@ export class Deciding {
     this.#reasons = reasons;
     this.#editing = editing;
     this.#urls = urls;
-    // Whoever looks at another case has chosen nothing for it yet.
     docket.addEventListener("current", () => this.#drop());
   }
 
-  /** Takes one annotator's marks. @param {string} key a number from 1, or a letter from a */
+  /** Accepts one proposal. @param {string} key a number from 1, or a character from a */
   take(key) {
     const one = this.#open();
     const place = /\d/.test(key) ? Number(key) - 1 : key.charCodeAt(0) - "a".charCodeAt(0);
@@ -33,7 +32,7 @@ export class Deciding {
       this.#docket.hint(`This case has ${one.proposals.length} proposals.`);
       return;
     }
-    const name = proposal.letter === "gold" ? "Keep the gold" : `Take ${proposal.letter}`;
+    const name = proposal.letter === "gold" ? "Keep the gold" : `Accept ${proposal.letter}`;
     this.#ask({ choice: "proposal", proposal: proposal.letter }, `${name}: ${inWords(proposal.spans)}. Why?`);
   }
 
@@ -41,10 +40,10 @@ export class Deciding {
     const one = this.#open();
     if (!one) return;
     if (one.both) this.#ask({ choice: "both" }, `Both: ${inWords(one.both.spans)}. Why?`);
-    else this.#docket.hint("No two proposals of this case fit beside each other.");
+    else this.#docket.hint("This case has no two proposals that can be combined.");
   }
 
-  /** The only choice that speaks for itself. */
+  /** Accepts the majority, which needs no reason. */
   majority() {
     const one = this.#open();
     if (!one) return;
@@ -57,7 +56,7 @@ export class Deciding {
   }
 
   neither() {
-    if (this.#open()) this.#ask({ choice: "neither" }, "Neither: nothing to mark. Why?");
+    if (this.#open()) this.#ask({ choice: "neither" }, "Neither: no fact here. Why?");
   }
 
   edit() {
@@ -72,7 +71,7 @@ export class Deciding {
     this.#ask({ choice: "edit", spans }, `Edited: ${shown.map((span) => `“${span.quote}” as ${span.label}`).join(", ")}. Why?`);
   }
 
-  /** One step back: from the reason to the edit, from the edit to the choice. */
+  /** Goes one step back: from the reason to the edit, or from the edit to the choice. */
   cancel() {
     const wasEdit = this.#docket.mode === "reason" && this.#chosen?.choice === "edit";
     this.#reasons.close();
@@ -93,19 +92,19 @@ export class Deciding {
 
   same() {
     if (this.#reasons.last) this.#send(this.#reasons.last);
-    else this.#reasons.tellFault("There is no reason to repeat yet: choose one by its number, or press t to write.");
+    else this.#reasons.showFault("You have not given a reason yet. Choose one by its number, or press t to enter one.");
   }
 
   confirm() {
     if (this.#reasons.written) this.#send(this.#reasons.written);
-    else this.#reasons.tellFault("A reason is needed: choose one by its number, or write it.");
+    else this.#reasons.showFault("Enter a reason, or choose one by its number.");
   }
 
-  /** The case if it can be decided; else it is said why not. */
+  /** The current case if it is open; otherwise shows a hint and returns null. */
   #open() {
     const { current } = this.#docket;
-    if (!current) this.#docket.hint("No case is chosen: press j to go to an open one.");
-    else if (current.state === "decided") this.#docket.hint("This case is decided. Press o to open it again.");
+    if (!current) this.#docket.hint("Choose a case first, or press j for the next open one.");
+    else if (current.state === "decided") this.#docket.hint("This case is decided. Press o to reopen it.");
     else return current;
     return null;
   }
@@ -141,27 +140,27 @@ export class Deciding {
       window.location.assign(next);
     } else {
       this.#docket.go(null);
-      this.#docket.hint(left ? "No open case matches the filter any more." : "No case is open any more in this campaign.");
+      this.#docket.hint(left ? "No more open cases match the filter." : "All cases of this campaign are decided.");
     }
   }
 
-  /** Another lead was first: what was decided is shown, and nothing of ours is kept. */
+  /** Another lead decided first: shows that decision and drops this one. */
   async #overtaken(id, message) {
     const answer = await get(`${this.#urls.case}${id}/`);
     this.#drop();
     if (answer.status === 200) this.#docket.replace(answer.body);
-    this.#card.tellConflict(message);
+    this.#card.showConflict(message);
     this.#card.focus();
   }
 
   #refused(message) {
     if (this.#chosen.choice === "edit") {
       this.cancel();
-      this.#editing.tellFault(`Not taken: ${message}`);
+      this.#editing.showFault(`Not saved: ${message}`);
     } else if (this.#docket.mode === "reason") {
-      this.#reasons.tellFault(`Not taken: ${message}`);
+      this.#reasons.showFault(`Not saved: ${message}`);
     } else {
-      this.#docket.hint(`Not taken: ${message}`);
+      this.#docket.hint(`Not saved: ${message}`);
     }
   }
 

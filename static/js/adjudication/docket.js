@@ -1,5 +1,5 @@
-// The cases of the page, the one that is looked at, and what is being asked about it. Everything else listens:
-// "cases" when any changed, "current" when another is looked at, "mode" when something else is asked.
+// The cases of the page, the current case, and the current step. Events: "cases" when a case changed, "current" when
+// another case becomes current, "mode" when the step changed.
 
 import { nextOpen } from "../lib/cases.js";
 import { get, reasonOf } from "../lib/http.js";
@@ -11,7 +11,7 @@ export class Docket extends EventTarget {
   #narrowed;
   #queue;
   #current = null;
-  /** "case": what becomes of it; "reason": why; "edit": its marks are being changed. */
+  /** The current step. "case": choose; "reason": give a reason; "edit": change the marks. */
   mode = "case";
 
   constructor(page, data) {
@@ -41,12 +41,12 @@ export class Docket extends EventTarget {
     return this.cases.filter((one) => one.state === "open").length;
   }
 
-  /** The case to begin with: the first open one of the queue's order. */
+  /** The first open case of the queue. */
   get first() {
     return this.data.queue.length ? this.find(this.data.queue[0]) : null;
   }
 
-  /** The open case that comes next; with a filter only those that match it. */
+  /** The next open case that matches the filter. */
   following(direction, { wraps = true } = {}) {
     const accepts = (one) => !this.#narrowed || this.#queue.has(one.id);
     return nextOpen(this.cases, this.current, direction, { accepts, wraps });
@@ -56,35 +56,35 @@ export class Docket extends EventTarget {
     this.#current = one?.id ?? null;
     this.ask("case");
     if (one) history.replaceState(history.state, "", `#case-${one.id}`);
-    this.#tell("current");
+    this.#emit("current");
   }
 
   /** @param {"case" | "reason" | "edit"} mode */
   ask(mode) {
     this.mode = mode;
-    this.#tell("mode");
+    this.#emit("mode");
   }
 
-  /** Takes over what the server says a case is now. @param {Case} one @param {string} [stage] */
+  /** Replaces a case with its version from the server. @param {Case} one @param {string} [stage] */
   replace(one, stage) {
     this.cases = this.cases.map((before) => (before.id === one.id ? one : before));
     if (stage) this.data.stage = stage;
-    this.#tell("cases");
+    this.#emit("cases");
   }
 
-  /** Asks the server for the whole page again; answers what is wrong, or "". */
+  /** Reloads the data of the page. Resolves to an error message, or "". */
   async refresh() {
     const answer = await get(this.#urls.data + this.#urls.query);
     if (answer.status !== 200) return reasonOf(answer);
     const known = this.#queue;
     this.#take(answer.body);
-    // What was opened here is to be decided here, whatever the filter says.
+    // Cases that were opened on this page stay in the queue even if they do not match the filter.
     for (const id of known) this.#queue.add(id);
-    this.#tell("cases");
+    this.#emit("cases");
     return "";
   }
 
-  /** A case that was opened here belongs to the queue. */
+  /** Adds a case that was opened on this page to the queue. */
   enqueue(id) {
     this.#queue.add(id);
   }
@@ -93,7 +93,7 @@ export class Docket extends EventTarget {
     this.dispatchEvent(new CustomEvent("hint", { detail: text }));
   }
 
-  #tell(name) {
+  #emit(name) {
     this.dispatchEvent(new Event(name));
   }
 }

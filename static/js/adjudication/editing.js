@@ -1,5 +1,5 @@
-// Changing the marks of a case by hand, with what the workbench has for it: drag borders, move them by word, label
-// anew, write value and sign. The desk holds the marks of the one case; outside of an edit it holds none.
+// Edits the marks of a case with the workbench's tools: drag borders, move them by word, change the label, enter value
+// and sign. The desk holds the marks of the edited case; outside of an edit it is empty.
 
 import { fullest } from "../lib/cases.js";
 import { post } from "../lib/http.js";
@@ -11,7 +11,7 @@ import { Pointer } from "../workbench/pointer.js";
 import { SpanCard } from "../workbench/span-card.js";
 import { make, plain } from "./parts.js";
 
-/** How long the hands rest before the server is asked what the marks mean, in milliseconds. */
+/** Milliseconds without a change after which the server derives the values. */
 const PAUSE = 250;
 
 export class Editing {
@@ -45,28 +45,28 @@ export class Editing {
     });
   }
 
-  /** Begins with the proposal that marked most. */
+  /** Starts an edit with the proposal that has the most marks. */
   begin() {
     const { proposals } = this.#docket.current;
     const { spans } = proposals[fullest(proposals)];
     this.#data.readonly = false;
     this.desk.begin(spans.map((span) => ({ ...span, key: newKey() })));
     if (this.desk.list.all.length) this.desk.activate(this.desk.list.all[0].key, { reveal: true });
-    this.tellFault("");
+    this.showFault("");
     this.#box.hidden = false;
     this.#docket.ask("edit");
     this.#box.scrollIntoView({ block: "nearest" });
     this.#read();
   }
 
-  /** Shows the marks again that were about to be decided. */
+  /** Returns from the reason to the edit. */
   resume() {
     this.#data.readonly = false;
     this.#box.hidden = false;
     this.#docket.ask("edit");
   }
 
-  /** Leaves the marks as they are while the reason is asked. */
+  /** Keeps the marks while the reason is entered. */
   pause() {
     this.#data.readonly = true;
     this.#box.hidden = true;
@@ -79,15 +79,15 @@ export class Editing {
     this.desk.begin([]);
   }
 
-  /** The marks as the server takes them; null when one cannot be taken yet. */
+  /** The marks as the server expects them, or null if one is invalid. */
   get answer() {
     const { all } = this.desk.list;
     if (this.card.refusedCount) {
-      this.tellFault("A value that was typed cannot be taken: correct it, or press Escape in its field.");
+      this.showFault("A value is invalid. Correct it, or press Escape in its field to discard it.");
       return null;
     }
     if (all.length === 0) {
-      this.tellFault("There is no mark. To mark nothing, choose “Neither”.");
+      this.showFault("The edit has no marks. Choose “Neither” to mark nothing.");
       return null;
     }
     return all.map((span) => {
@@ -96,7 +96,7 @@ export class Editing {
     });
   }
 
-  tellFault(text) {
+  showFault(text) {
     this.#box.querySelector("[data-edit-fault]").textContent = text;
   }
 
@@ -122,12 +122,12 @@ export class Editing {
   }
 
   #readSoon() {
-    this.tellFault("");
+    this.showFault("");
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.#read(), PAUSE);
   }
 
-  /** Asks what our rules read from the marks; an answer that is late is for other marks and counts for nothing. */
+  /** Fetches the derived values. The desk ignores a late response, which is for other marks. */
   async #read() {
     const sent = this.desk.list.all;
     if (sent.length === 0) return;

@@ -1,4 +1,4 @@
-// What the marks on the page mean, how many there are of each, and which are shown.
+// The legend of the marks on the page: their meanings, counts, and which are shown.
 
 import { countLooks, LOOKS } from "../lib/cases.js";
 import { make } from "./parts.js";

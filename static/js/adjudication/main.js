@@ -1,4 +1,4 @@
-// A whole page in adjudication. This module puts the parts together and says which act does what.
+// A page in adjudication: connects the parts, and maps actions to them.
 
 import { caseAt } from "../lib/cases.js";
 import { getInTheEnd, reasonOf } from "../lib/http.js";
@@ -45,7 +45,7 @@ class Adjudication {
     this.#listen();
   }
 
-  /** Begins with the case of the address, else with the first open one. */
+  /** Shows the case of the URL, or the first open one. */
   begin() {
     this.overlay.show();
     this.legend.show();
@@ -127,7 +127,7 @@ class Adjudication {
     }
     const following = beyond ?? docket.following(direction);
     if (following) docket.go(following);
-    else docket.hint("No other case is open.");
+    else docket.hint("There are no other open cases.");
   }
 
   #listen() {
@@ -149,7 +149,7 @@ class Adjudication {
     });
   }
 
-  /** A click on a mark goes to its case; while a case is being edited the click is the edit's. */
+  /** A click on a mark goes to its case, except during an edit. */
   #click(event) {
     event.preventDefault();
     if (this.#docket.mode === "edit" || this.#page.selection()) return;
@@ -168,7 +168,7 @@ class Adjudication {
     if (isWithin("input, textarea, select")) return;
     const found = actionOf(event, { characters: this.keys.hasCharacters, actions: BY_MODE[this.#docket.mode] });
     if (!found) return;
-    // What has the focus comes first: Enter presses a button, plain arrows scroll a frame.
+    // The focused element has priority: Enter activates a button, arrows scroll a frame.
     if (event.key === "Enter" && isWithin("button, a, summary")) return;
     if (/^Arrow/.test(event.key) && !event.shiftKey && isWithin("[data-scrolls], [role=separator]")) return;
     event.preventDefault();
@@ -215,7 +215,7 @@ async function start(root) {
   }
 }
 
-/** Marks must not be shown on a text whose offsets would differ from the server's. */
+/** Shows an error instead of marks, whose offsets could differ from the server's. */
 function fail(root, reason) {
   root.querySelector(`[data-fault=${reason}]`).hidden = false;
   root.dataset.ready = "fault";

@@ -1,10 +1,10 @@
-// All annotators' marks over the page. How they agree is told by line and ground, never by colour alone; the case
-// that is looked at shows the first annotator's marks by a line below and the second's by a line above.
+// All annotators' marks on the page. Line styles show how they agree, so that colour is never the only cue. The
+// current case shows the first annotator's marks with a line below and the second's with a line above.
 
-import { lookOf, lookOfMark, stretchesOf } from "../lib/cases.js";
+import { lookOf, lookOfMark, rangesOf } from "../lib/cases.js";
 import { Marks } from "../lib/marks.js";
 
-/** A page always has a light ground, so these are the light scheme's colours (adjudication.css has the legend's). */
+/** Pages are always light, so these are the light scheme's colours. adjudication.css has those of the legend. */
 const STYLES = `
   ::highlight(look-agreed) { text-decoration: underline solid 1px #555d66; }
   ::highlight(look-gold) { text-decoration: underline dotted 2px #555d66; }
@@ -28,7 +28,7 @@ export class Overlay {
   #docket;
   #marks;
   #hidden = new Set();
-  /** The pieces that were painted, by place and look: what stays the same object is not painted again. */
+  /** The painted pieces by range and look. Reused objects are not painted again. */
   #pieces = new Map();
 
   constructor(page, docket) {
@@ -51,14 +51,14 @@ export class Overlay {
     const { data, cases, current } = this.#docket;
     const found = data.marks.map((mark) => this.#piece(mark, lookOfMark(mark)));
     for (const one of cases) {
-      if (one !== current) found.push(...stretchesOf(one).map((stretch) => this.#piece(stretch, lookOf(one))));
+      if (one !== current) found.push(...rangesOf(one).map((range) => this.#piece(range, lookOf(one))));
     }
     const shown = found.filter(({ label }) => !this.#hidden.has(label));
     this.#marks.set(shown.sort((a, b) => a.start - b.start));
     this.#showCurrent();
   }
 
-  /** Shows one proposal's marks alone; null shows all again. */
+  /** Shows only one proposal's marks; null shows all again. */
   look(spans) {
     if (!spans) {
       this.#showCurrent();

@@ -1,9 +1,9 @@
-// Small pieces of the page that several parts make.
+// Elements and texts that several parts of the page use.
 
 import { toUnits } from "../lib/offsets.js";
 import { signName } from "../lib/values.js";
 
-/** An element with text and children. @param {Record<string, string>} [attributes] */
+/** An element with text and attributes. @param {Record<string, string>} [attributes] */
 export function make(tag, text = "", attributes = {}) {
   const element = document.createElement(tag);
   if (text) element.textContent = text;
@@ -14,7 +14,7 @@ export function make(tag, text = "", attributes = {}) {
 const CONTEXT = 60;
 const SEPARATOR = " · ";
 
-/** The words on both sides of a stretch, with the cells and paragraphs set apart that the text runs together. */
+/** The text on both sides of a range, with separators between cells and paragraphs. */
 export function around(page, { start, end }) {
   const { index, borders } = page;
   const from = toUnits(index, start);
@@ -35,19 +35,19 @@ export function around(page, { start, end }) {
 
 export const plain = (text) => text.replace(/\s+/g, " ");
 
-/** What a span means, in words: its value, and how its sign is written unless plainly. */
+/** The value of a span, and its sign unless it is plain. */
 export function reading({ value, sign }) {
   if (!value) return "no value";
   return sign && sign !== "plain" ? `${value}, ${signName(sign)}` : value;
 }
 
-/** Spans in one line. */
+/** A list of spans as one line of text. */
 export function inWords(spans) {
-  if (spans.length === 0) return "nothing to mark";
+  if (spans.length === 0) return "no fact";
   return spans.map((span) => `“${plain(span.quote)}” as ${span.label} (${reading(span)})`).join(", ");
 }
 
-export const nameOf = (letter) => (letter === "gold" ? "Gold as it was" : `Annotator ${letter}`);
+export const nameOf = (letter) => (letter === "gold" ? "Former gold" : `Annotator ${letter}`);
 
 export const moment = (iso) =>
   new Date(iso).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" });

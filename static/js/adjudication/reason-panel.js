@@ -1,4 +1,4 @@
-// Why: chosen by number, typed, or the same as last. Every decision but the majority's has to say.
+// The reason of a decision: chosen by number, typed, or repeated. Only a majority decision needs none.
 
 import { make } from "./parts.js";
 
@@ -18,12 +18,12 @@ export class ReasonPanel {
     this.last = this.#remembered();
   }
 
-  /** @param {string} title what is about to be decided */
+  /** @param {string} title describes the decision */
   open(title) {
     this.#panel.querySelector("[data-part=asks]").textContent = title;
     this.#text.value = "";
-    this.tellFault("");
-    const same = this.last ? [this.#chip("same", "Enter", `Same as last: ${this.last}`)] : [];
+    this.showFault("");
+    const same = this.last ? [this.#chip("same", "Enter", `Repeat: ${this.last}`)] : [];
     const rest = this.#reasons.map((reason, n) => this.#chip("reason", n < 9 ? String(n + 1) : "", reason, String(n + 1)));
     this.#chips.replaceChildren(...same, ...rest);
     this.#panel.hidden = false;
@@ -48,18 +48,18 @@ export class ReasonPanel {
     return this.#reasons[number - 1] ?? "";
   }
 
-  /** Keeps the reason for the next case, on the next page too. */
+  /** Stores the reason, so that it can be repeated, also on the next page. */
   remember(reason) {
     if (!reason) return;
     this.last = reason;
     try {
       localStorage.setItem(this.#name, reason);
     } catch {
-      // A private window may store nothing; the reason is then forgotten with the page.
+      // A private window may refuse to store it. The reason then lasts until the page is left.
     }
   }
 
-  tellFault(text) {
+  showFault(text) {
     this.#panel.querySelector("[data-part=fault]").textContent = text;
     if (text) this.#text.setAttribute("aria-invalid", "true");
     else this.#text.removeAttribute("aria-invalid");

@@ -1,4 +1,4 @@
-// Opening again what was decided: a case, or a selected place of the page that had none. Both need a reason.
+// Reopens a decided case, or opens a selected range of the page that has no case. Both need a reason.
 
 import { slice } from "../lib/offsets.js";
 import { post, reasonOf } from "../lib/http.js";
@@ -10,7 +10,7 @@ export class Reopening {
   #editing;
   #page;
   #urls;
-  /** Where the reason goes, and what goes with it. @type {{url: string, body: object} | null} */
+  /** The URL and body of the request. @type {{url: string, body: object} | null} */
   #request = null;
   #isSending = false;
 
@@ -26,21 +26,21 @@ export class Reopening {
     });
   }
 
-  /** The decided case that is looked at. */
+  /** Asks to reopen the current case. */
   askCase() {
     const { current } = this.#docket;
     if (current?.state !== "decided") {
-      this.#docket.hint(current ? "This case is open." : "No case is chosen.");
+      this.#docket.hint(current ? "This case is already open." : "Choose a case first.");
       return;
     }
-    this.#open(`${this.#urls.case}${current.id}/reopen/`, {}, "Open this case again?", `It was decided: ${inWords(current.decision)}.`);
+    this.#open(`${this.#urls.case}${current.id}/reopen/`, {}, "Reopen this case?", `Decision: ${inWords(current.decision)}.`);
   }
 
-  /** The text that is selected. */
+  /** Asks to open the selected text. */
   askPlace() {
     const { pick } = this.#editing.desk;
     if (!pick) {
-      this.#docket.hint("Select the text that is wrong or was overlooked first.");
+      this.#docket.hint("First select the text to correct.");
       return;
     }
     const quote = plain(slice(this.#page.index, pick.start, pick.end));
@@ -74,11 +74,11 @@ export class Reopening {
     this.#docket.enqueue(answer.body.id);
     const fault = await this.#docket.refresh();
     if (fault) {
-      this.#docket.hint(`It is open again, but the page could not be loaded anew: ${fault}`);
+      this.#docket.hint(`The case is open, but the page could not be reloaded: ${fault}`);
       return;
     }
     this.#docket.go(this.#docket.find(answer.body.id));
-    this.#docket.hint("Open again: the page is back in adjudication until it is decided.");
+    this.#docket.hint("The case is open. The page is in adjudication until you decide it.");
   }
 
   #part(name) {

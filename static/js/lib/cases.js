@@ -1,4 +1,4 @@
-// Cases of a page in adjudication: how each looks on it, how many there are of what, which one comes next. Pure.
+// Cases of a page in adjudication: their looks, counts and order. Pure.
 
 /** @typedef {{label: string, start: number, end: number, quote: string, value?: string, sign?: string}} SpanData */
 /**
@@ -9,26 +9,26 @@
  * @property {number} end
  * @property {"only" | "boundary" | "label" | "value" | "review"} difference
  * @property {string[]} marked_by
- * @property {{letter: string, spans: SpanData[]}[]} proposals
+ * @property {{spans: SpanData[]}[]} proposals
  * @property {SpanData[]} decision
  */
 
-/** What is told apart on the page, in the order of the legend. */
+/** The looks of marks on the page with their names, in the order of the legend. */
 export const LOOKS = [
   ["agreed", "Agreed by all"],
   ["gold", "Gold from review or import"],
   ["only-a", "Only A"],
   ["only-b", "Only B"],
-  ["some", "Only some of them"],
+  ["some", "Only some annotators"],
   ["boundary", "Boundary differs"],
   ["label", "Label differs"],
   ["value", "Value missing or differs"],
-  ["review", "Sent back or opened for correction"],
+  ["review", "Returned or opened for correction"],
   ["decided", "Decided"],
-  ["rejected", "Decided: nothing to mark"],
+  ["rejected", "Decided: no fact"],
 ];
 
-/** How a case looks. @param {Case} one */
+/** The look of a case. @param {Case} one */
 export function lookOf(one) {
   if (one.state === "decided") return one.decision.length ? "decided" : "rejected";
   if (one.difference !== "only") return one.difference;
@@ -36,15 +36,15 @@ export function lookOf(one) {
   return one.marked_by.length === 1 && one.marked_by[0] === "B" ? "only-b" : "some";
 }
 
-/** The stretches in which a case is painted, in text order and free of overlaps. @param {Case} one */
-export function stretchesOf(one) {
+/** The ranges of a case's marks, in text order and without overlaps. @param {Case} one */
+export function rangesOf(one) {
   if (one.state === "decided" && one.decision.length) return merged(one.decision);
   const spans = one.proposals.flatMap((proposal) => proposal.spans);
   const isWhole = one.state === "decided" || one.difference === "review" || spans.length === 0;
   return merged(isWhole ? [one] : spans);
 }
 
-/** Stretches that overlap become one. */
+/** Merges ranges that overlap. */
 export function merged(spans) {
   const found = [];
   for (const { start, end } of [...spans].sort((a, b) => a.start - b.start)) {
@@ -55,10 +55,10 @@ export function merged(spans) {
   return found;
 }
 
-/** How the gold of no case looks: what all marked alike, or what came by another way. */
+/** The look of gold without a case: agreed by all annotators, or from another source. */
 export const lookOfMark = ({ origin }) => (origin === "agreed" ? "agreed" : "gold");
 
-/** How many there are of each look. @returns {Map<string, number>} */
+/** The number of marks and cases with each look. @returns {Map<string, number>} */
 export function countLooks(marks, cases) {
   const counts = new Map(LOOKS.map(([look]) => [look, 0]));
   for (const look of [...marks.map(lookOfMark), ...cases.map(lookOf)]) counts.set(look, counts.get(look) + 1);
@@ -66,8 +66,8 @@ export function countLooks(marks, cases) {
 }
 
 /**
- * The open case after (1) or before (-1) another one in text order, with `wraps` from the other end after the last.
- * Only those that `accepts` says; null when there is none but the one itself.
+ * The open case after (1) or before (-1) another one in text order, or null. `wraps` continues from the other end;
+ * `accepts` filters the cases.
  *
  * @param {Case[]} cases in text order @param {Case | null} from @param {1 | -1} direction
  */
@@ -78,10 +78,10 @@ export function nextOpen(cases, from, direction, { accepts = () => true, wraps =
   return ordered.find(beyond) ?? (wraps ? (ordered[0] ?? null) : null);
 }
 
-/** The case that holds the character at an offset, or null. */
+/** The case that contains the character at an offset, or null. */
 export const caseAt = (cases, offset) => cases.find((one) => one.start <= offset && offset < one.end) ?? null;
 
-/** The place of the proposal with the most marks, with which an edit begins. */
+/** The index of the proposal with the most marks. */
 export function fullest(proposals) {
   let best = 0;
   proposals.forEach((proposal, place) => {

@@ -20,7 +20,7 @@ export class KeysDialog {
     this.#switch = this.#dialog.querySelector("[name=character-keys]");
     this.#switch.checked = this.#remembered() !== "off";
     this.#switch.addEventListener("change", () => this.#remember());
-    this.#tell();
+    this.#apply();
   }
 
   /** Whether keys of one letter, digit or sign do anything. */
@@ -43,7 +43,7 @@ export class KeysDialog {
   }
 
   #remember() {
-    this.#tell();
+    this.#apply();
     try {
       localStorage.setItem(this.#name, this.hasCharacters ? "on" : "off");
     } catch {
@@ -51,7 +51,7 @@ export class KeysDialog {
     }
   }
 
-  #tell() {
+  #apply() {
     this.#root.toggleAttribute("data-no-character-keys", !this.hasCharacters);
   }
 
@@ -61,7 +61,7 @@ export class KeysDialog {
     section.hidden = shown.length === 0;
     const heading = Object.assign(document.createElement("h3"), { textContent: title });
     const list = document.createElement("dl");
-    for (const binding of shown) list.append(keysOf(binding), says(binding));
+    for (const binding of shown) list.append(keysOf(binding), descriptionOf(binding));
     section.append(heading, list);
     return section;
   }
@@ -79,6 +79,6 @@ function keysOf(binding) {
   return term;
 }
 
-function says(binding) {
-  return Object.assign(document.createElement("dd"), { textContent: binding.says });
+function descriptionOf(binding) {
+  return Object.assign(document.createElement("dd"), { textContent: binding.description });
 }

@@ -87,7 +87,9 @@ def test_six_cases_of_all_kinds_are_decided_by_key(
     frame = open_page(page)
     title(page, "Value missing or differs")
     page.keyboard.press("b")
-    expect(page.locator("[data-reasons]")).to_contain_text("Take B: “1,200” as Number (1200). Why?")
+    expect(page.locator("[data-reasons]")).to_contain_text(
+        "Accept B: “1,200” as Number (1200). Why?"
+    )
     page.keyboard.press("6")
     title(page, "Boundary differs")
     assert frame.evaluate(PAINTED, "current-first") == ["(310)"]
@@ -175,14 +177,14 @@ def test_edit_moves_borders_labels_and_values(
     value.fill("-31O")
     value.press("Enter")
     expect(page.locator("#value-fault")).to_contain_text("Not taken")
-    page.get_by_role("button", name="Take this").click()
-    expect(page.locator("[data-edit-fault]")).to_contain_text("cannot be taken")
+    page.get_by_role("button", name="Use these spans").click()
+    expect(page.locator("[data-edit-fault]")).to_contain_text("is invalid")
     value.fill("-310")
     page.get_by_label("Sign").select_option("parentheses")
-    page.get_by_role("button", name="Take this").click()
+    page.get_by_role("button", name="Use these spans").click()
     page.keyboard.press("Escape")  # one step back is the edit again
     expect(value).to_have_value("-310")
-    page.get_by_role("button", name="Take this").click()
+    page.get_by_role("button", name="Use these spans").click()
     page.get_by_role("button", name="Boundary rule").click()
     title(page, "Label differs")
     (span,) = GoldSpan.objects.filter(case__kind="boundary")
@@ -198,12 +200,12 @@ def test_edit_that_cannot_be_taken_stays_with_its_fault(
     page.keyboard.press("Delete")
     select(frame, "Page")
     page.get_by_role("group", name="Labels").get_by_role("button", name="Number").click()
-    page.get_by_role("button", name="Take this").click()
+    page.get_by_role("button", name="Use these spans").click()
     page.keyboard.press("1")
-    expect(page.locator("[data-edit-fault]")).to_contain_text("lies outside the case")
+    expect(page.locator("[data-edit-fault]")).to_contain_text("is outside the case")
     assert frame.evaluate(PAINTED, "label-1") == ["Page"]
     page.keyboard.press("Escape")
-    expect(page.get_by_role("button", name="Take A")).to_be_visible()
+    expect(page.get_by_role("button", name="Accept A")).to_be_visible()
     assert case_of(contested, "boundary").state == Case.State.OPEN
 
 
@@ -214,13 +216,13 @@ def test_typing_a_reason_decides_nothing_else(
     open_page(page)
     page.keyboard.press("1")
     page.get_by_role("button", name="Decide", exact=True).click()
-    expect(page.locator("#reason-fault")).to_contain_text("A reason is needed")
+    expect(page.locator("#reason-fault")).to_contain_text("Enter a reason")
     page.keyboard.press("Escape")
     expect(page.locator("[data-reasons]")).to_be_hidden()
     page.keyboard.press("m")
     title(page, "Boundary differs")  # a majority needs none
     page.keyboard.press("+")
-    expect(page.locator("[data-hint]")).to_contain_text("No two proposals")
+    expect(page.locator("[data-hint]")).to_contain_text("has no two proposals")
     assert Decision.objects.exclude(choice="reopened").count() == 1
 
 
@@ -234,10 +236,10 @@ def test_decided_case_is_opened_again_with_a_reason(
     open_page(page, f"{ROOT}pages/page-002/#case-{case.pk}")
     expect(page.locator("[data-part=decision]")).to_contain_text("Reason: No fact.")
     page.keyboard.press("o")
-    dialog = page.get_by_role("dialog", name="Open this case again?")
-    expect(dialog).to_contain_text("Releases made before stay as they are")
+    dialog = page.get_by_role("dialog", name="Reopen this case?")
+    expect(dialog).to_contain_text("Releases do not change")
     dialog.get_by_label("Reason").fill("The note says otherwise.")
-    dialog.get_by_role("button", name="Open again").click()
+    dialog.get_by_role("button", name="Reopen case").click()
     expect(page.locator("[data-part=note]")).to_contain_text("The note says otherwise.")
     expect(page.locator("[data-stage]")).to_have_text("adjudication")
     page.keyboard.press("2")
@@ -256,15 +258,15 @@ def test_selected_text_of_a_gold_page_is_opened_for_a_correction(
     page = page_of(lead)
     frame = open_page(page, f"{ROOT}pages/page-002/")
     page.get_by_role("button", name="Open selected text…").click()
-    expect(page.locator("[data-hint]")).to_contain_text("Select the text")
+    expect(page.locator("[data-hint]")).to_contain_text("select the text")
     frame.get_by_text("March").dblclick(position={"x": 300, "y": 8})
     page.get_by_role("button", name="Open selected text…").click()
     dialog = page.get_by_role("dialog", name="Open this text for a correction?")
     quote = dialog.locator("[data-part=what]").text_content()
     dialog.get_by_label("Reason").fill("Overlooked by all.")
-    dialog.get_by_role("button", name="Open again").click()
+    dialog.get_by_role("button", name="Reopen case").click()
     title(page, REVIEW)
-    expect(page.locator("[data-part=proposals]")).to_contain_text("Gold as it was")
+    expect(page.locator("[data-part=proposals]")).to_contain_text("Former gold")
     case = document_of(contested, 2).cases.get(kind="review")
     text = document_of(contested, 2).document.content.text
     assert quote == f"“{text[case.start : case.end]}”"
@@ -294,7 +296,7 @@ def test_filter_of_the_queue_goes_along(page_of: Pages, contested: Campaign, lea
     page.goto(ROOT)
     page.get_by_role("link", name="Boundary differs").click()
     page.get_by_label("Order").select_option("score")
-    page.get_by_role("button", name="Show").click()
+    page.get_by_role("button", name="Apply filter").click()
     expect(page.locator("table.queue tbody tr")).to_have_count(2)
     page.get_by_role("link", name="Decide the first open case").click()
     ready(page)
@@ -304,7 +306,7 @@ def test_filter_of_the_queue_goes_along(page_of: Pages, contested: Campaign, lea
     ready(page)
     page.keyboard.press("1")
     page.keyboard.press("Enter")
-    expect(page.locator("[data-hint]")).to_contain_text("No open case matches the filter")
+    expect(page.locator("[data-hint]")).to_contain_text("No more open cases match the filter")
 
 
 def test_case_is_decided_without_javascript(
@@ -314,7 +316,7 @@ def test_case_is_decided_without_javascript(
     page.goto(FIRST)
     page.get_by_role("link", name="Boundary differs").click()
     page.get_by_label("Reason").fill("By the rules.")
-    page.get_by_role("button", name="Take A").click()
+    page.get_by_role("button", name="Accept A").click()
     assert gold(contested, "boundary") == [("Number", "(310)", "-310")]
 
 

@@ -134,7 +134,7 @@ def test_page_links_its_cases_for_who_has_no_javascript(
     html = client_of(lead).get(f"{QUEUE}pages/page-001/").content.decode()
     for case in document_of(disputed).cases.all():
         assert f'href="{page(case)}"' in html
-    assert "What was released stays as it is" in html
+    assert "Decisions do not change releases" in html
 
 
 def test_guideline_sections_are_reasons() -> None:
@@ -221,7 +221,7 @@ def test_emptied_row_counts_for_nothing(
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ([("", "", "Number")], "holds no span"),
+        ([("", "", "Number")], "has no span"),
         ([(5, "", "Number")], "needs a start, an end and a label"),
         ([("a", 7, "Number")], "needs a start, an end and a label"),
         ([(0, 3, "Number")], "outside the case"),
@@ -246,14 +246,14 @@ def test_wrong_edit_is_shown_again_with_the_reason(
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        ({"choice": choice} | WHY, "Choose a proposal, neither, or edit.")
+        ({"choice": choice} | WHY, "Choose a proposal, “neither”, or edit.")
         for choice in ("", "0", "3", "9" * 5000, "²", "a", "reopened")
     ]
     + [
         ({"choice": "1"}, "This field is required"),
         ({"choice": "neither", "reason": "x" * 2001}, "at most 2000 characters"),
         ({"choice": "majority"}, "no majority"),
-        ({"choice": "both"} | WHY, "fit beside each other"),
+        ({"choice": "both"} | WHY, "can be combined"),
     ],
 )
 def test_wrong_choice_is_refused(
@@ -279,7 +279,7 @@ def test_decided_case_shows_its_decision_and_is_opened_again(
     assert "This field is required" in empty.content.decode()
     opened = client.post(f"{page(case)}reopen/", {"reason": "it does not"}, follow=True)
     html = opened.content.decode()
-    assert "Opened because: it does not" in html
+    assert "Reason for opening: it does not" in html
     assert 'name="choice"' in html
     again = client.post(f"{page(case)}reopen/", {"reason": "twice"}, follow=True)
-    assert "open already" in again.content.decode()
+    assert "already open" in again.content.decode()

@@ -76,7 +76,7 @@ def test_opening_again_needs_a_reason(settled: Campaign, lead: User, reason: str
 def test_open_case_is_not_opened_again(settled: Campaign, lead: User) -> None:
     case = case_of(settled, "boundary")
     reopen_case(case=case, reason="Once.", actor=lead)
-    with pytest.raises(Refused, match="open already"):
+    with pytest.raises(Refused, match="already open"):
         reopen_case(case=case, reason="Twice.", actor=lead)
     assert Decision.objects.filter(choice="reopened").count() == 1
 
@@ -119,7 +119,7 @@ def test_place_with_a_case_opens_that_case(settled: Campaign, lead: User) -> Non
     case = reopen_document(**place(settled, "31"), reason="The sign.", actor=lead)
     assert case == case_of(settled, "boundary")
     assert (Case.objects.count(), case.state) == (before, Case.State.OPEN)
-    with pytest.raises(Refused, match="open at this place"):
+    with pytest.raises(Refused, match="already open here"):
         reopen_document(**place(settled, "(310)"), reason="Again.", actor=lead)
 
 
@@ -138,7 +138,7 @@ def test_place_that_is_no_text_is_refused(
     settled: Campaign, lead: User, start: int, end: int
 ) -> None:
     page = document_of(settled)
-    with pytest.raises(InvalidSpans, match="not a stretch"):
+    with pytest.raises(InvalidSpans, match="not a range"):
         reopen_document(campaign_document=page, start=start, end=end, reason="Why.", actor=lead)
     assert document_of(settled).stage == Stage.GOLD
 

@@ -46,7 +46,7 @@ def test_majority_above_the_threshold_is_gold_with_its_reason(trio: Campaign) ->
     assert (gold.label, gold.value, gold.origin) == ("Number", "1200", "majority")
     decision = Decision.objects.get(case=gold.case)
     assert (decision.choice, decision.decided_by) == ("majority", None)
-    assert decision.reason == "2 of 3 annotators marked it so."
+    assert decision.reason == "2 of 3 annotators agree."
     assert gold.case is not None
     assert gold.case.score == pytest.approx(2 / 3)
     assert gold.case.decision == decision.spans

@@ -74,7 +74,7 @@ def test_document_passes_with_its_faults(faulty: Campaign, lead: User) -> None:
     assert (stage, document_of(faulty).stage) == (Stage.GOLD, Stage.GOLD)
     event = Event.objects.get(verb="let_pass")
     assert (event.data["reason"], event.data["faults"]) == ("Only the quote is old.", 1)
-    with pytest.raises(Refused, match="does not wait for validation any more"):
+    with pytest.raises(Refused, match="is no longer in validation"):
         let_pass(campaign_document=page, reason="Twice.", actor=lead)
 
 
@@ -83,7 +83,7 @@ def test_sending_back_names_work_of_the_page(
 ) -> None:
     page = document_of(faulty)
     for works in ([], [work_of(ann, faulty, 2).pk], [work_of(ann, faulty).pk, 0]):
-        with pytest.raises(Refused, match="Choose whose work goes back"):
+        with pytest.raises(Refused, match="Choose annotators of this page"):
             send_back(campaign_document=page, assignments=works, reason="Why.", actor=lead)
     with pytest.raises(Refused, match="Give a reason"):
         send_back(
@@ -124,7 +124,7 @@ def test_page_lists_faults_and_sends_back(
     assert client.post(ADDRESS, data | {"reason": "Look again."}).status_code == 302
     assert document_of(faulty).stage == Stage.ANNOTATION
     again = client.post(ADDRESS, data | {"reason": "Look again."}, follow=True)
-    assert "page-001 does not wait for validation any more." in again.content.decode()
+    assert "page-001 is no longer in validation." in again.content.decode()
     bench = client_of(ann).get(f"/annotate/{work.pk}/").content.decode()
     assert "A lead sent this task back: Look again." in bench
     assert "sent back" in client_of(ann).get("/annotate/").content.decode()
@@ -150,7 +150,7 @@ def test_list_needs_the_same_queries_for_any_number(
 def test_page_lets_pass(faulty: Campaign, lead: User, client_of: ClientOf) -> None:
     data = {"document": "page-001", "action": "let_pass", "reason": "It is fine."}
     response = client_of(lead).post(ADDRESS, data, follow=True)
-    assert "page-001 passed: its stage is gold now." in response.content.decode()
+    assert "page-001 was accepted. Its stage is now gold." in response.content.decode()
 
 
 def test_faults_are_told_to_leads_alone(
