@@ -50,7 +50,7 @@ def test_filter_then_edit_together(page_of: Pages, dataset: Dataset, organiser: 
     expect(page.get_by_role("heading", level=1)).to_have_text("Edit 1 document")
     accessible(page)
     page.get_by_role("link", name="Cancel").click()
-    page.get_by_role("button", name="Edit all 2 found").click()
+    page.get_by_role("button", name="Edit all 2 filtered documents").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Edit 2 documents")
     page.get_by_label("Change Company").check()
     page.get_by_label("Company (optional)").fill("Acme Corp")
