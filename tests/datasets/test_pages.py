@@ -44,8 +44,8 @@ class TestDatasets:
     def test_empty_list_invites_organisers_to_create(
         self, organiser: User, client_of: Clients
     ) -> None:
-        assert "No dataset yet" in shown(client_of(organiser), "/datasets/")
-        assert "No public dataset yet" in shown(client_of(None), "/datasets/")
+        assert "No datasets yet" in shown(client_of(organiser), "/datasets/")
+        assert "No public datasets yet" in shown(client_of(None), "/datasets/")
 
     def test_private_ones_are_listed_for_organisers_only(
         self, organiser: User, client_of: Clients
@@ -158,7 +158,7 @@ class TestDataset:
         assert found("q=ACME") == ["doc-0000", "acme_note"]
         assert found("type=tax_form") == ["doc-0001"]
         assert found("q=acme&type=tax_form") == []
-        assert "Nothing found" in shown(client_of(None), "/datasets/set/?q=zzz")
+        assert "No documents found" in shown(client_of(None), "/datasets/set/?q=zzz")
 
     def test_pages_of_the_table_keep_the_search(self, client_of: Clients) -> None:
         fill(empty_dataset(slug="set", visibility="public"), 60, company="Acme")
@@ -214,7 +214,7 @@ class TestDocument:
         fill(dataset, 1)
         make_release(dataset, visibility="gold_hidden")
         page_ = shown(client_of(None), "/datasets/set/documents/doc-0000/")
-        assert "The content of this document is hidden" in page_
+        assert "belongs to a hidden test set" in page_
         assert "<iframe" not in page_
 
     def test_names_with_odd_characters_work(self, client_of: Clients) -> None:

@@ -61,10 +61,10 @@ class BatchRowSerializer(serializers.Serializer[Any]):
     state = serializers.ChoiceField(choices=Batch.State.choices, source="batch.state")
     documents = serializers.IntegerField()
     sample_size = serializers.IntegerField(source="batch.sample_size")
-    said = serializers.IntegerField(help_text="Verdicts that are there.")
-    due = serializers.IntegerField(help_text="Verdicts that there have to be.")
+    said = serializers.IntegerField(help_text="Number of verdicts so far.")
+    due = serializers.IntegerField(help_text="Number of verdicts needed.")
     accuracy = serializers.FloatField(
-        source="overall.accuracy", allow_null=True, help_text="Of all fields together, 0 to 1."
+        source="overall.accuracy", allow_null=True, help_text="Over all fields, from 0 to 1."
     )
     threshold = serializers.FloatField(source="batch.threshold")
     seed = serializers.IntegerField(source="batch.seed")
@@ -73,11 +73,11 @@ class BatchRowSerializer(serializers.Serializer[Any]):
 
 
 class NewBatchSerializer(serializers.Serializer[Any]):
-    """A batch to be opened. The schema is one of the site's by name, `records`, or JSON."""
+    """A new batch. The schema is the name of a built-in one, `records`, or JSON."""
 
     schema = serializers.JSONField(
-        help_text=f"`{'`, `'.join(BUILT_IN)}`; `records` for the fields that the records have; or "
-        "a list of fields, or an object of fields, sums and orders."
+        help_text=f"`{'`, `'.join(BUILT_IN)}`; `records` for all fields of the records; a list of "
+        "fields; or an object with fields, sums and orders."
     )
     seed = serializers.IntegerField(min_value=0, max_value=2**63 - 1)
     sample_size = serializers.IntegerField(
@@ -92,7 +92,7 @@ class NewBatchSerializer(serializers.Serializer[Any]):
         required=False,
         allow_null=True,
         default=None,
-        help_text="Documents at most, the next ones by name.",
+        help_text="Maximum number of documents. The next ones by name are taken.",
     )
     selection = NamedField[Selection](
         slug_field="title",
@@ -113,7 +113,8 @@ class NewBatchSerializer(serializers.Serializer[Any]):
 
 
 WrongValueSerializer = answer(
-    WrongValue, correct_value="Null: not given; an empty text: it should be empty."
+    WrongValue,
+    correct_value="Null if it was not given; an empty text if the field should be empty.",
 )
 BatchFaultCountSerializer = answer(FaultCount, "BatchFaultCount")
 BatchValidationSerializer = answer(
@@ -131,23 +132,27 @@ BatchAuditSerializer = answer(
 
 class SampledDocumentSerializer(serializers.Serializer[Any]):
     name = serializers.CharField(source="document.name")
-    said = serializers.IntegerField(help_text="Fields with a verdict.")
+    said = serializers.IntegerField(help_text="Number of fields with a verdict.")
     wrong = serializers.IntegerField()
-    faults = serializers.JSONField(help_text="[{field, code, message}, …] of the validation.")
+    faults = serializers.JSONField(help_text="Faults of validation: [{field, code, message}, …].")
 
 
 InspectedFieldSerializer = answer(
     InspectedField,
     leave_out=["number", "correct", "should_be_empty", "comment", "raw", "raw_correct"],
     value=serializers.JSONField(source="raw", allow_null=True),
-    base="To be sent with another verdict.",
+    base="Version of the verdict. Send it with the next verdict.",
     correct_value=serializers.JSONField(source="raw_correct", allow_null=True),
     comment=serializers.CharField(),
 )
 
 
 class InspectionSerializer(serializers.Serializer[Any]):
-    """A verdict on one field. `base` is that of the verdict one saw; without it, it overrules."""
+    """A verdict on one field.
+
+    `base` is the version of the verdict that you saw. Without it, the new verdict replaces any
+    other.
+    """
 
     name = serializers.CharField(max_length=80, trim_whitespace=False)
     is_right = serializers.BooleanField()
@@ -155,7 +160,7 @@ class InspectionSerializer(serializers.Serializer[Any]):
         required=False,
         allow_null=True,
         default=None,
-        help_text="Of a wrong field; an empty text: it should be empty.",
+        help_text="For a wrong field. An empty text means that the field should be empty.",
     )
     comment = serializers.CharField(
         required=False, default="", allow_blank=True, max_length=LONGEST_COMMENT
@@ -173,7 +178,7 @@ class InspectionClearSerializer(serializers.Serializer[Any]):
 
 
 class BatchPutBackSerializer(serializers.Serializer[Any]):
-    documents = serializers.IntegerField(help_text="How many are no longer held back.")
+    documents = serializers.IntegerField(help_text="Number of documents that were released.")
 
 
 class BatchReportQuerySerializer(serializers.Serializer[Any]):
@@ -183,7 +188,7 @@ class BatchReportQuerySerializer(serializers.Serializer[Any]):
 
 
 class Conflict(APIException):
-    """What was asked does not fit the state of the batch."""
+    """The request does not fit the state of the batch."""
 
     status_code = status.HTTP_409_CONFLICT
 
@@ -195,7 +200,7 @@ def refused(refusal: AcceptanceRefused) -> APIException:
 
 
 class AcceptanceView(APIView):
-    """For organisers; answers what a service refuses with its reason."""
+    """Base view for organisers. Errors of the services become API errors."""
 
     permission_classes = [IsOrganiser]
 
@@ -204,7 +209,7 @@ class AcceptanceView(APIView):
 
 
 class BatchList(AcceptanceView, GenericAPIView[Any]):
-    """The batches of a dataset, newest first; opening one."""
+    """List the batches of a dataset, newest first, or open a batch."""
 
     queryset = Batch.objects.none()
     serializer_class = BatchRowSerializer
@@ -231,7 +236,7 @@ class BatchList(AcceptanceView, GenericAPIView[Any]):
 
 
 class BatchDetail(AcceptanceView):
-    """A batch as far as it is."""
+    """Return a batch with its progress."""
 
     @extend_schema(responses=BatchRowSerializer)
     def get(self, _request: Request, slug: str, number: int) -> Response:
@@ -239,7 +244,7 @@ class BatchDetail(AcceptanceView):
 
 
 class BatchReport(AcceptanceView):
-    """The audit report, as JSON or as a file for people."""
+    """Return the audit report as JSON, or as a Markdown or CSV file."""
 
     @extend_schema(
         parameters=[BatchReportQuerySerializer],
@@ -259,7 +264,7 @@ class BatchReport(AcceptanceView):
 
 
 class BatchClose(AcceptanceView):
-    """Accepts or rejects a batch; 409 while that is not sure."""
+    """Accept or reject a batch. Returns 409 if the result is not final yet."""
 
     @extend_schema(request=None, responses={200: BatchAuditSerializer, 409: ErrorSerializer})
     def post(self, request: Request, slug: str, number: int) -> Response:
@@ -268,7 +273,7 @@ class BatchClose(AcceptanceView):
 
 
 class BatchPutBack(AcceptanceView):
-    """Ends the holding back of a rejected batch's documents."""
+    """Release the documents that a rejected batch holds."""
 
     @extend_schema(request=None, responses={200: BatchPutBackSerializer, 409: ErrorSerializer})
     def post(self, request: Request, slug: str, number: int) -> Response:
@@ -277,7 +282,7 @@ class BatchPutBack(AcceptanceView):
 
 
 class BatchSample(AcceptanceView, GenericAPIView[Any]):
-    """The drawn documents of a batch, by name."""
+    """List the sampled documents of a batch by name."""
 
     queryset = Batch.objects.none()
     serializer_class = SampledDocumentSerializer
@@ -289,7 +294,7 @@ class BatchSample(AcceptanceView, GenericAPIView[Any]):
 
 
 class BatchDocumentFields(AcceptanceView):
-    """The fields of one drawn document, with their values and verdicts."""
+    """Return the fields of a sampled document, with values and verdicts."""
 
     @extend_schema(
         operation_id="datasets_batches_documents_fields",
@@ -300,7 +305,7 @@ class BatchDocumentFields(AcceptanceView):
 
     @extend_schema(request=InspectionSerializer, responses=InspectedFieldSerializer(many=True))
     def put(self, request: Request, slug: str, number: int, name: str) -> Response:
-        """Keeps a verdict on one field; 409 where somebody else said otherwise meanwhile."""
+        """Save a verdict on one field. Returns 409 if another inspector has changed it."""
         given = checked(InspectionSerializer, request.data)
         batch = get_batch(slug, number)
         sampled, field = get_sampled(batch, name), given.pop("name")
@@ -309,7 +314,7 @@ class BatchDocumentFields(AcceptanceView):
 
 
 class BatchVerdictClear(AcceptanceView):
-    """Takes the verdict on one field back."""
+    """Remove the verdict on one field."""
 
     @extend_schema(
         request=InspectionClearSerializer,
@@ -329,7 +334,7 @@ def _fields(batch: Batch, name: str) -> Any:
 
 
 def _schema(dataset: Dataset, wanted: Any) -> Any:
-    """A schema by its name, or as it was sent."""
+    """Return a schema by its name, or the sent schema."""
     if wanted == "records":
         return suggested_schema(dataset)
     return raw_schema(wanted) if isinstance(wanted, str) and wanted in BUILT_IN else wanted

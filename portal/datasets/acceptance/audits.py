@@ -1,8 +1,8 @@
-"""Quality acceptance of a batch: a random sample inspected field by field, and the audit report.
+"""The accuracy of an inspected sample, the decision on its batch, and the audit report. No Django.
 
-A batch is rejected as a whole when the accuracy of any field is under the threshold. Source:
-ReceiptBench, section 3.1 (threshold 97 %). `audit_markdown` and `audit_csv` write the report
-that `audit_report` makes, as JSON has it. No Django.
+A batch is rejected as a whole if the accuracy of any field is below the threshold. Source:
+ReceiptBench, section 3.1 (threshold 97 %). `audit_markdown` and `audit_csv` format the report
+of `audit_report` after it was converted to JSON.
 """
 
 import csv
@@ -27,10 +27,7 @@ THRESHOLD = 0.97
 
 
 class Verdict(NamedTuple):
-    """What a person said of one field of one document; `comment` and `correct_value` if wrong.
-
-    `value` is what the record has there.
-    """
+    """An inspector's verdict on one field of one document, and the `value` in the record."""
 
     document: str
     field: str
@@ -42,10 +39,10 @@ class Verdict(NamedTuple):
 
 @dataclass(frozen=True)
 class FieldAccuracy:
-    """How often a field was right among the `n` documents in which it was inspected.
+    """The number of documents in which a field was right, of `n` in which it was inspected.
 
-    `accuracy` and its 95 % interval are from 0 to 1, and None without inspections. `missing` is the
-    number of sampled documents in which nobody has looked at the field yet.
+    `accuracy` and its 95 % interval are from 0 to 1, or None without inspections. `missing` is the
+    number of sampled documents in which the field is not inspected yet.
     """
 
     field: str
@@ -64,11 +61,11 @@ class FieldAccuracy:
 
 @dataclass(frozen=True)
 class Acceptance:
-    """Where the inspection of a batch stands.
+    """The result of inspecting a batch so far.
 
-    `state` stays "incomplete" until every field of every sampled document has a verdict. `failing`
-    names the fields that are under the threshold, or cannot reach it any more whatever is still
-    found: a batch with one is lost before its inspection ends.
+    `state` is "incomplete" until every field of every sampled document has a verdict. `failing`
+    names the fields that are below the threshold, or can no longer reach it. A batch with a failing
+    field can be rejected before the inspection is complete.
     """
 
     threshold: float
@@ -79,17 +76,17 @@ class Acceptance:
 
 
 def smallest_conclusive_sample(threshold: float = THRESHOLD) -> int:
-    """The size from which a sample without any error has its whole interval above the threshold.
+    """The smallest error-free sample whose whole interval is above the threshold.
 
-    The lower end of n right ones of n is n / (n + z²), so n = z² t / (1 - t), rounded up. Smaller
-    samples may pass, but cannot show that the batch is as good. Raises ValueError unless the
-    threshold lies between 0 and 1.
+    If n of n are right, the lower end of the interval is n / (n + z²), so n = z² t / (1 - t),
+    rounded up. Smaller samples may pass without showing that the batch is good enough. Raises
+    ValueError unless the threshold is between 0 and 1.
 
     >>> smallest_conclusive_sample(0.97)
     125
     """
     if not 0 < threshold < 1:
-        raise ValueError(f"the threshold must lie between 0 and 1, not {threshold}")
+        raise ValueError(f"the threshold must be between 0 and 1, not {threshold}")
     return math.ceil(Z_95**2 * threshold / (1 - threshold))
 
 
@@ -100,11 +97,11 @@ def accept(
     verdicts: Iterable[Verdict],
     threshold: float = THRESHOLD,
 ) -> Acceptance:
-    """Judges a batch by what was said of its sample.
+    """Decide on a batch by the verdicts on its sample.
 
-    The threshold itself is enough, taken as the decimal it is written as: 97 of 100 reach 0.97.
-    Raises ValueError for a threshold that is not above 0 and at most 1, an empty sample, no or
-    doubled fields, and a verdict that is doubled or on a document or field outside.
+    The threshold is an exact decimal and is met by an equal accuracy: 97 of 100 reach 0.97. Raises
+    ValueError for a threshold that is not above 0 and at most 1, an empty sample, no or repeated
+    fields, and a verdict that is repeated or on an unknown document or field.
     """
     if not 0 < threshold <= 1:
         raise ValueError(f"the threshold must be above 0 and at most 1, not {threshold}")
@@ -125,7 +122,7 @@ def accept(
 
 
 def pooled(rows: Iterable[FieldAccuracy], name: str = "overall") -> FieldAccuracy:
-    """All verdicts of several fields or batches taken together (micro average)."""
+    """The accuracy of all verdicts of several fields or batches (micro average)."""
     rows = list(rows)
     return FieldAccuracy(
         name,
@@ -137,7 +134,7 @@ def pooled(rows: Iterable[FieldAccuracy], name: str = "overall") -> FieldAccurac
 
 @dataclass(frozen=True)
 class FieldFigures:
-    """How often a field was right; `missing` inspections are still to come."""
+    """The number of documents in which a field was right; `missing` are not inspected yet."""
 
     field: str
     right: int
@@ -150,7 +147,7 @@ class FieldFigures:
 
 @dataclass(frozen=True)
 class WrongValue:
-    """A wrong value, with what it should be."""
+    """A wrong value and its correction."""
 
     document: str
     field: str
@@ -161,7 +158,7 @@ class WrongValue:
 
 @dataclass(frozen=True)
 class FaultCount:
-    """How often the validation found a fault in a field."""
+    """The number of times that validation found a fault in a field."""
 
     field: str
     code: str
@@ -170,7 +167,7 @@ class FaultCount:
 
 @dataclass(frozen=True)
 class Validation:
-    """What the validation found in the whole batch, the most frequent faults first."""
+    """The result of validation for the whole batch, with the most frequent faults first."""
 
     documents_with_faults: int
     counts: list[FaultCount]
@@ -178,9 +175,7 @@ class Validation:
 
 @dataclass(frozen=True)
 class AuditReport:
-    """The audit report: of an open batch as it is now, with the state `incomplete` or what it
-    would be closed with.
-    """
+    """The audit report. For an open batch, `state` is `incomplete` or the expected result."""
 
     state: State
     threshold: float
@@ -202,9 +197,9 @@ def audit_report(
     batch_size: int,
     seed: int,
 ) -> AuditReport:
-    """The decision with its grounds, every wrong value, and how often which fault was found.
+    """Return the decision with the accuracies, the wrong values and the number of each fault.
 
-    `faults` has what the automatic validation found, by document of the whole batch.
+    `faults` maps the name of every document of the batch to the faults that validation found.
     """
     return AuditReport(
         state=acceptance.state,
@@ -225,7 +220,7 @@ def audit_report(
 
 
 def validation_counts(faults: Mapping[str, Sequence[FieldFault]]) -> Validation:
-    """How many documents have faults, and how often each fault occurs."""
+    """Count the documents with faults, and each fault."""
     kinds = Counter((fault.field, fault.code) for found in faults.values() for fault in found)
     return Validation(
         documents_with_faults=sum(bool(found) for found in faults.values()),
@@ -244,7 +239,7 @@ def _figures(row: FieldAccuracy) -> FieldFigures:
 def _counted(
     verdicts: Iterable[Verdict], documents: set[str], fields: set[str]
 ) -> tuple[Counter[str], Counter[str]]:
-    """How often each field was right, and how often it was inspected."""
+    """Count how often each field was right, and how often it was inspected."""
     right: Counter[str] = Counter()
     n: Counter[str] = Counter()
     seen: set[tuple[str, str]] = set()
@@ -276,21 +271,21 @@ CSV_COLUMNS = (
     "correct_value",
     "comment",
 )
-# A text that begins so would be a formula to a spreadsheet, unless it is a number.
+# A spreadsheet would read such a text as a formula, unless it is a number.
 _FORMULA = re.compile(r"[=+\-@\t\r](?![0-9.,]+$)")
 
 _STATES = {
     "accepted": "Accepted.",
     "rejected": "Rejected as a whole.",
-    "incomplete": "Not decided: the inspection is not complete.",
+    "incomplete": "Not decided yet: the inspection is incomplete.",
 }
 
 
 def audit_csv(report: Mapping[str, Any]) -> str:
-    """One line per field, per wrong value and per kind of fault, with six decimals at most.
+    """Format the report as CSV: one line per field, wrong value and kind of fault.
 
-    Sections: field, overall, error, fault. Texts that a spreadsheet would calculate have an
-    apostrophe before them.
+    Sections are field, overall, error and fault; numbers have up to six decimals. An apostrophe
+    precedes a text that a spreadsheet would read as a formula.
     """
     text = io.StringIO(newline="")
     writer = csv.DictWriter(text, CSV_COLUMNS, restval="")
@@ -301,7 +296,7 @@ def audit_csv(report: Mapping[str, Any]) -> str:
 
 
 def audit_markdown(report: Mapping[str, Any], title: str) -> str:
-    """The report for reading; `title` is its heading."""
+    """Format the report as Markdown with `title` as its heading."""
     return "\n".join(_paragraphs(report, title)) + "\n"
 
 
@@ -315,8 +310,8 @@ def _lines(report: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
             "section": "error",
             "document": error["document"],
             "field": error["field"],
-            "value": spelt(error["value"]),
-            "correct_value": spelt(error["correct_value"]),
+            "value": written_value(error["value"]),
+            "correct_value": written_value(error["correct_value"]),
             "comment": error["comment"],
         }
     for fault in report["validation"]["counts"]:
@@ -328,12 +323,12 @@ def _paragraphs(report: Mapping[str, Any], title: str) -> Iterator[str]:
     yield ""
     yield (
         f"{_STATES[report['state']]} {report['sample_size']} of {report['batch_size']} documents "
-        f"were drawn with seed {report['seed']}; every field has to reach "
+        f"were drawn with seed {report['seed']}; every field must reach "
         f"{100 * report['threshold']:g} %."
     )
     if report["failing"]:
         names = ", ".join(_line(name) for name in report["failing"])
-        yield f"Under the threshold: {names}."
+        yield f"Below the threshold: {names}."
     yield from ("", "## Accuracy", "", "| field | right | inspected | accuracy | 95 % interval |")
     yield "|---|---:|---:|---:|---|"
     for row in [*report["fields"], report["overall"]]:
@@ -345,9 +340,13 @@ def _paragraphs(report: Mapping[str, Any], title: str) -> Iterator[str]:
     else:
         yield "None."
     for error in report["errors"]:
-        told = (error["document"], error["field"], spelt(error["value"]))
-        right = "" if error["correct_value"] is None else spelt(error["correct_value"])
-        cells = (*told, right, error["comment"])
+        cells = (
+            error["document"],
+            error["field"],
+            written_value(error["value"]),
+            written_value(error["correct_value"]),
+            error["comment"],
+        )
         yield f"| {' | '.join(_line(cell) for cell in cells)} |"
     validation = report["validation"]
     yield from ("", "## Automatic validation", "")
@@ -358,8 +357,8 @@ def _paragraphs(report: Mapping[str, Any], title: str) -> Iterator[str]:
         yield f"| {_line(fault['field'] or '–')} | {fault['code']} | {fault['count']} |"
 
 
-def spelt(value: Any) -> str:
-    """A value as people read it: a text as it is, nothing as nothing, the rest as JSON."""
+def written_value(value: Any) -> str:
+    """Format a value: a text unchanged, None as "", anything else as JSON."""
     if value is None:
         return ""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
@@ -372,7 +371,7 @@ def _accuracy(row: Mapping[str, Any]) -> str:
 
 
 def _line(text: str) -> str:
-    """Text for one cell of a table, in which nothing is markup."""
+    """Escape a text for one cell of a Markdown table."""
     flat = " ".join(text.split())
     for special in ("\\", "|", "<", "[", "*", "_", "`"):
         flat = flat.replace(special, f"\\{special}")

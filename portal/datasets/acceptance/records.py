@@ -1,9 +1,8 @@
-"""Records: the fields of any benchmark's record, and their automatic validation against a schema.
+"""The named fields of a benchmark's record, and their validation against a schema. No Django.
 
-Benchmarks keep what is to be read under different keys of their gold line; acceptance looks at
-fields, each with a name. Validation checks the form of every field, and sums and orders. Source
-of the checks: ReceiptBench, section 3.1 (schema, standard dates, line items against total). No
-Django.
+Benchmarks keep these fields under different keys of their gold lines. Validation checks the form
+of every field, sums, and the order of dates. Source of the checks: ReceiptBench, section 3.1
+(schema, standard dates, line items against total).
 """
 
 import json
@@ -17,20 +16,20 @@ from portal.facts import read_value
 
 from .schemas import FORMS, MAX_FIELDS, FieldRule, Kind, OrderRule, Schema, SumRule
 
-# Nothing longer is an amount.
+# Longest amount, in characters.
 MAX_NUMBER = 40
 _QUOTED = 60
 _FIGURE = re.compile("[0-9]")
-# Groups of thousands have three figures, so this comma can only be a decimal mark.
+# Groups of thousands have three digits, so this comma can only be a decimal mark.
 _DECIMAL_COMMA = re.compile(r"([0-9]+),([0-9]{1,2})")
 _ISO_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
 class FieldFault(NamedTuple):
-    """What is wrong with a field. `field` is one of the schema's, or the unknown key itself.
+    """A fault of a field. `field` is a field of the schema, or the unknown key.
 
-    `code`: absent (no such key), unknown, empty, kind, choice, form, number, date, evidence,
-    sum, order. The message is a sentence that names the item for a list.
+    `code` is one of absent (no such key), unknown, empty, kind, choice, form, number, date,
+    evidence, sum, order. The message names the item if the field is a list.
     """
 
     field: str
@@ -39,10 +38,10 @@ class FieldFault(NamedTuple):
 
 
 def validate_record(record: Any, schema: Schema) -> list[FieldFault]:
-    """The faults of a record, in the order of the schema; none when all of it can be right.
+    """Return the faults of a record, in the order of the schema.
 
-    Empty are null, blank text and an empty list or object: fine unless the field is required.
-    Any value is accepted; the time is linear in the record.
+    Null, blank text and an empty list or object count as empty, which is a fault of required fields
+    only. `record` may be any value; the running time is linear in its size.
     """
     if not isinstance(record, Mapping):
         return [FieldFault("", "kind", "the record is not an object")]
@@ -55,12 +54,12 @@ def validate_record(record: Any, schema: Schema) -> list[FieldFault]:
 
 
 def is_empty(value: Any) -> bool:
-    """Null, blank text, an empty list or object."""
+    """Whether the value is null, blank text, or an empty list or object."""
     return value is None or value in ([], {}) or (isinstance(value, str) and not value.strip())
 
 
 def read_amount(value: Any) -> Decimal | None:
-    """The amount that a number, or figures in a text, say; None when it is none.
+    """Read an amount from a number or from digits in a text; None if it is not an amount.
 
     >>> read_amount("1,200.50"), read_amount("12,90"), read_amount(-3), read_amount("about 3")
     (Decimal('1200.50'), Decimal('12.90'), Decimal('-3'), None)
@@ -69,7 +68,7 @@ def read_amount(value: Any) -> Decimal | None:
         return None
     if isinstance(value, float) and not Decimal(value).is_finite():
         return None
-    # A whole number of thousands of digits must not even be written out.
+    # Formatting an integer with thousands of digits would take too long.
     if isinstance(value, int) and value.bit_length() > 3 * MAX_NUMBER:
         return None
     written = value.strip() if isinstance(value, str) else format(Decimal(repr(value)), "f")
@@ -84,9 +83,9 @@ def read_amount(value: Any) -> Decimal | None:
 def _field_faults(
     record: Mapping[str, Any], rule: FieldRule, item: str = ""
 ) -> Iterator[FieldFault]:
-    """The faults of one field; `item` names the item of a list that it is in."""
+    """Yield the faults of one field. `item` names the list item that contains it."""
     if rule.name not in record:
-        yield FieldFault(rule.name, "absent", f"{item}{rule.name} is not there")
+        yield FieldFault(rule.name, "absent", f"{item}{rule.name} is missing")
         return
     value = record[rule.name]
     if is_empty(value):
@@ -107,7 +106,7 @@ def _field_faults(
 
 
 def _form_fault(value: Any, rule: FieldRule) -> tuple[str, str] | None:
-    """Code and message of what is wrong with one value that is not empty."""
+    """Return the code and message of the fault of one value that is not empty."""
     if rule.kind == "flag":
         return (
             None if isinstance(value, bool) else ("kind", f"is {_quoted(value)}, not true or false")
@@ -152,7 +151,7 @@ def _unknown_faults(record: Mapping[str, Any], names: list[str], item: str) -> l
 
 
 def _sum_faults(record: Mapping[str, Any], rule: SumRule) -> list[FieldFault]:
-    """Only where there is something to compare: a wrong amount is a fault of its own already."""
+    """Compare the sum only if all amounts are readable; others are faults of their own."""
     items, total = record.get(rule.items), read_amount(record.get(rule.total))
     if not isinstance(items, list) or not items or total is None:
         return []
@@ -184,7 +183,7 @@ def _date(value: Any) -> date | None:
 
 
 def _quoted(value: Any) -> str:
-    """A value of any kind for a message, shortened."""
+    """Format a value for a message, shortened."""
     if isinstance(value, list | Mapping):
         return "a list" if isinstance(value, list) else "an object"
     if isinstance(value, int) and value.bit_length() > 3 * MAX_NUMBER:
@@ -193,15 +192,15 @@ def _quoted(value: Any) -> str:
     return written if len(written) <= _QUOTED else f"{written[:_QUOTED]}…"
 
 
-# Where the gold lines of the benchmarks keep their fields; the first that holds an object counts.
+# Keys under which gold lines keep their fields; the first one that holds an object is used.
 _PLACES = ("fields", "gold", "answer", "response")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
-# The longest response that is read as JSON, characters.
+# Longest response that is read as JSON, in characters.
 _MOST = 1_000_000
 
 
 def record_fields(gold: Mapping[str, Any]) -> dict[str, Any]:
-    """What a gold line says, by name of the field; an object in an object is `outer.inner`.
+    """Return the fields of a gold line by name; a nested object gives names as `outer.inner`.
 
     >>> record_fields({"id": "r1", "fields": {"total": "3.00", "seller": {"name": "A"}}})
     {'total': '3.00', 'seller.name': 'A'}
@@ -216,17 +215,17 @@ def record_fields(gold: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def derived_schema(records: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """A schema, as `read_schema` takes it, that fits the fields of the records.
+    """Return a schema for `read_schema` that fits the records, without required fields or rules.
 
-    The fields come in the order they are met, at most MAX_FIELDS; a kind is what all values that
-    are not empty have in common, else text. Objects in a list have fields too, those in a list
-    within them no more. It asks for nothing and has no rules.
+    Fields are in the order of their first use, at most MAX_FIELDS. The kind of a field is that of
+    all its values that are not empty, or text if they differ. Objects in a list have fields;
+    lists within those objects do not.
     """
     return {"fields": _rules(records, deep=True)}
 
 
 def is_storable(value: Any) -> bool:
-    """Whether a JSON value can be kept: no NUL, no NaN, nested no deeper than Python goes."""
+    """Whether a JSON value can be stored: no NUL, no NaN, no nesting beyond Python's limit."""
     try:
         return "\\u0000" not in json.dumps(value, allow_nan=False)
     except (ValueError, RecursionError):
@@ -266,7 +265,7 @@ def _kind(value: Any) -> Kind:
 
 
 def _flat(value: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, Any]]:
-    """Without calling itself: a record from outside may be nested deeply."""
+    """Flatten without recursion, because an uploaded record may be nested deeply."""
     waiting = [(f"{prefix}{key}", part) for key, part in reversed(list(value.items()))]
     while waiting:
         name, part = waiting.pop()
@@ -277,7 +276,7 @@ def _flat(value: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, Any]]:
 
 
 def _object(value: Any) -> Mapping[str, Any] | None:
-    """An object, or a text that spells one."""
+    """Return an object, or parse a text that contains one as JSON."""
     if isinstance(value, str) and value.lstrip().startswith("{") and len(value) <= _MOST:
         try:
             value = json.loads(value)

@@ -1,12 +1,12 @@
-"""Schemas of records: which fields, of which kind, and what must hold between them.
+"""Schemas of records: fields, their kinds, and rules between them.
 
 A schema is a list of fields, or an object `{fields, sums, orders}`, in JSON or TOML:
 
-- field: `name`; `kind`, one of KINDS; `required`: never empty; `choices`: what its text may be;
-  `form`, one of FORMS: how it is written; `several`: a list of texts will do too; `evidence`: the
-  field that must not be empty when this one is filled; `items`: the fields of the objects in a
-  list. A list without `items` has texts.
-- sum: the `amount` of all `items` is the `total`, at most `tolerance` apart, where both are there.
+- field: `name`; `kind`, one of KINDS; `required`: may not be empty; `choices`: allowed texts;
+  `form`, one of FORMS: how the value is written; `several`: may also be a list of texts;
+  `evidence`: a field that must not be empty if this one has a value; `items`: the fields of the
+  objects in a list. A list without `items` contains texts.
+- sum: the `amount` of all `items` equals the `total` within `tolerance`, if both exist.
 - order: the date `first` is not after the date `last`.
 """
 
@@ -21,20 +21,20 @@ from typing import Any, Literal, NamedTuple, TypeAlias, cast, get_args
 Kind: TypeAlias = Literal["text", "number", "date", "flag", "list"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
-# The schemas that come with the site, by name.
+# Built-in schemas by name.
 BUILT_IN = {"receipts": Path(__file__).with_name("receipts.toml")}
 
 MAX_FIELDS = 200
 
 
 class Form(NamedTuple):
-    """How a value is written, and an example for people."""
+    """A format of values, with an example for messages."""
 
     pattern: re.Pattern[str]
     example: str
 
 
-# By name: a regular expression from outside could keep a worker busy for ever.
+# Users choose a form by name: a regular expression of their own could block a worker.
 FORMS = {
     "currency": Form(re.compile("[A-Z]{3}"), "USD"),
     "amount": Form(re.compile(r"-?[0-9]{1,3}(?:,[0-9]{3})*+\.[0-9]{2}"), "1,200.00"),
@@ -44,7 +44,7 @@ FORMS = {
 
 
 class SchemaError(ValueError):
-    """A schema that cannot be used; the message names the place in it."""
+    """The schema cannot be used. The message names the place in it."""
 
 
 @dataclass(frozen=True)
@@ -85,12 +85,12 @@ class Schema:
 
 
 def raw_schema(name: str) -> dict[str, Any]:
-    """One of BUILT_IN as plain JSON, for `read_schema`; raises KeyError for another name."""
+    """Return one of BUILT_IN as plain JSON for `read_schema`. Raises KeyError."""
     return tomllib.loads(BUILT_IN[name].read_text(encoding="utf-8"))
 
 
 def read_schema(data: Any) -> Schema:
-    """The schema that plain JSON or TOML spells; raises SchemaError with the place of the fault."""
+    """Read a schema from plain JSON or TOML. Raises SchemaError with the place of the fault."""
     if isinstance(data, list):
         data = {"fields": data}
     raw = _object(data, "schema", {"fields", "sums", "orders"})
@@ -154,14 +154,14 @@ def _order(data: Any, place: str) -> OrderRule:
 
 
 def _check_references(schema: Schema) -> None:
-    """Every field that a rule names is there and of the kind the rule is about."""
+    """Check that every field in a rule exists and has the right kind. Raises SchemaError."""
     by_name = {field.name: field for field in schema.fields}
 
     def must_be(name: str, kind: Kind | None, rules: Mapping[str, FieldRule]) -> None:
         if name not in rules:
             raise SchemaError(f"a rule names {name}, which is not a field")
         if kind and rules[name].kind != kind:
-            raise SchemaError(f"a rule needs {name} to be a {kind}, it is a {rules[name].kind}")
+            raise SchemaError(f"a rule needs {name} to be a {kind}, not a {rules[name].kind}")
 
     for field in schema.fields:
         if field.evidence:
@@ -180,9 +180,7 @@ def _object(data: Any, place: str, known: set[str]) -> Mapping[str, Any]:
     if not isinstance(data, Mapping):
         raise SchemaError(f"{place}: must be an object")
     if unknown := sorted(str(key) for key in data if key not in known):
-        raise SchemaError(
-            f"{place}: {unknown[0]} is not known; there are {', '.join(sorted(known))}"
-        )
+        raise SchemaError(f"{place}: unknown key {unknown[0]}; use {', '.join(sorted(known))}")
     return data
 
 

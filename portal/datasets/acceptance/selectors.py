@@ -1,4 +1,4 @@
-"""Batches: what may go into one, how far its inspection is, and the accuracy over all."""
+"""Batches: candidate documents, progress of the inspection, accuracies and audit reports."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -33,20 +33,20 @@ from .audits import (
     audit_markdown,
     audit_report,
     pooled,
-    spelt,
     validation_counts,
+    written_value,
 )
 from .records import FieldFault, derived_schema, is_empty, record_fields
 from .schemas import FieldRule, Schema, read_schema
 
 PER_PAGE = 50
-# A schema is made up from so many records.
+# The number of records from which a schema is derived.
 _RECORDS_READ = 200
 
 
 @dataclass(frozen=True)
 class Candidates:
-    """Which documents a batch is to have; what is empty leaves all of them in."""
+    """The documents that a batch may contain; an empty filter allows all."""
 
     selection: Selection | None = None
     doc_type: str = ""
@@ -55,7 +55,7 @@ class Candidates:
 
 @dataclass(frozen=True)
 class BatchRow:
-    """A batch in the list: `said` of `due` verdicts are there; `overall` is all fields together."""
+    """A batch in the list with `said` of `due` verdicts; `overall` covers all fields."""
 
     batch: Batch
     documents: int
@@ -66,7 +66,7 @@ class BatchRow:
 
 @dataclass(frozen=True)
 class ClosedBatch:
-    """A closed batch with the accuracy of all fields together."""
+    """A closed batch with the accuracy over all fields."""
 
     number: int
     state: str
@@ -76,9 +76,9 @@ class ClosedBatch:
 
 @dataclass(frozen=True)
 class BatchList:
-    """`accepted` is the accuracy over all accepted batches.
+    """A page of batches, with the accuracy over all `accepted` batches.
 
-    Of the documents, `records` have a record, and `waiting` of these could go into a batch.
+    `records` documents have a record, and `waiting` of them can go into a batch.
     """
 
     page: Page[Batch]
@@ -132,7 +132,7 @@ def batch_list(dataset: Dataset, page: str = "1") -> BatchList:
 
 
 def batch_rows(batches: Sequence[Batch]) -> list[BatchRow]:
-    """Rows in the order of the batches: two queries, however many they are."""
+    """Return the rows of the batches in their order, with two queries."""
     documents = dict(
         BatchDocument.objects.filter(batch__in=batches)
         .order_by()
@@ -156,7 +156,7 @@ def batch_rows(batches: Sequence[Batch]) -> list[BatchRow]:
 
 
 def batch_verdicts(batch: Batch) -> list[Verdict]:
-    """What was said so far of the sample of a batch, with the values it was said of."""
+    """Return the verdicts on the sample of a batch; those on wrong fields have their values."""
     inspections = (
         Inspection.objects.filter(batch_document__batch=batch)
         .order_by("batch_document__document__name", "field")
@@ -175,7 +175,7 @@ def batch_verdicts(batch: Batch) -> list[Verdict]:
 
 
 def batch_acceptance(batch: Batch, verdicts: Iterable[Verdict]) -> Acceptance:
-    """What the verdicts say of a batch as they are now."""
+    """Return the result of the inspection so far."""
     sampled = batch.documents.filter(is_sampled=True).values_list("document__name", flat=True)
     return accept(
         fields=batch_schema(batch).names,
@@ -185,13 +185,13 @@ def batch_acceptance(batch: Batch, verdicts: Iterable[Verdict]) -> Acceptance:
     )
 
 
-def stamp_of(inspection: Inspection | None) -> str:
-    """Tells one verdict on a field from the next one; empty for none."""
+def verdict_version(inspection: Inspection | None) -> str:
+    """Return the version of a verdict; "" for none."""
     return inspection.inspected_at.isoformat() if inspection else ""
 
 
 def closed_batches(dataset: Dataset) -> list[ClosedBatch]:
-    """The closed batches by number. Of their reports, which are long, one line is read."""
+    """Return the closed batches by number. Only one key of the long reports is loaded."""
     closed = dataset.batches.exclude(state=Batch.State.OPEN).order_by("number")
     return [
         ClosedBatch(
@@ -216,13 +216,13 @@ def _values(batch: Batch, names: set[str]) -> dict[str, dict[str, object]]:
     return {name: record_fields(gold) for name, gold in records}
 
 
-# Fewer make no line.
+# A line needs at least two points.
 _LEAST = 2
 _MOST = 40
 
 
 def accuracy_chart(dataset: Dataset, closed: Sequence[ClosedBatch]) -> LineChart | None:
-    """Overall accuracy of the latest closed batches, with intervals; None for fewer than two."""
+    """Chart the overall accuracy of the latest closed batches; None for fewer than two."""
     shown = closed[-_MOST:]
     if len(shown) < _LEAST:
         return None
@@ -232,7 +232,7 @@ def accuracy_chart(dataset: Dataset, closed: Sequence[ClosedBatch]) -> LineChart
         "accuracy",
         f"Accuracy of the batches of {dataset.title}, with 95 % intervals",
         [str(batch.number) for batch in shown],
-        [Line("first", "all fields together", points)],
+        [Line("first", "all fields", points)],
         axis="batch",
         step=0.05 if lowest >= 0.7 else 0.2,
     )
@@ -241,19 +241,19 @@ def accuracy_chart(dataset: Dataset, closed: Sequence[ClosedBatch]) -> LineChart
 def _point(batch: ClosedBatch) -> Point:
     overall = batch.overall
     interval = overall.interval
-    told = f"batch {batch.number}, {batch.state}: {100 * (overall.accuracy or 0):.1f} %"
+    tooltip = f"batch {batch.number}, {batch.state}: {100 * (overall.accuracy or 0):.1f} %"
     if interval is None:
-        return Point(overall.accuracy, None, None, told)
-    told += f" [{100 * interval.low:.1f}, {100 * interval.high:.1f}], n = {overall.n:,}"
-    return Point(overall.accuracy, interval.low, interval.high, told)
+        return Point(overall.accuracy, None, None, tooltip)
+    tooltip += f" [{100 * interval.low:.1f}, {100 * interval.high:.1f}], n = {overall.n:,}"
+    return Point(overall.accuracy, interval.low, interval.high, tooltip)
 
 
 @dataclass(frozen=True)
 class BatchPage:
-    """A batch; `page` has its sampled documents, or, if asked for, those with faults.
+    """A batch. `page` lists its sampled documents, or those with faults.
 
-    `next` is the first sampled document that is not inspected yet. `may_close` says whether the
-    verdict is sure by now, `held` how many documents the rejected batch holds back still.
+    `next` is the first document to inspect. `may_close` is true once the result is final. `held` is
+    the number of documents that the rejected batch still holds.
     """
 
     batch: Batch
@@ -289,7 +289,7 @@ def get_batch_page(batch: Batch, *, show: str = "", page: str = "1", held: int =
 
 
 def sampled_documents(batch: Batch) -> QuerySet[Any]:
-    """The sample by name, with `said` and `wrong`, the numbers of verdicts on each."""
+    """Return the sample by name. `said` and `wrong` count the verdicts on each document."""
     return (
         batch.documents.filter(is_sampled=True)
         .select_related("document")
@@ -303,13 +303,13 @@ def sampled_documents(batch: Batch) -> QuerySet[Any]:
 
 
 def with_faults(batch: Batch) -> QuerySet[Any]:
-    """The documents in which validation found something, by name."""
+    """Return the documents with faults by name."""
     faulty = batch.documents.exclude(faults=[]).select_related("document")
     return faulty.defer("document__metadata").order_by("document__name")
 
 
 def next_to_inspect(batch: Batch, after: str = "") -> BatchDocument | None:
-    """The first document after the one of this name with fields to inspect; then from the start."""
+    """Return the next document with fields to inspect, starting again from the first one."""
     fields = len(batch_schema(batch).names)
     waiting = sampled_documents(batch).filter(said__lt=fields)
     following = waiting.filter(document__name__gt=after).first() if after else None
@@ -318,7 +318,7 @@ def next_to_inspect(batch: Batch, after: str = "") -> BatchDocument | None:
 
 
 def audit_of(batch: Batch) -> dict[str, Any]:
-    """The AuditReport as JSON: of a closed batch as it was closed, of an open one as it is now."""
+    """Return the AuditReport as JSON: the stored one of a closed batch, the current one if open."""
     if batch.state != Batch.State.OPEN:
         report: dict[str, Any] = batch.report
         return report
@@ -337,7 +337,7 @@ def current_audit(batch: Batch, acceptance: Acceptance, verdicts: Iterable[Verdi
 
 
 def audit_file(batch: Batch, form: str) -> TextFile:
-    """The report as a file; `form` is json, markdown or csv."""
+    """Return the report as a file. `form` is json, markdown or csv."""
     stem = f"audit-{batch.dataset.slug}-batch-{batch.number}"
     report = audit_of(batch)
     if form == "json":
@@ -350,7 +350,7 @@ def audit_file(batch: Batch, form: str) -> TextFile:
 
 
 def batch_faults(batch: Batch) -> dict[str, list[FieldFault]]:
-    """What the validation found, by name of the document."""
+    """Return the faults of every document by name."""
     rows = batch.documents.values_list("document__name", "faults")
     return {name: [FieldFault(**fault) for fault in faults] for name, faults in rows}
 
@@ -360,9 +360,9 @@ Said: TypeAlias = Literal["", "right", "wrong"]
 
 @dataclass(frozen=True)
 class ShownValue:
-    """A value for reading: `text`, or `lines` of a list, or `rows` under the `columns` of objects.
+    """A value for display: `text`, the `lines` of a list, or `rows` with the `columns` of objects.
 
-    `missing` is `absent` where the record has no such key, `empty` where there is nothing in it.
+    `missing` is `absent` if the record does not have the key, and `empty` if the value is empty.
     """
 
     text: str = ""
@@ -374,7 +374,7 @@ class ShownValue:
 
 @dataclass(frozen=True)
 class InspectedField:
-    """A field of a drawn document with the verdict on it."""
+    """A field of a sampled document with its verdict."""
 
     number: int
     """From 1."""
@@ -385,18 +385,18 @@ class InspectedField:
     said: Said
     inspector: str
     base: str
-    """The stamp of the verdict that is shown."""
+    """The version of the verdict."""
     correct: str
     should_be_empty: bool
     comment: str
     raw: Any
-    """The value as JSON has it, for programs; `raw_correct` is the correct value."""
+    """The JSON value, for the API; `raw_correct` is the correct value."""
     raw_correct: Any
 
 
 @dataclass(frozen=True)
 class InspectionPage:
-    """`position` of `sample_size` in the order of names; `said` of the fields have a verdict."""
+    """A sampled document with its `position` by name; `said` of its fields have a verdict."""
 
     batch: Batch
     sampled: BatchDocument
@@ -430,7 +430,7 @@ def inspection_page(batch: Batch, sampled: BatchDocument) -> InspectionPage:
 
 
 def inspected_fields(batch: Batch, sampled: BatchDocument) -> list[InspectedField]:
-    """The fields of the batch in their order, with the record's values and the verdicts."""
+    """Return the fields of the batch in their order, with values and verdicts."""
     record = record_fields(sampled.document.record.gold)
     said = {row.field: row for row in sampled.inspections.select_related("inspector")}
     return [
@@ -440,20 +440,20 @@ def inspected_fields(batch: Batch, sampled: BatchDocument) -> list[InspectedFiel
 
 
 def shown_value(record: Mapping[str, Any], rule: FieldRule) -> ShownValue:
-    """How a field of a record is shown: texts as they are, lists line by line or as a table."""
+    """Prepare a field for display: a text, a list by line, or objects as a table."""
     if rule.name not in record:
         return ShownValue(missing="absent")
     value = record[rule.name]
     if is_empty(value):
         return ShownValue(missing="empty")
     if not isinstance(value, list):
-        return ShownValue(text=spelt(value))
+        return ShownValue(text=written_value(value))
     if not all(isinstance(item, Mapping) for item in value):
-        return ShownValue(lines=tuple(spelt(item) for item in value))
+        return ShownValue(lines=tuple(written_value(item) for item in value))
     known = [item.name for item in rule.items]
     others = dict.fromkeys(str(key) for item in value for key in item if key not in known)
     columns = (*known, *others)
-    rows = tuple(tuple(spelt(item.get(column)) for column in columns) for item in value)
+    rows = tuple(tuple(written_value(item.get(column)) for column in columns) for item in value)
     return ShownValue(columns=columns, rows=rows)
 
 
@@ -473,8 +473,8 @@ def _field(
         faults=tuple(fault["message"] for fault in faults if fault["field"] == rule.name),
         said=("right" if said.is_right else "wrong") if said else "",
         inspector=str(said.inspector) if said else "",
-        base=stamp_of(said),
-        correct="" if correct is None else spelt(correct),
+        base=verdict_version(said),
+        correct="" if correct is None else written_value(correct),
         should_be_empty=correct == "",
         comment=said.comment if said else "",
         raw=record.get(rule.name),

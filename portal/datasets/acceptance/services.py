@@ -1,7 +1,4 @@
-"""Opening a batch of records, verdicts on its sampled documents, closing it, and putting it back.
-
-The rules are in docs/acceptance.md.
-"""
+"""Open a batch, save verdicts on its sampled documents, close it, release its documents."""
 
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -32,23 +29,23 @@ from .selectors import (
     batch_schema,
     batch_verdicts,
     current_audit,
-    stamp_of,
+    verdict_version,
 )
 
 MAX_BATCH = 5_000
 AT_ONCE = 200
-# What `Inspection.field` holds.
+# The length of `Inspection.field`.
 _LONGEST_FIELD = 80
-# A nearly perfect record has few faults; one of another kind would fill the database with them.
+# Per record. A record that does not fit the schema at all would otherwise fill the database.
 _FAULTS_KEPT = 200
 
 State = Document.State
 
 
 class AcceptanceRefused(Exception):
-    """Why it cannot be done. The message is for people, `field` names the input at fault, if any.
+    """The request cannot be carried out. `field` names the invalid input, if there is one.
 
-    `code` is for programs: invalid, empty, changed, closed, unfinished, conflict, unknown.
+    `code` is one of invalid, empty, changed, closed, unfinished, conflict, unknown.
     """
 
     def __init__(self, message: str, *, code: str = "invalid", field: str = "") -> None:
@@ -59,16 +56,18 @@ class AcceptanceRefused(Exception):
 
 
 def read_batch_schema(data: Any) -> Schema:
-    """A schema for a batch. Raises AcceptanceRefused for one that cannot be used."""
+    """Read the schema of a batch. Raises AcceptanceRefused if it cannot be used."""
     if not is_storable(data):
-        raise AcceptanceRefused("It has a character or number that cannot be kept.", field="schema")
+        raise AcceptanceRefused(
+            "The schema contains a character or number that cannot be stored.", field="schema"
+        )
     try:
         schema = read_schema(data)
     except SchemaError as error:
         raise AcceptanceRefused(str(error), field="schema") from error
     for name in schema.names:
         if len(name) > _LONGEST_FIELD or not name.isprintable():
-            reason = f"a name has at most {_LONGEST_FIELD} printable characters"
+            reason = f"a name may have up to {_LONGEST_FIELD} printable characters"
             raise AcceptanceRefused(f"fields: {name[:40]!r}: {reason}", field="schema")
     return schema
 
@@ -84,19 +83,19 @@ def open_batch(
     candidates: Candidates | None = None,
     actor: User | None,
 ) -> Batch:
-    """Opens a batch of documents with a record that are active and in no open or accepted one.
+    """Open a batch of active documents with a record that no open or accepted batch contains.
 
-    `schema` is plain JSON as `read_schema` takes it, `candidates` says which documents, `size` how
-    many at most, in the order of their names. Every record is validated, and `sample_size` of them
-    are drawn by the seed, or all if there are fewer. Raises AcceptanceRefused.
+    `schema` is plain JSON for `read_schema`. `candidates` limits the documents, and `size` their
+    number; the first ones by name are taken. All records are validated. The seed draws
+    `sample_size` documents, or all if there are fewer. Raises AcceptanceRefused.
     """
     read = read_batch_schema(schema)
     if not 0 < threshold <= 1:
-        raise AcceptanceRefused("must be above 0 and at most 100 %", field="threshold")
+        raise AcceptanceRefused("Must be above 0 and at most 100 %.", field="threshold")
     wanted = batch_candidates(dataset, candidates or Candidates()).order_by("name")
     keys = list(wanted.values_list("pk", "name")[: min(size or MAX_BATCH + 1, MAX_BATCH + 1)])
     _check_size(keys)
-    # Records never change, so they are validated before the database is locked for writing.
+    # Records never change, so they are validated before the dataset is locked.
     faults = _validated([pk for pk, _ in keys], read)
     sampled = set(draw([name for _, name in keys], sample_size, seed))
     with transaction.atomic():
@@ -140,14 +139,14 @@ def open_batch(
 
 @transaction.atomic
 def close_batch(*, batch: Batch, actor: User | None) -> Batch:
-    """Accepts or rejects a batch, with its audit report; a rejected one is held back as a whole.
+    """Accept or reject a batch and store its audit report. Hold all documents of a rejected batch.
 
-    A batch in which a field cannot reach the threshold any more is rejected before its inspection
-    is complete. Raises AcceptanceRefused while it is not decided, and for a closed one.
+    A batch is rejected early if a field can no longer reach the threshold. Raises
+    AcceptanceRefused if the result is still open or the batch is closed.
     """
     stored = Batch.objects.select_for_update().select_related("dataset").get(pk=batch.pk)
     if stored.state != Batch.State.OPEN:
-        raise AcceptanceRefused(f"Batch {stored.number} is {stored.state} already.", code="closed")
+        raise AcceptanceRefused(f"Batch {stored.number} is already {stored.state}.", code="closed")
     verdicts = batch_verdicts(stored)
     acceptance = batch_acceptance(stored, verdicts)
     if acceptance.state == "incomplete" and not acceptance.failing:
@@ -178,10 +177,10 @@ def close_batch(*, batch: Batch, actor: User | None) -> Batch:
 
 @transaction.atomic
 def put_back_batch(*, batch: Batch, actor: User | None) -> int:
-    """Ends the holding back of a rejected batch's documents; returns how many there were.
+    """Make the documents of a rejected batch active again and return how many were held.
 
-    Documents that are held for another reason by now stay so. They may go into a new batch, for
-    which others of them may be drawn. Raises AcceptanceRefused unless the batch was rejected.
+    Documents that are now held for another reason stay held. Raises AcceptanceRefused unless the
+    batch was rejected.
     """
     stored = Batch.objects.select_for_update().get(pk=batch.pk)
     if stored.state != Batch.State.REJECTED:
@@ -193,7 +192,7 @@ def put_back_batch(*, batch: Batch, actor: User | None) -> int:
 
 
 def held_by(batch: Batch) -> Any:
-    """The documents that a rejected batch holds back, as a queryset."""
+    """A queryset of the documents that a rejected batch holds."""
     documents = Document.objects.filter(batches__batch=batch, state=State.HELD)
     return documents.filter(held_reason__startswith=_reason(batch))
 
@@ -206,28 +205,29 @@ def _hold_back(batch: Batch, acceptance: Acceptance) -> int:
 
 
 def _reason(batch: Batch) -> str:
-    """How the reason begins for which a rejected batch holds its documents back."""
+    """The beginning of the `held_reason` that a rejected batch gives its documents."""
     return f"batch {batch.number} was rejected; "
 
 
 def _check_size(keys: list[tuple[int, str]]) -> None:
     if not keys:
         raise AcceptanceRefused(
-            "No such document can go into a batch: it needs a record, must not be held back, and "
-            "be in no open or accepted batch.",
+            "No matching document can go into a batch. It needs a record, and must not be held "
+            "back or in an open or accepted batch.",
             code="empty",
         )
     if len(keys) > MAX_BATCH:
         raise AcceptanceRefused(
-            f"a batch has at most {MAX_BATCH:,} documents; say how many", field="size"
+            f"A batch can have up to {MAX_BATCH:,} documents. Enter a number of documents.",
+            field="size",
         )
 
 
 def _check_still_there(dataset: Dataset, candidates: Candidates, keys: list[int]) -> None:
-    """Another batch, opened at the same time, may have taken some of them."""
+    """A batch that was opened at the same time may contain some of the documents."""
     if batch_candidates(dataset, candidates).filter(pk__in=keys).count() < len(keys):
         raise AcceptanceRefused(
-            "Some of these documents went into another batch just now; try again.", code="changed"
+            "Another batch was opened with some of these documents. Try again.", code="changed"
         )
 
 
@@ -254,11 +254,11 @@ def save_verdict(
     base: str | None = None,
     actor: User,
 ) -> Inspection:
-    """Keeps a verdict on one field of a sampled document; the same one again changes nothing.
+    """Save a verdict on one field of a sampled document. Saving it twice changes nothing.
 
-    `correct_value` of a wrong field is None while nobody gave it. `base` is the stamp of the
-    verdict that the person saw, empty for none, None to overrule whatever is there: somebody
-    else's newer verdict is refused with the code `conflict`. Raises AcceptanceRefused.
+    `correct_value` is None if the inspector did not give one. `base` is the version of the verdict
+    that the inspector saw, "" for none; a newer verdict by someone else then raises a conflict.
+    With None the new verdict replaces any other. Raises AcceptanceRefused.
     """
     batch = _open_batch_of(sampled)
     _check(batch, sampled, field, is_right, correct_value)
@@ -288,7 +288,7 @@ def save_verdict(
 def clear_verdict(
     *, sampled: BatchDocument, field: str, base: str | None = None, actor: User
 ) -> None:
-    """Takes a verdict back, so that the field has none. Raises AcceptanceRefused."""
+    """Remove the verdict on a field. Raises AcceptanceRefused."""
     _open_batch_of(sampled)
     before = sampled.inspections.filter(field=field).select_related("inspector").first()
     if before is None:
@@ -299,11 +299,12 @@ def clear_verdict(
 
 
 def _open_batch_of(sampled: BatchDocument) -> Batch:
-    """The batch, locked: it may be closed at this very moment."""
+    """Lock the batch, because another request may be closing it."""
     batch = Batch.objects.select_for_update().get(pk=sampled.batch_id)
     if batch.state != Batch.State.OPEN:
         raise AcceptanceRefused(
-            f"Batch {batch.number} is {batch.state}: its verdicts are final.", code="closed"
+            f"Batch {batch.number} is {batch.state}. Its verdicts can no longer be changed.",
+            code="closed",
         )
     return batch
 
@@ -312,35 +313,36 @@ def _check(
     batch: Batch, sampled: BatchDocument, field: str, is_right: bool, correct_value: Any
 ) -> None:
     if not sampled.is_sampled:
-        raise AcceptanceRefused("This document was not drawn.", code="unknown")
+        raise AcceptanceRefused("This document is not in the sample.", code="unknown")
     if field not in batch_schema(batch).names:
         raise AcceptanceRefused(f"{field[:80]!r} is not a field of the batch.", code="unknown")
     if is_right or correct_value is None:
         return
     if not is_storable(correct_value):
         raise AcceptanceRefused(
-            "It has a character or number that cannot be kept.", field="correct_value"
+            "The value contains a character or number that cannot be stored.",
+            field="correct_value",
         )
     value = record_fields(sampled.document.record.gold).get(field)
     if value == correct_value and type(value) is type(correct_value):
         raise AcceptanceRefused(
-            "This is what the record has; the field would be right.", field="correct_value"
+            "The record already has this value. Mark the field as right.", field="correct_value"
         )
 
 
 def _check_base(before: Inspection | None, base: str | None) -> None:
-    if base is None or base == stamp_of(before):
+    if base is None or base == verdict_version(before):
         return
     if before is None:
-        message = "Somebody took the verdict on this field back meanwhile."
+        message = "Another inspector removed the verdict on this field."
     else:
-        said = "right" if before.is_right else "wrong"
-        message = f"{before.inspector} said “{said}” meanwhile."
-    raise AcceptanceRefused(f"{message} Say it again to overrule.", code="conflict")
+        verdict = "right" if before.is_right else "wrong"
+        message = f"{before.inspector} marked this field as {verdict}."
+    raise AcceptanceRefused(f"{message} Save your verdict again to replace it.", code="conflict")
 
 
 def _record_change(before: Inspection, actor: User) -> None:
-    """First verdicts are rows; of those that are overruled only the log tells."""
+    """Log a verdict that is about to be replaced or removed: its row does not keep it."""
     record_event(
         verb="change_inspection",
         subject=before,

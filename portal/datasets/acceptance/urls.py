@@ -1,4 +1,4 @@
-"""URLs of acceptance: pages, and endpoints below /api/v1/."""
+"""URLs of acceptance: pages, and endpoints under /api/v1/."""
 
 from django.urls import path
 

@@ -1,4 +1,4 @@
-"""Batches of quality acceptance: the list, a new one, the inspection of its sample, its report."""
+"""Pages of quality acceptance: batches, the inspection of a sample, and audit reports."""
 
 import json
 import secrets
@@ -52,34 +52,32 @@ _LARGEST_SEED = 2**63 - 1
 
 SCHEMAS = [
     *((name, "ReceiptBench's 19 fields of a receipt") for name in BUILT_IN),
-    ("records", "the fields that the records have"),
-    ("own", "a schema of your own, below"),
+    ("records", "all fields of the records"),
+    ("own", "a custom schema"),
 ]
 
 
 def parse_json(text: str) -> Any:
-    """Raises ValidationError with line and column of what is no JSON."""
+    """Parse JSON. Raises ValidationError with the line and column of the error."""
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
         raise ValidationError(f"line {error.lineno}, column {error.colno}: {error.msg}") from error
     except (ValueError, RecursionError) as error:
-        raise ValidationError("This is nested too deeply or has a number too long.") from error
+        raise ValidationError("The JSON is nested too deeply or has a too long number.") from error
 
 
 class NewBatchForm(forms.Form):
-    """Which documents, which fields, and how the sample is drawn."""
-
     schema = forms.ChoiceField(label="Fields to inspect", choices=SCHEMAS)
     schema_file = forms.FileField(
         label="Schema file",
         required=False,
-        help_text="JSON: <code>[{&quot;name&quot;, &quot;kind&quot;, …}]</code>, kind is text, "
+        help_text="JSON: <code>[{&quot;name&quot;, &quot;kind&quot;, …}]</code>. A kind is text, "
         "number, date, flag or list.",
         widget=forms.ClearableFileInput(attrs={"accept": ".json,application/json"}),
     )
     schema_text = forms.CharField(
-        label="Or the schema itself",
+        label="Or paste the schema",
         required=False,
         max_length=MAX_SCHEMA,
         widget=forms.Textarea(attrs={"rows": 5, "spellcheck": "false", "class": "mono"}),
@@ -87,31 +85,29 @@ class NewBatchForm(forms.Form):
     selection: Any = forms.ModelChoiceField(
         queryset=Selection.objects.none(),
         required=False,
-        label="Of the selection",
+        label="Selection",
         empty_label="all documents",
     )
     doc_type = forms.ChoiceField(
-        required=False, label="Of the type", choices=[("", "all types"), *DocumentType.choices]
+        required=False, label="Document type", choices=[("", "all types"), *DocumentType.choices]
     )
     language = forms.CharField(
-        required=False, max_length=12, label="In the language", help_text="Such as en or zh."
+        required=False, max_length=12, label="Language", help_text="For example en or zh."
     )
     size = forms.IntegerField(
         required=False,
         min_value=1,
         max_value=MAX_BATCH,
-        label="Documents at most",
-        help_text="The next ones by name that are in no open or accepted batch; at most "
-        f"{MAX_BATCH:,}.",
+        label="Maximum number of documents",
+        help_text=f"The next documents by name that need inspection, up to {MAX_BATCH:,}.",
     )
     sample_size = forms.IntegerField(
         min_value=1,
         max_value=MAX_BATCH,
         initial=smallest_conclusive_sample(),
         label="Documents to inspect",
-        help_text=f"With {smallest_conclusive_sample()} or more a sample without any error shows "
-        f"that a field is better than {100 * THRESHOLD:g}&nbsp;%. A smaller one decides too, "
-        "but by less.",
+        help_text=f"A sample of {smallest_conclusive_sample()} without errors shows that a field "
+        f"is above {100 * THRESHOLD:g}&nbsp;%. A smaller sample is less certain.",
     )
     threshold = forms.DecimalField(
         min_value=Decimal("0.1"),
@@ -119,13 +115,13 @@ class NewBatchForm(forms.Form):
         max_digits=4,
         decimal_places=1,
         initial=(100 * Decimal(str(THRESHOLD))).quantize(Decimal("0.1")),
-        label="Accuracy that every field has to reach, in %",
+        label="Required accuracy of every field, in %",
     )
     seed = forms.IntegerField(
         min_value=0,
         max_value=_LARGEST_SEED,
         label="Seed",
-        help_text="The same seed draws the same sample again.",
+        help_text="The same seed draws the same sample.",
     )
 
     def __init__(self, *args: Any, dataset: Dataset, **kwargs: Any) -> None:
@@ -162,20 +158,20 @@ class NewBatchForm(forms.Form):
     def _own_text(self, cleaned: dict[str, Any]) -> str:
         file, text = cleaned.get("schema_file"), cleaned.get("schema_text", "")
         if file and text.strip():
-            raise ValidationError("Give the file or the text, not both.")
+            raise ValidationError("Upload a file or paste the schema, not both.")
         if file is None:
             if not text.strip():
-                raise ValidationError("There is no schema here and no file.")
+                raise ValidationError("Upload a schema file or paste the schema.")
             return str(text)
         if file.size > MAX_SCHEMA:
             raise ValidationError(f"{file.name} is larger than {MAX_SCHEMA:,} bytes.")
         try:
             return str(file.read().decode("utf-8-sig"))
         except UnicodeDecodeError as error:
-            raise ValidationError(f"{file.name} is not UTF-8.") from error
+            raise ValidationError(f"{file.name} is not encoded as UTF-8.") from error
 
     def arguments(self) -> dict[str, Any]:
-        """What `open_batch` takes, of a valid form."""
+        """Return the arguments of `open_batch` from a valid form."""
         cleaned = self.cleaned_data
         return {
             "schema": cleaned["schema_data"],
@@ -190,7 +186,7 @@ class NewBatchForm(forms.Form):
 
 
 class VerdictForm(forms.Form):
-    """What is said of one field. Without a verdict a correct value was typed: it is wrong."""
+    """A verdict on one field. A correct value without a verdict means that the field is wrong."""
 
     field = forms.CharField(max_length=80, strip=False)
     verdict = forms.ChoiceField(
@@ -202,14 +198,14 @@ class VerdictForm(forms.Form):
     base = forms.CharField(required=False, max_length=40)
 
     def correct(self, kind: str) -> Any:
-        """The correct value as the record would have it; None if it was not given.
+        """Return the correct value, or None if it was not entered.
 
-        A list and a flag are read as JSON. Raises ValidationError.
+        Lists and flags are parsed as JSON. Raises ValidationError.
         """
         text: str = self.cleaned_data["correct_value"]
         if self.cleaned_data["should_be_empty"]:
             if text:
-                raise ValidationError("It cannot be empty and have a value.")
+                raise ValidationError("Enter a value or select “Should be empty”, not both.")
             return ""
         if not text:
             return None
@@ -217,9 +213,9 @@ class VerdictForm(forms.Form):
             return text
         value = parse_json(text)
         if kind == "list" and not isinstance(value, list):
-            raise ValidationError('A list is written as JSON, such as ["a", "b"].')
+            raise ValidationError('Write the list as JSON, for example ["a", "b"].')
         if kind == "flag" and not isinstance(value, bool):
-            raise ValidationError("This is true or false.")
+            raise ValidationError("Enter true or false.")
         return value
 
 
@@ -245,7 +241,8 @@ def new_batch(request: UserRequest, slug: str) -> HttpResponse:
         except AcceptanceRefused as refusal:
             form.add_error(refusal.field if refusal.field in form.fields else None, refusal.message)
         else:
-            messages.success(request, f"Batch {batch.number} is open: {batch.sample_size} drawn.")
+            drawn = f"{batch.sample_size:,} document{'' if batch.sample_size == 1 else 's'}"
+            messages.success(request, f"Batch {batch.number} is open with {drawn} to inspect.")
             return redirect("datasets:batch", slug, batch.number)
     context = {"dataset": dataset, "form": form}
     return render(
@@ -284,7 +281,7 @@ def put_back(request: UserRequest, slug: str, number: int) -> HttpResponse:
     except AcceptanceRefused as refusal:
         messages.error(request, refusal.message)
     else:
-        messages.success(request, f"{count:,} document{'' if count == 1 else 's'} put back.")
+        messages.success(request, f"{count:,} document{'' if count == 1 else 's'} released.")
     return redirect("datasets:batch", slug, number)
 
 
@@ -293,7 +290,7 @@ def put_back(request: UserRequest, slug: str, number: int) -> HttpResponse:
 def report(request: UserRequest, slug: str, number: int) -> HttpResponse:
     form = request.GET.get("form", REPORT_FORMS[0])
     if form not in REPORT_FORMS:
-        raise Http404(f"There is no form of this name; there are {', '.join(REPORT_FORMS)}.")
+        raise Http404(f"Unknown report format. Use {', '.join(REPORT_FORMS)}.")
     return file_response(audit_file(get_batch(slug, number), form))
 
 
@@ -303,7 +300,7 @@ _STATUS = {"conflict": 409, "closed": 409}
 @organiser_required
 @require_safe
 def inspect_next(request: UserRequest, slug: str, number: int) -> HttpResponse:
-    """On to the next document that is not inspected yet."""
+    """Redirect to the next document to inspect."""
     batch = get_batch(slug, number)
     waiting = next_to_inspect(batch, request.GET.get("after", "")[:200])
     if waiting is None:
@@ -333,7 +330,7 @@ def _save(request: UserRequest, sampled: BatchDocument) -> HttpResponse:
     field = request.POST.get("field", "")
     refused, status = "", 200
     try:
-        _say(request, sampled, form)
+        _save_verdict(request, sampled, form)
     except AcceptanceRefused as refusal:
         refused, status = refusal.message, _STATUS.get(refusal.code, 400)
     except ValidationError as error:
@@ -341,7 +338,7 @@ def _save(request: UserRequest, sampled: BatchDocument) -> HttpResponse:
     fields = inspected_fields(sampled.batch, sampled)
     shown = next((one for one in fields if one.name == field), None)
     if request.headers.get("HX-Request") and shown is not None:
-        # What changes on the page: the field's verdict and how far the document is.
+        # Only the verdict and the progress of the document change on the page.
         said = sum(bool(one.said) for one in fields)
         context = {"field": shown, "refused": refused, "said": said, "total": len(fields)}
         return render(
@@ -349,21 +346,21 @@ def _save(request: UserRequest, sampled: BatchDocument) -> HttpResponse:
         )
     if refused:
         messages.error(request, f"{field[:80]}: {refused}" if field else refused)
-    address = reverse(
+    url = reverse(
         "datasets:inspect",
         args=[sampled.batch.dataset.slug, sampled.batch.number, sampled.document.name],
     )
-    return redirect(f"{address}#field-{shown.number}" if shown else address)
+    return redirect(f"{url}#field-{shown.number}" if shown else url)
 
 
-def _say(request: UserRequest, sampled: BatchDocument, form: VerdictForm) -> None:
-    """Raises ValidationError for a form that cannot be read, AcceptanceRefused as the services."""
+def _save_verdict(request: UserRequest, sampled: BatchDocument, form: VerdictForm) -> None:
+    """Save or clear a verdict. Raises ValidationError for invalid input, or AcceptanceRefused."""
     if not form.is_valid():
         raise ValidationError([message for errors in form.errors.values() for message in errors])
     name, verdict = form.cleaned_data["field"], form.cleaned_data["verdict"]
     rules = {rule.name: rule.kind for rule in batch_schema(sampled.batch).fields}
     if name not in rules:
-        raise AcceptanceRefused("There is no such field.", code="unknown")
+        raise AcceptanceRefused("This field is not in the batch.", code="unknown")
     base = form.cleaned_data["base"]
     if verdict == "clear":
         clear_verdict(sampled=sampled, field=name, base=base, actor=request.user)

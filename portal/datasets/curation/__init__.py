@@ -1,4 +1,4 @@
-"""Curation: personal data, near duplicates, required content, and selections drawn by lot.
+"""Curation: personal data, near duplicates, required content and random selections.
 
-May import `documents`. `pii`, `near_duplicates` and `draws` are pure: they know no Django.
+May import `documents`. `pii`, `near_duplicates` and `draws` do not import Django.
 """

@@ -1,4 +1,4 @@
-"""Endpoints of curation, for organisers. Scans and searches are started as tasks."""
+"""Endpoints of curation, for organisers. Scans and searches run as tasks."""
 
 from typing import Any
 
@@ -34,7 +34,7 @@ from .services import (
 
 
 class FindingSerializer(serializers.Serializer[FindingRow]):
-    """A finding, with its text and what stands around it."""
+    """A finding with its text and the text around it."""
 
     id = serializers.IntegerField(source="finding.pk")
     document = serializers.CharField(source="finding.document.name")
@@ -71,7 +71,9 @@ class DecideFindingsSerializer(serializers.Serializer[Any]):
 
 
 class DecidedSerializer(serializers.Serializer[Any]):
-    decided = serializers.IntegerField(help_text="How many; masked ones before stay as they are.")
+    decided = serializers.IntegerField(
+        help_text="Number of decided findings. Masked ones do not change."
+    )
 
 
 class DuplicateSerializer(serializers.ModelSerializer[NearDuplicate]):
@@ -94,14 +96,14 @@ class DecideDuplicateSerializer(serializers.Serializer[Any]):
 
 
 class SelectionDrawSerializer(serializers.Serializer[Any]):
-    """How a selection is drawn. Without a seed, one is chosen by chance."""
+    """The parameters of a selection. Without a seed, a random one is used."""
 
     title = serializers.CharField(max_length=MAX_TITLE)
     strata = serializers.ListField(
         child=serializers.ChoiceField(choices=list(STRATA.items())), min_length=1
     )
     size = serializers.IntegerField(
-        required=False, min_value=1, help_text="In all, shared out in proportion."
+        required=False, min_value=1, help_text="Total number, in proportion to the strata."
     )
     per_stratum = serializers.IntegerField(required=False, min_value=1)
     seed = serializers.IntegerField(required=False, min_value=0, max_value=MAX_SEED)
@@ -133,7 +135,7 @@ class SelectionDetailSerializer(SelectionSerializer):
 
 
 class SelectionCheckSerializer(serializers.Serializer[Any]):
-    """What drawing again gives: names that only the selection, or only the new draw, has."""
+    """The names that only the selection or only a new draw has."""
 
     is_same = serializers.BooleanField()
     only_stored = serializers.ListField(child=serializers.CharField())
@@ -141,7 +143,7 @@ class SelectionCheckSerializer(serializers.Serializer[Any]):
 
 
 class FindingList(GenericAPIView[Any]):
-    """What may be personal data, with the text around it, by document and place."""
+    """List possible personal data with the text around it, by document and position."""
 
     queryset = PiiFinding.objects.none()
     serializer_class = FindingSerializer
@@ -157,7 +159,7 @@ class FindingList(GenericAPIView[Any]):
 
 
 class FindingsDecide(APIView):
-    """Keeps or masks findings, for a reason. Masking makes a new document of each one concerned."""
+    """Keep or mask findings, with a reason. Masking replaces each document with a masked copy."""
 
     permission_classes = [IsOrganiser]
 
@@ -179,7 +181,7 @@ class FindingsDecide(APIView):
 
 
 class DuplicateList(GenericAPIView[NearDuplicate]):
-    """Pairs of documents that are almost the same, most alike first."""
+    """List pairs of similar documents, the most similar ones first."""
 
     queryset = NearDuplicate.objects.none()
     serializer_class = DuplicateSerializer
@@ -194,7 +196,7 @@ class DuplicateList(GenericAPIView[NearDuplicate]):
 
 
 class DuplicateDetail(APIView):
-    """One pair, and which of the two stays."""
+    """Return a pair, or decide whether both are kept or one is held back."""
 
     permission_classes = [IsOrganiser]
 
@@ -211,7 +213,7 @@ class DuplicateDetail(APIView):
 
 
 class SelectionList(GenericAPIView[Selection]):
-    """The selections of a dataset, newest first; a new one is drawn by lot."""
+    """List the selections of a dataset, newest first, or draw a new one."""
 
     queryset = Selection.objects.none()
     serializer_class = SelectionSerializer
@@ -246,7 +248,7 @@ class SelectionList(GenericAPIView[Selection]):
 
 
 class SelectionDetail(APIView):
-    """One selection with the names of its documents."""
+    """Return a selection with the names of its documents."""
 
     permission_classes = [IsOrganiser]
 
@@ -256,7 +258,7 @@ class SelectionDetail(APIView):
 
 
 class SelectionCheck(APIView):
-    """Draws again by the recorded spec and seed, and compares."""
+    """Draw again with the stored spec and seed, and compare the result with the selection."""
 
     permission_classes = [IsOrganiser]
 

@@ -1,15 +1,13 @@
-"""Drawing documents by lot: stratified samples, and the two parts of a release.
+"""Random draws that a seed repeats: stratified samples, and the dev and test splits of a release.
 
-Anyone with the keys and the seed can draw again. `portal.facts.sampling` says how the keys get
-their numbers.
+`portal.facts.sampling` shuffles the keys with the seed. No Django.
 
-A stratified sample is by type, company, fiscal year or any fields. All documents of all strata
-are put in one order by lot, and each stratum gives its first ones. How many each gives is either
-the same for all, or its share of a total.
+A stratified sample takes the first documents of each stratum in one shuffled order of all
+documents: the same number from each stratum, or its share of a total.
 
-A release in two parts has development items, whose gold is open, and test items. Items of one
-group, such as the pages of one filing or all documents of one company, come into the same part:
-anyone who has seen the gold of a page knows much of the next one. No Django.
+A release can have dev items with public gold, and test items. Items of one group, such as the pages
+of a filing or the documents of a company, are in the same split, because the gold of one page
+reveals much about the next.
 """
 
 import re
@@ -23,7 +21,7 @@ from portal.facts.sampling import shuffled
 
 
 def draw(keys: Iterable[str], size: int, seed: int) -> list[str]:
-    """`size` of the keys, or all if there are fewer, sorted.
+    """Draw `size` of the keys, or all if there are fewer, and sort them.
 
     Raises ValueError for a size below 1, and as `shuffled` does.
 
@@ -35,12 +33,12 @@ def draw(keys: Iterable[str], size: int, seed: int) -> list[str]:
     return sorted(shuffled(keys, seed)[:size])
 
 
-# The values of the fields that a stratum is made by; a value that is not known is "".
+# The values of a stratum's fields; an unknown value is "".
 Stratum: TypeAlias = tuple[str, ...]
 
 
 class Unit(NamedTuple):
-    """What can be drawn: the name of a document, and the stratum it is in."""
+    """A document that can be drawn: its name and its stratum."""
 
     key: str
     stratum: Stratum
@@ -48,7 +46,7 @@ class Unit(NamedTuple):
 
 @dataclass(frozen=True)
 class StratumSample:
-    """How many documents a stratum has, and the names of those that are drawn, sorted."""
+    """The number of documents in a stratum, and the sorted names of those that are drawn."""
 
     stratum: Stratum
     available: int
@@ -57,7 +55,7 @@ class StratumSample:
 
 @dataclass(frozen=True)
 class StratifiedSample:
-    """What was drawn, by stratum in order; a stratum that gave none is there too."""
+    """The drawn documents by stratum, including strata without any."""
 
     strata: tuple[StratumSample, ...]
 
@@ -67,10 +65,10 @@ class StratifiedSample:
 
 
 def units(rows: Iterable[Mapping[str, Any]], key: str, fields: Sequence[str]) -> list[Unit]:
-    """The rows as units: `key` names them, the values of `fields` make their strata.
+    """Convert rows to units: `key` names them, the values of `fields` are their strata.
 
-    A value of None is the same as an empty one. Raises ValueError without fields, for a field
-    named twice, and KeyError for one that a row does not have.
+    None counts as an empty value. Raises ValueError for no fields or a repeated one, and KeyError
+    for a field that a row does not have.
 
     >>> units([{"name": "p1", "type": "tax_form", "year": None}], "name", ["type", "year"])
     [Unit(key='p1', stratum=('tax_form', ''))]
@@ -78,17 +76,16 @@ def units(rows: Iterable[Mapping[str, Any]], key: str, fields: Sequence[str]) ->
     if not fields:
         raise ValueError("strata need at least one field")
     if len(set(fields)) < len(fields):
-        raise ValueError("a field makes strata once only")
+        raise ValueError("strata need each field only once")
     return [Unit(row[key], tuple(_text(row[field]) for field in fields)) for row in rows]
 
 
 def allocate(available: Mapping[Stratum, int], size: int) -> dict[Stratum, int]:
-    """How many of `size` each stratum gives: its share, by the method of largest remainders.
+    """Share `size` among the strata by the largest remainder method (Hare-Niemeyer).
 
-    Each gives the whole part of size * available / total; what is then missing comes one each from
-    the strata with the largest remainders, of equal ones from the larger stratum, of equally large
-    ones from the first in order. No stratum gives more than it has. A size above the total is the
-    total. Raises ValueError for a size below 1. Also known as the Hare-Niemeyer method.
+    Each stratum gets the whole part of size * available / total. The strata with the largest
+    remainders get one more each; ties go to the larger stratum, then to the first in order. A size
+    above the total counts as the total. Raises ValueError for a size below 1.
 
     >>> allocate({("a",): 5, ("b",): 3, ("c",): 2}, 4)
     {('a',): 2, ('b',): 1, ('c',): 1}
@@ -116,11 +113,11 @@ def draw_stratified(
     per_stratum: int | None = None,
     size: int | None = None,
 ) -> StratifiedSample:
-    """Draws `per_stratum` of each stratum, or `size` in all in proportion to the strata.
+    """Draw `per_stratum` units of each stratum, or `size` in total in proportion to the strata.
 
-    A stratum with fewer than `per_stratum` gives all it has. The same units, seed and numbers give
-    the same sample, whatever the order of the units. Raises ValueError unless exactly one of
-    `per_stratum` and `size` is given and at least 1, and for a key that comes twice.
+    All units of a stratum with fewer than `per_stratum` are drawn. The result does not depend on
+    the order of the units. Raises ValueError unless exactly one of `per_stratum` and `size` is
+    given and at least 1, and for a repeated key.
     """
     if (per_stratum is None) == (size is None):
         raise ValueError("give either a number per stratum or a size of the whole sample")
@@ -160,21 +157,21 @@ def _check_size(size: int, name: str) -> None:
 
 FILING, COMPANY, NOTHING = "filing", "company", "none"
 GROUPINGS = (FILING, COMPANY, NOTHING)
-# Fields of the metadata that name the source document of a page; the first that is there counts.
+# Metadata fields that name the source document of a page; the first existing one is used.
 FILING_FIELDS = ("filing", "source_filing", "accession_number", "source_document")
-# `acme-10k_p012`, `acme 10-k, page 3`: a page of what stands before it.
+# A page of a document, as in `acme-10k_p012` and `acme 10-k, page 3`.
 _PAGE = re.compile(r"(.+?)[ _.,-]+(?:p|pg|page)[ _.-]?\d+", re.IGNORECASE)
 
 
 def filing_of(name: str, metadata: Mapping[str, Any], source_url: str = "") -> str:
-    """What names the filing that a document is a page of; a document alone is its own.
+    """Return the name of a document's filing, or of the document if it has none.
 
-    What the metadata say comes first, then the name without its page, then the address.
+    The metadata are used first, then the name without its page number, then the source URL.
 
     >>> filing_of("acme_10k_p012", {}), filing_of("acme_10k_p013", {"filing": "acme.htm"})
     ('name acme_10k', 'filing acme.htm')
-    >>> filing_of("letter", {}), filing_of("exhibit", {}, "https://sec.gov/a.htm")
-    ('document letter', 'address https://sec.gov/a.htm')
+    >>> filing_of("annex", {}), filing_of("exhibit", {}, "https://sec.gov/a.htm")
+    ('document annex', 'url https://sec.gov/a.htm')
     """
     for field in FILING_FIELDS:
         value = metadata.get(field)
@@ -182,7 +179,7 @@ def filing_of(name: str, metadata: Mapping[str, Any], source_url: str = "") -> s
             return f"filing {str(value).strip()}"
     if match := _PAGE.fullmatch(name):
         return f"name {match[1]}"
-    return f"address {source_url}" if source_url else f"document {name}"
+    return f"url {source_url}" if source_url else f"document {name}"
 
 
 def group_of(
@@ -193,7 +190,7 @@ def group_of(
     company: str = "",
     source_url: str = "",
 ) -> str:
-    """What names the group of a document. Without a company it is grouped by its filing.
+    """Return the name of a document's group. Without a company, it is grouped by filing.
 
     >>> group_of("company", "a_p1", metadata={}, company="Acme Inc.")
     'company acme inc.'
@@ -209,15 +206,15 @@ def group_of(
 
 DEV, TEST = "dev", "test"
 
-# The names of items that stay together, and how many of them each stratum has.
+# Items that stay together.
 _Group: TypeAlias = list[Unit]
 
 
 @dataclass(frozen=True)
 class SplitDraw:
-    """How to draw: `share` of the items, above 0 and below 1, becomes the test part.
+    """How to draw: `share` of the items, between 0 and 1, go into the test split.
 
-    `group_by` says which items stay together, one of GROUPINGS.
+    `group_by`, one of GROUPINGS, says which items stay together.
     """
 
     share: float
@@ -234,31 +231,30 @@ def draw_splits(
     kept: Mapping[str, str] | None = None,
     groups: Mapping[str, str] | None = None,
 ) -> dict[str, str]:
-    """The split of each item by name; the test part has about the same share of every stratum.
+    """Return the split of each item by name. The test split has a similar share of every stratum.
 
-    Items with the same value in `groups` come into the same part; an item that is not in it is a
-    group of its own. Items in `kept` stay in the split they have there, for gold that was open once
-    is no test any more, and the rest of their group joins them, in the development part where a
-    group was divided. Only the other groups are drawn, in an order by lot: one goes into the test
-    part if that brings the strata nearer to their shares. There is at least one group in each part
-    as long as there are two to draw from. The same population, draw, `kept` and `groups` give the
-    same splits. Raises ValueError for a share out of range, for a grouping that is none, for a name
-    that comes twice, and where all items are one group.
+    Items with the same value in `groups` get the same split; an item without one is its own group.
+    Items in `kept` keep their split, because gold that was once public cannot be test gold again.
+    The rest of their group joins them, or goes into dev if the group was divided. The other groups
+    are drawn in a shuffled order: a group becomes test if that brings the strata closer to their
+    shares. Each split has at least one group if there are two to draw from. The result is
+    deterministic. Raises ValueError for a share out of range, an unknown grouping, a repeated
+    name, and if all items are one group.
 
     >>> draw_splits([Unit(name, ()) for name in "abcde"], SplitDraw(0.4, 1))
     {'a': 'test', 'b': 'dev', 'c': 'dev', 'd': 'test', 'e': 'dev'}
     """
     if not 0 < draw.share < 1:
-        raise ValueError(f"the share of the test part must be above 0 and below 1: {draw.share}")
+        raise ValueError(f"the test share must be between 0 and 1, not {draw.share}")
     if draw.group_by not in GROUPINGS:
-        raise ValueError(f"group_by is one of {', '.join(GROUPINGS)}, not {draw.group_by!r}")
+        raise ValueError(f"group_by must be one of {', '.join(GROUPINGS)}, not {draw.group_by!r}")
     units = sorted(population)
     grouped = _grouped(units, groups or {})
     parts = {key: _kept_split(group, kept or {}) for key, group in grouped.items()}
     fresh = {key: group for key, group in grouped.items() if not parts[key]}
     if len(grouped) == 1 and len(units) > 1 and fresh:
         raise ValueError(
-            f"all items are of one {draw.group_by}, which is not divided: group by something else"
+            f"all items are in one {draw.group_by}, which cannot be divided; group them differently"
         )
     test = _drawn(fresh, draw) if fresh else set()
     return {
@@ -269,7 +265,7 @@ def draw_splits(
 
 
 def _grouped(units: list[Unit], groups: Mapping[str, str]) -> dict[str, _Group]:
-    """The groups by their first item, whose name orders them in the lot."""
+    """Group the units by the name of their first item, which determines the shuffled order."""
     found: defaultdict[tuple[bool, str], _Group] = defaultdict(list)
     for unit in units:
         found[unit.key in groups, groups.get(unit.key, unit.key)].append(unit)
@@ -282,11 +278,11 @@ def _kept_split(group: _Group, kept: Mapping[str, str]) -> str:
 
 
 def _drawn(groups: Mapping[str, _Group], draw: SplitDraw) -> set[str]:
-    """The groups of the test part, by their first items."""
+    """Draw the groups of the test split and return the names of their first items."""
     sizes = {key: Counter(unit.stratum for unit in group) for key, group in groups.items()}
     available = sum(sizes.values(), Counter[Stratum]())
     total = available.total()
-    # As people write it: 0.1 of 30 items is 3, whatever a float makes of it.
+    # An exact decimal share: 0.1 of 30 items is 3.
     wanted = round(Fraction(str(draw.share)) * total)
     left = Counter(allocate(available, max(1, min(wanted, total - 1))))
     order = shuffled(groups, draw.seed)

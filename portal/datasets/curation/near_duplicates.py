@@ -1,13 +1,13 @@
-"""Near duplicates among many texts, without comparing all with all.
+"""Find near duplicates among many texts without comparing every pair.
 
-Two steps. Texts that probably share most of their runs of words fall into the same buckets (MinHash
-and locality-sensitive hashing), and only those are compared word by word.
+Texts that probably share most of their word sequences are put into the same buckets (MinHash and
+locality-sensitive hashing). Only texts in the same bucket are compared word by word.
 
-**Numbers weigh.** The similarity is that of the sequences of words and numbers, in which a number
-counts like NUMBER_WEIGHT words. The same statement of two quarters has all words in common and
-hardly a number; words alone would call it a duplicate, though for a benchmark of numbers it is
-another page. With the weight, 400 words and 10 numbers of which 8 differ are 0.91 alike, and
-0.98 without. A page of 400 words of which only its number and one date differ stays at 0.98.
+The similarity compares sequences of words and numbers, where a number counts as NUMBER_WEIGHT
+words. The statements of two quarters share all words but few numbers, and are different pages for
+a benchmark of numbers. Two texts of 400 words and 10 numbers, 8 of them different, have a
+similarity of 0.91 with the weight and 0.98 without. Two texts of 400 words that differ in a page
+number and one date have 0.98.
 """
 
 import re
@@ -20,23 +20,23 @@ from rapidfuzz.distance import Indel
 from rensa import RMinHash, RMinHashLSH
 
 THRESHOLD = 0.95
-# Below it buckets would hold unrelated texts too.
+# With a lower threshold, buckets would contain unrelated texts.
 MIN_THRESHOLD = 0.9
 NUMBER_WEIGHT = 5
-# A run of so many words; two, so that few changed words leave most runs as they are.
+# Words per sequence. With two, a changed word affects few sequences.
 SHINGLE = 2
 PERMUTATIONS = 128
 SEED = 1
-# Two texts that are exactly as alike as the threshold fall into one bucket at least so often.
+# The least probability that two texts at the threshold share a bucket.
 RECALL = 0.99
-# Of so many candidates of one text, those that share most runs are compared.
+# Candidates of one text that are compared; the ones with the most shared sequences are chosen.
 MAX_CANDIDATES = 50
 
 _TOKEN = re.compile(r"[0-9]+(?:[.,][0-9]+)*|[^\W\d_]+")
 
 
 class Duplicate(NamedTuple):
-    """Two keys, in the order in which they were given, and how alike their texts are, 0 to 1."""
+    """Two keys in the order of the input, and the similarity of their texts from 0 to 1."""
 
     first: str
     second: str
@@ -45,10 +45,10 @@ class Duplicate(NamedTuple):
 
 @dataclass
 class DuplicateSearch:
-    """What a search has found and done so far.
+    """The result of a search.
 
-    `compared` pairs were compared word by word; `passed_over` candidates were not, because their
-    text had more than MAX_CANDIDATES. `without_words` names texts that have nothing to compare.
+    `compared` pairs were compared word by word. `passed_over` candidates were skipped because a
+    text had more than MAX_CANDIDATES. `without_words` lists texts without words or numbers.
     """
 
     pairs: list[Duplicate] = field(default_factory=list)
@@ -64,12 +64,12 @@ def near_duplicates(
     threshold: float = THRESHOLD,
     each: Callable[[int], None] | None = None,
 ) -> DuplicateSearch:
-    """All pairs of texts that are at least `threshold` alike.
+    """Find all pairs of texts with a similarity of at least `threshold`.
 
-    `text_of` gives the text of a key and is asked again for texts that are compared, so that only
-    their signatures are kept in memory. Texts with the very same words are each paired with the
-    first of them alone. `each` is called with the number of texts done after every text. Raises
-    ValueError for a key that comes twice and a threshold outside MIN_THRESHOLD to 1.
+    `text_of` returns the text of a key and may be called again, because only signatures are kept in
+    memory. Texts with identical words are paired only with the first of them. `each` is called
+    after every text with the number of finished texts. Raises ValueError for a repeated key and a
+    threshold outside MIN_THRESHOLD to 1.
     """
     if not MIN_THRESHOLD <= threshold <= 1:
         raise ValueError(f"the threshold must be {MIN_THRESHOLD} to 1, not {threshold}")
@@ -82,11 +82,11 @@ def near_duplicates(
 
 
 def similarity(first: str, second: str, *, cutoff: float = 0) -> float:
-    """How alike two texts are, 0 to 1; 0 where it is under the cutoff.
+    """Return the similarity of two texts from 0 to 1, or 0 if it is below the cutoff.
 
-    Formula: 2 LCS / (length of both), over the sequences of words (case ignored) and numbers, a
-    number NUMBER_WEIGHT times; LCS is the length of the longest common subsequence. Two texts
-    without words are 1 alike.
+    Formula: 2 LCS / (sum of the lengths) over the sequences of words (ignoring case) and numbers,
+    each number NUMBER_WEIGHT times; LCS is the length of the longest common subsequence. Two texts
+    without words have a similarity of 1.
 
     >>> similarity("Net sales 1,200", "Net sales 1,300") == 2 * 2 / (7 + 7)
     True
@@ -97,13 +97,13 @@ def similarity(first: str, second: str, *, cutoff: float = 0) -> float:
 
 
 def bands(threshold: float) -> tuple[int, int]:
-    """Number of buckets a text is in, and of MinHash values that name each.
+    """Return the number of buckets of a text, and the number of MinHash values per bucket.
 
-    A share x of changed words leaves at least (1 - cx) / (1 + cx) of the runs in common, where
-    c = 2 SHINGLE - 1, if every change stands alone. The more values name a bucket, the fewer
-    unrelated texts share it; they are the most with which a pair at the threshold is still found
-    with the probability RECALL, 1 - (1 - J^values)^buckets. Source: Leskovec, Rajaraman, Ullman,
-    Mining of Massive Datasets, section 3.4.
+    If a share x of the words is changed, each alone, at least J = (1 - cx) / (1 + cx) of the
+    sequences stay in common, where c = 2 SHINGLE - 1. More values per bucket mean fewer unrelated
+    texts in it. The result is the largest number of values with which a pair at the threshold is
+    found with a probability 1 - (1 - J^values)^buckets of at least RECALL. Source: Leskovec,
+    Rajaraman, Ullman, Mining of Massive Datasets, section 3.4.
 
     >>> bands(0.95), bands(0.9)
     ((25, 5), (42, 3))
@@ -112,7 +112,7 @@ def bands(threshold: float) -> tuple[int, int]:
     shared = (1 - changed) / (1 + changed)
     return next(
         (PERMUTATIONS // values, values)
-        # A single bucket would be no search by parts; two is what the library asks for.
+        # The library needs at least two buckets.
         for values in range(PERMUTATIONS // 2, 0, -1)
         if 1 - (1 - shared**values) ** (PERMUTATIONS // values) >= RECALL
     )
@@ -134,7 +134,7 @@ class _Finder:
 
     def add(self, key: str) -> None:
         if key in self._keys:
-            raise ValueError(f"{key} comes twice")
+            raise ValueError(f"the key {key} is repeated")
         self._keys.add(key)
         words = _words(self._text_of(key))
         if not words:
@@ -152,7 +152,7 @@ class _Finder:
         self._signatures.append(signature)
 
     def _candidates(self, signature: RMinHash) -> list[str]:
-        """Those in a bucket with the signature, most alike first."""
+        """Return the texts that share a bucket with the signature, the most similar ones first."""
         found = sorted(self._buckets.query(signature))
         found.sort(key=lambda place: -self._signatures[place].jaccard(signature))
         self.search.passed_over += len(found[MAX_CANDIDATES:])
@@ -177,7 +177,7 @@ def _weighted(words: Iterable[str]) -> list[str]:
 
 
 def _shingles(words: Sequence[str]) -> list[str]:
-    """The different runs of SHINGLE words; a shorter text is one run."""
+    """Return the distinct sequences of SHINGLE words; a shorter text is one sequence."""
     return list(dict.fromkeys(_runs(words)))
 
 

@@ -1,8 +1,7 @@
-"""Looking for personal data in the pages of a dataset, deciding on findings, and masking them.
+"""Scan pages for personal data, decide on findings, and mask them.
 
-Content never changes, so a masked page is another document, which takes the place of the one
-that shows the data. docs/decisions/013-masking.md says why its images, its record and its
-filing's tags under the masks are not taken over.
+Content never changes, so a masked page is a new document that replaces the original.
+docs/decisions/013-masking.md explains why images, records and masked XBRL facts are not copied.
 """
 
 import hashlib
@@ -50,17 +49,17 @@ Decision = PiiFinding.Decision
 
 
 class MaskingError(Exception):
-    """Why a document cannot be masked. The message is for people and names the document."""
+    """A document cannot be masked. The message names the document."""
 
 
 @transaction.atomic
 def mask_document(
     *, document: Document, findings: Sequence[PiiFinding], reason: str, actor: User | None
 ) -> Document:
-    """Makes the masked copy and holds the document back; returns the copy.
+    """Create a masked copy, hold the document back, and return the copy.
 
-    Findings that are still to be decided go to the copy, kept ones are there, too: their offsets
-    stay right. Raises MaskingError, and then nothing is written.
+    Open findings move to the copy, and kept ones are copied; their offsets stay valid. Raises
+    MaskingError without changes.
     """
     original = Document.objects.select_for_update().get(pk=document.pk)
     _check(original)
@@ -85,11 +84,11 @@ def mask_document(
 
 def _check(original: Document) -> None:
     if original.state == Document.State.HELD:
-        raise MaskingError(f"{original.name} is held back already: {original.held_reason}")
+        raise MaskingError(f"{original.name} is already held back: {original.held_reason}")
     if Document.objects.hidden().filter(pk=original.pk).exists():
         raise MaskingError(
-            f"{original.name} is part of a hidden test set, and its masked copy would show what is"
-            " hidden. Hold it back instead, so that the next release does without it."
+            f"{original.name} is part of a hidden test set, and a masked copy would reveal it."
+            " Hold it back instead, so that the next release does not contain it."
         )
 
 
@@ -101,7 +100,7 @@ def _copy(original: Document, findings: Sequence[PiiFinding]) -> Document:
     same = original.dataset.documents.filter(html_sha256=digest).first()
     if same is not None:
         raise MaskingError(
-            f"{original.name} would be the same as {same.name} once it is masked: hold it back."
+            f"The masked copy of {original.name} would equal {same.name}. Hold it back instead."
         )
     copy = Document.objects.create(
         **{name: getattr(original, name) for name in _COPIED},
@@ -115,7 +114,7 @@ def _copy(original: Document, findings: Sequence[PiiFinding]) -> Document:
 
 
 def _copy_xbrl(original: Document, copy: Document, findings: Sequence[PiiFinding]) -> None:
-    """A fact under a mask would tell what is masked; all others stand where they stood."""
+    """Copy the XBRL facts that no mask covers; a covered one would reveal the masked text."""
     tagged = XbrlFacts.objects.filter(document=original).first()
     if tagged is None:
         return
@@ -149,7 +148,7 @@ def _hand_over(original: Document, copy: Document, findings: Sequence[PiiFinding
 
 
 def _free_name(original: Document) -> str:
-    """`NAME-masked`; with a number where a copy was masked again."""
+    """Return `NAME-masked`, with a number if that name is taken."""
     base = _MASKED.sub("", original.name)[: NAME_LENGTH - len(SUFFIX) - 5].rstrip(". ")
     taken = set(
         original.dataset.documents.filter(name__startswith=base).values_list("name", flat=True)
@@ -162,21 +161,21 @@ def _sha256(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-# A decision reads and writes all documents concerned in one transaction.
+# One transaction reads and writes all affected documents.
 MOST_AT_ONCE = 500
 _ASK_EVERY = 20
 
 
 def check_scan(options: Mapping[str, Any]) -> dict[str, Any]:
-    """A scan has no options. Raises OptionsError."""
+    """Check that there are no options. Raises OptionsError."""
     refuse_others(options, set())
     return {}
 
 
 def scan_personal_data(task: DatasetTask, steps: Steps) -> TaskReport | None:
-    """Scans every active page. Decisions stay; what a rule finds no more and nobody decided goes.
+    """Scan every active page. A second run changes nothing.
 
-    A second run finds the rows of the first and changes nothing.
+    Decided findings are kept. Open findings that no rule reports any more are deleted.
     """
     report = TaskReport()
     pages = task.dataset.documents.filter(kind=Document.Kind.PAGE)
@@ -205,7 +204,7 @@ def scan_personal_data(task: DatasetTask, steps: Steps) -> TaskReport | None:
 
 @transaction.atomic
 def store_findings(*, document: int, matches: Iterable[PiiMatch]) -> int:
-    """Brings the rows of a document in line with what was found; returns how many are new."""
+    """Update the stored findings of a document and return the number of new ones."""
     wanted: dict[tuple[str, int], PiiMatch] = {
         (match.kind, match.start): match for match in matches
     }
@@ -237,10 +236,10 @@ def store_findings(*, document: int, matches: Iterable[PiiMatch]) -> int:
 def decide_findings(
     *, dataset: Dataset, keys: Iterable[int], decision: str, reason: str, actor: User
 ) -> list[PiiFinding]:
-    """Keeps or masks findings of the dataset; returns those that were decided.
+    """Keep or mask findings of the dataset, and return those that were decided.
 
-    What is masked stays so and is passed over. Masking replaces the document, see `mask_document`;
-    it raises MaskingError, and then nothing at all is decided.
+    Masked findings are skipped. Masking replaces the document, see `mask_document`. Raises
+    MaskingError without changes.
     """
     findings = list(
         PiiFinding.objects.select_for_update(of=("self",))

@@ -1,10 +1,9 @@
-"""Personal data in a text: email, telephone, social security, card, account numbers; masking.
+"""Find and mask personal data in a text: email, phone, social security, card, account numbers.
 
-Filings are full of numbers, so a form alone is never enough where filings write other things in
-it: a number needs a check digit and the range of an issuer, or a word before it that says what
-it is. Names and addresses, telephone numbers of seven digits or in letters, and numbers that are
-partly masked already are not looked for. `mask` covers stretches of a document so that every
-offset into its text stays what it was. No Django.
+Filings contain many numbers, so a pattern alone is often not enough: a number also needs a check
+digit and an issuer's range, or a word before it that names its type. Names, postal addresses, phone
+numbers of seven digits or as words, and numbers that are partly masked are not detected. `mask`
+covers parts of a text without changing any offset. No Django.
 """
 
 import re
@@ -22,15 +21,15 @@ from portal.facts.markup import Kind, tokens
 
 
 class Issuer(NamedTuple):
-    """First digits `[low, high]` of a card, and how many digits such cards have."""
+    """The first digits of cards, from `low` to `high`, and their possible numbers of digits."""
 
     low: str
     high: str
     lengths: tuple[int, ...]
 
 
-# Source: ISO/IEC 7812 and what the issuers publish. Maestro and RuPay are left out: their ranges
-# are so wide and their lengths so free that any long number in them would be one in ten times.
+# Source: ISO/IEC 7812 and the issuers' publications. Maestro and RuPay are left out: with their
+# wide ranges and many lengths, one in ten long numbers would match.
 ISSUERS = (
     Issuer("4", "4", (13, 16, 19)),  # Visa
     Issuer("51", "55", (16,)),  # Mastercard
@@ -50,7 +49,7 @@ ISSUERS = (
 
 
 def is_card(digits: str) -> bool:
-    """Whether an issuer gives cards that begin and are as long as this, and Luhn's sum is right.
+    """Whether the first digits and the length fit an issuer, and the Luhn check passes.
 
     >>> is_card("4111111111111111"), is_card("4111111111111112"), is_card("1111111111111117")
     (True, False, False)
@@ -62,9 +61,9 @@ def is_card(digits: str) -> bool:
 
 
 def luhn(digits: str) -> bool:
-    """Whether every digit, every second from the right doubled, adds up to a multiple of 10.
+    """Whether the digits, every second one from the right doubled, sum to a multiple of 10.
 
-    A doubled digit above 9 counts as the sum of its two. Source: ISO/IEC 7812-1, annex B.
+    A doubled digit above 9 counts as its digit sum. Source: ISO/IEC 7812-1, annex B.
 
     >>> luhn("79927398713"), luhn("79927398710")
     (True, False)
@@ -75,10 +74,10 @@ def luhn(digits: str) -> bool:
 
 
 def is_iban(characters: str) -> bool:
-    """Whether its country has account numbers as long as this, and mod 97 leaves 1.
+    """Whether the length fits the country and the number modulo 97 is 1.
 
-    `characters` are upper-case letters and digits without spaces. The first four go to the end, a
-    letter counts as its place in the alphabet + 9. Source: ISO 13616 and ISO 7064.
+    `characters` are upper-case letters and digits without spaces. The first four move to the end,
+    and A to Z count as 10 to 35. Source: ISO 13616 and ISO 7064.
 
     >>> is_iban("GB82WEST12345698765432"), is_iban("GB82WEST12345698765433")
     (True, False)
@@ -91,7 +90,7 @@ def is_iban(characters: str) -> bool:
 
 @cache
 def iban_lengths() -> dict[str, int]:
-    """Characters of an IBAN by country code."""
+    """The length of an IBAN by country code."""
     path = Path(__file__).with_name("iban_lengths.toml")
     return {country: int(length) for country, length in tomllib.loads(path.read_text()).items()}
 
@@ -99,8 +98,8 @@ def iban_lengths() -> dict[str, int]:
 def is_routing_number(digits: str) -> bool:
     """Whether nine digits can be an ABA routing number.
 
-    Its first two are 00 to 12, 21 to 32, 61 to 72 or 80, and 3, 7, 1 times its digits in turn add
-    up to a multiple of 10. Source: American Bankers Association.
+    The first two are 00 to 12, 21 to 32, 61 to 72 or 80, and the digits with the repeated weights
+    3, 7, 1 sum to a multiple of 10. Source: American Bankers Association.
 
     >>> is_routing_number("021000021"), is_routing_number("021000022")
     (True, False)
@@ -114,9 +113,9 @@ def is_routing_number(digits: str) -> bool:
 
 
 def is_ssn(digits: str) -> bool:
-    """Whether nine digits can be a social security number; they have no check digit.
+    """Whether nine digits can be a social security number, which has no check digit.
 
-    Area 000, 666 and 900 up, group 00 and serial 0000 are never given. Source: US Social Security
+    Areas 000, 666 and from 900, group 00 and serial 0000 are not used. Source: US Social Security
     Administration.
 
     >>> is_ssn("219099998"), is_ssn("666121234"), is_ssn("123001234")
@@ -130,10 +129,10 @@ PiiKind: TypeAlias = Literal["email", "phone", "ssn", "card", "account"]
 
 
 class PiiMatch(NamedTuple):
-    """`[start, end)` in code points of the text, and what it looks like.
+    """A match at `[start, end)` in code points of the text.
 
-    `rule` tells more than the kind: email, phone, toll_free (a business has it, hardly a person),
-    ssn, card, iban, routing, account.
+    `rule` is more specific than `kind`: email, phone, toll_free (usually a business), ssn, card,
+    iban, routing, account.
     """
 
     start: int
@@ -143,7 +142,7 @@ class PiiMatch(NamedTuple):
 
 
 class _Rule(NamedTuple):
-    """A stretch that the pattern's group `value` matches and whose digits `check` takes."""
+    """A pattern with a group `value`, whose digits must pass `check`."""
 
     kind: PiiKind
     name: str
@@ -153,7 +152,7 @@ class _Rule(NamedTuple):
 
 _HYPHEN = "[-\u2010\u2011\u2012\u2013\u2212]"
 _MARK = f"(?:{_HYPHEN}|[.])"
-# Neither inside a word or number, nor a part of a longer number with points and hyphens.
+# Not inside a word or number, and not part of a longer number with points and hyphens.
 _BEGIN = rf"(?<![^\W_])(?<![0-9][.,])(?<![0-9]{_HYPHEN})"
 _END = rf"(?![^\W_]|[.,][0-9]|{_HYPHEN}[0-9])"
 
@@ -161,10 +160,10 @@ _EMAIL = r"""(?<![\w.+%-])(?P<value>
     [\w+%-][\w.+%-]{0,63}@(?:[^\W_](?:[\w-]{0,61}[^\W_])?\.){1,8}[^\W\d_]{2,24}
 )(?![\w@])"""
 
-# Area and exchange of the North American plan: N9X is kept for later, N11 are services.
+# Area and exchange of the North American plan: N9X is reserved, N11 are services.
 _AREA, _EXCHANGE, _LINE = "[2-9][0-8][0-9]", "[2-9](?!11)[0-9]{2}", "[0-9]{4}"
 _EXTENSION = r"(?:,?\s?(?:[Ee]xt(?:ension|\.)?|x)\s?[0-9]{1,6})?"
-# The area code may stand in a cell of its own.
+# The area code may be in a separate cell.
 _PHONE = rf"""{_BEGIN}(?P<value>(?:\+?1(?:{_MARK}|\s)?)?(?:
     \(\s?{_AREA}\s?\)\s?{CELL}?\s?{_EXCHANGE}\s?(?:{_MARK}|\s)\s?{_LINE}
   | {_AREA}(?P<mark>{_MARK}){_EXCHANGE}(?P=mark){_LINE}
@@ -173,11 +172,11 @@ _PHONE = rf"""{_BEGIN}(?P<value>(?:\+?1(?:{_MARK}|\s)?)?(?:
 _FOREIGN = rf"""(?<![\w.,+])(?P<value>\+(?!1[0-9\W])
     [1-9][0-9]{{0,2}}(?:(?:{_MARK}|\s|\s?\(|\)\s?)?[0-9]{{1,8}}){{1,7}}
 )(?![\w%]|[.,][0-9])"""
-_TOLD_PHONE = rf"""(?i:\b(?:tel|telephone|phone|fax|facsimile|mobile)\b)
+_NAMED_PHONE = rf"""(?i:\b(?:tel|telephone|phone|fax|facsimile|mobile)\b)
     [^0-9+]{{0,24}}(?P<value>(?:\+?1\s?)?{_AREA}\s?{_EXCHANGE}\s?{_LINE}){_END}"""
 
 _SSN = rf"""{_BEGIN}(?P<value>[0-9]{{3}}(?P<mark>{_HYPHEN})[0-9]{{2}}(?P=mark)[0-9]{{4}}){_END}"""
-_TOLD_SSN = rf"""(?i:\b(?:ssn|social\s+security)\b)
+_NAMED_SSN = rf"""(?i:\b(?:ssn|social\s+security)\b)
     [^0-9]{{0,24}}(?P<value>[0-9]{{3}}\s?[0-9]{{2}}\s?[0-9]{{4}}){_END}"""
 
 _CARD = rf"""{_BEGIN}(?P<value>
@@ -204,21 +203,21 @@ def _any(_digits: str) -> bool:
 
 
 def _is_foreign_phone(digits: str) -> bool:
-    """A country code and a number have 8 to 15 digits together. Source: ITU-T E.164."""
+    """Whether country code and number have 8 to 15 digits. Source: ITU-T E.164."""
     return 8 <= len(digits) <= 15
 
 
-# In the order of certainty: of two that meet the one further up stands.
+# The most certain ones first: of two overlapping matches, the first one is kept.
 _PATTERNS: tuple[tuple[PiiKind, str, str, Callable[[str], bool]], ...] = (
     ("email", "email", _EMAIL, _any),
     ("card", "card", _CARD, is_card),
     ("account", "routing", _ROUTING, is_routing_number),
     ("ssn", "ssn", _SSN, is_ssn),
-    ("ssn", "ssn", _TOLD_SSN, is_ssn),
+    ("ssn", "ssn", _NAMED_SSN, is_ssn),
     ("account", "account", _ACCOUNT, _any),
     ("phone", "phone", _PHONE, _any),
     ("phone", "phone", _FOREIGN, _is_foreign_phone),
-    ("phone", "phone", _TOLD_PHONE, _any),
+    ("phone", "phone", _NAMED_PHONE, _any),
 )
 _RULES = tuple(
     _Rule(kind, name, re.compile(pattern, re.VERBOSE), check)
@@ -230,11 +229,10 @@ _DECIMAL = re.compile(r"\+[0-9]+\.[0-9]+")
 
 
 def find_pii(text: str, borders: Sequence[int] = ()) -> list[PiiMatch]:
-    """What may be personal data, in order, none overlapping another.
+    """Find possible personal data, in order and without overlaps, in linear time.
 
-    `borders` are the ascending offsets at which a block or table cell begins (`text_borders`):
-    nothing runs over one but a telephone number after its area code. Any text is accepted; the time
-    is linear.
+    `borders` are the ascending offsets at which blocks and table cells begin (`text_borders`). No
+    match crosses a border, except for a phone number after its area code.
 
     >>> [match[:3] for match in find_pii("Call (212) 555-0100 or write to a.b@example.org")]
     [(5, 19, 'phone'), (32, 47, 'email')]
@@ -253,7 +251,7 @@ def find_pii(text: str, borders: Sequence[int] = ()) -> list[PiiMatch]:
 
 
 def _candidates(marked: str) -> Iterator[tuple[PiiKind, str, int, int]]:
-    """What the rules find, rule by rule: kind, name of the rule, and place in the marked text."""
+    """Yield the matches by rule: kind, rule name, start and end in the marked text."""
     for match in _IBAN_PATTERN.finditer(marked):
         if end := _iban_end(marked, match.start("value"), match.end("value")):
             yield "account", "iban", match.start("value"), end
@@ -270,7 +268,7 @@ def _candidates(marked: str) -> Iterator[tuple[PiiKind, str, int, int]]:
 
 
 def _iban_end(marked: str, start: int, limit: int) -> int | None:
-    """Where the IBAN that begins at `start` ends: what follows may look like more of it."""
+    """Return the end of the IBAN at `start`; the text after it may look like more of it."""
     length = iban_lengths()[marked[start : start + 2]]
     characters = ""
     for end in range(start, limit):
@@ -282,17 +280,17 @@ def _iban_end(marked: str, start: int, limit: int) -> int | None:
     return None
 
 
-# One code point, and one unit of UTF-16, for each that is covered.
+# One code point and one UTF-16 unit, as offsets must not change.
 COVER = "█"
 _READABLE = re.compile(r"\S")
 _CHARACTER = re.compile(r"&[^;&\s]*;|.", re.DOTALL)
 
 
 def mask(text: str, stretches: Iterable[tuple[int, int]]) -> str:
-    """The text with every readable character of `[start, end)` covered; white space stays.
+    """Cover all characters of the ranges `[start, end)` except for white space.
 
-    The result is as long as the text. Stretches may overlap, and masking twice changes nothing.
-    Raises ValueError for one that is not a stretch of the text.
+    The result has the length of the text. Ranges may overlap, and masking twice changes nothing.
+    Raises ValueError for an invalid range.
 
     >>> mask("Call 555 0100 now", [(5, 13)])
     'Call ███ ████ now'
@@ -303,10 +301,10 @@ def mask(text: str, stretches: Iterable[tuple[int, int]]) -> str:
 
 
 def mask_html(canonical_html: str, stretches: Iterable[tuple[int, int]]) -> str:
-    """Canonical HTML with stretches of its text covered, its markup untouched.
+    """Cover ranges of the text of canonical HTML without changing its markup.
 
-    `canonical_text(mask_html(html, s))` is `mask(canonical_text(html), s)`, and the result is
-    canonical again. Texts in attributes (alternative texts of pictures) stay. Raises ValueError as
+    `canonical_text(mask_html(html, s))` equals `mask(canonical_text(html), s)`, and the result is
+    canonical. Texts in attributes, such as alternative texts, are not masked. Raises ValueError as
     `mask` does.
     """
     covered = _covered(stretches)
@@ -327,11 +325,11 @@ def mask_html(canonical_html: str, stretches: Iterable[tuple[int, int]]) -> str:
 
 
 def _covered(stretches: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The stretches in order, joined where they meet."""
+    """Sort the ranges and join those that overlap or touch."""
     joined: list[tuple[int, int]] = []
     for start, end in sorted((stretch[0], stretch[1]) for stretch in stretches):
         if start >= end or start < 0:
-            raise ValueError(f"[{start}, {end}) is not a stretch of a text")
+            raise ValueError(f"[{start}, {end}) is not a range of a text")
         if joined and start <= joined[-1][1]:
             joined[-1] = joined[-1][0], max(end, joined[-1][1])
         else:
@@ -342,11 +340,11 @@ def _covered(stretches: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
 def _check(covered: Sequence[tuple[int, int]], length: int) -> None:
     if covered and covered[-1][1] > length:
         start, end = covered[-1]
-        raise ValueError(f"[{start}, {end}) is not within the text's {length} characters")
+        raise ValueError(f"[{start}, {end}) is not within the {length} characters of the text")
 
 
 def _masked(characters: list[str], position: int, covered: Sequence[tuple[int, int]]) -> str:
-    """Joins the characters, the first of which is at `position`, with the covered ones covered."""
+    """Join the characters, the first of which is at `position`, and cover those in the ranges."""
     for start, end in covered:
         if start >= position + len(characters):
             break

@@ -1,7 +1,4 @@
-"""What was found and drawn: personal data with its context, near duplicates, selections.
-
-For organisers alone.
-"""
+"""Findings of personal data with their context, near duplicates and selections, for organisers."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -26,13 +23,13 @@ from portal.datasets.models import (
 from .draws import StratifiedSample, StratumSample
 
 PER_PAGE = 50
-# Characters shown on either side.
+# Characters that are shown on each side of a finding.
 CONTEXT = 70
 
 
 @dataclass(frozen=True)
 class FindingRow:
-    """A finding with its text and what stands before and after it; the releases it is part of."""
+    """A finding with its text, the text around it, and the releases of its document."""
 
     finding: PiiFinding
     before: str
@@ -42,7 +39,7 @@ class FindingRow:
 
     @property
     def is_cut(self) -> bool:
-        """Whether the text goes on after what is shown."""
+        """Whether the text continues after the shown part."""
         return len(self.after) == CONTEXT
 
     @property
@@ -52,7 +49,7 @@ class FindingRow:
 
 @dataclass(frozen=True)
 class FindingsPage:
-    """`counts` by decision, of all findings; `documents` have one that is still open."""
+    """A page of findings, `counts` by decision, and the number of `documents` with open ones."""
 
     page: Page[PiiFinding]
     rows: list[FindingRow]
@@ -62,7 +59,7 @@ class FindingsPage:
 
 
 def find_findings(dataset: Dataset, *, kind: str = "", decision: str = "") -> QuerySet[PiiFinding]:
-    """By document and place."""
+    """Return findings by document and position."""
     findings = PiiFinding.objects.filter(document__dataset=dataset)
     if kind:
         findings = findings.filter(kind=kind)
@@ -89,9 +86,9 @@ def findings_page(
 
 
 def finding_rows(dataset: Dataset, findings: Iterable[PiiFinding]) -> list[FindingRow]:
-    """Rows of findings of one dataset: three queries, however many they are.
+    """Return the rows of findings of one dataset, with three queries.
 
-    The database cuts the context out, so that no whole text is read.
+    The database cuts out the context, so that no whole text is loaded.
     """
     listed = list(findings)
     documents = {
@@ -147,7 +144,7 @@ def _releases(keys: list[int]) -> dict[int, list[str]]:
 
 @dataclass(frozen=True)
 class DuplicatesPage:
-    """Most alike first; `counts` by decision."""
+    """A page of pairs, the most similar ones first, and `counts` by decision."""
 
     page: Page[NearDuplicate]
     counts: dict[str, int]
@@ -180,18 +177,18 @@ def duplicates_page(dataset: Dataset, *, decision: str = "", page: str = "1") ->
 
 
 def following_pair(pair: NearDuplicate) -> NearDuplicate | None:
-    """The next pair that is still to be decided."""
+    """Return the next open pair."""
     waiting = find_pairs(pair.second.dataset, decision=NearDuplicate.Decision.OPEN)
     return waiting.exclude(pk=pair.pk).first()
 
 
-# A table of more strata is none that anybody reads; it says how many there are.
+# A longer table is cut and shows the number of strata that are left out.
 STRATA_SHOWN = 200
 
 
 @dataclass(frozen=True)
 class StratumRow:
-    """A stratum as people read it, how many documents it has and how many are drawn."""
+    """A stratum with its number of documents and the number of drawn ones."""
 
     values: list[str]
     available: int
@@ -200,7 +197,7 @@ class StratumRow:
 
 @dataclass(frozen=True)
 class StrataTable:
-    """The strata in order, at most STRATA_SHOWN; the sums are of all `strata`."""
+    """The first STRATA_SHOWN strata, and the totals over all `strata`."""
 
     rows: list[StratumRow]
     strata: int
@@ -222,7 +219,6 @@ class SelectionPage:
 
 
 def strata_table(sample: StratifiedSample, fields: tuple[str, ...]) -> StrataTable:
-    """What was drawn, to be read."""
     return StrataTable(
         rows=[_stratum_row(stratum, fields) for stratum in sample.strata[:STRATA_SHOWN]],
         strata=len(sample.strata),
@@ -232,7 +228,7 @@ def strata_table(sample: StratifiedSample, fields: tuple[str, ...]) -> StrataTab
 
 
 def selection_rows(dataset: Dataset) -> QuerySet[Selection]:
-    """Newest first, each with the number of its documents as `drawn`."""
+    """Return selections, newest first, with their number of documents as `drawn`."""
     rows = dataset.selections.select_related("created_by").annotate(drawn=Count("documents"))
     return rows.order_by("-id")
 
@@ -258,7 +254,7 @@ def selection_page(selection: Selection, *, page: str = "1") -> SelectionPage:
 
 
 def selection_lines(selection: Selection) -> Iterator[list[Any]]:
-    """The rows of the CSV file, the heading first, the documents by name."""
+    """Yield the rows of the CSV file: the header, then the documents by name."""
     columns = ["name", "doc_type", "fiscal_year", "company", "source", "language"]
     yield columns
     rows = selection.documents.order_by("name").values_list(*columns)

@@ -1,6 +1,6 @@
-"""Checking pages for required content, searching near duplicates, and drawing selections.
+"""Check pages for required content, find near duplicates, and draw selections.
 
-A selection has the documents of a stratified sample, which anyone with its spec can draw again.
+A selection is a stratified sample of documents. Its spec and seed draw the same sample again.
 """
 
 import secrets
@@ -32,13 +32,13 @@ from portal.datasets.models import (
 
 from .draws import StratifiedSample, draw_stratified, units
 
-# Of one reason, held back in one transaction.
+# Documents with the same reason that one transaction holds back.
 _HELD_AT_ONCE = 200
 _ASK_EVERY = 20
 
 
 def check_content_options(options: Mapping[str, Any]) -> dict[str, Any]:
-    """`required` names of CONTENTS, `hold` and `filter`, as they are kept. Raises OptionsError."""
+    """Check the options `required` (of CONTENTS), `hold` and `filter`. Raises OptionsError."""
     refuse_others(options, {"required", "hold", "filter"})
     required = options.get("required", list(CONTENTS))
     if not isinstance(required, list) or not required or not set(required) <= set(CONTENTS):
@@ -59,7 +59,7 @@ def _checked_filter(values: Any) -> dict[str, Any]:
     known = dict.fromkeys(DocumentFilter().__dict__, str) | {"min_facts": int}
     for name, value in values.items():
         if name not in known or type(value) is not known[name]:
-            raise OptionsError(f"filter: {name} is unknown or has the wrong form")
+            raise OptionsError(f"filter: {name} is unknown or has the wrong type")
     year = values.get("year", "")
     if year not in {"", UNKNOWN} and not (year.isdecimal() and len(year) == 4):
         raise OptionsError(f"filter: year must be four digits or {UNKNOWN}")
@@ -67,9 +67,9 @@ def _checked_filter(values: Any) -> dict[str, Any]:
 
 
 def check_content(task: DatasetTask, steps: Steps) -> TaskReport | None:
-    """Reports the pages that lack content; with the option `hold` they are held back, too.
+    """Report the pages that lack content, and hold them back if the option `hold` is set.
 
-    Held pages are not looked at, so that a second run goes on where the first stopped.
+    Held pages are skipped, so a second run continues where the first one stopped.
     """
     required: Sequence[Content] = task.options["required"]
     wanted = DocumentFilter.from_json(task.options.get("filter", {}))
@@ -101,7 +101,7 @@ def check_content(task: DatasetTask, steps: Steps) -> TaskReport | None:
 
 
 def lacks(missing: Sequence[Content]) -> str:
-    """In words, such as "lacks a footnote and a dated reference"."""
+    """Describe missing content, for example "lacks a footnote and a dated reference"."""
     names = [f"a {CONTENT_LABELS[content]}" for content in missing]
     head = ", ".join(names[:-1])
     return f"lacks {head} and {names[-1]}" if head else f"lacks {names[-1]}"
@@ -122,7 +122,7 @@ def _hold_lacking(task: DatasetTask, report: TaskReport, reason: str, keys: list
     report.count("held back", held)
 
 
-# As in `curation.duplicates`, which loads numpy and is imported where it is needed.
+# The same values as in `near_duplicates`, which loads numpy and is imported only when needed.
 LEAST_THRESHOLD = 0.9
 DUPLICATE_THRESHOLD = 0.95
 PAIRS_AT_ONCE = 500
@@ -135,7 +135,7 @@ class _Stopped(Exception):
 
 
 def check_search(options: Mapping[str, Any]) -> dict[str, Any]:
-    """`threshold`, from which on texts are near duplicates. Raises OptionsError."""
+    """Check the option `threshold`, the least similarity. Raises OptionsError."""
     refuse_others(options, {"threshold"})
     threshold = options.get("threshold", DUPLICATE_THRESHOLD)
     if type(threshold) not in {int, float} or not LEAST_THRESHOLD <= threshold <= 1:
@@ -144,9 +144,9 @@ def check_search(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def find_duplicates(task: DatasetTask, steps: Steps) -> TaskReport | None:
-    """Compares the texts of all active pages; signatures alone are kept in memory.
+    """Compare the texts of all active pages. Only their signatures are kept in memory.
 
-    Decided pairs stay as they are; open ones that are found no more go.
+    Decided pairs are kept. Open pairs that are no longer found are deleted.
     """
     from .near_duplicates import near_duplicates
 
@@ -177,14 +177,14 @@ def find_duplicates(task: DatasetTask, steps: Steps) -> TaskReport | None:
 
 
 def _text(key: str) -> str:
-    """A page's text; of one that has gone meanwhile none."""
+    """Return the text of a page, or "" if it was deleted."""
     texts = DocumentContent.objects.filter(pk=int(key)).values_list("text", flat=True)
     return texts.first() or ""
 
 
 @transaction.atomic
 def store_pairs(*, dataset: Dataset, pairs: Mapping[tuple[int, int], float]) -> int:
-    """Brings the rows of a dataset in line with what was found; returns how many are new."""
+    """Update the stored pairs of a dataset and return the number of new ones."""
     stored = {
         (pair.first_id, pair.second_id): pair
         for pair in NearDuplicate.objects.filter(second__dataset=dataset)
@@ -213,7 +213,7 @@ def store_pairs(*, dataset: Dataset, pairs: Mapping[tuple[int, int], float]) -> 
 
 @transaction.atomic
 def decide_duplicate(*, pair: NearDuplicate, decision: str, actor: User) -> NearDuplicate:
-    """Keeps both or holds one back. Another decision than before takes up what that held back."""
+    """Keep both documents or hold one back. A new decision undoes the previous one."""
     stored = (
         NearDuplicate.objects.select_for_update(of=("self",))
         .select_related("first__dataset", "second__dataset")
@@ -243,7 +243,7 @@ def decide_duplicate(*, pair: NearDuplicate, decision: str, actor: User) -> Near
 
 
 def _hold_one(pair: NearDuplicate, decision: str) -> None:
-    """One that is held back for another reason stays so."""
+    """Hold one document back, unless it is already held back for another reason."""
     chosen = {
         Decision.HELD: (pair.second, pair.first),
         Decision.HELD_FIRST: (pair.first, pair.second),
@@ -260,7 +260,7 @@ def _duplicate_reason(other: Document) -> str:
     return f"near duplicate of {other.name}"
 
 
-# What strata are made by; the industry stands in the metadata where a source tells it.
+# Fields for strata. Some sources give the industry in the metadata.
 STRATA = {
     "doc_type": "type",
     "fiscal_year": "fiscal year",
@@ -277,10 +277,10 @@ _DRAWN_AT_ONCE = 1_000
 
 @dataclass(frozen=True)
 class DrawSpec:
-    """How a selection is drawn: by which strata, how many, of which documents.
+    """The strata, number and documents of a selection.
 
-    Either `size` documents in all, shared out in proportion, or `per_stratum` of each. Raises
-    ValidationError for fields that are none of STRATA and for numbers out of range.
+    It has `size` documents in proportion to the strata, or `per_stratum` of each. Raises
+    ValidationError for fields not in STRATA and for numbers out of range.
     """
 
     strata: tuple[str, ...]
@@ -290,12 +290,12 @@ class DrawSpec:
 
     def __post_init__(self) -> None:
         if not self.strata or len(set(self.strata)) < len(self.strata):
-            raise ValidationError({"strata": ["Choose what the strata are made by, each once."]})
+            raise ValidationError({"strata": ["Choose at least one field, each only once."]})
         if unknown := [name for name in self.strata if name not in STRATA]:
             known = ", ".join(STRATA)
-            raise ValidationError({"strata": [f"{unknown[0]} is none of {known}."]})
+            raise ValidationError({"strata": [f"Unknown field {unknown[0]}. Use {known}."]})
         if (self.size is None) == (self.per_stratum is None):
-            raise ValidationError({"size": ["Give either a size or a number per stratum."]})
+            raise ValidationError({"size": ["Enter either a size or a number per stratum."]})
         if (self.size or self.per_stratum or 0) < 1:
             raise ValidationError({"size": ["The number must be at least 1."]})
 
@@ -315,7 +315,7 @@ class DrawSpec:
 
 @dataclass(frozen=True)
 class Check:
-    """What drawing again gives: names that only the selection has, and only the new draw."""
+    """The names that only the selection or only a new draw has."""
 
     only_stored: list[str]
     only_drawn: list[str]
@@ -326,19 +326,19 @@ class Check:
 
 
 def drawable(wanted: DocumentFilter) -> DocumentFilter:
-    """What is held back goes nowhere, so nobody draws it unless it is asked for."""
+    """Exclude documents that are held back, unless the filter asks for them."""
     return replace(wanted, state=wanted.state or Document.State.ACTIVE.value)
 
 
 def new_seed() -> int:
-    """A seed by chance, short enough to be typed."""
+    """Return a random seed that is short enough to type."""
     return secrets.randbelow(10**6)
 
 
 def draw(*, dataset: Dataset, spec: DrawSpec, seed: int) -> StratifiedSample:
-    """The sample, of the documents as they are now. Writes nothing. Raises ValidationError."""
+    """Draw a sample from the current documents without saving it. Raises ValidationError."""
     if not 0 <= seed <= MAX_SEED:
-        raise ValidationError({"seed": [f"A seed is a whole number from 0 to {MAX_SEED}."]})
+        raise ValidationError({"seed": [f"Enter a whole number from 0 to {MAX_SEED}."]})
     rows = every_document(dataset, spec.wanted).annotate(industry=KT("metadata__industry"))
     population = rows.values("name", *spec.strata).iterator(chunk_size=_DRAWN_AT_ONCE)
     return draw_stratified(
@@ -353,20 +353,20 @@ def draw(*, dataset: Dataset, spec: DrawSpec, seed: int) -> StratifiedSample:
 def create_selection(
     *, dataset: Dataset, title: str, spec: DrawSpec, seed: int, actor: User | None
 ) -> Selection:
-    """Draws and keeps the documents with spec and seed. Raises ValidationError by field."""
+    """Draw documents and save them with their spec and seed. Raises ValidationError by field."""
     title = title.strip()
     if not title or len(title) > MAX_TITLE:
-        raise ValidationError({"title": [f"A title has 1 to {MAX_TITLE} characters."]})
+        raise ValidationError({"title": [f"Enter a title of 1 to {MAX_TITLE} characters."]})
     names = draw(dataset=dataset, spec=spec, seed=seed).keys
     if not names:
-        raise ValidationError({"size": ["No document is left to draw from."]})
+        raise ValidationError({"size": ["No document matches the filter."]})
     try:
         with transaction.atomic():
             selection = Selection.objects.create(
                 dataset=dataset, title=title, seed=seed, spec=spec.as_json(), created_by=actor
             )
     except IntegrityError as error:
-        raise ValidationError({"title": ["Another selection has this title."]}) from error
+        raise ValidationError({"title": ["Another selection already has this title."]}) from error
     for start in range(0, len(names), _DRAWN_AT_ONCE):
         part = dataset.documents.filter(name__in=names[start : start + _DRAWN_AT_ONCE])
         selection.documents.add(*part.values_list("pk", flat=True))
@@ -382,7 +382,7 @@ def create_selection(
 
 
 def check_selection(selection: Selection) -> Check:
-    """Draws again by the recorded spec and seed, and compares."""
+    """Draw again with the stored spec and seed, and compare the result with the selection."""
     spec = DrawSpec.from_json(selection.spec)
     drawn = set(draw(dataset=selection.dataset, spec=spec, seed=selection.seed).keys)
     stored = set(selection.documents.values_list("name", flat=True))

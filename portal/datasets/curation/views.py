@@ -1,4 +1,4 @@
-"""Personal data, near duplicates, required content and selections: starting work, deciding."""
+"""Pages of curation: personal data, near duplicates, required content and selections."""
 
 from typing import Any
 from urllib.parse import urlencode
@@ -57,7 +57,7 @@ from .services import (
 
 
 class FindingFilterForm(forms.Form):
-    """What is shown of the findings; what is unknown filters nothing."""
+    """Filters of the findings. Unknown values are ignored."""
 
     kind = forms.ChoiceField(
         required=False, label="Kind", choices=[("", "All kinds"), *PiiFinding.Kind.choices]
@@ -72,26 +72,26 @@ class FindingFilterForm(forms.Form):
 
 
 class DecideFindingsForm(forms.Form):
-    """The ticked findings are kept or masked, for a reason."""
+    """A decision on the selected findings, with a reason."""
 
     finding = forms.TypedMultipleChoiceField(coerce=int, label="Findings")
     decision = forms.ChoiceField(
         choices=[("kept", "keep"), ("masked", "mask")],
-        error_messages={"required": "Choose whether they are kept or masked."},
+        error_messages={"required": "Choose whether to keep or mask the findings."},
     )
     reason = forms.CharField(
         max_length=MAX_REASON,
-        error_messages={"required": "Say why: it is recorded with the decision."},
+        error_messages={"required": "Enter a reason for the decision."},
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         field = self.fields["finding"]
         assert isinstance(field, forms.TypedMultipleChoiceField)
-        # Whether they are findings of this dataset is for the service to find out.
+        # The service checks that they are findings of this dataset.
         ticked = [value for value in _listed(self.data, "finding") if value.isdecimal()]
         field.choices = [(value, value) for value in ticked if len(value) < 19]
-        field.error_messages["required"] = "Tick at least one finding."
+        field.error_messages["required"] = "Select at least one finding."
 
 
 def _listed(data: Any, name: str) -> list[str]:
@@ -103,8 +103,8 @@ class DuplicateSearchForm(forms.Form):
         initial=DUPLICATE_THRESHOLD,
         min_value=LEAST_THRESHOLD,
         max_value=1,
-        label="From this similarity on",
-        help_text=f"{LEAST_THRESHOLD} to 1, of words and numbers; a number counts like five words.",
+        label="Minimum similarity",
+        help_text=f"{LEAST_THRESHOLD} to 1. A number counts as much as five words.",
         widget=forms.NumberInput(attrs={"step": "0.01"}),
     )
 
@@ -114,37 +114,37 @@ class DecideDuplicateForm(forms.Form):
 
 
 class ContentForm(forms.Form):
-    """Which content pages must have, and whether those that lack it are held back."""
+    """The required content, and whether pages without it are held back."""
 
     required = forms.MultipleChoiceField(
-        label="Every page has",
+        label="Required content",
         choices=list(CONTENT_LABELS.items()),
         initial=list(CONTENTS),
         widget=forms.CheckboxSelectMultiple,
         error_messages={"required": "Choose at least one kind of content."},
     )
     action = forms.ChoiceField(
-        label="Pages that lack some of it",
-        choices=[("report", "are reported"), ("hold", "are reported and held back")],
+        label="Pages with missing content",
+        choices=[("report", "Report"), ("hold", "Report and hold back")],
         initial="report",
         widget=forms.RadioSelect,
     )
 
 
 class SelectionForm(forms.Form):
-    """How a selection is drawn. `title` is needed only where it is kept."""
+    """The parameters of a selection. `title` is required only to save it."""
 
     strata = forms.MultipleChoiceField(
-        label="Strata by",
+        label="Strata",
         choices=list(STRATA.items()),
         widget=forms.CheckboxSelectMultiple,
-        error_messages={"required": "Choose what the strata are made by."},
+        error_messages={"required": "Choose at least one field."},
     )
     how = forms.ChoiceField(
-        label="How many",
+        label="Sample size",
         choices=[
-            ("size", "a number in all, shared out in proportion"),
-            ("per_stratum", "a number of each stratum"),
+            ("size", "In total, in proportion to the strata"),
+            ("per_stratum", "Per stratum"),
         ],
         widget=forms.RadioSelect,
     )
@@ -152,10 +152,10 @@ class SelectionForm(forms.Form):
     seed = forms.IntegerField(
         min_value=0,
         max_value=MAX_SEED,
-        help_text="The same seed draws the same documents, as long as these are the same.",
+        help_text="The same seed draws the same documents if the dataset has not changed.",
     )
     title = forms.CharField(
-        required=False, max_length=MAX_TITLE, help_text="To keep the selection under."
+        required=False, max_length=MAX_TITLE, help_text="Required to save the selection."
     )
 
     def __init__(self, data: Any = None, *, keeps: bool = False) -> None:
@@ -164,7 +164,7 @@ class SelectionForm(forms.Form):
         self.fields["title"].required = keeps
 
     def spec(self, wanted: DocumentFilter) -> DrawSpec | None:
-        """What was asked for, or None with the reason among the errors."""
+        """Return the spec, or None after adding the errors to the form."""
         if not self.is_valid():
             return None
         number = {self.cleaned_data["how"]: self.cleaned_data["number"]}
@@ -180,7 +180,7 @@ Kind = DatasetTask.Kind
 
 @organiser_required
 def personal_data(request: UserRequest, slug: str) -> HttpResponse:
-    """What was found; posted, the decision on the ticked findings."""
+    """List the findings; POST decides on the selected ones."""
     dataset = get_dataset(request.user, slug)
     form = DecideFindingsForm(request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
@@ -223,7 +223,7 @@ def scan(request: UserRequest, slug: str) -> HttpResponse:
 
 @organiser_required
 def duplicates(request: UserRequest, slug: str) -> HttpResponse:
-    """The pairs; posted, a new search begins."""
+    """List the pairs; POST starts a new search."""
     dataset = get_dataset(request.user, slug)
     form = DuplicateSearchForm(request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
@@ -249,7 +249,7 @@ def duplicates(request: UserRequest, slug: str) -> HttpResponse:
 
 @organiser_required
 def duplicate(request: UserRequest, slug: str, pk: int) -> HttpResponse:
-    """Two documents side by side; posted, which of them stays, and on to the next pair."""
+    """Compare two documents; POST decides on them and redirects to the next pair."""
     pair = get_duplicate(slug, pk)
     form = DecideDuplicateForm(request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
@@ -271,7 +271,7 @@ def duplicate(request: UserRequest, slug: str, pk: int) -> HttpResponse:
 
 @organiser_required
 def content(request: UserRequest, slug: str) -> HttpResponse:
-    """Which content is asked of which pages; posted, the check begins."""
+    """Show the content check of the filtered pages; POST starts it."""
     dataset = get_dataset(request.user, slug)
     is_posted = request.method == "POST"
     given = QueryDict(request.POST.get("filter", "")) if is_posted else request.GET
@@ -309,7 +309,7 @@ def selections(request: UserRequest, slug: str) -> HttpResponse:
 
 @organiser_required
 def new_selection(request: UserRequest, slug: str) -> HttpResponse:
-    """The strata are shown before anything is kept; posted with `keep`, the selection is made."""
+    """Show the strata of a draw; POST with `keep` saves the selection."""
     dataset = get_dataset(request.user, slug)
     is_posted = request.method == "POST"
     keeps = "keep" in request.POST
@@ -352,13 +352,13 @@ def _keep(
         for name, found in error.message_dict.items():
             form.add_error(name if name in form.fields else None, found)
         return None
-    messages.success(request, f"Selection “{made}” kept.")
+    messages.success(request, f"Selection “{made}” saved.")
     return made
 
 
 @organiser_required
 def selection(request: UserRequest, slug: str, pk: int) -> HttpResponse:
-    """With `check=1` it is drawn again and compared."""
+    """Show a selection; `?check=1` draws it again and compares."""
     selection = get_selection(slug, pk)
     context = {
         "view": selection_page(selection, page=request.GET.get("page", "1")),

@@ -1,4 +1,4 @@
-"""Documents and the datasets that hold them: table, page, editing, statistics, tasks.
+"""Datasets and their documents: pages, tables, editing, statistics and tasks.
 
 May import `imaging` and `imports`.
 """

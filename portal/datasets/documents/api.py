@@ -1,4 +1,4 @@
-"""Endpoints of datasets, their documents and page images, their statistics and tasks."""
+"""Endpoints of datasets, documents, page images, statistics and tasks."""
 
 from typing import Any
 
@@ -69,7 +69,7 @@ from .table import document_rows, every_document, filter_documents
 
 
 class DatasetList(ListCreateAPIView[Dataset]):
-    """The datasets one may see; organisers create new ones."""
+    """List the datasets that you may see, or create one as an organiser."""
 
     serializer_class = DatasetSerializer
     permission_classes = [OrganisersChange]
@@ -84,7 +84,7 @@ class DatasetList(ListCreateAPIView[Dataset]):
 
 
 class DatasetDetail(APIView):
-    """One dataset: what it holds, and its description for organisers to change."""
+    """Return a dataset with its counts, or change its description as an organiser."""
 
     permission_classes = [OrganisersChange]
 
@@ -105,9 +105,9 @@ class DatasetDetail(APIView):
 
 
 class DocumentList(GenericAPIView[Any]):
-    """The documents of a dataset, by a part of their name or company and by what describes them.
+    """List and filter the documents of a dataset.
 
-    Hidden documents are neither found nor sorted by what is hidden of them.
+    Filters and orders that use hidden information leave hidden documents out.
     """
 
     queryset = Document.objects.none()
@@ -124,7 +124,7 @@ class DocumentList(GenericAPIView[Any]):
 
 
 class DocumentDetail(APIView):
-    """One document with its canonical HTML and text; of a hidden one, its images alone."""
+    """Return a document with its canonical HTML and text; for a hidden one, only its images."""
 
     permission_classes = [OrganisersChange]
 
@@ -153,7 +153,7 @@ class DocumentDetail(APIView):
 
 
 class DocumentImage(APIView):
-    """A page image, PNG or JPEG."""
+    """Return a page image as PNG or JPEG."""
 
     @extend_schema(responses={(200, "image/png"): OpenApiTypes.BINARY})
     def get(self, request: Request, slug: str, name: str, number: int) -> HttpResponseBase:
@@ -162,7 +162,7 @@ class DocumentImage(APIView):
 
 
 class BulkEdit(APIView):
-    """Gives many documents the same values, or holds them back: all of them or none."""
+    """Give many documents the same values, or hold them back, in one transaction."""
 
     permission_classes = [IsOrganiser]
 
@@ -199,7 +199,7 @@ class ImageUploadSerializer(serializers.Serializer[Any]):
     replaces = serializers.IntegerField(
         required=False,
         min_value=1,
-        help_text="The number of the image in whose place it is put; without it, it is added.",
+        help_text="The number of the image to replace. Without it, the image is added.",
     )
 
 
@@ -213,9 +213,9 @@ class DocumentImageBoxesSerializer(serializers.Serializer[Any]):
 
 
 class DocumentImages(APIView):
-    """Adds an image to a document, behind those that are there, or replaces one of them.
+    """Add an image to a document, or replace one of its images.
 
-    400 for a document that a release holds: what it shows never changes.
+    Returns 400 if the document is in a release, because its images can no longer change.
     """
 
     permission_classes = [IsOrganiser]
@@ -251,7 +251,7 @@ def _picture(file: Any) -> Any:
 
 
 class ImageThumbnail(APIView):
-    """The top of a page image, WebP of at most 240 × 320 pixels."""
+    """Return the top of a page image as WebP of up to 240 × 320 pixels."""
 
     @extend_schema(responses={(200, "image/webp"): OpenApiTypes.BINARY})
     def get(self, request: Request, slug: str, name: str, number: int) -> HttpResponseBase:
@@ -259,11 +259,11 @@ class ImageThumbnail(APIView):
         try:
             return thumbnail_response(ensure_thumbnail(image))
         except (OSError, ValueError) as error:
-            raise Http404("the image's file cannot be read") from error
+            raise Http404("The image file cannot be read.") from error
 
 
 class DocumentBoxes(APIView):
-    """Where the words of a document lie on the images that were rendered here."""
+    """Return the text boxes of a document's rendered images."""
 
     @extend_schema(responses=DocumentImageBoxesSerializer(many=True))
     def get(self, request: Request, slug: str, name: str) -> Response:
@@ -272,7 +272,7 @@ class DocumentBoxes(APIView):
 
 
 class DatasetStatisticsDetail(APIView):
-    """Documents by type and year, and the facts of a release."""
+    """Return the documents by type and year, and the facts of a release."""
 
     @extend_schema(parameters=[StatisticsQuerySerializer], responses=StatisticsSerializer)
     def get(self, request: Request, slug: str) -> Response:
@@ -282,7 +282,7 @@ class DatasetStatisticsDetail(APIView):
 
 
 class DatasetStatisticsExport(APIView):
-    """The statistics as a file; 404 for a chart that has nothing to draw."""
+    """Return the statistics as a file. Returns 404 for a chart without figures."""
 
     @extend_schema(
         parameters=[StatisticsExportQuerySerializer],
@@ -296,7 +296,7 @@ class DatasetStatisticsExport(APIView):
         try:
             return file_response(statistics_file(page, query["form"]))
         except NothingToDrawError as error:
-            raise NotFound("There is nothing to draw.") from error
+            raise NotFound("There are no figures for this chart.") from error
 
 
 def _statistics_page(request: Request, slug: str, version: str) -> StatisticsPage:
@@ -304,13 +304,13 @@ def _statistics_page(request: Request, slug: str, version: str) -> StatisticsPag
     try:
         return statistics_page(request.user, dataset, version)
     except Release.DoesNotExist as error:
-        raise NotFound("There is no such release.") from error
+        raise NotFound("This release does not exist.") from error
 
 
 class TaskList(GenericAPIView[DatasetTask]):
-    """The tasks of a dataset, newest first.
+    """List the tasks of a dataset, newest first, or start a task.
 
-    A second task of a kind that is under way is not started: the answer is the one there is.
+    If a task of the same kind is running, it is returned and no new one is started.
     """
 
     queryset = DatasetTask.objects.none()
@@ -332,7 +332,7 @@ class TaskList(GenericAPIView[DatasetTask]):
 
 
 class TaskDetail(APIView):
-    """How far a task is, and its report once it has ended."""
+    """Return the progress of a task and its report."""
 
     permission_classes = [IsOrganiser]
 
@@ -342,7 +342,7 @@ class TaskDetail(APIView):
 
 
 class TaskCancel(APIView):
-    """Stops a task; what it has done stays. One that has ended stays as it is."""
+    """Cancel a task and keep its results so far. A finished task does not change."""
 
     permission_classes = [IsOrganiser]
 

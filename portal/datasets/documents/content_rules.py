@@ -1,7 +1,7 @@
-"""Whether a page has what a benchmark of financial facts wants: numbers in tables, notes, dates.
+"""Find tables of numbers, footnotes and dates, which pages for a benchmark of facts need.
 
-Source of the rule: FinCriticalED, section 3.1 (documents with tables, numerical footnotes and dated
-disclosures come first).
+Source: FinCriticalED, section 3.1 (prefers documents with tables, numerical footnotes and dated
+disclosures).
 """
 
 import re
@@ -17,26 +17,26 @@ from portal.facts.markup import Kind, tokens
 Content: TypeAlias = Literal["numeric_table", "footnote", "dated_reference"]
 CONTENTS: tuple[Content, ...] = get_args(Content)
 
-# So many numbers, in at least two rows, make a table one of numbers.
+# The least numbers and rows of a numeric table.
 MIN_NUMBERS = 3
 MIN_ROWS = 2
 
 _CELLS = frozenset({"td", "th"})
 _YEAR = re.compile(r"\s*(?:19|20)[0-9]{2}\s*")
-# Columns made of white space, as plain-text filings have them.
+# Columns separated by white space, as in plain-text filings.
 _COLUMN = re.compile(r"\s{2,}")
 _FIGURE = re.compile(r"[0-9]")
 _AMOUNT = re.compile(r"[$€£¥]\s?[0-9]|[0-9]\s?%")
-# A longer cell is a paragraph that a table only lays out.
+# A longer cell is a paragraph in a layout table.
 _MAX_CELL = 200
 
-# Marks in brackets are marks of notes beside a table; elsewhere they number clauses.
+# Marks in brackets are footnote marks on pages with a table; elsewhere they number clauses.
 _BRACKETED = r"\((?P<mark>[1-9][0-9]?|[a-z])\)"
 _SIGN = r"(?P<mark>\*{1,4}|[†‡§¹²³⁴-⁹])"
 _RAISED = re.compile(r"\s*\(?([1-9][0-9]?|[a-z]|\*{1,4}|[†‡§])\)?\s*")
-# A note has its mark at the beginning of a block or cell, and then text or a cell of text. What
-# refers to it stands right behind a word, a number or a bracket. In statements (4) may be minus 4
-# before the name of the next row, which is no sentence and short.
+# A note has its mark at the beginning of a block or cell, followed by text or a cell of text. A
+# reference comes right after a word, a number or a bracket. In statements, (4) may be minus 4
+# before the name of the next row, which is short and not a sentence.
 _NOTE = rf"{CELL}\s*{{mark}}[\s{CELL}]*(?=[A-Z“\"]{{more}})"
 _REFERENCE = rf"(?<=[\w%)\].,:;’”])[ \xa0]?{CELL}?{{mark}}"
 _SENTENCE = rf"(?:[^{CELL}]{{60}}|[^{CELL}]{{0,59}}\.)"
@@ -52,7 +52,7 @@ _NOTES_ELSEWHERE = re.compile(
 
 @dataclass
 class _Table:
-    """Of an open table: the numbers in its rows so far, and the cell that is being read."""
+    """The numbers in the rows of an open table so far, and the current cell."""
 
     numbers: int = 0
     rows: int = 0
@@ -76,14 +76,14 @@ class _Table:
 
 
 def find_content(canonical_html: str) -> frozenset[Content]:
-    """Which of CONTENTS a page has. Any canonical HTML is accepted; the time is linear.
+    """Return the CONTENTS of a page, in linear time.
 
-    - numeric_table: a table with at least MIN_NUMBERS numbers in at least MIN_ROWS rows, or as many
-      lines of a plain-text page with a number in a column; years are no numbers here.
-    - footnote: a note that begins with its mark, and the same mark elsewhere: raised, a sign such
-      as * or †, or in brackets on a page with a numeric table; or words that refer to the notes of
-      the statements.
-    - dated_reference: a date, period or year; a mere duration is none.
+    - numeric_table: a table with at least MIN_NUMBERS numbers in at least MIN_ROWS rows, or the
+      same in the columns of a plain-text page. Years do not count as numbers.
+    - footnote: a note that begins with a mark, and the same mark elsewhere: raised, a sign such as
+      * or †, or in brackets on a page with a numeric table; or words that refer to the notes of the
+      statements.
+    - dated_reference: a date, period or year, but not a duration alone.
     """
     text = canonical_text(canonical_html)
     borders = text_borders(canonical_html)
@@ -98,13 +98,13 @@ def find_content(canonical_html: str) -> frozenset[Content]:
 
 
 def missing_content(canonical_html: str, required: Sequence[Content]) -> list[Content]:
-    """Those of `required` that a page lacks, in the order of `required`."""
+    """Return the `required` contents that a page lacks, in their order."""
     found = find_content(canonical_html)
     return [content for content in required if content not in found]
 
 
 def _is_number(cell: str) -> bool:
-    """Whether a cell is a number or has an amount; a bracket may stand in the next cell."""
+    """Whether a cell is a number or has an amount; its closing bracket may be in the next cell."""
     written = cell.strip()
     if len(written) > _MAX_CELL or _YEAR.fullmatch(written) or not _FIGURE.search(written):
         return False
@@ -116,7 +116,7 @@ def _is_number(cell: str) -> bool:
 
 
 def _has_numeric_table(html: str) -> bool:
-    """Numbers belong to the innermost table: a page laid out by a table is none."""
+    """Whether a table has numbers. They count for the innermost table, not for layout tables."""
     tables: list[_Table] = []
     for token in tokens(html):
         table = tables[-1] if tables else None
@@ -152,7 +152,7 @@ def _has_columns(html: str, text: str) -> bool:
 
 
 def _numbers_in_columns(line: str) -> int:
-    """How many columns of a line but the first are numbers; a dollar sign may stand apart."""
+    """Count the columns after the first that are numbers; `$` may be followed by a space."""
     columns = _COLUMN.split(line.strip().replace("$ ", "$"))
     return sum(_is_number(column) for column in columns[1:])
 
@@ -187,7 +187,7 @@ def _has_raised_note(html: str, text: str, borders: Sequence[int]) -> bool:
 
 
 def _raised(html: str) -> Iterator[tuple[int, str]]:
-    """The marks inside `<sup>`, with their offsets in the text."""
+    """Yield the marks inside `<sup>` with their offsets in the text."""
     position = depth = 0
     for token in tokens(html):
         if token.kind is Kind.TEXT:

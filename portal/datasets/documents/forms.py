@@ -1,4 +1,4 @@
-"""Forms of datasets, of the document table, of one document and of many, and of page images."""
+"""Forms of datasets, documents, the document table, bulk edits and page images."""
 
 import json
 from collections.abc import Sequence
@@ -21,8 +21,6 @@ from .table import PARAMETERS, UNKNOWN, DocumentFilter, Facets, document_facets
 
 
 class EditDatasetForm(forms.ModelForm):  # type: ignore[type-arg]
-    """What may change of a dataset; the service writes it."""
-
     class Meta:
         model = Dataset
         fields = ["title", "description", "licence", "visibility"]
@@ -35,7 +33,7 @@ class DatasetForm(EditDatasetForm):
 
 
 class DocumentSearchForm(forms.Form):
-    """Search and filter of the documents; what cannot be understood filters nothing."""
+    """Search and filters for documents. Invalid values are ignored."""
 
     q = forms.CharField(
         required=False,
@@ -48,7 +46,7 @@ class DocumentSearchForm(forms.Form):
     )
 
     def wanted(self) -> DocumentFilter:
-        """The valid part of what was asked for."""
+        """Return the valid filters."""
         self.is_valid()
         values: dict[str, Any] = {
             field: self.cleaned_data.get(parameter)
@@ -59,18 +57,16 @@ class DocumentSearchForm(forms.Form):
 
 
 class ImageForm(forms.Form):
-    """An image of one document; `picture` is what was found in it, `numbers` are those of the
-    images that it may replace.
-    """
+    """An image of a document, read into `picture`. It may replace the image of one of `numbers`."""
 
     picture: Picture
     file = forms.FileField(
-        label="Image of the page",
+        label="Page image",
         widget=forms.ClearableFileInput(attrs={"accept": "image/png,image/jpeg"}),
         help_text="PNG or JPEG.",
     )
     replaces = forms.TypedChoiceField(
-        required=False, coerce=int, empty_value=None, label="Where it goes"
+        required=False, coerce=int, empty_value=None, label="Position"
     )
 
     def __init__(
@@ -80,8 +76,8 @@ class ImageForm(forms.Form):
         replaces = self.fields["replaces"]
         assert isinstance(replaces, forms.ChoiceField)
         replaces.choices = [
-            ("", "behind the others"),
-            *((number, f"in place of image {number}") for number in numbers),
+            ("", "after the existing images"),
+            *((number, f"replace image {number}") for number in numbers),
         ]
         if not numbers:
             del self.fields["replaces"]
@@ -95,10 +91,10 @@ class ImageForm(forms.Form):
 
 
 def read_picture(upload: "UploadedFile[bytes]") -> Picture:
-    """The image in an upload; raises ValidationError with the reason."""
+    """Read the image of an upload. Raises ValidationError."""
     if (upload.size or 0) > settings.ARCHIVE_MEMBER_LIMIT:
         limit = settings.ARCHIVE_MEMBER_LIMIT // settings.MEGABYTE
-        raise ValidationError(f"{upload.name}: larger than {limit} MB", code="too_large")
+        raise ValidationError(f"{upload.name} is larger than {limit} MB.", code="too_large")
     try:
         return check_picture(upload.read())
     except PictureError as error:
@@ -115,7 +111,7 @@ MAX_REASON = 1000
 
 
 class DocumentFilterForm(DocumentSearchForm):
-    """All filters of the table, with the values that occur in the dataset."""
+    """All filters of the document table, with the values that exist in the dataset."""
 
     year = forms.ChoiceField(required=False, label="Fiscal year")
     source = forms.ChoiceField(required=False, label="Source")
@@ -150,21 +146,19 @@ def _texts(values: list[str]) -> list[tuple[str, str]]:
 
 
 class DocumentForm(forms.ModelForm):  # type: ignore[type-arg]
-    """What describes one document; the service writes it."""
-
     fiscal_year = forms.IntegerField(
         required=False, min_value=FIRST_YEAR, max_value=LAST_YEAR, label="Fiscal year"
     )
     source_url = forms.CharField(
         required=False,
         max_length=500,
-        label="Source address",
-        help_text="Where the document was published; begins with https:// or http://.",
+        label="Source URL",
+        help_text="The URL of the published document, with https:// or http://.",
     )
     metadata = forms.CharField(
         required=False,
-        label="Further metadata",
-        help_text="A JSON object, of at most 64 kB.",
+        label="Other metadata",
+        help_text="A JSON object of up to 64 kB.",
         widget=forms.Textarea(attrs={"rows": 10, "class": "mono", "spellcheck": "false"}),
     )
 
@@ -181,8 +175,8 @@ class DocumentForm(forms.ModelForm):  # type: ignore[type-arg]
         ]
         labels = {"doc_type": "Type", "form_type": "Form"}
         help_texts = {
-            "form_type": "Such as 10-K or 8-K.",
-            "licence": "Empty: that of the dataset.",
+            "form_type": "For example 10-K or 8-K.",
+            "licence": "Leave empty to use the licence of the dataset.",
         }
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -198,16 +192,16 @@ class DocumentForm(forms.ModelForm):  # type: ignore[type-arg]
         return self.cleaned_data
 
     def _post_clean(self) -> None:
-        """Nothing goes into the instance: the service stores what was checked."""
+        """Leave the instance unchanged: the service stores the changes."""
 
 
 class BulkEditForm(forms.Form):
-    """The same values for many documents: what is not ticked stays as it is."""
+    """New values for many documents. Only the selected fields change."""
 
     ACTIONS = [
-        ("", "leave as it is"),
+        ("", "no change"),
         ("hold", "hold back"),
-        ("take_up", "take up again"),
+        ("take_up", "make active"),
     ]
 
     doc_type = forms.ChoiceField(label="Type", required=False, choices=DocumentType.choices)
@@ -216,14 +210,15 @@ class BulkEditForm(forms.Form):
     fiscal_year = forms.IntegerField(
         required=False, min_value=FIRST_YEAR, max_value=LAST_YEAR, label="Fiscal year"
     )
-    language = forms.CharField(required=False, max_length=12, help_text="A code such as en or zh.")
+    language = forms.CharField(required=False, max_length=12, help_text="For example en or zh.")
     licence = forms.CharField(required=False, max_length=300)
     action = forms.ChoiceField(label="State", required=False, choices=ACTIONS)
     reason = forms.CharField(
-        required=False, max_length=MAX_REASON, help_text="Why they are held back; everybody who"
-        " manages the dataset reads it.",
-    )  # fmt: skip
-    # Which fields are changed: an empty one that is ticked is emptied.
+        required=False,
+        max_length=MAX_REASON,
+        help_text="Required to hold documents back. Organisers see it.",
+    )
+    # The fields to change. A selected field without a value is cleared.
     change = forms.MultipleChoiceField(
         required=False, choices=[(name, name) for name in BULK_EDITABLE]
     )
@@ -231,9 +226,9 @@ class BulkEditForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         data = self.cleaned_data
         if data.get("action") == "hold" and not data.get("reason", "").strip():
-            self.add_error("reason", "Say why they are held back.")
+            self.add_error("reason", "Enter a reason for holding the documents back.")
         if not data.get("change") and not data.get("action"):
-            self.add_error(None, "Tick at least one field to change, or choose a state.")
+            self.add_error(None, "Select at least one field or a state to change.")
         return data
 
     def changes(self) -> dict[str, Any]:
@@ -246,7 +241,7 @@ class BulkEditForm(forms.Form):
 
     @property
     def rows(self) -> list[tuple[forms.BoundField, bool]]:
-        """Each field with whether it is ticked."""
+        """Each field, and whether it is selected."""
         ticked = set(self.data.getlist("change")) if isinstance(self.data, QueryDict) else set()
         return [(self[name], name in ticked) for name in BULK_EDITABLE]
 

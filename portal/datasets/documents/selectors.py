@@ -1,7 +1,7 @@
-"""What the pages of datasets and documents show: the list and the card, a document, images, tasks.
+"""Data for the pages of datasets, documents, images and tasks.
 
-Of a document whose content is hidden, people other than organisers see its name, type and
-images; company, source and hashes would lead them to the answer.
+For a document with hidden content, only organisers see more than its name, type and images:
+company, source and hashes would reveal the answer.
 """
 
 from collections import Counter
@@ -35,7 +35,7 @@ LATEST_IMPORTS = 5
 
 @dataclass(frozen=True)
 class DatasetRow:
-    """A dataset in the list; `version` is that of its newest visible release, empty for none."""
+    """A dataset in the list with the `version` of its newest visible release, or ""."""
 
     dataset: Dataset
     documents: int
@@ -53,7 +53,7 @@ class TypeCount:
 
 @dataclass(frozen=True)
 class ImportRow:
-    """An import in a list, with the number of files per outcome, and of those not read."""
+    """An import in a list, with the number of files by outcome."""
 
     run: ImportRun
     imported: int
@@ -65,7 +65,7 @@ class ImportRow:
 
 @dataclass(frozen=True)
 class DatasetCard:
-    """What stands on a dataset's page above its documents; `imports` is for organisers."""
+    """The overview of a dataset; `imports` is for organisers."""
 
     dataset: Dataset
     documents: int
@@ -107,7 +107,7 @@ def dataset_card(user: Any, dataset: Dataset) -> DatasetCard:
 
 
 def type_counts(dataset: Dataset) -> list[TypeCount]:
-    """Documents per type, the types in their fixed order, those without documents left out."""
+    """Count documents by type, in the fixed order of types."""
     counted = dataset.documents.order_by().values_list("doc_type").annotate(Count("id"))
     counts = dict(counted)
     total = sum(counts.values())
@@ -144,10 +144,10 @@ def _documents_by_dataset(datasets: list[Dataset]) -> Counter[int]:
 
 @dataclass(frozen=True)
 class DocumentPage:
-    """One document; `details` are its readable facts as (name, value), empty when hidden.
+    """A document. `details` is its metadata as (name, value), empty if hidden.
 
-    `prompt` is what a model is asked, which is no secret. `held_reason` says to organisers why it
-    is held back, and is empty for others.
+    `prompt` is the question to a model, which is public. `held_reason` is empty unless the user is
+    an organiser.
     """
 
     document: Document
@@ -178,13 +178,13 @@ def document_page(user: Any, document: Document) -> DocumentPage:
 
 
 def document_prompt(document: Document) -> str:
-    """What a model is asked about the document; empty where nothing is told."""
+    """Return the question to a model about the document, or ""."""
     records = DocumentRecord.objects.filter(document=document)
     return records.values_list("prompt", flat=True).first() or ""
 
 
 def _details(document: Document) -> list[tuple[str, str]]:
-    """Further metadata for reading, nested values flattened to `outer.inner`."""
+    """Return the metadata for display; nested values get names as `outer.inner`."""
     return [
         (name, str(value))
         for name, value in _flat(document.metadata, "")
@@ -205,12 +205,12 @@ CONTENT_LABELS: dict[Content, str] = {
     "footnote": "footnote",
     "dated_reference": "dated reference",
 }
-# A longer page is a whole filing, and would keep its reader waiting.
+# Longer pages are complete filings, and checking them takes too long.
 MOST_CHARACTERS = 200_000
 
 
 def page_content(document: Document) -> list[str] | None:
-    """What the page has, in words; None for a picture and for a page that is too long."""
+    """Return the labels of the page's content; None for a picture or a page that is too long."""
     if document.kind == Document.Kind.PICTURE or document.text_chars > MOST_CHARACTERS:
         return None
     found = find_content(document.content.html)
@@ -218,13 +218,13 @@ def page_content(document: Document) -> list[str] | None:
 
 
 PER_PAGE = 50
-# A page whose images show less of its text than this is listed to be looked at.
+# Pages whose images show less of their text are listed for a check.
 LOW_SIMILARITY = 0.97
 
 
 @dataclass(frozen=True)
 class ImageCounts:
-    """Documents of a dataset by the images they have; all but `pictures` count pages."""
+    """Numbers of documents by their images; all except `pictures` count pages."""
 
     pages: int
     rendered: int
@@ -236,7 +236,7 @@ class ImageCounts:
 
 @dataclass(frozen=True)
 class SuspectRow:
-    """A document whose images show little of its text; `similarity` is a share, 0 to 1."""
+    """A document whose images show too little of its text; `similarity` is from 0 to 1."""
 
     document: Document
     image: PageImage
@@ -249,7 +249,7 @@ class SuspectRow:
 
 @dataclass(frozen=True)
 class ImagesPage:
-    """What organisers see of a dataset's images; `running` is the task that renders now."""
+    """The images of a dataset, for organisers; `running` is the current rendering task."""
 
     dataset: Dataset
     counts: ImageCounts
@@ -259,7 +259,6 @@ class ImagesPage:
 
 
 def images_page(dataset: Dataset, *, page: str = "1") -> ImagesPage:
-    """The same number of queries whatever the dataset holds."""
     suspects = (
         PageImage.objects.filter(document__dataset=dataset, text_similarity__lt=LOW_SIMILARITY)
         .order_by()
@@ -278,7 +277,7 @@ def images_page(dataset: Dataset, *, page: str = "1") -> ImagesPage:
 
 
 def first_images(documents: list[Document]) -> dict[int, PageImage]:
-    """The first image of each document that has one, by the document's key: one query."""
+    """Return the first image of each document by the document's key, with one query."""
     by_pk = {document.pk: document for document in documents}
     found: dict[int, PageImage] = {}
     for image in PageImage.objects.filter(document__in=by_pk).order_by("document", "-number"):
@@ -319,9 +318,9 @@ def _rows(dataset: Dataset, found: Sequence[Mapping[str, Any]]) -> list[SuspectR
 
 
 def document_boxes(document: int) -> list[dict[str, Any]]:
-    """Where the text lies on a document's rendered images: {number, width, height, boxes}.
+    """Return {number, width, height, boxes} of a document's rendered images, with one query.
 
-    One query. Whoever may read the document's text may know this, and nobody else.
+    Only for users who may read the document's text.
     """
     found = TextBoxes.objects.filter(image__document=document).order_by("image__number")
     rows = found.values_list("image__number", "image__width", "image__height", "boxes")
@@ -336,20 +335,20 @@ FAULTS_PER_PAGE = 100
 
 @dataclass(frozen=True)
 class Fault:
-    """What kept a task from doing one document."""
+    """A fault of a task in one document."""
 
     name: str
     code: str
     reason: str
     is_document: bool
-    """Whether `name` leads to the page of a document."""
+    """Whether `name` is the name of a document."""
 
 
 @dataclass(frozen=True)
 class TaskPage:
-    """A task as far as it is: `counts` as (what, number), one page of its faults.
+    """A task with its `counts` as (name, number) and a page of its faults.
 
-    `trouble` says why a task waits to be tried again.
+    `trouble` is the error after which the task will be retried.
     """
 
     task: DatasetTask
@@ -361,7 +360,7 @@ class TaskPage:
 
 
 def task_list(dataset: Dataset, *, page: str = "1") -> Page[DatasetTask]:
-    """The dataset's tasks, newest first, without their reports."""
+    """Return the dataset's tasks, newest first, without their reports."""
     tasks = dataset.tasks.select_related("created_by").defer("report")
     shown = Paginator(tasks, PER_PAGE).get_page(page)
     for task in shown:
@@ -370,7 +369,6 @@ def task_list(dataset: Dataset, *, page: str = "1") -> Page[DatasetTask]:
 
 
 def task_page(task: DatasetTask, *, page: str = "1") -> TaskPage:
-    """Three queries at most, whatever the task did."""
     report = task.report
     shown = Paginator(report.get("faults", []), FAULTS_PER_PAGE).get_page(page)
     names = {fault["name"] for fault in shown}

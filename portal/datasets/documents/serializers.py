@@ -1,4 +1,4 @@
-"""JSON forms of datasets, documents (found, read, edited), statistics and tasks."""
+"""Serializers of datasets, documents, statistics and tasks."""
 
 from typing import Any
 
@@ -20,14 +20,14 @@ from .table import SORTS, UNKNOWN, DocumentFilter, DocumentRow
 
 
 class DatasetSerializer(serializers.ModelSerializer[Dataset]):
-    """A dataset; of a stress variant, what it is made from and what was simulated."""
+    """A dataset. A stress variant has the original dataset and the parameters of the simulation."""
 
     derived_from = serializers.SlugRelatedField[Dataset](
         slug_field="slug", read_only=True, allow_null=True
     )
     derivation = serializers.JSONField(read_only=True, allow_null=True)
     simulated_as = serializers.CharField(
-        source="simulation", read_only=True, help_text="In words; empty for real images."
+        source="simulation", read_only=True, help_text="Description; empty for real images."
     )
 
     class Meta:
@@ -47,7 +47,7 @@ class DatasetSerializer(serializers.ModelSerializer[Dataset]):
 
 
 class DatasetChangeSerializer(DatasetSerializer):
-    """What may change: the slug is the address."""
+    """The fields of a dataset that can change; the slug is part of its URL and cannot."""
 
     class Meta(DatasetSerializer.Meta):
         read_only_fields = ["slug", "is_sample"]
@@ -98,7 +98,7 @@ class ImageSerializer(serializers.ModelSerializer[PageImage]):
 
 
 class DocumentRowSerializer(serializers.Serializer[DocumentRow]):
-    """A document in a list. Where `readable` is false, all but name, type and images is null."""
+    """A document in a list. If not `readable`, all fields except name, type and images are null."""
 
     name = serializers.CharField(source="document.name")
     doc_type = serializers.ChoiceField(choices=DocumentType.choices, source="document.doc_type")
@@ -122,21 +122,21 @@ class DocumentRowSerializer(serializers.Serializer[DocumentRow]):
 
 @extend_schema_field({"type": "boolean", "enum": [True]})
 class YesField(serializers.BooleanField):
-    """Tells the two kinds of documents apart."""
+    """A field that is always true, to distinguish the two document schemas."""
 
 
 @extend_schema_field({"type": "boolean", "enum": [False]})
 class NoField(serializers.BooleanField):
-    """As YesField."""
+    """A field that is always false."""
 
 
 class DocumentSerializer(serializers.ModelSerializer[Document]):
-    """A document that may be read, with its canonical HTML and text."""
+    """A readable document with its canonical HTML and text."""
 
     images = ImageSerializer(many=True)
     readable = YesField(default=True)
     html = serializers.CharField(
-        source="content.html", allow_null=True, help_text="Canonical; null for a picture."
+        source="content.html", allow_null=True, help_text="Canonical HTML; null for a picture."
     )
     text = serializers.CharField(source="content.text", allow_null=True)
     prompt = serializers.SerializerMethodField()
@@ -171,7 +171,7 @@ class DocumentSerializer(serializers.ModelSerializer[Document]):
 
 
 class HiddenDocumentSerializer(serializers.ModelSerializer[Document]):
-    """A document of a hidden test set: what the public may know of it."""
+    """The public information about a document of a hidden test set."""
 
     images = ImageSerializer(many=True)
     readable = NoField(default=False)
@@ -186,7 +186,7 @@ class HiddenDocumentSerializer(serializers.ModelSerializer[Document]):
 
 
 def refused(error: ValidationError) -> serializers.ValidationError:
-    """What a service refuses, by field, as the API answers it."""
+    """Convert the validation error of a service to an API error by field."""
     return serializers.ValidationError(serializers.as_serializer_error(error))
 
 
@@ -195,7 +195,7 @@ MOST_NAMES = 1_000
 
 
 class DocumentFilterSerializer(serializers.Serializer[Any]):
-    """What is looked for among documents, as in the table; what is left out filters nothing."""
+    """Filters for documents, as in the document table."""
 
     q = serializers.CharField(
         source="query",
@@ -214,17 +214,17 @@ class DocumentFilterSerializer(serializers.Serializer[Any]):
         help_text=f"Fiscal year, or {UNKNOWN}.",
     )
     source = serializers.CharField(  # type: ignore[assignment]  # a field's name, too
-        required=False, default="", max_length=80, help_text=f"A whole value, or {UNKNOWN}."
+        required=False, default="", max_length=80, help_text=f"A complete value, or {UNKNOWN}."
     )
     language = serializers.CharField(
-        required=False, default="", max_length=12, help_text=f"A whole value, or {UNKNOWN}."
+        required=False, default="", max_length=12, help_text=f"A complete value, or {UNKNOWN}."
     )
     kind = serializers.ChoiceField(choices=Document.Kind.choices, required=False, default="")
     state = serializers.ChoiceField(
         choices=Document.State.choices,
         required=False,
         default="",
-        help_text="For organisers; filters nothing for others.",
+        help_text="For organisers; ignored for others.",
     )
     facts = serializers.ChoiceField(choices=FACT_CHOICES, required=False, default="")
     min_facts = serializers.IntegerField(
@@ -232,12 +232,12 @@ class DocumentFilterSerializer(serializers.Serializer[Any]):
     )
 
     def validate(self, attrs: dict[str, Any]) -> Any:
-        """The filter itself: that is what `validated_data` has."""
+        """Return the filter as `validated_data`."""
         return DocumentFilter(**attrs)
 
 
 class DocumentQuerySerializer(DocumentFilterSerializer):
-    """How documents are looked for, and in which order they come."""
+    """Filters for documents and their order."""
 
     sort = serializers.ChoiceField(
         choices=[(name, name) for name in _SORT_NAMES], required=False, default="name"
@@ -249,7 +249,7 @@ class DocumentQuerySerializer(DocumentFilterSerializer):
 
 
 class DocumentFieldsSerializer(serializers.Serializer[Any]):
-    """What may change of many documents at once; a field that is left out stays."""
+    """Fields of many documents to change; omitted fields do not change."""
 
     doc_type = serializers.ChoiceField(choices=DocumentType.choices, required=False)
     company = serializers.CharField(required=False, max_length=200, allow_blank=True)
@@ -262,7 +262,7 @@ class DocumentFieldsSerializer(serializers.Serializer[Any]):
 
 
 class DocumentChangeSerializer(DocumentFieldsSerializer):
-    """What may change of one document: its name and content never do."""
+    """Fields of one document to change; its name and content never change."""
 
     source_url = serializers.CharField(
         required=False,
@@ -273,12 +273,12 @@ class DocumentChangeSerializer(DocumentFieldsSerializer):
     metadata = serializers.DictField(
         child=serializers.JSONField(allow_null=True),
         required=False,
-        help_text="A JSON object, of at most 64 kB; it replaces what there is.",
+        help_text="A JSON object of up to 64 kB. It replaces the current metadata.",
     )
 
 
 class EditedDocumentSerializer(serializers.ModelSerializer[Document]):
-    """What describes a document."""
+    """The metadata of a document."""
 
     class Meta:
         model = Document
@@ -299,9 +299,9 @@ class EditedDocumentSerializer(serializers.ModelSerializer[Document]):
 
 
 class BulkEditSerializer(serializers.Serializer[Any]):
-    """The documents, by `names` or by `filter`, and what changes of all of them.
+    """Documents, by `names` or by `filter`, and their changes.
 
-    `hold_back` is the reason for which they are held back; `take_up` takes them up again.
+    `hold_back` is the reason to hold them back; `take_up` makes them active again.
     """
 
     names = serializers.ListField(
@@ -314,14 +314,14 @@ class BulkEditSerializer(serializers.Serializer[Any]):
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         if ("names" in attrs) == ("filter" in attrs):
-            raise serializers.ValidationError("Give either names or a filter.")
+            raise serializers.ValidationError("Send either names or a filter.")
         if attrs["take_up"] and "hold_back" in attrs:
-            raise serializers.ValidationError("Documents are held back or taken up, not both.")
+            raise serializers.ValidationError("Send hold_back or take_up, not both.")
         return attrs
 
 
 class ChangedSerializer(serializers.Serializer[Any]):
-    documents = serializers.IntegerField(help_text="How many were changed.")
+    documents = serializers.IntegerField(help_text="Number of changed documents.")
 
 
 class StatisticsQuerySerializer(serializers.Serializer[Any]):
@@ -329,7 +329,7 @@ class StatisticsQuerySerializer(serializers.Serializer[Any]):
         required=False,
         default="",
         max_length=32,
-        help_text="The release whose facts are counted; the newest one may see without it.",
+        help_text="The release whose facts are counted. By default, the newest visible one.",
     )
 
 
@@ -338,18 +338,17 @@ class StatisticsExportQuerySerializer(StatisticsQuerySerializer):
         choices=FORMS,
         required=False,
         default=FORMS[0],
-        help_text="`csv`: all figures; `latex`: the table; `facts`, `types`, `years`: charts as "
-        "SVG.",
+        help_text="`csv`: all figures; `latex`: the table; `facts`, `types`, `years`: SVG charts.",
     )
 
 
 FactRowSerializer = answer(
     FactRow,
-    label="Empty: all facts.",
-    average="Per labelled document.",
-    ratio="Of all facts, 0 to 1.",
+    label="Empty for all facts.",
+    average="Facts per labelled document.",
+    ratio="Share of all facts, from 0 to 1.",
 )
-BinSerializer = answer(Bin, high="Included.")
+BinSerializer = answer(Bin, high="Inclusive.")
 TypeFiguresSerializer = answer(
     TypeCount, "TypeFigures", doc_type=serializers.ChoiceField(choices=DocumentType.choices)
 )
@@ -357,27 +356,30 @@ YearFiguresSerializer = answer(YearCount, "YearFigures")
 
 
 class StatisticsSerializer(serializers.Serializer[StatisticsPage]):
-    """Where the gold is hidden, `rows` has all facts together only, and facts of types are null."""
+    """Statistics of a dataset.
+
+    If the gold is hidden, `rows` has only the total of all facts, and the facts of types are null.
+    """
 
     release = serializers.CharField(source="release.version", allow_null=True, default=None)
     documents = serializers.IntegerField(source="statistics.documents")
     pairs = serializers.IntegerField(
-        source="statistics.pairs", help_text="Documents with at least one image."
+        source="statistics.pairs", help_text="Number of documents with at least one image."
     )
     labelled = serializers.IntegerField(
-        source="statistics.labelled", help_text="Documents of the release."
+        source="statistics.labelled", help_text="Number of documents in the release."
     )
     rows = FactRowSerializer(many=True, source="statistics.rows")
     facts_per_document = BinSerializer(many=True, source="statistics.facts_per_document")
     types = TypeFiguresSerializer(many=True, source="statistics.types")
     years = YearFiguresSerializer(many=True, source="statistics.years")
     untold_years = serializers.IntegerField(
-        help_text="Documents that are in no year because their content is hidden."
+        help_text="Number of documents without a year because their content is hidden."
     )
 
 
 class TaskSerializer(serializers.ModelSerializer[DatasetTask]):
-    """A task as far as it is: `done` of `total` steps."""
+    """A task with `done` of `total` steps."""
 
     class Meta:
         model = DatasetTask
@@ -401,7 +403,7 @@ TaskReportSerializer = answer(TaskReport, leave_out=["more"], faults=TaskFaultSe
 
 
 class TaskDetailSerializer(TaskSerializer):
-    """A task with its report; some kinds tell it while they work, others once they have ended."""
+    """A task with its report. Some kinds update it while they run, others at the end."""
 
     report = serializers.SerializerMethodField()
 
@@ -415,7 +417,7 @@ class TaskDetailSerializer(TaskSerializer):
 
 
 class TaskStartSerializer(serializers.Serializer[Any]):
-    """What a worker is to do; which options there are depends on the kind."""
+    """A new task. The options depend on the kind."""
 
     kind = serializers.ChoiceField(choices=DatasetTask.Kind.choices)
     options = serializers.DictField(required=False, default=dict)

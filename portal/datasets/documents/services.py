@@ -1,8 +1,7 @@
-"""Creating and editing datasets, editing what describes documents, and holding documents back.
+"""Create and edit datasets, edit the metadata of documents, and hold documents back.
 
-Content never changes, and neither do frozen releases, which have lines of their own.
-`check_fields` says what may be written into the fields that describe a document. Forms,
-serializers and services ask it, so that a page and the API refuse the same.
+Content and frozen releases never change. `check_fields` validates metadata for forms, serializers
+and services, so that pages and the API accept the same values.
 """
 
 import json
@@ -27,7 +26,7 @@ from portal.datasets.imports.items import (
 from portal.datasets.models import Dataset, Document
 from portal.datasets.models.documents import document_source
 
-# Of one document, and of many at once.
+# Fields that can be edited in one document, and in many at once.
 EDITABLE = (
     "doc_type",
     "company",
@@ -45,10 +44,10 @@ MAX_LANGUAGE = 12
 
 
 def check_fields(changes: Mapping[str, Any]) -> dict[str, Any]:
-    """The changes as they are stored; `source` follows `source_url`.
+    """Validate changes and return the values to store.
 
-    Raises ValidationError by field: for a field that is none of EDITABLE, and for a value that an
-    import would refuse in it.
+    Raises ValidationError by field for a field not in EDITABLE, and for a value that an import
+    would refuse.
     """
     checked: dict[str, Any] = {}
     faults: dict[str, str] = {}
@@ -63,7 +62,7 @@ def check_fields(changes: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def read_metadata(text: str) -> dict[str, Any]:
-    """The JSON object that a person wrote. Raises ValidationError, which names the line."""
+    """Parse a JSON object that a user entered. Raises ValidationError with the line."""
     data = text.encode("utf-8", errors="surrogatepass")
     try:
         _check_size(len(data))
@@ -75,9 +74,9 @@ def read_metadata(text: str) -> dict[str, Any]:
 
 
 def sourced(document: Document, source_url: str) -> str:
-    """Where the document comes from once it has this address; a benchmark's name stays.
+    """Return the source of a document with a new URL: a benchmark's name, or the host of the URL.
 
-    Without an address it has the source it had, unless that was the host of the former one.
+    Without a URL, the document keeps its source, unless that was the host of its old URL.
     """
     former = document_source(document.source_url)
     benchmark = "" if document.source == former else document.source
@@ -107,7 +106,7 @@ def _metadata(value: Any) -> dict[str, Any]:
         _check_size(len(data))
         return read_object(data)
     except (RecursionError, UnicodeEncodeError) as error:
-        raise ValueError("This is nested too deeply, or holds half a character.") from error
+        raise ValueError("This is nested too deeply or contains an invalid character.") from error
     except JsonError as error:
         raise ValueError(_sentence(str(error))) from error
 
@@ -115,7 +114,9 @@ def _metadata(value: Any) -> dict[str, Any]:
 def _language(value: Any) -> str:
     text = str(value or "").strip()
     if len(text) > MAX_LANGUAGE or not text.isprintable():
-        raise ValueError(f"A language is a code such as en or zh, of at most {MAX_LANGUAGE} signs.")
+        raise ValueError(
+            f"Enter a language code such as en or zh, of up to {MAX_LANGUAGE} characters."
+        )
     return text
 
 
@@ -142,7 +143,7 @@ def create_dataset(
     is_sample: bool = False,
     actor: User | None = None,
 ) -> Dataset:
-    """Creates an empty dataset; raises ValidationError by field."""
+    """Create an empty dataset. Raises ValidationError by field."""
     dataset = Dataset(
         slug=slug,
         title=title,
@@ -160,7 +161,7 @@ def create_dataset(
 
 @transaction.atomic
 def edit_dataset(*, dataset: Dataset, changes: dict[str, Any], actor: User | None) -> Dataset:
-    """Writes the fields of EDITABLE that differ; the log keeps what they were."""
+    """Store the DATASET_FIELDS that differ, and log their previous values."""
     stored = Dataset.objects.select_for_update().get(pk=dataset.pk)
     before = {
         name: getattr(stored, name)
@@ -178,14 +179,14 @@ def edit_dataset(*, dataset: Dataset, changes: dict[str, Any], actor: User | Non
 
 State = Document.State
 
-# Of so many documents the log keeps each one's former values, of more how many had which.
+# The log keeps the previous values of up to so many documents, and counts of values for more.
 BEFORE_KEPT = 1_000
 _VALUES_KEPT = 50
 
 
 @dataclass(frozen=True)
 class Hold:
-    """Documents are held back for a `reason`, or taken up again where there is none."""
+    """Hold documents back for a `reason`, or make them active without one."""
 
     reason: str = ""
 
@@ -199,7 +200,7 @@ class Hold:
 def edit_document(
     *, document: Document, changes: Mapping[str, Any], actor: User | None
 ) -> Document:
-    """Writes the fields that differ; the log keeps what they were. Raises ValidationError."""
+    """Store the fields that differ, and log their previous values. Raises ValidationError."""
     checked = check_fields(changes)
     stored = Document.objects.select_for_update().get(pk=document.pk)
     if "source_url" in checked:
@@ -225,19 +226,19 @@ def bulk_edit_documents(
     hold: Hold | None = None,
     actor: User | None,
 ) -> int:
-    """Gives all documents of the query the same values; all of them or none. Returns how many.
+    """Give all documents of a query the same values in one transaction, and return their number.
 
-    `changes` has fields of BULK_EDITABLE. Raises ValidationError by field, and for nothing to do.
+    `changes` has fields of BULK_EDITABLE. Raises ValidationError by field, or if nothing changes.
     """
     checked = check_fields(changes or {})
     if alone := sorted(checked.keys() - set(BULK_EDITABLE)):
-        raise ValidationError({alone[0]: ["This field is edited in each document alone."]})
+        raise ValidationError({alone[0]: ["This field can only be edited in single documents."]})
     if hold is not None:
         checked |= hold.fields
     if not checked:
         raise ValidationError("Choose at least one field to change.")
     Dataset.objects.select_for_update().get(pk=dataset.pk)
-    # A set of keys: what is written may be what the query asks for.
+    # Filter by keys, because the update may change the fields that the query filters by.
     chosen = Document.objects.filter(dataset=dataset, pk__in=documents.order_by().values("pk"))
     before = _before(chosen, sorted(checked))
     count = chosen.update(**checked)
@@ -253,13 +254,13 @@ def bulk_edit_documents(
 
 
 def hold_documents(*, dataset: Dataset, keys: list[int], reason: str, actor: User | None) -> int:
-    """Holds back those of the documents that are active, for one reason; returns how many."""
+    """Hold the active ones of the documents back and return their number."""
     active = dataset.documents.filter(pk__in=keys, state=State.ACTIVE)
     return bulk_edit_documents(dataset=dataset, documents=active, hold=Hold(reason), actor=actor)
 
 
 def _before(chosen: QuerySet[Document], names: list[str]) -> dict[str, Any]:
-    """What the documents have: each one's values by name, or how many have which value."""
+    """Return the current values of each document by name, or counts of values for many."""
     rows = chosen.order_by("name").values_list("name", *names)
     listed = list(rows[: BEFORE_KEPT + 1])
     if len(listed) <= BEFORE_KEPT:

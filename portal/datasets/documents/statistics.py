@@ -1,8 +1,7 @@
-"""Statistics of a dataset in the layout of a paper's table, its charts, and both as CSV and LaTeX.
+"""Statistics of a dataset, as CSV and as a LaTeX table. No Django.
 
-Source of the layout: FinCriticalED, table 3 (total count, average per document, type ratio).
-Here every average is a total over the labelled documents, and every ratio a share of all facts.
-No Django.
+The layout follows FinCriticalED, table 3 (total count, average per document, type ratio). Averages
+are over the labelled documents, and ratios are shares of all facts.
 """
 
 from collections import Counter
@@ -13,15 +12,13 @@ from typing import NamedTuple
 from portal.facts import label_kind
 from portal.files.tables import PACKAGES, Cell, Head, Row, Table, breakable, csv_text, escaped
 
-# A chart of facts per page has at most so many bars.
+# The most bars in the chart of facts per page.
 MAX_BINS = 20
-_UNTOLD = (None, None)
+_UNKNOWN = (None, None)
 
 
 class FactDetails(NamedTuple):
-    """Facts by label, documents by their number of facts, and by type of document how many are
-    labelled and their facts.
-    """
+    """Facts by label, documents by number of facts, and (labelled documents, facts) by type."""
 
     by_label: Mapping[str, int]
     per_document: Mapping[int, int]
@@ -29,7 +26,7 @@ class FactDetails(NamedTuple):
 
 
 class FactTally(NamedTuple):
-    """The `total` facts of `labelled` documents; `details` is None where gold is hidden."""
+    """The `total` facts of `labelled` documents; `details` is None if the gold is hidden."""
 
     labelled: int
     total: int
@@ -37,9 +34,9 @@ class FactTally(NamedTuple):
 
 
 class Tally(NamedTuple):
-    """What was counted in a dataset; `types` and `years` have documents, None is an unknown year.
+    """The counts of a dataset. `types` and `years` count documents; None is an unknown year.
 
-    `pairs` are documents with at least one image, `facts` None where nobody has labelled any.
+    `pairs` is the number of documents with an image. `facts` is None without labelled documents.
     """
 
     documents: int
@@ -51,9 +48,10 @@ class Tally(NamedTuple):
 
 @dataclass(frozen=True)
 class FactRow:
-    """Facts of one label (`""`: of all): how many, per labelled document, and share of all facts.
+    """The facts of one label, or of all for "".
 
-    `average` is None without labelled documents, `ratio` (0 to 1) without facts.
+    `average` per labelled document is None without documents. `ratio`, the share of all facts from
+    0 to 1, is None without facts.
     """
 
     label: str
@@ -64,7 +62,7 @@ class FactRow:
 
 @dataclass(frozen=True)
 class Bin:
-    """How many documents have `low` to `high` facts, both included."""
+    """The number of documents with `low` to `high` facts, inclusive."""
 
     low: int
     high: int
@@ -73,7 +71,7 @@ class Bin:
 
 @dataclass(frozen=True)
 class TypeCount:
-    """Documents of a type, how many of them are labelled, and their facts; None: not told."""
+    """Documents of a type, the number of labelled ones, and their facts; None if hidden."""
 
     doc_type: str
     documents: int
@@ -83,7 +81,7 @@ class TypeCount:
 
 @dataclass(frozen=True)
 class YearCount:
-    """Documents of a fiscal year; None is an unknown one."""
+    """Documents of a fiscal year; None is an unknown year."""
 
     year: int | None
     documents: int
@@ -91,10 +89,10 @@ class YearCount:
 
 @dataclass(frozen=True)
 class DatasetStatistics:
-    """`pairs` are documents with at least one image, `labelled` those with facts or known none.
+    """The statistics of a dataset.
 
-    `rows` begins with that of all facts; the labels follow, in the order they were asked for. It is
-    empty where nobody has labelled any.
+    `pairs` is the number of documents with an image, `labelled` of those in the release. `rows` has
+    all facts first, then the labels in their order; it is empty without labelled documents.
     """
 
     documents: int
@@ -107,10 +105,10 @@ class DatasetStatistics:
 
 
 def dataset_statistics(tally: Tally, labels: Sequence[str] = ()) -> DatasetStatistics:
-    """Everything the statistics page shows.
+    """Compute the statistics from a tally.
 
-    A label of `labels` has a row even if it occurs nowhere; others that occur follow by name.
-    Types come by number of documents, years in order with the unknown one last.
+    Every label of `labels` has a row; other labels follow by name. Types are sorted by number of
+    documents, and years in order with the unknown one last.
     """
     facts = tally.facts
     details = facts.details if facts else None
@@ -121,7 +119,7 @@ def dataset_statistics(tally: Tally, labels: Sequence[str] = ()) -> DatasetStati
         rows=_rows(facts, labels) if facts else (),
         facts_per_document=bins(details.per_document) if details else (),
         types=tuple(
-            TypeCount(name, count, *(details.by_type.get(name, (0, 0)) if details else _UNTOLD))
+            TypeCount(name, count, *(details.by_type.get(name, (0, 0)) if details else _UNKNOWN))
             for name, count in sorted(tally.types.items(), key=lambda item: (-item[1], item[0]))
         ),
         years=tuple(
@@ -132,9 +130,9 @@ def dataset_statistics(tally: Tally, labels: Sequence[str] = ()) -> DatasetStati
 
 
 def bins(counts: Mapping[int, int]) -> tuple[Bin, ...]:
-    """Documents by number of facts, in at most MAX_BINS bins as wide as 1, 2 or 5 times 10^n.
+    """Group documents by number of facts, in at most MAX_BINS bins of width 1, 2 or 5 times 10^n.
 
-    The bins begin at 0 and have no gap; the last one has the greatest number. None without counts.
+    The bins start at 0 without gaps, and the last one contains the greatest number.
 
     >>> bins({0: 1, 3: 2})
     (Bin(low=0, high=0, documents=1), Bin(low=1, high=1, documents=0), \
@@ -154,7 +152,7 @@ Bin(low=2, high=2, documents=0), Bin(low=3, high=3, documents=2))
 
 
 def fact_title(label: str) -> str:
-    """What the table calls the facts of a label.
+    """Return the title of a label's facts in the table.
 
     >>> fact_title(""), fact_title("Date"), fact_title("MonetaryUnit")
     ('All financial facts', 'Temporal facts', 'MonetaryUnit')
@@ -195,7 +193,7 @@ _SYMBOLS = {"number": " ($F_n$)", "date": " ($F_t$)"}
 
 
 def statistics_csv(statistics: DatasetStatistics) -> str:
-    """One line per figure of the table and of the charts; what is not known is empty.
+    """Format all figures as CSV, one per line; unknown ones are empty.
 
     Sections: size, facts, facts_per_document (the name is `low-high`), type, year.
     """
@@ -203,7 +201,7 @@ def statistics_csv(statistics: DatasetStatistics) -> str:
 
 
 def statistics_latex(statistics: DatasetStatistics, title: str) -> str:
-    """The table as papers print it, in the manner of booktabs: two decimals, ratios in percent."""
+    """Format the table as LaTeX with booktabs: averages with two decimals, ratios in percent."""
     some = statistics.labelled < statistics.documents
     labelled = f", {statistics.labelled:,} of which are labelled" if some else ""
     size = _latex_row("Dataset size (pairs)", f"{statistics.pairs:,}", _NOTHING, _NOTHING)

@@ -1,8 +1,7 @@
-"""The statistics of a dataset: what its documents are, the facts of a release, charts and files.
+"""The statistics page of a dataset: figures, charts and files.
 
-The database counts; no document is loaded. Where the gold of a release is hidden, people other
-than organisers see the totals that the release's own page shows, and years are counted of open
-documents alone.
+The database counts without loading documents. If the gold of a release is hidden, only organisers
+see more than its totals, and only public documents count by year.
 """
 
 from collections import Counter
@@ -34,18 +33,17 @@ from .statistics import (
     statistics_latex,
 )
 
-# Of what never changes: it leaves the cache when that is full.
+# Releases never change, so their counts stay in the cache until it is full.
 _FOR_EVER = None
 _AT_ONCE = 500
 
 
 @dataclass(frozen=True)
 class StatisticsPage:
-    """The figures of a dataset and of `release`, None while there is none that one may see.
+    """The figures of a dataset and of `release`, which is None without a visible one.
 
-    `details` says whether more than the totals of the facts is told, `partial` whether it is told
-    of a part of the release only. `untold_years` is the number of documents that are in no year
-    because their content is hidden.
+    `details` is false if only totals of facts are shown, and `partial` is true if only a part of
+    the release is counted. `untold_years` is the number of hidden documents without a year.
     """
 
     dataset: Dataset
@@ -59,9 +57,9 @@ class StatisticsPage:
 
 
 def statistics_page(user: Any, dataset: Dataset, version: str = "") -> StatisticsPage:
-    """The page for a release by its version, the newest without one.
+    """Return the page for a version of a release, by default the newest one.
 
-    Raises Release.DoesNotExist for a version that one cannot see.
+    Raises Release.DoesNotExist for a version that the user may not see.
     """
     releases = list(visible_releases(user, dataset).order_by("-frozen_at", "-id"))
     release = releases[0] if releases else None
@@ -85,23 +83,23 @@ def statistics_page(user: Any, dataset: Dataset, version: str = "") -> Statistic
 
 
 def documents_tally(user: Any, dataset: Dataset) -> Tally:
-    """The documents of a dataset by type and year, and how many have images."""
+    """Count the documents of a dataset by type and year, and those with images."""
     documents = dataset.documents.order_by()
     types = dict(documents.values_list("doc_type").annotate(Count("id")))
-    told = documents
+    dated = documents
     if not is_organiser(user):
-        told = documents.filter(dataset.documents.all().open_condition_in(dataset))
+        dated = documents.filter(dataset.documents.all().open_condition_in(dataset))
     with_images = documents.filter(Exists(PageImage.objects.filter(document=OuterRef("pk"))))
     return Tally(
         documents=sum(types.values()),
         pairs=with_images.count(),
         types=types,
-        years=dict(told.values_list("fiscal_year").annotate(Count("id"))),
+        years=dict(dated.values_list("fiscal_year").annotate(Count("id"))),
     )
 
 
 def release_tally(user: Any, release: Release) -> FactTally:
-    """The facts of a release: of a part if only that is open to the user, or their total alone."""
+    """Count the facts of a release, or of the splits that the user may see, or only the total."""
     seen = seen_splits(user, release)
     items = release.items.order_by()
     if seen is not None:
@@ -120,7 +118,7 @@ def release_tally(user: Any, release: Release) -> FactTally:
 def _fact_counts(
     items: QuerySet[ReleaseItem], key: str
 ) -> tuple[Mapping[int, int], Mapping[str, int]]:
-    """Documents by number of facts, and facts by label. A release never changes: counted once."""
+    """Count documents by number of facts, and facts by label; the result is cached."""
     stored: tuple[dict[int, int], dict[str, int]] | None = cache.get(f"release-facts:{key}")
     if stored is not None:
         return stored
@@ -134,7 +132,7 @@ def _fact_counts(
 
 
 def _facts_by_type(items: QuerySet[ReleaseItem]) -> dict[str, tuple[int, int]]:
-    """Not kept: the type of a document may change."""
+    """Count labelled documents and facts by type. Not cached, because a type may change."""
     counted = (
         items.filter(document__isnull=False)
         .values_list("document__doc_type")
@@ -143,15 +141,12 @@ def _facts_by_type(items: QuerySet[ReleaseItem]) -> dict[str, tuple[int, int]]:
     return {doc_type: (documents, facts or 0) for doc_type, documents, facts in counted}
 
 
-# So many years have a column each; what is older shares one.
+# Years with a column of their own; older ones share one.
 MOST_YEARS = 40
 
 
 def statistics_charts(statistics: DatasetStatistics, title: str) -> list[BarChart]:
-    """Facts per page, types and years; those with nothing to draw are left out.
-
-    The keys, by which a chart is asked for as a file, are facts, types and years.
-    """
+    """Return the charts with the keys facts, types and years, without empty ones."""
     facts = statistics.facts_per_document
     made = [
         _facts(facts, title) if facts else None,
@@ -162,7 +157,6 @@ def statistics_charts(statistics: DatasetStatistics, title: str) -> list[BarChar
 
 
 def type_name(doc_type: str) -> str:
-    """What people call a type of document."""
     return str(dict(DocumentType.choices).get(doc_type, doc_type))
 
 
@@ -196,7 +190,7 @@ def _years(years: Sequence[YearCount], title: str) -> BarChart:
 
 
 def _known_years(documents: dict[int, int]) -> list[Amount]:
-    """Every year up to the last has its column, those without documents too."""
+    """Return a column for every year up to the last, including years without documents."""
     if not documents:
         return []
     last = max(documents)
@@ -213,11 +207,11 @@ SVG = "image/svg+xml"
 
 
 class NothingToDrawError(Exception):
-    """A chart of figures that are not there, or not told."""
+    """The figures of a chart are missing or hidden."""
 
 
 def statistics_file(page: StatisticsPage, form: Form) -> TextFile:
-    """Raises NothingToDrawError for a chart without figures."""
+    """Return figures, table or chart as a file. Raises NothingToDrawError."""
     version = f"-{page.release.version}" if page.release else ""
     stem = f"statistics-{page.dataset.slug}{version}"
     title = f"{page.dataset.title} {page.release.version}" if page.release else page.dataset.title

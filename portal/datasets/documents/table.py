@@ -1,13 +1,12 @@
-"""Looking for documents: the filters, the values to choose from, and a page of the table.
+"""The document table: filters, their values, sorting and pages.
 
-Of a document whose content is hidden, people other than organisers know name, type and images.
-Nothing else finds it for them or sorts it: such a filter or order leaves it out.
+For a document with hidden content, only organisers see more than its name, type and images. For
+others, a filter or order by anything else leaves such documents out.
 
-The table is quick however many documents there are. Names are looked for first, which an index
-gives without the rows, and only the rows of one page are read. A search goes through all names
-and companies, so it is done once: its first MOST_FOUND names are taken, which is the count as
-well. For the values, an index is walked from one value to the next, so that the time depends on
-how many values there are.
+The table is fast with many documents. An index gives the names, and only the rows of one page are
+loaded. A search scans all names and companies, so it runs once and loads up to MOST_FOUND names,
+which are also counted. The values of a filter are read by stepping through an index, so the time
+depends on the number of values.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,11 +24,10 @@ from portal.datasets.models import Dataset, Document, PageImage, Release, Releas
 
 from .selectors import first_images
 
-# Of a field that has no value.
+# The filter for documents without a value.
 UNKNOWN = "unknown"
 
-# Each is an index of the documents, so that a page of them is read in order and none is sorted.
-# A descending order is the same index read from its end.
+# Each order has an index, so that a page is read without sorting, also in descending order.
 SORTS: dict[str, tuple[str, ...]] = {
     "name": ("name",),
     "type": ("doc_type", "name"),
@@ -37,11 +35,11 @@ SORTS: dict[str, tuple[str, ...]] = {
     "size": ("text_chars", "name"),
     "facts": ("fact_count", "name"),
 }
-# What is known of a hidden document, too.
+# Hidden documents can be sorted by these.
 _OPEN_SORTS = frozenset({"name", "type"})
 
 
-# The fields of a filter by their names in a URL and in the API.
+# The fields of DocumentFilter by their names in URLs and in the API.
 PARAMETERS = {
     "q": "query",
     "type": "doc_type",
@@ -57,11 +55,11 @@ PARAMETERS = {
 
 @dataclass(frozen=True)
 class DocumentFilter:
-    """What is looked for; an empty field filters nothing.
+    """Filters for documents; empty fields are ignored.
 
     `query` is a part of the name or company, ignoring case. `year` is a number in digits or
-    UNKNOWN; `source` and `language` are whole values or UNKNOWN; `facts` is "with", "without" or
-    UNKNOWN (in no release yet). `state` is of use to organisers alone.
+    UNKNOWN; `source` and `language` are complete values or UNKNOWN; `facts` is "with", "without" or
+    UNKNOWN (in no release yet). `state` is for organisers only.
     """
 
     query: str = ""
@@ -84,11 +82,11 @@ class DocumentFilter:
 
     @property
     def asks_closed(self) -> bool:
-        """Whether it asks for anything that is not known of a hidden document."""
+        """Whether a filter uses hidden information."""
         return self.asks_facts or any((self.year, self.source, self.language, self.kind))
 
     def as_json(self) -> dict[str, Any]:
-        """What is set; `from_json` reads it again."""
+        """Return the set fields for `from_json`."""
         empty = DocumentFilter()
         return {
             name: value for name, value in asdict(self).items() if value != getattr(empty, name)
@@ -112,7 +110,7 @@ class DocumentFilter:
 def filter_documents(
     user: Any, dataset: Dataset, wanted: DocumentFilter, *, sort: str = "name"
 ) -> QuerySet[Document]:
-    """The documents in order; an unknown `sort` is by name. A minus before it turns it round."""
+    """Return the documents in order, by name if `sort` is unknown; a minus reverses the order."""
     if is_organiser(user):
         return every_document(dataset, wanted).order_by(*_order(sort))
     documents = dataset.documents.filter(_conditions(wanted))
@@ -126,13 +124,13 @@ def filter_documents(
     if open_only and (wanted.asks_closed or key in SORTS.keys() - _OPEN_SORTS):
         documents = documents.filter(documents.open_condition_in(dataset))
     if open_only and (wanted.asks_facts or key == "facts"):
-        # An open document may be in a newer release that is hidden, and has its number.
+        # The fact count of an open document may come from a newer, hidden release.
         documents = documents.exclude(in_closed_release())
     return documents.order_by(*_order(sort))
 
 
 def every_document(dataset: Dataset, wanted: DocumentFilter) -> QuerySet[Document]:
-    """What a filter finds for organisers, and for work that they started; by name."""
+    """Return the documents of a filter by name, for organisers and for their tasks."""
     documents = dataset.documents.filter(_conditions(wanted))
     if wanted.state:
         documents = documents.filter(state=wanted.state)
@@ -143,19 +141,19 @@ def every_document(dataset: Dataset, wanted: DocumentFilter) -> QuerySet[Documen
 
 
 def hides_some(dataset: Dataset) -> bool:
-    """Whether any document of it can be hidden: a release of it, or of what it is made from, is."""
+    """Whether a release of the dataset, or of its original, is not public."""
     releases = Release.objects.exclude(visibility=Release.Visibility.PUBLIC)
     sources = [dataset.pk, dataset.derived_from_id]
     return releases.filter(dataset__in=[pk for pk in sources if pk]).exists()
 
 
 def in_closed_release() -> Exists:
-    """The condition that a part of a release whose gold is hidden holds the document."""
+    """The condition that the document has hidden gold in a release."""
     return Exists(closed_items(ReleaseItem.objects.filter(document=OuterRef("pk"))))
 
 
 def closed_items(items: QuerySet[ReleaseItem]) -> QuerySet[ReleaseItem]:
-    """Those whose gold is not open to everybody, by their release or their split."""
+    """Exclude items whose gold is public because of their release or split."""
     return items.exclude(release__visibility=Release.Visibility.PUBLIC).exclude(
         release__visibility=Release.Visibility.GOLD_HIDDEN, split=ReleaseItem.Split.DEV
     )
@@ -192,15 +190,15 @@ def _fact_conditions(wanted: DocumentFilter) -> Q:
     return found
 
 
-# More would be no choice any more; a search helps there.
+# A longer list of choices would not be useful.
 MOST_VALUES = 200
-# What others than organisers may choose from has to be looked for among the open documents.
+# Values of public documents are slow to find, so they are cached.
 KEPT_SECONDS = 300
 
 
 @dataclass(frozen=True)
 class Facets:
-    """Values that occur, ascending, at most MOST_VALUES each; without the empty one."""
+    """The values in a dataset, ascending, at most MOST_VALUES each, without the empty one."""
 
     years: list[int]
     sources: list[str]
@@ -208,7 +206,7 @@ class Facets:
 
 
 def document_facets(user: Any, dataset: Dataset) -> Facets:
-    """What the user may choose from: a value of hidden documents alone is for organisers."""
+    """Return the values of the filters; only organisers see those of hidden documents."""
     if is_organiser(user) or not hides_some(dataset):
         return _facets(dataset)
     key = f"datasets:facets:{dataset.pk}"
@@ -240,7 +238,7 @@ def _open_facets(dataset: Dataset) -> Facets:
 
 
 def _values(dataset: Dataset, column: str) -> list[Any]:
-    """The different values of a column that has an index behind the dataset."""
+    """Return the distinct values of a column that has an index with the dataset."""
     quote = connection.ops.quote_name
     table, name = quote(Document._meta.db_table), quote(column)
     smallest = f"SELECT MIN({name}) FROM {table} WHERE dataset_id = %s"  # noqa: S608 - our own names
@@ -260,7 +258,7 @@ PER_PAGE = 50
 
 @dataclass(frozen=True)
 class DocumentRow:
-    """A document in a table. `readable`: whether more than name, type and images may be shown."""
+    """A document in a table. If not `readable`, only name, type and images may be shown."""
 
     document: Document
     images: int
@@ -269,8 +267,6 @@ class DocumentRow:
 
 @dataclass(frozen=True)
 class DocumentTable:
-    """One page of the table: `page` of the paginator, and its rows."""
-
     page: Page[Document]
     rows: list[DocumentRow]
 
@@ -278,14 +274,14 @@ class DocumentTable:
 def document_table(
     user: Any, dataset: Dataset, wanted: DocumentFilter, *, page: str = "1"
 ) -> DocumentTable:
-    """One page of what is found, by name."""
+    """Return one page of documents by name."""
     found = filter_documents(user, dataset, wanted).defer("metadata")
     shown = Paginator(found, PER_PAGE).get_page(page)
     return DocumentTable(shown, document_rows(user, dataset, shown))
 
 
 def document_rows(user: Any, dataset: Dataset, documents: Iterable[Document]) -> list[DocumentRow]:
-    """Rows for documents of one dataset: two queries, however many they are."""
+    """Return the rows of documents of one dataset, with two queries."""
     listed = list(documents)
     keys = [document.pk for document in listed]
     images = dict(
@@ -310,7 +306,7 @@ MOST_FOUND = 10_000
 
 @dataclass(frozen=True)
 class TableRow:
-    """A document in the table; `facts` is None where unknown or not to be shown."""
+    """A document in the table; `facts` is None if unknown or hidden."""
 
     row: DocumentRow
     image: PageImage | None
@@ -323,10 +319,10 @@ class TableRow:
 
 @dataclass(frozen=True)
 class Table:
-    """One page: `page` of the paginator over names, and its rows.
+    """One `page` of names and their rows.
 
-    `is_cut`: a search found more than MOST_FOUND documents, and only the first can be paged to.
-    `leaves_out_hidden`: hidden documents are not among them, for what is asked is hidden.
+    `is_cut`: a search found more than MOST_FOUND documents, and only the first are available.
+    `leaves_out_hidden`: hidden documents are excluded, because a filter uses hidden information.
     """
 
     page: Page[str]
@@ -342,7 +338,7 @@ class Table:
 def filtered_table(
     user: Any, dataset: Dataset, wanted: DocumentFilter, *, sort: str = "name", page: str = "1"
 ) -> Table:
-    """The number of queries does not depend on how many documents there are or are found."""
+    """Return one page of the table, with a fixed number of queries."""
     names, is_cut = found_names(filter_documents(user, dataset, wanted, sort=sort), wanted)
     shown: Page[str] = Paginator(names, PER_PAGE).get_page(page)
     closed_sort = sort.removeprefix("-") in {"year", "size", "facts"}
@@ -358,7 +354,7 @@ def filtered_table(
 def found_names(
     found: QuerySet[Document], wanted: DocumentFilter
 ) -> tuple[Sequence[str] | QuerySet[Document, str], bool]:
-    """The names that are found, in order, and whether there are more than these."""
+    """Return the names in order, and whether there are more."""
     names = found.values_list("name", flat=True)
     if not wanted.query:
         return names, False
@@ -369,7 +365,7 @@ def found_names(
 def _rows(user: Any, dataset: Dataset, names: list[str], *, hides: bool) -> list[TableRow]:
     documents = dataset.documents.filter(name__in=names).defer("metadata", "held_reason")
     by_name = {document.name: document for document in documents}
-    # One that was renamed or removed since the names were read is not there.
+    # A document may have been deleted since the names were read.
     listed = [by_name[name] for name in names if name in by_name]
     rows = document_rows(user, dataset, listed)
     first = first_images(listed)

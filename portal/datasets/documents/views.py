@@ -1,4 +1,4 @@
-"""The pages of datasets: list, card, documents, the table, images, statistics and tasks."""
+"""Pages of datasets, documents, images, statistics and tasks."""
 
 from django.contrib import messages
 from django.core.exceptions import ValidationError
@@ -131,7 +131,7 @@ def document(request: HttpRequest, slug: str, name: str) -> HttpResponse:
 def document_html(request: HttpRequest, slug: str, name: str) -> HttpResponse:
     document = get_readable_document(request.user, slug, name)
     if document.kind == Document.Kind.PICTURE:
-        raise Http404("a picture has no HTML")
+        raise Http404("A picture has no HTML.")
     return sandboxed_html_response(document.content.html)
 
 
@@ -182,7 +182,7 @@ def _with_sort(parameters: QueryDict, sort: str) -> str:
 
 
 def _sort_links(parameters: QueryDict, sort: str) -> dict[str, dict[str, str]]:
-    """For each column, where its heading leads, and how it is sorted now."""
+    """Return label, link and current direction of each column that can be sorted."""
     links = {}
     for key, label in SORT_LABELS:
         turned = f"-{key}" if sort == key else key
@@ -201,7 +201,7 @@ def document_edit(request: UserRequest, slug: str, name: str) -> HttpResponse:
     form = DocumentForm(request.POST or None, instance=document)
     if request.method == "POST" and form.is_valid():
         edit_document(document=document, changes=form.cleaned_data, actor=request.user)
-        messages.success(request, "Document saved. Its content and its releases stay as they are.")
+        messages.success(request, "Document saved.")
         return redirect(document)
     context = {"form": form, "document": document}
     status = 400 if form.errors else 200
@@ -211,13 +211,13 @@ def document_edit(request: UserRequest, slug: str, name: str) -> HttpResponse:
 @organiser_required
 @require_POST
 def bulk_edit(request: UserRequest, slug: str) -> HttpResponse:
-    """First the form with the number of documents, then, confirmed, the change."""
+    """Show the form with the number of documents, then change them once confirmed."""
     dataset = get_dataset(request.user, slug)
     documents, wanted = _chosen(request, dataset)
     count = documents.count()
     back = f"{reverse('datasets:table', args=[slug])}?{wanted.as_parameters().urlencode()}"
     if not count:
-        messages.info(request, "No document was ticked.")
+        messages.info(request, "No documents were selected.")
         return redirect(back)
     is_confirmed = "confirm" in request.POST
     form = BulkEditForm(request.POST if is_confirmed else None)
@@ -253,7 +253,7 @@ def bulk_edit(request: UserRequest, slug: str) -> HttpResponse:
 
 
 def _chosen(request: UserRequest, dataset: Dataset) -> tuple[QuerySet[Document], DocumentFilter]:
-    """The ticked documents, or with `all` everything that the filter of the table finds."""
+    """Return the selected documents, or all documents of the filter with `all`."""
     wanted = filter_form(request, dataset, QueryDict(request.POST.get("filter", ""))).wanted()
     if "all" in request.POST:
         return filter_documents(request.user, dataset, wanted), wanted
@@ -275,7 +275,7 @@ def images(request: UserRequest, slug: str) -> HttpResponse:
 @require_POST
 def upload(request: UserRequest, slug: str, name: str) -> HttpResponse:
     document = get_document(request.user, slug, name)
-    _ = request.FILES  # reading them tells whether there were too many bytes
+    _ = request.FILES  # reading the files detects a body that is too large
     too_large = was_too_large(request)
     numbers = list(document.images.values_list("number", flat=True))
     form = ImageForm(request.POST, request.FILES, numbers=numbers, too_large=too_large)
@@ -302,9 +302,9 @@ def remove_rendered(request: UserRequest, slug: str, name: str) -> HttpResponse:
     try:
         count = remove_rendered_images(document=document, actor=request.user)
     except ImageRefusedError as error:
-        messages.error(request, f"Nothing was removed: {error}.")
+        messages.error(request, str(error))
     else:
-        messages.success(request, f"Rendered images removed: {count}.")
+        messages.success(request, f"{count} rendered image{'s' * (count != 1)} removed.")
     return redirect(document)
 
 
@@ -313,7 +313,7 @@ def thumbnail(request: HttpRequest, slug: str, name: str, number: int) -> HttpRe
     try:
         return thumbnail_response(ensure_thumbnail(image))
     except (OSError, ValueError) as error:
-        raise Http404("the image's file cannot be read") from error
+        raise Http404("The image file cannot be read.") from error
 
 
 @require_safe
@@ -331,13 +331,13 @@ def statistics(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_safe
 def statistics_export(request: HttpRequest, slug: str) -> HttpResponse:
-    """Figures, the table or a chart as a file; `form` chooses which."""
+    """Download the figures, the table or a chart, depending on `form`."""
     refuse_unknown(request, {"form", "release"})
     page = _statistics_page(request, slug)
     try:
         return file_response(statistics_file(page, _export_form(request.GET.get("form", FORMS[0]))))
     except NothingToDrawError as error:
-        raise Http404("There is nothing to draw.") from error
+        raise Http404("There are no figures for this chart.") from error
 
 
 def _statistics_page(request: HttpRequest, slug: str) -> StatisticsPage:
@@ -345,14 +345,14 @@ def _statistics_page(request: HttpRequest, slug: str) -> StatisticsPage:
     try:
         return statistics_page(request.user, dataset, request.GET.get("release", ""))
     except Release.DoesNotExist as error:
-        raise Http404("There is no such release.") from error
+        raise Http404("This release does not exist.") from error
 
 
 def _export_form(wanted: str) -> Form:
     for form in FORMS:
         if form == wanted:
             return form
-    raise Http404(f"There is no form of this name; there are {', '.join(FORMS)}.")
+    raise Http404(f"Unknown format. Use {', '.join(FORMS)}.")
 
 
 @organiser_required
@@ -364,7 +364,7 @@ def tasks(request: UserRequest, slug: str) -> HttpResponse:
 
 @organiser_required
 def task(request: UserRequest, slug: str, pk: int) -> HttpResponse:
-    """The report; asked for by htmx, only the part that changes while the task runs."""
+    """Show the task's report; for htmx, only the part that changes while the task runs."""
     task = get_task(slug, pk)
     template = "datasets/documents/task.html"
     if request.headers.get("HX-Request"):
@@ -380,8 +380,8 @@ def task(request: UserRequest, slug: str, pk: int) -> HttpResponse:
 def cancel(request: UserRequest, slug: str, pk: int) -> HttpResponse:
     task = get_task(slug, pk)
     if task.is_finished:
-        messages.info(request, "The task had ended already.")
+        messages.info(request, "The task has already ended.")
     else:
         cancel_task(task=task, actor=request.user)
-        messages.info(request, "The task stops. What it has done so far stays.")
+        messages.info(request, "Task cancelled. Its results so far are kept.")
     return redirect(task)

@@ -1,7 +1,6 @@
-"""Page images: checking and storing pictures, rendering pages, and where the text is on them.
+"""Page images: checking, storing and rendering images, and finding text on them.
 
-May import no other feature. `renderer` is what others call to render. It works through `child`,
-a process of its own that may use up its time and memory and is then ended: `renderer` finds
-Chromium and makes a PDF, `drawing` reads the PDF and places the text. Only `services` knows the
-database.
+May not import another feature. Call `renderer` to render a document. It runs `child` in a separate
+process with limits on time and memory: `renderer` makes a PDF with Chromium, and `drawing` turns it
+into images with text boxes. Only `services` uses the database.
 """

@@ -1,9 +1,9 @@
-"""The process that renders: `python -m portal.datasets.imaging.child CHROMIUM LIMITS`.
+"""The rendering process: `python -m portal.datasets.imaging.child CHROMIUM LIMITS`.
 
-Reads one line of JSON per document, {html, text, folder}, and answers each with one:
-{"similarity", "pictures": [{file, width, height, boxes, thumbnail}]} or {"code", "reason"}. The
-first line it writes says that the browser is there, {"ready": true}, or why not, {"no_browser"}.
-It ends with its input, so that it never outlives the worker that started it.
+It reads a line of JSON per document, {html, text, folder}, and writes one for each:
+{"similarity", "pictures": [{file, width, height, boxes, thumbnail}]} or {"code", "reason"}. Its
+first line is {"ready": true}, or {"no_browser"} with the reason. It ends when its input ends, so
+that it does not outlive its worker.
 """
 
 import json

@@ -1,11 +1,10 @@
-"""From a PDF to pictures with the boxes of their text. `draw_document` runs in the child process.
+"""Turn a PDF into images with text boxes. `draw_document` runs in the child process.
 
-The characters on the sheets and their places are read from the PDF. `align` finds which printed
-character is which character of the canonical text. A browser prints the text in its order but
-for what floats or is placed, changes its case where the style says so, and adds bullets. So the
-two texts, without white space, are aligned by their longest common subsequence; the rest is then
-looked for wherever it was printed. `find_runs` joins the characters to words. `areas_of` is the
-twin of static/js/lib/boxes.js.
+The PDF gives the characters of each sheet and their positions. `align` matches them with the
+canonical text. A browser prints the text in order, except for floating and positioned elements,
+changes its case by style, and adds bullets. So the two texts, without white space, are aligned by
+their longest common subsequence; the remaining characters are then searched everywhere. `find_runs`
+joins characters to words. `areas_of` must match static/js/lib/boxes.js.
 """
 
 import io
@@ -23,16 +22,16 @@ if TYPE_CHECKING:
 
 
 SCALE = DPI / POINTS_PER_INCH
-# What is lighter than this on an otherwise white sheet is nothing.
+# Lighter pixels count as white.
 _INK = 245
-# Red, green and blue of a grey are no further apart.
+# The largest difference between the red, green and blue of a grey pixel.
 _GREY_WITHIN = 8
 _END_OF_LINE_HYPHEN = "\x02"
 
 
 @dataclass(frozen=True)
 class Glyph:
-    """A character as it is printed: its sheet from 0, and its box in pixels."""
+    """A printed character: its sheet, from 0, and its box in pixels."""
 
     char: str
     sheet: int
@@ -44,26 +43,26 @@ class Glyph:
 
 @dataclass(frozen=True)
 class Sheet:
-    """The picture of one sheet; `number` counts from 0 and blank sheets as well."""
+    """The image of one sheet; `number` counts from 0 and includes blank sheets."""
 
     number: int
     picture: "Image.Image"
 
 
 def open_pdf(data: bytes) -> Any:
-    """A PdfDocument; the caller closes it."""
+    """Open a PdfDocument. The caller closes it."""
     import pypdfium2
 
     return pypdfium2.PdfDocument(data)
 
 
 def printed_sheets(pdf: Any) -> int:
-    """How many sheets have text or anything else on them."""
+    """Return the number of sheets that are not empty."""
     return sum(1 for number in range(len(pdf)) if next(iter(pdf[number].get_objects()), None))
 
 
 def read_glyphs(pdf: Any) -> list[Glyph]:
-    """Every character that stands on a sheet, without white space, in the order of the PDF."""
+    """Return all characters except white space, in the order of the PDF."""
     glyphs: list[Glyph] = []
     for number in range(len(pdf)):
         glyphs.extend(_glyphs_of(pdf[number], number))
@@ -102,9 +101,7 @@ def _glyphs_of(page: Any, number: int) -> list[Glyph]:
 
 
 def draw_sheets(pdf: Any) -> list[Sheet]:
-    """The sheets as pictures of 300 dpi, in grey where they have no colour; blank ones are
-    dropped.
-    """
+    """Render the sheets at 300 dpi, in greyscale if they have no colour, without blank ones."""
     sheets = []
     for number in range(len(pdf)):
         picture = pdf[number].render(scale=SCALE).to_pil().convert("RGB")
@@ -114,7 +111,7 @@ def draw_sheets(pdf: Any) -> list[Sheet]:
 
 
 def has_colour(picture: "Image.Image") -> bool:
-    """Whether any point of an RGB picture is another colour than a grey."""
+    """Whether an RGB picture has a pixel that is not grey."""
     from PIL import ImageChops
 
     red, green, blue = picture.split()
@@ -132,13 +129,13 @@ def png(picture: "Image.Image") -> bytes:
 
 # Cells of the alignment's table, one bit each: 100 MB.
 _CELLS = 800_000_000
-# A stretch that was printed elsewhere is found by at least so many characters.
+# The shortest moved part of a text that is searched, in characters.
 _LEAST_MOVED = 3
 _HYPHENS = dict.fromkeys("\u2010\u2011", "-")
 
 
 def align(text: str, printed: Sequence[str]) -> list[tuple[int, int]]:
-    """Pairs (offset in `text`, index in `printed`), by offset; each at most once.
+    """Return pairs (offset in `text`, index in `printed`) by offset, each at most once.
 
     >>> align("a bc", ["A", "b", "x", "c"])
     [(0, 0), (2, 1), (3, 3)]
@@ -155,7 +152,7 @@ def align(text: str, printed: Sequence[str]) -> list[tuple[int, int]]:
 
 
 def printable_count(text: str) -> int:
-    """How many characters of the text a picture can show."""
+    """Return the number of characters that a picture can show."""
     return sum(map(_is_printed, text))
 
 
@@ -164,7 +161,7 @@ def _is_printed(char: str) -> bool:
 
 
 def _plain(char: str) -> str:
-    """One character for one, so that indices stay what they are."""
+    """Normalise a character to one character, so that indices stay valid."""
     lower = char.lower()
     plain = lower if len(lower) == 1 else char
     return _HYPHENS.get(plain, plain)
@@ -181,7 +178,7 @@ def _matches(source: str, target: str) -> Iterator[tuple[int, int, int]]:
 
 def _in_order(source: str, target: str) -> list[tuple[int, int, int]]:
     if len(source) * len(target) > _CELLS:
-        # Too long to align as a whole; the ends are what mostly agrees.
+        # Too long to align completely; usually the ends agree.
         head = _common(source, target)
         tail = _common(source[head:][::-1], target[head:][::-1])
         return [(0, 0, head), (len(source) - tail, len(target) - tail, tail)]
@@ -201,7 +198,7 @@ def _common(one: str, other: str) -> int:
 def _moved(
     source: str, target: str, blocks: Sequence[tuple[int, int, int]]
 ) -> Iterator[tuple[int, int, int]]:
-    """Blocks among what is left over of both, the longest of each stretch first."""
+    """Match the remaining parts of both texts, the longest common block first."""
     left = _gaps([(a, length) for a, _, length in blocks], len(source))
     printed = _gaps([(b, length) for _, b, length in blocks], len(target))
     while left and printed:
@@ -236,15 +233,15 @@ def _gaps(taken: list[tuple[int, int]], end: int) -> list[tuple[int, int]]:
     return gaps
 
 
-# Between the darkest and the lightest point of a run's box; less is text that nobody can see.
+# The least contrast within the box of visible text.
 _CONTRAST = 24
-# Beside these a fact begins or ends within a word.
+# A fact can begin or end next to these characters within a word.
 _BORDERS = frozenset("()[]{}$€£¥%*†‡/:;–—~")
 
 
 @dataclass(frozen=True)
 class Run:
-    """Characters [start, end) of the text on one line of one sheet; the box in pixels."""
+    """Characters [start, end) of the text on one line of a sheet, with their box in pixels."""
 
     start: int
     end: int
@@ -262,7 +259,7 @@ class Run:
 def find_runs(
     text: str, glyphs: Sequence[Glyph], pairs: Iterable[tuple[int, int]]
 ) -> Iterator[Run]:
-    """Joins neighbours of a word that stand beside each other; `pairs` as `align` gives them."""
+    """Join adjacent characters of a word. `pairs` is the result of `align`."""
     run: Run | None = None
     for offset, index in pairs:
         glyph = glyphs[index]
@@ -277,7 +274,7 @@ def find_runs(
 
 
 def is_visible(run: Run, picture: "Image.Image") -> bool:
-    """Whether anything stands out in the box of the run, in grey or in any of the colours."""
+    """Whether the box of the run has enough contrast in any colour channel."""
     box = (int(run.left), int(run.top), _up(run.right), _up(run.bottom))
     if box[0] >= box[2] or box[1] >= box[3]:
         return False
@@ -313,7 +310,7 @@ def _up(value: float) -> int:
 
 @dataclass(frozen=True)
 class Area:
-    """Pixels of the image."""
+    """A rectangle of an image, in pixels."""
 
     left: float
     top: float
@@ -330,9 +327,9 @@ class Area:
 
 
 def areas_of(boxes: Sequence[Sequence[int]], start: int, end: int) -> list[Area]:
-    """One area for each line that [start, end) stands on; `boxes` as they are stored.
+    """Return one area for each line of [start, end). `boxes` are in the stored form.
 
-    A word of which only a part is meant is cut in proportion.
+    The box of a word that is only partly in the range is cut in proportion.
 
     >>> areas_of([[0, 4, 100, 50, 40, 20]], 1, 3)
     [Area(left=110.0, top=50, right=130.0, bottom=70)]
@@ -342,7 +339,7 @@ def areas_of(boxes: Sequence[Sequence[int]], start: int, end: int) -> list[Area]
         if box[0] >= end:
             break
         area = _cut(box, start, end)
-        if areas and _is_beside(areas[-1], area):
+        if areas and _is_next_to(areas[-1], area):
             areas[-1] = _joined_areas(areas[-1], area)
         else:
             areas.append(area)
@@ -358,8 +355,8 @@ def _cut(box: Sequence[int], start: int, end: int) -> Area:
     return Area(share(start), top, share(end), top + height)
 
 
-def _is_beside(one: Area, other: Area) -> bool:
-    """The next word of the same line begins within a character or two of where one ended."""
+def _is_next_to(one: Area, other: Area) -> bool:
+    """Whether the other area is on the same line and starts about a character after this one."""
     overlap = min(one.bottom, other.bottom) - max(one.top, other.top)
     gap = other.left - one.right
     return overlap > one.height / 2 and -one.height / 2 <= gap < one.height
@@ -374,13 +371,13 @@ def _joined_areas(one: Area, other: Area) -> Area:
     )
 
 
-# What takes more Letter sheets than these fits on no long one either.
+# A document with more Letter sheets does not fit on a longer sheet.
 _WORTH_A_LONG_SHEET = 4
 
 
 @dataclass
 class Drawn:
-    """One picture with the boxes of the text on it."""
+    """A picture with its text boxes."""
 
     picture: "Image.Image"
     boxes: list[Box] = field(default_factory=list)
@@ -388,14 +385,14 @@ class Drawn:
 
 @dataclass(frozen=True)
 class Drawing:
-    """A document's pictures; `similarity` is the share of its text that they show, 0 to 1."""
+    """The pictures of a document; `similarity` is the share of its text in them, from 0 to 1."""
 
     pictures: list[Drawn]
     similarity: float
 
 
 def draw_document(tab: Any, html: str, text: str, limits: Limits) -> Drawing:
-    """Raises RenderingError for what has too many sheets, cannot be printed or shows nothing."""
+    """Draw a document. Raises RenderingError if it is too long, blank or cannot be printed."""
     pdf = _print(tab, html, limits)
     try:
         return draw_pdf(pdf, text)
@@ -404,7 +401,7 @@ def draw_document(tab: Any, html: str, text: str, limits: Limits) -> Drawing:
 
 
 def _print(tab: Any, html: str, limits: Limits) -> Any:
-    """On one sheet if any holds it, else on several Letter ones."""
+    """Print on one sheet if a paper size is long enough, else on several Letter sheets."""
     several: Any = None
     sheets = limits.sheets + 1
     for data in print_fitting(tab, html, sheets=sheets):
@@ -425,10 +422,10 @@ def _print(tab: Any, html: str, limits: Limits) -> Any:
 
 
 def draw_pdf(pdf: Any, text: str) -> Drawing:
-    """The pictures of a PDF and where `text` stands on them."""
+    """Return the pictures of a PDF with the boxes of `text`."""
     drawn = {sheet.number: Drawn(sheet.picture) for sheet in draw_sheets(pdf)}
     if not drawn:
-        raise RenderingError("blank", "nothing of it is visible on paper")
+        raise RenderingError("blank", "the printed page is blank")
     glyphs = read_glyphs(pdf)
     shown = 0
     for run in find_runs(text, glyphs, align(text, [glyph.char for glyph in glyphs])):

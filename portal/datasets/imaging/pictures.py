@@ -1,9 +1,8 @@
-"""Pictures as files: checked before they are stored, made small, and stripped of metadata.
+"""Check image files, create thumbnails, and remove metadata. No Django.
 
-`check_picture` refuses what is not a sound PNG or JPEG. `thumbnail` makes the small WebP of
-lists. `bare_image` copies the picture alone: what a program wrote beside the pixels, such as a
-title, a path or a comment, may show what is in the picture. The pixels themselves are copied,
-not packed anew. No Django.
+`check_picture` accepts valid PNG and JPEG files. `bare_image` removes metadata such as titles,
+paths and comments, which may reveal the content of a page. It copies the compressed pixels without
+encoding them again.
 """
 
 import hashlib
@@ -17,16 +16,16 @@ from typing import BinaryIO
 
 from PIL import Image, UnidentifiedImageError
 
-# A page of 300 dpi has 9 million pixels, a long one a few times that.
+# A page at 300 dpi has 9 million pixels, and long pages have more.
 PIXEL_LIMIT = 40_000_000
 SIDE_LIMIT = 30_000
 _SIGNATURES = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff")
-# What Pillow's decoders raise on damaged files.
+# Pillow's decoders raise these for damaged files.
 _DAMAGE = (OSError, SyntaxError, ValueError, EOFError, struct.error, zlib.error, IndexError)
 
 
 class PictureError(ValueError):
-    """An image that cannot be taken, with a code for programs."""
+    """The image cannot be used. `code` identifies the reason."""
 
     def __init__(self, code: str, reason: str) -> None:
         super().__init__(reason)
@@ -35,7 +34,7 @@ class PictureError(ValueError):
 
 @dataclass(frozen=True)
 class Picture:
-    """An image found sound: its bytes as they came, `width` and `height` in pixels."""
+    """A valid image: its original bytes, `width` and `height` in pixels."""
 
     data: bytes
     width: int
@@ -45,10 +44,10 @@ class Picture:
 
 
 def check_picture(data: bytes) -> Picture:
-    """Opens and decodes a PNG or JPEG; raises PictureError with the reason.
+    """Decode a PNG or JPEG. Raises PictureError.
 
-    The size is read from the header before anything is decoded, so that a decompression bomb
-    costs nothing. The name's suffix is not trusted: the content decides.
+    The size is checked in the header before decoding, as a protection from decompression bombs. The
+    content determines the format, not the file name.
     """
     try:
         with warnings.catch_warnings():
@@ -56,7 +55,7 @@ def check_picture(data: bytes) -> Picture:
             with Image.open(io.BytesIO(data), formats=("PNG", "JPEG")) as image:
                 _check_size(image.width, image.height)
                 image.load()
-                # A JPEG of several pictures, as some cameras write it, calls itself MPO.
+                # Pillow calls a JPEG with several pictures MPO.
                 suffix = ".png" if image.format == "PNG" else ".jpg"
                 width, height = image.size
     except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
@@ -64,7 +63,7 @@ def check_picture(data: bytes) -> Picture:
     except UnidentifiedImageError as error:
         if data.startswith(_SIGNATURES):
             raise PictureError("image_broken", "the image is damaged at its beginning") from error
-        raise PictureError("image_format", "neither a PNG nor a JPEG image") from error
+        raise PictureError("image_format", "not a PNG or JPEG image") from error
     except PictureError:
         raise
     except _DAMAGE as error:
@@ -80,12 +79,12 @@ def _check_size(width: int, height: int) -> None:
         )
 
 
-# Pixels; shown at half of it, so that it is sharp on dense screens.
+# Pixels. Thumbnails are displayed at half this size, so that they are sharp on dense screens.
 SIDES = (240, 320)
 
 
 def thumbnail(picture: "Image.Image") -> bytes:
-    """The top of a page as WebP, at most 240 × 320 pixels; a long page is cut, not shrunk away."""
+    """Return the top of a page as WebP of up to 240 × 320 pixels; long pages are cropped."""
     from PIL import Image
 
     width, height = picture.size
@@ -102,10 +101,7 @@ def thumbnail(picture: "Image.Image") -> bytes:
 
 
 def thumbnail_of(file: BinaryIO) -> bytes:
-    """The same of a stored PNG or JPEG, which was checked when it was stored.
-
-    Raises OSError or ValueError for a file that was damaged since.
-    """
+    """Return the thumbnail of a stored file. Raises OSError or ValueError if it is damaged."""
     from PIL import Image
 
     with Image.open(file, formats=("PNG", "JPEG")) as picture:
@@ -115,9 +111,9 @@ def thumbnail_of(file: BinaryIO) -> bytes:
 
 _PNG = b"\x89PNG\r\n\x1a\n"
 _JPEG = b"\xff\xd8"
-# What a PNG cannot be shown without; transparency belongs to the picture.
+# The chunks that a PNG needs to be displayed, including transparency.
 _PNG_KEPT = frozenset({b"IHDR", b"PLTE", b"tRNS", b"IDAT", b"IEND"})
-# Application data and comments; APP0 says only that this is a JPEG, APP14 how its colours are told.
+# Application data and comments. APP0 identifies a JPEG, and APP14 contains its colour transform.
 _APP0, _APP14, _APP15, _COMMENT = 0xE0, 0xEE, 0xEF, 0xFE
 _APP0_LENGTH = 16
 _START_OF_SCAN, _END = 0xDA, 0xD9
@@ -126,10 +122,10 @@ _ALONE = frozenset({*range(0xD0, 0xD8), 0x01})
 
 
 def bare_image(data: bytes) -> bytes:
-    """The PNG or JPEG without text, dates, previews and whatever follows its end.
+    """Return a PNG or JPEG without text, dates, previews and data after its end.
 
-    One whose parts cannot be told apart is packed anew from its pixels. Raises OSError if there
-    are none.
+    An image with an invalid structure is encoded again from its pixels. Raises OSError if it cannot
+    be decoded.
     """
     try:
         if data.startswith(_PNG):
@@ -138,7 +134,7 @@ def bare_image(data: bytes) -> bytes:
             return _JPEG + b"".join(_jpeg_segments(data))
     except (struct.error, ValueError):
         pass
-    return _packed_anew(data)
+    return _encoded_again(data)
 
 
 def _png_chunks(data: bytes) -> Iterator[bytes]:
@@ -160,7 +156,7 @@ def _jpeg_segments(data: bytes) -> Iterator[bytes]:
     while True:
         (prefix, marker) = struct.unpack_from(">BB", data, at)
         if prefix != 0xFF:
-            raise ValueError("no marker where one must be")
+            raise ValueError("a marker is missing")
         if marker == 0xFF:
             at += 1
             continue
@@ -180,14 +176,14 @@ def _jpeg_segments(data: bytes) -> Iterator[bytes]:
 
 
 def _is_kept(marker: int, length: int) -> bool:
-    """APP0 only as long as it is without a preview."""
+    """Whether a segment is kept; APP0 only without a preview."""
     if marker == _APP0:
         return length == _APP0_LENGTH
     return marker == _APP14 or not (_APP0 < marker <= _APP15 or marker == _COMMENT)
 
 
 def _scan_end(data: bytes, at: int) -> int:
-    """Where the packed pixels end: at the next marker that is neither escaped nor a restart."""
+    """Return the end of the compressed pixels: the next marker not escaped and not a restart."""
     while True:
         at = data.find(b"\xff", at)
         if at < 0 or at + 1 >= len(data):
@@ -197,7 +193,7 @@ def _scan_end(data: bytes, at: int) -> int:
         at += 2
 
 
-def _packed_anew(data: bytes) -> bytes:
+def _encoded_again(data: bytes) -> bytes:
     from PIL import Image
 
     stream = io.BytesIO()

@@ -1,12 +1,11 @@
-"""Rendering from outside: a child process that is watched, ended and started anew.
+"""Render documents in a child process with limits on time and memory.
 
-A document that takes too long or too much memory costs its child; the next one gets a new child.
-Linux tells the memory of processes under /proc; elsewhere no memory is measured, and the time
-limit is the only one.
+If a document exceeds a limit, its child process is killed and the next document gets a new one.
+Memory is measured in /proc on Linux; other systems only have the time limit.
 
-HTML becomes PDF in a headless Chromium that can reach nothing. No script runs: scripting is off
-in the tab, and the page's policy forbids it. No request leaves: the policy allows none, every
-one is aborted, the tab is offline, and the browser's proxy is a port on which nothing listens.
+A headless Chromium prints HTML to PDF without network and scripts. Scripts are disabled in the tab
+and by the page's policy. The policy forbids requests, all requests are aborted, the tab is
+offline, and the proxy is a closed port.
 """
 
 import json
@@ -30,15 +29,15 @@ from .chromium import ChromiumError, Tab
 
 DPI = 300
 POINTS_PER_INCH = 72
-# Letter, the paper of filings. What does not fit on one sheet is tried on longer ones, for a
-# document is one page of a filing; what does not fit on the longest is printed on several.
+# Letter, the paper size of filings. A document is one page of a filing, so one that does not fit on
+# a sheet is tried on longer ones, and printed on several sheets only if it does not fit on any.
 WIDTH = 8.5
 HEIGHTS = (11.0, 14.0, 17.0, 22.0)
 MARGIN = 0.4
 
 
 class RenderingError(Exception):
-    """Why a document has no picture: a code for programs, a reason for people."""
+    """A document cannot be rendered. `code` identifies the reason, `reason` describes it."""
 
     def __init__(self, code: str, reason: str) -> None:
         super().__init__(reason)
@@ -47,15 +46,15 @@ class RenderingError(Exception):
 
 
 class NoBrowserError(Exception):
-    """There is no Chromium that can be started. The message says what to do."""
+    """Chromium is missing or cannot be started. The message says what to do."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What one document may take; what takes more is refused by name.
+    """Limits for one document.
 
-    `seconds` from its HTML to its last image; `megabytes` of memory, the browser's processes
-    together; `sheets` of paper. After `documents` the browser is started anew.
+    `seconds` from the HTML to the last image, `megabytes` of memory of all processes together, and
+    `sheets` of paper. The browser restarts after `documents` documents.
     """
 
     seconds: float = 60
@@ -69,7 +68,7 @@ _MEGABYTE = 1024 * 1024
 
 
 def family(pid: int) -> list[int]:
-    """The process and its descendants, parents first."""
+    """Return the process and its descendants, parents first."""
     children: dict[int, list[int]] = {}
     for child, parent in _parents():
         children.setdefault(parent, []).append(child)
@@ -80,7 +79,7 @@ def family(pid: int) -> list[int]:
 
 
 def megabytes(pid: int) -> int:
-    """Resident memory of the family that is not shared with files; 0 where it cannot be told."""
+    """Return the resident memory of the family without file-backed memory; 0 if unknown."""
     pages = 0
     for member in family(pid):
         with suppress(OSError, ValueError, IndexError):
@@ -96,17 +95,16 @@ def end_family(pid: int) -> None:
 
 
 def _parents() -> Iterator[tuple[int, int]]:
-    """(process, its parent) of all there are."""
+    """Yield (process, parent) of all processes."""
     for entry in _PROC.glob("[0-9]*/stat"):
         with suppress(OSError, ValueError, IndexError):
-            # The name stands in brackets and may hold anything.
+            # The name is in brackets and may contain any character.
             parent = entry.read_text().rpartition(")")[2].split()[1]
             yield int(entry.parent.name), int(parent)
 
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
-# As documents are shown elsewhere, but: nothing moves, nothing is repeated on the next sheet, and
-# one character stays one character.
+# The usual style of documents, without animations, repeated table headers and ligatures.
 _STYLE = (
     "html{background:#fff;color:#111;font-variant-ligatures:none}"
     f"@page{{margin:{MARGIN}in}}"
@@ -123,7 +121,7 @@ _STYLE = (
 
 
 def page_of(html: str) -> str:
-    """A whole page around canonical HTML, under a policy that lets nothing in."""
+    """Return a complete page with canonical HTML and a policy that forbids requests."""
     return (
         '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
@@ -132,21 +130,21 @@ def page_of(html: str) -> str:
 
 
 def find_chromium(wanted: str) -> str:
-    """The path of the program; raises NoBrowserError with what to install."""
+    """Return the path of the program. Raises NoBrowserError."""
     path = shutil.which(wanted)
     if path is None:
         raise NoBrowserError(
-            f"No Chromium found as “{wanted}”. Install the package chromium, or name the program in"
-            " the setting CHROMIUM; page images can also be uploaded instead."
+            f"No Chromium found as “{wanted}”. Install the package chromium, or set CHROMIUM to its"
+            " path. You can also upload page images."
         )
     return path
 
 
 @contextmanager
 def open_tab(executable: str) -> Iterator[Tab]:
-    """A tab of a new browser. Raises NoBrowserError if it cannot be started."""
+    """Open a tab in a new browser. Raises NoBrowserError if it cannot be started."""
     with ExitStack() as stack:
-        # Root cannot have the sandbox, and some containers do not allow it.
+        # The sandbox does not work for root and in some containers.
         for sandbox in (True, False) if os.geteuid() else (False,):
             try:
                 tab = stack.enter_context(chromium.open_tab(executable, sandbox=sandbox))
@@ -159,8 +157,9 @@ def open_tab(executable: str) -> Iterator[Tab]:
 
 
 def print_pdf(tab: Tab, html: str, *, height: float, sheets: int) -> bytes:
-    """The first `sheets` sheets of a document, `height` inches high; of the one in the tab if
-    `html` is empty. Raises RenderingError. It takes as long as it takes: who started us watches.
+    """Print the first `sheets` sheets of a document, `height` inches high, without a time limit.
+
+    If `html` is empty, the document in the tab is printed. Raises RenderingError.
     """
     try:
         if html:
@@ -172,7 +171,7 @@ def print_pdf(tab: Tab, html: str, *, height: float, sheets: int) -> bytes:
 
 
 def _printed(tab: Tab, height: float, sheets: int) -> bytes:
-    """On a busy machine Chromium says now and then that printing failed, and can do it then."""
+    """Print the page, and try again once if Chromium fails, as it may on a busy machine."""
     try:
         return tab.print_pdf(width=WIDTH, height=height, sheets=sheets)
     except ChromiumError as error:
@@ -182,10 +181,10 @@ def _printed(tab: Tab, height: float, sheets: int) -> bytes:
 
 
 def print_fitting(tab: Tab, html: str, *, sheets: int) -> Iterator[bytes]:
-    """The document on Letter paper, then, for as long as the caller asks, on longer sheets."""
+    """Yield the document on Letter paper, then on longer and longer sheets."""
     for height in HEIGHTS:
         yield print_pdf(tab, html, height=height, sheets=sheets)
-        html = ""  # it is in the tab now
+        html = ""  # the tab has the document now
 
 
 # [start, end, left, top, width, height]: code points of the canonical text, pixels of the image.
@@ -193,16 +192,16 @@ Box = list[int]
 
 
 _ROOT = Path(__file__).resolve().parents[3]
-# Seconds: how often memory is looked at, and how long a browser may take to start.
+# Seconds between checks of the memory, and seconds that a browser may take to start.
 _LOOK_EVERY = 0.25
 _START = 60
-# What a child must know of the surroundings; no key of the site is among it.
+# The environment variables of the child, without any secret of the site.
 _PASSED_ON = ("PATH", "LANG", "LC_ALL", "FONTCONFIG_FILE", "FONTCONFIG_PATH", "VIRTUAL_ENV")
 
 
 @dataclass(frozen=True)
 class RenderedImage:
-    """A page image: PNG and WebP, sizes in pixels, boxes of its text runs."""
+    """A page image as PNG and WebP, its size in pixels, and its text boxes."""
 
     png: bytes
     thumbnail: bytes
@@ -213,17 +212,17 @@ class RenderedImage:
 
 @dataclass(frozen=True)
 class Rendered:
-    """All images of a document; `similarity`: the share of its text that they show, 0 to 1."""
+    """The images of a document; `similarity` is the share of its text in them, from 0 to 1."""
 
     images: list[RenderedImage]
     similarity: float
 
 
 class Renderer:
-    """Renders one document after the other. A context manager: its processes end with it."""
+    """A context manager that renders documents one by one and ends its processes."""
 
     def __init__(self, chromium: str, limits: Limits | None = None) -> None:
-        """Raises NoBrowserError if the program is not there; starting it comes with the first."""
+        """Raises NoBrowserError if the program is missing. It starts with the first document."""
         self._executable = find_chromium(chromium)
         self._limits = limits or Limits()
         self._folder = tempfile.TemporaryDirectory(prefix="rendering-")
@@ -244,9 +243,9 @@ class Renderer:
         self._folder.cleanup()
 
     def render(self, html: str, text: str) -> Rendered:
-        """Raises RenderingError for a document that has no picture, NoBrowserError for none at all.
+        """Render canonical `html` and `text`; boxes have offsets in code points of `text`.
 
-        `html` and `text` are canonical; the boxes count in code points of `text`.
+        Raises RenderingError if the document cannot be rendered, or NoBrowserError.
         """
         folder = Path(self._folder.name)
         asked = {name: str(folder / name) for name in ("html", "text")}
@@ -260,9 +259,9 @@ class Renderer:
             answer = self._answer(child, self._limits.seconds)
         except BrokenPipeError as error:
             self._end()
-            raise RenderingError("not_rendered", "the browser broke down") from error
+            raise RenderingError("not_rendered", "the browser crashed") from error
         except BaseException:
-            # A child that was left at work would answer the next question with this answer.
+            # A child that is still working would send this result for the next document.
             self._end()
             raise
         if "reason" in answer:
@@ -300,7 +299,7 @@ class Renderer:
             raise NoBrowserError(answer["no_browser"])
 
     def _answer(self, child: "subprocess.Popen[bytes]", seconds: float) -> Mapping[str, Any]:
-        """The child's next line; raises RenderingError once it breaks a limit or is gone."""
+        """Return the child's next line. Raises RenderingError at a limit or if the child ended."""
         assert child.stdout is not None
         until = time.monotonic() + seconds
         received = [self._rest]
@@ -310,7 +309,7 @@ class Renderer:
                 if selector.select(_LOOK_EVERY):
                     data = os.read(child.stdout.fileno(), 1 << 20)
                     if not data:
-                        raise RenderingError("not_rendered", "the browser broke down")
+                        raise RenderingError("not_rendered", "the browser crashed")
                     received.append(data)
                 elif time.monotonic() > until:
                     raise RenderingError("too_slow", f"longer than {seconds:g} seconds")

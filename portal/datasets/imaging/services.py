@@ -1,10 +1,9 @@
-"""Page images in the database: storing a picture, rendering a dataset's pages, uploading by hand.
+"""Store, render, upload and remove the page images of documents.
 
-Rendering is a task: every document is written in a transaction of its own, together with how far
-the task is, so that a killed one goes on behind the last document.
+Rendering is a task that saves each document together with its progress in one transaction, so that
+it continues after the last document if the worker is killed.
 
-What a release holds of a document stays as it is. A document has one version: a change that
-would show other images under the same release is refused, wherever it comes from.
+Images of a released document never change.
 """
 
 import hashlib
@@ -44,22 +43,22 @@ from .renderer import Limits, NoBrowserError, Rendered, RenderedImage, Renderer,
 
 
 def release_reason(document: Document) -> str:
-    """Why the document's images cannot change; empty while no release holds it.
+    """Return why the document's images cannot change, or "" if it is not in a release.
 
-    To be asked with the document's row locked, as freezing locks it too.
+    The caller must lock the document's row, as freezing a release does.
     """
     items = document.release_items.select_related("release").order_by("release__pk")
     versions = [item.release.version for item in items.defer("gold", "facts", "pinned")]
     if not versions:
         return ""
     return (
-        f"a release holds this document as it is ({', '.join(versions)}) and never changes; import"
-        " the page under another name and use that in the next release"
+        f"the document is in a release ({', '.join(versions)}), which never changes; import the"
+        " page under another name and use that in the next release"
     )
 
 
 def is_pinned(document: Document, sha256s: Sequence[str]) -> bool:
-    """Whether every release that holds the document has exactly these images, in this order."""
+    """Whether every release with the document has exactly these images in this order."""
     pinned = document.release_items.values_list("pinned", flat=True)
     return all(
         pins is not None and [image["sha256"] for image in pins["images"]] == list(sha256s)
@@ -68,7 +67,7 @@ def is_pinned(document: Document, sha256s: Sequence[str]) -> bool:
 
 
 def store_picture(document: Document, picture: Picture, number: int = 1) -> PageImage:
-    """Stores an image under its content's hash; a file cut off by a kill is replaced."""
+    """Store an image under its content's hash. An incomplete file is replaced."""
     image = PageImage(
         document=document,
         number=number,
@@ -87,35 +86,35 @@ def store_picture(document: Document, picture: Picture, number: int = 1) -> Page
     return image
 
 
-# Documents read at once; their HTML is read one by one.
+# Documents per query; their HTML is loaded one by one.
 _AT_ONCE = 200
 AFTER = "after"
 
 
 class ImageRefusedError(Exception):
-    """Why an image is not taken for a document. The message is for people."""
+    """An image of a document cannot be added, replaced or removed."""
 
 
 def check_options(options: Mapping[str, Any]) -> dict[str, Any]:
-    """`again`: whether documents whose images were rendered here are rendered once more."""
+    """Check the option `again`: also replace rendered images. Raises OptionsError."""
     refuse_others(options, {"again"})
     again = options.get("again", False)
     if not isinstance(again, bool):
-        raise OptionsError("again is true or false")
+        raise OptionsError("again: must be true or false")
     return {"again": again}
 
 
 def start_rendering(*, dataset: Dataset, again: bool, actor: User | None) -> DatasetTask:
-    """Queues the rendering of all documents without an image, or gives the one under way."""
+    """Queue the rendering of documents without an image, or return the running task."""
     return start_task(
         dataset=dataset, kind=DatasetTask.Kind.RENDER, options={"again": again}, actor=actor
     )
 
 
 def documents_to_render(dataset: Dataset, *, again: bool) -> QuerySet[Document]:
-    """Pages without an image; with `again` those, too, whose images were all rendered here.
+    """Return pages without an image, and with `again` also pages with only rendered images.
 
-    What a release shows of a document stays: its images, and that it has none.
+    Released documents are excluded, even those without an image.
     """
     frozen = ReleaseItem.objects.filter(document=OuterRef("pk"))
     return _without_images(dataset, again=again).filter(~Exists(frozen)).order_by("pk")
@@ -128,7 +127,7 @@ def _without_images(dataset: Dataset, *, again: bool) -> QuerySet[Document]:
 
 
 def render_documents(task: DatasetTask, steps: Steps) -> TaskReport | None:
-    """The runner of kind "render". Raises TaskError where there is no Chromium."""
+    """Run a task of the kind "render". Raises TaskError without Chromium."""
     report = _report_so_far(task)
     after = task.report.get(AFTER, 0)
     again = bool(task.options.get("again"))
@@ -183,7 +182,7 @@ def _render_one(
 
 
 def _store(document: Document, rendered: Rendered) -> bool:
-    """Replaces rendered images; False if an image from elsewhere or a release came meanwhile."""
+    """Replace rendered images; False if the document has another image or a release by now."""
     Document.objects.select_for_update().get(pk=document.pk)
     stored = list(document.images.all())
     if release_reason(document) or any(not image.is_rendered for image in stored):
@@ -210,7 +209,7 @@ def _store_image(document: Document, image: RenderedImage, number: int, similari
 
 
 def _forget_files(image: PageImage) -> None:
-    """Removes the files of a deleted image that no other image shares."""
+    """Delete the files of a deleted image unless another image uses them."""
     if PageImage.objects.filter(file=image.file.name).exists():
         return
     for file in (image.file, image.thumbnail):
@@ -219,7 +218,7 @@ def _forget_files(image: PageImage) -> None:
 
 
 def store_thumbnail(image: PageImage, data: bytes) -> str:
-    """Stores a WebP under the hash of its image's content; gives its path."""
+    """Store a WebP under the hash of its image's content, and return its path."""
     storage = image.thumbnail.storage
     path = thumbnail_path(image, "")
     if storage.exists(path) and storage.size(path) != len(data):
@@ -228,9 +227,9 @@ def store_thumbnail(image: PageImage, data: bytes) -> str:
 
 
 def ensure_thumbnail(image: PageImage) -> bytes:
-    """The image's thumbnail, made by the first request for it.
+    """Return the image's thumbnail, and create it on the first request.
 
-    Raises OSError or ValueError where the image's file is gone or damaged.
+    Raises OSError or ValueError if the image file is missing or damaged.
     """
     if image.thumbnail:
         try:
@@ -238,7 +237,7 @@ def ensure_thumbnail(image: PageImage) -> bytes:
                 stored: bytes = file.read()
                 return stored
         except OSError:
-            pass  # made anew
+            pass  # create it again
     from .pictures import thumbnail_of
 
     with image.file.open("rb") as file:
@@ -251,21 +250,19 @@ def ensure_thumbnail(image: PageImage) -> bytes:
 def add_image(
     *, document: Document, picture: Picture, replaces: int | None = None, actor: User | None
 ) -> PageImage:
-    """Adds an uploaded image behind those that are there, or puts it in the place of number
-    `replaces`.
+    """Add an uploaded image after the existing ones, or replace image number `replaces`.
 
-    Raises ImageRefusedError for a released document, for an image that the document has already,
-    and for one beside images that were rendered here: those show the whole document.
+    Raises ImageRefusedError for a released document, for an image that the document already has,
+    and if the document has rendered images, which show all of it.
     """
     Document.objects.select_for_update().get(pk=document.pk)
     images = list(document.images.all())
-    if reason := release_reason(document):
-        raise ImageRefusedError(reason)
+    _check_not_released(document)
     if any(image.sha256 == picture.sha256 for image in images):
-        raise ImageRefusedError("the document has this image already")
+        raise ImageRefusedError("The document already has this image.")
     if any(image.is_rendered for image in images):
         raise ImageRefusedError(
-            "the document has images that were rendered here and show all of it; remove them first"
+            "The document has rendered images, which show all of it. Remove them first."
         )
     if replaces is not None:
         return _replace_image(document, images, picture, replaces, actor)
@@ -273,6 +270,11 @@ def add_image(
     stored = store_picture(document, picture, number)
     record_event(verb="add_page_image", subject=stored, actor=actor, document=document.name)
     return stored
+
+
+def _check_not_released(document: Document) -> None:
+    if reason := release_reason(document):
+        raise ImageRefusedError(f"The images cannot be changed: {reason}.")
 
 
 def _replace_image(
@@ -283,10 +285,12 @@ def _replace_image(
     actor: User | None,
 ) -> PageImage:
     if document.kind == Document.Kind.PICTURE:
-        raise ImageRefusedError("a picture is its images; import the other one under another name")
+        raise ImageRefusedError(
+            "The images of a picture cannot be replaced. Import the new image under another name."
+        )
     old = next((image for image in images if image.number == number), None)
     if old is None:
-        raise ImageRefusedError(f"the document has no image {number}")
+        raise ImageRefusedError(f"The document has no image {number}.")
     old.delete()
     stored = store_picture(document, picture, number)
     transaction.on_commit(partial(_forget_files, old))
@@ -302,13 +306,12 @@ def _replace_image(
 
 @transaction.atomic
 def remove_rendered_images(*, document: Document, actor: User | None) -> int:
-    """Removes what was rendered here, to make place for an uploaded image; how many they were.
+    """Remove the rendered images of a document and return their number.
 
-    Raises ImageRefusedError for a released document: its images are what models were shown.
+    Raises ImageRefusedError for a released document.
     """
     Document.objects.select_for_update().get(pk=document.pk)
-    if reason := release_reason(document):
-        raise ImageRefusedError(reason)
+    _check_not_released(document)
     rendered = list(document.images.filter(is_rendered=True))
     document.images.filter(is_rendered=True).delete()
     for image in rendered:

@@ -1,5 +1,4 @@
 """Stress variants: copies of a dataset whose page images are simulated captures.
 
-May import `releases`, `documents`, `imports` and `imaging`. `captures` is pure: it knows no
-Django.
+May import `releases`, `documents`, `imports` and `imaging`. `captures` does not import Django.
 """

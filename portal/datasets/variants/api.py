@@ -25,38 +25,40 @@ from .services import (
 
 
 class VariantSerializer(DatasetSerializer):
-    """A stress variant: its `derivation` says what was simulated."""
+    """A stress variant. Its `derivation` has the parameters of the simulation."""
 
     class Meta(DatasetSerializer.Meta):
         fields = ["slug", "title", "visibility", "derivation", "simulated_as"]
 
 
 class NewVariantSerializer(serializers.Serializer[Any]):
-    """What to derive."""
+    """The parameters of a new variant."""
 
-    kind = serializers.CharField(max_length=40, help_text="Such as off_axis or rotate_90.")
-    strength = serializers.FloatField(default=0.5, help_text="Above 0 up to 1; higher is worse.")
+    kind = serializers.CharField(max_length=40, help_text="For example off_axis or rotate_90.")
+    strength = serializers.FloatField(
+        default=0.5, help_text="Above 0 and up to 1; higher is worse."
+    )
     seed = serializers.IntegerField(
         required=False,
         min_value=0,
         max_value=LARGEST_SEED,
-        help_text="Of all that is drawn; without one, any.",
+        help_text="Seed of the simulation. By default, a random one.",
     )
     documents = serializers.ListField(
         child=serializers.CharField(max_length=160),
         required=False,
         allow_null=True,
         default=None,
-        help_text="Ids; null: all that have an image.",
+        help_text="Names of documents; null for all with an image.",
     )
     release = serializers.CharField(
-        required=False, default="", help_text="The version whose gold is carried over."
+        required=False, default="", help_text="The version of the release to copy."
     )
     slug = serializers.SlugField(required=False, default="", max_length=80, allow_blank=True)
 
 
 class NewVariantAnswerSerializer(serializers.Serializer[Any]):
-    """The variant, and the task that fills it."""
+    """The variant, and the task that creates its documents."""
 
     variant = VariantSerializer()
     task = serializers.IntegerField(source="task.pk")
@@ -64,7 +66,7 @@ class NewVariantAnswerSerializer(serializers.Serializer[Any]):
 
 
 class VariantList(GenericAPIView[Dataset]):
-    """The stress variants of a dataset, by title; organisers have new ones made."""
+    """List the stress variants of a dataset by title, or create one as an organiser."""
 
     queryset = Dataset.objects.none()
     serializer_class = VariantSerializer
@@ -99,7 +101,7 @@ def _spec(base: Dataset, wanted: dict[str, Any]) -> VariantSpec:
     if version := wanted["release"]:
         release = base.releases.filter(version=version).first()
         if release is None:
-            raise ValidationError({"release": [f"There is no release {version}."]})
+            raise ValidationError({"release": [f"Release {version} does not exist."]})
     return VariantSpec(
         kind=wanted["kind"],
         strength=wanted["strength"],

@@ -1,11 +1,9 @@
-"""Simulated captures: page images made worse in a known, seeded and repeatable way. No Django.
+"""Simulated captures: page images that are degraded in a repeatable way. No Django.
 
 Rotations follow CC-OCR's multi-orientation images; the ten others simulate the capture
-conditions of FCMBench, table 2. Everything is drawn from the seed, so that the same page, kind,
-strength and seed give the same pixels with the same `VERSION`. First come the captures that move
-the page, then those that change light and sharpness, then those with more in the image than the
-page; `CAPTURES` names them all, `simulate` applies one, and `contact_sheet` shows one page under
-every one.
+conditions of FCMBench, table 2. The same page, kind, strength and seed give the same pixels with
+the same `VERSION`. `CAPTURES` lists all kinds, `simulate` applies one, and `contact_sheet` shows
+pictures side by side.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -18,12 +16,12 @@ from PIL import Image, ImageDraw, ImageFilter, ImageFont
 
 Rng = np.random.Generator
 Point = tuple[float, float]
-# The table on which a page lies, where it does not fill the image.
+# The colour of the table around a page that does not fill the image.
 TABLE = (120, 108, 96)
 
 
 def quarter(turns: int) -> Callable[..., tuple[Image.Image, dict[str, Any]]]:
-    """A transform that turns the image clockwise by `turns` quarters, losing nothing."""
+    """Return a lossless transform that turns the image clockwise by `turns` quarters."""
     ways = {
         1: Image.Transpose.ROTATE_270,
         2: Image.Transpose.ROTATE_180,
@@ -41,11 +39,11 @@ def quarter(turns: int) -> Callable[..., tuple[Image.Image, dict[str, Any]]]:
 def off_axis(
     image: Image.Image, strength: float, rng: Rng, _others: Sequence[Image.Image]
 ) -> tuple[Image.Image, dict[str, Any]]:
-    """Each corner moves inwards by up to a third of the page, so that lines run together."""
+    """Move each corner inwards by up to a third of the page."""
     width, height = image.size
     reach = 0.33 * strength
     shifts = rng.uniform(0.4, 1.0, size=(4, 2)) * reach
-    # One side goes away from the viewer, the other stays: else the page would only get smaller.
+    # One corner hardly moves, because otherwise the page would only get smaller.
     near = int(rng.integers(4))
     shifts[near] *= 0.1
     signs = np.array([(1, 1), (-1, 1), (-1, -1), (1, -1)])
@@ -62,9 +60,9 @@ def off_axis(
 
 
 def perspective(seen: Sequence[Point], flat: Sequence[Point]) -> list[float]:
-    """The eight numbers by which Pillow finds, for a point of the result, that of the page.
+    """Return the eight coefficients with which Pillow maps a point of the result to the page.
 
-    `seen` are the page's four corners in the result, `flat` the same in the page.
+    `seen` are the four corners in the result, `flat` the same corners in the page.
     """
     rows, values = [], []
     for (x, y), (u, v) in zip(seen, flat, strict=True):
@@ -78,7 +76,7 @@ def perspective(seen: Sequence[Point], flat: Sequence[Point]) -> list[float]:
 def small_region(
     image: Image.Image, strength: float, rng: Rng, _others: Sequence[Image.Image]
 ) -> tuple[Image.Image, dict[str, Any]]:
-    """The page takes from two thirds down to an eighth of each side of the image."""
+    """Shrink the page to two thirds down to an eighth of each side of the image."""
     scale = 0.66 - 0.54 * strength
     size = (max(1, round(image.width * scale)), max(1, round(image.height * scale)))
     left = int(rng.integers(image.width - size[0] + 1))
@@ -91,7 +89,7 @@ def small_region(
 def crop(
     image: Image.Image, strength: float, rng: Rng, _others: Sequence[Image.Image]
 ) -> tuple[Image.Image, dict[str, Any]]:
-    """Up to 45 % of the page's width and height are cut off, from edges that are drawn."""
+    """Cut off up to 45 % of the width and height, at random edges."""
     shares = rng.dirichlet(np.ones(2), size=2) * 0.45 * strength
     (left, right), (above, below) = shares
     box = (
@@ -109,12 +107,12 @@ Floats = NDArray[np.float32]
 def uneven_light(
     image: Image.Image, strength: float, rng: Rng, _others: Sequence[Image.Image]
 ) -> tuple[Image.Image, dict[str, Any]]:
-    """Light falls off in a drawn direction, down to almost nothing, and the dark part is noisy."""
+    """Darken the page in a random direction down to almost black, and add noise there."""
     angle = float(rng.uniform(0, 2 * np.pi))
     across = _ramp(image.size, angle)
     shade = 1 - 0.97 * strength * across**1.5
     pixels = _pixels(image) * shade[..., None]
-    # A dark photo is noisy, and that is what hides small print in it.
+    # Dark photos have noise, which hides small print.
     noise = rng.normal(0, 14 * strength, size=across.shape).astype(np.float32)
     pixels += (noise * across)[..., None]
     return _image_of(pixels), {"angle": round(angle, 4)}
@@ -123,7 +121,7 @@ def uneven_light(
 def reflection(
     image: Image.Image, strength: float, rng: Rng, _others: Sequence[Image.Image]
 ) -> tuple[Image.Image, dict[str, Any]]:
-    """Bright patches that grow with the strength, white in the middle."""
+    """Add bright patches with white centres that grow with the strength."""
     width, height = image.size
     count = 1 + round(4 * strength)
     centres = rng.uniform(0.1, 0.9, size=(count, 2))
@@ -142,7 +140,7 @@ def reflection(
 def out_of_focus(
     image: Image.Image, strength: float, _rng: Rng, _others: Sequence[Image.Image]
 ) -> tuple[Image.Image, dict[str, Any]]:
-    """Blur by up to 0.6 % of the page's width: letters of body text touch each other there."""
+    """Blur by up to 0.6 % of the page's width, so that characters of body text run together."""
     radius = 0.006 * strength * image.width
     return image.filter(ImageFilter.GaussianBlur(radius)), {"radius": round(radius, 3)}
 
@@ -150,7 +148,7 @@ def out_of_focus(
 def secondary(
     image: Image.Image, strength: float, rng: Rng, _others: Sequence[Image.Image]
 ) -> tuple[Image.Image, dict[str, Any]]:
-    """A screen photographed: fewer pixels than the page, the moiré of its grid, a colour cast."""
+    """Simulate a photo of a screen: fewer pixels, the moiré of its grid, and a colour cast."""
     scale = 1 - 0.78 * strength
     shown = image.resize(
         (max(1, round(image.width * scale)), max(1, round(image.height * scale))),
@@ -171,7 +169,7 @@ def secondary(
 
 
 def _ramp(size: tuple[int, int], angle: float) -> Floats:
-    """From 0 at one edge to 1 at the opposite one, along `angle`."""
+    """Return a gradient from 0 to 1 in the direction of `angle`."""
     width, height = size
     x = np.linspace(-0.5, 0.5, width, dtype=np.float32)[None, :]
     y = np.linspace(-0.5, 0.5, height, dtype=np.float32)[:, None]
@@ -194,7 +192,7 @@ _WORDS = ("SAMPLE", "COPY", "VOID", "CONFIDENTIAL")
 def clutter(
     image: Image.Image, strength: float, rng: Rng, _others: Sequence[Image.Image]
 ) -> tuple[Image.Image, dict[str, Any]]:
-    """The page lies smaller on a table full of shapes, some of which lie over its edges."""
+    """Place a smaller page on a table with shapes, some of which cover its edges."""
     scale = 0.92 - 0.25 * strength
     width, height = image.size
     scene = Image.new("RGB", image.size, TABLE)
@@ -211,7 +209,7 @@ def clutter(
 def _scatter(
     scene: Image.Image, count: int, rng: Rng, frame: tuple[int, int, int, int] | None = None
 ) -> None:
-    """Draws ellipses and boxes anywhere, or with their middle on the edge of `frame`."""
+    """Draw ellipses and boxes at random, or centred on the edges of `frame`."""
     draw = ImageDraw.Draw(scene)
     for _ in range(count):
         x, y = _on_edge(frame, rng) if frame else rng.uniform(0, 1, 2) * scene.size
@@ -234,7 +232,7 @@ def _on_edge(frame: tuple[int, int, int, int], rng: Rng) -> tuple[float, float]:
 def watermark(
     image: Image.Image, strength: float, rng: Rng, _others: Sequence[Image.Image]
 ) -> tuple[Image.Image, dict[str, Any]]:
-    """A word, repeated in slanting lines over the page; darker and closer with the strength."""
+    """Repeat a word in slanted lines over the page; darker and denser with the strength."""
     word = _WORDS[int(rng.integers(len(_WORDS)))]
     angle = float(rng.uniform(20, 50))
     size = round(image.width * (0.05 + 0.03 * strength))
@@ -257,7 +255,7 @@ def watermark(
 def several(
     image: Image.Image, strength: float, rng: Rng, others: Sequence[Image.Image]
 ) -> tuple[Image.Image, dict[str, Any]]:
-    """The page and one to three others on one image of the same size, the place drawn."""
+    """Place the page and one or three others on one image, in a random order."""
     count = 2 if strength <= 0.5 else 4
     places = [(0, 0), (1, 0)] if count == 2 else [(0, 0), (1, 0), (0, 1), (1, 1)]
     rows = max(y for _, y in places) + 1
@@ -282,9 +280,9 @@ _MARGIN, _CAPTION = 12, 26
 def contact_sheet(
     pictures: Sequence[tuple[str, Image.Image]], *, columns: int = 4, width: int = 260
 ) -> Image.Image:
-    """The pictures in rows of `columns`, each `width` pixels wide with its caption beneath.
+    """Arrange pictures in rows of `columns`, each `width` pixels wide with a caption.
 
-    Raises ValueError when there is none.
+    Raises ValueError without pictures.
     """
     if not pictures:
         raise ValueError("a contact sheet needs at least one picture")
@@ -310,7 +308,7 @@ def _tile(picture: Image.Image, width: int) -> Image.Image:
     return tile
 
 
-# Grows whenever the same input would give other pixels.
+# Increase it whenever the same input would give other pixels.
 VERSION = "1"
 Params = Mapping[str, Any]
 Transform = Callable[[Image.Image, float, Rng, Sequence[Image.Image]], tuple[Image.Image, Params]]
@@ -318,9 +316,9 @@ Transform = Callable[[Image.Image, float, Rng, Sequence[Image.Image]], tuple[Ima
 
 @dataclass(frozen=True)
 class Capture:
-    """A kind of capture: its published name, what it does, and whether it can be of any strength.
+    """A kind of capture with its published name and description.
 
-    `needs_others` says that other pages of the dataset are put beside it.
+    `needs_others`: the image also shows other pages of the dataset.
     """
 
     key: str
@@ -375,19 +373,19 @@ def simulate(
     seed: int = 0,
     others: Sequence[Image.Image] = (),
 ) -> tuple[Image.Image, dict[str, Any]]:
-    """The image as it would look when captured so, and the record of what was done.
+    """Apply a capture to an image, and return the result with its parameters.
 
-    `strength` is above 0 up to 1, higher is worse; kinds without strength ignore it. `others` are
-    further pages, for kinds that need them. The record holds kind, strength, seed, version and
-    what was drawn. Raises ValueError for an unknown kind, a strength out of range or missing pages.
+    `strength` is above 0 and at most 1, and higher is worse; some kinds ignore it. `others` are
+    other pages for kinds that need them. The parameters include kind, strength, seed and version.
+    Raises ValueError for an unknown kind, a strength out of range or missing pages.
     """
     capture = CAPTURES.get(kind)
     if capture is None:
-        raise ValueError(f"no capture is called {kind!r}; there are {', '.join(CAPTURES)}")
+        raise ValueError(f"unknown capture {kind!r}; use {', '.join(CAPTURES)}")
     if not 0 < strength <= 1:
-        raise ValueError(f"the strength must be above 0 up to 1, not {strength}")
+        raise ValueError(f"the strength must be above 0 and at most 1, not {strength}")
     if capture.needs_others and not others:
-        raise ValueError(f"{kind} needs other pages to put beside this one")
+        raise ValueError(f"{kind} needs other pages")
     rng = np.random.Generator(np.random.PCG64(seed))
     captured, params = capture.transform(image.convert("RGB"), strength, rng, others)
     record = {

@@ -15,10 +15,10 @@ PER_PAGE = 20
 
 @dataclass(frozen=True)
 class VariantRow:
-    """A variant in the list. `sheet` marks the state of its contact sheet, empty for none yet.
+    """A variant in the list. `sheet` is the version of its contact sheet, or "".
 
-    `task` is its newest derivation and `carriable` the base's releases that it does not have,
-    newest first; both are for organisers.
+    `task` is its newest task and `carriable` are the releases that can be copied to it, newest
+    first; both are for organisers.
     """
 
     dataset: Dataset
@@ -31,7 +31,7 @@ class VariantRow:
 
 @dataclass(frozen=True)
 class VariantList:
-    """`base` is the dataset whose variants these are; of a variant, its own base."""
+    """A page of the variants of `base`. For a variant, `base` is its original dataset."""
 
     base: Dataset
     page: Page[Dataset]
@@ -40,7 +40,7 @@ class VariantList:
 
 
 def variant_list(user: Any, dataset: Dataset, *, page: str = "1") -> VariantList:
-    """Those the user may see, by title. Four queries at most, however many there are."""
+    """Return the visible variants by title, with at most four queries."""
     base = dataset.derived_from or dataset
     may_manage = is_organiser(user)
     shown = Paginator(_variants(user, base), PER_PAGE).get_page(page)
@@ -61,7 +61,7 @@ def variant_list(user: Any, dataset: Dataset, *, page: str = "1") -> VariantList
 
 
 def sheet_mark(variant: Dataset) -> str:
-    """What changes whenever the contact sheet does; empty where there is none."""
+    """Return the version of the contact sheet, or ""."""
     return str((variant.derivation or {}).get("sheet", ""))
 
 

@@ -1,13 +1,11 @@
-"""Stress variants: copies of a dataset whose page images are simulated captures.
+"""Create stress variants of a dataset, and copy releases to them.
 
-A copy is as secret as its original from the moment it is there: `Document.objects.hidden` looks
-at the original's releases, too, and a variant of a private dataset is seen by no one but
-organisers.
+A copy is as secret as its original: `Document.objects.hidden` also checks the releases of the
+original, and only organisers see the variant of a private dataset.
 
-A variant is made document by document, each written at once or not at all. A runner that is
-started again finds the documents that are there and makes the rest; what it makes depends on the
-variant's seed and the document's name only. `carry_release` carries a release over: the same
-gold for other images.
+Each document is saved in one transaction, so that a second run creates the missing ones. The result
+depends only on the seed of the variant and the names of documents. `carry_release` copies a
+release: the same gold for other images.
 """
 
 import hashlib
@@ -47,13 +45,13 @@ if TYPE_CHECKING:
     from .captures import Capture
 
 
-# JSON and JavaScript know every whole number up to here.
+# The largest safe integer of JSON and JavaScript.
 LARGEST_SEED = 2**53 - 1
 _LONGEST_SLUG, _LONGEST_TITLE = 80, 160
 
 
 class VariantError(Exception):
-    """Why a variant cannot be made: the field it concerns, and the reason for people."""
+    """A variant cannot be created. `field` names the invalid input."""
 
     def __init__(self, field: str, message: str) -> None:
         super().__init__(message)
@@ -63,9 +61,9 @@ class VariantError(Exception):
 
 @dataclass(frozen=True)
 class VariantSpec:
-    """What to derive: `names` are the documents to take, None for all that have an image.
+    """The parameters of a variant. `names` of documents is None for all with an image.
 
-    `release` is that of the base whose gold is carried over, None for none.
+    `release` is the release of the base to copy, or None.
     """
 
     kind: str
@@ -76,14 +74,14 @@ class VariantSpec:
 
 
 def any_seed() -> int:
-    """A seed for those who name none; short enough to be written down."""
+    """Return a random seed that is short enough to write down."""
     return secrets.randbelow(1_000_000)
 
 
 def suggest_slug(base: Dataset, spec: VariantSpec) -> str:
-    """BASE-KIND-PERCENT-SEED, the base cut short where that is too long.
+    """Return BASE-KIND-PERCENT-SEED; a long base is cut.
 
-    The strength is in per cent, for an address holds no point.
+    The strength is in per cent, because a slug cannot contain a point.
     """
     parts = [spec.kind.replace("_", "-")]
     if capture_of(spec.kind).has_strength:
@@ -95,9 +93,9 @@ def suggest_slug(base: Dataset, spec: VariantSpec) -> str:
 def create_variant(
     *, base: Dataset, spec: VariantSpec, slug: str = "", actor: User | None
 ) -> Dataset:
-    """An empty, private variant, to be filled by `start_deriving` or a command.
+    """Create an empty private variant for `start_deriving` or a command.
 
-    Asked for the same again it gives the one there is. Raises VariantError.
+    Returns the existing variant if it has the same parameters. Raises VariantError.
     """
     capture = _checked(base, spec)
     slug = slug or suggest_slug(base, spec)
@@ -117,7 +115,7 @@ def create_variant(
         created_by=actor,
     )
     if not re.fullmatch(r"[-a-zA-Z0-9_]{1,80}", slug) or slug == "new":
-        raise VariantError("slug", f"“{slug}” is no address: letters, digits and hyphens.")
+        raise VariantError("slug", f"“{slug}” is not a slug. Use letters, digits and hyphens.")
     try:
         with transaction.atomic():
             variant.save()
@@ -127,18 +125,18 @@ def create_variant(
     except IntegrityError as error:
         if same := _existing(base, slug, derivation):
             return same
-        raise VariantError("slug", f"There is another dataset “{slug}”.") from error
+        raise VariantError("slug", f"Another dataset is already named “{slug}”.") from error
     return variant
 
 
 def start_deriving(*, variant: Dataset, spec: VariantSpec, actor: User | None) -> DatasetTask:
-    """Queues the work; of a variant that is being made, the task under way."""
+    """Queue the task, or return the running one."""
     options = task_options(variant, spec)
     return start_task(dataset=variant, kind=DatasetTask.Kind.DERIVE, options=options, actor=actor)
 
 
 def task_options(variant: Dataset, spec: VariantSpec) -> dict[str, Any]:
-    """What a runner has to know besides the variant, fixed when the work is ordered."""
+    """Return the options of the task, which do not change once it is queued."""
     assert variant.derived_from is not None
     newest = variant.derived_from.documents.order_by("pk").values_list("pk", flat=True).last()
     return {
@@ -149,30 +147,30 @@ def task_options(variant: Dataset, spec: VariantSpec) -> dict[str, Any]:
 
 
 def source_documents(base: Dataset) -> Any:
-    """The documents that have an image to be captured, by name; those held back stay behind."""
+    """Return the active documents with an image, by name."""
     active = base.documents.filter(state=Document.State.ACTIVE, images__isnull=False)
     return active.order_by("name").distinct()
 
 
 def capture_of(kind: str) -> "Capture":
-    """Raises VariantError for a kind that there is not."""
+    """Return a kind of capture. Raises VariantError if it does not exist."""
     from .captures import CAPTURES
 
     if kind not in CAPTURES:
-        raise VariantError("kind", f"There is no kind {kind!r}; there are {', '.join(CAPTURES)}.")
+        raise VariantError("kind", f"Unknown kind {kind!r}. Use {', '.join(CAPTURES)}.")
     return CAPTURES[kind]
 
 
 def _checked(base: Dataset, spec: VariantSpec) -> "Capture":
     capture = capture_of(spec.kind)
     if base.derived_from_id is not None:
-        raise VariantError("kind", "This is a variant already; derive from the original.")
+        raise VariantError("kind", "This dataset is a variant. Use the original dataset.")
     if not 0 < spec.strength <= 1:
-        raise VariantError("strength", "The strength is above 0 and at most 1.")
+        raise VariantError("strength", "The strength must be above 0 and at most 1.")
     if not 0 <= spec.seed <= LARGEST_SEED:
-        raise VariantError("seed", f"The seed is from 0 to {LARGEST_SEED}.")
+        raise VariantError("seed", f"The seed must be from 0 to {LARGEST_SEED}.")
     if spec.release is not None and spec.release.dataset_id != base.pk:
-        raise VariantError("release", "That is a release of another dataset.")
+        raise VariantError("release", "The release belongs to another dataset.")
     _check_names(base, capture, spec.names)
     return capture
 
@@ -205,7 +203,7 @@ def _derivation(capture: "Capture", spec: VariantSpec) -> dict[str, Any]:
 
 
 def _existing(base: Dataset, slug: str, derivation: dict[str, Any]) -> Dataset | None:
-    """The variant that was made with the same words, what its making added to them aside."""
+    """Return the variant with this slug and derivation; its derivation may have more keys."""
     there = Dataset.objects.filter(slug=slug, derived_from=base).first()
     if there is None or not there.derivation:
         return None
@@ -219,23 +217,22 @@ def _words(capture: "Capture", spec: VariantSpec) -> str:
 
 def _description(base: Dataset, capture: "Capture", spec: VariantSpec) -> str:
     return (
-        f"The page images of {base.title} as simulated captures: {_words(capture, spec)}, made with"
-        f" the seed {spec.seed}. {capture.help} No camera took these images. Text and facts are"
-        " those of the original."
+        f"The page images of {base.title} as simulated captures: {_words(capture, spec)}, seed"
+        f" {spec.seed}. {capture.help} Text and facts are those of the original."
     )
 
 
 @transaction.atomic
 def carry_release(*, release: Release, variant: Dataset, actor: User | None) -> Release:
-    """Freezes the release's items whose documents the variant has, under the same version.
+    """Copy a release to a variant, with the items whose documents the variant has.
 
-    Gold lines, splits, visibility, licence and citation stay; so does `gold_sha256` where all items
-    are carried over. The published hash is another one, for it covers the images. A second time it
-    gives the release there is. Raises ReleaseError.
+    Version, gold lines, splits, visibility, licence and citation are the same, and `gold_sha256`
+    too if all items are copied. The published hash differs, because it includes the images. Returns
+    an existing copy. Raises ReleaseError.
     """
     base = release.dataset
     if variant.derived_from_id != base.pk:
-        raise ReleaseError([f"{variant.slug} is no variant of {base.slug}"])
+        raise ReleaseError([f"{variant.slug} is not a variant of {base.slug}"])
     Dataset.objects.select_for_update().get(pk=variant.pk)
     if there := variant.releases.filter(version=release.version).first():
         return there
@@ -270,17 +267,17 @@ def carry_release(*, release: Release, variant: Dataset, actor: User | None) -> 
 
 
 def _notes(release: Release, items: int, variant: Dataset) -> str:
-    """What everybody may know: numbers of documents, and that no camera was there."""
+    """Return public notes: the number of items, and the kind of simulation."""
     count = f"all {items:,}" if items == release.item_count else f"{items:,} of the"
     return (
-        f"Gold of {release.dataset.title} {release.version}, carried over: {count} items. The"
-        f" images are simulated captures: {variant.simulation}."
+        f"Gold of {release.dataset.title} {release.version} ({count} items). The images are"
+        f" simulated captures: {variant.simulation}."
     )
 
 
-# Pages beside this one, for captures of several documents.
+# The number of other pages in captures of several documents.
 OTHERS = 3
-# Documents on the contact sheet, each as it was and as it is now.
+# Documents on the contact sheet, each before and after.
 SHOWN = 6
 JPEG_QUALITY = 92
 _COPIED = (
@@ -291,7 +288,7 @@ _COPIED = (
 
 @dataclass(frozen=True)
 class _Captured:
-    """A picture made, with the record of how."""
+    """A captured picture with its parameters."""
 
     number: int
     picture: Picture
@@ -299,10 +296,10 @@ class _Captured:
 
 
 def derive(task: DatasetTask, steps: Steps) -> TaskReport | None:
-    """Fills a variant. None when asked to stop; raises TaskError when nothing can be made."""
+    """Create the documents of a variant. Returns None if stopped. Raises TaskError."""
     variant = task.dataset
     if variant.derived_from is None or not variant.derivation:
-        raise TaskError("this dataset is no stress variant")
+        raise TaskError("this dataset is not a stress variant")
     report, options = TaskReport(), task.options
     sources = source_documents(variant.derived_from).filter(pk__lte=options["newest"])
     pages = list(sources.values_list("name", flat=True))
@@ -319,7 +316,7 @@ def derive(task: DatasetTask, steps: Steps) -> TaskReport | None:
 
 
 def image_seed(seed: int, name: str, number: int) -> int:
-    """The seed of one image, so that a page's capture is the same whatever else is derived."""
+    """Return the seed of one image, which does not depend on other images."""
     digest = hashlib.sha256(f"{seed}:{number}:{name}".encode()).digest()
     return int.from_bytes(digest[:6])
 
@@ -335,7 +332,7 @@ def _derive_one(variant: Dataset, name: str, pages: Sequence[str], report: TaskR
     try:
         captured = [_capture(variant, original, image, pages) for image in original.images.all()]
     except (OSError, PictureError) as error:
-        report.fault(name, "image", f"its image cannot be captured: {error}")
+        report.fault(name, "image", f"the image cannot be captured: {error}")
         return
     _store(variant, original, captured)
 
@@ -347,8 +344,8 @@ def _capture(
 
     assert variant.derivation is not None
     kind, seed = variant.derivation["kind"], variant.derivation["seed"]
-    beside = _beside(original.name, pages) if CAPTURES[kind].needs_others else []
-    others = [_first_image(variant, name) for name in beside]
+    names = _following(original.name, pages) if CAPTURES[kind].needs_others else []
+    others = [_first_image(variant, name) for name in names]
     picture, record = simulate(
         _opened(image),
         kind,
@@ -358,13 +355,13 @@ def _capture(
     )
     data = _encoded(picture, lossless=not CAPTURES[kind].has_strength)
     record |= {"variant_seed": seed, "source_sha256": image.sha256}
-    if beside:
-        record["others"] = beside
+    if names:
+        record["others"] = names
     return _Captured(image.number, check_picture(data), record)
 
 
-def _beside(name: str, pages: Sequence[str]) -> list[str]:
-    """The pages that follow this one, from the first again behind the last."""
+def _following(name: str, pages: Sequence[str]) -> list[str]:
+    """Return the next pages; after the last one comes the first."""
     at = pages.index(name)
     following = [*pages[at + 1 :], *pages[:at]]
     return following[:OTHERS]
@@ -383,7 +380,7 @@ def _opened(image: PageImage) -> "Image":
 
 
 def _encoded(picture: "Image", *, lossless: bool) -> bytes:
-    """A turned page keeps every pixel; a photo is a JPEG, as a camera would write it."""
+    """Encode a picture as PNG without loss, or as JPEG like a camera."""
     stream = io.BytesIO()
     if lossless:
         picture.save(stream, "PNG")
@@ -394,7 +391,7 @@ def _encoded(picture: "Image", *, lossless: bool) -> bytes:
 
 @transaction.atomic
 def _store(variant: Dataset, original: Document, captured: Sequence[_Captured]) -> None:
-    """The document, its content and its captures: all or nothing."""
+    """Store the copy of a document with its content and captures."""
     Dataset.objects.select_for_update().get(pk=variant.pk)
     if variant.documents.filter(name=original.name).exists():
         return
@@ -434,7 +431,7 @@ def _finish(variant: Dataset, release: int | None, report: TaskReport) -> None:
 
 
 def store_sheet(variant: Dataset) -> None:
-    """Makes the contact sheet of a variant with at least one image, in place of an earlier one."""
+    """Create or replace the contact sheet of a variant with at least one image."""
     from .captures import contact_sheet
 
     shown = PageImage.objects.filter(document__dataset=variant, number=1)

@@ -29,45 +29,43 @@ from .services import (
 
 
 class VariantForm(forms.Form):
-    """What to derive; the service checks it against the dataset."""
-
-    kind = forms.ChoiceField(label="Simulated capture", help_text="What happens to every image.")
+    kind = forms.ChoiceField(label="Simulated capture")
     strength = forms.FloatField(
         min_value=0.01,
         max_value=1,
         initial=0.5,
-        help_text="Above 0 up to 1: higher is worse. Rotations have none.",
+        help_text="Above 0 and up to 1; higher is worse. Ignored for rotations.",
         widget=forms.NumberInput(attrs={"step": "any"}),
     )
     seed = forms.IntegerField(
         min_value=0,
         max_value=LARGEST_SEED,
-        help_text="The same seed gives the same images. This one was drawn for you.",
+        help_text="The same seed gives the same images.",
     )
     selection = forms.ModelChoiceField(
         Selection.objects.none(),
         required=False,
         label="Documents",
-        empty_label="All that have an image",
+        empty_label="All with an image",
     )
     names = forms.CharField(
         required=False,
         label="Only these documents",
         widget=forms.Textarea(attrs={"rows": 3}),
-        help_text="Ids, one a line. Left empty: those chosen above.",
+        help_text="One name per line. Leave empty to use the documents above.",
     )
     release = forms.ModelChoiceField(
         Release.objects.none(),
         required=False,
-        label="Carry over the gold of",
+        label="Copy release",
         empty_label="No release",
-        help_text="Its gold becomes a release of the variant, so that boards can be made on it.",
+        help_text="Copies the gold to the variant, so that boards can use it.",
     )
     slug = forms.SlugField(
         required=False,
         max_length=80,
         label="Short name",
-        help_text="Left empty, it tells the dataset, the capture, its strength in % and the seed.",
+        help_text="Leave empty to use dataset, capture, strength and seed.",
     )
 
     def __init__(self, *args: Any, base: Dataset, **kwargs: Any) -> None:
@@ -87,7 +85,7 @@ class VariantForm(forms.Form):
         fields["release"].initial = releases.first()
 
     def spec(self) -> VariantSpec:
-        """What a valid form asks for."""
+        """Return the parameters of a valid form."""
         chosen = self.cleaned_data
         return VariantSpec(
             kind=chosen["kind"],
@@ -112,8 +110,6 @@ class VariantForm(forms.Form):
 
 
 class CarryForm(forms.Form):
-    """A release of the base to be carried over."""
-
     release = forms.ModelChoiceField(Release.objects.none())
 
     def __init__(self, *args: Any, base: Dataset, **kwargs: Any) -> None:
@@ -135,9 +131,7 @@ def new_variant(request: UserRequest, slug: str) -> HttpResponse:
     if form.is_valid():
         task = _create(request, base, form)
         if task is not None:
-            messages.success(
-                request, "The variant is being made. It is private until you publish it."
-            )
+            messages.success(request, "Creating the variant. It is private until you publish it.")
             return redirect(task)
     context = {"form": form, "dataset": base}
     return render(
@@ -146,7 +140,7 @@ def new_variant(request: UserRequest, slug: str) -> HttpResponse:
 
 
 def _create(request: UserRequest, base: Dataset, form: VariantForm) -> DatasetTask | None:
-    """The work that was ordered; None, with the form's errors, where it was refused."""
+    """Create the variant and return its task, or None after adding the error to the form."""
     spec = form.spec()
     try:
         variant = create_variant(
@@ -161,10 +155,10 @@ def _create(request: UserRequest, base: Dataset, form: VariantForm) -> DatasetTa
 @organiser_required
 @require_POST
 def carry(request: UserRequest, slug: str) -> HttpResponse:
-    """Carries a release of the base over into the variant `slug`."""
+    """Copy a release of the base to the variant `slug`."""
     variant = get_dataset(request.user, slug)
     if variant.derived_from is None:
-        raise Http404("not a variant")
+        raise Http404("This dataset is not a variant.")
     form = CarryForm(request.POST, base=variant.derived_from)
     if not form.is_valid():
         messages.error(request, "Choose a release of the original dataset.")
@@ -176,17 +170,17 @@ def carry(request: UserRequest, slug: str) -> HttpResponse:
     except ReleaseError as error:
         messages.error(request, str(error))
         return redirect("datasets:variants", slug)
-    messages.success(request, f"Release {release.version} is carried over.")
+    messages.success(request, f"Release {release.version} copied.")
     return redirect(release)
 
 
 @require_safe
 def contact_sheet(request: HttpRequest, slug: str) -> HttpResponseBase:
-    """As open as the images that are on it."""
+    """Return the contact sheet to users who may see its images."""
     variant = get_dataset(request.user, slug)
     path = sheet_path(variant)
     if not sheet_mark(variant) or not default_storage.exists(path):
-        raise Http404("no contact sheet has been made yet")
+        raise Http404("This variant has no contact sheet yet.")
     response = FileResponse(default_storage.open(path, "rb"), content_type="image/jpeg")
     response["Content-Security-Policy"] = IMAGE_POLICY
     keep_private(response)

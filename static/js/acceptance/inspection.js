@@ -1,13 +1,13 @@
-// Inspecting by keyboard: y right, n wrong, j and k to the next and previous field, [ and ] and u between documents.
-// The forms save by themselves, each verdict at once; a page that still has something unsaved asks before it is left.
+// Keyboard: y right, n wrong, j and k next and previous field, [ and ] and u between documents.
+// Every verdict is saved at once. The browser asks before it leaves a page with unsaved input.
 
 const root = document.querySelector("[data-inspection]");
 const fields = [...root.querySelectorAll("[data-field]")];
 const REFUSALS = [400, 409];
 const TYPED = "textarea, input:not([type=checkbox]), select";
-/** Forms with something typed or said that is not saved yet, and those with a request on its way. */
+/** Forms with unsaved input, and forms with a pending request. */
 const unsaved = new Set();
-const onTheWay = new Set();
+const pending = new Set();
 
 function current() {
   return fields.find((field) => field.contains(document.activeElement));
@@ -24,7 +24,7 @@ function step(by) {
   focusField(at < 0 ? fields[0] : fields[Math.min(fields.length - 1, Math.max(0, at + by))]);
 }
 
-function say(verdict) {
+function giveVerdict(verdict) {
   const field = current();
   const button = field?.querySelector(`[data-verdict="${verdict}"]`);
   if (!button) return step(0);
@@ -39,7 +39,7 @@ function openCorrection(field) {
   field.querySelector("[data-correct]").focus();
 }
 
-const KEYS = { y: () => say("right"), n: () => say("wrong"), j: () => step(1), k: () => step(-1) };
+const KEYS = { y: () => giveVerdict("right"), n: () => giveVerdict("wrong"), j: () => step(1), k: () => step(-1) };
 
 function onKey(event) {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
@@ -53,38 +53,38 @@ function onKey(event) {
   else leaveBy(link);
 }
 
-/** Leaves once everything on its way has arrived. */
+/** Follows the link once all requests are done. */
 function leaveBy(link) {
-  if (onTheWay.size) setTimeout(leaveBy, 30, link);
+  if (pending.size) setTimeout(leaveBy, 30, link);
   else link.click();
 }
 
 function fail(field, reason) {
   const place = field.querySelector(".said");
   place.querySelector(".refused")?.remove();
-  const told = document.createElement("span");
-  told.className = "refused";
-  told.textContent = reason;
-  place.append(told);
+  const message = document.createElement("span");
+  message.className = "refused";
+  message.textContent = reason;
+  place.append(message);
 }
 
 root.addEventListener("htmx:beforeRequest", (event) => {
   unsaved.add(event.target);
-  onTheWay.add(event.target);
+  pending.add(event.target);
 });
 root.addEventListener("input", (event) => unsaved.add(event.target.form));
 root.addEventListener("htmx:beforeSwap", ({ detail }) => {
-  // A refusal tells why, and what somebody else said meanwhile.
+  // These responses contain the error and the current verdict.
   if (!REFUSALS.includes(detail.xhr.status)) return;
   detail.shouldSwap = true;
   detail.isError = false;
 });
 root.addEventListener("htmx:afterRequest", (event) => {
   const { status } = event.detail.xhr;
-  onTheWay.delete(event.target);
+  pending.delete(event.target);
   if (status === 200) unsaved.delete(event.target);
   else if (!REFUSALS.includes(status)) {
-    fail(event.target.closest("[data-field]"), "Not saved: the server cannot be reached. Say it again.");
+    fail(event.target.closest("[data-field]"), "Not saved: the server cannot be reached. Try again.");
   }
 });
 root.addEventListener("click", (event) => {
@@ -95,7 +95,7 @@ window.addEventListener("beforeunload", (event) => {
   if (unsaved.size) event.preventDefault();
 });
 document.addEventListener("keydown", onKey);
-// Where image and fields are below each other, one comes to read and not to type.
+// On narrow screens the image comes first, so the focus stays there.
 if (!location.hash && matchMedia("(width >= 60rem)").matches) {
   focusField(fields.find((field) => !field.querySelector(".badge")) ?? fields[0]);
 }

@@ -74,9 +74,9 @@ def sampled_of(batch: Batch, place: int = 0) -> BatchDocument:
 def inspect_all(
     batch: Batch, actor: User, wrong: dict[str, int] | None = None, *, but: int = 0
 ) -> None:
-    """A verdict on every field of every drawn document, but of the last `but` documents.
+    """Give a verdict on every field of the sample, except for its last `but` documents.
 
-    Of each field of `wrong` the first so many documents are wrong.
+    `wrong` is the number of documents, from the first, in which a field is wrong.
     """
     drawn = list(batch.documents.filter(is_sampled=True).order_by("document__name"))
     for place, sampled in enumerate(drawn[: len(drawn) - but]):

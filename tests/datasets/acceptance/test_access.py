@@ -1,4 +1,4 @@
-"""Who may see and inspect batches: organisers alone, by page and by API."""
+"""Only organisers see and inspect batches, on pages and in the API."""
 
 from collections.abc import Callable
 from typing import Any
@@ -21,7 +21,7 @@ BATCHES = "/datasets/receipts/batches/"
 API = "/api/v1/datasets/receipts/batches/"
 ANONYMOUS = "anonymous"
 
-# Of the batch 1, with the document r001 in its sample: for organisers alone, like the list.
+# URLs of batch 1, which has the document r001 in its sample. For organisers only.
 PAGES = ["", "close/", "put-back/", "report/", "inspect/", "inspect/r001/"]
 ENDPOINTS = ["", "close/", "put-back/", "report/", "documents/", "documents/r001/"]
 

@@ -23,7 +23,7 @@ DOCUMENTS = [f"r{number:03}" for number in range(100)]
 
 
 def verdicts(wrong: dict[str, int], documents: list[str] = DOCUMENTS) -> list[Verdict]:
-    """Of each field the first so many documents are wrong."""
+    """The first documents are wrong, as many as given for each field."""
     return [
         Verdict(name, field, index >= count)
         for field, count in wrong.items()
@@ -54,7 +54,7 @@ def test_one_field_under_the_threshold_rejects_the_whole_batch() -> None:
 
 @given(st.integers(1, 400), st.integers(1, 100))
 def test_threshold_counts_as_it_is_written(n: int, percent: int) -> None:
-    """Whole numbers decide: right / n >= percent / 100, whatever floats make of it."""
+    """The comparison is exact: right / n >= percent / 100, without floating-point errors."""
     documents = [str(number) for number in range(n)]
     wrong = n * (100 - percent) // 100
     for count, state in ((wrong, "accepted"), (wrong + 1, "rejected")):
@@ -71,7 +71,7 @@ def test_inspection_is_incomplete_until_all_is_seen() -> None:
     acceptance = accept(fields=["total", "date"], sampled=DOCUMENTS, verdicts=said)
     assert acceptance.state == "incomplete"
     assert [row.missing for row in acceptance.fields] == [0, 1]
-    # 95 right and one to come are at most 96.
+    # 95 right and one missing make at most 96.
     assert acceptance.failing == ("date",)
 
 

@@ -1,4 +1,4 @@
-"""Opening and closing batches; accuracies worked out by hand."""
+"""Opening and closing batches, with accuracies computed by hand."""
 
 from typing import Any
 
@@ -99,7 +99,7 @@ def test_candidates_narrow_the_batch_down() -> None:
         ({"schema": {"fields": []}}, "schema", "at least one field"),
         ({"schema": [{"name": "x" * 81}]}, "schema", "at most 80 printable"),
         ({"schema": [{"name": "a\nb"}]}, "schema", "printable"),
-        ({"schema": [{"name": "a", "choices": ["\0"]}]}, "schema", "cannot be kept"),
+        ({"schema": [{"name": "a", "choices": ["\0"]}]}, "schema", "cannot be stored"),
         ({"schema": "receipts?"}, "schema", "must be an object"),
         ({"threshold": 0}, "threshold", "above 0"),
         ({"threshold": 1.5}, "threshold", "above 0"),
@@ -180,7 +180,7 @@ def test_accepted_batch_holds_nothing_back_and_stays_closed(organiser: User) -> 
     inspect_all(batch, organiser)
     close_batch(batch=batch, actor=organiser)
     assert set(dataset.documents.values_list("state", flat=True)) == {"active"}
-    with pytest.raises(AcceptanceRefused, match="Batch 1 is accepted already"):
+    with pytest.raises(AcceptanceRefused, match="Batch 1 is already accepted"):
         close_batch(batch=batch, actor=organiser)
     with pytest.raises(AcceptanceRefused, match="Only a rejected batch"):
         put_back_batch(batch=batch, actor=organiser)

@@ -1,4 +1,4 @@
-"""Acceptance and statistics in a real browser: a batch from its opening to its report."""
+"""Acceptance and statistics in a browser: a batch from opening to report."""
 
 import json
 from collections.abc import Callable
@@ -38,10 +38,10 @@ def test_batch_from_opening_to_report(
     page.get_by_role("link", name="Open a batch").first.click()
     page.get_by_label("Fields to inspect").select_option("records")
     page.get_by_label("Seed").fill("7")
-    page.get_by_role("button", name="Open the batch").click()
+    page.get_by_role("button", name="Open batch").click()
     page.get_by_role("link", name="Inspect the next document").click()
     on(page, "r001")
-    # All by keyboard: right, wrong with its value, right.
+    # By keyboard: right, wrong with a correct value, right.
     page.keyboard.press("y")
     expect(page.locator("#said-1")).to_contain_text("right")
     page.keyboard.press("n")
@@ -84,7 +84,7 @@ def test_verdict_of_another_inspector_is_told(
     first.keyboard.press("y")
     expect(first.locator("#said-1")).to_contain_text("right")
     second.keyboard.press("n")
-    expect(second.locator("#said-1")).to_contain_text("Olga said “right” meanwhile")
+    expect(second.locator("#said-1")).to_contain_text("Olga marked this field as right")
     second.keyboard.press("Escape")
     second.keyboard.press("n")
     expect(second.locator("#said-1")).to_contain_text("wrong")

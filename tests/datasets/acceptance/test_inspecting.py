@@ -1,4 +1,4 @@
-"""Verdicts on single fields: saved once, overruled knowingly, final when the batch is closed."""
+"""Verdicts on fields: saved once, replaced on purpose, final when the batch is closed."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import pytest
 
 from portal.accounts.models import User
 from portal.audit.models import Event
-from portal.datasets.acceptance.selectors import inspected_fields, inspection_page, stamp_of
+from portal.datasets.acceptance.selectors import inspected_fields, inspection_page, verdict_version
 from portal.datasets.acceptance.services import (
     AcceptanceRefused,
     clear_verdict,
@@ -29,7 +29,11 @@ def test_same_verdict_again_changes_nothing(organiser: User, lead: User) -> None
     sampled = sampled_of(make_batch(receipts(1), sample=1))
     first = save_verdict(sampled=sampled, field="total", is_right=True, base="", actor=organiser)
     again = save_verdict(sampled=sampled, field="total", is_right=True, base="", actor=lead)
-    assert (again.pk, again.inspector, stamp_of(again)) == (first.pk, organiser, stamp_of(first))
+    assert (again.pk, again.inspector, verdict_version(again)) == (
+        first.pk,
+        organiser,
+        verdict_version(first),
+    )
     assert not Event.objects.filter(verb="change_inspection").exists()
 
 
@@ -37,19 +41,19 @@ def test_verdict_of_somebody_else_is_overruled_knowingly(organiser: User, lead: 
     sampled = sampled_of(make_batch(receipts(1), sample=1))
     said: dict[str, Any] = {"sampled": sampled, "field": "total"}
     first = save_verdict(**said, is_right=True, base="", actor=organiser)
-    with pytest.raises(AcceptanceRefused, match="Olga said “right” meanwhile") as refusal:
+    with pytest.raises(AcceptanceRefused, match="Olga marked this field as right") as refusal:
         save_verdict(**said, is_right=False, base="", actor=lead)
     assert refusal.value.code == "conflict"
-    save_verdict(**said, is_right=False, base=stamp_of(first), actor=lead)
+    save_verdict(**said, is_right=False, base=verdict_version(first), actor=lead)
     stored = Inspection.objects.get()
     assert (stored.is_right, stored.inspector) == (False, lead)
     assert Event.objects.get(verb="change_inspection").data["was_right"] is True
-    with pytest.raises(AcceptanceRefused, match="Lea said “wrong” meanwhile"):
-        clear_verdict(**said, base=stamp_of(first), actor=organiser)
-    clear_verdict(**said, base=stamp_of(stored), actor=organiser)
+    with pytest.raises(AcceptanceRefused, match="Lea marked this field as wrong"):
+        clear_verdict(**said, base=verdict_version(first), actor=organiser)
+    clear_verdict(**said, base=verdict_version(stored), actor=organiser)
     assert not Inspection.objects.exists()
     with pytest.raises(AcceptanceRefused, match="took the verdict on this field back"):
-        save_verdict(**said, is_right=True, base=stamp_of(stored), actor=lead)
+        save_verdict(**said, is_right=True, base=verdict_version(stored), actor=lead)
 
 
 def test_wrong_value_is_corrected_step_by_step(organiser: User) -> None:
@@ -57,7 +61,7 @@ def test_wrong_value_is_corrected_step_by_step(organiser: User) -> None:
     said: dict[str, Any] = {"sampled": sampled, "field": "total", "actor": organiser}
     first = save_verdict(**said, is_right=False)
     assert first.correct_value is None
-    save_verdict(**said, is_right=False, correct_value="8.00", base=stamp_of(first))
+    save_verdict(**said, is_right=False, correct_value="8.00", base=verdict_version(first))
     assert Inspection.objects.get().correct_value == "8.00"
     save_verdict(**said, is_right=False, correct_value="")
     field = next(one for one in inspected_fields(sampled.batch, sampled) if one.name == "total")

@@ -48,7 +48,7 @@ def posted(**changes: Any) -> dict[str, Any]:
 
 def test_batch_is_opened_by_the_form(client: Client) -> None:
     receipts(3)
-    assert b"The next ones by name" in client.get(f"{BATCHES}new/").content
+    assert b"The next documents by name" in client.get(f"{BATCHES}new/").content
     response = client.post(f"{BATCHES}new/", posted(size=2, threshold="99.5"))
     assert response.url == f"{BATCHES}1/"  # type: ignore[attr-defined]
     batch = Batch.objects.get()
@@ -76,11 +76,11 @@ def test_schema_can_be_pasted_uploaded_or_the_one_of_receiptbench(client: Client
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"schema": "own"}, "There is no schema here"),
+        ({"schema": "own"}, "Upload a schema file"),
         ({"schema": "own", "schema_text": '[\n{"name"}]'}, "line 2, column 8"),
         ({"schema": "own", "schema_text": "[" * 100_000}, "nested too deeply"),
         ({"schema": "own", "schema_text": '[{"name": "a", "kind": "x"}]'}, "fields[0].kind"),
-        ({"schema": "own", "schema_text": '[{"name": "a\\u0000"}]'}, "cannot be kept"),
+        ({"schema": "own", "schema_text": '[{"name": "a\\u0000"}]'}, "cannot be stored"),
         (
             {"schema": "own", "schema_file": SimpleUploadedFile("s.json", b"\xff\xfe\xff")},
             "s.json is not UTF-8",
@@ -126,9 +126,9 @@ def stamp(field: str) -> str:
     ("given", "message"),
     [
         ({"field": "items", "correct_value": "tea"}, "line 1, column 1"),
-        ({"field": "items", "correct_value": "{}"}, "A list is written as JSON"),
+        ({"field": "items", "correct_value": "{}"}, "Write the list as JSON"),
         ({"field": "total", "correct_value": "3.00"}, "This is what the record has"),
-        ({"field": "total", "correct_value": "4", "should_be_empty": "on"}, "cannot be empty and"),
+        ({"field": "total", "correct_value": "4", "should_be_empty": "on"}, "not both"),
         ({"field": "tip", "verdict": "right"}, "There is no such field"),
         ({"field": "total", "verdict": "maybe"}, "Select a valid choice"),
         ({}, "This field is required"),
@@ -154,7 +154,7 @@ def test_answer_for_scripts_is_the_field_alone(client: Client, lead: User) -> No
     inspect_all(batch, lead)
     answer = client.post(INSPECT, {**given, "field": "seller", "verdict": "wrong"}, headers=htmx)
     assert answer.status_code == 409
-    assert "Lea said “right” meanwhile" in answer.content.decode()
+    assert "Lea marked this field as right" in answer.content.decode()
     assert stamp("seller") in answer.content.decode()
 
 
@@ -179,13 +179,13 @@ def test_batch_is_closed_once_by_its_page(client: Client, organiser: User) -> No
     assert "50.0" in shown
     client.post(f"{BATCHES}1/close/")
     again = client.post(f"{BATCHES}1/close/", follow=True).content.decode()
-    assert "Batch 1 is rejected already." in again
+    assert "Batch 1 is already rejected." in again
     assert "2 documents are held back" in again
     assert "verdicts are final" in client.get(INSPECT).content.decode()
     client.post(INSPECT, {"field": "total", "verdict": "right"})
     assert Inspection.objects.filter(is_right=False).count() == 1
     put_back = client.post(f"{BATCHES}1/put-back/", follow=True).content.decode()
-    assert "2 documents put back." in put_back
+    assert "2 documents released." in put_back
     assert client.get(f"{BATCHES}1/close/").status_code == 405
 
 
@@ -197,10 +197,10 @@ def test_list_shows_batches_and_their_accuracy(client: Client, organiser: User) 
         inspect_all(batch, organiser)
         close_batch(batch=batch, actor=organiser)
     shown = client.get(BATCHES).content.decode()
-    assert "Accuracy over the batches" in shown
+    assert "Accuracy by batch" in shown
     assert "<title>batch 1, accepted: 100.0 % [43.9, 100.0], n = 3</title>" in shown
     Dataset.objects.create(slug="none", title="None")
-    assert "Nothing to accept" in client.get("/datasets/none/batches/").content.decode()
+    assert "No records yet" in client.get("/datasets/none/batches/").content.decode()
 
 
 def test_faulty_documents_are_listed(client: Client) -> None:

@@ -1,7 +1,6 @@
-"""Two at once: verdicts on one field, closing, and opening batches of the same documents.
+"""Concurrent requests: verdicts on one field, closing, and opening batches of the same documents.
 
-SQLite lets one writer in at a time from the beginning of a transaction; so these run where they can
-fail.
+SQLite allows one writer at a time, so these tests need another database.
 """
 
 import pytest

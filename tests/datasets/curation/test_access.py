@@ -1,4 +1,4 @@
-"""Pages and endpoints of one pair and one selection: for organisers alone, of their dataset."""
+"""Only organisers see pairs and selections, and only in the right dataset."""
 
 from typing import Any
 
@@ -48,7 +48,7 @@ def test_for_organisers_alone(
         def ask(key: tuple[str, str]) -> Any:
             method, path = key
             client = endpoint if path.startswith("/api") else page
-            # A GET's data would be its query, and no parameter is called so.
+            # The data of a GET would be its query string, which refuses unknown parameters.
             body = {} if method == "get" else {"decision": "kept"}
             response = getattr(client, method)(path.format(slug=slug, **numbers), body)
             if NearDuplicate.objects.get().decision != "open":

@@ -1,4 +1,4 @@
-"""Curation in a real browser: filter and edit, scan and mask, compare duplicates, draw."""
+"""Curation in a browser: filter and edit, scan and mask, compare duplicates, draw."""
 
 from collections.abc import Callable
 
@@ -45,12 +45,12 @@ def test_filter_then_edit_together(page_of: Pages, dataset: Dataset, organiser: 
     page.get_by_label("Source").select_option("unknown")
     page.get_by_role("button", name="Show").click()
     expect(page.get_by_role("row")).to_have_count(3)
-    page.get_by_label("Tick page-one").check()
-    page.get_by_role("button", name="Edit the ticked ones").click()
+    page.get_by_label("Select page-one").check()
+    page.get_by_role("button", name="Edit selected").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Edit 1 document")
     accessible(page)
     page.get_by_role("link", name="Cancel").click()
-    page.get_by_role("button", name="Edit all 2 found").click()
+    page.get_by_role("button", name="Edit all 2 filtered documents").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Edit 2 documents")
     page.get_by_label("Change Company").check()
     page.get_by_label("Company (optional)").fill("Acme Corp")
@@ -79,7 +79,7 @@ def test_scan_then_mask(
     page = page_of(organiser)
     page.goto("/datasets/set/personal-data/")
     accessible(page)
-    page.get_by_role("button", name="Scan the pages").click()
+    page.get_by_role("button", name="Scan pages").click()
     run_jobs()
     page.goto("/datasets/set/personal-data/")
     expect(page.locator("mark")).to_have_text(["a@example.org", "212-555-0100"])
@@ -87,7 +87,7 @@ def test_scan_then_mask(
     for box in page.get_by_role("checkbox").all():
         box.check()
     page.get_by_label("Reason").fill("a private letter")
-    page.get_by_role("button", name="Mask the ticked ones").click()
+    page.get_by_role("button", name="Mask selected").click()
     expect(page.get_by_text("2 findings masked.")).to_be_visible()
     expect(page.get_by_text("masked as letter-masked").first).to_be_visible()
     assert set(PiiFinding.objects.values_list("decision", flat=True)) == {"masked"}
@@ -102,7 +102,7 @@ def test_duplicates_are_compared(
     page = page_of(organiser)
     page.goto("/datasets/set/duplicates/")
     accessible(page)
-    page.get_by_role("button", name="Look for duplicates").click()
+    page.get_by_role("button", name="Find duplicates").click()
     run_jobs()
     page.goto("/datasets/set/duplicates/")
     page.get_by_role("link", name="Compare page-one and page-two").click()
@@ -122,18 +122,18 @@ def test_selection_is_drawn_and_drawn_again(
     accessible(page)
     page.get_by_role("link", name="Draw a selection").click()
     page.get_by_label("fiscal year").check()
-    page.get_by_label("a number of each stratum").check()
+    page.get_by_label("Per stratum").check()
     page.get_by_label("Number", exact=True).fill("1")
     page.get_by_label("Seed").fill("7")
-    page.get_by_role("button", name="Show the strata").click()
+    page.get_by_role("button", name="Preview strata").click()
     expect(page.get_by_role("heading", name="2 of 3 documents")).to_be_visible()
     accessible(page)
     page.get_by_label("Title").fill("One a year")
-    page.get_by_role("button", name="Keep the selection").click()
+    page.get_by_role("button", name="Save selection").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("One a year")
     accessible(page)
     page.get_by_role("link", name="Draw again and compare").click()
-    expect(page.get_by_text("Drawn again with the same seed: the same documents.")).to_be_visible()
+    expect(page.get_by_text("The new draw has the same documents.")).to_be_visible()
     assert Selection.objects.get().documents.count() == 2
     page.get_by_role("link", name="Create a campaign").click()
     expect(page.get_by_label("Documents")).to_have_value(str(Selection.objects.get().pk))

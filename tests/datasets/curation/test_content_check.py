@@ -1,4 +1,4 @@
-"""The check for required content: what it reports and whom it holds back."""
+"""The check for required content: its report and the pages it holds back."""
 
 from typing import Any
 
@@ -58,7 +58,7 @@ def test_holds_back_when_asked(dataset: Dataset) -> None:
     check(dataset, required=["numeric_table"], hold=True)
     held = Document.objects.filter(state="held").values_list("name", "held_reason")
     assert list(held) == [("words", "lacks a numeric table")]
-    # A second run does not look at it again.
+    # A second run skips it.
     assert check(dataset, required=["numeric_table"]).report["counts"]["pages checked"] == 2
 
 

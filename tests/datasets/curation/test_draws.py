@@ -1,4 +1,4 @@
-"""Draws by hand: the numbers of Python's generator are written out, so that nothing is circular."""
+"""Draws checked by hand, with the numbers of Python's random generator written out."""
 
 from collections import Counter
 
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from portal.datasets.curation.draws import Unit, allocate, draw, draw_stratified, units
 from portal.facts.sampling import shuffled
 
-# random.Random(1).random(), six times, to two places: 0.13 0.85 0.76 0.26 0.50 0.45
+# random.Random(1).random(), six times, with two decimals: 0.13 0.85 0.76 0.26 0.50 0.45
 KEYS = ["a", "b", "c", "d", "e", "f"]
 
 names = st.text("abcxyz", min_size=1, max_size=3)
@@ -18,7 +18,7 @@ seeds = st.integers(0, 2**53 - 1)
 
 
 def population(strata: str) -> list[Unit]:
-    """Units a, b, c, … of which the letters of `strata` are the strata."""
+    """Units a, b, c, …; each character of `strata` is the stratum of one unit."""
     return [Unit(key, (stratum,)) for key, stratum in zip("abcdefgh", strata, strict=False)]
 
 
@@ -41,11 +41,11 @@ def test_draw_refuses_doubled_keys_and_empty_samples() -> None:
 @pytest.mark.parametrize(
     ("available", "size", "given_"),
     [
-        # Quotas 2.0, 1.2, 0.8: one is missing and goes to the largest remainder.
+        # Quotas 2.0, 1.2, 0.8: the last one goes to the largest remainder.
         ({"a": 5, "b": 3, "c": 2}, 4, {"a": 2, "b": 1, "c": 1}),
         # Quotas 3.5 and 1.5: equal remainders, the larger stratum first.
         ({"a": 3, "b": 7}, 5, {"a": 1, "b": 4}),
-        # Quotas of 1/3 each: equally large too, the first in order.
+        # Quotas of 1/3 each: equal size too, the first in order.
         ({"c": 1, "a": 1, "b": 1}, 1, {"a": 1, "b": 0, "c": 0}),
         ({"a": 2, "b": 1}, 10, {"a": 2, "b": 1}),
         ({}, 3, {}),
@@ -72,7 +72,7 @@ def test_allocate_gives_all_and_no_more_than_there_is(
 
 
 def test_stratified_draw_takes_the_same_number_of_each() -> None:
-    # The order by lot is a d f e c b; x has a d e, y has f c b.
+    # The shuffled order is a d f e c b; x has a d e, y has f c b.
     sample = draw_stratified(population("xyyxxy"), seed=1, per_stratum=2)
     assert [(s.stratum, s.available, s.drawn) for s in sample.strata] == [
         (("x",), 3, ("a", "d")),
@@ -82,7 +82,7 @@ def test_stratified_draw_takes_the_same_number_of_each() -> None:
 
 
 def test_stratified_draw_takes_shares_of_a_size() -> None:
-    # Quotas of 3: 2.0 of x (a b d e) and 1.0 of y (c f).
+    # Quotas of 3 documents: 2.0 of x (a b d e) and 1.0 of y (c f).
     assert draw_stratified(population("xxyxxy"), seed=1, size=3).keys == ["a", "d", "f"]
 
 

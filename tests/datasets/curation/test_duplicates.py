@@ -19,7 +19,7 @@ WORDS = [first + last for first in "bcdfghjklm" for last in ("al", "en", "ir", "
 
 
 def prose(seed: int, count: int = 200) -> list[str]:
-    """Words by lot: two seeds share hardly a run of words."""
+    """Random words: two seeds share hardly any sequence."""
     lot = Random(seed)
     return [f"{lot.choice(WORDS)}{lot.choice(WORDS)}" for _ in range(count)]
 
@@ -29,11 +29,11 @@ def search(texts: dict[str, str], threshold: float = 0.95) -> DuplicateSearch:
 
 
 def test_similarity_by_hand() -> None:
-    # Four words each, three in common: 2 * 3 / 8.
+    # Four words each, three of them in common: 2 * 3 / 8.
     assert similarity("Net sales rose again", "net SALES fell again") == 6 / 8
     # Two words and one number of weight 5: 2 * 2 / 14; the words alone are the same.
     assert similarity("Net sales 1,200", "Net sales 1,300") == 4 / 14
-    # A word more: 2 * 7 / 15.
+    # One more word: 2 * 7 / 15.
     assert similarity("Net sales 1,200", "All net sales: $(1,200)") == 14 / 15
     assert similarity("", "...") == 1
 
@@ -47,7 +47,7 @@ def test_statement_of_another_quarter_is_no_duplicate() -> None:
         )
         for quarter in (1, 2)
     )
-    # 200 of 300, where a number counts five: (2 * 200) / 600.
+    # 200 of 300, as a number counts five times: (2 * 200) / 600.
     assert similarity(first, second) == pytest.approx(2 / 3)
     assert search({"q1": first, "q2": second}).pairs == []
 
@@ -81,7 +81,7 @@ def test_texts_without_words_are_told() -> None:
 def test_wrong_input_is_refused() -> None:
     with pytest.raises(ValueError, match=r"must be 0\.9 to 1, not 0\.5"):
         search({}, threshold=0.5)
-    with pytest.raises(ValueError, match="a comes twice"):
+    with pytest.raises(ValueError, match="the key a is repeated"):
         near_duplicates(["a", "a"], lambda _key: "text")
 
 
@@ -94,7 +94,7 @@ def test_progress_is_told_after_every_text() -> None:
 @pytest.mark.parametrize("threshold", [0.9, 0.95, 0.98, 1])
 def test_bands_find_a_pair_at_the_threshold(threshold: float) -> None:
     buckets, values = bands(threshold)
-    # Of 100 tokens 100(1 - t) are exchanged, each breaking two runs of two.
+    # 100(1 - t) of 100 tokens are replaced; each changes two sequences of two.
     changed = 3 * (1 - threshold)
     shared = (1 - changed) / (1 + changed)
     assert buckets * values <= duplicates.PERMUTATIONS
@@ -105,7 +105,7 @@ def test_bands_find_a_pair_at_the_threshold(threshold: float) -> None:
 
 @given(st.lists(st.tuples(st.integers(0, 199), st.sampled_from(WORDS)), max_size=9))
 def test_few_changed_words_are_always_found(changes: list[tuple[int, str]]) -> None:
-    """The seed is fixed, so that what is found once is found always."""
+    """The seed is fixed, so the result is always the same."""
     words = prose(5)
     changed = list(words)
     for at, word in changes:
@@ -115,7 +115,7 @@ def test_few_changed_words_are_always_found(changes: list[tuple[int, str]]) -> N
 
 
 def test_work_does_not_grow_with_all_pairs() -> None:
-    """1,000 texts, every tenth a near duplicate of the one before: 100 comparisons, not 499,500."""
+    """1,000 texts, every tenth similar to the one before: 100 comparisons instead of 499,500."""
     texts: dict[str, str] = {}
     for number in range(1000):
         words = prose(number - (number % 10 == 9), 60)

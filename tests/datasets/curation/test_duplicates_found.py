@@ -1,4 +1,4 @@
-"""Searching a dataset for near duplicates, and deciding which of two stays."""
+"""Finding near duplicates in a dataset, and deciding on them."""
 
 from collections.abc import Callable
 from typing import Any
@@ -21,7 +21,7 @@ Clients = Callable[[User | None], Client]
 
 @pytest.fixture
 def dataset() -> Dataset:
-    """`a` and `b` differ in a page number; 2 · 200 / 410 of them is common. `c` is another page."""
+    """`a` and `b` differ in a page number only: 2 · 200 / 410. `c` is different."""
     found = empty_dataset(slug="set")
     words = " ".join(prose(1))
     for name, text in (("a", f"{words} 17"), ("b", f"{words} 18"), ("c", " ".join(prose(2)))):
@@ -55,7 +55,7 @@ def test_second_search_keeps_decisions_and_drops_what_is_open(
     pair = NearDuplicate.objects.get()
     assert search(dataset)["new pairs"] == 0
     assert NearDuplicate.objects.get().pk == pair.pk
-    # No longer alike enough: the open pair goes, a decided one stays.
+    # No longer similar enough: the open pair is deleted, a decided one is kept.
     search(dataset, threshold=1.0)
     assert not NearDuplicate.objects.exists()
     search(dataset)
@@ -71,7 +71,7 @@ def test_search_stops_when_asked(dataset: Dataset) -> None:
 
 
 def test_texts_are_read_one_at_a_time(dataset: Dataset, django_assert_max_num_queries: Any) -> None:
-    """One query for each text and each comparison; nothing holds them all."""
+    """Each text and each comparison needs one query; the texts are not kept in memory."""
     task = DatasetTask.objects.create(dataset=dataset, kind="duplicates")
     with django_assert_max_num_queries(12):
         find_duplicates(task, Steps(lambda *_: None, lambda: False))
@@ -108,7 +108,7 @@ def test_another_decision_takes_up_what_the_first_held(dataset: Dataset, organis
     assert Document.objects.get(name="b").held_reason == "near duplicate of a"
     decide_duplicate(pair=pair, decision="held_first", actor=organiser)
     assert list(Document.objects.values_list("state", flat=True)) == ["held", "active", "active"]
-    # What is held back for another reason is not taken up.
+    # A document that is held back for another reason stays held back.
     Document.objects.filter(name="a").update(held_reason="blurred")
     decide_duplicate(pair=pair, decision="kept", actor=organiser)
     assert Document.objects.get(name="a").state == "held"
@@ -122,7 +122,7 @@ def test_held_documents_are_not_compared(dataset: Dataset) -> None:
 class TestPages:
     def test_list_and_pair(self, dataset: Dataset, organiser: User, client_of: Clients) -> None:
         client = client_of(organiser)
-        assert "Not looked for yet" in client.get("/datasets/set/duplicates/").content.decode()
+        assert "No search yet" in client.get("/datasets/set/duplicates/").content.decode()
         search(dataset)
         pair = NearDuplicate.objects.get()
         assert "0.976" in client.get("/datasets/set/duplicates/").content.decode()
@@ -133,7 +133,7 @@ class TestPages:
         response = client.post(f"/datasets/set/duplicates/{pair.pk}/", {"decision": "held"})
         assert response["Location"] == "/datasets/set/duplicates/"
         only = client.get("/datasets/set/duplicates/?decision=open").content.decode()
-        assert "No such pair" in only
+        assert "No pairs" in only
         bad = client.post(f"/datasets/set/duplicates/{pair.pk}/", {"decision": "burn"})
         assert bad.status_code == 400
 

@@ -1,4 +1,4 @@
-"""Scanning for personal data, deciding on it, masking it."""
+"""Scanning for personal data, deciding on findings, and masking them."""
 
 from collections.abc import Callable
 from typing import Any
@@ -30,7 +30,7 @@ pytestmark = pytest.mark.django_db
 Clients = Callable[[User | None], Client]
 RunJobs = Callable[[], int]
 
-# 0 to 17, then the address at 17 to 30, then the number at 40 to 52.
+# The email address is at 17 to 30, and the number at 40 to 52.
 HTML = "<p>Total 1,200. Ask a@example.org</p><p>or call 212-555-0100 soon</p>"
 EMAIL, PHONE = "a@example.org", "212-555-0100"
 
@@ -239,7 +239,7 @@ class TestMasking:
         make_document(dataset, "other", HTML.replace("Total", "Sum"))
         scan(dataset)
         Document.objects.filter(name="other").update(state="held", held_reason="blurred")
-        with pytest.raises(MaskingError, match="held back already: blurred"):
+        with pytest.raises(MaskingError, match="already held back: blurred"):
             mask(dataset, organiser)
         assert Document.objects.count() == 2
         assert not PiiFinding.objects.exclude(decision="open").exists()
@@ -272,7 +272,7 @@ class TestPage:
         self, dataset: Dataset, document: Document, organiser: User, client_of: Clients
     ) -> None:
         client = client_of(organiser)
-        assert "Not looked through yet" in client.get(self.path).content.decode()
+        assert "No scan yet" in client.get(self.path).content.decode()
         scan(dataset)
         make_release(dataset, version="1.0.0")
         page = client.get(self.path).content.decode()
@@ -281,7 +281,7 @@ class TestPage:
         only = client.get(f"{self.path}?kind=phone").content.decode()
         assert f"<mark>{PHONE}</mark>" in only
         assert f"<mark>{EMAIL}</mark>" not in only
-        assert "Nothing found" in client.get(f"{self.path}?decision=masked").content.decode()
+        assert "No findings" in client.get(f"{self.path}?decision=masked").content.decode()
 
     def test_decides_on_the_ticked_ones(
         self, dataset: Dataset, document: Document, organiser: User, client_of: Clients
@@ -299,8 +299,8 @@ class TestPage:
     @pytest.mark.parametrize(
         ("answers", "message"),
         [
-            ({"decision": "kept", "reason": "x"}, "Tick at least one"),
-            ({"finding": ["1"], "decision": "kept"}, "Say why"),
+            ({"decision": "kept", "reason": "x"}, "Select at least one"),
+            ({"finding": ["1"], "decision": "kept"}, "Enter a reason"),
             ({"finding": ["1"], "decision": "burn", "reason": "x"}, "not one of"),
             ({"finding": ["x", "9" * 40], "decision": "kept", "reason": "x"}, "not one of"),
         ],
@@ -357,7 +357,7 @@ class TestPage:
             client.get(self.path)
 
     def test_context_is_cut_in_the_database(self, dataset: Dataset, organiser: User) -> None:
-        """Code points, from the beginning and to the end of a text, astral ones among them."""
+        """Offsets are code points, at both ends of a text and with astral characters."""
         from portal.datasets.curation.selectors import CONTEXT, findings_page
 
         make_document(dataset, "x", f"<p>{EMAIL} {'𝕏' * 200} {EMAIL}</p>")

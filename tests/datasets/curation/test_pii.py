@@ -1,4 +1,4 @@
-"""Personal data: what is found, and what filings write that looks like it and is not."""
+"""Detection of personal data, and of similar text in filings that must not match."""
 
 import pytest
 from hypothesis import given
@@ -65,7 +65,7 @@ def test_personal_data_is_found(text: str, rule: str, value: str | None) -> None
         "1,234,567 (1,200) $2,125,550,100 212,555,0100 0.2125550100 +10.5% +46% +1,234,567",
         "+1.23456789 +12.345",
         "2021 2022 2023 2024 in four columns",
-        "4111 1111 1111 1112",  # one digit off: the check digit tells
+        "4111 1111 1111 1112",  # wrong check digit
         "9111 1111 1111 1111 1234567890123",  # no issuer
         "DE89 3704 0044 0532 0130 01",
         "GB82 in 2024 and FR14 of 2023",
@@ -100,7 +100,7 @@ def test_cells_of_a_table_are_not_read_together() -> None:
 
 
 def test_numbers_beside_a_border_are_whole() -> None:
-    """Without its border the number would run into the next cell's."""
+    """Without a border, the number would continue in the next cell."""
     canonical = canonicalise(
         "<table><tr><td>(408)</td><td>996-1010</td><td>94-2404110</td></tr>"
         "<tr><td>SSN</td><td>219-09-9998</td><td>12</td></tr></table>"
@@ -149,7 +149,7 @@ def test_ranges_of_numbers_that_are_given() -> None:
     assert not is_iban("US64SVBKUS6S3300958879")  # the country has none
     # 3(0 + 0 + 0) + 7(1 + 1 + 0) + (6 + 0 + 0) = 20.
     assert is_routing_number("016010000")
-    # 3(4 + 0 + 0) + 7(0 + 0 + 0) + (0 + 0 + 8) = 20, but 40 is no Federal Reserve district.
+    # 3(4 + 0 + 0) + 7(0 + 0 + 0) + (0 + 0 + 8) = 20, but there is no Federal Reserve district 40.
     assert not is_routing_number("400000008")
     assert not is_ssn("900121234")
 

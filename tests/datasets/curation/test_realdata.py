@@ -22,7 +22,7 @@ from portal.facts import (
 from tests.many import each_part, part_of
 from tests.shared import FILINGS, REALDATA, needs_filings, needs_realdata
 
-# What the rules find in each part of the pages.
+# The number of matches in each part of the pages.
 FOUND: dict[str, dict[str, int]] = {
     "some": {"phone": 6, "toll_free": 1, "email": 1},
     "rest": {"phone": 19, "toll_free": 2},
@@ -48,11 +48,11 @@ def counts(found: Iterable[tuple[Path, PiiMatch]]) -> Counter[str]:
 @needs_realdata
 @each_part
 def test_no_tagged_number_or_date_is_taken_for_personal_data(part: str) -> None:
-    """None of the thousands of facts of 132 pages: the bound of false positives is 0.
+    """No fact of the 132 pages matches: the bound of false positives is 0.
 
-    What is found was looked at one by one: the telephones of registrants, preparers of tax forms
-    and contacts, and the e-mail address and toll-free number of an information agent. They are
-    right, if seldom personal: a person decides. Another count here means another look.
+    All matches were checked by hand: phone numbers of registrants, tax preparers and contacts, and
+    the email address and toll-free number of an information agent. They are correct, though few
+    are personal. Check again if a count changes.
     """
     paths = part_of(sorted((REALDATA / "gold").glob("*.html")), part)
     found = list(findings(REALDATA / "pages" / path.name for path in paths))
@@ -76,10 +76,10 @@ def test_no_tagged_number_or_date_is_taken_for_personal_data(part: str) -> None:
 @pytest.mark.slow
 @needs_filings
 def test_filings_have_no_false_personal_data() -> None:
-    """Seven whole filings, from 1999 to 2025; each finding was looked at, and the bound is 0.
+    """All matches in seven complete filings from 1999 to 2025 were checked; the bound is 0.
 
-    Telephones stand on covers and, in the prospectus of a fund, wherever it tells whom to ask. The
-    two account numbers are those to which its shareholders wire money.
+    Phone numbers are on covers and, in a fund's prospectus, wherever it names a contact. The
+    fund's shareholders wire money to the two account numbers.
     """
     found = list(findings(FILINGS.iterdir()))
     assert counts(found) == {"phone": 7, "toll_free": 25, "email": 1, "routing": 1, "account": 1}
@@ -102,7 +102,7 @@ def test_masked_filing_is_canonical_and_clean() -> None:
 @needs_realdata
 @pytest.mark.parametrize("step", [4, pytest.param(1, marks=pytest.mark.slow)])
 def test_duplicates_are_those_of_a_comparison_of_all_pairs(step: int) -> None:
-    """Two pages that differ in the person alone; the same tax form of others is no duplicate."""
+    """Two pages that differ only in the person match; the same tax form of others does not."""
     known = ("0001076809_24_000144_sc_13g_p002", "0001076809_24_000144_sc_13g_p003")
     paths = sorted((REALDATA / "pages").glob("*.html"))
     paths = [path for n, path in enumerate(paths) if n % step == 0 or path.stem in known]

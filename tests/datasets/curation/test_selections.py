@@ -1,4 +1,4 @@
-"""Drawing selections: by page, API and command; drawing again; a campaign of one."""
+"""Drawing selections on the page, in the API and with the command, and using them."""
 
 import io
 from typing import Any
@@ -25,7 +25,7 @@ BY_LANGUAGE = DrawSpec(strata=("language",), size=10)
 
 @pytest.fixture
 def dataset() -> Dataset:
-    """60 documents: languages by turns, 5 sources, 20 years."""
+    """60 documents with alternating languages, 5 sources and 20 years."""
     found = empty_dataset(slug="set")
     bulk(found, 60)
     return found
@@ -43,7 +43,7 @@ def test_strata_by_several_fields_and_industry(dataset: Dataset) -> None:
     Document.objects.filter(name="page-000000").update(metadata={"industry": "steel"})
     spec = DrawSpec(strata=("industry", "source"), per_stratum=1)
     sample = draw(dataset=dataset, spec=spec, seed=1)
-    # Five sources without an industry, and one page of steel from the first.
+    # Five sources without an industry, and one page from the first with steel.
     assert [row.stratum[0] for row in sample.strata] == ["", "", "", "", "", "steel"]
     assert len(sample.keys) == 6
 
@@ -131,7 +131,7 @@ class TestPages:
         self, dataset: Dataset, organiser: User, client_of: Any
     ) -> None:
         client = client_of(organiser)
-        assert "No selection yet" in client.get("/datasets/set/selections/").content.decode()
+        assert "No selections yet" in client.get("/datasets/set/selections/").content.decode()
         page = client.get("/datasets/set/selections/new/?language=en").content.decode()
         assert "language en" in page
         shown = client.post("/datasets/set/selections/new/", self.answers)
@@ -216,7 +216,7 @@ class TestCommand:
 
     @pytest.mark.parametrize(
         ("slug", "strata", "message"),
-        [("none", "source", "no dataset none"), ("set", "colour", "colour is none of")],
+        [("none", "source", "no dataset none"), ("set", "colour", "Unknown field colour")],
     )
     def test_refuses(self, slug: str, strata: str, message: str, dataset: Dataset) -> None:
         with pytest.raises(CommandError, match=message):

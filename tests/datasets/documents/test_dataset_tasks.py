@@ -277,7 +277,7 @@ class TestPages:
         self, dataset: Dataset, organiser: User, client_of: Clients
     ) -> None:
         shown = client_of(organiser).get("/datasets/set/tasks/").content.decode()
-        assert "No task yet" in shown
+        assert "No tasks yet" in shown
 
     def test_running_task_renews_itself_and_can_be_cancelled(
         self, task: DatasetTask, organiser: User, client_of: Clients
@@ -297,7 +297,7 @@ class TestPages:
         self, task: DatasetTask, organiser: User, client_of: Clients
     ) -> None:
         client = client_of(organiser)
-        for said in ("The task stops", "had ended already"):
+        for said in ("Task cancelled", "has already ended"):
             shown = client.post(f"{task.get_absolute_url()}cancel/", follow=True)
             assert said in shown.content.decode()
         task.refresh_from_db()

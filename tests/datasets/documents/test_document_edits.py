@@ -256,7 +256,7 @@ class TestPage:
         assert done.status_code == 302
         names = Document.objects.filter(company="Acme").values_list("name", flat=True)
         assert sorted(names) == ["a", "c"]
-        # Not ticked, so not changed.
+        # Not selected, so not changed.
         assert not Document.objects.filter(doc_type="tax_form").exists()
 
     def test_all_that_the_filter_finds(
@@ -293,7 +293,7 @@ class TestPage:
     @pytest.mark.parametrize(
         ("answers", "message"),
         [
-            ({}, "Tick at least one field"),
+            ({}, "Select at least one field"),
             ({"action": "hold"}, "Say why"),
             ({"change": ["fiscal_year"], "fiscal_year": "12"}, "greater than or equal"),
             ({"change": ["name"]}, "not one of the available choices"),
@@ -316,7 +316,7 @@ class TestPage:
         self, three: list[Document], organiser: User, client_of: Clients
     ) -> None:
         response = client_of(organiser).post(self.path, {"filter": "year=2024"}, follow=True)
-        assert "No document was ticked" in response.content.decode()
+        assert "No documents were selected" in response.content.decode()
 
     def test_api(self, three: list[Document], organiser: User, api_of: Any) -> None:
         api, path = api_of(organiser), "/api/v1/datasets/set/bulk-edit/"

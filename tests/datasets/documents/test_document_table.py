@@ -314,7 +314,7 @@ def explained(documents: Any) -> str:
 
 def test_page_that_is_empty_says_why(three: Dataset, organiser: User, client_of: Clients) -> None:
     client = client_of(organiser)
-    assert "Nothing found" in client.get("/datasets/set/documents/?q=zzz").content.decode()
+    assert "No documents found" in client.get("/datasets/set/documents/?q=zzz").content.decode()
     empty_dataset(slug="empty", visibility="public")
     page = client.get("/datasets/empty/documents/").content.decode()
     assert "/datasets/empty/import/" in page

@@ -181,8 +181,7 @@ def test_dataset_without_a_release_tells_of_its_documents(
     assert client_of(None).get("/datasets/world/statistics/export/?form=facts").status_code == 404
     Document.objects.all().delete()
     assert (
-        "Nothing to count yet"
-        in client_of(None).get("/datasets/world/statistics/").content.decode()
+        "No statistics yet" in client_of(None).get("/datasets/world/statistics/").content.decode()
     )
 
 

@@ -333,12 +333,12 @@ class TestUploading:
         assert "Upload an image" in client.get("/datasets/set/documents/a/").content.decode()
         response = client.post(path, {"file": SimpleUploadedFile("x.png", b"GIF89a")})
         assert response.status_code == 400
-        assert "x.png: neither a PNG nor a JPEG image" in response.content.decode()
+        assert "x.png: not a PNG or JPEG image" in response.content.decode()
         assert client.post(path, {}).status_code == 400
         response = client.post(path, {"file": SimpleUploadedFile("x.png", png())})
         assert response["Location"] == "/datasets/set/documents/a/"
         response = client.post(path, {"file": SimpleUploadedFile("x.png", png())})
-        assert "the document has this image already" in response.content.decode()
+        assert "The document already has this image." in response.content.decode()
         assert named("a").images.count() == 1
         assert (
             "Upload an image"
@@ -355,7 +355,7 @@ class TestUploading:
         settings.UPLOAD_LIMIT = settings.MEGABYTE
         settings.ARCHIVE_MEMBER_LIMIT = 50
         response = client.post(path, {"file": SimpleUploadedFile("x.png", png())})
-        assert "x.png: larger than" in response.content.decode()
+        assert "x.png is larger than" in response.content.decode()
         assert not PageImage.objects.exists()
 
     def test_api_takes_an_image(self, dataset: Dataset, organiser: User, api_of: Apis) -> None:
@@ -364,9 +364,9 @@ class TestUploading:
         assert answer.status_code == 201
         assert (answer.json()["number"], answer.json()["width"]) == (1, 40)
         answer = api.post(path, {"file": SimpleUploadedFile("x.png", png())}, format="multipart")
-        assert answer.json() == {"file": ["the document has this image already"]}
+        assert answer.json() == {"file": ["The document already has this image."]}
         answer = api.post(path, {"file": SimpleUploadedFile("x", b"x")}, format="multipart")
-        assert answer.json() == {"file": ["x: neither a PNG nor a JPEG image"]}
+        assert answer.json() == {"file": ["x: not a PNG or JPEG image"]}
 
 
 class TestThumbnails:
@@ -430,7 +430,7 @@ class TestImagesPage:
         task = DatasetTask.objects.get()
         assert places == {f"/datasets/set/tasks/{task.pk}/"}
         assert (task.kind, task.options, task.created_by) == ("render", {"again": False}, organiser)
-        assert "See the task" in client.get("/datasets/set/images/").content.decode()
+        assert "View task" in client.get("/datasets/set/images/").content.decode()
 
     def test_rendering_again_is_asked_for(
         self, dataset: Dataset, organiser: User, client_of: Clients, run_jobs: RunJobs, drawing: Any

@@ -230,7 +230,7 @@ def test_browser_that_breaks_down_costs_one_document() -> None:
         assert renderer._child is not None
         renderer._child.kill()
         renderer._child.wait()
-        with pytest.raises(RenderingError, match="broke down"):
+        with pytest.raises(RenderingError, match="crashed"):
             renderer.render("<p>x</p>", "x")
         assert renderer.render("<p>x</p>", "x").similarity == 1
 

@@ -59,7 +59,7 @@ def test_the_published_hash_covers_splits_and_that_of_the_gold_does_not() -> Non
             {"open": "dev", "secret": "dev"},
             "no item is in the test part, so that no gold would be hidden",
         ),
-        (SplitDraw(1.0, 1), "the share of the test part must be above 0 and below 1: 1.0"),
+        (SplitDraw(1.0, 1), "the test share must be between 0 and 1, not 1.0"),
     ],
 )
 def test_bad_splits_are_refused(splits: Any, fault: str) -> None:

@@ -69,7 +69,7 @@ def upload(data: bytes | None = None) -> SimpleUploadedFile:
     return SimpleUploadedFile("scan.png", data or png(), "image/png")
 
 
-REASON = "a release holds this document as it is (1.0.0) and never changes"
+REASON = "the document is in a release (1.0.0), which never changes"
 
 
 def test_an_image_uploaded_by_page_or_api_is_refused(
@@ -96,7 +96,7 @@ def test_the_page_says_why_instead_of_offering_a_form(
     freeze(page)
     shown = client.get(page.get_absolute_url()).content.decode()
     assert "Upload an image" not in shown
-    assert "The images stay as they are: release 1.0.0 holds this document" in shown
+    assert "Images of a released document cannot change." in shown
 
 
 def test_replacing_and_removing_are_refused(page: Document) -> None:
@@ -179,7 +179,7 @@ def test_an_imported_image_is_replaced_before_a_release(
     add_image(document=page, picture=check_picture(png(41)), actor=None)
     path = "/datasets/set/documents/a/images/"
     shown = client_of(organiser).get(page.get_absolute_url()).content.decode()
-    assert "in place of image 2" in shown
+    assert "replace image 2" in shown
     other = jpeg()
     client_of(organiser).post(path, {"file": upload(other), "replaces": "2"})
     assert [stored_bytes(image) for image in page.images.order_by("number")] == [png(), other]
@@ -192,5 +192,5 @@ def test_an_imported_image_is_replaced_before_a_release(
     answer = api.post(
         f"/api/v1{path}", {"file": upload(png(60)), "replaces": 3}, format="multipart"
     )
-    assert answer.json() == {"file": ["the document has no image 3"]}
+    assert answer.json() == {"file": ["The document has no image 3."]}
     assert Event.objects.filter(verb="replace_page_image").count() == 2

@@ -15,7 +15,7 @@ OFF_AXIS = VariantSpec(kind="off_axis", strength=0.5, seed=7)
 
 
 def page_png(number: int) -> bytes:
-    """A small page whose pixels tell where they are and which page it is."""
+    """A small page with unique pixels."""
     y, x = np.mgrid[0:60, 0:80]
     pixels = np.stack([x * 3, y * 4, (x + y + 20 * number) % 256], -1).astype(np.uint8)
     stream = io.BytesIO()
@@ -33,7 +33,7 @@ def base_dataset(*, pages: int = 3, slug: str = "base", visibility: str = "publi
 
 
 def derived(base: Dataset, spec: VariantSpec = OFF_AXIS, slug: str = "") -> Dataset:
-    """The variant, made in this process."""
+    """Create the variant in this process."""
     variant = create_variant(base=base, spec=spec, slug=slug, actor=None)
     run_here(
         dataset=variant,

@@ -1,4 +1,4 @@
-"""A variant in a real browser: ordered, made by a worker, its contact sheet looked at."""
+"""A variant in a browser: created by a worker, with a contact sheet."""
 
 from collections.abc import Callable
 
@@ -25,8 +25,8 @@ def test_variant_from_the_form_to_the_contact_sheet(
     page.get_by_role("link", name="New variant").first.click()
     page.get_by_label("Simulated capture").select_option("off_axis")
     page.get_by_label("Seed").fill("7")
-    page.get_by_role("button", name="Make the variant").click()
-    expect(page.get_by_text("The variant is being made.")).to_be_visible()
+    page.get_by_role("button", name="Create variant").click()
+    expect(page.get_by_text("Creating the variant.")).to_be_visible()
     run_jobs()
     page.goto("/datasets/base/variants/")
     expect(page.get_by_text("simulated: off-axis viewpoint 0.5")).to_be_visible()

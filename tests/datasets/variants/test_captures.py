@@ -1,4 +1,4 @@
-"""Simulated captures: the same for the same seed, recorded, and harder to read when stronger."""
+"""Simulated captures: repeatable by seed, recorded, and harder to read with more strength."""
 
 import io
 import os
@@ -23,7 +23,7 @@ from tests.programs import require_program
 IMAGES = Path(__file__).parents[3] / "sample" / "data" / "images"
 WITH_STRENGTH = [key for key, capture in CAPTURES.items() if capture.has_strength]
 WEAK, STRONG = 0.2, 1.0
-# The engine takes long; the pixels and records of all kinds are looked at every time.
+# The OCR engine is slow; the pixels and records of all kinds are always tested.
 READ_AT_EVERY_CHANGE = ("small_region",)
 
 
@@ -34,7 +34,7 @@ def page(number: int = 0) -> Image.Image:
 
 @cache
 def small_page() -> Image.Image:
-    """A page of which every pixel tells where it is."""
+    """A page in which every pixel has a unique colour."""
     y, x = np.mgrid[0:60, 0:80]
     return Image.fromarray(np.stack([x * 3, y * 4, (x + y) % 256], -1).astype(np.uint8), "RGB")
 
@@ -70,7 +70,7 @@ def test_record_says_what_was_done_and_that_it_is_simulated(kind: str) -> None:
 def test_quarter_turns_lose_nothing() -> None:
     turned = {kind: captured(kind) for kind in ("rotate_90", "rotate_180", "rotate_270")}
     assert turned["rotate_90"].size == (60, 80)
-    # Clockwise: what was at the bottom left is at the top left.
+    # Clockwise: the bottom left corner moves to the top left.
     assert turned["rotate_90"].getpixel((0, 0)) == small_page().getpixel((0, 59))
     assert turned["rotate_270"].getpixel((0, 79)) == small_page().getpixel((0, 0))
     assert turned["rotate_180"].rotate(180).tobytes() == small_page().tobytes()
@@ -95,9 +95,9 @@ def test_perspective_maps_corners_to_corners() -> None:
 @pytest.mark.parametrize(
     ("kind", "options", "message"),
     [
-        ("blur", {}, "no capture is called 'blur'"),
+        ("blur", {}, "unknown capture 'blur'"),
         ("crop", {"strength": 0}, "the strength must be above 0"),
-        ("crop", {"strength": 1.1}, "the strength must be above 0 up to 1, not 1.1"),
+        ("crop", {"strength": 1.1}, "the strength must be above 0 and at most 1, not 1.1"),
         ("multi_document", {}, "multi_document needs other pages"),
     ],
 )
@@ -122,14 +122,14 @@ def read(picture: Image.Image) -> str:
         input=buffer.getvalue(),
         capture_output=True,
         check=True,
-        # Its threads cost more than they give on a page, and much more where tests run at once.
+        # With several threads, OCR of one page is slower, especially in parallel tests.
         env={**os.environ, "OMP_THREAD_LIMIT": "1"},
     )
     return done.stdout.decode()
 
 
 def half(picture: Image.Image) -> Image.Image:
-    """The upper half: enough to measure how well it is read."""
+    """The upper half is enough to measure the quality of the OCR."""
     return picture.crop((0, 0, picture.width, picture.height // 2))
 
 

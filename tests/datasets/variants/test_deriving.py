@@ -1,4 +1,4 @@
-"""Deriving variants: what is copied, what is drawn, what a killed worker leaves, what is hidden."""
+"""Creating variants: copies, captures, killed workers and hidden gold."""
 
 import io
 from collections.abc import Callable
@@ -47,7 +47,7 @@ Clients = Callable[[User | None], Client]
 
 
 class Killed(BaseException):
-    """What a worker's death looks like from inside."""
+    """Simulates the death of a worker."""
 
 
 def test_variant_has_the_same_documents_and_other_images() -> None:
@@ -140,7 +140,7 @@ def test_killed_worker_is_taken_up_with_identical_bytes(
         run_jobs()
     there = variant.documents.count()
     assert there == (4 if place == "store_sheet" else 2)
-    # What is written is whole: no document without its image.
+    # Every stored document is complete and has its image.
     assert PageImage.objects.filter(document__dataset=variant).count() == there
     Job.objects.filter(state="running").update(lease_until="2000-01-01T00:00Z")
     Job.objects.update(not_before="2000-01-01T00:00Z")
@@ -212,7 +212,7 @@ def test_further_refusals() -> None:
     with pytest.raises(VariantError, match="has an image"):
         create_variant(base=empty_dataset(), spec=OFF_AXIS, actor=None)
     variant = derived(base)
-    with pytest.raises(VariantError, match="variant already"):
+    with pytest.raises(VariantError, match="is a variant"):
         create_variant(base=variant, spec=OFF_AXIS, actor=None)
     empty_dataset(slug="taken")
     for slug in ("taken", "new", "no way"):
@@ -286,7 +286,7 @@ def test_what_cannot_be_carried_over_is_refused() -> None:
 
 
 def hidden_names(dataset: Dataset) -> set[str]:
-    """Asked of the documents one by one, and of the dataset as a whole."""
+    """Check single documents and the whole dataset."""
     documents = dataset.documents.all()
     hidden = set(documents.hidden().values_list("name", flat=True))
     opened = documents.filter(documents.open_condition_in(dataset)).values_list("name", flat=True)
@@ -328,7 +328,7 @@ def test_hidden_release_of_a_variant_hides_its_own_pages() -> None:
 
 
 def status(client: Client, path: str) -> int:
-    """Reads to the end, so that files are closed."""
+    """Read the whole response, so that files are closed."""
     response = client.get(path)
     if response.streaming:
         response.getvalue()
@@ -340,7 +340,7 @@ def test_variant_of_a_private_dataset_is_private(organiser: User, client_of: Cli
     variant = derived(base)
     with pytest.raises(ValidationError, match="private"):
         edit_dataset(dataset=variant, changes={"visibility": "public"}, actor=organiser)
-    # Even one that was public before its base was closed.
+    # Also a variant that was public before its base became private.
     Dataset.objects.filter(pk=variant.pk).update(visibility="public")
     paths = [
         f"/datasets/{variant.slug}/",

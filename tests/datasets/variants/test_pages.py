@@ -1,4 +1,4 @@
-"""Pages, endpoints and marks of stress variants."""
+"""Pages, endpoints and badges of stress variants."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -156,8 +156,8 @@ def test_gold_is_carried_over_by_a_button(organiser: User, lead: User, client_of
     assert client.post("/datasets/base/carry/", {"release": release.pk}).status_code == 404
     client.post(path, {"release": other.pk})
     assert not variant.releases.exists()
-    assert "Carry over" in client.get("/datasets/base/variants/").content.decode()
+    assert "Copy release" in client.get("/datasets/base/variants/").content.decode()
     for _ in range(2):
         assert client.post(path, {"release": release.pk}).status_code == 302
     assert variant.releases.get().gold_sha256 == release.gold_sha256
-    assert "Carry over" not in client.get("/datasets/base/variants/").content.decode()
+    assert "Copy release" not in client.get("/datasets/base/variants/").content.decode()
