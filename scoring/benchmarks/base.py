@@ -31,7 +31,7 @@ class TreeStage:
     """A step of the work, what is done in it, and the keys of the tasks that are taken from it."""
 
     title: str
-    told: str
+    description: str
     tasks: tuple[str, ...]
 
 
@@ -68,14 +68,14 @@ class Chart:
     """A chart by the keys of the figures that it shows; a figure that the board's options do not
     have is left out of it.
 
-    `told` is the sentence beneath its title. `reference` is a value that a profile is read against,
-    such as 1 for "as good as before".
+    `description` is the sentence below its title. `reference` is a value to compare a profile
+    with, such as 1 for "as good as before".
     """
 
     key: str
     kind: Kind
     title: str
-    told: str
+    description: str
     figures: tuple[str, ...] = ()
     reference: float | None = None
 
