@@ -305,7 +305,7 @@ class SideReader(Protocol):
 
 
 def no_sides(
-    gold: Payload,  # noqa: ARG001 - nothing can be laid beside it
+    gold: Payload,  # noqa: ARG001 - nothing can be compared with it
     prediction: Payload | None,  # noqa: ARG001
     options: Mapping[str, str],  # noqa: ARG001
 ) -> Sides | None:
@@ -331,12 +331,12 @@ def no_words(options: Options) -> tuple[str, ...]:  # noqa: ARG001 - the options
     return ()
 
 
-def nothing_lacking(options: Options) -> str:  # noqa: ARG001 - all of them can be had anywhere
+def nothing_missing(options: Options) -> str:  # noqa: ARG001 - all of them can be had anywhere
     """The default for benchmarks without external requirements."""
     return ""
 
 
-def frozen_as_it_is(line: GoldLine, options: Options) -> GoldLine:  # noqa: ARG001 - see above
+def frozen_unchanged(line: GoldLine, options: Options) -> GoldLine:  # noqa: ARG001 - see above
     """The default for benchmarks whose gold is frozen unchanged."""
     return line
 
@@ -401,8 +401,8 @@ class Benchmark:
     task_tree: TaskTree | None = None
     words: Callable[[Options], tuple[str, ...]] = no_words
     judging: Judging | None = None
-    lacking: Callable[[Options], str] = nothing_lacking
-    as_frozen: Callable[[GoldLine, Options], GoldLine | ReadFault] = frozen_as_it_is
+    lacking: Callable[[Options], str] = nothing_missing
+    as_frozen: Callable[[GoldLine, Options], GoldLine | ReadFault] = frozen_unchanged
 
     @cached_property
     def default_options(self) -> Options:

@@ -21,7 +21,7 @@ _POOL = "several\n"
 
 
 class Contribution(NamedTuple):
-    """What one item adds to one figure: numerator and denominator of the part it belongs to."""
+    """The contribution of one item to one figure: numerator and denominator of its part."""
 
     figure: str
     numerator: float

@@ -44,7 +44,7 @@ _JUDGE = re.compile(
 Reading = Callable[[_ItemResult, _Options], _ItemResult | None]
 
 
-def no_version(options: _Options) -> str:  # noqa: ARG001 - it stands in the signature alone
+def no_version(options: _Options) -> str:  # noqa: ARG001 - it is part of the signature only
     return ""
 
 

@@ -348,12 +348,12 @@ ReadFile = Callable[[Archive, str, str], Record | ReadFault]
 
 
 def read_json_files(
-    source: Source, limits: ReadLimits, read: ReadFile, *, left_aside: str = ""
+    source: Source, limits: ReadLimits, read: ReadFile, *, ignored: str = ""
 ) -> Iterator[Record | ReadFault]:
     """Yield the result of `read(archive, member, shown)` for each file, in the order of their
     names.
 
-    `shown` is the file's name in messages. Files named in `left_aside` are skipped; a file that is
+    `shown` is the file's name in messages. Files named in `ignored` are skipped; a file that is
     not `*.json` is a fault.
     """
     name = name_of(source)
@@ -363,7 +363,7 @@ def read_json_files(
                 shown = f"{name}/{member}"
                 if not is_json(member):
                     yield ReadFault(shown, 0, None, "not expected among JSON files")
-                elif PurePosixPath(member).name != left_aside:
+                elif PurePosixPath(member).name != ignored:
                     yield read(archive, member, shown)
     except ArchiveFault as error:
         yield ReadFault(name, 0, None, str(error))

@@ -127,7 +127,7 @@ HIGHLIGHT = "highlight"
 PARAMS: list[dict[str, Any]] = [{"name": HIGHLIGHT, "value": ""}]
 
 
-def standing_out(opacity: float = 1) -> dict[str, Any]:
+def highlighted(opacity: float = 1) -> dict[str, Any]:
     """Show the marks of the highlighted row, or of all rows, as they are, and others fainter."""
     test = f"{HIGHLIGHT} === '' || datum.name === {HIGHLIGHT}"
     return {"condition": {"test": test, "value": opacity}, "value": 0.12}
@@ -142,10 +142,10 @@ def tooltip(*fields: tuple[str, str]) -> list[dict[str, str]]:
 _ENTRY = 34
 
 
-def legend_letters(width: float) -> int:
+def legend_characters(width: float) -> int:
     """Return how many characters of a name fit into a legend as wide as the plot; at least a few.
 
-    >>> legend_letters(253), legend_letters(600)
+    >>> legend_characters(253), legend_characters(600)
     (34, 34)
     """
     return max(NARROW.longest_name, min(WIDE.longest_name, int((width - _ENTRY) // LETTER)))

@@ -16,9 +16,9 @@ from .look import (
     SHAPES,
     Room,
     clean,
+    highlighted,
     legend_columns,
     short_names,
-    standing_out,
     tooltip,
 )
 from .shapes import Axis, Scatter
@@ -352,7 +352,7 @@ def _points(chart: Scatter, xs: list[float], ys: list[float], room: Room) -> dic
             ]
         },
         "mark": {"type": "point", "filled": True, "size": 70, "color": COLOURS[0], "clip": True},
-        "encoding": {"opacity": standing_out(), "tooltip": tooltip(*fields)},
+        "encoding": {"opacity": highlighted(), "tooltip": tooltip(*fields)},
         # The ticks of a logarithmic axis are chosen for its full range.
         "params": [
             {
@@ -423,7 +423,7 @@ def _leaders(values: list[dict[str, Any]]) -> dict[str, Any]:
         "encoding": {
             "x2": {"field": "x"},
             "y2": {"field": "y"},
-            "opacity": standing_out(),
+            "opacity": highlighted(),
         },
     }
 
@@ -448,6 +448,6 @@ def _texts(values: list[dict[str, Any]]) -> dict[str, Any]:
         },
         "encoding": {
             "text": {"field": "name", "type": "nominal"},
-            "opacity": standing_out(),
+            "opacity": highlighted(),
         },
     }

@@ -19,10 +19,10 @@ from .look import (
     WIDE,
     Room,
     clean,
+    highlighted,
+    legend_characters,
     legend_columns,
-    legend_letters,
     short_names,
-    standing_out,
     tooltip,
 )
 from .scatter import Span, scatter_layers, span
@@ -181,7 +181,7 @@ def _lines(
             "detail": {"field": "name", "type": "nominal"},
             "color": _scaled(changes, [_COLOURS[each] for each in changes], room),
             "strokeDash": _scaled(changes, [_DASHES[each] for each in changes], room),
-            "opacity": standing_out(),
+            "opacity": highlighted(),
             "tooltip": tooltip(*fields),
         },
     }
@@ -212,7 +212,7 @@ def _texts(
     return {
         "layer": [
             _text([{"x": x, "y": -1, "text": head}], align),
-            _text(rows, align, opacity=standing_out()),
+            _text(rows, align, opacity=highlighted()),
         ]
     }
 
@@ -243,9 +243,9 @@ _DARKEST = 0.45
 def dots_layers(chart: Grid, room: Room) -> dict[str, Any]:
     """Draw the first rows in colour and all others in grey behind them."""
     columns = _columns(chart, room)
-    width = room.width - _beside(columns)
+    width = room.width - _label_width(columns)
     # Names appear only in the legend, one below the other if they are long.
-    names = short_names([row.name for row in chart.rows], legend_letters(width))
+    names = short_names([row.name for row in chart.rows], legend_characters(width))
     shown = names[:COLOURED] + ([_OTHERS] if len(names) > COLOURED else [])
     values: list[dict[str, Any]] = [
         {
@@ -280,7 +280,7 @@ def _columns(chart: Grid, room: Room) -> list[str]:
     return short_names(chart.columns, room.longest_head)
 
 
-def _beside(labels: list[str]) -> int:
+def _label_width(labels: list[str]) -> int:
     """Return the width that the labels take next to the plot, with the padding."""
     return round(max(map(len, labels)) * LETTER) + 20 + 2 * PADDING
 
@@ -324,7 +324,7 @@ def _dots(
             },
             "color": {**scaled, "scale": {"domain": shown, "range": colours}},
             "shape": {**scaled, "scale": {"domain": shown, "range": shapes}},
-            "opacity": standing_out(opacity),
+            "opacity": highlighted(opacity),
             "tooltip": tooltip(
                 ("whole", chart.row_head), ("column", "Figure"), ("told", chart.axis.title)
             ),
@@ -364,7 +364,7 @@ def cells_layers(chart: Grid, room: Room) -> dict[str, Any]:
     if not values:
         raise ValueError("a chart needs at least one figure")
     low, high = (each(value["value"] for value in values) for each in (min, max))
-    width = (room.width - _beside(names)) // len(columns)
+    width = (room.width - _label_width(names)) // len(columns)
     width = max(_NARROWEST, min(_CELL_WIDTH, width))
     return {
         "width": width * len(columns),
@@ -401,7 +401,7 @@ def cells_layers(chart: Grid, room: Room) -> dict[str, Any]:
                             "range": [0.03, _DARKEST],
                         },
                     },
-                    "opacity": standing_out(),
+                    "opacity": highlighted(),
                     "tooltip": tooltip(
                         ("whole", chart.row_head), ("column", "Figure"), ("text", chart.axis.title)
                     ),
@@ -411,7 +411,7 @@ def cells_layers(chart: Grid, room: Room) -> dict[str, Any]:
                 "mark": {"type": "text", "color": INK, "fontSize": 11},
                 "encoding": {
                     "text": {"field": "text", "type": "nominal"},
-                    "opacity": standing_out(),
+                    "opacity": highlighted(),
                 },
             },
         ],

@@ -28,7 +28,7 @@ from .drawings import MEDIA_TYPES, ROOMS, Form, chart_csv, chart_picture, chart_
 from .files import leaderboard_csv
 from .filters import CLOSED, OPEN, RowFilterForm
 from .rows import tokens_of
-from .selectors import Leaderboard, StampedBoard, asked_leaderboard, stamped_board
+from .selectors import Leaderboard, StampedBoard, requested_leaderboard, stamped_board
 
 ColumnSerializer = answer(
     BoardColumn, "Column", decides="Whether the table is ordered by this rank."
@@ -204,7 +204,7 @@ class BoardLeaderboard(APIView):
         etag = stamped.etag(request.user, {**known, "csv": is_csv})
 
         def table() -> Leaderboard:
-            return asked_leaderboard(
+            return requested_leaderboard(
                 request.user, stamped.board, stamped.windows, asked, asked["wanted"]
             )
 
@@ -261,7 +261,7 @@ class ChartSerializer(serializers.Serializer[Any]):
 
     key = serializers.CharField()
     title = serializers.CharField()
-    told = serializers.CharField(help_text="What the chart shows, in one sentence.")
+    told = serializers.CharField(help_text="Description of the chart in one sentence.")
     heads = serializers.ListField(child=serializers.CharField())
     rows = serializers.ListField(
         child=serializers.ListField(),

@@ -336,7 +336,7 @@ def part_for(user: Viewer, phase: Phase | None, part: str) -> str:
     return part if may_choose and part in PARTS else ""
 
 
-def asked_leaderboard(
+def requested_leaderboard(
     user: Viewer,
     board: Board,
     windows: Sequence[PhaseWindow],

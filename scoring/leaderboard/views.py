@@ -34,7 +34,7 @@ from .drawings import (
 )
 from .files import leaderboard_file, leaderboard_latex_file
 from .filters import RowFilterForm
-from .selectors import Leaderboard, StampedBoard, asked_leaderboard, stamped_board
+from .selectors import Leaderboard, StampedBoard, requested_leaderboard, stamped_board
 
 
 @require_safe
@@ -64,7 +64,7 @@ def _table_file(
     asked = {name: request.GET.get(name, "") for name in ("phase", "sort", "view", "part")}
     windows = phase_windows(board)
     return file_response(
-        make(asked_leaderboard(request.user, board, windows, asked, form.wanted()))
+        make(requested_leaderboard(request.user, board, windows, asked, form.wanted()))
     )
 
 

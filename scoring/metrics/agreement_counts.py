@@ -257,12 +257,12 @@ class Draws:
 def estimate(values: Floats) -> Estimate:
     """Return the figure from `Draws.sums`: the value first, then one value per resample."""
     value = float(values[0]) if np.isfinite(values[0]) else None
-    if _rests_on_few(values[1:]):
+    if _depends_on_few(values[1:]):
         return Estimate(value, None)
     return Estimate(value, Replicates(value, values[1:], "").interval())
 
 
-def _rests_on_few(resampled: Floats) -> bool:
+def _depends_on_few(resampled: Floats) -> bool:
     """Whether the figure is undefined in some draws and constant in all others. Then too few
     documents have data for it to estimate how much it varies."""
     known = resampled[np.isfinite(resampled)]

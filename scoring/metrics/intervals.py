@@ -132,7 +132,7 @@ class Tallies:
     counts: Floats
 
     @property
-    def rests_on_one(self) -> bool:
+    def depends_on_one(self) -> bool:
         """Whether a single document has all counts of some group. Resampling never changes that
         group's figure, so nothing is known of how much it varies."""
         return bool(((self.counts > 0).sum(axis=0) == 1).any())
@@ -248,7 +248,7 @@ def bootstrap(tallies: Tallies, weights: Resampling) -> Replicates:
         raise ValueError(f"document {min(missing)!r} is not among those resampled")
     position = {name: i for i, name in enumerate(weights.documents)}
     rows = [position[name] for name in tallies.documents]
-    if tallies.rests_on_one or _has_fixed(tallies, weights.sizes[rows]):
+    if tallies.depends_on_one or _has_fixed(tallies, weights.sizes[rows]):
         return Replicates(tallies.value, np.full(weights.resamples, np.nan), weights.key)
     both = np.zeros((len(position), 2 * len(tallies.groups)))
     both[rows] = np.hstack([tallies.sums, tallies.counts])

@@ -72,7 +72,7 @@ def fact_lines(score: ItemScore, grading: Grading) -> list[FactLine]:
             start=fact["start"],
             end=fact["end"],
             confidence=fact.get("confidence"),
-            beside=_beside(fact, beside),
+            beside=_other_verdicts(fact, beside),
             why=fact.get("why", ""),
             overruled=overruled.get(fact["n"], ""),
         )
@@ -85,7 +85,7 @@ def overruled_in(result: Mapping[str, Any]) -> dict[int, str]:
     return {each["n"]: each["why"] for each in result.get("judge", {}).get("overruled", [])}
 
 
-def _beside(
+def _other_verdicts(
     fact: Mapping[str, Any], beside: Mapping[str, Sequence[int]] | None
 ) -> dict[str, bool] | None:
     """Return the verdicts in the order of NAMES, since a database does not keep it."""

@@ -148,8 +148,8 @@ class ItemQuery:
     def at(self, level: Phase.Diagnostics, grading: Grading) -> "ItemQuery":
         """Limit the query to this level of diagnostics and to an order that the grading has."""
         order = self.order if self.order in orders_of(grading) else ""
-        tells_all = level == Phase.Diagnostics.FACTS
-        return replace(self, order=order, **({} if tells_all else {"part": "", "error": ""}))
+        shows_facts = level == Phase.Diagnostics.FACTS
+        return replace(self, order=order, **({} if shows_facts else {"part": "", "error": ""}))
 
     @property
     def parameters(self) -> dict[str, str]:
@@ -312,15 +312,15 @@ def item_line(
     columns = item_columns(grading)
     result: dict[str, Any] = score.result
     alone = spec.aggregate([result], spec.check_options(grading.options))
-    tells_all = level == Phase.Diagnostics.FACTS
+    shows_facts = level == Phase.Diagnostics.FACTS
     return ItemLine(
         name=score.item.name,
         is_missing=alone.missing > 0,
         figures=tuple(figure(column, alone.scores, alone.counts) for column in columns),
         counts=alone.counts,
         score=score.score,
-        part=score.part if tells_all else None,
-        errors=score.error_names if tells_all else None,
+        part=score.part if shows_facts else None,
+        errors=score.error_names if shows_facts else None,
     )
 
 

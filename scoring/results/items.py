@@ -281,7 +281,7 @@ _WRONG = "color:#111;background:#fde3e1;outline:2px dashed #a8201a"
 _ERROR = "color:#a8201a;font:600 11px sans-serif;vertical-align:super"
 
 
-class Inked(Protocol):
+class MarkTags(Protocol):
     """Returns the text before and after a piece of marked text."""
 
     def __call__(self, facts: Sequence[FactLine], /, *, is_last: bool) -> tuple[str, str]: ...
@@ -335,9 +335,9 @@ def _predicted(score: ItemScore, grading: Grading) -> str:
 
 
 def marked_html(
-    html: str, visible: str, facts: Sequence[FactLine], inked: Inked = verdict_tags
+    html: str, visible: str, facts: Sequence[FactLine], mark_tags: MarkTags = verdict_tags
 ) -> str:
-    """Return the cleaned HTML with facts marked by `inked`; their offsets are in the visible text.
+    """Return the cleaned HTML with facts marked by `mark_tags`. Offsets are in the visible text.
     Unmarked if the cleaned page has another text; plain text if it cannot be cleaned."""
     try:
         clean = clean_html(html)
@@ -358,7 +358,7 @@ def marked_html(
     order = {piece: number for number, piece in enumerate(pieces)}
 
     def tags(piece: Fragment) -> tuple[str, str]:
-        return inked(marked[piece.span], is_last=last[piece.span] == order[piece])
+        return mark_tags(marked[piece.span], is_last=last[piece.span] == order[piece])
 
     return enclose(clean, pieces, tags)
 

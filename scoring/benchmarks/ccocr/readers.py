@@ -141,7 +141,7 @@ def _subset_name(track: str, dataset: str) -> str:
 def read_published_predictions(source: Source, limits: ReadLimits) -> Iterator[Record | ReadFault]:
     """Yield one record per file, in the form of a prediction line."""
     read = partial(_prediction, limits=limits)
-    yield from read_json_files(source, limits, read, left_aside=_REPORT)
+    yield from read_json_files(source, limits, read, ignored=_REPORT)
 
 
 def _prediction(

@@ -14,11 +14,11 @@ from .options import (
     FIRST_FFA,
     PAGE_SCORES,
     accuracy_of,
-    beside_key,
     first_labels,
     judge_model,
     labels_of,
-    matchers_beside,
+    matcher_key,
+    other_matchers,
 )
 from .scorer import COUNTS, page_scores
 
@@ -78,8 +78,8 @@ class _Sums:
     def by_matchers(self, options: Options, facts: int) -> dict[str, float | None]:
         """Return the accuracy by each of the other matchers."""
         beside = {
-            beside_key(matcher): _ratio(self.beside[matcher], facts)
-            for matcher in matchers_beside(options)
+            matcher_key(matcher): _ratio(self.beside[matcher], facts)
+            for matcher in other_matchers(options)
         }
         if not judge_model(options):
             return beside

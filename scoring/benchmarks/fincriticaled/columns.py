@@ -24,12 +24,12 @@ from scoring.metrics.facts import ERROR_TYPES
 from .options import (
     FIRST_FFA,
     accuracy_of,
-    beside_key,
     first_labels,
     judge_model,
     labels_of,
     main_matcher,
-    matchers_beside,
+    matcher_key,
+    other_matchers,
 )
 
 
@@ -219,7 +219,7 @@ def views_for(options: Options) -> tuple[View, ...]:
     """Return correct facts by document type; if more fact types are counted than in the paper's
     first version, also its table; and the comparison of matchers."""
     first = (_FIRST,) if first_labels(options) else ()
-    matchers = (_matchers(options),) if matchers_beside(options) or judge_model(options) else ()
+    matchers = (_matchers(options),) if other_matchers(options) or judge_model(options) else ()
     return (_VIEW, *first, *matchers)
 
 
@@ -227,10 +227,10 @@ def _matchers(options: Options) -> View:
     """Return the view of fact-level accuracy by each matcher, the board's own last."""
     beside = (
         Column(
-            beside_key(name), TITLES[name], _BY_MATCHER, f"Correct facts by {name}, over all pages"
+            matcher_key(name), TITLES[name], _BY_MATCHER, f"Correct facts by {name}, over all pages"
         )
         for name in NAMES
-        if name in matchers_beside(options)
+        if name in other_matchers(options)
     )
     own = main_matcher(options)
     decides = f"Correct facts by {own}, over all pages; the board ranks by it"

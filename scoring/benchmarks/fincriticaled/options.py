@@ -107,16 +107,16 @@ def canonical_matcher(value: object) -> str:
     )
 
 
-def canonical_beside(value: object) -> str:
+def canonical_matchers(value: object) -> str:
     """Return matchers joined by commas, in the order of NAMES. Raises OptionError.
 
-    >>> canonical_beside("judge(gpt-4o), substring")
+    >>> canonical_matchers("judge(gpt-4o), substring")
     'substring,judge(gpt-4o,facts-1)'
     """
     texts = [text for text in _BETWEEN.split(str(value)) if text.strip()]
     matchers = {short_name(each): each for each in map(canonical_matcher, texts)}
     if len(matchers) < len(texts):
-        raise OptionError(f"option beside names a matcher, or a judge, twice: {value!r}")
+        raise OptionError(f"option `beside` names a matcher, or a judge, twice: {value!r}")
     return ",".join(matchers[name] for name in NAMES if name in matchers)
 
 
@@ -125,7 +125,7 @@ def main_matcher(options: Mapping[str, str]) -> str:
     return short_name(options["matcher"])
 
 
-def matchers_beside(options: Mapping[str, str]) -> tuple[str, ...]:
+def other_matchers(options: Mapping[str, str]) -> tuple[str, ...]:
     """Return the short names of the other matchers. Old gradings have none."""
     beside = options.get("beside", "")
     return tuple(short_name(each) for each in _BETWEEN.split(beside) if each)
@@ -133,9 +133,9 @@ def matchers_beside(options: Mapping[str, str]) -> tuple[str, ...]:
 
 def check_pair(options: Mapping[str, str]) -> None:
     """Raise OptionError if the main matcher is also among the other matchers."""
-    if main_matcher(options) in matchers_beside(options):
+    if main_matcher(options) in other_matchers(options):
         raise OptionError(
-            f"option beside names {main_matcher(options)}, which is the matcher already"
+            f"option `beside` names {main_matcher(options)}, which is the matcher already"
         )
 
 
@@ -151,13 +151,13 @@ def judge_model(options: Mapping[str, str]) -> str:
     return ""
 
 
-def beside_key(matcher: str) -> str:
+def matcher_key(matcher: str) -> str:
     """Return the column of the accuracy by one of the other matchers."""
     return f"ffa_by_{matcher}"
 
 
 _MATCHER = Option("matcher", "aligned", canonical=canonical_matcher)
-_BESIDE = Option("beside", "", canonical=canonical_beside)
+_BESIDE = Option("beside", "", canonical=canonical_matchers)
 OPTIONS = (
     Option("labels", ",".join(LABEL_SETS["v1"]), canonical=canonical_labels),
     _MATCHER,

@@ -37,12 +37,12 @@ from .options import (
     FIRST_FFA,
     PAGE_SCORES,
     accuracy_of,
-    beside_key,
     first_labels,
     judge_model,
     labels_of,
     main_matcher,
-    matchers_beside,
+    matcher_key,
+    other_matchers,
 )
 from .options import check_options as check_any
 
@@ -77,7 +77,7 @@ def score_with(
     """Score a page with matchers of any kind, by their short names."""
     labels = labels_of(options)
     page = gold_page(gold["html"], labels)
-    beside = {name: matcher(name) for name in matchers_beside(options)}
+    beside = {name: matcher(name) for name in other_matchers(options)}
     match = matcher(main_matcher(options))
     if prediction is None:
         verdicts, text, extra = [MISSING] * len(page.facts), NO_PREDICTION, NOTHING_READ
@@ -160,7 +160,7 @@ def contributions(result: Mapping[str, Any], options: Mapping[str, str]) -> Iter
         for figure in (accuracy_of(label)[0], "ffa", *([FIRST_FFA] if label in first else [])):
             yield Contribution(figure, counts["correct"], counts["facts"])
     for matcher, correct in result.get("beside", {}).items():
-        yield Contribution(beside_key(matcher), len(correct), len(result["facts"]))
+        yield Contribution(matcher_key(matcher), len(correct), len(result["facts"]))
     for figure, value in page_scores(result).items():
         yield Contribution(figure, value)
 
@@ -275,7 +275,7 @@ def _by_judge(result: ItemResult, options: Options) -> ItemResult | None:
 def _by_matcher(result: ItemResult, options: Options) -> ItemResult | None:
     if main_matcher(options) != JUDGE:
         return result
-    found = (_by(name, result) for name in matchers_beside(options))
+    found = (_by(name, result) for name in other_matchers(options))
     return next((each for each in found if each is not None), None)
 
 

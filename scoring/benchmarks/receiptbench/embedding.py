@@ -85,7 +85,7 @@ def embedding_name(folder: Path) -> str:
     name = f"{folder.name}@{digest}"
     if not re.fullmatch(NAME, name):
         raise EmbeddingError(
-            "the folder's name must have at most 32 letters, digits, dots, hyphens and underscores"
+            "the folder's name can have at most 32 characters: letters and digits, . _ and -"
         )
     if find_spec(PACKAGE) is None:
         raise EmbeddingError(f"{PACKAGE} is not installed (requirements/semantic.txt)")

@@ -129,14 +129,14 @@ def _locate_core(core: str, form: str) -> tuple[int, int]:
     # If the core's first or last characters were changed, the same number of characters belong to
     # it.
     changed, changed_behind = equal[0].src_start, len(core) - equal[-1].src_end
-    while changed and start and _is_of_core(form[max(0, start - 2) : start][::-1]):
+    while changed and start and _belongs_to_core(form[max(0, start - 2) : start][::-1]):
         start, changed = start - 1, changed - (form[start - 1] != " ")
-    while changed_behind and end < len(form) and _is_of_core(form[end : end + 2]):
+    while changed_behind and end < len(form) and _belongs_to_core(form[end : end + 2]):
         end, changed_behind = end + 1, changed_behind - (form[end] != " ")
     return start, end
 
 
-def _is_of_core(near: str) -> bool:
+def _belongs_to_core(near: str) -> bool:
     """Whether the next character, or the one after a space, may belong to a core."""
     char = near.strip()[:1]
     return char.isalnum() or (char != "" and char in ".,_")

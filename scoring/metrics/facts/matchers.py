@@ -31,8 +31,8 @@ from .occurrences import (
     Occurrence,
     find_occurrences,
     gold_fact,
+    is_whole_value,
     rows_of,
-    stands_alone,
 )
 from .page import Page
 from .places import FormFinder, PlaceJudge, Span
@@ -197,14 +197,14 @@ class _Matcher:
         spans = [self._span(occurrence) for occurrence in found]
         fit = np.full((len(facts), len(found)), -np.inf)
         for row, fact in enumerate(facts):
-            alone = [stands_alone(fact.value, fact.kind, o, fact.place) for o in found]
+            alone = [is_whole_value(fact.value, fact.kind, o, fact.place) for o in found]
             if any(alone):
                 scores = self._judge.fit(self._gold_span(fact), spans)
-                scores += _ADDRESS * self._addresses(fact, found)
+                scores += _ADDRESS * self._positions(fact, found)
                 fit[row] = np.where(alone, scores, -np.inf)
         return fit
 
-    def _addresses(self, fact: GoldFact, found: Sequence[Occurrence]) -> NDArray[np.float64]:
+    def _positions(self, fact: GoldFact, found: Sequence[Occurrence]) -> NDArray[np.float64]:
         """Return what the tables say of each occurrence: 1 for the fact's position, -1 for another,
         0 for unknown."""
         place = (fact.fact.start, fact.fact.end)
@@ -227,7 +227,9 @@ class _Matcher:
         free = [o for o in found if self._is_free(o) and self._is_stray(o, places, is_short)]
         pairs: list[tuple[GoldFact, Occurrence]] = []
         for fact in left:
-            at = next((o for o in free if stands_alone(fact.value, fact.kind, o, fact.place)), None)
+            at = next(
+                (o for o in free if is_whole_value(fact.value, fact.kind, o, fact.place)), None
+            )
             if at is not None:
                 free.remove(at)
                 pairs.append((fact, at))

@@ -40,8 +40,8 @@ def errors_before(outside: str, gold: str, edge: str, kind: FactKind) -> Errors:
     if not run:
         return NO_ERRORS
     if kind == "number":
-        return _before_number(run, gold, edge)
-    return _beside_words(run, gold, edge, kind)
+        return _errors_before_number(run, gold, edge)
+    return _errors_next_to_words(run, gold, edge, kind)
 
 
 @lru_cache(maxsize=20_000)
@@ -51,11 +51,11 @@ def errors_behind(outside: str, gold: str, edge: str, kind: FactKind) -> Errors:
     if not run:
         return NO_ERRORS
     if kind == "number":
-        return _behind_number(run, gold, edge)
-    return _beside_words(run, gold, edge, kind)
+        return _errors_behind_number(run, gold, edge)
+    return _errors_next_to_words(run, gold, edge, kind)
 
 
-def _beside_words(run: str, gold: str, edge: str, kind: FactKind) -> Errors:
+def _errors_next_to_words(run: str, gold: str, edge: str, kind: FactKind) -> Errors:
     """Return errors next to a date or a name: letters and digits, and the continuation of a date in
     digits."""
     near, beyond = run[0], run[1:2]
@@ -70,7 +70,7 @@ def _beside_words(run: str, gold: str, edge: str, kind: FactKind) -> Errors:
     return frozenset({"date" if near in "-/" else "merged"})
 
 
-def _before_number(run: str, gold: str, edge: str) -> Errors:
+def _errors_before_number(run: str, gold: str, edge: str) -> Errors:
     bare = run.lstrip(_SKIPPED)
     near, beyond = bare[:1], bare[1:2]
     expected = _nearest(gold)
@@ -91,7 +91,7 @@ def _before_number(run: str, gold: str, edge: str) -> Errors:
             return NO_ERRORS if expected == near else frozenset({"merged"})
         return frozenset({"sign"})
     if near in ".,":
-        if bare != run or gold[:1] == near or not _is_of_number(edge):
+        if bare != run or gold[:1] == near or not _belongs_to_number(edge):
             return NO_ERRORS
         return frozenset({"decimal" if near == "." else "separator"})
     is_joint = (near in ")%" and expected != near) or (near in "/" and beyond.isdigit())
@@ -101,18 +101,18 @@ def _before_number(run: str, gold: str, edge: str) -> Errors:
 def _letters_before(run: str, gold: str, edge: str) -> Errors:
     if gold[:1].isalnum():
         return NO_ERRORS
-    if not _is_of_number(edge):
+    if not _belongs_to_number(edge):
         return frozenset({"merged"})
     # The currency mark before the number may have been read as a letter or digit.
     has_mark = gold.lstrip()[:1] in CURRENCY and gold.strip() != ""
     if run[0].isdigit():
         if has_mark and not run[1:2].isdigit() and (run[1:2] or " ") not in CURRENCY:
             return frozenset({"unit"})
-        return _digits_beside(run, gold)
-    return NO_ERRORS if has_mark else _word_beside(run)
+        return _adjacent_digits(run, gold)
+    return NO_ERRORS if has_mark else _adjacent_word(run)
 
 
-def _behind_number(run: str, gold: str, edge: str) -> Errors:
+def _errors_behind_number(run: str, gold: str, edge: str) -> Errors:
     bare = run.lstrip(_SKIPPED)
     near, beyond = bare[:1], bare[1:2]
     expected = _nearest(gold)
@@ -127,7 +127,7 @@ def _behind_number(run: str, gold: str, edge: str) -> Errors:
     if near == "-":
         return frozenset({"merged" if beyond.isdigit() or beyond == "(" else "sign"})
     if near in ".,":
-        goes_on = bare == run and _is_of_number(edge) and beyond.isdigit() and gold[:1] != near
+        goes_on = bare == run and _belongs_to_number(edge) and beyond.isdigit() and gold[:1] != near
         return _after_point(run, gold) if goes_on else NO_ERRORS
     is_joint = near == "/" and beyond.isdigit() and expected != near
     return frozenset({"merged"}) if is_joint else NO_ERRORS
@@ -138,25 +138,25 @@ def _letters_behind(run: str, gold: str, edge: str) -> Errors:
         return NO_ERRORS
     word = _alnum_run(run)
     expected = gold.lstrip()[:1]
-    if not _is_of_number(edge) and not (expected and expected in CURRENCY and len(word) == 1):
+    if not _belongs_to_number(edge) and not (expected and expected in CURRENCY and len(word) == 1):
         return frozenset({"merged"})
     if expected == "%" and len(word) <= _MISREAD_PERCENT and not word.isalpha():
         return frozenset({"unit"})
     if word[0].isdigit():
-        return _digits_beside(run, gold)
+        return _adjacent_digits(run, gold)
     # A single character may be a misread percent sign or the next value's currency mark.
     is_mark = expected and expected in CURRENCY + "%" and len(word) == 1
-    return NO_ERRORS if is_mark else _word_beside(run)
+    return NO_ERRORS if is_mark else _adjacent_word(run)
 
 
-def _digits_beside(run: str, gold: str) -> Errors:
+def _adjacent_digits(run: str, gold: str) -> Errors:
     """Return the error of digits adjacent to a number: added ones, or those of its neighbour."""
     digits = digits_of(_alnum_run(run))
     is_neighbour = len(digits) >= _NEIGHBOURS_DIGITS or digits_of(gold).startswith(digits)
     return frozenset({"merged" if is_neighbour else "digit"})
 
 
-def _word_beside(run: str) -> Errors:
+def _adjacent_word(run: str) -> Errors:
     """Return the error of a word adjacent to a number: one that lost its space, or one that looks
     like a digit."""
     word = _alnum_run(run)
@@ -180,7 +180,7 @@ def _nearest(gold: str) -> str:
     return next((char for char in gold if char != " " and char not in _SKIPPED), "")
 
 
-def _is_of_number(edge: str) -> bool:
+def _belongs_to_number(edge: str) -> bool:
     """Whether the edge of a value is a digit or point, rather than a sign or mark around it."""
     return edge.isdigit() or edge == "."
 
@@ -225,7 +225,7 @@ def occurrence_at(text: str, start: int, end: int) -> Occurrence:
     return Occurrence(start, end, before, text[end : end + REACH])
 
 
-def stands_alone(value: str, kind: FactKind, occurrence: Occurrence, gold: Occurrence) -> bool:
+def is_whole_value(value: str, kind: FactKind, occurrence: Occurrence, gold: Occurrence) -> bool:
     """Whether the occurrence is the whole value, given the gold text around the fact."""
     return not errors_around(value, kind, occurrence, gold)
 

@@ -30,7 +30,7 @@ _SURELY_ANOTHER = 0.9
 
 
 @dataclass(frozen=True)
-class Address:
+class TablePosition:
     """The position of a value: the labels before it in its row and the headers above it, reduced
     to letters and digits.
 
@@ -44,44 +44,44 @@ class Address:
     reliable: bool
 
 
-class Addresses:
+class TablePositions:
     """The positions of a page's value cells, by the place of the value in its visible text."""
 
     def __init__(self, page: Page) -> None:
-        self._cells: list[tuple[int, int, Address]] = []
+        self._cells: list[tuple[int, int, TablePosition]] = []
         tables: defaultdict[int, list[Cell]] = defaultdict(list)
         for cell in page.cells:
             tables[cell.table].append(cell)
         for cells in tables.values():
-            self._cells.extend(_addresses(cells, page.text))
+            self._cells.extend(_positions(cells, page.text))
         self._cells.sort(key=lambda item: item[:2])
         self._starts = [start for start, _, _ in self._cells]
 
-    def at(self, start: int, end: int) -> Address | None:
+    def at(self, start: int, end: int) -> TablePosition | None:
         """Return the position of the value `[start, end)`, if it is in a value cell with a label
         and a header."""
         index = bisect_right(self._starts, start) - 1
         if index < 0:
             return None
-        first, last, address = self._cells[index]
-        return address if first <= start and end <= last else None
+        first, last, position = self._cells[index]
+        return position if first <= start and end <= last else None
 
-    def all(self) -> Iterable[Address]:
-        return (address for _, _, address in self._cells)
+    def all(self) -> Iterable[TablePosition]:
+        return (position for _, _, position in self._cells)
 
 
 class TableJudge:
     """Compares positions in the prediction's tables with those in the gold's."""
 
     def __init__(self, gold: Page, prediction: Page) -> None:
-        self._gold = Addresses(gold)
-        self._prediction = Addresses(prediction)
+        self._gold = TablePositions(gold)
+        self._prediction = TablePositions(prediction)
         self._count = Counter((a.label, a.header) for a in self._gold.all())
         labels: defaultdict[int, set[str]] = defaultdict(set)
         headers: defaultdict[int, set[str]] = defaultdict(set)
-        for address in self._gold.all():
-            labels[address.table].add(address.label)
-            headers[address.table].add(address.header)
+        for position in self._gold.all():
+            labels[position.table].add(position.label)
+            headers[position.table].add(position.header)
         self._labels = {table: frozenset(found) for table, found in labels.items()}
         self._headers = {table: frozenset(found) for table, found in headers.items()}
 
@@ -118,7 +118,7 @@ def _best(other: str, among: frozenset[str]) -> float:
     return max(Levenshtein.normalized_similarity(label, other) for label in among)
 
 
-def _addresses(cells: list[Cell], text: str) -> Iterable[tuple[int, int, Address]]:
+def _positions(cells: list[Cell], text: str) -> Iterable[tuple[int, int, TablePosition]]:
     """Yield the positions of one table's value cells; none without header rows."""
     rows: defaultdict[int, list[Cell]] = defaultdict(list)
     for cell in cells:
@@ -145,9 +145,9 @@ def _addresses(cells: list[Cell], text: str) -> Iterable[tuple[int, int, Address
                 )
             )
             if _is_value(content) and label and header:
-                yield cell.start, cell.end, Address(cell.table, label, header, reliable)
+                yield cell.start, cell.end, TablePosition(cell.table, label, header, reliable)
             elif not _is_value(content):
-                label += _letters(content)
+                label += _alphabetic(content)
 
 
 def _headers(cells: list[Cell], text: str) -> dict[int, str]:
@@ -155,7 +155,7 @@ def _headers(cells: list[Cell], text: str) -> dict[int, str]:
     headers: defaultdict[int, str] = defaultdict(str)
     for cell in cells:
         for column in range(cell.column, cell.column + cell.columns):
-            headers[column] += _letters(text[cell.start : cell.end])
+            headers[column] += _alphabetic(text[cell.start : cell.end])
     return {column: header for column, header in headers.items() if header}
 
 
@@ -167,7 +167,7 @@ def _is_value(content: str) -> bool:
     return digits > letters and not _YEAR.fullmatch(content.strip())
 
 
-def _letters(content: str) -> str:
+def _alphabetic(content: str) -> str:
     return "".join(filter(str.isalnum, content)).lower()
 
 
