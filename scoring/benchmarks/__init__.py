@@ -1,6 +1,6 @@
-"""Benchmarks: what is graded, how it is read, and what the figures are called.
+"""Benchmarks: what is graded, how files are read, and which figures are computed.
 
-A benchmark is a folder with its card (README.md) and a `Benchmark`, listed here. Nothing
+A benchmark is a folder with a card (README.md) and a `Benchmark` object, listed here. Nothing
 registers itself.
 """
 
@@ -34,18 +34,18 @@ from .reading import ReadFault, ReadLimits
 
 
 class Registry(MutableMapping[str, Benchmark]):
-    """A dict of benchmarks that is told where each stands, as "package:NAME".
+    """A dict of benchmarks that are imported on first use, from names such as "package:NAME".
 
-    Scorers import numerical libraries that take as long to load as the rest of the site. Its
-    start, `manage.py prepare` and pages that only need the keys do without them.
+    Scorers import numerical libraries that take as long to load as the rest of the site. Starting
+    the site, `manage.py prepare` and pages that only need the keys do not load them.
     """
 
     def __init__(self, places: Mapping[str, str]) -> None:
         self._places: dict[str, str | Callable[[], Benchmark] | Benchmark] = dict(places)
 
     def build_by(self, key: str, builder: Callable[[], Benchmark]) -> None:
-        """Has a known benchmark built by this function, once and only when it is asked for: so it
-        can be given what only the site's settings know. Raises KeyError."""
+        """Register a function that builds a known benchmark, once, on first use. It can pass in
+        what only the site's settings know. Raises KeyError."""
         if key not in self._places:
             raise KeyError(key)
         self._places[key] = builder
@@ -86,7 +86,7 @@ BENCHMARKS = Registry(
 
 
 class UnknownBenchmarkError(LookupError):
-    """No benchmark has this key; the message names the nearest ones."""
+    """No benchmark has this key; the message suggests similar ones."""
 
     def __init__(self, key: str) -> None:
         near = get_close_matches(key, BENCHMARKS, n=3)
@@ -97,7 +97,7 @@ class UnknownBenchmarkError(LookupError):
 
 
 def get_benchmark(key: str) -> Benchmark:
-    """The benchmark with this key; raises UnknownBenchmarkError."""
+    """Return the benchmark with this key. Raises UnknownBenchmarkError."""
     try:
         return BENCHMARKS[key]
     except KeyError:

@@ -1,7 +1,6 @@
-"""What every benchmark consists of. Plain values and functions: the site and `manage.py grade` use
-the same.
+"""The parts of a benchmark. Plain values and functions, shared by the site and `manage.py grade`.
 
-What each kind of chart draws stands in docs/charts.md.
+docs/charts.md describes what each kind of chart draws.
 """
 
 import csv
@@ -19,7 +18,7 @@ from .reading import ReadFault, ReadLimits, Source
 
 @dataclass(frozen=True)
 class TreeTask:
-    """A task: its key, which gold lines name, and what it asks, in a sentence."""
+    """A task: its key as in gold lines, its title, and its question."""
 
     key: str
     title: str
@@ -28,17 +27,17 @@ class TreeTask:
 
 @dataclass(frozen=True)
 class TreeStage:
-    """A step of the work, what is done in it, and the keys of the tasks that are taken from it."""
+    """A step of the work, its description, and the keys of the tasks that are taken from it."""
 
     title: str
-    told: str
+    description: str
     tasks: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class TreeItem:
-    """What a gold line says of itself: its task's key, the kind of question, the condition of the
-    picture, and the answer."""
+    """The data of a gold line that the task tree shows: the task's key, the kind of question, the
+    condition of the image, and the answer."""
 
     task: str
     subtask: str
@@ -48,8 +47,8 @@ class TreeItem:
 
 @dataclass(frozen=True)
 class TaskTree:
-    """`work` names the work in words; a task can stand in several stages. `task_field` is the key
-    of a gold line under which its task stands."""
+    """`work` describes the work in words. A task can belong to several stages. `task_field` is the
+    key of a gold line that holds its task."""
 
     work: str
     stages: tuple[TreeStage, ...]
@@ -65,82 +64,80 @@ Kind = Literal[
 
 @dataclass(frozen=True)
 class Chart:
-    """A chart by the keys of the figures that it shows; a figure that the board's options do not
-    have is left out of it.
+    """A chart, described by the keys of its figures. Figures that do not exist under the board's
+    options are left out.
 
-    `told` is the sentence beneath its title. `reference` is a value that a profile is read against,
-    such as 1 for "as good as before".
+    `description` is the sentence below its title. `reference` is a value to compare a profile
+    with, such as 1 for "as good as before".
     """
 
     key: str
     kind: Kind
     title: str
-    told: str
+    description: str
     figures: tuple[str, ...] = ()
     reference: float | None = None
 
 
 def common_charts(deciding: str) -> tuple[Chart, ...]:
-    """Those that every benchmark has, of the figure by which its board is ordered."""
+    """Return the charts that every benchmark has, of the figure that orders its board."""
     return (
         Chart(
             "size",
             "size",
             "Size and score",
-            "The score of each system against its number of parameters, as far as it is known.",
+            "The score of each system against its number of parameters, if stated.",
             (deciding,),
         ),
         Chart(
             "tokens",
             "tokens",
             "Output tokens and score",
-            "The score against the tokens written per item, as the card states them or else as "
-            "the lines of the submission do; on the line are the systems that no other beats with "
-            "as few.",
+            "The score against the output tokens per item, from the model card or else from the "
+            "submission's lines. The line connects systems that no other beats with as few "
+            "tokens.",
             (deciding,),
         ),
         Chart(
             "cost",
             "cost",
             "Cost and score",
-            "The score against the cost of the whole run; on the line stand the systems that no "
-            "other beats for as little.",
+            "The score against the cost of the whole run. The line connects systems that no other "
+            "beats at as low a cost.",
             (deciding,),
         ),
         Chart(
             "released",
             "released",
             "Release date and score",
-            "The score of each system against the day it came out, dense models and mixtures of "
-            "experts apart.",
+            "The score of each system against its release date, by architecture.",
             (deciding,),
         ),
         Chart(
             "history",
             "history",
             "Best score over time",
-            "Every result on the day it was published here; the line is the best one so far.",
+            "Every result on its publication date. The line is the best result so far.",
             (deciding,),
         ),
     )
 
 
-# The canonical line of one item, as plain JSON: what a release, a prediction or a JSON Lines file
-# holds.
+# The canonical form of one item as plain JSON, as in a release, a prediction or a JSON Lines file.
 Payload = dict[str, Any]
-# What the item scorer says of one item, as plain JSON.
+# The item scorer's result for one item, as plain JSON.
 ItemResult = dict[str, Any]
-# Options by name, complete and checked: what can change a figure.
+# Options by name, complete and checked. They hold everything that can change a figure.
 Options = dict[str, str]
 
 
 class OptionError(ValueError):
-    """An option that does not exist or cannot have this value; the message names both."""
+    """An unknown option or an invalid value; the message names both."""
 
 
 @dataclass(frozen=True)
 class GoldLine:
-    """One gold item: its id, its canonical line, and the file and line it was read from."""
+    """A gold item: its id, its canonical form, and the file and line it was read from."""
 
     id: str
     payload: Payload
@@ -150,7 +147,7 @@ class GoldLine:
 
 @dataclass(frozen=True)
 class PredictionLine:
-    """One prediction: its id, its canonical line, and the file and line it was read from."""
+    """A prediction: its id, its canonical form, and the file and line it was read from."""
 
     id: str
     payload: Payload
@@ -162,11 +159,11 @@ class PredictionLine:
 class Column:
     """A figure of the leaderboard.
 
-    `unit` is "%" for a rate in [0, 1] that is shown times 100, else empty. `direction` says which
-    way is better. A column that is not `headline` is shown in details, not in the leaderboard's
-    own table. `rank` says whether entries are ranked by it, best first: "group" puts the rank
-    beside the figures of its group; "board" does so too, and the whole table is ordered by it,
-    which one headline column of a table must say.
+    `unit` is "%" for a rate in [0, 1] that is shown times 100, else empty. `direction` is the
+    better direction. A column that is not `headline` is shown in details, not in the leaderboard's
+    own table. `rank` makes entries ranked by the column, best first: "group" adds the rank to the
+    figures of its group; "board" does so too and orders the whole table, which exactly one headline
+    column of a table must do.
     """
 
     key: str
@@ -181,12 +178,12 @@ class Column:
 
     @property
     def is_count(self) -> bool:
-        """Whether it is a number of things, which rounding leaves exact."""
+        """Whether it counts things, so that rounding leaves it exact."""
         return not self.unit and not self.decimals
 
 
 def deciding_column(columns: Iterable[Column]) -> Column:
-    """The column that a table is ordered by. Raises ValueError if there is none or another."""
+    """Return the column that orders the table. Raises ValueError unless there is exactly one."""
     (column,) = (column for column in columns if column.rank == "board")
     return column
 
@@ -196,8 +193,8 @@ class Scores:
     """The figures of a whole submission.
 
     `items` counts the gold items, `missing` those without a prediction. `scores` has every column
-    of the benchmark and of its views: a rate in [0, 1], unrounded, or None where nothing was there
-    to score. `subsets` holds figures of parts that only the data know, by name of the part and of
+    of the benchmark and of its views: a rate in [0, 1], unrounded, or None if there was nothing to
+    score. `subsets` holds figures of parts that only the data define, by name of the part and of
     the figure.
     """
 
@@ -210,11 +207,10 @@ class Scores:
 
 @dataclass(frozen=True)
 class ReportedRow:
-    """A row of a published table: the system as the table names it, and its scores as rates in
-    [0, 1].
+    """A row of a published table: the system as named there, and its scores as rates in [0, 1].
 
-    `protocol` tells apart rows that cannot be compared with each other, such as two releases of a
-    dataset.
+    `protocol` separates rows that cannot be compared with each other, such as those of two releases
+    of a dataset.
     """
 
     name: str
@@ -230,11 +226,11 @@ class ReportedRow:
 
 @dataclass(frozen=True)
 class View:
-    """A part of the figures as a table of its own, such as one that a paper prints.
+    """Some of the figures as a separate table, such as one that a paper prints.
 
-    Its figures stand in `Scores.scores` beside the others, so that one pass over the results gives
-    all of them; a column may also be one of the benchmark's own under another label. `reported`
-    has the rows of the published table.
+    Its figures are in `Scores.scores` with all others, so that one pass over the results computes
+    everything. A column may also be one of the benchmark's own under another label. `reported` has
+    the rows of the published table.
     """
 
     key: str
@@ -246,7 +242,7 @@ class View:
 
 @dataclass(frozen=True)
 class RuleTable:
-    """A table that belongs to the rules, such as weights, to be shown where the rules are."""
+    """A table that is shown with the rules, such as weights."""
 
     title: str
     help: str
@@ -309,11 +305,11 @@ class SideReader(Protocol):
 
 
 def no_sides(
-    gold: Payload,  # noqa: ARG001 - nothing can be laid beside it
+    gold: Payload,  # noqa: ARG001 - nothing can be compared with it
     prediction: Payload | None,  # noqa: ARG001
     options: Mapping[str, str],  # noqa: ARG001
 ) -> Sides | None:
-    """Of a benchmark whose gold and predictions are of different kinds."""
+    """The default for benchmarks whose gold and predictions cannot be compared side by side."""
     return None
 
 
@@ -321,63 +317,61 @@ def no_contributions(
     result: Mapping[str, Any],  # noqa: ARG001 - none of any item
     options: Mapping[str, str],  # noqa: ARG001
 ) -> Iterable[Contribution]:
-    """Of a benchmark without intervals."""
+    """The default for benchmarks without intervals."""
     return ()
 
 
 def no_views(options: Options) -> tuple[View, ...]:  # noqa: ARG001 - none under any of them
-    """Of a benchmark whose figures make up one table."""
+    """The default for benchmarks whose figures fit one table."""
     return ()
 
 
 def no_words(options: Options) -> tuple[str, ...]:  # noqa: ARG001 - the options say it
-    """Of a benchmark whose options speak for themselves."""
+    """The default for benchmarks whose options need no explanation."""
     return ()
 
 
-def nothing_lacking(options: Options) -> str:  # noqa: ARG001 - all of them can be had anywhere
-    """Of a benchmark that needs nothing but itself."""
+def nothing_missing(options: Options) -> str:  # noqa: ARG001 - all of them can be had anywhere
+    """The default for benchmarks without external requirements."""
     return ""
 
 
-def frozen_as_it_is(line: GoldLine, options: Options) -> GoldLine:  # noqa: ARG001 - see above
-    """Of a benchmark whose gold is frozen as its files have it."""
+def frozen_unchanged(line: GoldLine, options: Options) -> GoldLine:  # noqa: ARG001 - see above
+    """The default for benchmarks whose gold is frozen unchanged."""
     return line
 
 
 @dataclass(frozen=True)
 class Benchmark:
-    """A benchmark. Any change of a figure bumps `version`, which stands in every signature.
+    """A benchmark. Any change of a figure bumps `version`, which is part of every signature.
 
     - `columns_for(options)`: the figures of the main table and of the details.
-    - `check_options(raw)`: complete, canonical options from what a person wrote; raises
-      OptionError.
-    - `as_frozen(line, options)`: a gold line of a file as a release would hold it, or why none
-      would.
-    - `read_gold`, `read_predictions`: lines, and a ReadFault for each that cannot be used; they
-      go on after a fault.
-    - `score_item(gold, prediction, options)`: pure and deterministic; None stands for "no
-      prediction".
-    - `aggregate(results, options)`: pure, in any order of the results, which may be a stream.
-    - `contributions(result, options)`: what an item adds to each figure that has an interval, of
-      which the deciding column is one; `combined` are figures computed from these; documents are
+    - `check_options(raw)`: complete, canonical options from user input; raises OptionError.
+    - `as_frozen(line, options)`: a gold line of a file as a release would hold it, or the reason
+      why a release cannot hold it.
+    - `read_gold`, `read_predictions`: lines, and a ReadFault for each unusable one; reading goes
+      on after a fault.
+    - `score_item(gold, prediction, options)`: pure and deterministic; None means "no prediction".
+    - `aggregate(results, options)`: pure, for results in any order, which may be a stream.
+    - `contributions(result, options)`: what an item adds to each figure that has an interval,
+      including the deciding column; `combined` are figures computed from these; documents are
       drawn within `stratum(result)`.
     - `summarise(result, options)`: an item's own score, its part, such as a task, and its kinds of
-      errors; `part_name` says what the parts are.
+      errors; `part_name` names the parts.
     - `sides(gold, prediction, options)`: both as texts or objects that can be compared; never
       raises.
     - `reported`: rows of the published table that has the same columns.
-    - `views_for(options)`: further tables; their keys differ from each other.
-    - `charts`: of its own figures; those that all benchmarks have come by themselves.
+    - `views_for(options)`: further tables, each with its own key.
+    - `charts`: of its own figures; the common charts are added automatically.
     - `id_keys`: the keys of a prediction line that name its item, joined by colons.
     - `names_every_id`: whether a submission must have a prediction for every id.
-    - `example`: a prediction line, as JSON; `layouts`: what else a submission may be, in words.
+    - `example`: a prediction line, as JSON; `layouts`: other accepted layouts, in words.
     - `rules`: tables to be shown with the rules.
-    - `task_tree`: how the tasks come out of the work they are taken from.
-    - `words(options)`: sentences for readers on what the options do not say by themselves.
+    - `task_tree`: how the tasks relate to the work they are taken from.
+    - `words(options)`: sentences for readers that explain the options.
     - `judging`: how an LLM judge takes part, if it can.
     - `lacking(options)`: what scoring under these options needs and is not set up here, such as a
-      model; empty if nothing is. Reading what was scored with it needs nothing.
+      model; empty if nothing is missing. Reading stored scores needs nothing.
     """
 
     key: str
@@ -407,8 +401,8 @@ class Benchmark:
     task_tree: TaskTree | None = None
     words: Callable[[Options], tuple[str, ...]] = no_words
     judging: Judging | None = None
-    lacking: Callable[[Options], str] = nothing_lacking
-    as_frozen: Callable[[GoldLine, Options], GoldLine | ReadFault] = frozen_as_it_is
+    lacking: Callable[[Options], str] = nothing_missing
+    as_frozen: Callable[[GoldLine, Options], GoldLine | ReadFault] = frozen_unchanged
 
     @cached_property
     def default_options(self) -> Options:
@@ -416,23 +410,23 @@ class Benchmark:
 
     @cached_property
     def columns(self) -> tuple[Column, ...]:
-        """Those of the default options."""
+        """The columns under the default options."""
         return self.columns_for(self.default_options)
 
     def judge_model(self, options: Options) -> str:
-        """The judge that is asked under these options; empty where none is."""
+        """Return the judge used under these options; empty if none."""
         return self.judging.model(options) if self.judging else ""
 
     def figures_for(self, options: Options) -> dict[str, Column]:
-        """Every column by its key: the benchmark's own, and those of its views."""
+        """Return every column by key: the benchmark's own, and those of its views."""
         figures = {c.key: c for view in self.views_for(options) for c in view.columns}
         return {**figures, **{column.key: column for column in self.columns_for(options)}}
 
 
 @dataclass(frozen=True)
 class Option:
-    """An option: its name, its default, and either the words it may be or a function that makes
-    it canonical."""
+    """An option: its name, its default, and either the allowed values or a function that makes a
+    value canonical."""
 
     name: str
     default: str
@@ -440,7 +434,7 @@ class Option:
     canonical: Callable[[object], str] | None = None
 
     def check(self, value: object) -> str:
-        """The canonical form of a value; raises OptionError."""
+        """Return the canonical form of a value. Raises OptionError."""
         if self.canonical is not None:
             return self.canonical(value)
         if value in self.choices:
@@ -450,7 +444,8 @@ class Option:
 
 
 def complete_options(options: tuple[Option, ...], raw: Mapping[str, object]) -> Options:
-    """Complete options in canonical form; raises OptionError for unknown names and wrong values."""
+    """Return complete options in canonical form. Raises OptionError for unknown names and invalid
+    values."""
     by_name = {option.name: option for option in options}
     for name in raw:
         if name not in by_name:
@@ -476,8 +471,8 @@ _CARD = (
 
 
 def load_reported(path: Path, *, counts: Collection[str] = ()) -> tuple[ReportedRow, ...]:
-    """The rows of a CSV file whose other columns are score columns, `counts` as they are and the
-    rest in per cent; an empty cell is no score."""
+    """Read the rows of a CSV file whose other columns are scores: those in `counts` as they are,
+    the rest in per cent. An empty cell means no score."""
     with path.open(encoding="utf-8", newline="") as file:
         return tuple(_row(row, counts) for row in csv.DictReader(file))
 

@@ -1,11 +1,10 @@
-"""Checks lines and whole files against each other, joins gold and predictions, scores them.
+"""Checks lines and files, joins gold and predictions, and scores them.
 
-Every fault is told and not only the first, in one wording for every benchmark. Gold and predictions
-are joined by id without holding them in memory: a first pass checks every line and lays its
-canonical form down in a temporary file; what stays in memory is the ids and where each line lies.
-So files of every layout are joined alike, gzipped and zipped ones too, and a file that changes
-while it is graded does no harm. Joined items are scored on several cores, in the order of the gold
-and whatever their number.
+All faults are reported, not only the first, with the same messages for every benchmark. Gold and
+predictions are joined by id without holding them in memory: a first pass checks every line and
+writes its canonical form to a temporary file; only ids and offsets stay in memory. So files of
+every layout are joined in the same way, including gzip and ZIP, and a file may change while it is
+graded. Joined items are scored on several cores; results come in the order of the gold.
 """
 
 import json
@@ -25,12 +24,12 @@ from typing import Any, NamedTuple
 from .base import GoldLine, ItemResult, ItemScorer, Options, Payload, PredictionLine
 from .reading import LONGEST_ID, ReadFault, Record, quoted
 
-# Numbers from here on are not shown in messages.
+# Larger numbers are not shown in messages.
 _LARGE = 1e12
 
 
 def check_id(record: Record) -> str | None:
-    """What is wrong with the record's `id`, if anything."""
+    """Return what is wrong with the record's `id`, or None."""
     if problem := check_text(record, "id", LONGEST_ID):
         return problem
     item = record.value["id"]
@@ -40,7 +39,7 @@ def check_id(record: Record) -> str | None:
 
 
 def check_text(record: Record, key: str, longest: int) -> str | None:
-    """What is wrong with the text under a key, if anything: it may be empty."""
+    """Return what is wrong with the text under a key, or None. Empty text is allowed."""
     if key not in record.value:
         return f"has no {key!r}"
     text = record.value[key]
@@ -54,7 +53,7 @@ def check_text(record: Record, key: str, longest: int) -> str | None:
 
 
 def holds_nul(value: Any) -> bool:
-    """Whether a key or string in a JSON value has a NUL character, which no database stores."""
+    """Whether a key or string in a JSON value has a NUL character, which databases cannot store."""
     stack = [value]
     while stack:
         node = stack.pop()
@@ -69,7 +68,7 @@ def holds_nul(value: Any) -> bool:
 
 
 def kind_of(value: object) -> str:
-    """A JSON value's kind in words.
+    """Name a JSON value's type.
 
     >>> kind_of(None), kind_of(True), kind_of([1])
     ('null', 'true or false', 'a list')
@@ -81,7 +80,8 @@ def kind_of(value: object) -> str:
 
 
 def named(value: object) -> str:
-    """A JSON value as a message names it: a short text or number itself, anything else its kind.
+    """Describe a JSON value in a message: short texts and numbers as they are, other values by
+    type.
 
     >>> named("kie"), named(45), named([[1]]), named(10**100)
     ("'kie'", '45', 'a list', 'a number')
@@ -92,13 +92,13 @@ def named(value: object) -> str:
     return str(value) if is_short else kind_of(value)
 
 
-# Faults that are listed one by one; a file can hold a million of them.
+# The most faults that are listed; a file can have a million.
 MOST_FAULTS = 1000
 
 
 @dataclass(frozen=True)
 class GoldCheck:
-    """Gold items by id in file order, and the faults; with any fault the gold cannot be used."""
+    """Gold items by id in file order, and the faults. Gold with any fault cannot be used."""
 
     lines: dict[str, GoldLine]
     faults: tuple[ReadFault, ...]
@@ -109,8 +109,8 @@ class GoldCheck:
 class PredictionCheck:
     """The usable predictions by id, the faults, and the known ids that have no prediction.
 
-    Any fault speaks against taking the submission. A missing id does not: it scores zero, or is
-    left out, as the benchmark's option says.
+    A submission with any fault is refused. A missing id is not a fault: it scores zero or is left
+    out, as the benchmark's option says.
     """
 
     lines: dict[str, PredictionLine]
@@ -134,8 +134,7 @@ class FaultList:
 
 
 def check_gold(lines: Iterable[GoldLine | ReadFault], name: str = "gold") -> GoldCheck:
-    """Collects gold lines; an id that comes again is a fault. `name` is the file to blame if it
-    is empty."""
+    """Collect gold lines. A repeated id is a fault. `name` is the file to report if it is empty."""
     kept: dict[str, GoldLine] = {}
     faults = FaultList()
     for line in lines:
@@ -155,9 +154,9 @@ def check_predictions(
     known_ids: Collection[str],
     name: str = "submission",
 ) -> PredictionCheck:
-    """Collects predictions; ids that come again or that the gold does not have are faults.
+    """Collect predictions. Repeated ids and ids that the gold does not have are faults.
 
-    `name` is the file to blame if it is empty.
+    `name` is the file to report if it is empty.
     """
     known = frozenset(known_ids)
     kept: dict[str, PredictionLine] = {}
@@ -178,33 +177,33 @@ def check_predictions(
 
 
 def used_again(line: GoldLine | PredictionLine, file: str, number: int) -> ReadFault:
-    """The fault of a line whose id was used before, at that line of that file."""
+    """Return the fault of a line whose id was used before, at that line of that file."""
     message = f"the id {line.id!r} was already used at {file}:{number}"
     return ReadFault(line.file, line.line, line.id, message)
 
 
 def unknown_id(line: PredictionLine) -> ReadFault:
-    """The fault of a prediction for an item that the gold does not have."""
+    """Return the fault of a prediction for an item that the gold does not have."""
     return ReadFault(line.file, line.line, line.id, f"unknown id {line.id!r}")
 
 
-# What one chunk holds at most: few enough that chunks of heavy items spread over the cores, many
-# enough that handing them over costs nothing beside the scoring.
+# The most that one chunk holds: few enough to spread heavy items over the cores, many enough that
+# the transfer costs little compared with the scoring.
 _MOST_ITEMS = 256
 _MOST_BYTES = 256 * 1024
 _NONE = -1
-# One encoder for all lines: making it takes as long as a short line.
+# Shared by all lines: making an encoder takes as long as encoding a short line.
 _encode = json.JSONEncoder(ensure_ascii=False).encode
 
 
 class Place(NamedTuple):
-    """Where a line lies in the temporary file, in bytes."""
+    """The position of a line in the temporary file, in bytes."""
 
     offset: int
     length: int
 
     def read(self, file: int) -> Payload:
-        """The line, from the file with this descriptor."""
+        """Read the line from the file with this descriptor."""
         payload: Payload = json.loads(os.pread(file, self.length, self.offset).decode("utf-8"))
         return payload
 
@@ -220,8 +219,8 @@ Chunk = tuple[JoinedItem, ...]
 
 
 class _Lines:
-    """Where lines lie and where they came from: about 32 bytes a line. An offset of _NONE stands
-    for a line that is not there."""
+    """Positions and sources of lines, about 32 bytes per line. An offset of _NONE means that the
+    line is missing."""
 
     def __init__(self) -> None:
         self.offsets = array("q")
@@ -231,7 +230,7 @@ class _Lines:
         self._names: dict[str, int] = {}
 
     def append(self) -> None:
-        """Makes room for a line that is not there yet."""
+        """Add a line that is missing so far."""
         for part in (self.offsets, self.lengths, self._files, self._numbers):
             part.append(_NONE)
 
@@ -252,10 +251,10 @@ class _Lines:
 class JoinedItems:
     """The items of a gold file, in its order, with their predictions.
 
-    A context manager: the temporary file is gone at its end. `add_gold` is called once, and then
-    `add_predictions`; both take what a benchmark's readers yield, with `name` as the file to blame
-    if it is empty, and return the faults, with any of which nothing should be scored. They find
-    what `check_gold` and `check_predictions` find. Raises OSError where there is no room.
+    A context manager: the temporary file is removed at its end. Call `add_gold` once, then
+    `add_predictions`. Both take what a benchmark's readers yield, with `name` as the file to report
+    if it is empty, and return the faults; with any fault, nothing should be scored. They find the
+    same faults as `check_gold` and `check_predictions`. Raises OSError if the disk is full.
     """
 
     def __init__(self) -> None:
@@ -281,7 +280,7 @@ class JoinedItems:
 
     @property
     def path(self) -> Path:
-        """The temporary file, whole once all lines were added."""
+        """The temporary file, complete once all lines were added."""
         return Path(self._spool.name)
 
     @property
@@ -329,7 +328,7 @@ class JoinedItems:
         return faults
 
     def chunks(self) -> Iterator[Chunk]:
-        """All items in gold order, some at a time."""
+        """Yield all items in gold order, in chunks."""
         chunk: list[JoinedItem] = []
         size = 0
         for index in range(len(self._index)):
@@ -352,7 +351,7 @@ class JoinedItems:
         return place
 
 
-# Below both of these the processes would take longer to start than the items to score.
+# Below both of these limits, starting the processes would take longer than scoring the items.
 _FEW_ITEMS = 2_000
 _FEW_BYTES = 1024 * 1024
 # Chunks handed out ahead per process. Results that wait for an earlier one are in memory.
@@ -360,14 +359,15 @@ _AHEAD = 4
 
 
 def jobs_for(items: JoinedItems) -> int:
-    """How many processes suit these items: all cores of this process, or one if they are few."""
+    """Return the number of processes: one for few items, else all available cores."""
     if len(items) < _FEW_ITEMS and items.size < _FEW_BYTES:
         return 1
     return cores()
 
 
 def cores() -> int:
-    """The cores that this process may use; a container is often given fewer than there are."""
+    """Return the number of cores that this process may use; containers often get fewer than there
+    are."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -376,10 +376,10 @@ def cores() -> int:
 def score_items(
     items: JoinedItems, score_item: ItemScorer, options: Options, jobs: int
 ) -> Iterator[ItemResult]:
-    """The results of all items, in the order of the gold, as a stream.
+    """Yield the results of all items, in the order of the gold.
 
-    With more than one job `score_item` must be something that can be pickled, such as a function of
-    a module. Raises BrokenProcessPool when one of these is ended from outside.
+    With more than one job, `score_item` must be picklable, such as a function of a module. Raises
+    BrokenProcessPool if a process is killed from outside.
     """
     score = partial(score_chunk, items.path, score_item, options)
     if jobs == 1:
@@ -403,7 +403,7 @@ def score_items(
 def score_chunk(
     path: Path, score_item: ItemScorer, options: Options, chunk: Chunk
 ) -> list[ItemResult]:
-    """The results of one chunk, whose lines lie in the file at `path`."""
+    """Return the results of one chunk, whose lines are in the file at `path`."""
     with path.open("rb", buffering=0) as file:
         descriptor = file.fileno()
         return [

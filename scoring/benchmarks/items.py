@@ -1,8 +1,8 @@
-"""What single items add to the figures that have an interval, and what lists need of one item.
+"""Contributions of single items to figures with intervals, and their summaries for lists.
 
-Every benchmark says what one result adds to which figure; with this the figures can be computed of
-any documents, drawn any number of times. Source of the procedure: METRICS §9 of the design, with
-the percentile bootstrap of `scoring.metrics.intervals`.
+Every benchmark defines how much one result adds to which figure. From these contributions the
+figures of any documents, drawn any number of times, can be computed. Source of the procedure:
+METRICS §9 of the design, with the percentile bootstrap of `scoring.metrics.intervals`.
 """
 
 from collections import Counter
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from scoring.metrics.intervals import Replicates, Resampling
 
 
-# Where a value stands in a mean of means, from the outside in, such as ("KIE", "KIE_zh").
+# The position of a value in a mean of means, from the outside in, such as ("KIE", "KIE_zh").
 Part = tuple[str, ...]
-# No stratum is called so: its name has a line break at its end.
+# No real stratum has this name, because it ends with a line break.
 _POOL = "several\n"
 
 
 class Contribution(NamedTuple):
-    """What one item adds to one figure: numerator and denominator of the part it belongs to."""
+    """The contribution of one item to one figure: numerator and denominator of its part."""
 
     figure: str
     numerator: float
@@ -38,7 +38,7 @@ class Combined:
 
 
 class Observation(NamedTuple):
-    """A result and the document that it is of; several items may be of one document."""
+    """A result and its document; several items may belong to one document."""
 
     document: str
     result: Mapping[str, Any]
@@ -50,8 +50,8 @@ def resampled_documents(
     *,
     seed: str,
 ) -> "Resampling":
-    """The weights of the documents, each drawn within its stratum: the strata of all its items.
-    Documents of several strata that no other document has together are drawn with each other.
+    """Draw the weights of the documents, each within its stratum: the set of strata of its items.
+    Documents whose set of strata is unique are drawn together.
 
     Raises ValueError without observations.
     """
@@ -66,9 +66,9 @@ def resampled_documents(
 
 
 def _stratum_names(strata: Mapping[str, set[str]]) -> dict[str, str]:
-    """By document. Alone in its stratum a document would always be drawn once, as if it could not
-    vary: those of several strata that nobody shares are a stratum together, and a single one of
-    them goes to the largest stratum with which it shares a part."""
+    """Return the stratum of each document. Alone in a stratum, a document would always be drawn
+    once and could not vary. So documents with a unique set of several strata form one stratum
+    together; if there is only one, it joins the largest stratum that shares one of its strata."""
     names = {document: "\n".join(sorted(parts)) for document, parts in strata.items()}
     sizes = Counter(names.values())
     alone = [name for name, parts in strata.items() if len(parts) > 1 and sizes[names[name]] == 1]
@@ -87,7 +87,8 @@ def replicated(
     combined: Mapping[str, Combined],
     weights: "Resampling",
 ) -> "dict[str, Replicates]":
-    """The replicates of every figure that any item adds to, and of those computed from them."""
+    """Return the replicates of every figure that any item adds to, and of those computed from
+    them."""
     from scoring.metrics.intervals import bootstrap, combine, tally
 
     listed: dict[str, _Columns] = {}
@@ -121,16 +122,16 @@ class _Columns:
 
 
 def only_stratum(result: Mapping[str, Any]) -> str:  # noqa: ARG001 - the same for every result
-    """Of a benchmark whose figures are of all items together."""
+    """The default for benchmarks whose figures cover all items together."""
     return ""
 
 
 class ItemSummary(NamedTuple):
-    """One item in short.
+    """The summary of one item.
 
-    `score` is its own value of the figure that decides, higher is better; None where nothing was
-    there to score. `part` names the document type, task or subset that it belongs to, `errors` the
-    kinds of errors it has, in order and each once.
+    `score` is its own value of the deciding figure, higher is better; None if there was nothing to
+    score. `part` names the document type, task or subset that it belongs to, `errors` the kinds of
+    errors it has, in order and without repeats.
     """
 
     score: float | None
@@ -139,15 +140,15 @@ class ItemSummary(NamedTuple):
 
 
 class Sides(NamedTuple):
-    """Gold and prediction in a form in which they can be laid beside each other: two texts, or two
-    JSON objects. The prediction is None where there is none, or none that can be read."""
+    """Gold and prediction in a form that can be compared side by side: two texts, or two JSON
+    objects. The prediction is None if it is missing or unreadable."""
 
     gold: str | dict[str, Any]
     prediction: str | dict[str, Any] | None
 
 
 def own_score(added: Iterable[Contribution], figure: str) -> float | None:
-    """The figure of a submission that consists of this item alone.
+    """Return the figure of a submission that consists of this item alone.
 
     >>> own_score([Contribution("ffa", 1, 3), Contribution("ffa", 1, 1)], "ffa")
     0.5
@@ -158,7 +159,7 @@ def own_score(added: Iterable[Contribution], figure: str) -> float | None:
 
 
 def named_errors(result: Mapping[str, Any], names: Mapping[str, str]) -> list[str]:
-    """The words of those keys of a result that are not empty.
+    """Return the labels of those keys of a result that are not empty.
 
     >>> named_errors({"missed_count": 2, "extra_count": 0}, {"missed_count": "missed"})
     ['missed']
@@ -170,8 +171,8 @@ MOST_CHARACTERS = 200
 
 
 def excerpt(text: str) -> str:
-    """The beginning of a text that came from JSON, which may hold what no database can store: NUL
-    and halves of surrogate pairs are replaced.
+    """Return the beginning of a text from JSON. Characters that databases cannot store, NUL and
+    lone surrogates, are replaced.
 
     >>> excerpt("Net\\0 loss \\ud83d")
     'Net\ufffd loss ?'

@@ -1,8 +1,8 @@
-"""How an LLM judge takes part in a benchmark, and what matchers of facts are called.
+"""How an LLM judge takes part in a benchmark, and the names of fact matchers.
 
-Asking is not done here: what is to be asked follows from an item, and the answers are data, like
-the prediction. So a score is a pure function of all three. The matchers themselves load numerical
-libraries; their names do not.
+This module sends no requests: an item determines the questions, and the answers are data, like the
+prediction. So a score is a pure function of all three. The matchers load numerical libraries; their
+names do not.
 """
 
 import re
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 
 JUDGE = "judge"
-# In the order in which they are shown.
+# In display order.
 TITLES = {"aligned": "Aligned", "substring": "Substring", JUDGE: "LLM judge"}
 NAMES = tuple(TITLES)
 
 
 def short_name(matcher: str) -> str:
-    """The matcher without what a judge goes by.
+    """Return the matcher's name without the judge's settings.
 
     >>> short_name("substring"), short_name("judge(gpt-4o,facts-1)")
     ('substring', 'judge')
@@ -29,13 +29,13 @@ def short_name(matcher: str) -> str:
     return matcher.partition("(")[0]
 
 
-# As `base`, which imports this module, calls them.
+# The same types as in `base`, which imports this module.
 _Payload = dict[str, Any]
 _ItemResult = dict[str, Any]
 _Options = dict[str, str]
 
 MOST_NAME = 100
-# A judge as an option names it: its model at the endpoint and, in canonical form, its prompt.
+# A judge in an option: its model at the endpoint and, in canonical form, its prompt.
 _JUDGE = re.compile(
     rf"judge\((?P<model>[^\s,()|;]{{1,{MOST_NAME}}})(?:,\s*(?P<prompt>[^\s,()|;]+))?\)"
 )
@@ -44,7 +44,7 @@ _JUDGE = re.compile(
 Reading = Callable[[_ItemResult, _Options], _ItemResult | None]
 
 
-def no_version(options: _Options) -> str:  # noqa: ARG001 - it stands in the signature alone
+def no_version(options: _Options) -> str:  # noqa: ARG001 - it is part of the signature only
     return ""
 
 
@@ -57,17 +57,17 @@ def no_facts(
 
 @dataclass(frozen=True)
 class Judging:
-    """What a benchmark needs for a judge.
+    """The functions of a benchmark that a judge needs.
 
-    - `model(options)`: the judge as its endpoint names it; empty where these options ask none.
+    - `model(options)`: the judge as its endpoint names it; empty if these options use none.
     - `options(raw, model)`: complete options under which this judge decides; raises OptionError.
-    - `questions(gold, prediction, options)`: what is to be asked of an item, in order.
-    - `score_item(gold, prediction, options, answers)`: what the benchmark's own gives, with the
-      answers to these questions, in their order.
-    - `summary(results)`: figures of the judge over all items, beside those of the benchmark.
-    - `version(options)`: what decides how this judge judges, its model and its prompt.
-    - `by_judge(result, options)`, `by_matcher(result, options)`: the result with the facts as the
-      judge, and as a matcher without one, decides them; None where it holds no such decisions.
+    - `questions(gold, prediction, options)`: the questions about an item, in order.
+    - `score_item(gold, prediction, options, answers)`: the same result as the benchmark's own
+      function, from the answers to these questions, in their order.
+    - `summary(results)`: figures of the judge over all items, in addition to the benchmark's.
+    - `version(options)`: what determines the verdicts of this judge, its model and its prompt.
+    - `by_judge(result, options)`, `by_matcher(result, options)`: the result with the facts decided
+      by the judge, or by a matcher without a judge; None if it has no such decisions.
     """
 
     model: Callable[[_Options], str]
@@ -81,8 +81,8 @@ class Judging:
 
 
 def read_judge(text: str, prompt: str) -> tuple[str, str] | None:
-    """Model and canonical form of `judge(MODEL)` or `judge(MODEL,PROMPT)`; None for anything else,
-    other prompts included.
+    """Return model and canonical form of `judge(MODEL)` or `judge(MODEL,PROMPT)`; None for anything
+    else, including other prompts.
 
     >>> read_judge("judge(qwen3:32b)", "facts-1")
     ('qwen3:32b', 'judge(qwen3:32b,facts-1)')

@@ -1,9 +1,8 @@
 """Reads gold and submissions from untrusted files: JSON Lines, plain or gzipped, ZIP archives and
-folders, also of JSON files.
+folders, including folders of JSON files.
 
-A reader yields a record for whatever can be used and a fault, with file and line, for whatever
-cannot, and goes on after a fault; so one pass finds all of them. Nothing is written to disk, and
-every size is bounded.
+A reader yields a record for every usable line or file and a fault with file and line for every
+other, so one pass finds all faults. Nothing is written to disk, and every size is bounded.
 """
 
 import gzip
@@ -22,17 +21,17 @@ from portal.facts.file_reading import GZIP, OFFICE, TEXT, kind_of_file, mistaken
 from portal.files.archives import MEGABYTE, Archive, ArchiveFault, ArchiveLimits, open_archive
 from scoring.metrics.limits import is_deeper
 
-# A path of this machine (commands), or an open binary file (uploads), which is not closed here.
+# A local path (commands), or an open binary file (uploads), which is not closed here.
 Source = Path | IO[bytes]
 
-# Lists and objects inside each other on a line; what a benchmark reads may be flatter still.
+# Nesting depth of a line; benchmarks may require flatter ones.
 DEEPEST = 200
 LONGEST_ID = 160
 
 BOM = b"\xef\xbb\xbf"
 ZIP_MAGIC = b"PK"
 _GZIP_MAGIC = b"\x1f\x8b"
-# Up to this many bytes any ratio of compression is taken; repetitive text compresses well.
+# Up to this many bytes any compression ratio is allowed; repetitive text compresses well.
 _HARMLESS = 10 * MEGABYTE
 _ACCEPTED = (
     "accepted are JSON Lines in UTF-8, gzipped or not, and a ZIP of the files of a layout of this"
@@ -45,8 +44,7 @@ _TOO_DEEP = f"nested more than {DEEPEST} deep"
 
 @dataclass(frozen=True)
 class ReadLimits:
-    """Bounds on what is read; bytes but for `characters`, the length of one page of HTML or
-    text."""
+    """Limits on input, in bytes, except `characters`: the length of one page of HTML or text."""
 
     line: int = 16 * MEGABYTE
     characters: int = 2_000_000
@@ -58,8 +56,7 @@ DEFAULT_LIMITS = ReadLimits()
 
 @dataclass(frozen=True)
 class ReadFault:
-    """Something in a file that cannot be used. `line` counts from 1; 0 means the file as a
-    whole."""
+    """An unusable part of a file. `line` counts from 1; 0 means the file as a whole."""
 
     file: str
     line: int
@@ -72,7 +69,7 @@ class ReadFault:
 
 @dataclass(frozen=True)
 class Record:
-    """A JSON object and where it stands, or a page file as the object `{"id", "html"}`."""
+    """A JSON object and its source, or a page file as the object `{"id", "html"}`."""
 
     file: str
     line: int
@@ -87,8 +84,8 @@ class Record:
 
 
 class UnusableError(ValueError):
-    """Bytes that are not the JSON asked for: the message says why, `line` where in them, counted
-    from 1, or 0 where that is not known."""
+    """Bytes that are not the expected JSON. The message gives the reason; `line` counts from 1, or
+    is 0 if unknown."""
 
     def __init__(self, reason: str, line: int = 0) -> None:
         super().__init__(reason)
@@ -98,11 +95,11 @@ class UnusableError(ValueError):
 def read_records(
     source: Source, limits: ReadLimits, *, prefix: str = ""
 ) -> Iterator[Record | ReadFault]:
-    """The records of a JSON Lines file (also gzipped), or of the pages or JSON Lines files in a
-    folder or ZIP.
+    """Read the records of a JSON Lines file (plain or gzipped), or of the pages or JSON Lines files
+    in a folder or ZIP.
 
-    What a file is is told by its first bytes, not by its name. A page file is named after its id,
-    after `prefix` if it is a text file and has it.
+    The type of a file is detected from its first bytes, not its name. The id of a page is the name
+    of its file, without `prefix` if it is a text file and has it.
     """
     name = name_of(source)
     if isinstance(source, Path) and source.is_dir():
@@ -123,7 +120,8 @@ def read_records(
 
 
 def name_of(source: Source) -> str:
-    """How a source is called in messages: a path as it was given, an upload by its name alone."""
+    """Return the name of a source in messages: a path as it was given, an upload by its name
+    alone."""
     if isinstance(source, Path):
         return str(source)
     return PurePosixPath(str(getattr(source, "name", "") or "upload")).name
@@ -140,7 +138,7 @@ def _opened(source: Source) -> Iterator[IO[bytes]]:
 
 
 def _read_stream(file: IO[bytes], name: str, limits: ReadLimits) -> Iterator[Record | ReadFault]:
-    """JSON Lines, gunzipped on the fly if need be. Anything else is one fault and no more."""
+    """Read JSON Lines, decompressing if needed. For anything else, yield one fault."""
     if reason := mistaken(file, {TEXT, GZIP}, _ACCEPTED):
         yield ReadFault(name, 0, None, reason)
         return
@@ -156,7 +154,7 @@ def _read_stream(file: IO[bytes], name: str, limits: ReadLimits) -> Iterator[Rec
 def _read_lines(
     stream: IO[bytes] | gzip.GzipFile, packed: IO[bytes], name: str, limits: ReadLimits
 ) -> Iterator[Record | ReadFault]:
-    """The lines of `stream`, which is `packed` itself or what it unpacks to."""
+    """Yield the lines of `stream`, which is `packed` itself or its decompressed form."""
     number = total = 0
     while line := stream.readline(limits.line + 1):
         number += 1
@@ -238,7 +236,7 @@ def _read_packed_lines(
 
 
 def parse_object(data: bytes) -> dict[str, Any]:
-    """The JSON object that the bytes are, read by `parse_json`. Raises UnusableError."""
+    """Parse bytes as a JSON object, with `parse_json`. Raises UnusableError."""
     value = parse_json(data)
     if not isinstance(value, dict):
         raise UnusableError("not a JSON object", 1)
@@ -246,11 +244,10 @@ def parse_object(data: bytes) -> dict[str, Any]:
 
 
 def parse_json(data: bytes) -> Any:
-    """The JSON value that the bytes are.
+    """Parse bytes as a JSON value.
 
-    Strict where Python's own reader is not: no NaN or Infinity, no number too large for a float,
-    no key twice, no invalid UTF-8, no half of a surrogate pair, at most DEEPEST levels. Raises
-    UnusableError.
+    Stricter than Python's parser: no NaN or Infinity, no number too large for a float, no repeated
+    key, no invalid UTF-8, no lone surrogate, at most DEEPEST levels. Raises UnusableError.
     """
     try:
         value = json.loads(
@@ -267,13 +264,13 @@ def parse_json(data: bytes) -> Any:
     except UnicodeEncodeError as error:
         raise UnusableError("half of a surrogate pair is not a character") from error
     except json.JSONDecodeError as error:
-        # Some of Python's messages end in the word that comes next.
+        # Some of Python's messages end with "at".
         reason = f"not valid JSON: {error.msg.removesuffix(' at')} at column {error.colno}"
         raise UnusableError(reason, error.lineno) from error
     except RecursionError as error:
         raise UnusableError(_TOO_DEEP) from error
     except ValueError as error:
-        # Python refuses whole numbers of more than 4,300 digits.
+        # Python refuses integers of more than 4,300 digits.
         raise UnusableError("holds a number with too many digits") from error
     if data.count(b"[") + data.count(b"{") > DEEPEST and is_deeper(value, DEEPEST):
         raise UnusableError(_TOO_DEEP)
@@ -304,12 +301,12 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(value) < len(pairs):
         counts = Counter(key for key, _ in pairs)
         twice = counts.most_common(1)[0][0]
-        raise UnusableError(f"the key {quoted(twice)} stands twice in one object")
+        raise UnusableError(f"the key {quoted(twice)} occurs twice in one object")
     return value
 
 
 def quoted(text: str) -> str:
-    """A text of a file as messages show it: on one line and no longer than can be read.
+    """Shorten a text of a file for messages, and put it on one line.
 
     >>> quoted("Net\\n"), quoted("9" * 100)
     ("'Net\\\\n'", "'999999999999999999999999999999999999999999999999999999999999'…")
@@ -318,9 +315,9 @@ def quoted(text: str) -> str:
 
 
 def holds_json_files(source: Source, limits: ReadLimits) -> bool:
-    """Whether this is a folder or ZIP with files called `*.json`, rather than JSON Lines or pages.
+    """Whether this is a folder or ZIP with files named `*.json`, rather than JSON Lines or pages.
 
-    What is wrong with a source that cannot be opened the reader of records says.
+    Sources that cannot be opened give False; the record reader reports the reason.
     """
     try:
         if not _may_be_archive(source):
@@ -351,12 +348,13 @@ ReadFile = Callable[[Archive, str, str], Record | ReadFault]
 
 
 def read_json_files(
-    source: Source, limits: ReadLimits, read: ReadFile, *, left_aside: str = ""
+    source: Source, limits: ReadLimits, read: ReadFile, *, ignored: str = ""
 ) -> Iterator[Record | ReadFault]:
-    """What `read(archive, member, shown)` makes of each file, in the order of their names.
+    """Yield the result of `read(archive, member, shown)` for each file, in the order of their
+    names.
 
-    `shown` is how messages call the file. Files called `left_aside` are passed over; one that is
-    no `*.json` is a fault.
+    `shown` is the file's name in messages. Files named in `ignored` are skipped; a file that is
+    not `*.json` is a fault.
     """
     name = name_of(source)
     try:
@@ -365,7 +363,7 @@ def read_json_files(
                 shown = f"{name}/{member}"
                 if not is_json(member):
                     yield ReadFault(shown, 0, None, "not expected among JSON files")
-                elif PurePosixPath(member).name != left_aside:
+                elif PurePosixPath(member).name != ignored:
                     yield read(archive, member, shown)
     except ArchiveFault as error:
         yield ReadFault(name, 0, None, str(error))
@@ -374,12 +372,12 @@ def read_json_files(
 def read_json_object(
     archive: Archive, member: str, shown: str, limits: ReadLimits
 ) -> Record | ReadFault:
-    """The object in a file that is one item; as long as a line at the most."""
+    """Read a file that is one item, no longer than a line may be."""
     return _read(archive, member, shown, parse_object, limits.line)
 
 
 def read_json_value(archive: Archive, member: str, shown: str) -> Record | ReadFault:
-    """Whatever is in a file, under the key `value`; as long as a member at the most."""
+    """Read any JSON from a file, under the key `value`, no longer than a member may be."""
     return _read(archive, member, shown, lambda data: {"value": parse_json(data)})
 
 

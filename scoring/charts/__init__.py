@@ -1,5 +1,5 @@
 """Charts of a leaderboard: from rows to Vega-Lite specifications, and from these to pictures.
 
-Pure: nothing here knows the site. `shapes` is what a chart is made of, `specs` writes it down as
-Vega-Lite, `drawing` has it drawn by a process of its own.
+Independent of the site. `shapes` holds the data of a chart, `specs` writes it as Vega-Lite, and
+`drawing` draws it in a separate process.
 """

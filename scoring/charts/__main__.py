@@ -1,9 +1,9 @@
-"""Draws charts, and writes the library that draws them in a browser: a JSON request on standard
-input, a JSON answer on standard output.
+"""Draw charts, or build the library that draws them in a browser. Reads a JSON request from
+standard input and writes a JSON response to standard output.
 
-A process of its own, since the engine that draws takes over 100 MB, which neither the web server
-nor a worker should keep. It imports as little as it can: somebody may wait for it. That the
-specifications keep the schema of Vega-Lite is tested, not checked again with each picture.
+Runs as a separate process, because the drawing engine takes over 100 MB, which neither the web
+server nor a worker should hold. Imports as little as possible, because a user may be waiting. Tests
+check the specifications against the Vega-Lite schema, so they are not checked again here.
 """
 
 import json
@@ -26,14 +26,14 @@ def main() -> None:
 
 
 def _library() -> str:
-    """Vega with what shows charts in a browser, of the same version, as a JavaScript module."""
+    """Return Vega with vega-embed, of the same version, as a JavaScript module."""
     import vl_convert
 
     return vl_convert.javascript_bundle("export { vegaEmbed };", vl_version=VEGA_LITE)
 
 
 def _drawn(spec: dict[str, Any], form: str) -> str:
-    """SVG as it is, PNG in base 64. Nothing is fetched: no address is allowed."""
+    """Return SVG text, or PNG in base 64. Fetches nothing: no URL is allowed."""
     import vl_convert
 
     if form == "svg":

@@ -1,4 +1,4 @@
-"""Has charts drawn, by a process that ends when they are."""
+"""Draws charts in a process that ends when they are done."""
 
 import json
 import logging
@@ -24,30 +24,30 @@ class DrawingError(RuntimeError):
 
 
 def draw_svg(specs: Sequence[dict[str, Any]]) -> list[str]:
-    """Each chart as SVG. Raises DrawingError."""
+    """Return each chart as SVG. Raises DrawingError."""
     return _drawn(specs, "svg")
 
 
 def draw_png(spec: dict[str, Any]) -> bytes:
-    """A chart as PNG, at twice the size. Raises DrawingError."""
+    """Return a chart as PNG, at twice the size. Raises DrawingError."""
     [picture] = _drawn([spec], "png")
     return b64decode(picture)
 
 
 def make_library() -> str:
-    """The JavaScript module that draws the same in a browser. Raises DrawingError."""
+    """Return the JavaScript module that draws charts in a browser. Raises DrawingError."""
     [module] = _drawn([], "library")
     return module
 
 
 def library_version() -> str:
-    """Changes whenever the library does: it is all in the package that draws."""
+    """Return a version that changes whenever the drawing package changes."""
     return f"{VEGA_LITE}-{version('vl-convert-python')}".replace(".", "-")
 
 
 def _drawn(specs: Sequence[dict[str, Any]], form: Form) -> list[str]:
     request = json.dumps({"form": form, "specs": list(specs)})
-    # Nothing of the site's settings, which hold its secrets, is given to it.
+    # The process gets none of the site's settings, which contain secrets.
     environment = {key: os.environ[key] for key in ("PATH", "HOME", "LANG") if key in os.environ}
     try:
         done = subprocess.run(

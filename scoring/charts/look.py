@@ -1,7 +1,7 @@
-"""How charts look: colours, fonts, and the style that turns them dark where the reader's page is.
+"""The look of charts: colours, fonts, and the style of dark mode.
 
-The colours are those of static/css/tokens.css. A picture is drawn in the light ones; a style in the
-SVG exchanges each for its dark twin, so that one file serves both.
+The colours are those of static/css/tokens.css. Pictures are drawn in light colours; a style in the
+SVG replaces each with its dark counterpart, so that one file serves both.
 """
 
 import re
@@ -14,7 +14,7 @@ FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
 
 PAPER, INK, MUTED, HAIRLINE = "#fdfcfa", "#1c2024", "#555d66", "#d9d6cf"
 ACCENT, ORANGE = "#0b6156", "#9c4700"
-# In the order in which groups and the best systems get them; the shapes are the second cue.
+# Groups and the best systems get them in this order. Shapes are the second cue.
 COLOURS = (ACCENT, ORANGE, "#0a57a6", "#8b2d7c", "#6a4a2c")
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross")
 
@@ -58,8 +58,8 @@ CONFIG: dict[str, Any] = {
 
 
 class Room(NamedTuple):
-    """How much room a picture has: its width, how many letters a name and what heads a line of it
-    may have, and how far the lines between two orders go."""
+    """The room of a picture: its width, the most characters of a name and of a heading line, and
+    the length of the lines between two orders."""
 
     width: int
     longest_name: int
@@ -67,24 +67,24 @@ class Room(NamedTuple):
     between: int
 
 
-# Of one letter on average, at the size of names.
+# The average width of one character, at the size of names.
 LETTER = 6.4
 PADDING = 4
 WIDE = Room(width=680, longest_name=34, longest_head=34, between=220)
-# What a telephone shows without scrolling.
+# The height that a phone shows without scrolling.
 NARROW = Room(width=350, longest_name=16, longest_head=22, between=96)
 
-# What XML 1.0 cannot say.
+# Characters that XML 1.0 does not allow.
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def clean(text: str) -> str:
-    """Text on one line, without what an SVG cannot hold."""
+    """Put text on one line and remove characters that an SVG cannot hold."""
     return " ".join(_FORBIDDEN.sub("", text).split())
 
 
 def short_names(names: Sequence[str], longest: int = WIDE.longest_name) -> list[str]:
-    """Names as charts have them: cleaned, not too long, each another, so that none covers another.
+    """Clean and shorten names, and keep them distinct so that no row covers another.
 
     >>> short_names(["Reader", "Reader", "x" * 50])
     ['Reader', 'Reader (2)', 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…']
@@ -97,63 +97,62 @@ def short_names(names: Sequence[str], longest: int = WIDE.longest_name) -> list[
     shown = []
     for whole in wholes:
         text = _cut(whole, longest)
-        # What is alike at the beginning is told apart by its end.
+        # Names with the same beginning are distinguished by their ends.
         text = _cut(whole, longest, end=longest // 2) if begun[text] > 1 else text
-        number, told = 2, text
-        while told in seen:
-            told, number = f"{text} ({number})", number + 1
-        seen.add(told)
-        shown.append(told)
+        number, shortened = 2, text
+        while shortened in seen:
+            shortened, number = f"{text} ({number})", number + 1
+        seen.add(shortened)
+        shown.append(shortened)
     return shown
 
 
 def _cut(text: str, longest: int, end: int = 0) -> str:
-    """The text with so many letters at most, `end` of which are its last ones."""
+    """Shorten the text to `longest` characters, keeping the last `end` characters."""
     if len(text) <= longest:
         return text
     return f"{text[: longest - 1 - end]}…{text[len(text) - end :]}"
 
 
 class Words(NamedTuple):
-    """What a picture says of itself to who cannot see it."""
+    """The title and description of a picture, for screen readers."""
 
     title: str
-    told: str
+    description: str
 
 
-# Whoever looks at a chart may have one row of it stand out; in a picture none does. Names are
+# Readers can highlight one row in an interactive chart; static pictures highlight none. Names are
 # compared as data.
 HIGHLIGHT = "highlight"
 PARAMS: list[dict[str, Any]] = [{"name": HIGHLIGHT, "value": ""}]
 
 
-def standing_out(opacity: float = 1) -> dict[str, Any]:
-    """Marks of the row that is to stand out, or all of them, as they are; others fainter."""
+def highlighted(opacity: float = 1) -> dict[str, Any]:
+    """Show the marks of the highlighted row, or of all rows, as they are, and others fainter."""
     test = f"{HIGHLIGHT} === '' || datum.name === {HIGHLIGHT}"
     return {"condition": {"test": test, "value": opacity}, "value": 0.12}
 
 
 def tooltip(*fields: tuple[str, str]) -> list[dict[str, str]]:
-    """What is told of a mark that somebody points at: texts of the data by field, each with what it
-    is headed by."""
+    """Describe a mark on hover: pairs of a heading and the data field that has its text."""
     return [{"field": field, "type": "nominal", "title": title} for field, title in fields]
 
 
-# What an entry of a legend has beside its letters.
+# Width of a legend entry without its text.
 _ENTRY = 34
 
 
-def legend_letters(width: float) -> int:
-    """So many letters may a name in a legend have that is as wide as the plot; a few at least.
+def legend_characters(width: float) -> int:
+    """Return how many characters of a name fit into a legend as wide as the plot; at least a few.
 
-    >>> legend_letters(253), legend_letters(600)
+    >>> legend_characters(253), legend_characters(600)
     (34, 34)
     """
     return max(NARROW.longest_name, min(WIDE.longest_name, int((width - _ENTRY) // LETTER)))
 
 
 def legend_columns(names: Sequence[str], width: float) -> int:
-    """So many names fit beside each other above a plot, where its legend begins.
+    """Return how many names fit next to each other in a legend above a plot.
 
     >>> legend_columns(["Reader of letters", "Other"], 400)
     2
@@ -163,19 +162,20 @@ def legend_columns(names: Sequence[str], width: float) -> int:
 
 
 def with_words(svg: str, words: Words) -> str:
-    """The SVG with a title, a description, and the style that makes it dark."""
+    """Add a title, a description and the dark mode style to the SVG."""
     head, tag, rest = svg.partition(">")
-    spoken = f"<title>{escape(clean(words.title))}</title><desc>{escape(clean(words.told))}</desc>"
+    title, description = escape(clean(words.title)), escape(clean(words.description))
+    spoken = f"<title>{title}</title><desc>{description}</desc>"
     return f'{head} role="img"{tag}{spoken}<style>{dark_style()}</style>{rest}'
 
 
 def live_style() -> str:
-    """The style of a page with charts that its browser draws."""
+    """Return the style of a page whose charts are drawn in the browser."""
     return dark_style(".chart-live ")
 
 
 def dark_style(within: str = "") -> str:
-    """The style of a picture, or of those `within` an element of a page."""
+    """Return the dark mode style of a picture, or of those `within` an element of a page."""
     rules = "".join(
         f'{within}[fill="{light}"]{{fill:{dark}}}{within}[stroke="{light}"]{{stroke:{dark}}}'
         for light, dark in _DARK.items()

@@ -1,4 +1,5 @@
-"""Scatter charts: one point a system, the names beside the first ones, where they cover nothing."""
+"""Scatter charts: one point per system, with names next to the first ones where they cover
+nothing."""
 
 import math
 from collections.abc import Sequence
@@ -15,9 +16,9 @@ from .look import (
     SHAPES,
     Room,
     clean,
+    highlighted,
     legend_columns,
     short_names,
-    standing_out,
     tooltip,
 )
 from .shapes import Axis, Scatter
@@ -38,12 +39,12 @@ class Span:
     is_log: bool = False
 
     def place(self, value: float) -> float:
-        """How far from the low end the value stands, in units of the picture."""
+        """Return the distance of the value from the low end, in units of the picture."""
         low, high, at = (self._scaled(each) for each in (self.low, self.high, value))
         return (at - low) / (high - low) * self.length
 
     def value(self, place: float) -> float:
-        """What stands at this place: the inverse of `place`."""
+        """Return the value at this distance: the inverse of `place`."""
         low, high = self._scaled(self.low), self._scaled(self.high)
         at = low + place / self.length * (high - low)
         return math.exp(at) if self.is_log else at
@@ -53,8 +54,8 @@ class Span:
 
 
 def span(values: Sequence[float], length: float, *, is_log: bool = False, least: float = 0) -> Span:
-    """An axis on which all values have some room around them, equal values too; `least` is the
-    least room at either end."""
+    """Return an axis with some margin around all values, even if they are equal. `least` is the
+    smallest margin at either end."""
     low, high = min(values), max(values)
     if is_log:
         room = (high / low) ** _ROOM if high > low else 2
@@ -64,7 +65,7 @@ def span(values: Sequence[float], length: float, *, is_log: bool = False, least:
 
 
 def log_ticks(room: Span) -> list[float]:
-    """1, 2 and 5 times the powers of ten on the axis; where there are fewer than two of them, round
+    """Return 1, 2 and 5 times the powers of ten on the axis, or, if there are fewer than two, round
     values that divide it.
 
     >>> log_ticks(span([3e9, 30e9], 100, is_log=True))
@@ -82,8 +83,8 @@ def log_ticks(room: Span) -> list[float]:
 
 
 class Label(NamedTuple):
-    """Where a name stands from its point, in units of the picture to the right and up, and which
-    end or the middle of it stands there."""
+    """The offset of a name from its point, in units of the picture to the right and up, and whether
+    its start, middle or end is there."""
 
     x: float
     y: float
@@ -91,7 +92,8 @@ class Label(NamedTuple):
 
     @property
     def is_far(self) -> bool:
-        """Whether another line would have room between: which point is meant must be shown."""
+        """Whether the name is more than a line away, so that a line must connect it to its
+        point."""
         return abs(self.y) > _LINE
 
 
@@ -110,12 +112,12 @@ class _Box(NamedTuple):
 def place_labels(
     points: Sequence[tuple[float, float]], names: Sequence[str], width: float, height: float
 ) -> list[Label | None]:
-    """A place for the name of each point: beside, above or below it, where it covers the least;
-    None where it would cover others everywhere. Points after the last name have none, and are
-    nothing to write on.
+    """Choose a place for the name of each point: next to, above or below it, where it covers the
+    least; None if it would cover others everywhere. Points after the last name have no name and may
+    be covered.
 
-    One after another, so that the first ones get the best places; the same points give the same
-    places.
+    Places are chosen one after another, so the first points get the best places. The result is
+    deterministic.
     """
     dots = [_Box(x - 5, x + 5, y - 5, y + 5) for x, y in points]
     taken: list[_Box] = []
@@ -136,7 +138,7 @@ def place_labels(
     return placed
 
 
-# From the best to the worst: right, left, then above and below, ever further away.
+# From best to worst: right, left, then above and below, at growing distance.
 _BESIDE = Label(_GAP, 0, "left"), Label(-_GAP, 0, "right")
 _FURTHER = Label(4 * _GAP, 0, "left"), Label(-4 * _GAP, 0, "right")
 _PLACES: tuple[Label, ...] = (
@@ -148,9 +150,9 @@ _PLACES: tuple[Label, ...] = (
         for label in (Label(0, 0, "center"), *_BESIDE, *(_FURTHER if line > 1 else ()))
     ),
 )
-# No name is further from its point, nor is any line between them longer.
+# The longest distance of a name from its point, and the longest connecting line.
 _REACH = 9 * _LINE
-# A corner of another name may be touched, no letter of it; and in a crowd two points be written on.
+# Names may touch at corners without covering characters, and in a crowd may cover two points.
 _MOST_COVERED, _MOST_DOTS = 40, 200
 
 
@@ -161,7 +163,7 @@ def _best_place(
     taken: Sequence[_Box],
     picture: _Box,
 ) -> Label | None:
-    """The first place that covers nothing, else the one that covers least; None if that is too
+    """Return the first place that covers nothing, or the one that covers least; None if that is too
     much. `taken` is by names and lines."""
     found: dict[Label, float] = {}
     for label in _PLACES:
@@ -188,7 +190,7 @@ def _box(x: float, y: float, length: float, label: Label) -> _Box:
 
 
 def _leader(x: float, y: float, label: Label) -> list[_Box]:
-    """Where the line from a point to its name runs, as small boxes; the point's own is left out."""
+    """Return the line from a point to its name as small boxes, without the point's own box."""
     if not label.is_far:
         return []
     steps = int(abs(label.y) // 5)
@@ -202,24 +204,24 @@ def _covered(boxes: Sequence[_Box], taken: Sequence[_Box]) -> float:
 
 
 def _outside(name: _Box, picture: _Box) -> float:
-    """What of the name would be outside the picture, which counts for more than what it covers."""
+    """Return the area of the name outside the picture. It weighs more than covered area."""
     beside = max(0, picture.left - name.left) + max(0, name.right - picture.right)
     above = max(0, picture.low - name.low) + max(0, name.high - picture.high)
     return (beside + above) * _LINE * 4
 
 
-# The axis with its title takes as much beside the plot.
+# Width of the axis with its title.
 _BESIDE_PLOT = 54 + 2 * PADDING
 _PLOT_HEIGHT = 340
-# More names than one for so much of the width would cover each other.
+# More names than one per this width would cover each other.
 _WIDTH_A_NAME = 40
 _HALF_LETTER = 6
 _DAY = 24 * 60 * 60 * 1000
-# Sizes are told in billions, 7B, not in giga.
+# Sizes are shown in billions (7B) instead of giga.
 _BILLIONS = "replace(format(datum.value, '~s'), 'G', 'B')"
 
 
-# Dragging with a finger, and turning the wheel, are for the page that the chart is on.
+# Touch drags and the wheel are left to the page, for scrolling.
 _ZOOM = {
     "type": "interval",
     "translate": "[pointerdown[event.pointerType === 'mouse'], window:pointerup] > "
@@ -229,7 +231,7 @@ _ZOOM = {
 
 
 def named(room: Room) -> int:
-    """So many points have their names beside them."""
+    """Return how many points get names."""
     return room.width // _WIDTH_A_NAME
 
 
@@ -256,7 +258,7 @@ def scatter_layers(chart: Scatter, room: Room) -> dict[str, Any]:
 
 
 def _drawn(axis: Axis, value: float | date) -> float:
-    """Moments are milliseconds since 1970, as Vega counts them."""
+    """Convert dates to milliseconds since 1970, as Vega counts."""
     if isinstance(value, date):
         return datetime.combine(value, time(), UTC).timestamp() * 1000
     return axis.drawn(value)
@@ -296,7 +298,8 @@ def _axis(axis: Axis, field: str, span: Span, room: Room) -> dict[str, Any]:
 
 
 def _moment(milliseconds: float) -> dict[str, Any]:
-    """As Vega-Lite has it: a bare number becomes a call that only compiled expressions know."""
+    """Write a moment for Vega-Lite. A bare number would become a call that only compiled
+    expressions can evaluate."""
     at = datetime.fromtimestamp(milliseconds / 1000, UTC)
     return {
         "utc": True,
@@ -310,7 +313,7 @@ def _moment(milliseconds: float) -> dict[str, Any]:
 
 
 def _date_format(span: Span) -> str:
-    """Days where a month would stand at every tick."""
+    """Return a format with days if every tick would show the same month."""
     return "%-d %b %Y" if span.high - span.low < 200 * _DAY else "%b %Y"
 
 
@@ -331,8 +334,8 @@ def _line(chart: Scatter) -> dict[str, Any]:
 def _points(chart: Scatter, xs: list[float], ys: list[float], room: Room) -> dict[str, Any]:
     groups = list(chart.groups) or [""]
     names = _names_of(chart, room)
-    told = [("whole", "System"), ("told_x", chart.x.title), ("told_y", chart.y.title)]
-    told += [("group", "Kind")] if chart.groups else []
+    fields = [("whole", "System"), ("told_x", chart.x.title), ("told_y", chart.y.title)]
+    fields += [("group", "Kind")] if chart.groups else []
     layer: dict[str, Any] = {
         "data": {
             "values": [
@@ -349,8 +352,8 @@ def _points(chart: Scatter, xs: list[float], ys: list[float], room: Room) -> dic
             ]
         },
         "mark": {"type": "point", "filled": True, "size": 70, "color": COLOURS[0], "clip": True},
-        "encoding": {"opacity": standing_out(), "tooltip": tooltip(*told)},
-        # The ticks of a logarithmic axis are chosen for all of its length.
+        "encoding": {"opacity": highlighted(), "tooltip": tooltip(*fields)},
+        # The ticks of a logarithmic axis are chosen for its full range.
         "params": [
             {
                 "name": "zoom",
@@ -385,8 +388,7 @@ def _scaled(groups: list[str], values: tuple[str, ...], room: Room) -> dict[str,
 def _names(
     chart: Scatter, xs: list[float], ys: list[float], across: Span, up: Span, room: Room
 ) -> list[dict[str, Any]]:
-    """The names for which there is room, and a thin line from each to its point that does not
-    stand right beside it."""
+    """Draw the names that fit, with a thin line to points that are not next to them."""
     names = _names_of(chart, room)[: named(room)]
     places = [(across.place(x), up.place(y)) for x, y in zip(xs, ys, strict=True)]
     labels = place_labels(places, names, across.length, up.length)
@@ -421,20 +423,20 @@ def _leaders(values: list[dict[str, Any]]) -> dict[str, Any]:
         "encoding": {
             "x2": {"field": "x"},
             "y2": {"field": "y"},
-            "opacity": standing_out(),
+            "opacity": highlighted(),
         },
     }
 
 
 def _lead(down: float) -> float:
-    """How far down the line to a name goes: to the edge of its letters."""
+    """Return how far the line to a name goes vertically: to the edge of its characters."""
     return down - _HALF_LETTER if down > 0 else down + _HALF_LETTER
 
 
 def _texts(values: list[dict[str, Any]]) -> dict[str, Any]:
     return {
         "data": {"values": values},
-        # The names stay by their points when somebody moves the axes.
+        # Names stay next to their points when the reader pans or zooms.
         "mark": {
             "type": "text",
             "align": {"expr": "datum.align"},
@@ -446,6 +448,6 @@ def _texts(values: list[dict[str, Any]]) -> dict[str, Any]:
         },
         "encoding": {
             "text": {"field": "name", "type": "nominal"},
-            "opacity": standing_out(),
+            "opacity": highlighted(),
         },
     }

@@ -1,4 +1,4 @@
-"""What charts are made of: plain rows, as they are drawn, shown as a table and downloaded."""
+"""The data of charts: plain rows that are drawn, shown as a table and downloaded."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ Scale = Literal["linear", "log", "time"]
 
 @dataclass(frozen=True)
 class Axis:
-    """What an axis or a column of figures shows. Values with the unit "%" are rates."""
+    """The scale of an axis or a column of figures. Values with the unit "%" are rates."""
 
     label: str
     unit: Literal["%", ""] = ""
@@ -24,11 +24,11 @@ class Axis:
         return f"{self.label} (%)" if self.unit else self.label
 
     def drawn(self, value: float) -> float:
-        """The value as the axis has it: rates times 100."""
+        """Return the value as the axis shows it: rates times 100."""
         return 100 * value if self.unit else value
 
     def show(self, value: Cell) -> str:
-        """The value in words, rounded here and nowhere before."""
+        """Format the value. Nothing is rounded before this."""
         if value is None:
             return NO_VALUE
         if isinstance(value, str | date):
@@ -37,16 +37,16 @@ class Axis:
 
 
 class Table(NamedTuple):
-    """The rows of a chart: what they are headed by, and each with its name first."""
+    """The rows of a chart with their headings; each row begins with its name."""
 
     heads: tuple[str, ...]
     lines: tuple[tuple[Cell, ...], ...]
     texts: tuple[tuple[str, ...], ...]
-    """The lines as they are read on a page."""
+    """The rows formatted for a page."""
 
 
 class Point(NamedTuple):
-    """A system in a scatter chart; a moment is a date. `group` gives colour and shape."""
+    """A system in a scatter chart. Moments are dates. `group` sets colour and shape."""
 
     name: str
     x: float | date
@@ -56,7 +56,7 @@ class Point(NamedTuple):
 
 @dataclass(frozen=True)
 class Scatter:
-    """`line` goes in steps through what is best so far, or with as little, from left to right."""
+    """`line` connects, in steps from left to right, the best results so far or the Pareto front."""
 
     x: Axis
     y: Axis
@@ -122,7 +122,7 @@ class Grid:
 
 
 class Bar(NamedTuple):
-    """How many there are from `low` to below `high`."""
+    """The number of items from `low` (inclusive) to `high` (exclusive)."""
 
     low: float
     high: float
@@ -131,13 +131,13 @@ class Bar(NamedTuple):
 
 @dataclass(frozen=True)
 class Bars:
-    """Counts of what is in each range; the last one has its upper end too."""
+    """Counts per range. The last range includes its upper end."""
 
     axis: Axis
     counted: str
     bars: tuple[Bar, ...]
 
-    def told(self, bar: Bar) -> str:
+    def range_text(self, bar: Bar) -> str:
         joint = "to" if bar == self.bars[-1] else "to below"
         return f"{self.axis.show(bar.low)} {joint} {self.axis.show(bar.high)}"
 
@@ -154,7 +154,8 @@ Shape = Scatter | Slopes | Grid | Bars
 
 
 def front(points: Sequence[Point], *, higher_is_better: bool) -> tuple[Point, ...]:
-    """The points that no other beats: none is at least as good with less. From left to right.
+    """Return the Pareto front, from left to right: points for which no other is at least as good
+    with a lower x.
 
     >>> [p.name for p in front([Point("a", 1, 0.2), Point("b", 2, 0.1), Point("c", 3, 0.4)],
     ...                        higher_is_better=True)]

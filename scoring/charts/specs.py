@@ -1,5 +1,5 @@
-"""A chart as Vega-Lite: bars, slopes, dots, cells. Names are values of the data, never
-parts of an expression.
+"""Charts as Vega-Lite: bars, slopes, dots, cells. Names are values of the data, never parts of an
+expression.
 """
 
 from typing import Any
@@ -19,21 +19,21 @@ from .look import (
     WIDE,
     Room,
     clean,
+    highlighted,
+    legend_characters,
     legend_columns,
-    legend_letters,
     short_names,
-    standing_out,
     tooltip,
 )
 from .scatter import Span, scatter_layers, span
 from .shapes import Bars, Grid, Scatter, Shape, Slope, Slopes
 
-# Of the whole picture, which is known before it is drawn.
+# Padding of the whole picture, whose size is known before it is drawn.
 BARS_HEIGHT = 260
 
 
 def bars_layers(chart: Bars, room: Room) -> dict[str, Any]:
-    """A bar for each range, with its count above."""
+    """Draw a bar for each range, with its count above."""
     if not chart.bars:
         raise ValueError("a chart needs at least one bar")
     most = max(bar.number for bar in chart.bars)
@@ -56,7 +56,7 @@ def bars_layers(chart: Bars, room: Room) -> dict[str, Any]:
                     "middle": chart.axis.drawn((bar.low + bar.high) / 2),
                     "number": bar.number,
                     "text": str(bar.number) if bar.number else "",
-                    "told": chart.told(bar),
+                    "told": chart.range_text(bar),
                 }
                 for bar in chart.bars
             ]
@@ -68,7 +68,7 @@ def bars_layers(chart: Bars, room: Room) -> dict[str, Any]:
                 "type": "quantitative",
                 "title": chart.counted,
                 "scale": {"domain": [0, max(most, 1) * 1.1], "nice": False},
-                # Nothing is counted by halves.
+                # Counts have no half ticks.
                 "axis": {"tickCount": min(5, most), "tickMinStep": 1, "format": "d"},
             },
         },
@@ -99,7 +99,7 @@ _DASHES = {UP: [1, 0], SAME: [2, 3], DOWN: [7, 4]}
 
 
 def slope_layers(chart: Slopes, room: Room) -> dict[str, Any]:
-    """Equal ranks stand below each other, with the same number."""
+    """Draw equal ranks one below the other, with the same number."""
     if not chart.slopes:
         raise ValueError("a chart needs at least one line")
     names = short_names([slope.name for slope in chart.slopes], room.longest_name)
@@ -173,7 +173,7 @@ def _change(slope: Slope) -> str:
 def _lines(
     chart: Slopes, lines: list[dict[str, Any]], changes: list[str], room: Room
 ) -> dict[str, Any]:
-    told = (("whole", "System"), ("left", _rank(chart.left)), ("right", _rank(chart.right)))
+    fields = (("whole", "System"), ("left", _rank(chart.left)), ("right", _rank(chart.right)))
     return {
         "data": {"values": lines},
         "mark": {"type": "line", "strokeWidth": 2},
@@ -181,8 +181,8 @@ def _lines(
             "detail": {"field": "name", "type": "nominal"},
             "color": _scaled(changes, [_COLOURS[each] for each in changes], room),
             "strokeDash": _scaled(changes, [_DASHES[each] for each in changes], room),
-            "opacity": standing_out(),
-            "tooltip": tooltip(*told),
+            "opacity": highlighted(),
+            "tooltip": tooltip(*fields),
         },
     }
 
@@ -212,7 +212,7 @@ def _texts(
     return {
         "layer": [
             _text([{"x": x, "y": -1, "text": head}], align),
-            _text(rows, align, opacity=standing_out()),
+            _text(rows, align, opacity=highlighted()),
         ]
     }
 
@@ -233,19 +233,19 @@ def _text(values: list[dict[str, Any]], align: str, **encoding: Any) -> dict[str
 
 _DOTS_ROW = 34
 _CELL_HEIGHT, _CELL_WIDTH, _NARROWEST = 26, 90, 36
-# So many rows, which are the best, have a colour of their own.
+# This many of the best rows have a colour of their own.
 COLOURED = len(COLOURS)
 _OTHERS = "Others"
-# A darker cell would not let its figure be read.
+# On darker cells the figure would be unreadable.
 _DARKEST = 0.45
 
 
 def dots_layers(chart: Grid, room: Room) -> dict[str, Any]:
-    """The first rows have colours, all others are grey behind them."""
+    """Draw the first rows in colour and all others in grey behind them."""
     columns = _columns(chart, room)
-    width = room.width - _beside(columns)
-    # Names stand in the legend alone, one below the other if they are long.
-    names = short_names([row.name for row in chart.rows], legend_letters(width))
+    width = room.width - _label_width(columns)
+    # Names appear only in the legend, one below the other if they are long.
+    names = short_names([row.name for row in chart.rows], legend_characters(width))
     shown = names[:COLOURED] + ([_OTHERS] if len(names) > COLOURED else [])
     values: list[dict[str, Any]] = [
         {
@@ -280,8 +280,8 @@ def _columns(chart: Grid, room: Room) -> list[str]:
     return short_names(chart.columns, room.longest_head)
 
 
-def _beside(labels: list[str]) -> int:
-    """What the labels take beside the plot, with the padding."""
+def _label_width(labels: list[str]) -> int:
+    """Return the width that the labels take next to the plot, with the padding."""
     return round(max(map(len, labels)) * LETTER) + 20 + 2 * PADDING
 
 
@@ -298,7 +298,7 @@ def _x(chart: Grid, domain: list[float], room: Room) -> dict[str, Any]:
 def _dots(
     chart: Grid, values: list[dict[str, Any]], shown: list[str], across: Span, room: Room
 ) -> dict[str, Any]:
-    # Of the others what lies beneath shows through.
+    # The other marks are transparent.
     opacity = 0.5 if values[0]["row"] == _OTHERS else 1
     colours = [MUTED if name == _OTHERS else COLOURS[place] for place, name in enumerate(shown)]
     shapes = ["circle" if name == _OTHERS else SHAPES[place] for place, name in enumerate(shown)]
@@ -324,7 +324,7 @@ def _dots(
             },
             "color": {**scaled, "scale": {"domain": shown, "range": colours}},
             "shape": {**scaled, "scale": {"domain": shown, "range": shapes}},
-            "opacity": standing_out(opacity),
+            "opacity": highlighted(opacity),
             "tooltip": tooltip(
                 ("whole", chart.row_head), ("column", "Figure"), ("told", chart.axis.title)
             ),
@@ -364,7 +364,7 @@ def cells_layers(chart: Grid, room: Room) -> dict[str, Any]:
     if not values:
         raise ValueError("a chart needs at least one figure")
     low, high = (each(value["value"] for value in values) for each in (min, max))
-    width = (room.width - _beside(names)) // len(columns)
+    width = (room.width - _label_width(names)) // len(columns)
     width = max(_NARROWEST, min(_CELL_WIDTH, width))
     return {
         "width": width * len(columns),
@@ -401,7 +401,7 @@ def cells_layers(chart: Grid, room: Room) -> dict[str, Any]:
                             "range": [0.03, _DARKEST],
                         },
                     },
-                    "opacity": standing_out(),
+                    "opacity": highlighted(),
                     "tooltip": tooltip(
                         ("whole", chart.row_head), ("column", "Figure"), ("text", chart.axis.title)
                     ),
@@ -411,7 +411,7 @@ def cells_layers(chart: Grid, room: Room) -> dict[str, Any]:
                 "mark": {"type": "text", "color": INK, "fontSize": 11},
                 "encoding": {
                     "text": {"field": "text", "type": "nominal"},
-                    "opacity": standing_out(),
+                    "opacity": highlighted(),
                 },
             },
         ],
@@ -424,7 +424,7 @@ SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 
 
 def specification(shape: Shape, room: Room = WIDE) -> Spec:
-    """The whole chart. Raises ValueError of a shape without rows."""
+    """Return the whole chart. Raises ValueError if a shape has no rows."""
     return {
         "$schema": SCHEMA,
         "background": PAPER,

@@ -17,7 +17,7 @@ from scoring.metrics.facts.occurrences import (
     errors_around,
     find_occurrences,
     gold_fact,
-    stands_alone,
+    is_whole_value,
 )
 
 from .questions import FactRow
@@ -138,7 +138,7 @@ def _share_out(claims: Sequence[_Claim], text: str) -> list[_Claim]:
 
 
 def _is_alone(fact: GoldFact, occurrence: Occurrence) -> bool:
-    return stands_alone(fact.value, fact.kind, occurrence, fact.place)
+    return is_whole_value(fact.value, fact.kind, occurrence, fact.place)
 
 
 def _verdict(claim: _Claim, prediction: Page) -> Verdict:

@@ -1,6 +1,5 @@
-"""The leaderboard: columns, rows, ranks, filters, what a reader may see of a score, files and
-charts.
+"""Leaderboards: columns, rows, ranks, filters, disclosure rules, files and charts.
 
-The lowest feature, beside `judging`. Of scoring it imports models, access, benchmarks, metrics and
-charts.
+This is the lowest feature of scoring, together with `judging`. It imports only the models, access,
+benchmarks, metrics and charts of scoring.
 """

@@ -1,4 +1,4 @@
-"""Endpoints of leaderboards and of their charts, with their JSON forms."""
+"""API endpoints and serializers of leaderboards and their charts."""
 
 from collections.abc import Mapping
 from functools import lru_cache
@@ -28,7 +28,7 @@ from .drawings import MEDIA_TYPES, ROOMS, Form, chart_csv, chart_picture, chart_
 from .files import leaderboard_csv
 from .filters import CLOSED, OPEN, RowFilterForm
 from .rows import tokens_of
-from .selectors import Leaderboard, StampedBoard, asked_leaderboard, stamped_board
+from .selectors import Leaderboard, StampedBoard, requested_leaderboard, stamped_board
 
 ColumnSerializer = answer(
     BoardColumn, "Column", decides="Whether the table is ordered by this rank."
@@ -41,11 +41,11 @@ class RowTeamSerializer(serializers.Serializer[Any]):
 
 
 class RowSerializer(serializers.ModelSerializer[Entry]):
-    """A row: rates in [0, 1], unrounded; null where nothing was scored or ranked.
+    """A leaderboard row. Rates are in [0, 1] and unrounded; null means not scored or not ranked.
 
-    The organisation of a graded row is stated by its submitter, until its verdict is `verified`.
+    The organisation of a graded row is the submitter's claim until its verdict is `verified`.
 
-    What was disqualified has no ranks, and says why. Pinned rows come first, those disqualified
+    Disqualified rows have no ranks and give the reason. Pinned rows come first, disqualified rows
     last.
     """
 
@@ -54,17 +54,16 @@ class RowSerializer(serializers.ModelSerializer[Entry]):
     values = serializers.DictField(child=serializers.FloatField(allow_null=True))
     intervals = serializers.DictField(
         child=serializers.ListField(child=serializers.FloatField(), min_length=2, max_length=2),
-        help_text="Low and high end of the 95 % interval that resamples documents, by column; "
-        "missing where there is none.",
+        help_text="Lower and upper bound of the 95 % interval over resampled documents, by "
+        "column. Columns without an interval are missing.",
     )
     ranks = serializers.DictField(child=serializers.IntegerField(allow_null=True))
-    output_tokens_per_item = serializers.FloatField(
-        allow_null=True, help_text="Null where nothing is stated."
-    )
+    output_tokens_per_item = serializers.FloatField(allow_null=True, help_text="Null if unknown.")
     output_tokens_from = serializers.ChoiceField(
         choices=[("card", "the model card"), ("lines", "the lines of the submission")],
         allow_null=True,
-        help_text="What states them; the lines where the card says nothing.",
+        help_text="Where the number comes from: the model card, or the submission's lines if the "
+        "card does not give it.",
     )
 
     class Meta:
@@ -85,7 +84,7 @@ class RowSerializer(serializers.ModelSerializer[Entry]):
         ]
 
     def to_representation(self, instance: Any) -> dict[str, Any]:
-        """Of a leaderboard's Row."""
+        """Serialize a `Row` of a leaderboard."""
         entry = instance.entry
         tokens = tokens_of(entry)
         entry.output_tokens_per_item = tokens and tokens.per_item
@@ -96,7 +95,8 @@ class RowSerializer(serializers.ModelSerializer[Entry]):
 
 
 class SectionSerializer(serializers.Serializer[Any]):
-    """Rows that may be compared; `source` is the signature of graded ones, else the publication."""
+    """Comparable rows. `source` is the signature of graded rows or the publication of reported
+    rows."""
 
     kind = serializers.ChoiceField(choices=Entry.Kind.choices)
     source = serializers.CharField(source="key")  # type: ignore[assignment]
@@ -105,7 +105,7 @@ class SectionSerializer(serializers.Serializer[Any]):
 
 
 class ViewSerializer(serializers.Serializer[Any]):
-    """A further table of the board, under its key."""
+    """A further table of the board."""
 
     key = serializers.CharField()
     title = serializers.CharField()
@@ -113,58 +113,65 @@ class ViewSerializer(serializers.Serializer[Any]):
 
 
 class LeaderboardSerializer(serializers.Serializer[Any]):
-    """One table of a board: the benchmark's own where `view` is null."""
+    """One table of a board. `view` is null for the benchmark's own table."""
 
     board = serializers.SlugField(source="board.slug")
     phase = serializers.SlugField(source="phase.slug", allow_null=True, default=None)
     view = serializers.CharField(source="view.key", allow_null=True, default=None)
     views = ViewSerializer(many=True)
     part = serializers.CharField(
-        allow_blank=True, help_text="Of a phase in parts: whose items the graded rows count."
+        allow_blank=True,
+        help_text="Which items the graded rows count, for a phase with public and private parts.",
     )
     columns = ColumnSerializer(many=True)
-    total = serializers.IntegerField(help_text="Rows without a filter; ranks are among them.")
-    shown = serializers.IntegerField(help_text="Rows that the filter keeps.")
+    total = serializers.IntegerField(
+        help_text="Number of rows before filtering. Ranks are computed over all of them."
+    )
+    shown = serializers.IntegerField(help_text="Number of rows after filtering.")
     sections = SectionSerializer(many=True)
 
 
 class LeaderboardQuerySerializer(serializers.Serializer[Any]):
-    phase = serializers.CharField(required=False, default="", help_text="A phase's slug.")
+    phase = serializers.CharField(required=False, default="", help_text="Slug of a phase.")
     view = serializers.CharField(
-        required=False, default="", help_text="A view's key; the benchmark's own table without."
+        required=False, default="", help_text="Key of a view. Default: the benchmark's own table."
     )
     sort = serializers.CharField(
         required=False,
         default="",
-        help_text="A column's key, `name` or `size`; `-` reverses; `grouped` by the kind of "
-        "system. The board's own order without.",
+        help_text="Key of a column, `name` or `size`; prefix with `-` to reverse. `grouped` "
+        "groups rows by kind of system. Default: the board's own order.",
     )
     part = serializers.CharField(
         required=False,
         default="",
-        help_text="Of a phase in parts, for organisers: `public`, `private` or `all`; what is told "
-        "now without.",
+        help_text="Organisers only, for a phase in parts: `public`, `private` or `all`. Default: "
+        "the part that is public now.",
     )
     q = serializers.CharField(
-        required=False, default="", help_text="Part of the name or organisation, ignoring case."
+        required=False, default="", help_text="Part of the name or organisation. Case-insensitive."
     )
     category = serializers.ChoiceField(choices=Category.choices, required=False)
     size_from = serializers.CharField(
-        required=False, default="", help_text="Parameters, such as 7B; inclusive."
+        required=False,
+        default="",
+        help_text="Smallest number of parameters, such as 7B. Inclusive.",
     )
     size_to = serializers.CharField(required=False, default="", help_text="As `size_from`.")
     weights = serializers.ChoiceField(choices=[OPEN, CLOSED], required=False)
     verified = serializers.BooleanField(required=False, help_text="Verified rows only.")
     kind = serializers.MultipleChoiceField(
-        choices=Entry.Kind.choices, required=False, help_text="May be given several times."
+        choices=Entry.Kind.choices, required=False, help_text="Can be repeated."
     )
-    released_from = serializers.DateField(required=False, help_text="Of the system; inclusive.")
+    released_from = serializers.DateField(
+        required=False, help_text="Earliest release date of the system. Inclusive."
+    )
     published_from = serializers.DateField(
-        required=False, help_text="Of rows graded here; inclusive."
+        required=False, help_text="Earliest publication date of rows graded here. Inclusive."
     )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """With `wanted`, the filter: what a form of the page would say of it counts here too."""
+        """Validate with the form of the page, and add its filter as `wanted`."""
         form = RowFilterForm(self.initial_data)
         if not form.is_valid():
             raise serializers.ValidationError(form.messages)
@@ -172,12 +179,12 @@ class LeaderboardQuerySerializer(serializers.Serializer[Any]):
 
 
 class BoardLeaderboard(APIView):
-    """The rows of a board: graded ones of one phase, and those that papers report.
+    """The rows of a board: graded rows of one phase and rows reported by papers.
 
-    As JSON, or with `?format=csv` (or `Accept: text/csv`) as one table with stable columns, among
-    them the ends of intervals as `KEY_low` and `KEY_high`. With `If-None-Match` and the ETag of an
-    earlier answer: 304 while nothing has changed. Filters leave rows out; ranks stay those of all
-    rows. What is pinned is never left out.
+    Returns JSON, or one table with stable columns with `?format=csv` (or `Accept: text/csv`); the
+    CSV gives interval bounds as `KEY_low` and `KEY_high`. Send the ETag of an earlier response as
+    `If-None-Match` to get 304 while nothing has changed. Filters hide rows but do not change ranks.
+    Pinned rows are always included.
     """
 
     renderer_classes = [JSONRenderer, CsvRenderer]
@@ -197,7 +204,7 @@ class BoardLeaderboard(APIView):
         etag = stamped.etag(request.user, {**known, "csv": is_csv})
 
         def table() -> Leaderboard:
-            return asked_leaderboard(
+            return requested_leaderboard(
                 request.user, stamped.board, stamped.windows, asked, asked["wanted"]
             )
 
@@ -218,25 +225,25 @@ class BoardLeaderboard(APIView):
 
 @lru_cache(maxsize=256)
 def _asked(query: str) -> Mapping[str, Any]:
-    """The parameters of a leaderboard's address, looked through once for all who ask alike: that
-    takes as long as the rest of an answer that was kept."""
+    """Validate the query string. Cached, because validation takes as long as the rest of a cached
+    response."""
     wanted = LeaderboardQuerySerializer(data=QueryDict(query))
     wanted.is_valid(raise_exception=True)
     return MappingProxyType(wanted.validated_data)
 
 
 class ChartQuerySerializer(serializers.Serializer[Any]):
-    phase = serializers.CharField(required=False, default="", help_text="A phase's slug.")
+    phase = serializers.CharField(required=False, default="", help_text="Slug of a phase.")
     rows = serializers.CharField(
         required=False,
         default="",
-        help_text="Which rows: `graded`, `reported`, `human`, from the second origin of a kind on "
-        "with its number, such as `reported-2`. The first there is without.",
+        help_text="Which rows to draw: `graded`, `reported` or `human`. Further sources of a kind "
+        "are numbered, such as `reported-2`. Default: the first that exists.",
     )
     part = serializers.CharField(
         required=False,
         default="",
-        help_text="Of a phase in parts, for organisers: `public`, `private` or `all`.",
+        help_text="Organisers only, for a phase in parts: `public`, `private` or `all`.",
     )
 
 
@@ -245,31 +252,31 @@ class ChartFileQuerySerializer(ChartQuerySerializer):
         choices=list(ROOMS),
         required=False,
         default="",
-        help_text="Of SVG and Vega-Lite: `narrow` for the layout of narrow screens.",
+        help_text="SVG and Vega-Lite only: `narrow` for the layout of narrow screens.",
     )
 
 
 class ChartSerializer(serializers.Serializer[Any]):
-    """A chart with the rows that it draws; without any it says why in `too_little`."""
+    """A chart and the rows it draws. If there are too few, `too_little` says why."""
 
     key = serializers.CharField()
     title = serializers.CharField()
-    told = serializers.CharField(help_text="What it shows, in a sentence.")
+    told = serializers.CharField(help_text="Description of the chart in one sentence.")
     heads = serializers.ListField(child=serializers.CharField())
     rows = serializers.ListField(
         child=serializers.ListField(),
-        help_text="Cells under the heads: texts, numbers (rates in [0, 1], unrounded), dates or "
-        "null.",
+        help_text="Cells in the order of the heads: texts, numbers (rates in [0, 1], unrounded), "
+        "dates or null.",
     )
     too_little = serializers.CharField(allow_blank=True)
 
     def to_representation(self, instance: Any) -> dict[str, Any]:
-        """Of a BoardChart."""
+        """Serialize a `BoardChart`."""
         table = instance.table
         return {
             "key": instance.key,
             "title": instance.title,
-            "told": instance.told,
+            "told": instance.description,
             "heads": list(table.heads) if table else [],
             "rows": [list(line) for line in table.lines] if table else [],
             "too_little": "" if table else instance.too_little,
@@ -277,7 +284,7 @@ class ChartSerializer(serializers.Serializer[Any]):
 
 
 class _PictureRenderer(BaseRenderer):
-    """A picture that was drawn already."""
+    """Passes an existing picture through."""
 
     charset = None
     render_style = "binary"
@@ -304,11 +311,11 @@ class VegaLiteRenderer(_PictureRenderer):
 class NotDrawnError(APIException):
     status_code = 503
     default_code = "not_drawn"
-    default_detail = "The picture could not be drawn; try again in a moment."
+    default_detail = "The picture could not be drawn. Try again in a moment."
 
 
 class ChartList(APIView):
-    """The charts of a board over rows of one origin, each with the rows that it draws."""
+    """The charts of a board over rows of one source, each with the rows it draws."""
 
     @extend_schema(parameters=[ChartQuerySerializer], responses=ChartSerializer(many=True))
     def get(self, request: Request, slug: str) -> Response:
@@ -317,8 +324,8 @@ class ChartList(APIView):
 
 
 class ChartDetail(APIView):
-    """One chart: as JSON, or with `?format=csv`, `svg`, `png` or `vl` as a table, a picture or the
-    Vega-Lite that it is drawn from."""
+    """One chart as JSON, or with `?format=csv`, `svg`, `png` or `vl` as a table, a picture or its
+    Vega-Lite specification."""
 
     renderer_classes = [JSONRenderer, CsvRenderer, SvgRenderer, PngRenderer, VegaLiteRenderer]
 
@@ -330,7 +337,7 @@ class ChartDetail(APIView):
             (200, "image/svg+xml"): OpenApiTypes.STR,
             (200, "image/png"): OpenApiTypes.BINARY,
             (200, MEDIA_TYPES["vl"]): OpenApiTypes.OBJECT,
-            503: OpenApiResponse(description="The picture could not be drawn just now."),
+            503: OpenApiResponse(description="The picture could not be drawn. Try again later."),
         },
     )
     def get(self, request: Request, slug: str, chart: str) -> Response:
@@ -353,7 +360,7 @@ class ChartDetail(APIView):
             raise NotDrawnError from error
 
     def handle_exception(self, exc: Exception) -> Response:
-        """A refusal is JSON, whatever was asked for."""
+        """Errors are JSON, whatever format was requested."""
         self.request.accepted_renderer = JSONRenderer()
         self.request.accepted_media_type = JSONRenderer.media_type
         return super().handle_exception(exc)

@@ -1,8 +1,8 @@
-"""The charts of a board for one reader: they draw the rows of its leaderboard, and nothing more.
+"""The charts of a board, drawn from the rows of its leaderboard.
 
-Rows of different origins are never in one chart: a reader chooses between what was graded here
-under one signature and what each source reports. Disqualified rows are in none. `chart_shape` makes
-a shape of rows, `board_charts` says which charts a board has.
+A chart never mixes rows of different sources: a reader chooses between the rows graded here under
+one signature and those of one publication. Disqualified rows are left out. `chart_shape` builds a
+shape from rows; `board_charts` lists the charts of a board.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -49,16 +49,16 @@ from .selectors import (
     stamped_board,
 )
 
-# More rows could not be read; the table of the leaderboard has all.
+# More rows would be unreadable. The leaderboard's table has all of them.
 MOST_ROWS = 20
 _NOT_STATED = "Not stated"
 
 
 @dataclass(frozen=True)
 class ChartSource:
-    """What the charts are made of: rows that may be compared, best first, each with the scores that
-    are told, and their ranks on the leaderboard by figure; the figures by key; and of the best row
-    its parts."""
+    """The data of the charts: comparable rows, best first, with the scores shown to this reader;
+    their leaderboard ranks by figure; the columns by key; and the scores by part of the best row.
+    """
 
     entries: Sequence[Entry]
     ranks: Mapping[str, Sequence[int | None]]
@@ -70,7 +70,7 @@ Builder = Callable[[Chart, ChartSource], Shape | None]
 
 
 def chart_shape(chart: Chart, source: ChartSource) -> Shape | None:
-    """None where there is too little to draw."""
+    """Return the shape of the chart, or None if there is too little to draw."""
     return _BUILDERS[chart.kind](chart, source)
 
 
@@ -116,7 +116,7 @@ def _against(
     *,
     has_front: bool = False,
 ) -> Shape | None:
-    """The score against what a model card says."""
+    """Plot the score against a value from the model card."""
     [column] = _columns(chart, source)
     points = [
         Point(entry.name, across, up, CATEGORY_HEADINGS[_category(entry)])
@@ -138,7 +138,7 @@ def _released(chart: Chart, source: ChartSource) -> Shape | None:
 
 
 def _history(chart: Chart, source: ChartSource) -> Shape | None:
-    """Of what was graded here: nothing else has a day on which it was published here."""
+    """Draw rows graded here over their publication dates. Other rows have no such date."""
     [column] = _columns(chart, source)
     sign = 1 if column.direction == "up" else -1
     points = [
@@ -158,7 +158,7 @@ def _history(chart: Chart, source: ChartSource) -> Shape | None:
 
 
 def _ranks(chart: Chart, source: ChartSource) -> Shape | None:
-    """The ranks of the leaderboard by both figures, of the rows that have them."""
+    """Connect the ranks by two figures, for rows that have both."""
     ranks = [source.ranks[column.key] for column in _columns(chart, source) if column.rank]
     if len(ranks) < 2:
         return None
@@ -167,7 +167,7 @@ def _ranks(chart: Chart, source: ChartSource) -> Shape | None:
         for entry, before, after in zip(source.entries, *ranks, strict=True)
         if before is not None and after is not None
     ]
-    # Where several share a rank, they stay in the order of the leaderboard.
+    # Rows with equal ranks keep the order of the leaderboard.
     slopes.sort(key=lambda slope: slope.right)
     if len(slopes) < 2:
         return None
@@ -184,7 +184,7 @@ def _shares(chart: Chart, source: ChartSource) -> Shape | None:
 
 
 def _grid(chart: Chart, source: ChartSource, style: Any) -> Shape | None:
-    """Rows with at least one of the figures."""
+    """Draw the rows that have at least one of the figures."""
     columns = _columns(chart, source)
     valued = ((entry, tuple(_score(entry, each) for each in columns)) for entry in source.entries)
     rows = [
@@ -201,7 +201,7 @@ def _grid(chart: Chart, source: ChartSource, style: Any) -> Shape | None:
 
 
 def _without_common_head(labels: Sequence[str]) -> tuple[str, ...]:
-    """Labels without what all of them begin with, such as "Errors: ", which the title says."""
+    """Remove a prefix that all labels share, such as "Errors: "; the title has it already."""
     heads = {label.partition(": ")[0] for label in labels if ": " in label}
     if len(labels) < 2 or len(heads) != 1 or not all(": " in label for label in labels):
         return tuple(labels)
@@ -209,7 +209,7 @@ def _without_common_head(labels: Sequence[str]) -> tuple[str, ...]:
 
 
 def _parts(chart: Chart, source: ChartSource) -> Shape | None:
-    """Of the best row: the parts, such as document types, that have at least one of the figures."""
+    """Draw the parts of the best row, such as document types, that have at least one figure."""
     columns = _columns(chart, source)
     rows = []
     for name, figures in source.parts.items():
@@ -240,7 +240,7 @@ def _axis(column: Column) -> Axis:
 
 
 def _columns(chart: Chart, source: ChartSource) -> list[Column]:
-    """Those of the chart's figures that there are under the phase's options."""
+    """Return the chart's columns that exist under the phase's options."""
     return [source.figures[key] for key in chart.figures if key in source.figures]
 
 
@@ -276,11 +276,11 @@ _BUILDERS: dict[str, Builder] = {
 
 _TOO_LITTLE = {
     "size": "At least two systems must state their size.",
-    "tokens": "At least two systems must state how many tokens they wrote.",
-    "cost": "At least two systems must state what their run cost.",
-    "released": "At least two systems must state when they came out.",
-    "history": "At least two results must have been graded and published here.",
-    "parts": "The figures of the parts are not known here, or not told.",
+    "tokens": "At least two systems must state their number of output tokens.",
+    "cost": "At least two systems must state the cost of their run.",
+    "released": "At least two systems must state their release date.",
+    "history": "At least two results must be graded and published here.",
+    "parts": "The figures by part are unknown or not published.",
     "profile": "No row has these figures.",
     "shares": "No row has these figures.",
 }
@@ -290,11 +290,11 @@ _TWO_ROWS = "At least two systems must have both figures."
 
 @dataclass(frozen=True)
 class BoardChart:
-    """A chart with its words; `shape` is None where there is too little to draw."""
+    """A chart with its texts. `shape` is None if there is too little to draw."""
 
     key: str
     title: str
-    told: str
+    description: str
     shape: Shape | None
     too_little: str
 
@@ -304,13 +304,13 @@ class BoardChart:
 
     @property
     def alt(self) -> str:
-        """What a reader is told who does not see the picture; the figures stand in the table."""
-        return f"{self.title}. {self.told} The figures are in the table below."
+        """The alternative text of the picture. The table has the figures."""
+        return f"{self.title}. {self.description} The figures are in the table below."
 
 
 @dataclass(frozen=True)
 class BoardCharts:
-    """All charts of a board over rows of one origin; `origin` is its key in the address."""
+    """All charts of a board over rows of one source. `origin` is the source's key in the URL."""
 
     board: Board
     phase: Phase | None
@@ -319,18 +319,18 @@ class BoardCharts:
     origin_title: str
     origins: Sequence[Tab]
     query: str
-    """Leads to the same rows."""
+    """The query string that leads to the same rows."""
     part: str
-    """Of a phase in parts: the one that the graded rows count."""
+    """The part that graded rows count, for a phase in parts."""
     part_words: str
     charts: tuple[BoardChart, ...]
 
     def chart(self, key: str) -> BoardChart:
-        """404 unless the board has a chart of this key."""
+        """Return the chart with this key. Raises Http404 if the board has none."""
         for chart in self.charts:
             if chart.key == key:
                 return chart
-        raise Http404("The board has no such chart.")
+        raise Http404("This board has no such chart.")
 
     @property
     def drawable(self) -> list[BoardChart]:
@@ -338,13 +338,13 @@ class BoardCharts:
 
     @property
     def others(self) -> list[BoardChart]:
-        """Those with too little to draw."""
+        """The charts with too little to draw."""
         return [chart for chart in self.charts if chart.shape is None]
 
 
 def declared_charts(table: Leaderboard) -> list[Chart]:
-    """The benchmark's own and the common ones, without those of figures that the board's table
-    would have and does not show."""
+    """Return the benchmark's charts and the common ones, except charts of figures that the board
+    hides."""
     spec = table.board.spec
     columns = spec.columns_for(_options(table))
     shown = {column.basis for column in table.columns}
@@ -366,8 +366,9 @@ def board_charts(
     origin: str = "",
     part: str = "",
 ) -> BoardCharts:
-    """One query, and one more where a chart has the parts of the best row. An unknown phase gives
-    the newest, an unknown origin the first; organisers may ask for a part that is not told now."""
+    """Return the charts of a board for a reader. One query, and one more if a chart shows the parts
+    of the best row. An unknown phase selects the newest, an unknown origin the first. Organisers
+    may request a part that is not public now."""
     shown = choose_phase(windows, phase)
     wanted = part_for(user, shown, part)
     table = leaderboard(board, shown, part=wanted)
@@ -396,7 +397,8 @@ def board_charts(
 
 
 def public_charts(slug: str) -> list[BoardCharts]:
-    """What the public sees of a published board: its newest phase, over rows of each origin."""
+    """Return what the public sees of a published board: its newest phase, with rows of each
+    source."""
     public = AnonymousUser()
     stamped = stamped_board(public, slug)
     first = board_charts(public, stamped.board, stamped.windows)
@@ -409,7 +411,7 @@ def public_charts(slug: str) -> list[BoardCharts]:
 
 
 def _origins(table: Leaderboard) -> dict[str, Section]:
-    """Sections by kind, from the second of a kind on with its number: graded, reported,
+    """Return the sections by kind. Further sections of a kind are numbered: graded, reported,
     reported-2."""
     found: dict[str, Section] = {}
     for section in table.sections:
@@ -431,9 +433,10 @@ def _source(
 ) -> ChartSource:
     rows = _in_order(table, section) if section else []
     entries = [row.entry for row in rows]
-    # Parts are of all items, which a phase in public and private ones does not tell.
+    # Scores by part count all items, which must stay hidden in a phase with public and private
+    # parts.
     has_parts = any(chart.kind == "parts" for chart in charts) and not table.part
-    parts = _told_parts(user, table.phase, entries[0]) if has_parts and entries else {}
+    parts = _shown_parts(user, table.phase, entries[0]) if has_parts and entries else {}
     ranks = {
         column.basis: [row.ranks[column.key] for row in rows]
         for column in table.columns
@@ -443,11 +446,11 @@ def _source(
 
 
 def _in_order(table: Leaderboard, section: Section) -> list[Row]:
-    """Best first as on the leaderboard, whatever the page is sorted by."""
+    """Return the rows best first, regardless of the page's sort order."""
     return best_first((row for row in section.rows if not row.is_disqualified), table.columns)
 
 
-def _told_parts(user: Viewer, phase: Phase | None, entry: Entry) -> Mapping[str, Any]:
+def _shown_parts(user: Viewer, phase: Phase | None, entry: Entry) -> Mapping[str, Any]:
     if phase is None or entry.grading_id is None:
         return {}
     subsets: Mapping[str, Any] = as_shown(
@@ -457,7 +460,7 @@ def _told_parts(user: Viewer, phase: Phase | None, entry: Entry) -> Mapping[str,
 
 
 def _line_words(source: ChartSource) -> str:
-    """Which systems' tokens are not those of their cards."""
+    """Name the systems whose tokens come from the submission's lines."""
     found = [(entry.name, tokens_of(entry)) for entry in source.entries]
     names = [name for name, tokens in found if tokens and tokens.source == "lines"]
     more = len(names) - _NAMED_AT_MOST
@@ -467,13 +470,13 @@ def _line_words(source: ChartSource) -> str:
 
 def _chart(chart: Chart, source: ChartSource) -> BoardChart:
     shape = chart_shape(chart, source)
-    told = chart.told
+    text = chart.description
     if chart.kind == "parts" and shape:
-        told = f"{told} Of the best system, {source.entries[0].name}."
+        text = f"{text} Parts of the best system, {source.entries[0].name}."
     elif isinstance(shape, Scatter):
         are_all_named = len(shape.points) <= named(NARROW)
-        told += "" if are_all_named else " Where there are many, the first ones are named."
-        told += _line_words(source) if chart.kind == "tokens" else ""
+        text += "" if are_all_named else " Only the first are named."
+        text += _line_words(source) if chart.kind == "tokens" else ""
     elif shape and len(source.entries) > MOST_ROWS:
-        told = f"{told} Of {len(source.entries)} systems the {MOST_ROWS} best are shown."
-    return BoardChart(chart.key, chart.title, told, shape, _TOO_LITTLE.get(chart.kind, _TWO_ROWS))
+        text = f"{text} Shown are the {MOST_ROWS} best of {len(source.entries)} systems."
+    return BoardChart(chart.key, chart.title, text, shape, _TOO_LITTLE.get(chart.kind, _TWO_ROWS))

@@ -1,6 +1,4 @@
-"""The columns of a leaderboard, from the benchmark's description of its figures; headings
-and sorting.
-"""
+"""The columns of a leaderboard, their headings, and sorting."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +13,7 @@ from .figures import show
 
 RANK_PREFIX = "rank_"
 NAME, SIZE = "name", "size"
-# Asks for the table that is grouped by the kind of system where the board's own order is another.
+# Requests rows grouped by kind of system on a board whose own order is another.
 GROUPED = "grouped"
 
 
@@ -43,7 +41,7 @@ class BoardColumn:
 
 
 def board_columns(columns: Sequence[Column]) -> tuple[BoardColumn, ...]:
-    """The leaderboard's columns: each group's headline figures and, after them, its ranks."""
+    """Return the headline figures of each group, followed by the ranks by them."""
     shown: list[BoardColumn] = []
     for _, members in groupby(columns, key=lambda column: column.group):
         figures = list(members)
@@ -53,13 +51,13 @@ def board_columns(columns: Sequence[Column]) -> tuple[BoardColumn, ...]:
 
 
 def column_groups(columns: Sequence[Column]) -> list[str]:
-    """The names of the groups that a leaderboard of these columns has, in its order."""
+    """Return the names of the columns' groups, in order."""
     return list(dict.fromkeys(column.group for column in board_columns(columns)))
 
 
 def of_groups(columns: tuple[BoardColumn, ...], groups: Collection[str]) -> tuple[BoardColumn, ...]:
-    """The columns of these groups; all for none. The group of the deciding rank always stays, and
-    a group that the benchmark no longer has hides nothing."""
+    """Return the columns of these groups, or all if none are given. The group of the deciding rank
+    is always included. Groups that the benchmark no longer has are ignored."""
     known = {column.group for column in columns}
     chosen = known & set(groups)
     if not chosen:
@@ -99,14 +97,14 @@ def _rank(basis: Column) -> BoardColumn:
 
 @dataclass(frozen=True)
 class Sort:
-    """The order asked for: a column, best first unless reversed; none for the grouped table."""
+    """The requested sort column, best first unless reversed; no column for the grouped table."""
 
     key: str = ""
     is_reversed: bool = False
 
     @classmethod
     def parse(cls, text: str, columns: Sequence[BoardColumn]) -> "Sort":
-        """`ffa` or `-ffa`; a key that is no column of the board is ignored."""
+        """Parse `ffa` or `-ffa`. Unknown columns are ignored."""
         key = text.removeprefix("-")
         known = {NAME, SIZE} | {column.key for column in columns}
         return cls(key, text.startswith("-")) if key in known else cls()
@@ -114,13 +112,13 @@ class Sort:
 
 @dataclass(frozen=True)
 class Head:
-    """A heading as it is shown: its words, and the link that sorts by it."""
+    """A column heading and the link that sorts by it."""
 
     label: str
     help: str
     query: str
     aria_sort: str
-    """Of the column by which the table is sorted; empty elsewhere."""
+    """The `aria-sort` value of the sorted column; empty for others."""
     arrow: str = ""
     is_figure: bool = True
 
@@ -134,7 +132,8 @@ class HeadGroup:
 
 
 def head_groups(columns: Sequence[BoardColumn]) -> list[HeadGroup]:
-    """`General (%)` over its columns; the unit is named when all figures of the group share it."""
+    """Return headings such as `General (%)`. The unit is given if all figures of the group share
+    it."""
     groups = []
     for label, members in groupby(columns, key=lambda column: column.group):
         figures = list(members)
@@ -145,7 +144,8 @@ def head_groups(columns: Sequence[BoardColumn]) -> list[HeadGroup]:
 
 
 def heads(columns: Sequence[BoardColumn], sort: Sort, query: Mapping[str, Any]) -> list[Head]:
-    """Model, size and the columns. `query` holds the other parameters that the links keep."""
+    """Return the headings of model, size and the columns. `query` holds the other parameters that
+    the links keep."""
     texts = [("Model", NAME, "By name"), ("Size", SIZE, "By the number of parameters")]
     return [
         Head(label, words, *_link(key, sort, query, ascending_first=True), is_figure=False)
@@ -162,14 +162,14 @@ def heads(columns: Sequence[BoardColumn], sort: Sort, query: Mapping[str, Any]) 
 
 
 def _lower_first(column: BoardColumn) -> bool:
-    """Whether the best is the smallest figure, as of every rank."""
+    """Whether the smallest figure is the best, as for ranks."""
     return column.is_rank or not column.higher_is_better
 
 
 def _link(
     key: str, sort: Sort, query: Mapping[str, Any], *, ascending_first: bool
 ) -> tuple[str, str]:
-    """The query that sorts by the column, or turns it round; and what aria-sort says."""
+    """Return the query that sorts by the column, or reverses it, and the value of `aria-sort`."""
     is_current = sort.key == key
     turned = "-" if is_current and not sort.is_reversed else ""
     link = urlencode({**query, "sort": turned + key}, doseq=True)
@@ -186,13 +186,13 @@ class TableFrame:
     view: View | None
     columns: tuple[BoardColumn, ...]
     ranking: tuple[BoardColumn, ...]
-    """All columns of the table, those that the board does not show too."""
+    """All columns of the table, including those that the board hides."""
     sort: Sort
 
 
 def table_frame(board: Board, phase: Phase | None, sort: str = "", *, view: str = "") -> TableFrame:
-    """`view` is the key of one of the benchmark's views; any other gives the benchmark's own table.
-    Without a `sort` it is the board's own. No query."""
+    """Return the table for `view`, the key of one of the benchmark's views; any other value gives
+    the benchmark's own table. Without `sort`, the board's order applies. Makes no query."""
     views = board_views(board, phase)
     chosen = next((each for each in views if each.key == view), None)
     ranking = board_columns(chosen.columns if chosen else main_columns(board, phase))
@@ -211,13 +211,13 @@ def board_views(board: Board, phase: Phase | None) -> tuple[View, ...]:
 
 
 def group_names(board: Board) -> list[str]:
-    """The groups of columns that the leaderboards of a board's phases have."""
+    """Return the column groups of the leaderboards of all phases."""
     names = (name for phase in board.phases.all() for name in column_groups(phase.columns))
     return list(dict.fromkeys(names))
 
 
 def sort_columns(board: Board) -> list[tuple[str, str]]:
-    """The columns of all phases of a board, as (key, label)."""
+    """Return the columns of all phases of a board, as (key, label)."""
     columns = {
         column.key: f"{column.group}: {column.label}" if column.group else column.label
         for phase in board.phases.all()

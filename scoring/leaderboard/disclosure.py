@@ -1,12 +1,12 @@
-"""What a reader may see of a grading's figures.
+"""Which figures of a grading a reader may see.
 
-A phase may round its scores, publish them later, or publish those of one part of its items while it
-is open and those of the other part once it has closed. Organisers see everything. Where figures are
-rounded or count one part, whatever could undo that is left out: counts, figures of subsets, and the
+A phase may round its scores, publish them later, or publish the scores of a public part of its
+items while it is open and those of the private part after it closes. Organisers see everything.
+Figures that would undo the rounding or the split are left out: counts, figures of subsets, and
 scores of single items.
 
-Nobody learns which items are in which part. A secret of the phase draws them, the same ones each
-time. The public part has its share of every subset, task or kind of document.
+No one can find out which items are in which part. They are drawn with a secret of the phase, so the
+draw is repeatable. Each subset, task or document type contributes the same share.
 """
 
 import hmac
@@ -29,17 +29,18 @@ from .figures import columns_of, show
 
 PUBLIC, PRIVATE, ALL = "public", "private", "all"
 PARTS = {PUBLIC: "Public part", PRIVATE: "Private part", ALL: "All items"}
-# What the strata are made by; where the gold has no such field it makes no difference.
+# Gold fields that define the strata. Missing fields make no difference.
 _STRATA = ("gold__subset", "gold__task", "document__doc_type")
 
 
 def shown_part(phase: Phase, now: datetime) -> str:
-    """The part whose scores are told now: from the closing instant on the private one."""
+    """Return the part whose scores are shown now: the private part from the closing time on."""
     return PRIVATE if phase.window(now) == Window.CLOSED else PUBLIC
 
 
 def public_count(total: int, share: int) -> int:
-    """How many items are public: `share` percent, rounded half up, at least one in each part.
+    """Return the number of public items: `share` percent, rounded half up, at least one in each
+    part.
 
     >>> public_count(10, 25), public_count(3, 1), public_count(3, 99)
     (3, 1, 2)
@@ -48,8 +49,8 @@ def public_count(total: int, share: int) -> int:
 
 
 def public_items(phase: Phase, release: int) -> frozenset[int]:
-    """Keys of the items of the public part, in the release with this key; of all items where the
-    phase has no parts. One query."""
+    """Return the keys of the public items of this release, or of all items if the phase has no
+    parts. One query."""
     items = phase.items_of(release)
     rows: list[tuple[Any, ...]] = list(items.values_list("pk", "name", *_STRATA))
     if phase.public_share is None or len(rows) < 2:
@@ -59,7 +60,7 @@ def public_items(phase: Phase, release: int) -> frozenset[int]:
     drawn: set[int] = set()
     for _, members in groupby(rows, key=_stratum):
         stratum = list(members)
-        # What rounding takes from one stratum the next ones get, so that the sum is exact.
+        # Carry the rounding remainder to the next strata, so that the sum is exact.
         here = round(left * len(stratum) / places)
         drawn.update(row[0] for row in stratum[:here])
         left, places = left - here, places - len(stratum)
@@ -74,13 +75,13 @@ def _place(salt: str, name: str) -> str:
     return hmac.digest(salt.encode(), name.encode(), "sha256").hex()
 
 
-# More than any column shows.
+# More decimals than any column shows.
 ALL_DECIMALS = 20
 AnyColumn = TypeVar("AnyColumn", Column, BoardColumn)
 
 
 def as_shown(user: Viewer, phase: Phase, grading: Grading) -> Grading:
-    """The grading with the figures that this reader may know. It must not be saved."""
+    """Return the grading with the figures that this user may see. Do not save it."""
     shown = copy(grading)
     if not are_scores_shown(user, phase):
         shown.scores, shown.counts, shown.subsets = {}, {}, {}
@@ -95,37 +96,38 @@ def as_shown(user: Viewer, phase: Phase, grading: Grading) -> Grading:
 
 
 def is_shown_in_parts(user: Viewer, phase: Phase) -> bool:
-    """Whether the user reads the scores of one part alone; organisers read both, and all."""
+    """Whether the user sees the scores of one part only. Organisers see both parts and the
+    total."""
     return phase.has_parts and not is_organiser(user)
 
 
 def part_words(phase: Phase, part: str) -> str:
-    """What the figures of a part count, in a sentence; empty where the phase has none."""
+    """Describe in a sentence which items a part counts. Empty if the phase has no parts."""
     if not phase.has_parts:
         return ""
     if part == PUBLIC:
         return (
-            f"These figures count the public part, {phase.public_share} % of the items. The "
-            "others count once the phase has closed."
+            f"Scores count the public part, {phase.public_share} % of the items. The rest is "
+            "published when the phase closes."
         )
     if part == PRIVATE:
         return (
-            f"These figures count the private part: the items without the {phase.public_share} % "
-            "whose scores were told before the phase closed."
+            f"Scores count the private part: all items but the {phase.public_share} % whose scores "
+            "were shown before the phase closed."
         )
-    return "These figures count all items, the public and the private part together."
+    return "Scores count all items, public and private."
 
 
 def shown_scores(phase: Phase, grading: Grading) -> dict[str, Any]:
-    """What of a grading's scores its entry on the leaderboard has at first: of a phase in parts
-    those of the public one."""
+    """Return the scores of a new leaderboard entry. For a phase in parts, those of the public
+    part."""
     return rounded_scores(
         phase, grading.parts.get(PUBLIC, {}) if phase.has_parts else grading.scores
     )
 
 
 def shown_parts(phase: Phase, grading: Grading) -> dict[str, dict[str, Any]]:
-    """The scores by part that an entry keeps, so that a phase can close without anybody's help."""
+    """Return the scores by part that an entry stores, so that a phase can close automatically."""
     if not phase.has_parts:
         return {}
     parts = {**grading.parts, ALL: grading.scores}
@@ -133,17 +135,17 @@ def shown_parts(phase: Phase, grading: Grading) -> dict[str, dict[str, Any]]:
 
 
 def entry_as_shown(entry: Entry, phase: Phase | None, now: datetime, *, part: str = "") -> Entry:
-    """The entry with the scores that are told now, or those of `part`. It must not be saved."""
+    """Return the entry with the scores that are shown now, or those of `part`. Do not save it."""
     if phase is not None and phase.has_parts and entry.kind == Entry.Kind.GRADED:
         entry.scores = entry.parts.get(part or shown_part(phase, now), {})
     return entry
 
 
 def rounded_scores(phase: Phase, scores: Mapping[str, Any]) -> dict[str, Any]:
-    """Scores to as many decimals of a percentage as the phase tells; as they are if it does not.
+    """Round scores to the phase's number of decimals of a percentage, if it has one.
 
-    A score is a rate in [0, 1], so that one decimal of a percentage is the third of the rate. What
-    is no rate but a count is left out, since it would undo the rounding.
+    Scores are rates in [0, 1], so one decimal of a percentage is the third decimal of the rate.
+    Counts are left out, because they would undo the rounding.
     """
     if phase.score_decimals is None:
         return dict(scores)
@@ -157,7 +159,7 @@ def rounded_scores(phase: Phase, scores: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def is_withheld(phase: Phase, view: View | None) -> bool:
-    """Whether the phase tells nothing of a view, because it rounds and the view only counts."""
+    """Whether the view is hidden, because the phase rounds scores and the view only has counts."""
     return (
         view is not None
         and phase.score_decimals is not None
@@ -166,7 +168,7 @@ def is_withheld(phase: Phase, view: View | None) -> bool:
 
 
 def shown_views(phase: Phase, views: Iterable[View]) -> tuple[View, ...]:
-    """The views that the phase tells anything of, each with `shown_columns`."""
+    """Return the views that are not withheld, each with `shown_columns`."""
     return tuple(
         replace(view, columns=shown_columns(phase, view.columns))
         for view in views
@@ -175,8 +177,7 @@ def shown_views(phase: Phase, views: Iterable[View]) -> tuple[View, ...]:
 
 
 def shown_columns(phase: Phase, columns: tuple[AnyColumn, ...]) -> tuple[AnyColumn, ...]:
-    """The columns with no more decimals than the phase tells, so that none looks measured that was
-    rounded away."""
+    """Limit the columns' decimals to those that the phase shows."""
     return tuple(
         replace(column, decimals=min(column.decimals, shown_decimals(phase, column.unit)))
         for column in columns
@@ -184,7 +185,7 @@ def shown_columns(phase: Phase, columns: tuple[AnyColumn, ...]) -> tuple[AnyColu
 
 
 def shown_decimals(phase: Phase, unit: str) -> int:
-    """How many decimals a figure has after `rounded_scores`; a percentage has two fewer."""
+    """Return the number of decimals that `rounded_scores` leaves; for percentages two fewer."""
     places = ALL_DECIMALS if phase.score_decimals is None else phase.score_decimals
     return places if unit == "%" else places + 2
 
@@ -201,7 +202,7 @@ class PartFigure:
 
 
 def part_figures(phase: Phase, grading: Grading) -> list[PartFigure]:
-    """Empty where the phase has no parts."""
+    """Return the headline figures by part. Empty if the phase has no parts."""
     if not phase.has_parts:
         return []
     scores = {**grading.parts, ALL: grading.scores}
@@ -225,6 +226,6 @@ def _shown(column: Column, scores: Mapping[str, Mapping[str, Any]], part: str) -
 
 
 def shown_part_words(user: Viewer, phase: Phase) -> str:
-    """Whose items the figures count that this user reads of a submission."""
+    """Describe which items the figures count that this user sees."""
     part = shown_part(phase, timezone.now()) if is_shown_in_parts(user, phase) else ALL
     return part_words(phase, part)

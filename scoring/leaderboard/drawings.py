@@ -1,6 +1,6 @@
-"""Charts as pictures and as files: SVG, PNG, CSV, and Vega-Lite to draw them in another way.
+"""Charts as files: SVG, PNG, CSV and Vega-Lite.
 
-A separate process draws a picture once. The cache keeps it by what it was made of.
+A separate process draws each picture once. The cache keys are made of the drawn data.
 """
 
 import gzip
@@ -27,7 +27,7 @@ from .charts import BoardChart, BoardCharts
 
 _Key = TypeVar("_Key", bound=Hashable)
 _WEEK = 7 * 24 * 60 * 60
-# One drawing process at a time: it takes a processor and much memory.
+# One drawing process at a time: it needs a processor and much memory.
 _one_at_a_time = threading.Lock()
 _LONGEST_WAIT = 30
 
@@ -43,7 +43,7 @@ def _process() -> Iterator[None]:
 
 
 class Sketch(NamedTuple):
-    """What is to be drawn."""
+    """The input of one drawing."""
 
     shape: Shape
     words: Words
@@ -51,14 +51,14 @@ class Sketch(NamedTuple):
 
 
 def kept_svgs(wanted: Mapping[_Key, Sketch]) -> dict[_Key, str]:
-    """Pictures by key. All that are not kept are drawn together, since starting takes longer than
-    drawing. Two that say the same are one picture, for whoever asks. Raises DrawingError."""
+    """Return pictures by key. All uncached pictures are drawn together, since starting the process
+    takes longer than drawing. Equal sketches share one picture. Raises DrawingError."""
     specs = {key: specification(each.shape, each.room) for key, each in wanted.items()}
     names = {key: _name("svg", specs[key], each.words) for key, each in wanted.items()}
     found: dict[str, str] = cache.get_many(set(names.values()))
     if len(found) < len(set(names.values())):
         with _process():
-            # Who held the lock before may have drawn these.
+            # The previous holder of the lock may have drawn them.
             found = cache.get_many(set(names.values()))
             missing = {name: key for key, name in names.items() if name not in found}
             if missing:
@@ -73,7 +73,7 @@ def kept_svgs(wanted: Mapping[_Key, Sketch]) -> dict[_Key, str]:
 
 
 def kept_png(shape: Shape) -> bytes:
-    """In the light colours. Raises DrawingError."""
+    """Return the chart in light colours. Raises DrawingError."""
     spec = specification(shape)
     name = _name("png", spec)
     found = cache.get(name)
@@ -85,12 +85,12 @@ def kept_png(shape: Shape) -> bytes:
 
 
 def _name(form: str, *made_of: Any) -> str:
-    """Changes with what is drawn and with what draws it."""
+    """Return a cache key that changes with the data and with the drawing code."""
     return f"chart:{form}:{etag_of(library_version(), *made_of)}"
 
 
 def kept_library() -> bytes:
-    """The library for browsers, compressed with gzip. Raises DrawingError."""
+    """Return the library for browsers, compressed with gzip. Raises DrawingError."""
     name = f"chart-library:{library_version()}"
     found = cache.get(name)
     if found is None:
@@ -111,20 +111,20 @@ MEDIA_TYPES: dict[Form, str] = {
     "vl": "application/vnd.vegalite.v6+json",
 }
 SUFFIXES: dict[Form, str] = {"svg": "svg", "png": "png", "csv": "csv", "vl": "vl.json"}
-# SVG and Vega-Lite come in two sizes.
+# The sizes of SVG and Vega-Lite.
 ROOMS: dict[str, Room] = {"": WIDE, "narrow": NARROW}
 
 _SIZE = re.compile(r'width="(\d+)" height="(\d+)"')
 
 
 def file_name(shown: BoardCharts, chart: BoardChart) -> str:
-    """After board, phase and chart, such as `board-test-ranks`; its form gives the ending."""
+    """Return a name of board, phase and chart, such as `board-test-ranks`, without an extension."""
     phase = f"-{shown.phase.slug}" if shown.phase else ""
     return f"{shown.board.slug}{phase}-{chart.key}"
 
 
 def chart_csv(chart: BoardChart) -> str:
-    """The rows that are drawn, rates in [0, 1], with six decimals at most. Empty of a chart without
+    """Return the drawn rows: rates in [0, 1], at most six decimals. Empty for a chart without
     rows."""
     if chart.table is None:
         return ""
@@ -132,12 +132,12 @@ def chart_csv(chart: BoardChart) -> str:
 
 
 def chart_vega_lite(shape: Shape, size: str = "") -> bytes:
-    """What a chart is drawn from, with no more in it than its table."""
+    """Return the Vega-Lite specification. It holds no more data than the chart's table."""
     return json.dumps(specification(shape, ROOMS[size])).encode()
 
 
 def chart_picture(shown: BoardCharts, chart: BoardChart, form: Form, size: str = "") -> bytes:
-    """Of a chart with a shape. Raises DrawingError."""
+    """Return the picture of a chart that has a shape. Raises DrawingError."""
     assert chart.shape is not None
     if form == "png":
         return kept_png(chart.shape)
@@ -150,8 +150,7 @@ class Size(NamedTuple):
 
 
 class Picture(NamedTuple):
-    """A chart as the page shows it, with the sizes that are kept free for it: on most screens, and
-    on narrow ones."""
+    """A chart on the page, with the sizes reserved for it on wide and on narrow screens."""
 
     chart: BoardChart
     wide: Size = Size()
@@ -159,7 +158,7 @@ class Picture(NamedTuple):
 
 
 def chart_pictures(shown: BoardCharts) -> list[Picture]:
-    """All charts with a shape, drawn if they were not. Raises DrawingError."""
+    """Return all charts with a shape, drawing the missing ones. Raises DrawingError."""
     svgs = kept_svgs(_sketches(shown))
     return [
         Picture(chart, *(_size(svgs[chart.key, size]) for size in ROOMS))
@@ -168,7 +167,7 @@ def chart_pictures(shown: BoardCharts) -> list[Picture]:
 
 
 def draw_ahead(shown: Iterable[BoardCharts]) -> None:
-    """The pictures of several pages, by one process, for whoever looks first. Raises
+    """Draw the pictures of several pages in one process, before anyone requests them. Raises
     DrawingError."""
     kept_svgs({(each.query, *key): made for each in shown for key, made in _sketches(each).items()})
 
@@ -180,9 +179,9 @@ def _size(svg: str) -> Size:
 
 
 def _sketches(shown: BoardCharts) -> dict[tuple[str, str], Sketch]:
-    """All pictures of the board's charts by the chart's key and the size."""
+    """Return all pictures of the board's charts by chart key and size."""
     return {
-        (chart.key, size): Sketch(chart.shape, Words(chart.title, chart.told), room)
+        (chart.key, size): Sketch(chart.shape, Words(chart.title, chart.description), room)
         for chart in shown.drawable
         if chart.shape
         for size, room in ROOMS.items()
@@ -190,14 +189,14 @@ def _sketches(shown: BoardCharts) -> dict[tuple[str, str], Sketch]:
 
 
 DRAWING_KIND = "draw_charts"
-# As long as pictures are kept.
+# As long as pictures are cached.
 _QUEUED_FOR = 7 * 24 * 60 * 60
 
 
 def queue_undrawn() -> int:
-    """Queues the published boards that changed since they were last queued; returns how many.
+    """Queue the published boards that changed since they were last queued; return how many.
 
-    Two workers that look at the same time queue a board once.
+    Two workers that run this at the same time queue a board once.
     """
     boards = Board.objects.published().values_list("pk", "revision")
     marks = {etag_of("charts were queued", *each): each[0] for each in boards}

@@ -19,11 +19,11 @@ NO_FIGURE = "–"
 WIDE_FROM = 7
 
 Intervals = Mapping[str, Sequence[float]]
-"""A column's low and high end, in the unit of its scores."""
+"""The keys of a column's interval bounds, in the unit of its scores."""
 NO_INTERVALS: Intervals = {}
 
 
-# Counts whose keys are no words.
+# Labels of counts whose keys are abbreviations.
 _SHORT = {
     "tp": "True positives",
     "fp": "False positives",
@@ -34,7 +34,7 @@ _SHORT = {
 
 @dataclass(frozen=True)
 class Figure:
-    """One figure: its column's words, the value (unrounded, None if not scored) and its text."""
+    """One figure: its column, the value (unrounded, None if not scored) and its text."""
 
     key: str
     label: str
@@ -42,9 +42,9 @@ class Figure:
     value: float | None
     text: str
     count: int | None = None
-    """How many there are, where the benchmark counts what the figure is the rate of."""
+    """The numerator, if the benchmark counts it."""
     interval: str = ""
-    """The 95 % interval, where there is one."""
+    """The 95 % interval, if there is one."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class FigureGroup:
 
     @property
     def is_wide(self) -> bool:
-        """So many figures, such as one per error type, that a table of them would be a long one."""
+        """Whether there are too many figures, such as one per error type, for a table."""
         return len(self.figures) > WIDE_FROM
 
     @property
@@ -105,12 +105,12 @@ class ViewFigures:
 
     @property
     def labels(self) -> list[str]:
-        """Those of the figures of its first group."""
+        """The labels of the first group's figures."""
         return [figure.label for figure in self.groups[0].figures]
 
     @property
     def is_crossed(self) -> bool:
-        """Whether all groups have the same figures, so that they are the rows of one table."""
+        """Whether all groups have the same figures and can form one table."""
         rows = [[figure.label for figure in group.figures] for group in self.groups]
         return len(rows) > 1 and all(row == self.labels for row in rows)
 
@@ -120,16 +120,17 @@ def columns_of(spec: Benchmark, options: Mapping[str, Any]) -> tuple[Column, ...
 
 
 def show(value: Any, *, unit: str = "%", decimals: int = 2) -> str:
-    """A score as text: rates times 100, rounded here and nowhere before."""
+    """Format a score. Rates are multiplied by 100; nothing is rounded before this."""
     if not is_score(value):
         return NO_FIGURE
     return f"{100 * value if unit == '%' else value:.{decimals}f}"
 
 
 def interval_text(ends: Sequence[float] | None, *, unit: str, decimals: int) -> str:
-    """An interval with a decimal less than its figure; one number if both ends read the same.
+    """Format an interval with one decimal less than its figure, or as one number if both ends are
+    equal.
 
-    The ends are less certain than the figure, and need room for neighbours.
+    The bounds are less certain than the figure, and the table has little room.
     """
     fewer = max(min(1, decimals), decimals - 1)
     return "–".join(dict.fromkeys(show(end, unit=unit, decimals=fewer) for end in ends or ()))
@@ -160,7 +161,7 @@ def figure_groups(
     counts: Mapping[str, int],
     intervals: Intervals = NO_INTERVALS,
 ) -> list[FigureGroup]:
-    """Neighbouring columns of one group together, in the benchmark's order."""
+    """Group neighbouring columns of one group, in the benchmark's order."""
     groups = []
     for label, members in groupby(columns, key=lambda column: column.group):
         figures = list(members)
@@ -186,7 +187,8 @@ def view_figures(
 
 
 def part_tables(grading: Grading, known: Mapping[str, Column]) -> list[PartTable]:
-    """The figures of the submission's parts; what is no known column is a count."""
+    """Return the figures of the submission's parts. Values that are not a known column are
+    counts."""
     parts = [
         Part(label, tuple(_part_figure(key, value, known) for key, value in figures.items()))
         for label, figures in grading.subsets.items()
@@ -204,7 +206,7 @@ def _part_figure(key: str, value: Any, known: Mapping[str, Column]) -> Figure:
 
 
 def other_counts(known: Container[str], counts: Mapping[str, int]) -> list[Figure]:
-    """The counts that are no known column's, such as that of all facts."""
+    """Return the counts that are not a known column, such as that of all facts."""
     return [_count(key, value) for key, value in counts.items() if key not in known]
 
 

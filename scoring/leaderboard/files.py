@@ -1,8 +1,8 @@
-"""A leaderboard's table as files: CSV with six decimals, and LaTeX for a paper.
+"""A leaderboard's table as files: CSV with six decimals, and LaTeX for papers.
 
-LaTeX has one table for each section, since rows of different sections are not comparable. The best
-of each column is bold, the next one underlined; disqualified rows are left out and counted.
-Intervals can be printed below their figures; they are not symmetric, so that ± would be wrong.
+LaTeX has one table per section, since rows of different sections are not comparable. The best value
+of each column is bold, the second underlined. Disqualified rows are left out and counted. Intervals
+can be printed below the figures; they are not symmetric, so ± would be wrong.
 """
 
 from collections.abc import Iterator
@@ -29,7 +29,7 @@ from .rows import Cell as BoardCell
 from .rows import Row, tokens_of
 from .selectors import Leaderboard, Section
 
-# The same in every table and version; the figures follow under the keys of their columns.
+# The same in every table and version. The figures follow under their columns' keys.
 CARD_COLUMNS = (
     "name",
     "organisation",
@@ -59,23 +59,23 @@ COLUMNS = (
 
 
 def leaderboard_file(table: Leaderboard) -> TextFile:
-    """Named after board, phase and view, such as `board-test.csv`."""
+    """Return a file named after board, phase and view, such as `board-test.csv`."""
     return TextFile(f"{file_stem(table)}.csv", "text/csv", leaderboard_csv(table))
 
 
 def file_stem(table: Leaderboard) -> str:
-    """What a file of the table is called, without its ending."""
+    """Return the name of the table's files, without extension."""
     parts = [table.board.slug, table.phase.slug if table.phase else ""]
     parts.append(table.view.key if table.view else "")
     return "-".join(part for part in parts if part)
 
 
 def leaderboard_csv(table: Leaderboard) -> str:
-    """One line per row in the table's order; `source` is its signature or publication.
+    """Return one line per row, in table order. `source` is the signature or publication.
 
-    Figures are rates in [0, 1], or numbers, with six decimals at most, and so are the ends of their
-    95 % intervals, which follow after all figures; what is not known is empty. A text that a
-    spreadsheet would calculate has an apostrophe before it.
+    Figures are rates in [0, 1] or numbers, with at most six decimals. The bounds of the 95 %
+    intervals follow after all figures. Unknown values are empty. An apostrophe is put before text
+    that a spreadsheet would run as a formula.
     """
     ends = [f"{column.key}_{end}" for column in _measured(table) for end in ("low", "high")]
     heads = [*COLUMNS, *(column.key for column in table.columns), *ends]
@@ -84,7 +84,7 @@ def leaderboard_csv(table: Leaderboard) -> str:
 
 
 def _measured(table: Leaderboard) -> list[BoardColumn]:
-    """The columns that may have an interval: a rank has none."""
+    """Return the columns that may have an interval. Ranks have none."""
     return [column for column in table.columns if not column.is_rank]
 
 
@@ -113,14 +113,14 @@ _STUBS = ("Model", "Size")
 
 
 def leaderboard_latex_file(table: Leaderboard, *, with_intervals: bool = False) -> TextFile:
-    """Named after board, phase and view, such as `board-test.tex`."""
+    """Return a file named after board, phase and view, such as `board-test.tex`."""
     text = leaderboard_latex(table, with_intervals=with_intervals)
     return TextFile(f"{file_stem(table)}.tex", "application/x-tex", text)
 
 
 def leaderboard_latex(table: Leaderboard, *, with_intervals: bool = False) -> str:
-    """Figures and intervals are rounded as on the page; a board without rows gives a comment
-    alone."""
+    """Return the tables with figures and intervals rounded as on the page, or a comment if there
+    are no rows."""
     lines = [f"% {escaped(table.board.title)}; needs {PACKAGES}."]
     sections = [section for section in table.sections if _shown(section)]
     for number, section in enumerate(sections, start=1):
@@ -149,7 +149,7 @@ def _table(
 
 
 def _head(column: BoardColumn, group: str) -> Head:
-    """The column with the way that is better."""
+    """Return the column with an arrow for its direction."""
     arrow = r"$\uparrow$" if column.higher_is_better else r"$\downarrow$"
     return Head(column.label, "" if column.is_rank else arrow, group)
 

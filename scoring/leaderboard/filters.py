@@ -1,7 +1,7 @@
-"""The filters of a leaderboard, the same for page, files and API.
+"""The filters of a leaderboard, shared by page, files and API.
 
-A filter hides rows; ranks and best figures are those of the whole table. The size that a model card
-states is read in one way for filter, sorting and charts.
+A filter hides rows. Ranks and best figures are those of the whole table. Filters, sorting and
+charts read the size on a model card with the same parser.
 """
 
 import re
@@ -25,10 +25,10 @@ _UNITS = {
     "billion": 1e9,
     "trillion": 1e12,
 }
-# More than any card may hold; a reader's filter is of any length.
+# Longer than any model card allows; a filter may be of any length.
 _LONGEST = 100
 _PLAIN = re.compile(r"\s*\d+(?:,\d{3})*(?:\.\d+)?\s*")
-# Models that work together, such as "3B + 671B".
+# Separates models that work together, such as "3B + 671B".
 _JOINED = re.compile(r"\+|&|;|,\s|\b(?:and|plus|with)\b")
 _AMOUNT = re.compile(
     r"""
@@ -49,15 +49,15 @@ _AMOUNT = re.compile(
 class _Amount(NamedTuple):
     parameters: float
     role: str
-    """`active`, `total`, or nothing."""
+    """`active`, `total` or empty."""
 
 
 def parameters(size: str) -> float | None:
-    """The number of parameters that a size such as 7B, 0.9 b or 350M says; None if it says none.
+    """Parse a number of parameters from a size such as 7B, 0.9 b or 350M. None if there is none.
 
-    Models that work together are added up. Of a mixture of experts all parameters count, not only
-    the active ones; 8x7B is read as a product. Of several numbers for one model, such as 30B/3B,
-    the largest counts.
+    Sizes of models that work together are added up. For a mixture of experts, all parameters count,
+    not only the active ones; 8x7B is read as a product. Of several numbers for one model, such as
+    30B/3B, the largest counts.
 
     >>> parameters("1.2B"), parameters("3B + 671B"), parameters("235B-A22B"), parameters("-")
     (1200000000.0, 674000000000.0, 235000000000.0, None)
@@ -86,7 +86,7 @@ def _amounts(text: str) -> Iterator[_Amount]:
 
 
 def _number(text: str) -> float:
-    """A comma before three digits groups thousands, any other is a decimal one."""
+    """Read a comma before three digits as a thousands separator, any other as a decimal point."""
     if re.fullmatch(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?", text):
         return float(text.replace(",", ""))
     whole, _, rest = text.replace(",", ".").partition(".")
@@ -94,7 +94,7 @@ def _number(text: str) -> float:
 
 
 OPEN, CLOSED = "open", "closed"
-# What the kind of system says of the weights where its card says nothing, as of reported rows.
+# Whether the weights are open if the card does not say, as for reported rows.
 _OPEN_BY_CATEGORY: dict[str, bool] = {Category.OPEN_VLM: True, Category.PROPRIETARY_VLM: False}
 
 Query = dict[str, str | list[str]]
@@ -102,11 +102,11 @@ Query = dict[str, str | list[str]]
 
 @dataclass(frozen=True)
 class RowFilter:
-    """What is looked for; an empty field filters nothing.
+    """The requested filters; an empty field filters nothing.
 
-    `q` is a part of the system's name or organisation, ignoring case. `size_from` and `size_to`
-    are sizes such as 7B, both inclusive; `weights` is OPEN or CLOSED. `published_from` is about
-    rows graded here alone. A row that does not say what is asked for is left out.
+    `q` is a part of the system's name or organisation, ignoring case. `size_from` and `size_to` are
+    sizes such as 7B, both inclusive; `weights` is OPEN or CLOSED. `published_from` keeps only rows
+    graded here. Rows that lack the filtered information are left out.
     """
 
     q: str = ""
@@ -125,11 +125,11 @@ class RowFilter:
 
     @property
     def query(self) -> Query:
-        """What is set, as parameters of an address."""
+        """The set filters as URL parameters."""
         return {name: _parameter(value) for name, value in asdict(self).items() if value}
 
     def keeps(self, entry: Entry) -> bool:
-        """Whether the row is shown. What is pinned always is."""
+        """Whether the row is shown. Pinned rows always are."""
         return entry.is_pinned or all(test(self, entry) for test in _TESTS)
 
 
@@ -205,7 +205,7 @@ WEIGHTS = [(OPEN, "Open"), (CLOSED, "Closed")]
 
 
 class SizeField(forms.CharField):
-    """A number of parameters with its unit, such as 7B or 350M; kept as it was written."""
+    """A number of parameters with its unit, such as 7B or 350M, kept as entered."""
 
     def __init__(self, **options: Any) -> None:
         attributes = {"placeholder": "such as 7B", "size": "8", "autocomplete": "off"}
@@ -215,7 +215,7 @@ class SizeField(forms.CharField):
     def clean(self, value: Any) -> str:
         size = str(super().clean(value))
         if size and not _SIZE.fullmatch(size):
-            raise forms.ValidationError("Give a number and its unit, such as 350M, 7B or 1.5T.")
+            raise forms.ValidationError("Enter a number and a unit, such as 350M, 7B or 1.5T.")
         return size
 
 
@@ -223,14 +223,14 @@ class DayField(forms.DateField):
     def __init__(self, **options: Any) -> None:
         day = "%Y-%m-%d"
         widget = forms.DateInput(format=day, attrs={"type": "date"})
-        told = {"invalid": "Give a day as year-month-day, such as 2026-05-31."}
+        messages = {"invalid": "Enter a date as year-month-day, such as 2026-05-31."}
         super().__init__(
-            required=False, input_formats=[day], widget=widget, error_messages=told, **options
+            required=False, input_formats=[day], widget=widget, error_messages=messages, **options
         )
 
 
 class RowFilterForm(forms.Form):
-    """Filters of a leaderboard; what cannot be understood is told and filters nothing."""
+    """Filters of a leaderboard. Invalid values are reported and filter nothing."""
 
     q = forms.CharField(
         required=False,
@@ -255,17 +255,17 @@ class RowFilterForm(forms.Form):
         values = self.cleaned_data
         least, most = (parameters(values.get(name) or "") for name in ("size_from", "size_to"))
         if least is not None and most is not None and least > most:
-            self.add_error("size_to", "No size is from the larger to the smaller one.")
+            self.add_error("size_to", "Must not be smaller than “Parameters from”.")
         return values
 
     @property
     def messages(self) -> dict[str, list[str]]:
-        """What cannot be understood, by parameter."""
+        """Errors by parameter."""
         faults = self.errors.get_json_data()
-        return {name: [str(each["message"]) for each in told] for name, told in faults.items()}
+        return {name: [str(each["message"]) for each in errors] for name, errors in faults.items()}
 
     def wanted(self) -> RowFilter:
-        """The valid part of what was asked for."""
+        """Return the filter made of the valid values."""
         self.is_valid()
         values = {name: value for name, value in self.cleaned_data.items() if value}
         if "kind" in values:

@@ -1,4 +1,4 @@
-"""The rows of a section of a leaderboard: figures, ranks, and which are the best of a column.
+"""The rows of a leaderboard section: figures, ranks and the best values of each column.
 
 Ranks and best values are pure functions over plain numbers.
 """
@@ -22,7 +22,7 @@ from .figures import interval_text, is_score
 def competition_ranks(
     values: Sequence[float | None], *, higher_is_better: bool = True
 ) -> list[int | None]:
-    """1 + the number of strictly better values; equal values share a rank, None has none.
+    """Return 1 + the number of strictly better values. Equal values share a rank; None has none.
 
     >>> competition_ranks([0.5, 0.9, None, 0.5, 0.1])
     [2, 1, None, 2, 4]
@@ -35,7 +35,7 @@ def competition_ranks(
 
 
 def field_key(gradings: Iterable[int | None]) -> str:
-    """Tells one field of competitors from another: the same gradings, in any order, give the same.
+    """Return a key of a set of compared gradings. Their order does not matter.
 
     >>> field_key([3, 1]) == field_key([1, 3]) != field_key([1])
     True
@@ -45,7 +45,7 @@ def field_key(gradings: Iterable[int | None]) -> str:
 
 
 class Compared(Protocol):
-    """What an entry knows of its ranks; see `scoring.models.Entry`."""
+    """The rank fields of an entry; see `scoring.models.Entry`."""
 
     grading_id: int | None
     ranks: dict[str, int]
@@ -55,9 +55,7 @@ class Compared(Protocol):
 def compared_ranks(
     entries: Sequence[Compared], taking_part: Sequence[bool], figure: str
 ) -> list[int | None] | None:
-    """The stored ranks by a figure; None unless all that take part were compared with each other,
-    and with nobody else.
-    """
+    """Return the stored ranks by a figure, or None unless they compare exactly these rows."""
     field = [entry for entry, is_in in zip(entries, taking_part, strict=True) if is_in]
     among = field_key(entry.grading_id for entry in field)
     if not field or any(
@@ -73,8 +71,8 @@ def compared_ranks(
 def best_values(
     values: Sequence[float | None], *, higher_is_better: bool = True
 ) -> tuple[float | None, float | None]:
-    """The best of the values there are, and the best of all others; None where there is none.
-    Rows that tie for the best are all best, so that the second is never equal to it.
+    """Return the best value and the best of the remaining ones; None if there is none. All tied
+    rows are best, so the second value never equals the best.
 
     >>> best_values([0.2, None, 0.4, 0.2], higher_is_better=False)
     (0.2, 0.4)
@@ -93,7 +91,7 @@ class Tokens(NamedTuple):
 
 
 def token_annotations() -> dict[str, Expression | F]:
-    """What a query of entries adds for `tokens_of`."""
+    """Return the annotations of a query of entries that `tokens_of` needs."""
     counts = "grading__counts"
     return {
         "items_total": F("grading__items_total"),
@@ -103,11 +101,11 @@ def token_annotations() -> dict[str, Expression | F]:
 
 
 def tokens_of(entry: Entry) -> Tokens | None:
-    """The mean per item; None for a row that states nothing, and for one that was not graded here,
-    of which the number of items is not known.
+    """Return the mean number of tokens per item; None if unknown, or if the row was not graded
+    here, since its number of items is unknown.
 
-    The card states tokens of all items together and counts wherever it says anything; else the
-    mean of the predictions that state their tokens does.
+    The total on the model card takes precedence over the mean of the predictions that state their
+    tokens.
     """
     items: int | None = getattr(entry, "items_total", None)
     if entry.output_tokens is not None:
@@ -125,8 +123,8 @@ _BETWEEN_SENTENCES = re.compile(r"(?<=[.!?])\s+(?=[A-Z])")
 
 
 def row_notes(rows: Sequence[tuple[str, str]]) -> list[str]:
-    """The sentences of the notes, from pairs of a row's name and its note: first what all rows
-    say, then the others under the names of the rows that say them.
+    """Return the notes as sentences, from pairs of a row's name and its note: first the notes that
+    all rows share, then the others after the names of their rows.
 
     >>> row_notes([("A", "Old. Mean of two."), ("B", "Mean of two.")])
     ['Mean of two.', 'A: Old.']
@@ -148,14 +146,14 @@ Values = dict[str, float | None]
 
 @dataclass(frozen=True)
 class Cell:
-    """A figure as it is shown: rounded text, and whether it is the section's best or the next."""
+    """A figure as shown: rounded text, and whether it is the best or second of the section."""
 
     text: str
     is_best: bool = False
     is_second: bool = False
     interval: str = ""
-    """The 95 % interval with a decimal less; one number if both ends read the same, empty where
-    there is none."""
+    """The 95 % interval with one decimal less; one number if both ends are equal, empty if there is
+    none."""
 
 
 class RowTeam(NamedTuple):
@@ -165,12 +163,12 @@ class RowTeam(NamedTuple):
 
 @dataclass(frozen=True)
 class Row:
-    """An entry with its figures: unrounded values and ranks, None where there is none."""
+    """An entry with unrounded values and ranks, None where there is none."""
 
     entry: Entry
     submission_id: int | None
     team: RowTeam | None
-    """The team it belongs to, as it is named today."""
+    """The team, with its current name."""
     values: Values
     ranks: dict[str, int | None]
     cells: tuple[Cell, ...]
@@ -182,8 +180,8 @@ class Row:
 
 @dataclass(frozen=True)
 class Contest:
-    """One column over the rows of a section: each row's value if it takes part, its rank, and the
-    two best values there are."""
+    """One column over the rows of a section: the value of each row that takes part, its rank, and
+    the two best values."""
 
     values: list[float | None]
     ranks: list[int | None]
@@ -193,7 +191,8 @@ class Contest:
 
 
 def _values(entry: Entry, columns: Sequence[BoardColumn]) -> Values:
-    """What the columns need of an entry's scores; None where there is no finite number."""
+    """Return the entry's scores that the columns need; None for values that are not finite
+    numbers."""
     bases = {column.basis for column in columns}
     found = {basis: entry.scores.get(basis) for basis in bases}
     return {basis: value if is_score(value) else None for basis, value in found.items()}
@@ -202,8 +201,8 @@ def _values(entry: Entry, columns: Sequence[BoardColumn]) -> Values:
 def contests_of(
     entries: Sequence[Entry], columns: Sequence[BoardColumn], ranking: Sequence[BoardColumn]
 ) -> dict[str, Contest]:
-    """By column. `ranking` has all columns of the table, those that the board does not show too.
-    Ranks are those by significance, if all that take part were compared."""
+    """Return the contests by column. `ranking` has all columns of the table, including hidden ones.
+    Ranks are by significance if all participating rows were compared."""
     values = [_values(entry, columns) for entry in entries]
     scored = [_values(entry, ranking) for entry in entries]
     taking_part = _taking_part(entries, ranking, scored)
@@ -244,8 +243,8 @@ def _team(entry: Entry) -> RowTeam | None:
 def _taking_part(
     entries: Sequence[Entry], columns: Sequence[BoardColumn], values: Sequence[Values]
 ) -> list[bool]:
-    """Only rows with a complete score do, which have every figure that ranks; and none that was
-    disqualified."""
+    """Return which rows take part: those that are not disqualified and have every figure that
+    ranks."""
     required = {column.basis for column in columns if column.is_rank}
     return [
         not entry.is_disqualified and all(row[basis] is not None for basis in required)

@@ -1,9 +1,8 @@
 """The leaderboard: entries in sections, ranked, with the best of each column marked.
 
-Every section is ranked on its own: what was graded here under one signature, and what each source
-reports. Figures of different sections are never compared. Pinned rows come first, with the rank
-they have; disqualified rows come last, without one. A filter hides rows only after they were
-ranked.
+Every section is ranked on its own: the rows graded here under one signature, and those of each
+publication. Figures of different sections are never compared. Pinned rows come first and keep their
+rank; disqualified rows come last, without a rank. Filters apply after ranking.
 """
 
 import math
@@ -49,28 +48,28 @@ PINNED, OTHERS, DISQUALIFIED = "Pinned", "Others", "Disqualified"
 
 @dataclass(frozen=True)
 class RowGroup:
-    """Neighbouring rows under one sub-heading; when the table is sorted the most have none."""
+    """Neighbouring rows under one sub-heading. Most sorted tables have no sub-headings."""
 
     heading: str
     rows: tuple[Row, ...]
 
     @property
     def is_by_category(self) -> bool:
-        """Whether the heading says what kind of systems these are."""
+        """Whether the heading names a kind of system."""
         return self.heading in CATEGORY_HEADINGS.values()
 
 
 @dataclass(frozen=True)
 class Section:
-    """Rows that may be compared with each other, and where they come from."""
+    """Comparable rows and their source."""
 
     kind: str
     key: str
-    """The signature of graded rows, the source of reported ones."""
+    """The signature of graded rows, the publication of reported ones."""
     url: str
     groups: tuple[RowGroup, ...]
     is_compared: bool = False
-    """Whether the ranks count those that are significantly better, and not all that are better."""
+    """Whether ranks count only significantly better rows."""
 
     @property
     def has_intervals(self) -> bool:
@@ -82,12 +81,12 @@ class Section:
 
     @property
     def is_comparable(self) -> bool:
-        """Whether rows of it can be compared item by item."""
+        """Whether its rows can be compared item by item."""
         return self.kind == Entry.Kind.GRADED and len(self.rows) > 1
 
     @property
     def notes(self) -> list[str]:
-        """What its rows say of themselves, each sentence once."""
+        """The notes of its rows, each sentence once."""
         return row_notes([(row.entry.name, row.entry.notes) for row in self.rows])
 
 
@@ -103,13 +102,13 @@ class Leaderboard:
     sort: Sort
     sections: tuple[Section, ...]
     part: str = ""
-    """Of a phase in parts: the one that the graded rows count."""
+    """The part that graded rows count, for a phase in parts."""
     has_graded: bool = False
     """Whether anything was graded, shown or not."""
     is_withheld: bool = False
-    """Whether the phase keeps back what was graded, because it rounds and this table counts."""
+    """Whether the phase hides graded rows, because it rounds scores and this table shows counts."""
     total: int = 0
-    """Rows, shown or not."""
+    """Number of rows before filtering."""
 
     @property
     def shown(self) -> int:
@@ -125,10 +124,10 @@ def leaderboard(
     part: str = "",
     wanted: RowFilter = ALL_ROWS,
 ) -> Leaderboard:
-    """The board with the graded entries of one phase and all that is reported. One query.
+    """Return the board with the graded entries of one phase and all reported rows. One query.
 
-    `view` and `sort` are those of `table_frame`; `wanted` says which rows are shown. `part` is for
-    organisers: a part that is not told now.
+    `view` and `sort` are those of `table_frame`; `wanted` filters the rows. `part` is for
+    organisers: a part that is not public now.
     """
     frame = table_frame(board, phase, sort, view=view)
     entries = (
@@ -142,8 +141,8 @@ def leaderboard(
         .order_by("id")
     )
     now = timezone.now()
-    told = (entry_as_shown(entry, phase, now, part=part) for entry in entries)
-    shown = rows_of_table(frame, told)
+    entries_shown = (entry_as_shown(entry, phase, now, part=part) for entry in entries)
+    shown = rows_of_table(frame, entries_shown)
     has_graded = any(entry.kind == Entry.Kind.GRADED for entry in shown)
     withheld = phase is not None and is_withheld(phase, frame.view)
     if withheld:
@@ -165,24 +164,26 @@ def leaderboard(
 
 
 def rows_of_table(frame: TableFrame, entries: Iterable[Entry]) -> list[Entry]:
-    """The entries that stand in the table."""
+    """Return the entries that belong in the table."""
     return [entry for entry in entries if _belongs(entry, frame.views, frame.view)]
 
 
 def ranked_sections(
     frame: TableFrame, phase: Phase | None, entries: Iterable[Entry]
 ) -> list[Section]:
-    """Entries of a table, with the scores that are told, in sections that are ranked each for
-    itself. Whatever shows a rank takes it from here, so that there is one. No query."""
+    """Split the entries of a table into sections, each ranked on its own. All ranks shown anywhere
+    come from here. Makes no query."""
     sections = [
-        _section(origin, rows, _told(origin, phase, frame.columns), frame.sort, frame.ranking)
+        _section(
+            origin, rows, _shown_columns(origin, phase, frame.columns), frame.sort, frame.ranking
+        )
         for origin, rows in _by_origin(entries).items()
     ]
     return sorted(sections, key=_section_order)
 
 
 def _kept(sections: Iterable[Section], wanted: RowFilter) -> Iterator[Section]:
-    """The sections with the rows that are wanted; none that is empty."""
+    """Return the non-empty sections with the filtered rows."""
     for section in sections:
         groups = [
             RowGroup(group.heading, tuple(row for row in group.rows if wanted.keeps(row.entry)))
@@ -194,8 +195,9 @@ def _kept(sections: Iterable[Section], wanted: RowFilter) -> Iterator[Section]:
 
 
 def _belongs(entry: Entry, views: Iterable[View], chosen: View | None) -> bool:
-    """Whether an entry stands in the table. What was graded here has all figures and stands in all;
-    any other row stands in the view that has all of its figures, else in the benchmark's own."""
+    """Whether an entry belongs in the table. Graded rows have all figures and belong in every
+    table; other rows belong in the view that has all of their figures, or else in the benchmark's
+    own table."""
     if entry.kind == Entry.Kind.GRADED:
         return True
     homes = [view.key for view in views if _is_part(entry, view)]
@@ -218,10 +220,11 @@ def _by_origin(entries: Iterable[Entry]) -> dict[Origin, list[Entry]]:
     return origins
 
 
-def _told(
+def _shown_columns(
     origin: Origin, phase: Phase | None, columns: tuple[BoardColumn, ...]
 ) -> tuple[BoardColumn, ...]:
-    """The columns with as many decimals as rows of this origin have; a source tells all of its."""
+    """Return the columns with the decimals that rows of this source have. Reported rows keep all of
+    theirs."""
     return shown_columns(phase, columns) if phase and origin[0] == Entry.Kind.GRADED else columns
 
 
@@ -256,7 +259,7 @@ def _section(
 
 
 def _groups(rows: Iterable[Row], sort: Sort) -> list[RowGroup]:
-    """What is pinned first, so that nothing takes it out of sight; what is disqualified last."""
+    """Put pinned rows first, so that they are always visible, and disqualified rows last."""
     apart: dict[str, list[Row]] = {PINNED: [], "": [], DISQUALIFIED: []}
     for row in rows:
         place = DISQUALIFIED if row.is_disqualified else PINNED if row.entry.is_pinned else ""
@@ -269,8 +272,8 @@ def _groups(rows: Iterable[Row], sort: Sort) -> list[RowGroup]:
 
 
 def best_first(rows: Iterable[Row], columns: Sequence[BoardColumn]) -> list[Row]:
-    """By the rank that decides, and by its figure where several share a rank. On the page reported
-    rows keep the order of their source instead."""
+    """Sort by the deciding rank, then by its figure. On the page, reported rows keep the order of
+    their source instead."""
     rank = next(column for column in columns if column.decides)
     sign = -1 if rank.higher_is_better else 1
     return sorted(
@@ -284,7 +287,7 @@ def best_first(rows: Iterable[Row], columns: Sequence[BoardColumn]) -> list[Row]
 
 
 def _grouped(rows: Iterable[Row]) -> list[RowGroup]:
-    """By the kind of system, in the order of the categories; inside, as they were entered."""
+    """Group by kind of system, in the order of the categories and of entry."""
     groups: dict[str, list[Row]] = {category: [] for category in Category.values}
     for row in rows:
         groups[row.entry.category].append(row)
@@ -296,7 +299,7 @@ def _grouped(rows: Iterable[Row]) -> list[RowGroup]:
 
 
 def _sorted(rows: Sequence[Row], columns: Sequence[BoardColumn], sort: Sort) -> list[Row]:
-    """By the column asked for; rows without a value come last in either direction."""
+    """Sort by the requested column. Rows without a value come last in either direction."""
     if sort.key == "name":
         return sorted(rows, key=_name, reverse=sort.is_reversed)
     valued = [(_sort_value(row, columns, sort), row) for row in sorted(rows, key=_name)]
@@ -310,7 +313,7 @@ def _name(row: Row) -> str:
 
 
 def _sort_value(row: Row, columns: Sequence[BoardColumn], sort: Sort) -> float | None:
-    """A number that is small for what comes first."""
+    """Return a sort key: a smaller number comes first."""
     if sort.key == "size":
         return parameters(row.entry.size)
     column = next(column for column in columns if column.key == sort.key)
@@ -320,7 +323,7 @@ def _sort_value(row: Row, columns: Sequence[BoardColumn], sort: Sort) -> float |
 
 @dataclass(frozen=True)
 class Tab:
-    """A table of the board and the query that leads to it."""
+    """A table of the board and its query string."""
 
     title: str
     query: str
@@ -328,20 +331,20 @@ class Tab:
 
 
 def part_for(user: Viewer, phase: Phase | None, part: str) -> str:
-    """The part if this user may choose one; empty for what is told now."""
+    """Return the part if this user may choose one, or empty for the part that is public now."""
     may_choose = phase is not None and phase.has_parts and is_organiser(user)
     return part if may_choose and part in PARTS else ""
 
 
-def asked_leaderboard(
+def requested_leaderboard(
     user: Viewer,
     board: Board,
     windows: Sequence[PhaseWindow],
     asked: Mapping[str, str],
     wanted: RowFilter,
 ) -> Leaderboard:
-    """The table that a reader asks for by `phase`, `sort`, `view` and `part`, each of which may be
-    empty; `windows` are the phases of the board. One query."""
+    """Return the table that a reader requests by `phase`, `sort`, `view` and `part`, each of which
+    may be empty. `windows` are the phases of the board. One query."""
     phase = choose_phase(windows, asked["phase"])
     return leaderboard(
         board,
@@ -355,15 +358,15 @@ def asked_leaderboard(
 
 @dataclass(frozen=True)
 class RankedScore:
-    """A row's rank and score in the column that decides; None where it has none."""
+    """A row's rank and score in the deciding column; None if it has none."""
 
     rank: int | None
     score: float | None
 
 
 def ranked_scores(board: Board, phase: Phase) -> dict[int, RankedScore]:
-    """The graded rows of a phase by the entry's key: their ranks on the board by the figure that
-    decides, and their scores. One query."""
+    """Return the board ranks and scores of a phase's graded rows by the deciding figure, by entry
+    key. One query."""
     table = leaderboard(board, phase)
     column = next(each for each in table.columns if each.decides)
     return {
@@ -382,8 +385,8 @@ class StampedBoard:
     windows: Sequence[PhaseWindow]
 
     def etag(self, user: Viewer, asked: Mapping[str, Any]) -> str:
-        """Of the leaderboard for this reader: rows are counted by the board's revision, all else
-        is here, the phases' windows at this moment too."""
+        """Return the ETag of the leaderboard for this reader. The board's revision covers its rows;
+        the stamp covers everything else, including which phases are open now."""
         parts = [
             [
                 _fields(each.phase),
@@ -397,14 +400,15 @@ class StampedBoard:
         return etag_of(_fields(self.board), parts, dict(asked), is_organiser(user))
 
     def stamp(self, user: Viewer, asked: Mapping[str, Any]) -> str:
-        """Under which the table may be kept for readers like this one; empty where something is
-        shown that no stamp counts."""
+        """Return a cache key of the table for readers with the same rights; empty if it shows
+        something that no key covers."""
         is_counted = bool(self.windows) and not self.has_variants
         return self.etag(user, asked) if is_counted else ""
 
     @property
     def has_variants(self) -> bool:
-        """Whether rows of other boards may be shown beside, which no stamp of this one counts."""
+        """Whether rows of other boards may be shown too, which this board's revision does not
+        cover."""
         datasets: list[Dataset] = [each.phase.release.dataset for each in self.windows]
         return any(dataset.derived_from_id is not None for dataset in datasets)
 
@@ -414,13 +418,14 @@ def _phases_of(boards: BoardQuerySet) -> QuerySet[Phase]:
     return with_releases(phases).select_related("board", "release__dataset")
 
 
-# Asked for with every leaderboard, also where it has not changed.
+# Runs on every request for a leaderboard, even if nothing has changed.
 _ALL_PHASES = Prepared(lambda: _phases_of(Board.objects.all()))
 _PUBLISHED_PHASES = Prepared(lambda: _phases_of(Board.objects.published()))
 
 
 def stamped_board(user: Viewer, slug: str) -> StampedBoard:
-    """404 unless the user may see the board. One query; two for a board without phases."""
+    """Return the board. Raises Http404 unless the user may see it. One query; two for a board
+    without phases."""
     phases = _ALL_PHASES if is_organiser(user) else _PUBLISHED_PHASES
     found = phases.rows(slug=slug)
     if not found:

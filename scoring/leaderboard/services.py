@@ -1,10 +1,10 @@
-"""What changes the rows of a leaderboard: intervals, ranks, figures, and rows that papers report.
+"""Changes to the rows of a leaderboard: intervals, ranks, figures and reported rows.
 
 The rank of an entry is 1 + the number of entries significantly better than it (METRICS §9 of the
-design). Entries without a complete score and disqualified entries have no rank and count for no
-other. Whatever changes the entries queues a new ranking. Ranks name the gradings that they compare,
-so that old ranks are never taken for present ones. A phase that rounds its scores or publishes them
-in parts keeps no ranks: they would tell what it does not tell.
+design). Entries without a complete score and disqualified entries have no rank and do not affect
+others. Every change of the entries queues a new ranking. Ranks record the gradings that they
+compare, so outdated ranks are recognised. A phase that rounds its scores or publishes them in parts
+stores no ranks, because they would reveal more than it publishes.
 """
 
 from collections import defaultdict
@@ -34,13 +34,14 @@ if TYPE_CHECKING:
 
 
 def bump_board(board_id: int) -> None:
-    """In the transaction that writes, changes or deletes entries; what the board and its phases say
-    of themselves is looked at without. The board is the last row to be locked."""
+    """Mark the board's leaderboard as changed. Call it in the transaction that writes, changes or
+    deletes entries. Not needed for changes of the board and its phases. Lock the board last."""
     Board.objects.filter(pk=board_id).update(revision=F("revision") + 1)
 
 
 def bump_boards_of_team(instance: Team, **_: Any) -> None:
-    """After a team was saved: its name stands in the rows of its submissions."""
+    """Bump the boards of a team's submissions after the team is saved, since their rows show its
+    name."""
     boards = Board.objects.filter(entries__grading__submission__team=instance).values("pk")
     Board.objects.filter(pk__in=boards).update(revision=F("revision") + 1)
 
@@ -49,8 +50,8 @@ ByFigure = Mapping[str, "Replicates"]
 
 
 def stored_replicates(row: Replicate) -> "Replicates":
-    """The same as was stored."""
-    # With these comes numba, which most pages do without.
+    """Restore the stored replicates."""
+    # Imports numpy, which most pages do not need.
     import numpy as np
 
     from scoring.metrics.intervals import Replicates
@@ -59,7 +60,7 @@ def stored_replicates(row: Replicate) -> "Replicates":
 
 
 def kept_replicates(gradings: Sequence[Grading]) -> dict[int, ByFigure]:
-    """By the grading's key and figure, of those that were resampled. One query."""
+    """Return the stored replicates by grading key and figure. One query."""
     found: defaultdict[int, dict[str, Replicates]] = defaultdict(dict)
     for row in Replicate.objects.filter(grading__in=gradings):
         found[row.grading_id][row.figure] = stored_replicates(row)
@@ -67,8 +68,8 @@ def kept_replicates(gradings: Sequence[Grading]) -> dict[int, ByFigure]:
 
 
 def shown_intervals(phase: Phase, grading_id: int | None) -> dict[str, list[float]]:
-    """The 95 % intervals of a grading by figure, as far as the phase tells them: rounded as scores
-    are, and none of a phase in parts, whose gradings are resampled as a whole. One query."""
+    """Return the 95 % intervals of a grading by figure, as the phase shows them: rounded like
+    scores; none for a phase in parts, whose gradings are resampled as a whole. One query."""
     if phase.has_parts:
         return {}
     rows = Replicate.objects.filter(grading=grading_id, low__isnull=False).order_by("figure")
@@ -81,7 +82,8 @@ def shown_intervals(phase: Phase, grading_id: int | None) -> dict[str, list[floa
 
 
 def grading_stamp(grading: Grading) -> str:
-    """Of no other finished grading, also not of one with the same number on another site."""
+    """Return a text that is unique to this finished grading, even across sites that share
+    numbers."""
     at = grading.finished_at
     return f"{grading.pk}-{at.timestamp() if at else 0}"
 
@@ -90,7 +92,7 @@ RANKING_KIND = "rank_entries"
 
 
 class Ranked(NamedTuple):
-    """The ranks of an entry by column, and which gradings they compare."""
+    """The ranks of an entry by column, and the gradings they compare."""
 
     ranks: dict[str, int]
     among: str
@@ -102,18 +104,19 @@ def is_ranked_by_replicates(phase: Phase) -> bool:
 
 @transaction.atomic
 def queue_ranking(phase: Phase) -> None:
-    """In the transaction that changes entries of the phase, or their replicates."""
+    """Queue a ranking. Call it in the transaction that changes entries of the phase or their
+    replicates."""
     if not is_ranked_by_replicates(phase):
         return
     group = f"ranking:{phase.pk}"
-    # One that runs may have read the entries already; one that waits has not.
+    # A running job may have read the entries already; a waiting one has not.
     if not Job.objects.filter(group=group, state=Job.State.QUEUED).exists():
         enqueue(kind=RANKING_KIND, payload={"phase": phase.pk}, group=group)
 
 
 def rank_entries(phase_id: int) -> dict[int, Ranked]:
-    """The ranks of all entries of the phase that can be compared, by entry; those in the
-    benchmark's views too, as far as their figures have replicates."""
+    """Return the ranks of all comparable entries of the phase, by entry, including ranks in the
+    benchmark's views for figures that have replicates."""
     phase = Phase.objects.select_related("board").get(pk=phase_id)
     if not is_ranked_by_replicates(phase):
         return {}
@@ -133,7 +136,7 @@ def rank_entries(phase_id: int) -> dict[int, Ranked]:
 
 
 def _fields(phase: Phase, columns: Sequence[Column]) -> list[list[Entry]]:
-    """The entries that may be compared with each other: those of the same signature."""
+    """Group the entries that may be compared: those of the same signature."""
     fields: defaultdict[str, list[Entry]] = defaultdict(list)
     entries = Entry.objects.filter(phase=phase, kind=Entry.Kind.GRADED)
     for entry in entries.exclude(verdict=Submission.Verdict.DISQUALIFIED).order_by("id"):
@@ -143,8 +146,9 @@ def _fields(phase: Phase, columns: Sequence[Column]) -> list[list[Entry]]:
 
 
 def _ranks(entries: Sequence[Entry], column: Column) -> Sequence[int | None]:
-    """None for all where one has no replicates yet: a rank among some would be a wrong one."""
-    # With it comes numba, which the web server does without.
+    """Return the ranks, or None for all if one entry has no replicates yet, since a partial ranking
+    would be wrong."""
+    # Imports numpy, which the web server does not need.
     from scoring.metrics.intervals import significance_ranks
 
     rows = Replicate.objects.filter(
@@ -158,7 +162,7 @@ def _ranks(entries: Sequence[Entry], column: Column) -> Sequence[int | None]:
 
 @transaction.atomic
 def store_ranks(phase_id: int, ranked: Mapping[int, Ranked]) -> None:
-    """Writes them to the entries that are still there; the board's readers get them at once."""
+    """Store the ranks of the entries that still exist, and invalidate the cached leaderboard."""
     entries = Entry.objects.select_for_update().filter(phase=phase_id).order_by("pk")
     changed = []
     for entry in entries:
@@ -173,12 +177,13 @@ def store_ranks(phase_id: int, ranked: Mapping[int, Ranked]) -> None:
 
 RESAMPLE_KIND = "resample_grading"
 _AT_ONCE = 200
-# Gradings of before there were replicates that are taken up in one look.
+# Number of gradings without replicates queued at a time.
 _MISSING_AT_ONCE = 50
 
 
 def queue_resampling(grading_id: int) -> None:
-    """In the transaction that finishes the grading. A group of its own: nobody waits for it."""
+    """Queue the resampling in the transaction that finishes the grading. Its group is its own,
+    because nothing waits for it."""
     enqueue(kind=RESAMPLE_KIND, payload={"grading": grading_id}, group=_group(grading_id))
 
 
@@ -187,13 +192,14 @@ def _group(grading_id: int) -> str:
 
 
 def are_being_resampled(gradings: Iterable[Grading]) -> bool:
-    """Whether the resampling of any of them waits or is under way."""
+    """Whether the resampling of any of them is waiting or running."""
     groups = [_group(grading.pk) for grading in gradings]
     return Job.objects.unfinished().filter(kind=RESAMPLE_KIND, group__in=groups).exists()
 
 
 def resample(grading_id: int) -> "dict[str, Replicates]":
-    """The replicates of the figures that are shown or ranked by; none unless it is done.
+    """Return the replicates of the figures that are shown or ranked by; empty unless the grading is
+    done.
 
     Weights are seeded by the release, so that all entries of a board share them.
     """
@@ -208,23 +214,23 @@ def resample(grading_id: int) -> "dict[str, Replicates]":
     wanted = {
         column.key
         for column in spec.figures_for(grading.options).values()
-        # A figure that is not told, such as a mean over tracks that are not all there, has none.
+        # Undefined figures, such as a mean over tracks with one missing, have no replicates.
         if (column.headline or column.rank) and grading.scores.get(column.key) is not None
     }
     return {figure: each for figure, each in found.items() if figure in wanted}
 
 
 def _observations(grading: Grading) -> Iterator[Observation]:
-    """What each item adds, and its stratum, instead of its result, which is large.
+    """Yield each item's contributions and stratum. The full results would need too much memory.
 
-    Items of one document are drawn together; an item without one is drawn for itself.
+    Items of one document are drawn together; an item without a document is drawn on its own.
     """
     spec = grading.submission.phase.board.spec
     rows: Any = grading.item_scores.order_by("item__position").values_list(
         "item__document__name", "item__name", "result"
     )
     for document, item, result in rows.iterator(chunk_size=_AT_ONCE):
-        # An item may be called as another item's document is.
+        # The prefixes keep item names and document names apart.
         name = f"document {document}" if document else f"item {item}"
         added = tuple(spec.contributions(result, grading.options))
         yield Observation(name, {"added": added, "stratum": spec.stratum(result)})
@@ -232,7 +238,7 @@ def _observations(grading: Grading) -> Iterator[Observation]:
 
 @transaction.atomic
 def store_replicates(grading_id: int, found: "Mapping[str, Replicates]") -> None:
-    """Writes them in place of any that are there; an entry of the grading shows its intervals."""
+    """Replace the stored replicates of a grading and update the intervals of its entry."""
     Replicate.objects.filter(grading=grading_id).delete()
     Replicate.objects.bulk_create(
         _row(grading_id, figure, found[figure]) for figure in sorted(found)
@@ -247,7 +253,7 @@ def store_replicates(grading_id: int, found: "Mapping[str, Replicates]") -> None
 
 
 def show_intervals(entry: Entry, phase: Phase) -> None:
-    """Sets the entry's intervals to those of its grading, as far as the phase tells them."""
+    """Set the entry's intervals to those of its grading that the phase shows."""
     entry.intervals = shown_intervals(phase, entry.grading_id)
 
 
@@ -265,8 +271,8 @@ def _row(grading_id: int, figure: str, replicates: "Replicates") -> Replicate:
 
 
 def queue_missing() -> int:
-    """Queues the resampling of published gradings that have no replicates, as those of before
-    there were any; how many. Those whose jobs ended without any are left alone."""
+    """Queue the resampling of published gradings that have no replicates; return how many. Gradings
+    whose jobs ended without a result are skipped."""
     missing = Entry.objects.filter(kind=Entry.Kind.GRADED).exclude(
         Exists(Replicate.objects.filter(grading=OuterRef("grading")))
     )
@@ -277,8 +283,8 @@ def queue_missing() -> int:
 
 @transaction.atomic
 def ask_for_replicates(gradings: Iterable[Grading]) -> int:
-    """Queues the resampling of those without replicates, as far as it is not under way and has not
-    failed for good; how many."""
+    """Queue the resampling of gradings without replicates, unless it is under way or has failed for
+    good; return how many."""
     wanted = [grading.pk for grading in gradings]
     known = set(Replicate.objects.filter(grading__in=wanted).values_list("grading", flat=True))
     return _queue_unless_tried(pk for pk in wanted if pk not in known)
@@ -297,15 +303,15 @@ FIGURES = ("scores", "parts", "intervals")
 
 
 def set_figures(entry: Entry, phase: Phase, grading: Grading) -> None:
-    """What the phase rounds is rounded before it is ranked: an order would tell more digits. The
-    caller saves FIGURES."""
+    """Set the figures of an entry. Rounding comes before ranking, because the order would reveal
+    further digits. The caller saves FIGURES."""
     entry.grading = grading
     entry.scores, entry.parts = shown_scores(phase, grading), shown_parts(phase, grading)
     show_intervals(entry, phase)
 
 
 def refresh_shown_scores(phase: Phase) -> None:
-    """After the phase's decimals changed: its published rows get the figures that it tells now."""
+    """Update the figures of published rows after the phase's decimals changed."""
     entries = Entry.objects.select_for_update(of=("self",)).filter(phase=phase)
     for entry in entries.filter(kind=Entry.Kind.GRADED).order_by("pk"):
         assert entry.grading is not None
@@ -322,11 +328,12 @@ TEXT_FIGURES = {"r1", "rl", "edit_distance"}
 
 @transaction.atomic
 def load_reported(*, board: Board, actor: User | None = None) -> list[Entry]:
-    """Makes the board's reported entries those of its benchmark; a second run changes nothing.
+    """Make the board's reported entries match those of its benchmark. Running it again changes
+    nothing.
 
-    Of the benchmark's own table only rows with exactly the board's figures are taken: a table over
-    other fact types measures something else. The rows of its views are taken as they are. Rows are
-    told apart by source and name; one that the benchmark no longer has is removed.
+    From the benchmark's own table, only rows with exactly the board's figures are taken: a table
+    over other fact types measures something else. The rows of its views are taken as they are. Rows
+    are identified by source and name; rows that the benchmark no longer has are removed.
     """
     Board.objects.select_for_update().get(pk=board.pk)
     known = {
@@ -349,8 +356,8 @@ def load_reported(*, board: Board, actor: User | None = None) -> list[Entry]:
 
 
 def _comparable_rows(board: Board) -> list[ReportedRow]:
-    """The rows whose accuracies are those of the board, with all its headline figures and no
-    others; then those of its views."""
+    """Return the rows that have exactly the board's headline figures, then the rows of its
+    views."""
     phase, spec = board.phases.order_by("id").first(), board.spec
     options = spec.check_options({} if phase is None else phase.options)
     columns = spec.columns_for(options)
@@ -361,14 +368,14 @@ def _comparable_rows(board: Board) -> list[ReportedRow]:
 
 
 def _with_general(scores: Mapping[str, float]) -> dict[str, float]:
-    """The scores with the mean of the text figures, by which papers rank without printing it."""
+    """Add the mean of the text figures, by which papers rank without printing it."""
     if not scores.keys() >= TEXT_FIGURES:
         return dict(scores)
     return {**scores, "general": general_score(**{key: scores[key] for key in TEXT_FIGURES})}
 
 
 def _write(entry: Entry, row: ReportedRow) -> bool:
-    """Makes the entry say what the row says; whether it said anything else before."""
+    """Update the entry from the row; return whether it changed."""
     wanted = {
         "kind": Entry.Kind.REPORTED,
         "name": row.name,

@@ -1,4 +1,4 @@
-"""URLs of leaderboard: pages, and endpoints below /api/v1/."""
+"""URLs of leaderboards: pages, and endpoints below /api/v1/."""
 
 from django.urls import path
 

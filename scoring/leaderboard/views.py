@@ -1,6 +1,4 @@
-"""Pages and files of leaderboards: the table as CSV and LaTeX, the charts as a page and as
-files.
-"""
+"""Pages and files of leaderboards: the table as CSV and LaTeX, and the charts."""
 
 import gzip
 from collections.abc import Callable
@@ -36,7 +34,7 @@ from .drawings import (
 )
 from .files import leaderboard_file, leaderboard_latex_file
 from .filters import RowFilterForm
-from .selectors import Leaderboard, StampedBoard, asked_leaderboard, stamped_board
+from .selectors import Leaderboard, StampedBoard, requested_leaderboard, stamped_board
 
 
 @require_safe
@@ -47,7 +45,7 @@ def leaderboard_table(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_safe
 def leaderboard_latex(request: HttpRequest, slug: str) -> HttpResponse:
-    """The table of the page as LaTeX; with its intervals if they are asked for."""
+    """The table of the page as LaTeX, with intervals on request."""
     with_intervals = "intervals" in request.GET
     return _table_file(
         request, slug, partial(leaderboard_latex_file, with_intervals=with_intervals)
@@ -57,44 +55,45 @@ def leaderboard_latex(request: HttpRequest, slug: str) -> HttpResponse:
 def _table_file(
     request: HttpRequest, slug: str, make: Callable[[Leaderboard], TextFile]
 ) -> HttpResponse:
-    """A filter that cannot be understood is refused: a file does not say what was left out."""
+    """Return the table as a file. Invalid filters are refused, because a file does not show which
+    rows were left out."""
     board, form = board_for(request.user, slug), RowFilterForm(request.GET)
     if not form.is_valid():
-        told = "".join(f"{name}: {' '.join(each)}\n" for name, each in form.messages.items())
-        return HttpResponse(told, status=400, content_type="text/plain; charset=utf-8")
+        errors = "".join(f"{name}: {' '.join(each)}\n" for name, each in form.messages.items())
+        return HttpResponse(errors, status=400, content_type="text/plain; charset=utf-8")
     asked = {name: request.GET.get(name, "") for name in ("phase", "sort", "view", "part")}
     windows = phase_windows(board)
     return file_response(
-        make(asked_leaderboard(request.user, board, windows, asked, form.wanted()))
+        make(requested_leaderboard(request.user, board, windows, asked, form.wanted()))
     )
 
 
-# A picture that is opened by itself: it has a style, and nothing else that could do anything.
+# For pictures opened on their own: allow inline styles and nothing else.
 _PICTURE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 RETRY_AFTER = "10"
 
 
 def known_form(form: str) -> Form:
-    """404 for a form that charts do not have."""
+    """Return the file format. Raises Http404 if charts do not have it."""
     for each in FORMS:
         if each == form:
             return each
-    raise Http404("A chart is SVG, PNG, CSV or Vega-Lite.")
+    raise Http404("Charts are available as SVG, PNG, CSV and Vega-Lite.")
 
 
 def asked_size(request: HttpRequest) -> str:
-    """404 for a size that charts do not have."""
+    """Return the requested size. Raises Http404 if charts do not have it."""
     size = request.GET.get("size", "")
     if size not in ROOMS:
-        raise Http404("A chart comes in the usual size and in narrow.")
+        raise Http404("The size must be empty or narrow.")
     return size
 
 
 def chart_response(
     chart: BoardChart, form: Form, size: str, name: str, picture: Callable[[], bytes]
 ) -> HttpResponse:
-    """The chart as a file of this name; `picture` draws it. 503 while it cannot be drawn, 404 for
-    what a chart with too little to draw does not have."""
+    """Return the chart as a file of this name; `picture` draws it. Responds 503 if it cannot be
+    drawn, and 404 if the chart has too little to draw for this format."""
     if form == "csv":
         response = HttpResponse(chart_csv(chart), content_type="text/csv; charset=utf-8")
     elif chart.shape is None:
@@ -115,7 +114,7 @@ def chart_response(
 
 def _not_drawn() -> HttpResponse:
     return HttpResponse(
-        "The picture could not be drawn; try again in a moment.",
+        "The picture could not be drawn. Try again in a moment.",
         status=503,
         content_type="text/plain",
         headers={"Retry-After": RETRY_AFTER},
@@ -127,7 +126,7 @@ _YEAR = 365 * 24 * 60 * 60
 
 @require_safe
 def charts(request: HttpRequest, slug: str) -> HttpResponse:
-    """The pictures are drawn before the page is sent, so that they come at once."""
+    """Show the charts of a board. Pictures are drawn before the page is sent."""
     stamped = stamped_board(request.user, slug)
     shown = _shown(request, stamped)
     has_pictures = True
@@ -150,7 +149,7 @@ def charts(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_safe
 def chart_file(request: HttpRequest, slug: str, chart: str, form: str) -> HttpResponseBase:
-    """A chart as a file; 404 for a picture of a chart with too little to draw."""
+    """Return a chart as a file; 404 for a picture of a chart with too little to draw."""
     known = known_form(form)
     stamped = stamped_board(request.user, slug)
     asked = [
@@ -179,8 +178,8 @@ def _file(request: HttpRequest, stamped: StampedBoard, key: str, form: Form) -> 
 
 @require_safe
 def library(request: HttpRequest, version: str) -> HttpResponse:
-    """The JavaScript module that draws charts in a browser: made when somebody first asks for it,
-    and under this address for good."""
+    """Return the JavaScript module that draws charts in a browser. It is built on the first
+    request; its URL contains the version and can be cached forever."""
     if version != library_version():
         raise Http404("There is no such version.")
     try:

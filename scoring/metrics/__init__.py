@@ -1,4 +1,4 @@
 """Metrics: pure functions over plain values. No Django, no input or output, no rounding."""
 
-# The code of what is not marked, which no label may be called.
+# The code for unmarked text. No label may have this name.
 OUTSIDE = "O"

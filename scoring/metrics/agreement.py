@@ -1,11 +1,10 @@
-"""Agreement between annotators: what they rate, Cohen's kappa and Fleiss' kappa, and the spans that
-overlap.
+"""Agreement between annotators: ratings, Cohen's kappa, Fleiss' kappa and overlapping spans.
 
-Spans become *ratings* in two ways. Entity level: every distinct span that anybody marked is one
-item, known by its exact offsets, and whoever did not mark it rates it `O`. Token level: every token
-of the text is one item, rated with the label of the span that covers it, or `O`. Ratings are kept
-as integer codes, so that a million tokens are one array. Sources: J. Cohen, Educational and
-Psychological Measurement 20(1), 1960; J. L. Fleiss, Psychological Bulletin 76(5), 1971.
+Spans become *ratings* in two ways. Entity level: every distinct span that any annotator marked is
+one item, identified by its exact offsets; annotators who did not mark it rate it `O`. Token level:
+every token of the text is one item, rated with the label of the span that covers it, or `O`.
+Ratings are integer codes, so that a million tokens are one array. Sources: J. Cohen, Educational
+and Psychological Measurement 20(1), 1960; J. L. Fleiss, Psychological Bulletin 76(5), 1971.
 """
 
 import re
@@ -24,12 +23,12 @@ from . import OUTSIDE
 # The labels, or their codes, that one annotator gave to all items.
 OneAnnotator = Sequence[str] | Sequence[int] | NDArray[np.integer]
 
-# Codes below this are counted as they are.
+# Codes below this are counted directly.
 _SMALL = 1000
 
-# A number with its inner separators is one token, so is a word; any other visible character
-# stands alone. Thus "(1,200)" has three tokens, and a parenthesis left out of a span shows as a
-# disagreement.
+# A number with its inner separators is one token, and so is a word; any other visible character is
+# a token of its own. So "(1,200)" has three tokens, and a parenthesis missing from a span shows as
+# a disagreement.
 TOKEN = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+|\S")
 
 
@@ -48,8 +47,7 @@ class LabelledSpan(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Ratings:
-    """Codes of shape (items, annotators); code `c` stands for `labels[c]`, and `labels[0]` is
-    `O`."""
+    """Codes of shape (items, annotators); code `c` means `labels[c]`, and `labels[0]` is `O`."""
 
     codes: NDArray[np.int16]
     labels: tuple[str, ...]
@@ -63,16 +61,16 @@ class Ratings:
         return int(self.codes.shape[1])
 
     def only(self, label: str) -> "Ratings":
-        """The same items rated with this label or not: one label against the rest."""
+        """Return the same items rated as this label or not: one label against the rest."""
         code = self.labels.index(label)
         return Ratings((self.codes == code).astype(np.int16), (OUTSIDE, label))
 
 
 @dataclass(frozen=True)
 class Kappa:
-    """A chance-corrected agreement over `n` items; `value` is None where it is undefined.
+    """A chance-corrected agreement over `n` items; `value` is None if it is undefined.
 
-    `observed` and `expected` are the agreement seen and the agreement chance would give, None
+    `observed` and `expected` are the observed agreement and the agreement expected by chance, None
     without items. Range of `value`: -1 to 1, higher is better.
     """
 
@@ -83,9 +81,9 @@ class Kappa:
 
 
 def trim_spans(text: str, spans: Iterable[Span]) -> list[Span]:
-    """The spans without the white space at their ends, which no annotator means.
+    """Remove white space from the ends of spans.
 
-    What is white space throughout is left out.
+    Spans of white space only are left out.
 
     >>> trim_spans("in  2024 ", [Span(3, 9, "Date")])
     [Span(start=4, end=8, label='Date')]
@@ -104,10 +102,10 @@ def trim_spans(text: str, spans: Iterable[Span]) -> list[Span]:
 
 
 def entity_ratings(annotations: Sequence[Iterable[LabelledSpan]], labels: Sequence[str]) -> Ratings:
-    """Ratings of the distinct spans of one document, in document order.
+    """Return ratings of the distinct spans of one document, in document order.
 
-    `annotations` holds one collection of spans per annotator; raises ValueError for a label not
-    in `labels`, and for an annotator who marked the same offsets twice.
+    `annotations` holds one collection of spans per annotator. Raises ValueError for a label not in
+    `labels`, and if an annotator marked the same offsets twice.
     """
     return entity_items(annotations, labels)[1]
 
@@ -115,11 +113,11 @@ def entity_ratings(annotations: Sequence[Iterable[LabelledSpan]], labels: Sequen
 def entity_items(
     annotations: Sequence[Iterable[LabelledSpan]], labels: Sequence[str]
 ) -> tuple[NDArray[np.int64], Ratings]:
-    """The offsets of the distinct spans, of shape (items, 2), and their `entity_ratings`."""
+    """Return the offsets of the distinct spans, of shape (items, 2), and their `entity_ratings`."""
     codes_of = _codes(labels)
     marks = [_marks(spans, codes_of) for spans in annotations]
     joined = np.concatenate([np.zeros((0, 3), dtype=np.int64), *marks])
-    # One number for both ends, which is sorted far sooner than pairs are.
+    # One number for both offsets sorts much faster than pairs.
     keys, first, items = np.unique(
         (joined[:, 0] << 32) | joined[:, 1], return_index=True, return_inverse=True
     )
@@ -135,10 +133,10 @@ def entity_items(
 def token_ratings(
     text: str, annotations: Sequence[Collection[LabelledSpan]], labels: Sequence[str]
 ) -> Ratings:
-    """Ratings of every token of `text` (see TOKEN).
+    """Return ratings of every token of `text` (see TOKEN).
 
-    A token carries the label of the span that overlaps it, the first of them where spans meet
-    inside a token. Raises ValueError for a label not in `labels`.
+    A token carries the label of the span that overlaps it, or of the first one if spans meet inside
+    a token. Raises ValueError for a label not in `labels`.
     """
     codes_of = _codes(labels)
     places = map(re.Match.span, TOKEN.finditer(text))
@@ -160,7 +158,7 @@ def cohen_kappa(first: OneAnnotator, second: OneAnnotator) -> Kappa:
     """Cohen's kappa of two annotators: (p_o - p_e) / (1 - p_e).
 
     `first` and `second` hold the label each gave to the same items, in the same order. Undefined
-    without items and where chance agreement is 1 (both used one and the same label throughout).
+    without items and if chance agreement is 1 (both used one and the same label throughout).
 
     >>> cohen_kappa(["Number", "O", "Date", "O"], ["Number", "O", "O", "O"])
     Kappa(value=0.5555555555555556, n=4, observed=0.75, expected=0.4375)
@@ -180,9 +178,9 @@ def cohen_kappa(first: OneAnnotator, second: OneAnnotator) -> Kappa:
 def fleiss_kappa(ratings: Sequence[OneAnnotator] | NDArray[np.integer]) -> Kappa:
     """Fleiss' kappa of any number of annotators: (P - P_e) / (1 - P_e).
 
-    `ratings` has shape (items, annotators): the label every annotator gave to every item.
-    Undefined without items and where one label was used throughout. Raises ValueError with fewer
-    than two annotators.
+    `ratings` has shape (items, annotators): the label every annotator gave to every item. Undefined
+    without items and if one label was used throughout. Raises ValueError with fewer than two
+    annotators.
 
     >>> round(fleiss_kappa([["a", "a", "b"], ["b", "b", "b"]]).value, 4)
     0.25
@@ -211,7 +209,7 @@ def _kappa(n: int, observed: float, expected: float, *, certain: bool) -> Kappa:
 
 
 def _as_codes(labels: NDArray[np.generic]) -> NDArray[np.int64]:
-    """Labels of any kind as small non-negative integers."""
+    """Map labels of any type to small non-negative integers."""
     if labels.dtype.kind in "iu" and labels.min() >= 0 and labels.max() < _SMALL:
         return labels.astype(np.int64)
     _, codes = np.unique(labels, return_inverse=True)
@@ -233,13 +231,13 @@ def _code(span: LabelledSpan, codes_of: dict[str, int]) -> int:
 
 
 def _marks(spans: Iterable[LabelledSpan], codes_of: dict[str, int]) -> NDArray[np.int64]:
-    """Start, end and code of every span, of shape (spans, 3)."""
+    """Return start, end and code of every span, of shape (spans, 3)."""
     rows = ((span.start, span.end, _code(span, codes_of)) for span in spans)
     return np.fromiter(chain.from_iterable(rows), dtype=np.int64).reshape(-1, 3)
 
 
 def _marked_twice(marks: Sequence[NDArray[np.int64]]) -> tuple[int, int]:
-    """The first offsets that one annotator has twice."""
+    """Return the first offsets that one annotator has twice."""
     for some in marks:
         offsets, counts = np.unique(some[:, :2], axis=0, return_counts=True)
         for start, end in offsets[counts > 1].tolist():
@@ -251,10 +249,11 @@ Offsets = tuple[int, int]
 
 
 def overlap_matches(ours: Iterable[Offsets], theirs: Iterable[Offsets]) -> int:
-    """How many of two lists of disjoint spans can be matched to one that overlaps.
+    """Count the spans of two lists of disjoint spans that can be matched one-to-one to overlapping
+    ones.
 
-    From left to right each takes the first one left: of spans on a line no other choice gives
-    more.
+    Each span takes the first remaining overlapping one, from left to right, which is optimal for
+    spans on a line.
     """
     first, second = sorted(ours), sorted(theirs)
     matched = i = j = 0

@@ -1,10 +1,10 @@
-"""Agreement over many documents: counts that can be added, and the figures of their sums.
+"""Agreement over many documents: counts that can be added, and figures computed from their sums.
 
-A few small tables of each document hold all that any figure is computed from, so that the figures
-of a part of the documents, and of every resample of them, are figures of sums of tables. Sources:
-those of `agreement`; K. Krippendorff, Content Analysis, 2004, chapter 11 (coincidences, and alpha
-of nominal data); G. Hripcsak and A. Rothschild, JAMIA 12(3), 2005 (F1 between two annotators, where
-what neither marked cannot be counted).
+A few small tables of each document hold everything that the figures need, so that the figures of
+some of the documents, and of every resample of them, are figures of sums of tables. Sources: those
+of `agreement`; K. Krippendorff, Content Analysis, 2004, chapter 11 (coincidences, and alpha of
+nominal data); G. Hripcsak and A. Rothschild, JAMIA 12(3), 2005 (F1 between two annotators, when
+items that neither marked cannot be counted).
 """
 
 import math
@@ -22,7 +22,7 @@ from .intervals import FEWEST_RESAMPLES, Floats, Interval, Replicates, resamplin
 
 Counts = NDArray[np.int64]
 
-# Weights that are kept in the form in which they are multiplied, so that memory stays bounded.
+# Up to this many weights are stored ready for multiplication, so that memory stays bounded.
 _KEPT = 4_000_000
 _NOISE = 1e-12
 
@@ -32,10 +32,10 @@ class LevelCounts:
     """The ratings of one document at one level; code 0 is `O`, not marked.
 
     `tables` of shape (pairs, codes, codes) count for each pair of annotators, in the order of
-    `itertools.combinations`, what the second said of the items to which the first gave a code.
-    `coincidences`, (codes, codes), has every ordered pair of ratings of an item, weighted by
-    1 / (ratings - 1), so that an item counts as often as it was rated. `labelled` has the same of
-    the annotators who marked an item, for the `labelled_items` that two or more did.
+    `itertools.combinations`, the codes of the second for the items with each code of the first.
+    `coincidences`, (codes, codes), has every ordered pair of ratings of an item, weighted by 1 /
+    (ratings - 1), so that an item counts as often as it was rated. `labelled` has the same of the
+    annotators who marked an item, for the `labelled_items` that two or more marked.
     """
 
     items: int
@@ -47,12 +47,12 @@ class LevelCounts:
 
 @dataclass(frozen=True, eq=False)
 class DocumentCounts:
-    """All that is counted of one document.
+    """All counts of one document.
 
-    `offsets` of shape (items, 2) are the distinct spans that anybody marked, trimmed, and
-    `ratings` what the annotators said of them. `spans` of shape (pairs, codes, 3) has for each
-    pair and code the spans matched exactly, those matched by overlap, and all that either marked;
-    code 0 stands for spans of any label, matched without regard to it.
+    `offsets` of shape (items, 2) are the distinct spans that any annotator marked, trimmed, and
+    `ratings` the annotators' ratings of them. `spans` of shape (pairs, codes, 3) has for each pair
+    and code the spans matched exactly, those matched by overlap, and all that either marked; code 0
+    means spans of any label, matched regardless of label.
     """
 
     offsets: Counts
@@ -65,9 +65,10 @@ class DocumentCounts:
 def document_counts(
     text: str, annotations: Sequence[Collection[Span]], labels: Sequence[str]
 ) -> DocumentCounts:
-    """Counts what the annotators of a document marked; white space at the ends is trimmed before.
+    """Count the spans that the annotators of a document marked, after trimming white space at their
+    ends.
 
-    Raises ValueError for fewer than two annotators, and as `entity_items` does.
+    Raises ValueError for fewer than two annotators, and in the cases of `entity_items`.
     """
     trimmed = [trim_spans(text, spans) for spans in annotations]
     offsets, ratings = entity_items(trimmed, labels)
@@ -78,11 +79,11 @@ def document_counts(
 
 
 def level_counts(ratings: Ratings) -> LevelCounts:
-    """Counts ratings; raises ValueError for fewer than two annotators."""
+    """Count ratings. Raises ValueError for fewer than two annotators."""
     if ratings.annotators < 2:
         raise ValueError("agreement needs two annotators at least")
     size, raters = len(ratings.labels), ratings.annotators
-    # Most tokens are marked by nobody: they are one number.
+    # Most tokens are unmarked; they are counted as one number.
     touched = ratings.codes[ratings.codes.any(axis=1)]
     marked = (touched > 0).sum(axis=1)
     by_marked = _pair_tables(touched, marked, size)
@@ -96,7 +97,8 @@ def level_counts(ratings: Ratings) -> LevelCounts:
 
 
 def _pair_tables(codes: NDArray[np.int16], marked: NDArray[np.integer], size: int) -> Counts:
-    """What each pair said, of shape (markers, pairs, codes, codes), by how many marked the item."""
+    """Count the ratings of each pair, of shape (markers, pairs, codes, codes), by how many
+    annotators marked the item."""
     raters = codes.shape[1]
     first, second = np.triu_indices(raters, 1)
     shape = (raters + 1, len(first), size, size)
@@ -112,7 +114,7 @@ def _coincidences(tables: Counts, ratings: int) -> Floats:
 
 
 def _span_counts(ratings: Ratings, offsets: Counts, tables: Counts) -> Counts:
-    """Items of `ratings` stand at `offsets`; what both marked alike is in `tables` already."""
+    """Count span matches of `ratings` at `offsets`. Exact matches are in `tables` already."""
     size = len(ratings.labels)
     counts = np.zeros((len(tables), size, 3), dtype=np.int64)
     marked = tables.sum(axis=1) + tables.sum(axis=2)
@@ -122,7 +124,7 @@ def _span_counts(ratings: Ratings, offsets: Counts, tables: Counts) -> Counts:
     counts[:, 0, 2] = marked[:, 1:].sum(axis=1)
     counts[..., 1] = counts[..., 0]
     for pair, (a, b) in enumerate(combinations(range(ratings.annotators), 2)):
-        # What both marked exactly alike overlaps nothing else; few items are left to be matched.
+        # Spans that both marked exactly alike overlap nothing else; few items remain to be matched.
         left = ratings.codes[:, a] != ratings.codes[:, b]
         rows = list(
             zip(offsets[left].tolist(), ratings.codes[left][:, [a, b]].tolist(), strict=True)
@@ -135,8 +137,8 @@ def _span_counts(ratings: Ratings, offsets: Counts, tables: Counts) -> Counts:
 
 
 def _overlaps(rows: Sequence[tuple[list[int], list[int]]], counts: Callable[[int], bool]) -> int:
-    """How many items the one marked can be matched to such that the other marked; of rows of
-    offsets and both codes.
+    """Count the matches between items marked by the first and overlapping items marked by the
+    second, from rows of offsets and both codes.
     """
     first = [(place[0], place[1]) for place, codes in rows if counts(codes[0])]
     second = [(place[0], place[1]) for place, codes in rows if counts(codes[1])]
@@ -144,7 +146,8 @@ def _overlaps(rows: Sequence[tuple[list[int], list[int]]], counts: Callable[[int
 
 
 def against_rest(tables: Floats, code: int) -> Floats:
-    """Tables of shape (…, codes, codes) as (…, 2, 2): one code against the rest, the rest first.
+    """Reduce tables of shape (…, codes, codes) to (…, 2, 2): one code against the rest, the rest
+    first.
 
     >>> against_rest(np.array([[5.0, 1.0, 0.0], [0.0, 2.0, 1.0], [0.0, 0.0, 3.0]]), 2).tolist()
     [[8.0, 1.0], [0.0, 3.0]]
@@ -158,16 +161,16 @@ def against_rest(tables: Floats, code: int) -> Floats:
 
 
 def cohen_values(tables: Floats) -> Floats:
-    """Cohen's kappa of tables of shape (…, codes, codes); nan where it is undefined."""
+    """Cohen's kappa of tables of shape (…, codes, codes); nan if undefined."""
     total = tables.sum(axis=(-2, -1))
     agreeing = np.trace(tables, axis1=-2, axis2=-1)
     chance = (tables.sum(axis=-1) * tables.sum(axis=-2)).sum(axis=-1)
-    # All are whole numbers, so that the denominator is exactly 0 where chance is certain.
+    # All values are integers, so the denominator is exactly 0 if agreement by chance is certain.
     return _divided(agreeing * total - chance, total * total - chance)
 
 
 def fleiss_values(coincidences: Floats) -> Floats:
-    """Fleiss' kappa of coincidences of shape (…, codes, codes); nan where it is undefined.
+    """Fleiss' kappa of coincidences of shape (…, codes, codes); nan if undefined.
 
     All items must have the same number of ratings.
     """
@@ -176,30 +179,31 @@ def fleiss_values(coincidences: Floats) -> Floats:
 
 
 def alpha_values(coincidences: Floats) -> Floats:
-    """Krippendorff's alpha of coincidences of shape (…, codes, codes); nan where undefined."""
+    """Krippendorff's alpha of coincidences of shape (…, codes, codes); nan if undefined."""
     total, agreeing, chance = _marginals(coincidences)
     return 1.0 - _divided((total - 1) * (total - agreeing), total * total - chance)
 
 
 def observed_values(tables: Floats) -> Floats:
-    """The share of pairs of ratings that are alike; nan without any."""
+    """The share of pairs of ratings that agree; nan without any."""
     return _divided(np.trace(tables, axis1=-2, axis2=-1), tables.sum(axis=(-2, -1)))
 
 
 def f1_values(matched: Floats, marked: Floats) -> Floats:
-    """Span F1, 2 * matched / marked, with the spans that both marked together; nan without any."""
+    """Span F1, 2 * matched / marked, where `marked` adds up the spans of both annotators; nan
+    without any."""
     return _divided(2 * matched, marked)
 
 
 def mean_values(parts: Sequence[Floats]) -> Floats:
-    """The mean of those that are defined, in every place; nan where none is."""
+    """The mean of the defined values at every position; nan if none is defined."""
     stacked = np.stack(parts)
     known = np.isfinite(stacked)
     return _divided(np.where(known, stacked, 0.0).sum(axis=0), known.sum(axis=0))
 
 
 def _marginals(coincidences: Floats) -> tuple[Floats, Floats, Floats]:
-    # One sum along rows serves both: the total of a single code is then exactly its own.
+    # Both marginals use one sum along rows, so that the total of a single code is exactly its own.
     rows = coincidences.sum(axis=-1)
     agreeing = np.trace(coincidences, axis1=-2, axis2=-1)
     return rows.sum(axis=-1), agreeing, (rows * rows).sum(axis=-1)
@@ -214,8 +218,8 @@ def _divided(part: Floats, whole: Floats) -> Floats:
 class Estimate:
     """A figure with its 95 % bootstrap interval over documents.
 
-    `value` is None where the figure is undefined, `interval` there and with a single document, also
-    where only one of many documents has what the figure is about.
+    `value` is None if the figure is undefined. `interval` is None in that case, with a single
+    document, and if only one of many documents has data for the figure.
     """
 
     value: float | None
@@ -223,10 +227,10 @@ class Estimate:
 
 
 class Draws:
-    """Sums over documents, as they are and in every resample of them.
+    """Sums over documents, for the actual documents and every resample of them.
 
-    `names` must be sorted, so that the resamples do not depend on the order in which documents
-    came; `seed` is as in `resampling`. Raises ValueError otherwise, and without documents.
+    `names` must be sorted, so that the resamples do not depend on the order of the documents;
+    `seed` is as in `resampling`. Raises ValueError otherwise, and without documents.
     """
 
     def __init__(
@@ -234,8 +238,8 @@ class Draws:
     ) -> None:
         if list(names) != sorted(set(names)) or not names:
             raise ValueError("documents must be there, each of them once, sorted by name")
-        # Few documents are kept as they are multiplied; of many the weights are small numbers, as
-        # no document is drawn hundreds of times.
+        # With few documents, weights are stored ready for multiplication; with many, as small
+        # integers, since no document is drawn hundreds of times.
         kept = np.float64 if len(names) * resamples <= _KEPT else np.uint8
         self._blocks: list[NDArray[np.generic]] = [np.ones((1, len(names)), dtype=kept)]
         if len(names) > 1:
@@ -243,7 +247,7 @@ class Draws:
             self._blocks += [block.astype(kept) for block in drawn.blocks()]
 
     def sums(self, tables: NDArray[np.generic]) -> Floats:
-        """`tables` of shape (documents, …) summed: (1 + resamples, …), the plain sum first."""
+        """Sum `tables` of shape (documents, …) to (1 + resamples, …), the plain sum first."""
         flat = tables.reshape(len(tables), -1).astype(np.float64)
         weights = (block.astype(np.float64, copy=False) for block in self._blocks)
         summed = np.concatenate([block @ flat for block in weights])
@@ -251,15 +255,15 @@ class Draws:
 
 
 def estimate(values: Floats) -> Estimate:
-    """The figure of `Draws.sums`: its value first, then one of every resample."""
+    """Return the figure from `Draws.sums`: the value first, then one value per resample."""
     value = float(values[0]) if np.isfinite(values[0]) else None
-    if _rests_on_few(values[1:]):
+    if _depends_on_few(values[1:]):
         return Estimate(value, None)
     return Estimate(value, Replicates(value, values[1:], "").interval())
 
 
-def _rests_on_few(resampled: Floats) -> bool:
-    """Whether the figure goes away with some draws and is the same in all others: it rests on so
-    few documents that nothing is known of how much it varies."""
+def _depends_on_few(resampled: Floats) -> bool:
+    """Whether the figure is undefined in some draws and constant in all others. Then too few
+    documents have data for it to estimate how much it varies."""
     known = resampled[np.isfinite(resampled)]
     return 0 < known.size < resampled.size and float(np.ptp(known)) < _NOISE

@@ -2,9 +2,8 @@
 
 Imported only where one of them runs: to load numba takes half a second and 100 MB.
 
-Machine code is kept where numba keeps it: in NUMBA_CACHE_DIR if that is set, else beside this
-file, else in the user's cache folder; where none of them can be written it is compiled again in
-every process.
+Numba stores the machine code in NUMBA_CACHE_DIR if that is set, else next to this file, else in the
+user's cache folder. If none is writable, every process compiles it again.
 """
 
 from collections.abc import Callable
@@ -24,7 +23,7 @@ def _compiled(signature: str, function: Callable[..., Any]) -> Callable[..., Any
     try:
         compiled: Callable[..., Any] = numba.njit(signature, cache=True)(function)
     except RuntimeError:
-        # "no locator available": there is no folder that the machine code could be kept in.
+        # "no locator available": there is no writable folder for the machine code.
         compiled = numba.njit(signature)(function)
     return compiled
 
@@ -32,11 +31,11 @@ def _compiled(signature: str, function: Callable[..., Any]) -> Callable[..., Any
 def _leaf_distances(
     leftmost: Integers, whole: float, cost: Floats, rename: Floats, distances: Floats
 ) -> None:
-    """Fills `distances[y]`, the distance of a single node from the whole tree below y.
+    """Fill `distances[y]`, the distance of a single node from the whole tree below y.
 
-    Whatever the single node is renamed to, all others are inserted; or it is deleted, for
-    `whole`, and all are inserted. `cost[y]` is what node y costs to insert, `rename[y]` what
-    renaming to it costs.
+    The single node is renamed to some node and all others are inserted, or it is deleted, for
+    `whole`, and all are inserted. `cost[y]` is the cost of inserting node y, `rename[y]` that of
+    renaming to it.
     """
     total = np.empty(cost.size)
     for y in range(cost.size):
@@ -45,7 +44,7 @@ def _leaf_distances(
         child = y - 1
         while child >= leftmost[y]:
             total[y] += total[child]
-            # Here `distances` holds what the best place for the single node adds to the total.
+            # Here `distances` holds what the best position of the single node adds to the total.
             best = min(best, distances[child])
             child = leftmost[child] - 1
         distances[y] = best
@@ -69,7 +68,7 @@ def _fill_forests(
     trees: Floats,
     forest: Floats,
 ) -> None:
-    """Fills `trees[x, y]` for the nodes that share their leftmost leaves with keyroots i and j.
+    """Fill `trees[x, y]` for the nodes that share their leftmost leaves with keyroots i and j.
 
     `forest[a, b]` is the distance of the first a nodes below i and the first b nodes below j.
     """
@@ -114,8 +113,8 @@ def _distance(
 ) -> float:
     """Zhang and Shasha's distance; `delete` and `insert` by node, `rename` by kinds of nodes.
 
-    `trees[x, y]` is the distance of the whole trees below two nodes. Most keyroots of a table or
-    a record are leaves; their rows and columns need no forests and are filled first.
+    `trees[x, y]` is the distance of the whole trees below two nodes. Most keyroots of a table or a
+    record are leaves; their rows and columns need no forests and are filled first.
     """
     size, other_size = leftmost.size, other_leftmost.size
     trees = np.empty((size, other_size))

@@ -1,5 +1,5 @@
-"""Financial document accuracy: numbers, line items, sections and disclosures of a statement that
-its OCR text contains.
+"""Financial document accuracy: the numbers, line items, sections and disclosures of a statement
+that its OCR text contains.
 
 Source: "Financial Document Accuracy Evaluation (Enhanced Version)". `matching="substring"` is its
 published rule for numbers; `"exact"` compares whole numbers. Nothing is rounded.
@@ -45,7 +45,7 @@ WEIGHTS = {
 
 @dataclass(frozen=True)
 class Containment:
-    """How many of the things looked for were found, and those that were not, in order."""
+    """How many of the values searched for were found, and the missing ones in order."""
 
     total: int
     missed: tuple[str, ...]
@@ -56,13 +56,13 @@ class Containment:
 
     @property
     def accuracy(self) -> float:
-        """found / total, in [0, 1]; 0 when there was nothing to look for."""
+        """found / total, in [0, 1]; 0 if there was nothing to search for."""
         return self.found / self.total if self.total else 0.0
 
 
 @dataclass(frozen=True)
 class DocumentMatch:
-    """What of one document was found, part by part."""
+    """The matches of one document, by part."""
 
     numbers: Containment
     line_items: Containment
@@ -70,7 +70,7 @@ class DocumentMatch:
     disclosures: Containment
 
     def report(self) -> AccuracyReport:
-        """The four accuracies and .4/.2/.2/.2 of them."""
+        """Return the four accuracies and their mean with weights .4/.2/.2/.2."""
         numeric, items = self.numbers.accuracy, self.line_items.accuracy
         sections, disclosures = self.sections.accuracy, self.disclosures.accuracy
         return {
@@ -86,7 +86,7 @@ class DocumentMatch:
 
 
 def normalize_text(text: str) -> str:
-    """The text in lower case, its white space collapsed to single spaces and trimmed.
+    """Return the text in lower case, with white space collapsed to single spaces and trimmed.
 
     >>> normalize_text("  Balance\\n SHEET ")
     'balance sheet'
@@ -95,7 +95,7 @@ def normalize_text(text: str) -> str:
 
 
 def normalize_number(number: str) -> str:
-    """The number with everything dropped but digits, decimal points and minus signs.
+    """Keep only digits, decimal points and minus signs.
 
     >>> normalize_number("-1,234.50 INR")
     '-1234.50'
@@ -104,10 +104,10 @@ def normalize_number(number: str) -> str:
 
 
 def extract_all_numbers(value: Any) -> list[str]:
-    """Every number in a JSON value as text, in document order: numbers, and those in strings.
+    """Return every number in a JSON value as text, in document order, including numbers in strings.
 
-    In strings a number is a digit, perhaps after a minus, and the digits, commas and points that
-    follow. Keys are not looked at; true and false are no numbers.
+    In strings a number is a digit, optionally after a minus, and the digits, commas and points that
+    follow. Keys are ignored; true and false are not numbers.
 
     >>> extract_all_numbers({"profit": "-1,200 (2023: 950)", "shares": 12, "audited": True})
     ['-1,200', '2023', '950', '12']
@@ -122,7 +122,7 @@ def extract_all_numbers(value: Any) -> list[str]:
 
 
 def extract_all_text(value: Any) -> list[str]:
-    """Every string in a JSON value, trimmed, in document order; blank ones and keys are not taken.
+    """Return every string in a JSON value, trimmed, in document order, without blank ones and keys.
 
     >>> extract_all_text({"items": [" Revenue ", "", 7], "note": "Audited"})
     ['Revenue', 'Audited']
@@ -139,10 +139,10 @@ def match_document(
     sections: Sequence[str] = SECTIONS,
     disclosures: Sequence[str] = DISCLOSURES,
 ) -> DocumentMatch:
-    """Looks for the numbers and strings of a gold JSON value, and for fixed phrases, in OCR text.
+    """Search OCR text for the numbers and strings of a gold JSON value, and for fixed phrases.
 
-    - numbers, `exact`: the different normalised numbers of the gold that are among the normalised
-      numbers of the text; a point at the end is a full stop and no part of a number.
+    - numbers, `exact`: the distinct normalised numbers of the gold that are among the normalised
+      numbers of the text; a point at the end is a full stop and not part of a number.
     - numbers, `substring` (the published rule): every number of the gold, as often as it occurs,
       that is a substring of the text reduced to digits, points and minus signs.
     - line items: the strings of more than three characters that the text contains, both normalised.
@@ -166,10 +166,11 @@ def financial_accuracy_report(
     sections: Sequence[str] = SECTIONS,
     disclosures: Sequence[str] = DISCLOSURES,
 ) -> AccuracyReport:
-    """The four accuracies of one document's OCR text against its gold, and their weighted mean.
+    """Return the four accuracies of one document's OCR text against its gold, and their weighted
+    mean.
 
     `final_score` = .4 numeric + .2 line items + .2 sections + .2 disclosures. A part with nothing
-    to look for is 0. See `match_document` for what is counted.
+    to search for is 0. See `match_document` for the rules.
 
     >>> report = financial_accuracy_report(
     ...     {"Revenue": "1,200"}, "Balance Sheet. Revenue 1200", sections=["balance sheet"])
@@ -200,7 +201,7 @@ def _contained(wanted: Iterable[str], where: str | set[str]) -> Containment:
 
 
 def _leaves(value: Any) -> Iterator[Any]:
-    """The scalars of a JSON value in document order, however deeply it is nested."""
+    """Yield the scalars of a JSON value in document order, at any depth."""
     stack = [value]
     while stack:
         node = stack.pop()

@@ -1,10 +1,10 @@
-"""Structured answers: the JSON in a model's response, flattened to a set of fields, and its F1; and
-how much of a score is kept under harder conditions.
+"""Structured answers: the JSON in a model's response, flattened to a set of fields, its F1, and
+relative scores under harder conditions.
 
-Source: FCMBench (arXiv 2601.00150), section 3.4, in the rules of its published evaluator: F1 of the
-fields; per capture condition the F1 divided by that on normal captures. Everything is bounded: what
-breaks a limit is unparseable, like text that holds no JSON. Values are those that `parse_json`
-gives, so none is nested deeper than DEEPEST levels.
+Source: FCMBench (arXiv 2601.00150), section 3.4, by the rules of its published evaluator: F1 of the
+fields; per capture condition the F1 divided by that on normal captures. Everything is bounded: text
+beyond a limit is unparseable, like text without JSON. Values come from `parse_json`, so none is
+nested deeper than DEEPEST levels.
 """
 
 import json
@@ -16,7 +16,7 @@ from typing import Any
 from .limits import is_deeper
 
 # Limits of one answer: characters of its text, levels of nesting, characters of all paths together
-# (paths of nested keys can grow with the square of the text).
+# (the paths of nested keys can grow with the square of the text).
 LONGEST_TEXT = 2_000_000
 DEEPEST = 200
 LONGEST_PATHS = 20_000_000
@@ -31,15 +31,15 @@ _BRACKETS = str.maketrans("", "", "<>")
 
 
 class UnparseableError(ValueError):
-    """A text that holds no usable JSON; the message says why and quotes nothing of it."""
+    """A text without usable JSON. The message gives the reason and does not quote the text."""
 
 
 def parse_json(text: str) -> Any:
-    """The JSON value that the whole text is; raises UnparseableError.
+    """Parse the whole text as JSON. Raises UnparseableError.
 
-    NaN and Infinity are read as Python's reader reads them, `1e400` is infinite, and of equal keys
-    the last counts: so the reference has it. A whole number of more than 4,300 digits, more than
-    DEEPEST levels or more than LONGEST_TEXT characters are unparseable.
+    As in the reference, NaN and Infinity are read as Python reads them, `1e400` is infinite, and of
+    repeated keys the last counts. An integer of more than 4,300 digits, more than DEEPEST levels or
+    more than LONGEST_TEXT characters are unparseable.
 
     >>> parse_json('{"a": [1, 2.5]}')
     {'a': [1, 2.5]}
@@ -60,7 +60,7 @@ def parse_json(text: str) -> Any:
 
 
 def extract_json(response: str) -> Any:
-    """The JSON object in a response: its text from the first `{` to the last `}`.
+    """Parse the JSON object in a response: its text from the first `{` to the last `}`.
 
     Raises UnparseableError.
 
@@ -74,17 +74,18 @@ def extract_json(response: str) -> Any:
 
 
 def unwrap_answer(value: Any) -> Any:
-    """What stands under a top-level key `answer`, else the value itself."""
+    """Return the value of a top-level key `answer`, else the value itself."""
     return value["answer"] if isinstance(value, dict) and "answer" in value else value
 
 
 def normalise_value(value: Any) -> str:
-    """A scalar as text: `<` and `>` dropped, trimmed, numbers without separators and zeros.
+    """Return a scalar as text: without `<` and `>`, trimmed, numbers without separators and extra
+    zeros.
 
-    What Python's `float` takes once every `,` is gone is a number: whole ones are printed without
-    a decimal point, others in the shortest form. So `007` is `7`, too large ones are `inf`, and
-    whole numbers beyond 2^53 are the nearest that a float can hold. The full-width comma is no
-    separator of thousands. null is the empty text.
+    A text that Python's `float` accepts once every `,` is removed is a number: integers are printed
+    without a decimal point, others in the shortest form. So `007` is `7`, too large numbers are
+    `inf`, and integers beyond 2^53 are the nearest float. The full-width comma is not a thousands
+    separator. null is the empty text.
 
     >>> [normalise_value(value) for value in (12.0, "1,234.50", " <A-7> ", "007", "1e400", None)]
     ['12', '1234.5', 'A-7', '7', 'inf', '']
@@ -100,12 +101,12 @@ def normalise_value(value: Any) -> str:
 
 
 def flatten(value: Any) -> Fields:
-    """The fields of a JSON value: a set of (path, value).
+    """Return the fields of a JSON value: a set of (path, value).
 
-    Keys are joined by `.` and taken as they are. Elements of a list share the list's path; an inner
+    Keys are joined by `.` and not normalised. Elements of a list share the list's path; an inner
     list of a list is one value, the tuple of its normalised elements. Other scalars are normalised
-    and split at `,` and `，`; empty parts are dropped. Raises UnparseableError when the paths would
-    be longer than LONGEST_PATHS together.
+    and split at `,` and `，`; empty parts are dropped. Raises UnparseableError if the paths
+    together are longer than LONGEST_PATHS.
 
     >>> sorted(flatten({"name": "Li, Wei", "total": {"net": 12.0}}))
     [('name', 'Li'), ('name', 'Wei'), ('total.net', '12')]
@@ -149,9 +150,10 @@ def set_f1(gold: Set[Field], prediction: Set[Field]) -> float:
 
 
 def is_close(gold: Any, prediction: Any, tolerance: float = 2.0) -> bool:
-    """Whether two numbers differ by at most the tolerance; what is no number is never close.
+    """Whether two numbers differ by at most the tolerance. Values that are not numbers are never
+    close.
 
-    A text is a number if Python's `float` takes it as it is: `1,234` is not. Nothing is close to
+    A text is a number if Python's `float` accepts it unchanged: `1,234` is not. Nothing is close to
     NaN, and infinite numbers are not close to each other.
 
     >>> is_close(281, "283"), is_close(281, 283.5), is_close(281, "1,281")
@@ -164,8 +166,8 @@ def is_close(gold: Any, prediction: Any, tolerance: float = 2.0) -> bool:
 
 
 def _ordered(value: Any) -> Any:
-    """The value with the keys of objects in order, so that the text of an object inside an inner
-    list does not depend on theirs."""
+    """Sort the keys of objects, so that the text of an object inside an inner list does not depend
+    on their order."""
     if isinstance(value, dict):
         return {key: _ordered(value[key]) for key in sorted(value)}
     if isinstance(value, list):
@@ -176,9 +178,9 @@ def _ordered(value: Any) -> Any:
 def relative_scores(scores: Mapping[str, float | None], baseline: str) -> dict[str, float | None]:
     """Each condition's score divided by that of the baseline condition; higher is better.
 
-    `scores` are rates in [0, 1]; a ratio is at least 0 and may exceed 1. None where the condition
-    has no score, and everywhere when the baseline has none or scores 0. The baseline's own ratio,
-    1, is among them.
+    `scores` are rates in [0, 1]; a ratio is at least 0 and may exceed 1. None if the condition has
+    no score, and for all if the baseline has none or scores 0. The baseline's own ratio, 1, is
+    included.
 
     >>> relative_scores({"normal": 0.8, "blur": 0.4, "glare": None}, "normal")
     {'normal': 1.0, 'blur': 0.5, 'glare': None}
@@ -191,7 +193,7 @@ def relative_scores(scores: Mapping[str, float | None], baseline: str) -> dict[s
 
 
 def mean_relative_score(scores: Mapping[str, float | None], baseline: str) -> float | None:
-    """Mean of the ratios of all conditions but the baseline; None when there is no ratio.
+    """Mean of the ratios of all conditions except the baseline; None if there is no ratio.
 
     >>> mean_relative_score({"normal": 0.5, "blur": 0.25, "glare": 0.5}, "normal")
     0.75

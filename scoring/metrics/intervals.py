@@ -1,10 +1,10 @@
-"""Bootstrap intervals over documents, tests between two systems, and ranks that follow from them.
+"""Bootstrap intervals over documents, tests between two systems, and ranks by significance.
 
 A figure is a ratio of sums, or a mean of such ratios over groups, or a mean of those means: see
-`Tallies`. Whole documents are resampled, since what stands on one page is not independent. All
-systems of a board are resampled with the same weights, so that they are compared replicate by
-replicate. The draws are made of the bits of PCG64, whose stream numpy keeps for ever, which it does
-not promise of its distributions: they are the same on every machine.
+`Tallies`. Whole documents are resampled, since facts on one page are not independent. All systems
+of a board are resampled with the same weights, so that they are compared replicate by replicate.
+The draws use the bits of PCG64, whose stream numpy guarantees to keep, unlike that of its
+distributions, so they are the same on every machine.
 
 Sources: B. Efron and R. Tibshirani, An Introduction to the Bootstrap, 1993 (percentile interval,
 and the test that follows from it); P. Koehn, EMNLP 2004 (paired bootstrap).
@@ -21,7 +21,7 @@ from numpy.random import PCG64
 from numpy.typing import NDArray
 
 FEWEST_RESAMPLES = 1000
-# Weights that are held at a time, so that memory does not grow with the documents.
+# Weights held in memory at a time, so that memory does not grow with the documents.
 _BLOCK = 2_000_000
 
 
@@ -29,8 +29,8 @@ _BLOCK = 2_000_000
 class Resampling:
     """How often each document counts in each replicate; see `resampling`.
 
-    `documents` are sorted by stratum and name; `starts` and `sizes` say for each of them where its
-    stratum begins and how many it has.
+    `documents` are sorted by stratum and name; `starts` and `sizes` give for each of them the start
+    and the size of its stratum.
     """
 
     documents: tuple[str, ...]
@@ -41,13 +41,13 @@ class Resampling:
 
     @property
     def key(self) -> str:
-        """The same for resamplings that give the same weights to the same documents."""
+        """A key that resamplings share if they give the same weights to the same documents."""
         parts = (self.seed, str(self.resamples), *self.documents, *map(str, self.starts.tolist()))
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
     def blocks(self) -> Iterator[NDArray[np.int64]]:
-        """Weights of shape (some replicates, documents), all replicates in turn. Each row sums to
-        the number of documents, within each stratum to its size."""
+        """Yield weights of shape (some replicates, documents), until all replicates are done. Each
+        row sums to the number of documents, within each stratum to its size."""
         bits = _bits("bootstrap", self.seed)
         n = len(self.documents)
         rows = max(1, _BLOCK // n)
@@ -71,11 +71,11 @@ def resampling(
     strata: Sequence[str] | None = None,
     resamples: int = FEWEST_RESAMPLES,
 ) -> Resampling:
-    """Weights for documents, the same on every machine and in any order of the documents.
+    """Return weights for documents, the same on every machine and in any order of the documents.
 
     `seed` is any text, such as the hash of a release. `strata` names the stratum of each document,
-    within which it is resampled. Raises ValueError for no documents, for one that comes twice, and
-    for fewer than FEWEST_RESAMPLES.
+    within which it is resampled. Raises ValueError for no documents, for duplicates, and for fewer
+    than FEWEST_RESAMPLES.
 
     >>> resampling(["a", "b", "c"], seed="v1").weights()[1:4].tolist()
     [[1, 1, 1], [0, 2, 1], [1, 1, 1]]
@@ -107,23 +107,23 @@ def _bits(purpose: str, seed: str) -> PCG64:
 
 
 Floats = NDArray[np.float64]
-# Where a value stands in a mean of means, from the outside in, such as ("KIE", "KIE_zh").
+# The position of a value in a mean of means, from the outside in, such as ("KIE", "KIE_zh").
 Path = tuple[str, ...]
 
 LEVEL = 0.95
 SIGNIFICANT = 0.05
-# Differences below this are noise of the summation, which depends on the machine.
+# Smaller differences are noise of the summation, which depends on the machine.
 _NOISE = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
 class Tallies:
-    """What one figure of one system is computed from.
+    """The data behind one figure of one system.
 
     `sums` and `counts` have shape (documents, groups): numerator and denominator that a document
-    adds to a group. The figure of a group is its sum by its count; where paths of groups have
-    several steps, groups are averaged within the same beginning, step by step, and at last over
-    all. Groups without a count take no part. With the one group `()` it is a ratio of sums.
+    adds to a group. The figure of a group is its sum divided by its count. If the paths of groups
+    have several steps, groups with the same beginning are averaged, step by step, and at last over
+    all. Groups without a count are left out. With the one group `()` it is a ratio of sums.
     """
 
     documents: tuple[str, ...]
@@ -132,21 +132,21 @@ class Tallies:
     counts: Floats
 
     @property
-    def rests_on_one(self) -> bool:
-        """Whether a single document has all counts of some group. However often documents are
-        drawn, that group's figure stays as it is: nothing is known of how much it varies."""
+    def depends_on_one(self) -> bool:
+        """Whether a single document has all counts of some group. Resampling never changes that
+        group's figure, so nothing is known of how much it varies."""
         return bool(((self.counts > 0).sum(axis=0) == 1).any())
 
     @property
     def value(self) -> float | None:
-        """The figure itself, None where nothing was counted."""
+        """The figure itself, None if nothing was counted."""
         sums, counts = (part.sum(axis=0, keepdims=True) for part in (self.sums, self.counts))
         return _number(_figures(sums, counts, self.groups)[0])
 
 
 @dataclass(frozen=True)
 class Interval:
-    """The ends of an interval, both included, in the unit of the figure."""
+    """The bounds of an interval, both included, in the unit of the figure."""
 
     low: float
     high: float
@@ -154,7 +154,7 @@ class Interval:
 
 @dataclass(frozen=True, eq=False)
 class Replicates:
-    """A figure and what it would have been in each resample; nan where nothing was counted.
+    """A figure and its value in each resample; nan if nothing was counted.
 
     `values` has shape (resamples,). Only replicates with the same `key` can be compared.
     """
@@ -165,11 +165,12 @@ class Replicates:
 
     @property
     def can_be_compared(self) -> bool:
-        """Whether there is any replicate: none if a part of the figure rests on one document."""
+        """Whether there are replicates. There are none if a part of the figure depends on one
+        document."""
         return self.value is not None and bool(np.isfinite(self.values).any())
 
     def interval(self, level: float = LEVEL) -> Interval | None:
-        """The percentile interval; None where the figure is undefined or has no replicates."""
+        """The percentile interval; None if the figure is undefined or has no replicates."""
         finite = self.values[np.isfinite(self.values)]
         if self.value is None or not finite.size:
             return None
@@ -179,10 +180,10 @@ class Replicates:
 
 @dataclass(frozen=True)
 class PairedTest:
-    """The difference first - second and how likely one as large is by chance.
+    """The difference first - second, and the probability of one at least as large by chance.
 
-    `p_value` is two-sided, in (0, 1]; `interval` is that of the difference, where the test gives
-    one. It leaves 0 out exactly if `p_value` is below 5 %.
+    `p_value` is two-sided, in (0, 1]; `interval` is that of the difference, if the test gives one.
+    It excludes 0 exactly if `p_value` is below 5 %.
     """
 
     difference: float
@@ -191,7 +192,7 @@ class PairedTest:
 
     @property
     def is_significant(self) -> bool:
-        """Below 5 %, with the interval on the side of the difference."""
+        """Whether `p_value` is below 5 %, with the interval on the side of the difference."""
         if self.p_value >= SIGNIFICANT:
             return False
         return self.interval is None or self.interval.low * self.difference > 0
@@ -203,7 +204,7 @@ def tally(
     counts: Sequence[float] | None = None,
     groups: Sequence[Path] | None = None,
 ) -> Tallies:
-    """Tallies from values in any order, as many of one document as there are.
+    """Return tallies from values in any order, with any number of values per document.
 
     `sums` and `counts` (1 each unless given) are numerators and denominators, `groups` the path of
     each value. Raises ValueError for sequences of different lengths, for none, and for negative
@@ -227,7 +228,7 @@ def tally(
     row_of, column_of = ({name: i for i, name in enumerate(part)} for part in (rows, columns))
     cells = [row_of[name] * len(columns) + column_of[path]
              for name, path in zip(documents, groups, strict=True)]  # fmt: skip
-    # What is summed in the same order gives the same last digit, however the values came.
+    # Summing in a fixed order gives the same last digit, whatever the order of the values.
     order = np.lexsort((pair[1], pair[0], cells))
     shape = (len(rows), len(columns))
     summed, counted = (_added(np.array(cells)[order], part[order], shape) for part in pair)
@@ -235,10 +236,10 @@ def tally(
 
 
 def bootstrap(tallies: Tallies, weights: Resampling) -> Replicates:
-    """The replicates of a figure. Documents of `weights` without tallies add nothing to it.
+    """Return the replicates of a figure. Documents of `weights` without tallies add nothing to it.
 
-    All are nan where drawing cannot vary a part of the figure: where a group rests on one document,
-    and where a document that counts is alone in its stratum, so that it is always drawn once.
+    All are nan if drawing cannot vary a part of the figure: if a group depends on one document, or
+    if a counted document is alone in its stratum, so that it is always drawn once.
 
     Raises ValueError for a document of `tallies` that `weights` does not have.
     """
@@ -247,7 +248,7 @@ def bootstrap(tallies: Tallies, weights: Resampling) -> Replicates:
         raise ValueError(f"document {min(missing)!r} is not among those resampled")
     position = {name: i for i, name in enumerate(weights.documents)}
     rows = [position[name] for name in tallies.documents]
-    if tallies.rests_on_one or _has_fixed(tallies, weights.sizes[rows]):
+    if tallies.depends_on_one or _has_fixed(tallies, weights.sizes[rows]):
         return Replicates(tallies.value, np.full(weights.resamples, np.nan), weights.key)
     both = np.zeros((len(position), 2 * len(tallies.groups)))
     both[rows] = np.hstack([tallies.sums, tallies.counts])
@@ -266,7 +267,7 @@ def bootstrap(tallies: Tallies, weights: Resampling) -> Replicates:
 
 
 def combine(function: Callable[..., Floats], *parts: Replicates) -> Replicates:
-    """The replicates of a figure that is computed from others, such as a mean of three.
+    """Return the replicates of a figure that is computed from others, such as a mean of three.
 
     `function` takes one array for each of `parts`, all of the same shape, and returns one.
     """
@@ -277,12 +278,12 @@ def combine(function: Callable[..., Floats], *parts: Replicates) -> Replicates:
 
 
 def paired_bootstrap(first: Replicates, second: Replicates) -> PairedTest | None:
-    """Whether two systems differ: p = 2 (1 + min(#{d* <= 0}, #{d* >= 0})) / (1 + resamples).
+    """Test whether two systems differ: p = 2 (1 + min(#{d* <= 0}, #{d* >= 0})) / (1 + resamples).
 
     d* is the difference of the replicates. The interval of the difference is cut from the same
-    replicates at the same count, so that it leaves 0 out exactly if p is below 5 %. None where
-    either figure is undefined, and where there are too few replicates for any interval. Raises
-    ValueError for replicates of different resamplings.
+    replicates at the same count, so that it excludes 0 exactly if p is below 5 %. None if either
+    figure is undefined, or if there are too few replicates for any interval. Raises ValueError for
+    replicates of different resamplings.
     """
     _check_shared((first, second))
     if first.value is None or second.value is None:
@@ -301,11 +302,11 @@ def paired_bootstrap(first: Replicates, second: Replicates) -> PairedTest | None
 def significance_ranks(
     entries: Sequence[Replicates | None], direction: Literal["up", "down"] = "up"
 ) -> list[int | None]:
-    """Each entry's rank: 1 + the number of entries that are significantly better than it.
+    """Return each entry's rank: 1 + the number of entries that are significantly better.
 
-    Better is higher, or lower with direction `down`; significant is a paired bootstrap at 5 %.
-    None and entries without a figure have no rank and count for no other. Nobody has a rank where
-    an entry has a figure and no replicates: whether others are better than it cannot be tested.
+    Better is higher, or lower with direction `down`; significant is a paired bootstrap at 5 %. None
+    and entries without a figure have no rank and do not affect others. No entry has a rank if one
+    has a figure but no replicates, because it cannot be tested whether others are better.
     """
     known = [(place, entry) for place, entry in enumerate(entries) if _has_figure(entry)]
     ranks: list[int | None] = [None] * len(entries)
@@ -327,25 +328,26 @@ def _has_figure(entry: Replicates | None) -> bool:
 
 
 def _has_fixed(tallies: Tallies, sizes: NDArray[np.uint64]) -> bool:
-    """Whether a document that counts is alone in its stratum; `sizes` are those of the strata."""
+    """Whether a counted document is alone in its stratum; `sizes` are those of the strata."""
     counts = (tallies.counts > 0).any(axis=1)
     return bool((counts & (sizes == 1)).any())
 
 
 def _differences(first: Floats, second: Floats) -> Floats:
-    """Replicate by replicate, without the noise of the summation."""
+    """Return the differences replicate by replicate, without the noise of the summation."""
     values: Floats = first - second
     return np.where(np.abs(values) < _NOISE, 0.0, values)
 
 
 def _one_sided(count: Any, replicates: Any) -> Any:
-    """The share of replicates on the other side of 0, counting the system as it is among them."""
+    """Return the share of replicates on the other side of 0, counting the actual difference as one
+    more."""
     return (1 + count) / (1 + replicates)
 
 
 def _outside(replicates: int) -> int | None:
-    """How many replicates lie beyond each end of an interval: as many as may be on the other side
-    of 0 in a significant difference. None where there are too few of them for any."""
+    """Return how many replicates are beyond each bound of an interval: as many as may be on the
+    other side of 0 in a significant difference. None if there are too few replicates."""
     counts = np.arange(replicates)
     allowed = int(np.count_nonzero(_one_sided(counts, replicates) * 2 < SIGNIFICANT))
     return allowed - 1 if allowed else None
@@ -353,7 +355,7 @@ def _outside(replicates: int) -> int | None:
 
 def _are_above(better: Floats, other: Floats) -> NDArray[np.bool_]:
     """For each row of replicates, of shape (systems, resamples), whether `paired_bootstrap` finds
-    it significantly above the other system, which has fewer."""
+    it significantly above the other system, whose figure is lower."""
     values = _differences(better, other)
     below = np.count_nonzero(values <= 0, axis=1)
     p_values = _one_sided(below, np.isfinite(values).sum(axis=1)) * 2
@@ -362,12 +364,12 @@ def _are_above(better: Floats, other: Floats) -> NDArray[np.bool_]:
 
 
 def _added(cells: NDArray[np.int64], values: Floats, shape: tuple[int, int]) -> Floats:
-    """The sum of the values of each cell."""
+    """Return the sum of the values of each cell."""
     return np.bincount(cells, values, shape[0] * shape[1]).astype(np.float64).reshape(shape)
 
 
 def _figures(sums: Floats, counts: Floats, groups: Sequence[Path]) -> Floats:
-    """The figure of every row of sums and counts, of shape (rows, groups)."""
+    """Return the figure of every row of sums and counts, of shape (rows, groups)."""
     with np.errstate(invalid="ignore", divide="ignore"):
         ratios = np.where(counts > 0, sums / counts, np.nan)
     level = {path: ratios[:, column] for column, path in enumerate(groups)}
@@ -380,7 +382,7 @@ def _figures(sums: Floats, counts: Floats, groups: Sequence[Path]) -> Floats:
 
 
 def _mean(parts: Sequence[Floats]) -> Floats:
-    """The mean of those that are known, in every row; nan where none is."""
+    """Return the mean of the defined values in every row; nan if none is defined."""
     stacked = np.stack(parts)
     known = np.isfinite(stacked)
     with np.errstate(invalid="ignore"):

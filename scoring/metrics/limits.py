@@ -1,26 +1,26 @@
-"""How much is read and compared. Grading must end, whatever a model wrote."""
+"""Limits on what is read and compared, so that grading ends for any model output."""
 
 from typing import Any
 
-# Characters of all texts on one side times those on the other. An edit distance goes through 64
-# of these pairs in one step, so that this many take about a second.
+# Characters of all texts on one side times those on the other. An edit distance handles 64 of these
+# pairs in one step, so that this many take about a second.
 MOST_CHARACTER_PAIRS = 50_000_000_000
 
 
 class TooLargeError(ValueError):
-    """Two things are beyond what is compared; the message says by what."""
+    """A comparison exceeds a limit; the message names it."""
 
 
 def check_characters(first: int, second: int) -> None:
-    """Raises TooLargeError if texts of these lengths are not compared."""
+    """Raise TooLargeError if texts of these lengths are too long to compare."""
     if first * second > MOST_CHARACTER_PAIRS:
         raise TooLargeError(f"texts of {first:,} and {second:,} characters are not compared")
 
 
 def is_deeper(value: Any, levels: int) -> bool:
-    """Whether lists and objects of a JSON value stand inside each other more than `levels` deep.
+    """Whether lists and objects of a JSON value are nested more than `levels` deep.
 
-    Level by level, so that it needs no stack.
+    Works level by level, without a stack.
 
     >>> is_deeper([{"a": [1]}], 3), is_deeper([{"a": [1]}], 2), is_deeper("text", 0)
     (False, True, False)

@@ -1,18 +1,18 @@
-"""Reading text: what a model wrote, held against the words of a page, as CC-OCR does.
+"""Reading text: a model's output compared with the words of a page, as in CC-OCR.
 
-First what surrounds an answer is cut off: code fences, and the preamble of a LaTeX document. The
-published evaluators do it with regular expressions that take quadratic time and more on hostile
-text; here it is one pass over the text.
+First, code fences around an answer and the preamble of a LaTeX document are removed. The published
+evaluators use regular expressions that take quadratic time and more on hostile text; this module
+takes one pass over the text.
 
-Then the metrics. Documents in LaTeX, formulas and molecules by normalised edit similarity: 1 -
-Levenshtein distance over characters / length of the longer text, in [0, 1], higher is better, two
-empty texts are alike: 1 (equation 5, and its parsing evaluator, which cleans the response but of
-the gold takes only spaces and, in documents, newlines away). Words or characters, whatever their
-order, as multisets of basic units (equations 1 and 2, Eval-Trans: 1e-9 is added to every
-denominator, so that a perfect score falls short of 1 by some 1e-9 and nothing to read gives 0).
-Repetition: whether a model says the same over and over again (appendix A.3.4). Grounding: whether
-the words are read where they stand (equations 3 and 4, Eval-Pos, after Y. Liu et al., SPTS v2,
-TPAMI 2023, and TextMonkey, 2024).
+Then the metrics. Documents in LaTeX, formulas and molecules are scored by normalised edit
+similarity: 1 - Levenshtein distance over characters / length of the longer text, in [0, 1], higher
+is better, two empty texts: 1 (equation 5, and its parsing evaluator, which cleans the response but
+removes only spaces and, in documents, newlines from the gold). Words or characters, in any order,
+are scored as multisets of basic units (equations 1 and 2, Eval-Trans: 1e-9 is added to every
+denominator, so that a perfect score is about 1e-9 below 1 and nothing to read gives 0). Repetition:
+whether a model repeats itself (appendix A.3.4). Grounding: whether the words are read at their
+positions (equations 3 and 4, Eval-Pos, after Y. Liu et al., SPTS v2, TPAMI 2023, and TextMonkey,
+2024).
 """
 
 import math
@@ -30,8 +30,8 @@ from .limits import TooLargeError, check_characters
 
 _FENCE = "```"
 
-# The opening of each command, and the marks up to and with the last of which it goes. Both stand
-# on one line.
+# The opening of each command, and the marks that follow it. The command ends with the last mark, on
+# the same line.
 _PREAMBLE = (
     (r"\documentclass{", ("}",)),
     (r"\usepackage[", ("]{", "}")),
@@ -44,7 +44,7 @@ _PREAMBLE = (
 
 
 def fenced(text: str, language: str) -> str:
-    """What stands in the first code fence of a language; all of the text if there is none.
+    """Return the content of the first code fence of a language, or the whole text without one.
 
     An unclosed fence holds everything after it. Source: CC-OCR's parsing evaluator.
 
@@ -64,7 +64,7 @@ def fenced(text: str, language: str) -> str:
 
 
 def without_preamble(text: str) -> str:
-    r"""LaTeX without the commands of its preamble, `\begin{document}` and `\noindent`.
+    r"""Remove the commands of a LaTeX preamble, `\begin{document}` and `\noindent`.
 
     Source: CC-OCR's parsing evaluator.
 
@@ -80,7 +80,7 @@ def without_preamble(text: str) -> str:
 
 
 def _without(line: str, opening: str, marks: tuple[str, ...]) -> str:
-    """The line without what stands from each opening to the last of the marks after it."""
+    """Remove everything from each opening to the last of the marks after it."""
     kept = []
     position = 0
     while (start := line.find(opening, position)) >= 0:
@@ -93,7 +93,8 @@ def _without(line: str, opening: str, marks: tuple[str, ...]) -> str:
 
 
 def _end_of(line: str, position: int, marks: tuple[str, ...]) -> int:
-    """Where the last mark ends, each looked for after the one before; -1 if one is missing."""
+    """Return the end of the last mark, searching for each after the one before; -1 if one is
+    missing."""
     for mark in marks:
         found = line.find(mark, position)
         if found < 0:
@@ -120,7 +121,7 @@ def similarity(gold: str, prediction: str) -> float:
 
 
 def document_score(gold: str, response: str) -> float:
-    """Similarity of a page in LaTeX: without preamble, code fence, spaces and newlines.
+    """Similarity of a page in LaTeX, without preamble, code fence, spaces and newlines.
 
     >>> document_score("Net loss", "```latex\\n\\\\documentclass{article}\\nNet loss\\n```")
     1.0
@@ -130,7 +131,7 @@ def document_score(gold: str, response: str) -> float:
 
 
 def formula_score(gold: str, response: str) -> float:
-    """Similarity of a formula in LaTeX: without code fence, spaces, tabs and newlines.
+    """Similarity of a formula in LaTeX, without code fence, spaces, tabs and newlines.
 
     >>> formula_score("x^2", "```latex x^ 2```")
     1.0
@@ -140,7 +141,7 @@ def formula_score(gold: str, response: str) -> float:
 
 
 def molecule_score(gold: str, response: str) -> float:
-    """Similarity of a molecule in SMILES: without spaces, newlines and `<smiles>` tags.
+    """Similarity of a molecule in SMILES, without spaces, newlines and `<smiles>` tags.
 
     >>> molecule_score("CC(=O)O", "<smiles>CC(=O)O</smiles>")
     1.0
@@ -156,8 +157,8 @@ _NOT_ALPHANUMERIC = re.compile(r"[^A-Za-z0-9]+")
 
 @dataclass(frozen=True)
 class UnitRule:
-    """What a basic unit is: a character or a word; of words either all or only letters and digits
-    of ASCII are kept."""
+    """The definition of a basic unit: a character or a word. Words keep either all characters or
+    only ASCII letters and digits."""
 
     characters: bool = False
     alphanumeric: bool = False
@@ -172,9 +173,9 @@ class Overlap(NamedTuple):
 
 
 def reading_units(text: str, rule: UnitRule) -> list[str]:
-    """The basic units of a text, in lower case and in reading order; empty ones are dropped.
+    """Return the basic units of a text, in lower case and in reading order, without empty ones.
 
-    `###` and `***` go first. Characters are taken without spaces.
+    `###` and `***` are removed first. Spaces are not characters.
 
     >>> reading_units("### Net loss:\\n$1,200", UnitRule())
     ['net', 'loss:', '$1,200']
@@ -193,7 +194,8 @@ def reading_units(text: str, rule: UnitRule) -> list[str]:
 
 
 def unit_overlap(gold: Sequence[str], prediction: Sequence[str]) -> Overlap:
-    """Sizes of two multisets of units and of what they share: Σ min(count in gold, in prediction).
+    """Return the sizes of two multisets of units and of their overlap: Σ min(count in gold, in
+    prediction).
 
     >>> unit_overlap(["a", "a", "b"], ["a", "b", "b", "c"])
     Overlap(gold=3, prediction=4, right=2)
@@ -203,7 +205,8 @@ def unit_overlap(gold: Sequence[str], prediction: Sequence[str]) -> Overlap:
 
 
 def overlap_f1(overlap: Overlap) -> float:
-    """F1 of one text, in [0, 1]; higher is better. 0 without units to read or without any read.
+    """F1 of one text, in [0, 1]; higher is better. 0 without units in the gold or in the
+    prediction.
 
     >>> round(overlap_f1(Overlap(gold=4, prediction=4, right=3)), 6)
     0.75
@@ -234,14 +237,15 @@ def micro_f1(overlaps: Iterable[Overlap]) -> float:
 
 _UNIT = re.compile(r"[^ \n]+")
 
-# A unit said more often than this in a row is a run …
+# A unit repeated more often than this in a row is a run …
 MOST_TIMES = 5
-# … and an output is repetitive if a run takes up more of it than this.
+# … and an output is repetitive if a run is a larger share of it than this.
 MOST_OF_OUTPUT = 0.25
 
 
 def longest_run(text: str) -> str:
-    """The longest stretch in which one unit stands more than MOST_TIMES times in a row; "" if none.
+    """Return the longest stretch in which one unit occurs more than MOST_TIMES times in a row; ""
+    if none.
 
     Units are split by spaces and newlines.
 
@@ -263,7 +267,7 @@ def longest_run(text: str) -> str:
 
 
 def is_repetitive(text: str) -> bool:
-    """Whether one run takes up more than MOST_OF_OUTPUT of the output, by characters.
+    """Whether one run is more than MOST_OF_OUTPUT of the output, by characters.
 
     >>> is_repetitive("no no no no no no"), is_repetitive("no no no no no")
     (True, False)
@@ -271,7 +275,7 @@ def is_repetitive(text: str) -> bool:
     return len(longest_run(text)) > MOST_OF_OUTPUT * len(text)
 
 
-# Coordinates are pixels or shares of a page; beyond this they are no place on one.
+# Coordinates are pixels or shares of a page; larger values cannot be a place on a page.
 _LARGEST = 1e9
 # Pairs of words of gold and prediction; a page has some hundred words.
 MOST_PAIRS = 4_000_000
@@ -281,7 +285,7 @@ _ROWS = 256
 
 @dataclass(frozen=True)
 class Word:
-    """A word and the centre of where it stands; how sure the model was, if it says so."""
+    """A word, its centre, and the model's confidence if given."""
 
     text: str
     centre: tuple[float, float]
@@ -290,7 +294,8 @@ class Word:
 
 @dataclass(frozen=True)
 class Matches:
-    """Words read right in their place, words that only the prediction has, and only the gold."""
+    """Words read correctly in their place, words that only the prediction has, and words that only
+    the gold has."""
 
     tp: int
     fp: int
@@ -298,8 +303,8 @@ class Matches:
 
 
 def word_of(entry: Any) -> Word | None:
-    """The word in `{"text", "point": [x, y]}` or `{"text", "box": [x1, y1, x2, y2]}`, with an
-    optional `confidence`; None if it is none.
+    """Read a word from `{"text", "point": [x, y]}` or `{"text", "box": [x1, y1, x2, y2]}`, with an
+    optional `confidence`; None if invalid.
 
     >>> word_of({"text": "Total", "box": [10, 20, 30, 24]})
     Word(text='Total', centre=(20.0, 22.0), confidence=None)
@@ -318,31 +323,31 @@ def word_of(entry: Any) -> Word | None:
 
 
 def _coordinates(value: Any, count: int) -> list[float]:
-    """The numbers of a point or box; empty if it is none."""
+    """Return the numbers of a point or box; empty if invalid."""
     if not isinstance(value, list) or len(value) != count or not all(map(_is_number, value)):
         return []
     return [float(number) for number in value]
 
 
 def _is_number(value: Any) -> bool:
-    """Whether this is a number within reason; NaN and infinities are not."""
+    """Whether this is a finite number of a plausible size."""
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= _LARGEST
 
 
 def check_words(gold: int, prediction: int) -> None:
-    """Raises TooLargeError if so many words are not matched."""
+    """Raise TooLargeError if there are too many words to match."""
     if gold * prediction > MOST_PAIRS:
         raise TooLargeError(f"{gold:,} and {prediction:,} words are not compared")
 
 
 def match_words(gold: Sequence[Word], prediction: Sequence[Word], rule: UnitRule) -> Matches:
-    """Which words were read right in their place.
+    """Count the words that were read correctly in their place.
 
     Each word of the prediction goes to the gold word with the nearest centre. Of several at one
-    gold word the most confident is kept, of equally confident ones (or without confidences) the
-    nearest. It is right if the two have the same units by the rule of text reading. Where several
-    gold words are equally near, one with the same text is taken that no other has. The order of
-    words changes nothing. Raises TooLargeError beyond MOST_PAIRS.
+    gold word the most confident is kept; of equally confident ones (or without confidences) the
+    nearest. It is correct if the two have the same units by the rule of text reading. If several
+    gold words are equally near, one with the same text that no other word has is taken. The order
+    of words changes nothing. Raises TooLargeError beyond MOST_PAIRS.
 
     >>> words = [Word("Net", (0.0, 0.0)), Word("loss", (9.0, 0.0))]
     >>> match_words(words, [Word("net", (1.0, 0.0)), Word("gain", (8.0, 0.0))], UnitRule())
@@ -381,14 +386,15 @@ def _confidence(word: Word) -> float:
 
 
 def _key(word: Word, rule: UnitRule) -> tuple[str, ...]:
-    """What two words must share; a word without units stands for itself."""
+    """Return what two words must share. A word without units is compared as it is."""
     return tuple(reading_units(word.text, rule)) or ("", word.text.strip())
 
 
 def _nearest(
     gold: Sequence[Word], prediction: Sequence[Word]
 ) -> tuple[list[list[int]], list[float]]:
-    """For each word of the prediction the positions of the nearest gold words, and how far."""
+    """Return the positions of the nearest gold words for each word of the prediction, and their
+    distance."""
     targets = np.array([word.centre for word in gold])
     places = np.array([word.centre for word in prediction])
     nearest: list[list[int]] = []

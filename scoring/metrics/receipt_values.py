@@ -1,8 +1,8 @@
-"""Values and lists of receipts: which are empty, which are equal, which are amounts; how alike two
-items of a list are, and which belong together.
+"""Values and lists of receipts: which are empty, equal or amounts, how similar two items of a list
+are, and which items match.
 
 Source: ReceiptBench, section 3.4 (types A to D), equation 1 and appendix D.3. Every function on a
-value takes any JSON value and never raises. A pair that could not be accepted is never assigned, so
+value takes any JSON value and never raises. Pairs that could not be accepted are never assigned, so
 that the order of items and of ties changes no count.
 """
 
@@ -19,7 +19,7 @@ from rapidfuzz.process import cdist
 from .limits import TooLargeError, check_characters
 from .trees import one_to_one
 
-# Beyond it floating point does not hold cents.
+# Larger floats cannot represent cents.
 LARGEST_AMOUNT = 1e15
 AMOUNT_TOLERANCE = 1e-6
 
@@ -28,10 +28,9 @@ _DIGITS_TOO_MANY = "a number with too many digits"
 
 
 def normal_text(value: Any) -> str | None:
-    """A scalar as text, lower-cased and trimmed; None for a list or an object.
+    """Return a scalar as text, lower-cased and trimmed; None for a list or an object.
 
-    null is the empty text. Nothing else changes: white space inside, punctuation and accents
-    count.
+    null is the empty text. Nothing else changes: inner white space, punctuation and accents count.
 
     >>> normal_text("  NSW TrainLink "), normal_text(12.5), normal_text(None), normal_text(["x"])
     ('nsw trainlink', '12.5', '', None)
@@ -47,7 +46,7 @@ def normal_text(value: Any) -> str | None:
 
 
 def is_empty(value: Any) -> bool:
-    """Whether a value says nothing: null, blank text, `[]`, `{}`, or a list of only such values.
+    """Whether a value is empty: null, blank text, `[]`, `{}`, or a list of only such values.
 
     >>> [is_empty(value) for value in (None, " ", [], {}, [""], 0, False)]
     [True, True, True, True, True, False, False]
@@ -58,9 +57,9 @@ def is_empty(value: Any) -> bool:
 
 
 def parse_amount(value: Any) -> float | None:
-    """The number in an amount once `$`, `,` and white space are dropped; None if there is none.
+    """Parse the number in an amount without `$`, `,` and white space; None if there is none.
 
-    A list, an object, true, NaN and what is not below LARGEST_AMOUNT are no amounts.
+    A list, an object, true, NaN and numbers not below LARGEST_AMOUNT are not amounts.
 
     >>> parse_amount("$1,200.00"), parse_amount("12 000"), parse_amount("€5"), parse_amount("nan")
     (1200.0, 12000.0, None, None)
@@ -76,7 +75,7 @@ def parse_amount(value: Any) -> float | None:
 
 
 def is_empty_amount(value: Any) -> bool:
-    """Whether an amount says nothing: empty, or 0.
+    """Whether an amount is empty or 0.
 
     >>> is_empty_amount("0.00"), is_empty_amount(""), is_empty_amount("0.01")
     (True, True, False)
@@ -98,7 +97,7 @@ def same_text(gold: Any, prediction: Any) -> bool:
 
 
 def same_amount(gold: Any, prediction: Any) -> bool:
-    """Whether two amounts differ by less than 1e-6; two that hold no number are compared as texts.
+    """Whether two amounts differ by less than 1e-6; two without a number are compared as texts.
 
     >>> same_amount("1,200.00", "$1200"), same_amount("1,200.00", 1200.01), same_amount("€5", "€5")
     (True, False, True)
@@ -110,7 +109,7 @@ def same_amount(gold: Any, prediction: Any) -> bool:
 
 
 def is_true(value: Any) -> bool:
-    """Whether a flag says yes, as true or as a word; a flag that is left out says no.
+    """Whether a flag is true or a word for it; a missing flag is false.
 
     >>> is_true(True), is_true("True"), is_true("False"), is_true(None)
     (True, True, False, False)
@@ -140,7 +139,7 @@ class Weights(NamedTuple):
     embedding: float
 
     def without_embedding(self) -> "Weights":
-        """The three lexical shares, scaled to a sum of 1.
+        """Return the three lexical shares, scaled to a sum of 1.
 
         >>> Weights(0.0, 0.3, 0.3, 0.4).without_embedding()
         Weights(levenshtein=0.0, token_sort=0.5, lcs=0.5, embedding=0.0)
@@ -161,8 +160,8 @@ WEIGHTS = {
 class Item(NamedTuple):
     """An item of a list, normalised.
 
-    `text` is None if the item is of a wrong kind; it then matches nothing. Of a line item `amount`
-    is its number, 0 if empty, None if it holds none; `raw` its text.
+    `text` is None if the item has a wrong type; it then matches nothing. For a line item `amount`
+    is its number, 0 if empty, None if it has none, and `raw` its text.
     """
 
     text: str | None
@@ -183,16 +182,16 @@ class Match(NamedTuple):
 class Comparison:
     """All pairs of two lists of items: rows are gold, columns predictions.
 
-    `parts` are the similarities Levenshtein, token sort, LCS and, unless there is no embedding,
-    cosine; `allowed` says which pairs may be matched at all.
+    `parts` are the similarities Levenshtein, token sort, LCS and, with an embedding, cosine;
+    `allowed` says which pairs may be matched at all.
     """
 
     parts: tuple[Matrix, ...]
     allowed: Mask
 
     def matches(self, weights: Weights) -> list[Match]:
-        """The accepted pairs under these weights. Raises ValueError if they need an embedding and
-        none was there."""
+        """Return the accepted pairs under these weights. Raises ValueError if they need an
+        embedding and there was none."""
         if weights.embedding and len(self.parts) < len(weights):
             raise ValueError("these weights need an embedding")
         similarity = np.zeros(self.allowed.shape)
@@ -203,7 +202,7 @@ class Comparison:
 
 
 def text_items(value: Any) -> list[Item]:
-    """The items of a list of texts, without empty ones; a scalar is a list of one.
+    """Return the items of a list of texts, without empty ones. A scalar is a list of one.
 
     >>> [item.text for item in text_items(["$", "", "Sydney ", {"a": 1}])]
     ['$', 'sydney', None]
@@ -213,8 +212,8 @@ def text_items(value: Any) -> list[Item]:
 
 
 def line_items(value: Any) -> list[Item]:
-    """The items of a `detail` list, without those that have neither content nor amount; an object
-    is a list of one. What is no object is of a wrong kind.
+    """Return the items of a `detail` list, without those that have neither content nor amount. An
+    object is a list of one. Values that are not objects have a wrong type.
 
     >>> line_items([{"content": "Tax fee", "amount": "5.58", "ifTax": True}, {"content": ""}])
     [Item(text='tax fee', amount=5.58, raw='5.58', is_tax=True)]
@@ -227,7 +226,8 @@ def line_items(value: Any) -> list[Item]:
 def compare_items(
     gold: Sequence[Item], prediction: Sequence[Item], embed: Embedding | None = None
 ) -> Comparison:
-    """Similarities of all pairs, and which pairs may match: amounts at most 0.05 apart, same flag.
+    """Return similarities of all pairs, and which pairs may match: amounts at most 0.05 apart, same
+    flag.
 
     S = α·Levenshtein + β·token sort + γ·LCS + δ·cosine. Levenshtein is 1 - distance / longer
     length, token sort the indel similarity of the sorted words, LCS the longest common subsequence
@@ -259,10 +259,11 @@ def text_similarities(gold: Sequence[Item], prediction: Sequence[Item]) -> Matri
 
 
 def assign(similarity: Matrix, accepted: Mask) -> list[Match]:
-    """The one-to-one assignment with the most accepted pairs, and of those the most similar one.
+    """Return the one-to-one assignment with the most accepted pairs, and of those the most similar
+    one.
 
-    Hungarian algorithm (Kuhn, 1955) on the cost 1 - similarity; pairs that are not accepted cost
-    more than all others together. Without any accepted pair there is none.
+    Hungarian algorithm (Kuhn, 1955) on the cost 1 - similarity; a pair that is not accepted costs
+    more than all others together. Empty without any accepted pair.
     """
     if not accepted.any():
         return []
@@ -300,7 +301,7 @@ def _allowed(gold: Sequence[Item], prediction: Sequence[Item]) -> Mask:
 
 
 def _amounts(items: Sequence[Item]) -> Matrix:
-    """The amounts, NaN for those that hold no number."""
+    """Return the amounts, NaN for items without a number."""
     return np.array([np.nan if item.amount is None else item.amount for item in items])
 
 
@@ -317,7 +318,7 @@ def _sorted_words(texts: Sequence[str]) -> list[str]:
 
 
 def _cosines(first: Sequence[str], second: Sequence[str], embed: Embedding) -> Matrix:
-    """Cosines in [-1, 1]; 0 with a vector of zeros."""
+    """Cosines in [-1, 1]; 0 with a zero vector."""
     vectors = np.asarray(embed([*first, *second]), dtype=np.float64)
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     unit = vectors / np.where(lengths == 0, 1.0, lengths)

@@ -1,4 +1,5 @@
-"""Receipts: 19 fields of four types, counted as right, wrong, missed, invented or rightly empty.
+"""Receipts: 19 fields of four types, counted as correct, wrong, missed, invented or correctly
+empty.
 
 Source: ReceiptBench, section 3.4 (protocol), equation 2 (reward), table 5 (fields) and figure 3
 (error types). Values are any JSON values.
@@ -33,7 +34,7 @@ from .receipt_values import (
 )
 
 Kind = Literal["exact", "amount", "semantic", "list"]
-# What a mismatch counts as: a false positive and a false negative, or a false positive alone.
+# How a mismatch counts: as a false positive and a false negative, or as a false positive alone.
 Mismatch = Literal["both", "fp"]
 # Whether a prediction means the same as the gold: field name, gold, prediction (normalised texts).
 Judge = Callable[[str, str, str], bool]
@@ -46,7 +47,7 @@ ERRORS = ("missing", "hallucination", "perception", "formatting", "reasoning")
 
 
 class Rule(NamedTuple):
-    """A field: its name, how it is compared, its sub-task, and what a mismatch is called."""
+    """A field: its name, how it is compared, its sub-task, and the name of a mismatch."""
 
     name: str
     kind: Kind
@@ -73,7 +74,7 @@ FIELDS = (
     Rule("arrival", "semantic", "reasoning", "reasoning"),
     Rule("std_curr", "exact", "reasoning", "reasoning"),
     Rule("seller_address", "semantic", "reasoning", "reasoning"),
-    # Line items are read from the page, so that a wrong one is misread.
+    # Line items are read from the page, so a wrong one is misread.
     Rule("detail", "list", "structure", "perception"),
 )
 DETAIL, TOTAL = "detail", "std_total"
@@ -89,7 +90,7 @@ class Counts(NamedTuple):
 
 
 class Rates(NamedTuple):
-    """Rates in [0, 1], higher is better; None where nothing was there to be counted."""
+    """Rates in [0, 1], higher is better; None if nothing was counted."""
 
     precision: float | None
     recall: float | None
@@ -99,8 +100,8 @@ class Rates(NamedTuple):
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a field: its counts, its reward, its errors by type, and how many predicted
-    values were of a kind the field cannot have."""
+    """The outcome of a field: its counts, its reward, its errors by type, and the number of
+    predicted values of a type that the field cannot have."""
 
     counts: Counts
     reward: float
@@ -113,7 +114,7 @@ class Protocol:
     """How fields are compared.
 
     Without a judge, texts of semantic fields mean the same from a Levenshtein similarity of
-    SEMANTIC_THRESHOLD on. Weights with a share for the embedding need one.
+    SEMANTIC_THRESHOLD. Weights with a share for the embedding need one.
     """
 
     weights: Weights = WEIGHTS["C"]
@@ -126,10 +127,10 @@ DEFAULT = Protocol()
 
 
 def compare_field(rule: Rule, gold: Any, prediction: Any, protocol: Protocol = DEFAULT) -> Outcome:
-    """The outcome of one field.
+    """Return the outcome of one field.
 
     Both empty: TN. Gold empty: FP. Prediction empty: FN. Equal: TP; different: FP and FN, or FP
-    alone. Texts of a list count one by one: those paired are TP, others FP and FN. Empty are null,
+    alone. Texts of a list count one by one: paired ones are TP, others FP and FN. Empty are null,
     blank text, `[]`, `{}`, and 0 for amounts. Raises TooLargeError for lists beyond
     `receipt_lists.MOST_PAIRS` and texts beyond `limits.MOST_CHARACTER_PAIRS`.
 
@@ -143,7 +144,8 @@ def compare_field(rule: Rule, gold: Any, prediction: Any, protocol: Protocol = D
 def compare_weighted(
     rule: Rule, gold: Any, prediction: Any, protocol: Protocol, weights: Sequence[Weights]
 ) -> list[Outcome]:
-    """The outcomes of one field under each of the weights; the similarities are computed once."""
+    """Return the outcomes of one field under each of the weights. The similarities are computed
+    once."""
     if rule.kind in ("exact", "amount"):
         return [_compare_scalars(rule, gold, prediction, protocol)] * len(weights)
     items_of = line_items if rule.name == DETAIL else text_items
@@ -162,17 +164,17 @@ def compare_weighted(
 def receipt_reward(outcomes: Iterable[Outcome]) -> float:
     """Mean reward of a receipt's fields, in [-0.5, 1]; higher is better; 0 without fields.
 
-    A field where both sides have a value is worth S: 1 or 0, of several texts the share that was
-    paired of the longer list, in `orig_curr` and `detail` weighed with their similarity. +0.3 if
-    rightly empty, -0.5 if invented, 0 if missed. Source: ReceiptBench, equation 2.
+    A field with a value on both sides is worth S: 1 or 0; for several texts the paired share of the
+    longer list, in `orig_curr` and `detail` weighted by their similarity. +0.3 if correctly empty,
+    -0.5 if invented, 0 if missed. Source: ReceiptBench, equation 2.
     """
     rewards = [outcome.reward for outcome in outcomes]
     return math.fsum(rewards) / len(rewards) if rewards else 0.0
 
 
 def rates(counts: Counts) -> Rates:
-    """Precision TP / (TP + FP), recall TP / (TP + FN), F1 2·TP / (2·TP + FP + FN) and accuracy
-    (TP + TN) / (TP + FP + FN + TN).
+    """Precision TP / (TP + FP), recall TP / (TP + FN), F1 2·TP / (2·TP + FP + FN) and accuracy (TP
+    + TN) / (TP + FP + FN + TN).
 
     >>> rates(Counts(tp=3, fp=1, fn=1, tn=5))
     Rates(precision=0.75, recall=0.75, f1=0.75, accuracy=0.8)
@@ -187,8 +189,8 @@ def rates(counts: Counts) -> Rates:
 
 
 def adds_up(fields: Mapping[str, Any]) -> bool | None:
-    """Whether |Σ amounts of `detail` - `std_total`| ≤ 0.05; None if either is empty or the total
-    is no amount. A line item without a number makes it false, one with an empty amount adds 0.
+    """Whether |Σ amounts of `detail` - `std_total`| ≤ 0.05; None if either is empty or the total is
+    not an amount. A line item without a number makes it false, one with an empty amount adds 0.
 
     >>> adds_up({"detail": [{"content": "Fare", "amount": "45.00"}], "std_total": "45.03"})
     True
@@ -213,7 +215,7 @@ def _compare_scalars(rule: Rule, gold: Any, prediction: Any, protocol: Protocol)
 def _match_meanings(
     rule: Rule, gold: Sequence[Item], prediction: Sequence[Item], judge: Judge | None
 ) -> list[Match]:
-    """Pairs of texts that mean the same; each is worth 1, like the judge's verdict."""
+    """Return the pairs of texts that mean the same; each is worth 1, like the judge's verdict."""
     if len(gold) == len(prediction) == 1 and gold[0].text and gold[0].text == prediction[0].text:
         return [Match(0, 0, 1.0)]
     similarity = text_similarities(gold, prediction)
@@ -230,7 +232,7 @@ def _match_meanings(
 def _outcome(
     rule: Rule, expected: int, found: Sequence[Item], matches: Sequence[Match], protocol: Protocol
 ) -> Outcome:
-    """Counts of `expected` gold values and the values found, of which some match."""
+    """Return the counts of `expected` gold values and the values found, of which some match."""
     if not expected and not found:
         return Outcome(Counts(tn=1), RIGHTLY_EMPTY)
     missed, invented = expected - len(matches), len(found) - len(matches)

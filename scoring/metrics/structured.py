@@ -1,7 +1,7 @@
 """Key information extraction: field F1 and tree accuracy of nested records.
 
-A record is a JSON value: objects, lists, scalars. Its values are normalised, its structure is made
-regular, and then it is compared twice: as a multiset of (path, value) fields, and as an ordered
+A record is a JSON value: objects, lists, scalars. Its values are normalised and its structure is
+made regular. Then it is compared twice: as a multiset of (path, value) fields, and as an ordered
 tree. Source: G. Kim et al., OCR-free document understanding transformer (Donut), ECCV 2022, as
 CC-OCR's evaluator for key information computes it, equation 8.
 """
@@ -21,9 +21,9 @@ from rapidfuzz.process import cdist
 from .limits import TooLargeError, check_characters, is_deeper
 from .trees import Costs, Floats, Tree, check_size, tree_edit_distance, tree_of
 
-# Deeper records are refused, so that what is understood never depends on the stack.
+# Deeper records are refused, so that the result never depends on the stack size.
 DEEPEST = 100
-# Characters of all paths of one record together; nested keys are said again in every path.
+# Characters of all paths of one record together; every path repeats the keys above it.
 LONGEST_PATHS = 20_000_000
 
 _EPSILON = 1e-6
@@ -42,8 +42,8 @@ _BETWEEN_IDEOGRAPHS = re.compile(
 _MARK = re.compile(r"(?<![0-9]) ?([,.!?:;]) ?")
 _DIGIT_MEETS_LETTER = re.compile(r"(?<=[0-9])(?=[a-zA-Z])|(?<=[a-zA-Z])(?=[0-9])")
 
-# What Donut calls the nodes that have no key. A value's node is marked as a leaf; a key that holds
-# the mark counts as one.
+# Donut's name for nodes without a key. A value's node is marked as a leaf; a key that contains the
+# mark counts as one.
 _ROOT, _UNNAMED, _LEAF = "<root>", "<subtree>", "<leaf>"
 
 Record = Any
@@ -51,12 +51,12 @@ Fields = Counter[tuple[str, str]]
 
 
 class UnparseableError(ValueError):
-    """A text that is no JSON record; the message says why."""
+    """A text that is not a JSON record; the message gives the reason."""
 
 
 @dataclass(frozen=True)
 class FieldCounts:
-    """Fields that are right, that are in the prediction only, and in the gold only."""
+    """Fields that are correct, that are only in the prediction, and that are only in the gold."""
 
     tp: int
     fp: int
@@ -67,7 +67,7 @@ class FieldCounts:
 
 
 def check_gold_record(record: Record) -> None:
-    """Raises TooLargeError if not even the very same record could be compared with this one."""
+    """Raise TooLargeError if not even an identical record could be compared with this one."""
     normalised = normalise_record(record)
     fields_of(normalised)
     tree, labels = _tree(normalised)
@@ -77,10 +77,11 @@ def check_gold_record(record: Record) -> None:
 
 
 def parse_record(text: str) -> Record:
-    """The JSON value in a model's answer: in a ```json fence, or all of it. Line feeds go first.
+    """Parse the JSON value in a model's answer: in a ```json fence, or all of it. Line feeds are
+    removed first.
 
-    Raises UnparseableError for what is not JSON, for `null`, for an unclosed fence and beyond
-    DEEPEST levels.
+    Raises UnparseableError for invalid JSON, for `null`, for an unclosed fence and beyond DEEPEST
+    levels.
 
     >>> parse_record('Sure: ```json {"total": "9.80"} ```')
     {'total': '9.80'}
@@ -99,26 +100,26 @@ def parse_record(text: str) -> Record:
     except json.JSONDecodeError as error:
         raise UnparseableError(f"not JSON: {error.msg} at character {error.pos}") from error
     except ValueError as error:
-        # Python refuses whole numbers of more than 4,300 digits.
+        # Python refuses integers of more than 4,300 digits.
         raise UnparseableError("holds a number with too many digits") from error
     if value is None:
-        raise UnparseableError("null is no record")
+        raise UnparseableError("null is not a record")
     if is_deeper(value, DEEPEST):
         raise UnparseableError(f"nested more than {DEEPEST} deep")
     return value
 
 
 def normalise_text(text: str) -> str:
-    """A value without differences of width and spacing that do not change what it says.
+    """Remove differences of width and spacing that do not change the value.
 
-    Full-width characters become ASCII and `、` a comma. Between ideographs, and between an
-    ideograph and a Latin letter or digit, there is no space; after a mark not preceded by a digit
-    there is one and before it none; between a digit and a letter there is one.
+    Full-width characters become ASCII and `、` a comma. There is no space between ideographs, nor
+    between an ideograph and a Latin letter or digit. A mark not preceded by a digit has one space
+    after and none before it. There is one space between digits and letters.
 
     >>> normalise_text("3.5kg ,　总 额 9")
     '3.5 kg, 总额9'
     """
-    # White space is collapsed first, so that no pattern goes over a long run of it again and again.
+    # White space is collapsed first, so that no pattern scans a long run of it repeatedly.
     text = _WHITE.sub(" ", text.translate(_HALF_WIDTH))
     text = _BETWEEN_IDEOGRAPHS.sub("", text)
     text = _MARK.sub(r"\1 ", text)
@@ -127,12 +128,12 @@ def normalise_text(text: str) -> str:
 
 
 def normalise_record(record: Record) -> Record:
-    """The record with normalised values and a regular structure.
+    """Return the record with normalised values and a regular structure.
 
-    Values that are not inside a list are normalised (quirk of the reference: strings in lists stay
-    as they are). Keys are sorted by (length, key), empty lists and objects dropped. A scalar,
-    an empty string and null included, becomes a list of its trimmed text; of a list that is not
-    all objects only strings and numbers are kept, as text, unless they are blank.
+    Values that are not inside a list are normalised (quirk of the reference: strings in lists are
+    not). Keys are sorted by (length, key), empty lists and objects dropped. A scalar, including an
+    empty string and null, becomes a list of its trimmed text; of a list that is not all objects
+    only strings and numbers are kept, as text, unless they are blank.
 
     >>> normalise_record({"total": 9.5, "id": "", "tax": {}})
     {'id': [''], 'total': ['9.5']}
@@ -155,7 +156,7 @@ def _regular(record: Record) -> Record:
         return [str(record).strip()]
     if all(isinstance(item, dict) for item in record):
         return [item for item in map(_regular_object, record) if item]
-    # The exact types, since true and false are whole numbers in Python.
+    # The exact types, since true and false are integers in Python.
     texts = [str(item).strip() for item in record if type(item) in {str, int, float}]
     return [text for text in texts if text]
 
@@ -169,7 +170,7 @@ def _regular_object(record: dict[str, Record]) -> dict[str, Record]:
 
 
 def fields_of(normalised: Record) -> Fields:
-    """The (path, value) pairs of a normalised record as a multiset; keys are joined by dots.
+    """Return the (path, value) pairs of a normalised record as a multiset; keys are joined by dots.
 
     Raises TooLargeError for more than LONGEST_PATHS characters of paths.
 
@@ -194,7 +195,7 @@ def fields_of(normalised: Record) -> Fields:
 
 
 def field_counts(gold: Fields, prediction: Fields) -> FieldCounts:
-    """Fields that two multisets share, and those of one only."""
+    """Count the fields that two multisets share, and those of one only."""
     shared = (gold & prediction).total()
     return FieldCounts(shared, prediction.total() - shared, gold.total() - shared)
 
@@ -202,8 +203,8 @@ def field_counts(gold: Fields, prediction: Fields) -> FieldCounts:
 def field_f1(counts: Iterable[FieldCounts]) -> float:
     """F1 of the fields of all records together, in [0, 1]; higher is better.
 
-    TP / (TP + (FP + FN) / 2 + 1e-6), so that a perfect score falls short of 1 by less than 1e-6
-    and no fields at all give 0. Source: CC-OCR, equation 8.
+    TP / (TP + (FP + FN) / 2 + 1e-6), so that a perfect score is less than 1e-6 below 1 and no
+    fields at all give 0. Source: CC-OCR, equation 8.
 
     >>> round(field_f1([FieldCounts(3, 1, 1)]), 6)
     0.75
@@ -213,13 +214,13 @@ def field_f1(counts: Iterable[FieldCounts]) -> float:
 
 
 def tree_accuracy(gold: Record, prediction: Record) -> float:
-    """How near two normalised records are as trees, in [0, 1]; higher is better.
+    """Similarity of two normalised records as trees, in [0, 1]; higher is better.
 
     max(0, 1 - TED(prediction, gold) / TED(empty, gold)). Keys are inner nodes, a list of objects
     has an unnamed node per object, values are leaves. Inserting or deleting a leaf costs its
     length, an inner node 1; renaming leaf to leaf their Levenshtein distance, leaf to inner and
     back 1 + the leaf's length, inner to inner 1 if the names differ. Gold without any fields gives
-    0, as in the reference, to whatever prediction. Raises TooLargeError. Source: Kim et al. 2022.
+    0 for every prediction, as in the reference. Raises TooLargeError. Source: Kim et al. 2022.
 
     >>> tree_accuracy({"total": ["9.80"]}, {"total": ["9.60"]})
     0.8
@@ -230,18 +231,18 @@ def tree_accuracy(gold: Record, prediction: Record) -> float:
         return 0.0
     check_size(first, second)
     costs = _costs(first_labels, second_labels)
-    # The root stays, all else is inserted: no other script is cheaper.
+    # The root is kept and everything else inserted; no other script is cheaper.
     from_nothing = float(costs.insert[second.kinds].sum()) - 1.0
     return max(0.0, 1.0 - tree_edit_distance(first, second, costs) / from_nothing)
 
 
 def mean_accuracy(accuracies: Sequence[float]) -> float:
-    """Mean of tree accuracies, the divisor being their number + 1e-6 as in the reference."""
+    """Mean of tree accuracies, divided by their number + 1e-6 as in the reference."""
     return math.fsum(accuracies) / (len(accuracies) + _EPSILON)
 
 
 def _tree(record: Record) -> tuple[Tree, list[str]]:
-    """A normalised record as a tree, and the distinct labels that its kinds number."""
+    """Return a normalised record as a tree, and the distinct labels that its kinds number."""
     numbers: dict[str, int] = {}
     kinds: list[int] = []
     parents: list[int] = []
@@ -256,7 +257,7 @@ def _tree(record: Record) -> tuple[Tree, list[str]]:
 
 
 def _children(value: Record) -> list[tuple[str, Record]]:
-    """Labels and contents of the nodes below."""
+    """Return labels and contents of the child nodes."""
     if isinstance(value, dict):
         return list(value.items())
     if not isinstance(value, list):
@@ -267,7 +268,7 @@ def _children(value: Record) -> list[tuple[str, Record]]:
 
 
 def _costs(first: Sequence[str], second: Sequence[str]) -> Costs:
-    """Donut's costs for the labels of two trees."""
+    """Return Donut's costs for the labels of two trees."""
     texts, lengths, leaves = _leaf_texts(first)
     other_texts, other_lengths, other_leaves = _leaf_texts(second)
     check_characters(int(lengths[leaves].sum()), int(other_lengths[other_leaves].sum()))
@@ -287,7 +288,7 @@ def _costs(first: Sequence[str], second: Sequence[str]) -> Costs:
 
 
 def _leaf_texts(labels: Sequence[str]) -> tuple[list[str], Floats, "np.ndarray[Any, Any]"]:
-    """The labels without the mark of leaves, their lengths, and which of them are leaves."""
+    """Return the labels without the mark of leaves, their lengths, and which of them are leaves."""
     texts = [label.replace(_LEAF, "") for label in labels]
     lengths = np.array([len(text) for text in texts], dtype=np.float64)
     return texts, lengths, np.array([_LEAF in label for label in labels])

@@ -1,14 +1,14 @@
-"""TEDS and TEDS-S: how alike two HTML tables are, as trees of rows and cells.
+"""TEDS and TEDS-S: the similarity of two HTML tables as trees of rows and cells.
 
-TEDS = 1 - TED / max(elements below the table element), both tables' first. Inserting or deleting a
+TEDS = 1 - TED / max(elements below the table element), over both tables. Inserting or deleting a
 node costs 1. Renaming costs 1 if tag, colspan or rowspan differ, else, for two `td`, the
-Levenshtein distance of their contents / the longer length, else 0. TEDS-S leaves the contents out.
+Levenshtein distance of their contents / the longer length, else 0. TEDS-S ignores the contents.
 Source: X. Zhong, E. ShafieiBavani, A. Jimeno Yepes, Image-based table recognition, ECCV 2020, as
 CC-OCR's parsing evaluator computes it.
 
-A table never has to be spread out, so that `colspan="1000000000"` is only a number here. lxml cuts
-what is nested more than 255 deep. Tables of more cells or text than `trees.MOST_PAIRS`,
-`trees.MOST_STEPS` and `limits.MOST_CHARACTER_PAIRS` allow raise TooLargeError.
+Tables are never expanded, so `colspan="1000000000"` is only a number. lxml truncates nesting of
+more than 255 levels. Tables of more cells or text than `trees.MOST_PAIRS`, `trees.MOST_STEPS` and
+`limits.MOST_CHARACTER_PAIRS` allow raise TooLargeError.
 """
 
 import re
@@ -33,8 +33,7 @@ _HALF_WIDTH = {wide: wide - 0xFEE0 for wide in range(0xFF01, 0xFF5F)}
 
 _PARSER = etree.HTMLParser(remove_comments=True, remove_pis=True, encoding="utf-8")
 
-# A tag inside a cell is one character in the cell's content: half of a surrogate pair, which no
-# text has.
+# A tag inside a cell is one character in the cell's content: a lone surrogate, which no text has.
 _FIRST_TAG, _LAST_TAG = 0xD800, 0xDFFF
 
 
@@ -47,7 +46,7 @@ class TableScores:
 
 
 class Structure(NamedTuple):
-    """Tag and spans of a node. Only those of a `td` are compared, others have none."""
+    """Tag and spans of a node. Only those of a `td` are compared; others have none."""
 
     tag: str
     colspan: int | None = None
@@ -75,25 +74,26 @@ class Table:
 
 
 class Alphabet:
-    """Gives every tag inside cells a character of its own, the same in both tables."""
+    """Assigns every tag inside cells its own character, the same in both tables."""
 
     def __init__(self) -> None:
         self._characters: dict[str, str] = {}
 
     def character(self, tag: str) -> str:
-        """Raises TooLargeError for more different tags than there are characters."""
+        """Return the tag's character. Raises TooLargeError for more different tags than there are
+        characters."""
         if tag not in self._characters:
             code = _FIRST_TAG + len(self._characters)
             if code > _LAST_TAG:
-                raise TooLargeError("cells hold more different tags than are told apart")
+                raise TooLargeError("cells hold too many different tags")
             self._characters[tag] = chr(code)
         return self._characters[tag]
 
 
 def table_scores(gold: str, response: str) -> TableScores:
-    """TEDS and TEDS-S of a model's response against the gold table, both as they were written.
+    """TEDS and TEDS-S of a model's response against the gold table, both unchanged.
 
-    The response may stand in a code fence. Without a table on either side both are 0. Raises
+    The response may be in a code fence. If either side has no table, both are 0. Raises
     TooLargeError.
 
     >>> row = "<table><tr><td>Net sales</td><td>{}</td></tr></table>"
@@ -109,7 +109,7 @@ def table_scores(gold: str, response: str) -> TableScores:
 
 
 def check_gold_table(gold: str) -> None:
-    """Raises TooLargeError if not even the very same table could be compared with this one."""
+    """Raise TooLargeError if not even an identical table could be compared with this one."""
     table = read_table(clean_tables(gold), Alphabet())
     if table is not None:
         check_size(table.tree, table.tree)
@@ -118,10 +118,10 @@ def check_gold_table(gold: str) -> None:
 
 
 def clean_tables(text: str) -> str:
-    """The tables in a text, one after the other, without what may differ between equal tables.
+    """Return the tables in a text, one after the other, without differences that do not count.
 
-    Gone are the attributes of the table tags, white space between tags, and spaces and newlines
-    inside cells; full-width characters become ASCII. A table that is never closed is closed.
+    Removed are the attributes of the table tags, white space between tags, and spaces and newlines
+    inside cells; full-width characters become ASCII. An unclosed table is closed.
 
     >>> clean_tables('So: <table border="1"> <tr><td>1 2\\n3</td></tr>')
     '<table><tr><td>123</td></tr></table>'
@@ -131,7 +131,7 @@ def clean_tables(text: str) -> str:
 
 
 def _tables_in(text: str) -> list[str]:
-    """Each stretch from a table's opening tag to the next closing one."""
+    """Return each stretch from a table's opening tag to the next closing one."""
     if _CLOSING not in text:
         text += _CLOSING
     found = []
@@ -156,8 +156,8 @@ def _without_blanks(table: str) -> str:
 
 
 def _with_plain_openings(line: str) -> str:
-    """The line with `<table>` for every opening tag of a table; one that goes on in the next line
-    keeps its attributes, as the reference has it."""
+    """Replace every opening tag of a table by `<table>`. One that continues on the next line keeps
+    its attributes, as in the reference."""
     kept = []
     position = 0
     while (start := line.find(_OPENING, position)) >= 0 and (end := line.find(">", start)) >= 0:
@@ -167,9 +167,9 @@ def _with_plain_openings(line: str) -> str:
 
 
 def read_table(markup: str, alphabet: Alphabet) -> Table | None:
-    """The first table of cleaned HTML; None if there is none.
+    """Parse the first table of cleaned HTML; None if there is none.
 
-    Tables that are compared with each other must be read with one alphabet. Raises TooLargeError.
+    Tables that are compared must be read with the same alphabet. Raises TooLargeError.
     """
     if not markup:
         return None
@@ -201,7 +201,7 @@ def _node(element: etree._Element, alphabet: Alphabet) -> Node:
 
 
 def _span(value: str) -> int:
-    """A span as a number; 1 where it is none, as browsers have it."""
+    """Parse a span; 1 if invalid, as in browsers."""
     try:
         return int(value)
     except ValueError:
@@ -209,10 +209,10 @@ def _span(value: str) -> int:
 
 
 def _content(cell: etree._Element, alphabet: Alphabet) -> str:
-    """The text of a cell with one character for every tag in it.
+    """Return the text of a cell with one character for every tag in it.
 
-    Two quirks of the reference: what follows a cell inside a cell is left out, and the element
-    `unk` has no closing tag.
+    Two quirks of the reference: text after a cell inside a cell is left out, and the element `unk`
+    has no closing tag.
     """
     if not len(cell):
         return cell.text or ""
@@ -237,8 +237,8 @@ def _content(cell: etree._Element, alphabet: Alphabet) -> str:
 def teds(gold: Table, prediction: Table) -> float:
     """1 - TED / max(elements), at most 1, higher is better; symmetric.
 
-    Two tables without anything in them are alike: 1. Raises TooLargeError. Source: Zhong et al.
-    2020, equation 5; CC-OCR, equation 7.
+    Two empty tables give 1. Raises TooLargeError. Source: Zhong et al. 2020, equation 5; CC-OCR,
+    equation 7.
     """
     check_size(gold.tree, prediction.tree)
     costs = np.ones((len(gold.nodes), len(prediction.nodes)))
@@ -274,7 +274,7 @@ def _similarity(gold: Table, prediction: Table, first: Tree, second: Tree, costs
 
 
 def _structure_tree(table: Table) -> tuple[Tree, list[Structure]]:
-    """The tree without contents, and the distinct structures that its kinds number."""
+    """Return the tree without contents, and the distinct structures that its kinds number."""
     numbers: dict[Structure, int] = {}
     structures: Integers = np.array(
         [numbers.setdefault(node.structure, len(numbers)) for node in table.nodes], dtype=np.int32

@@ -1,15 +1,14 @@
 """Text metrics: ROUGE-1, ROUGE-L and normalised edit distance of one page, and the Porter stemmer.
 
-All take text as it is; what counts as the text of an HTML page is for the caller to say
-(`visible_text`). Source: FinCriticalED, "General" metrics; C.-Y. Lin, ROUGE, 2004, as computed by
-the `rouge-score` package.
+All functions take plain text; callers extract the text of an HTML page (`visible_text`). Source:
+FinCriticalED, "General" metrics; C.-Y. Lin, ROUGE, 2004, as computed by the `rouge-score` package.
 
 `rouge-score` stems with the default mode of NLTK's PorterStemmer: Porter's algorithm of 1980 with
 the author's later amendments (`bli`, `logi`), a short list of irregular words, and a few rules of
-NLTK's own. A stem that differs in one word shifts a ROUGE figure, so the tests compare `stem` with
-NLTK over a large vocabulary. Rules are listed as (suffix, replacement); the first suffix that fits
-decides, whether its condition holds or not. Source: M. F. Porter, An algorithm for suffix
-stripping, Program 14(3), 1980.
+NLTK's own. One different stem changes a ROUGE figure, so the tests compare `stem` with NLTK over a
+large vocabulary. Rules are listed as (suffix, replacement); the first suffix that fits decides,
+whether or not its condition holds. Source: M. F. Porter, An algorithm for suffix stripping, Program
+14(3), 1980.
 """
 
 import re
@@ -101,12 +100,12 @@ _CACHED_LENGTH = 40
 
 
 def stem(word: str) -> str:
-    """The stem of a lower-case word; words of one or two letters stay as they are.
+    """Return the stem of a lower-case word. Words of one or two characters are unchanged.
 
     >>> stem("consolidated"), stem("operating"), stem("liabilities"), stem("skies")
     ('consolid', 'oper', 'liabil', 'sky')
     """
-    # Only words of ordinary length are remembered, so that junk cannot fill the memory.
+    # Only words of ordinary length are cached, so that junk cannot fill the memory.
     return _cached_stem(word) if len(word) <= _CACHED_LENGTH else _stem(word)
 
 
@@ -124,7 +123,8 @@ _cached_stem = lru_cache(maxsize=200_000)(_stem)
 
 
 def _consonants(word: str) -> list[bool]:
-    """Whether each letter is a consonant: no vowel, and no `y` that follows a consonant."""
+    """Whether each character is a consonant: not a vowel, and not a `y` that follows a
+    consonant."""
     kinds: list[bool] = []
     for letter in word:
         after_consonant = bool(kinds) and kinds[-1]
@@ -147,7 +147,8 @@ def _ends_double_consonant(word: str) -> bool:
 
 
 def _ends_cvc(word: str) -> bool:
-    """Ends consonant, vowel, consonant (the last not w, x, y), or is just vowel and consonant."""
+    """Whether it ends with consonant, vowel, consonant (the last not w, x, y), or is only vowel and
+    consonant."""
     kinds = _consonants(word)
     if len(word) == 2:
         return kinds == [False, True]
@@ -155,7 +156,7 @@ def _ends_cvc(word: str) -> bool:
 
 
 def _apply(word: str, rules: tuple[Rule, ...], holds: Callable[[str], bool]) -> str:
-    """Applies the first rule whose suffix fits, provided the condition holds for what remains."""
+    """Apply the first rule whose suffix fits, if the condition holds for the rest."""
     for suffix, replacement in rules:
         if word.endswith(suffix):
             rest = word[: len(word) - len(suffix)]
@@ -182,7 +183,7 @@ def _step_1b(word: str) -> str:
 
 
 def _mend_1b(word: str) -> str:
-    """Gives a stem that lost `ed` or `ing` the ending its dictionary form has."""
+    """Restore the dictionary ending of a stem that lost `ed` or `ing`."""
     if word.endswith(("at", "bl", "iz")):
         return word + "e"
     if _ends_double_consonant(word):
@@ -247,8 +248,8 @@ class TextScores:
 
 
 def rouge_tokens(text: str) -> list[str]:
-    """The tokens ROUGE counts: runs of `[a-z0-9]` of the lower-cased text, stemmed from 4 letters
-    on.
+    """Return the tokens that ROUGE counts: runs of `[a-z0-9]` of the lower-cased text, stemmed from
+    4 characters on.
 
     >>> rouge_tokens("Net losses, 2024: $(1,200)")
     ['net', 'loss', '2024', '1', '200']
@@ -260,9 +261,9 @@ def rouge_tokens(text: str) -> list[str]:
 
 
 def rouge_1(gold: Sequence[str], prediction: Sequence[str]) -> float:
-    """F-measure of the tokens two texts share, as multisets, in [0, 1]; higher is better.
+    """F-measure of the tokens that two texts share, as multisets, in [0, 1]; higher is better.
 
-    2·overlap / (len(gold) + len(prediction)); 0 when both are empty, as `rouge-score` has it.
+    2·overlap / (len(gold) + len(prediction)); 0 if both are empty, as in `rouge-score`.
 
     >>> round(rouge_1(["net", "loss", "2"], ["net", "net", "loss"]), 4)
     0.6667
@@ -274,7 +275,7 @@ def rouge_1(gold: Sequence[str], prediction: Sequence[str]) -> float:
 def rouge_l(gold: Sequence[str], prediction: Sequence[str]) -> float:
     """F-measure of the longest common subsequence of tokens, in [0, 1]; higher is better.
 
-    Computed over the whole texts, without splitting sentences; 0 when both are empty.
+    Computed over the whole texts, without splitting sentences; 0 if both are empty.
 
     >>> round(rouge_l(["net", "loss", "2"], ["2", "net", "loss"]), 4)
     0.6667
@@ -285,7 +286,7 @@ def rouge_l(gold: Sequence[str], prediction: Sequence[str]) -> float:
 def edit_distance(gold: str, prediction: str) -> float:
     """Levenshtein distance over characters / length of the longer text, in [0, 1]; lower is better.
 
-    Two empty texts are at distance 0, one empty text is at distance 1 of any other.
+    The distance of two empty texts is 0, of one empty text from any other 1.
 
     >>> edit_distance("1,200", "1.200")
     0.2
@@ -307,7 +308,7 @@ NO_PREDICTION = TextScores(r1=0.0, rl=0.0, edit_distance=1.0)
 
 
 def general_score(r1: float, rl: float, edit_distance: float) -> float:
-    """What the general rank sorts by: (R1 + RL + 1 - E) / 3, in [0, 1]; higher is better."""
+    """The figure of the general rank: (R1 + RL + 1 - E) / 3, in [0, 1]; higher is better."""
     return (r1 + rl + 1.0 - edit_distance) / 3.0
 
 

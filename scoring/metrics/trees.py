@@ -5,7 +5,7 @@ ordered, labelled tree into another. Source: K. Zhang, D. Shasha, Simple fast al
 editing distance between trees and related problems, SIAM J. Comput. 18(6), 1989.
 
 `tree_edit_distance` runs compiled code (see `compiled`). The tests check it against a slow,
-readable twin.
+readable implementation.
 """
 
 from collections.abc import Sequence
@@ -21,7 +21,8 @@ Indices = NDArray[np.intp]
 
 
 def one_to_one(values: NDArray[np.float64], *, maximize: bool = False) -> tuple[Indices, Indices]:
-    """Rows and the column of each, for the least sum of `values`, or with `maximize` the greatest.
+    """Return rows and the column of each that minimise the sum of `values`, or with `maximize`
+    maximise it.
 
     Raises ValueError where no assignment has a finite sum, and for values that are no numbers.
 
@@ -50,8 +51,8 @@ Floats = NDArray[np.float64]
 
 # Two tables of this many entries are kept while a distance is computed, 8 bytes each.
 MOST_PAIRS = 9_000_000
-# Steps of the innermost loop, of which a core does some hundred million in a second. Only trees
-# that are both large and deep come near: a flat tree of n nodes, such as a table, counts 3n.
+# Steps of the innermost loop; a core does some hundred million per second. Only trees that are both
+# large and deep come close: a flat tree of n nodes, such as a table, counts 3n.
 MOST_STEPS = 1_000_000_000
 
 
@@ -60,7 +61,7 @@ class Tree:
     """An ordered tree, its nodes in postorder.
 
     `leftmost[i]` is the postorder number of the leftmost leaf below node i (i itself if it is a
-    leaf), `kinds[i]` the row of the cost tables that holds for node i. Both have shape (nodes,).
+    leaf), `kinds[i]` the row of the cost tables for node i. Both have shape (nodes,).
     """
 
     leftmost: Integers
@@ -72,7 +73,7 @@ class Tree:
 
     @cached_property
     def keyroots(self) -> Integers:
-        """The root and every node with a sibling to its left, ascending: of the nodes with one
+        """The root and every node with a sibling to its left, ascending: of the nodes with the same
         leftmost leaf, the highest."""
         highest = np.full(self.size, -1, dtype=np.int32)
         highest[self.leftmost] = np.arange(self.size, dtype=np.int32)
@@ -80,13 +81,13 @@ class Tree:
 
     @cached_property
     def work(self) -> int:
-        """Nodes below all keyroots together; the product of two trees' is the number of steps."""
+        """Nodes below all keyroots together; the product for two trees is the number of steps."""
         return int((self.keyroots - self.leftmost[self.keyroots] + 1).sum(dtype=np.int64))
 
 
 @dataclass(frozen=True, eq=False)
 class Costs:
-    """What it costs to delete a node of the first tree, insert one of the second, rename one.
+    """The costs to delete a node of the first tree, insert one of the second, and rename one.
 
     Indexed by the kinds of nodes: shapes (kinds of the first,), (kinds of the second,) and (kinds
     of the first, kinds of the second). No cost may be negative.
@@ -98,10 +99,10 @@ class Costs:
 
 
 def tree_of(parents: Sequence[int], kinds: Sequence[int]) -> Tree:
-    """The tree with these nodes, given in document order (preorder).
+    """Build the tree with these nodes, given in document order (preorder).
 
-    `parents[i]` is the position of node i's parent, which comes before it; the root's, and only
-    the root's, is -1. Raises ValueError if the nodes are no tree in document order.
+    `parents[i]` is the position of node i's parent, which comes before it; the root's, and only the
+    root's, is -1. Raises ValueError if the nodes are not a tree in document order.
 
     >>> tree = tree_of([-1, 0, 1, 0], [5, 6, 7, 8])
     >>> tree.kinds.tolist(), tree.leftmost.tolist()
@@ -116,7 +117,7 @@ def tree_of(parents: Sequence[int], kinds: Sequence[int]) -> Tree:
         while path and path[-1][0] != parent:
             _close(path, kinds, leftmost, order)
         if node and not path:
-            raise ValueError(f"node {node} does not stand below its parent {parent}")
+            raise ValueError(f"node {node} is not below its parent {parent}")
         path.append((node, len(order)))
     while path:
         _close(path, kinds, leftmost, order)
@@ -126,7 +127,7 @@ def tree_of(parents: Sequence[int], kinds: Sequence[int]) -> Tree:
 def _close(
     path: list[tuple[int, int]], kinds: Sequence[int], leftmost: list[int], order: list[int]
 ) -> None:
-    """Takes the last open node, all of whose children are done, into the postorder."""
+    """Move the last open node, whose children are all done, into the postorder."""
     node, done_before = path.pop()
     leftmost.append(done_before)
     order.append(kinds[node])
@@ -143,8 +144,8 @@ def tree_edit_distance(first: Tree, second: Tree, costs: Costs) -> float:
     1.0
     """
     check_size(first, second)
-    # Imported here because compiling, or loading what was compiled before, takes a moment that
-    # web processes never need to spend.
+    # Imported here because compiling, or loading compiled code, takes time that web processes never
+    # need to spend.
     from .compiled import distance
 
     return float(
@@ -163,7 +164,7 @@ def tree_edit_distance(first: Tree, second: Tree, costs: Costs) -> float:
 
 
 def check_size(first: Tree, second: Tree) -> None:
-    """Raises TooLargeError if the distance of the two trees is not computed here."""
+    """Raise TooLargeError if the two trees are too large for this module."""
     pairs = first.size * second.size
     if pairs**2 <= MOST_STEPS:
         return  # Such small trees take no more steps than that in any shape.

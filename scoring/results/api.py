@@ -1,4 +1,4 @@
-"""Endpoints of items and of comparisons, with their JSON forms."""
+"""API endpoints and serializers of items and comparisons."""
 
 from typing import Any
 
@@ -29,20 +29,20 @@ class EarlierResultSerializer(serializers.Serializer[Any]):
         required=False,
         default=None,
         min_value=1,
-        help_text="The number of an earlier result, as `history` tells it.",
+        help_text="Number of an earlier result, from `history`.",
     )
 
 
 class ItemQuerySerializer(EarlierResultSerializer):
-    """Which items, in which order."""
+    """Filters and order of items."""
 
     order = serializers.CharField(
         required=False,
         default="",
         allow_blank=True,
         max_length=LONGEST_SEARCH,
-        help_text="`hardest`, `easiest` or `name`, or a key of the items' `scores`: the best "
-        "first, with `-` before it the worst. The release's without.",
+        help_text="`hardest`, `easiest`, `name` or a key of the items' `scores`: best first, or "
+        "worst first with `-` before the key. Default: the order of the release.",
     )
     show = serializers.ChoiceField(
         choices=[key for key in SHOWN if key], required=False, default="", allow_blank=True
@@ -52,32 +52,32 @@ class ItemQuerySerializer(EarlierResultSerializer):
         default="",
         allow_blank=True,
         max_length=LONGEST_SEARCH,
-        help_text="A document type, task or subset; where the phase shows every fact.",
+        help_text="A document type, task or subset. Only if the phase shows every fact.",
     )
     error = serializers.CharField(
         required=False,
         default="",
         allow_blank=True,
         max_length=LONGEST_SEARCH,
-        help_text="A kind of error; where the phase shows every fact.",
+        help_text="A kind of error. Only if the phase shows every fact.",
     )
     q = serializers.CharField(
         required=False,
         default="",
         allow_blank=True,
         max_length=LONGEST_SEARCH,
-        help_text="A part of the id.",
+        help_text="Part of the id.",
     )
 
     def validate_order(self, order: str) -> str:
-        """`grading` of the context says which figures there are."""
+        """Check the order against the figures of the `grading` in the context."""
         if order not in (known := orders_of(self.context["grading"])):
             named = ", ".join(key for key in known if key)
-            raise serializers.ValidationError(f"There is no such order; there are {named}.")
+            raise serializers.ValidationError(f"Unknown order. Choose one of {named}.")
         return order
 
     def query(self) -> ItemQuery:
-        """After it was found valid."""
+        """Return the validated query."""
         wanted = dict(self.validated_data)
         wanted.pop("grading")
         return ItemQuery.parse(**wanted)
@@ -87,11 +87,11 @@ FactSerializer = answer(
     FactLine,
     "Fact",
     leave_out=["label", "start", "end"],
-    confidence="How well the context speaks for the match, in [0, 1].",
-    beside="Whether it is correct by each matcher beside the board's, by name; null in results "
-    "from before there were any.",
-    why="The LLM judge's reason; empty where none was asked.",
-    overruled="Why what the judge said of the fact does not stand; empty where it does.",
+    confidence="How well the context matches, in [0, 1].",
+    beside="Whether it is correct by each of the other matchers, by name. Null in results that "
+    "predate them.",
+    why="The LLM judge's reason. Empty if the judge was not asked.",
+    overruled="Why the judge's claim about the fact is invalid. Empty if it is valid.",
 )
 
 
@@ -101,35 +101,36 @@ class ItemLineSerializer(serializers.Serializer[Any]):
     name = serializers.CharField()
     is_missing = serializers.BooleanField()
     score = serializers.FloatField(
-        allow_null=True, help_text="Of the item alone, higher is better: what items are ordered by."
+        allow_null=True,
+        help_text="The item's own score, higher is better. Items are ordered by it.",
     )
     part = serializers.CharField(
-        allow_null=True, help_text="Its document type, task or subset; null where it is not told."
+        allow_null=True, help_text="Its document type, task or subset. Null if it is not shown."
     )
     error_kinds = serializers.ListField(
         source="errors",
         child=serializers.CharField(),
         allow_null=True,
-        help_text="Its kinds of errors; null where they are not told.",
+        help_text="Its kinds of errors. Null if they are not shown.",
     )
     scores = serializers.DictField(child=serializers.FloatField(allow_null=True))
 
 
 ExtraSerializer = answer(Extra)
-FieldRowSerializer = answer(FieldRow, text="Its beginning, if `is_cut`.")
+FieldRowSerializer = answer(FieldRow, text="The beginning of the text if `is_cut`.")
 FieldTableSerializer = answer(FieldTable, rows=FieldRowSerializer(many=True))
 
 
 class ItemSerializer(ItemLineSerializer):
-    """An item. Where the phase shows scores only, the rest is null; `facts` and `hallucinated` are
-    of benchmarks of facts, `tables` of all others."""
+    """An item. If the phase shows scores only, the other fields are null. `facts` and
+    `hallucinated` are set for benchmarks of facts, `tables` for all others."""
 
     facts = FactSerializer(source="facts.lines", many=True, allow_null=True)
     hallucinated = ExtraSerializer(source="extra", allow_null=True)
     tables = FieldTableSerializer(many=True, allow_null=True)
 
     def to_representation(self, instance: Any) -> dict[str, Any]:
-        """Of an ItemPage."""
+        """Serialize an `ItemPage`."""
         line = {**vars(instance.line), "scores": instance.line.scores}
         own = {name: getattr(instance, name) for name in ("facts", "extra", "tables")}
         return super().to_representation(line | own)
@@ -140,8 +141,8 @@ class ComparisonQuerySerializer(serializers.Serializer[Any]):
         required=False,
         default="",
         allow_blank=True,
-        help_text="Numbers of two to five entries, such as `3,1`; the first is the one that the "
-        "others are held against.",
+        help_text="Numbers of two to five entries, such as `3,1`. The others are compared with "
+        "the first.",
     )
 
 
@@ -151,8 +152,8 @@ class IntervalSerializer(serializers.Serializer[Any]):
 
 
 class DifferenceSerializer(serializers.Serializer[Any]):
-    """A figure less that of another entry; `p_value` and `interval` are null where there is no
-    test for this reader or this figure, or none yet."""
+    """The difference between two entries in a figure. `p_value` and `interval` are null if there is
+    no test for this reader or figure, or none yet."""
 
     value = serializers.FloatField(allow_null=True)
     p_value = serializers.FloatField(source="test.p_value", allow_null=True, default=None)
@@ -171,7 +172,7 @@ FigureCellSerializer = answer(
 
 
 class FigureRowSerializer(serializers.Serializer[Any]):
-    """A figure of every entry, in their order, with its difference from the first."""
+    """A figure of every entry, in order, with its difference from the first."""
 
     key = serializers.CharField(source="column.key")
     direction = serializers.CharField(source="column.direction")
@@ -179,8 +180,8 @@ class FigureRowSerializer(serializers.Serializer[Any]):
 
 
 class PairSerializer(serializers.Serializer[Any]):
-    """Two entries in the figure that decides; wins, ties and losses count items and are null where
-    they are not told."""
+    """Two entries in the deciding figure. Wins, ties and losses count items; they are null if they
+    are not shown."""
 
     first = serializers.IntegerField(source="first.entry.pk")
     second = serializers.IntegerField(source="second.entry.pk")
@@ -191,7 +192,7 @@ class PairSerializer(serializers.Serializer[Any]):
 
 
 class ErrorRowSerializer(serializers.Serializer[Any]):
-    """How many items of each entry have this kind of error."""
+    """The number of items of each entry with this kind of error."""
 
     name = serializers.CharField()
     counts = serializers.ListField(child=serializers.IntegerField())
@@ -202,8 +203,9 @@ ItemRowSerializer = answer(ItemRow, cells=ItemCellSerializer(many=True))
 
 
 class ComparisonSerializer(serializers.Serializer[Any]):
-    """Entries side by side. While `is_ready` is false the tests are being computed: ask again.
-    Where the phase rounds or parts its scores, `is_exact` is false and there are none."""
+    """A comparison of entries. While `is_ready` is false, the tests are being computed: request it
+    again later. If the phase rounds scores or publishes them in parts, `is_exact` is false and
+    there are no tests."""
 
     phase = serializers.CharField(source="phase.slug")
     deciding = serializers.CharField(source="deciding.key")
@@ -217,7 +219,8 @@ class ComparisonSerializer(serializers.Serializer[Any]):
 
 
 class BoardCompare(APIView):
-    """Two to five entries of one phase, graded by the same rules on the same release."""
+    """Compare two to five entries of one phase that were graded by the same rules on the same
+    release."""
 
     @extend_schema(parameters=[ComparisonQuerySerializer], responses=ComparisonSerializer)
     def get(self, request: Request, slug: str) -> Response:
@@ -235,7 +238,7 @@ class BoardCompare(APIView):
 
 
 class SubmissionItems(GenericAPIView[Any]):
-    """The items of a graded submission with their scores, where the phase shows single items."""
+    """The items of a graded submission with their scores, if the phase shows single items."""
 
     queryset = ItemScore.objects.none()
     serializer_class = ItemLineSerializer
@@ -258,7 +261,7 @@ def _wanted_items(request: Request, grading: Grading) -> ItemQuery:
 
 
 class SubmissionItem(APIView):
-    """One item; with every fact where the phase shows facts."""
+    """One item, with every fact if the phase shows facts."""
 
     @extend_schema(parameters=[EarlierResultSerializer], responses=ItemSerializer)
     def get(self, request: Request, pk: int, name: str) -> Response:
@@ -268,7 +271,7 @@ class SubmissionItem(APIView):
 
 
 def earlier_result(request: Request) -> str:
-    """The number of the grading that was asked for; empty for the one that counts."""
+    """Return the number of the requested grading; empty for the current one."""
     wanted = EarlierResultSerializer(data=request.query_params)
     wanted.is_valid(raise_exception=True)
     number = wanted.validated_data["grading"]

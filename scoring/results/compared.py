@@ -1,7 +1,7 @@
 """Which entries can be compared, and how they differ item by item.
 
-For two systems that is how often each is ahead; for all of them, the items on which they disagree
-most and the errors they make.
+For two systems, counts which one is ahead; for all, finds the items on which they disagree most and
+counts the kinds of errors.
 """
 
 import re
@@ -18,12 +18,12 @@ from scoring.leaderboard.services import grading_stamp
 from scoring.models import Board, Entry, Grading, ItemScore
 from scoring.models.gradings import ERROR_MARK
 
-# Scores that are nearer than this are equal: the rest is noise of the summation.
+# Smaller differences are noise of the summation.
 _NOISE = 1e-9
 
 
 class Duel(NamedTuple):
-    """Of the items that both have a score for, how often the first is ahead, level, behind."""
+    """Over the items with a score from both: how often the first is ahead, level, behind."""
 
     wins: int
     ties: int
@@ -31,8 +31,7 @@ class Duel(NamedTuple):
 
 
 def duel(first: Mapping[int, float], second: Mapping[int, float]) -> Duel:
-    """Counts by item; higher is better. An item that only one of them has a score for is not
-    counted.
+    """Count by item; higher is better. Items that only one of them has a score for are ignored.
 
     >>> duel({1: 0.5, 2: 1.0, 3: 0.0, 4: 1.0}, {1: 0.25, 2: 1.0, 3: 0.5})
     Duel(wins=1, ties=1, losses=1)
@@ -44,8 +43,8 @@ def duel(first: Mapping[int, float], second: Mapping[int, float]) -> Duel:
 
 
 def most_disputed(systems: Sequence[Mapping[int, float]], most: int) -> list[int]:
-    """The items on which the systems are furthest apart, furthest first, at most `most`; those on
-    which they agree are left out, and those that not all have a score for.
+    """Return the items on which the systems differ most, largest difference first, at most `most`.
+    Items on which they agree or that lack a score are left out.
 
     >>> most_disputed([{1: 0.5, 2: 1.0, 3: 0.0}, {1: 0.25, 2: 1.0, 3: 0.5}], 5)
     [3, 1]
@@ -65,11 +64,11 @@ _NUMBER = re.compile(r"[0-9]{1,15}")
 
 
 class ComparisonRefused(ValueError):
-    """These entries cannot be compared; the message says why, in a sentence."""
+    """These entries cannot be compared; the message gives the reason in a sentence."""
 
 
 def entry_numbers(texts: Iterable[str]) -> list[int]:
-    """Each once, in the order in which they were asked for, from `1,2` or from several of these.
+    """Parse distinct numbers, in the requested order, from one or more texts such as `1,2`.
 
     >>> entry_numbers(["3,1", "3"])
     [3, 1]
@@ -77,16 +76,16 @@ def entry_numbers(texts: Iterable[str]) -> list[int]:
     words = [word.strip() for text in texts for word in text.split(",") if word.strip()]
     for word in words:
         if not _NUMBER.fullmatch(word):
-            raise ComparisonRefused(f"“{word[:40]}” is not the number of an entry.")
+            raise ComparisonRefused(f"“{word[:40]}” is not an entry number.")
     return list(dict.fromkeys(map(int, words)))
 
 
 def compared_entries(board: Board, numbers: Sequence[int]) -> list[Entry]:
-    """The entries in the order asked for, with all that a comparison needs. One query. Raises
-    ComparisonRefused for entries that cannot be compared."""
+    """Return the entries in the requested order, with all data that a comparison needs. One query.
+    Raises ComparisonRefused if they cannot be compared."""
     if not FEWEST <= len(numbers) <= MOST:
         raise ComparisonRefused(
-            f"Choose {FEWEST} to {MOST} entries to compare, not {len(numbers)}."
+            f"Choose {FEWEST} to {MOST} entries to compare. You chose {len(numbers)}."
         )
     found = {
         entry.pk: entry
@@ -99,12 +98,12 @@ def compared_entries(board: Board, numbers: Sequence[int]) -> list[Entry]:
     }
     for number in numbers:
         if number not in found:
-            raise ComparisonRefused(f"Entry {number} is not on this board.")
+            raise ComparisonRefused(f"This board has no entry {number}.")
     entries = [found[number] for number in numbers]
     for entry in entries:
         if entry.grading is None:
             raise ComparisonRefused(
-                f"“{entry.name}” was not graded here: of its items nothing is known."
+                f"“{entry.name}” was not graded here, so it has no items to compare."
             )
     _check_alike(entries)
     return entries
@@ -115,7 +114,7 @@ def _check_alike(entries: Sequence[Entry]) -> None:
     for other in entries[1:]:
         names = f"“{first.name}” and “{other.name}”"
         if first.phase_id != other.phase_id:
-            raise ComparisonRefused(f"{names} are of different phases.")
+            raise ComparisonRefused(f"{names} belong to different phases.")
         if _release(first) != _release(other):
             raise ComparisonRefused(f"{names} were graded on different releases of the gold.")
         if first.signature != other.signature:
@@ -139,7 +138,7 @@ class DisputedItem(NamedTuple):
 
 
 class ErrorRow(NamedTuple):
-    """How many items of each grading have this kind of error."""
+    """The number of items of each grading with this kind of error."""
 
     name: str
     counts: list[int]
@@ -147,7 +146,8 @@ class ErrorRow(NamedTuple):
 
 @dataclass(frozen=True)
 class ItemDuels:
-    """By pair of places, as `(0, 1)`; `disputed` is empty for who may not see single items."""
+    """Duels by pair of positions, as `(0, 1)`. `disputed` is empty for readers who may not see
+    single items."""
 
     duels: Mapping[tuple[int, int], Duel]
     errors: list[ErrorRow]
@@ -156,7 +156,7 @@ class ItemDuels:
 
 @dataclass(frozen=True)
 class _Kept:
-    """What is computed of all items, and kept: finished gradings do not change."""
+    """The cached result over all items. Finished gradings do not change."""
 
     duels: Mapping[tuple[int, int], Duel]
     errors: list[ErrorRow]
@@ -164,8 +164,8 @@ class _Kept:
 
 
 def compared_items(gradings: Sequence[Grading], *, names_items: bool) -> ItemDuels | None:
-    """None while scores of an earlier version of the site are still being summarised. At most four
-    queries."""
+    """Return the comparison of items, or None while scores from an earlier version of the site are
+    being summarised. At most four queries."""
     key = "scoring:duels:1:" + ":".join(map(grading_stamp, gradings))
     kept: _Kept | None = cache.get(key)
     if kept is None:
@@ -198,7 +198,7 @@ def _computed(gradings: Sequence[Grading]) -> _Kept:
 
 
 def _errors(gradings: Sequence[int]) -> list[ErrorRow]:
-    """The most frequent kinds first. One query."""
+    """Count the kinds of errors, most frequent first. One query."""
     grouped = (
         ItemScore.objects.filter(grading__in=gradings)
         .order_by()

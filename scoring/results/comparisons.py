@@ -1,9 +1,8 @@
-"""Two to five entries side by side: figures, paired tests, items, kinds of errors.
+"""Comparisons of two to five entries: figures, paired tests, items, kinds of errors.
 
-The first entry is the one that the others are held against. Every reader of the board sees totals;
-where a phase rounds its scores or tells them in parts there are, but for organisers, no tests and
-no counts, which would undo that. Single items are named as far as the phase shows them of every
-one of the submissions.
+The other entries are compared with the first. Every reader of the board sees totals. If a phase
+rounds its scores or publishes them in parts, only organisers see tests and counts, which would undo
+that. Single items are named if the phase shows them for all of the submissions.
 """
 
 from collections.abc import Mapping, Sequence
@@ -45,10 +44,10 @@ class Contestant:
 
 @dataclass(frozen=True)
 class Difference:
-    """The first figure less the second, what a paired test says of it, and both as they are shown.
+    """The first figure minus the second, its paired test, and both as text.
 
-    The test is None where there is none for this reader or this figure, or none yet. There can be
-    none (`is_untestable`) where a part of the figure rests on a single document.
+    The test is None if there is none for this reader or figure, or none yet. A figure is untestable
+    (`is_untestable`) if a part of it depends on a single document.
     """
 
     value: float | None
@@ -62,8 +61,8 @@ class Difference:
 
     @property
     def interval_text(self) -> str:
-        """`−1.20 to +0.35`; n/a where there can be none, empty without one. An end beside 0 keeps
-        its sign, so that the text leaves 0 out if the interval does."""
+        """Such as `−1.20 to +0.35`; n/a if untestable, empty without a test. A bound that rounds to
+        0 keeps its sign, so that the text excludes 0 if the interval does."""
         if self.test is None or self.test.interval is None:
             return NOT_TESTABLE if self.is_untestable else ""
         ends = self.test.interval.low, self.test.interval.high
@@ -98,7 +97,7 @@ class FigureRow:
 
 @dataclass(frozen=True)
 class Pair:
-    """Two entries in the figure that decides."""
+    """Two entries in the deciding figure."""
 
     first: Contestant
     second: Contestant
@@ -110,7 +109,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class ItemCell:
-    """One entry's score of an item, and the submission whose page of the item says more."""
+    """One entry's score of an item, and the submission that links to the item's page."""
 
     submission: int
     system: str
@@ -133,9 +132,9 @@ class Comparison:
     figures: list[FigureRow]
     pairs: list[Pair]
     is_exact: bool
-    """Whether this reader is told more than the figures of the leaderboard."""
+    """Whether this reader sees more than the figures of the leaderboard."""
     ready: int
-    """Of how many entries the replicates are there."""
+    """For how many entries the replicates are ready."""
     items: ItemDuels | None
     shows_items: bool
 
@@ -157,7 +156,7 @@ class Comparison:
 
     @property
     def disputed(self) -> list[ItemRow]:
-        """The items on which they are furthest apart; empty for who may not see single items."""
+        """The items on which they differ most; empty for readers who may not see single items."""
         found = self.items.disputed if self.items else []
         return [
             ItemRow(
@@ -180,7 +179,7 @@ class Comparison:
 
 
 def signed(value: float, column: Column, *, keeps_sign: bool = False) -> str:
-    """A difference as text, with its sign; what is rounded to zero has one if it is kept.
+    """Format a difference with its sign. With `keeps_sign`, a value that rounds to zero keeps it.
 
     >>> column = Column("ffa", "FFA", "", "")
     >>> signed(-0.0123, column), signed(-0.00001, column), signed(-0.00001, column, keeps_sign=True)
@@ -192,7 +191,7 @@ def signed(value: float, column: Column, *, keeps_sign: bool = False) -> str:
 
 
 def p_words(p_value: float) -> str:
-    """Three decimals, never rounded up to the level below which it is.
+    """Format with three decimals, never rounded up to the significance level.
 
     >>> p_words(0.0719), p_words(50 / 1001)
     ('0.072', '<0.050')
@@ -202,7 +201,8 @@ def p_words(p_value: float) -> str:
 
 
 def comparison(user: Viewer, board: Board, numbers: Sequence[int]) -> Comparison:
-    """The same number of queries for any number of items. Raises ComparisonRefused."""
+    """Compare the entries. The number of queries does not depend on the number of items. Raises
+    ComparisonRefused."""
     contestants = [
         Contestant(entry, entry.grading)
         for entry in compared_entries(board, numbers)
@@ -216,7 +216,7 @@ def comparison(user: Viewer, board: Board, numbers: Sequence[int]) -> Comparison
     kept = kept_replicates(gradings) if exact else {}
     shows = exact and _shows_items(user, contestants)
     items = compared_items(gradings, names_items=shows) if exact else None
-    told = [_told(each.entry, phase) for each in contestants]
+    shown = [_shown_scores(each.entry, phase) for each in contestants]
     replicates = [kept.get(grading.pk, {}) for grading in gradings]
     deciding = deciding_column(columns)
     return Comparison(
@@ -225,9 +225,9 @@ def comparison(user: Viewer, board: Board, numbers: Sequence[int]) -> Comparison
         contestants=contestants,
         deciding=deciding,
         figures=[
-            _row(column, contestants, told, replicates) for column in columns if column.headline
+            _row(column, contestants, shown, replicates) for column in columns if column.headline
         ],
-        pairs=_pairs(contestants, deciding, told, replicates, items),
+        pairs=_pairs(contestants, deciding, shown, replicates, items),
         is_exact=exact,
         ready=len(kept),
         items=items,
@@ -250,8 +250,8 @@ def _shows_items(user: Viewer, contestants: Sequence[Contestant]) -> bool:
     )
 
 
-def _told(entry: Entry, phase: Phase) -> Mapping[str, float | None]:
-    """The scores as the leaderboard shows them."""
+def _shown_scores(entry: Entry, phase: Phase) -> Mapping[str, float | None]:
+    """Return the scores as the leaderboard shows them."""
     scores = entry_as_shown(entry, phase, timezone.now()).scores
     return {key: value if is_score(value) else None for key, value in scores.items()}
 
@@ -259,26 +259,26 @@ def _told(entry: Entry, phase: Phase) -> Mapping[str, float | None]:
 def _row(
     column: Column,
     contestants: Sequence[Contestant],
-    told: Sequence[Mapping[str, float | None]],
+    shown: Sequence[Mapping[str, float | None]],
     replicates: Sequence[ByFigure],
 ) -> FigureRow:
     cells = []
-    for place, (each, scores) in enumerate(zip(contestants, told, strict=True)):
+    for place, (each, scores) in enumerate(zip(contestants, shown, strict=True)):
         value = scores.get(column.key)
         text = show(value, unit=column.unit, decimals=column.decimals)
-        against = _difference(column, told, replicates, place, 0) if place else None
+        against = _difference(column, shown, replicates, place, 0) if place else None
         cells.append(FigureCell(each.entry.name, value, text, against))
     return FigureRow(column, cells)
 
 
 def _difference(
     column: Column,
-    told: Sequence[Mapping[str, float | None]],
+    shown: Sequence[Mapping[str, float | None]],
     replicates: Sequence[ByFigure],
     first: int,
     second: int,
 ) -> Difference:
-    ours, theirs = told[first].get(column.key), told[second].get(column.key)
+    ours, theirs = shown[first].get(column.key), shown[second].get(column.key)
     value = None if ours is None or theirs is None else ours - theirs
     drawn = replicates[first].get(column.key), replicates[second].get(column.key)
     test = _test(*drawn)
@@ -297,13 +297,13 @@ def _test(first: "Replicates | None", second: "Replicates | None") -> "PairedTes
 def _pairs(
     contestants: Sequence[Contestant],
     column: Column,
-    told: Sequence[Mapping[str, float | None]],
+    shown: Sequence[Mapping[str, float | None]],
     replicates: Sequence[ByFigure],
     items: ItemDuels | None,
 ) -> list[Pair]:
     pairs = []
-    for first, second in combinations(range(len(told)), 2):
-        difference = _difference(column, told, replicates, first, second)
+    for first, second in combinations(range(len(shown)), 2):
+        difference = _difference(column, shown, replicates, first, second)
         counted = items.duels.get((first, second)) if items else None
         pairs.append(
             Pair(

@@ -1,6 +1,6 @@
 """The facts of one item: the verdict of each matcher, and the place on the page's images.
 
-For readers to whom the phase shows every fact, and no others.
+Only for readers to whom the phase shows every fact.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -19,28 +19,28 @@ WRONG, DIFFER = "wrong", "differ"
 
 @dataclass(frozen=True, kw_only=True)
 class FactLine:
-    """A gold fact and its verdict. `matched_text` is None where nothing was found."""
+    """A gold fact and its verdict. `matched_text` is None if nothing was found."""
 
     n: int
     type: str
     label: int
-    """1-based place of the type in the label set, for its colour."""
+    """1-based position of the type in the label set, for its colour."""
     value: str
     correct: bool
     found: bool
     matched_text: str | None
     confidence: float | None = None
-    """How well the context speaks for the match, in [0, 1]; None where that is not known."""
+    """How well the context matches, in [0, 1]; None if unknown."""
     error: str | None
     start: int | None
     end: int | None
     beside: Mapping[str, bool] | None = None
-    """Whether it is correct by each matcher beside the board's, by short name; None in results from
-    before there were any."""
+    """Whether it is correct by each of the other matchers, by short name. None in results that
+    predate them."""
     why: str = ""
-    """The judge's reason, where one was asked; it may quote the gold."""
+    """The judge's reason, if it was asked. It may quote the gold."""
     overruled: str = ""
-    """Why what the judge said of the fact does not stand; empty where it does."""
+    """Why the judge's claim about the fact is invalid. Empty if it is valid."""
 
     @property
     def confidence_text(self) -> str:
@@ -72,7 +72,7 @@ def fact_lines(score: ItemScore, grading: Grading) -> list[FactLine]:
             start=fact["start"],
             end=fact["end"],
             confidence=fact.get("confidence"),
-            beside=_beside(fact, beside),
+            beside=_other_verdicts(fact, beside),
             why=fact.get("why", ""),
             overruled=overruled.get(fact["n"], ""),
         )
@@ -81,14 +81,14 @@ def fact_lines(score: ItemScore, grading: Grading) -> list[FactLine]:
 
 
 def overruled_in(result: Mapping[str, Any]) -> dict[int, str]:
-    """By the number of the fact: which of a judge's claims do not stand, and why."""
+    """Return the reasons why claims of the judge are invalid, by number of the fact."""
     return {each["n"]: each["why"] for each in result.get("judge", {}).get("overruled", [])}
 
 
-def _beside(
+def _other_verdicts(
     fact: Mapping[str, Any], beside: Mapping[str, Sequence[int]] | None
 ) -> dict[str, bool] | None:
-    """In the order of NAMES, which a database does not keep."""
+    """Return the verdicts in the order of NAMES, since a database does not keep it."""
     if beside is None:
         return None
     return {name: fact["n"] in beside[name] for name in NAMES if name in beside}
@@ -96,7 +96,7 @@ def _beside(
 
 @dataclass(frozen=True)
 class FactTab:
-    """A choice among the facts, with the link that makes it."""
+    """A filter of the facts, with its link."""
 
     title: str
     count: int
@@ -106,8 +106,8 @@ class FactTab:
 
 @dataclass(frozen=True)
 class FactChoice:
-    """The facts that are shown, the choices that there are, and the matchers that stand in the
-    table by their titles, the board's own first."""
+    """The facts shown, the available filters, and the titles of the matchers in the table, the
+    board's own first."""
 
     key: str
     lines: list[FactLine]
@@ -141,8 +141,8 @@ _CHOICES: dict[str, tuple[str, Callable[[FactLine], bool]]] = {
 def choose_facts(
     score: ItemScore, grading: Grading, wanted: str, kept: Mapping[str, str]
 ) -> FactChoice:
-    """All facts, those that are wrong, or those on which matchers disagree, where there are
-    several; what does not exist is all. `kept` are the other parameters of the page."""
+    """Choose all facts, wrong ones, or those on which several matchers disagree. Unknown choices
+    select all. `kept` are the other parameters of the page."""
     lines = fact_lines(score, grading)
     beside = [name for name in NAMES if name in score.result.get("beside", {})]
     known = [key for key in _CHOICES if key != DIFFER or beside]
@@ -167,7 +167,7 @@ def choose_facts(
 
 @dataclass(frozen=True)
 class FactPlace:
-    """One line of a fact on an image; `is_first`: links to the fact lead here."""
+    """One line of a fact on an image. Links to the fact lead to the line with `is_first`."""
 
     n: int
     text: str
@@ -187,9 +187,10 @@ class ItemImage:
 def item_images(
     images: Sequence[PageImage], item: int, verdicts: dict[int, tuple[str, bool]]
 ) -> list[ItemImage]:
-    """The images with the facts of `item`, a ReleaseItem's key, that `verdicts` knows by number.
+    """Return the images with those facts of `item` (key of a ReleaseItem) that `verdicts` has, by
+    number.
 
-    Two queries more if any image was rendered here; others do not know where their text lies.
+    Two more queries if any image was rendered here. Text places are unknown on other images.
     """
     sheets = [ItemImage(image) for image in images]
     rendered = [image.pk for image in images if image.is_rendered]
@@ -210,5 +211,5 @@ def item_images(
 
 
 def placed(sheets: Sequence[ItemImage]) -> frozenset[int]:
-    """Numbers of the facts that have a place on an image."""
+    """Return the numbers of the facts that have a place on an image."""
     return frozenset(place.n for sheet in sheets for place in sheet.places)

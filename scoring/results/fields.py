@@ -1,8 +1,7 @@
-"""One item without facts: gold, prediction and result field by field, and how they differ.
+"""One item without facts: gold, prediction and result field by field, and their differences.
 
-Any JSON becomes a readable table. The result is shown in words, with labels for its keys and no raw
-JSON; result_words.toml has the labels of the benchmarks. Texts are compared word by word, JSON
-field by field.
+Any JSON becomes a readable table. The result gets labels from result_words.toml and never shows raw
+JSON. Texts are compared word by word, JSON field by field.
 """
 
 import json
@@ -18,7 +17,7 @@ from rapidfuzz.distance import Indel
 
 from scoring.benchmarks.items import Sides
 
-# What one page can usefully show; what is left out is said.
+# The most that a page shows. Cuts are marked.
 MOST_ROWS = 200
 MOST_CHARACTERS = 2000
 LONGEST_PATH = 300
@@ -43,15 +42,15 @@ class FieldTable:
 
 
 def field_table(title: str, value: Mapping[str, Any], *, without: frozenset[str]) -> FieldTable:
-    """The object's fields, one row for each value that is no list or object; `without` are keys of
-    the object to be left out."""
+    """Return one row for each value that is not a list or object, leaving out the keys in
+    `without`."""
     shown = {key: part for key, part in value.items() if key not in without}
     rows = tuple(islice(field_rows(shown), MOST_ROWS + 1))
     return FieldTable(title, rows[:MOST_ROWS], has_more=len(rows) > MOST_ROWS)
 
 
 def field_rows(value: Mapping[str, Any]) -> Iterator[FieldRow]:
-    """Depth first without recursion: how deep untrusted JSON is nested must not matter."""
+    """Walk depth first without recursion, since untrusted JSON may be nested deeply."""
     waiting: list[Iterator[tuple[str, Any]]] = [_inside("", value)]
     while waiting:
         path, part = next(waiting[-1], ("", None))
@@ -74,7 +73,7 @@ def _inside(path: str, value: Mapping[str, Any] | list[Any]) -> Iterator[tuple[s
 
 
 def _is_plain_list(value: Any) -> bool:
-    """Whether it is a list short and simple enough for one line, such as counts or a box."""
+    """Whether the list is short and simple enough for one line, such as counts or a box."""
     return (
         isinstance(value, list)
         and len(value) <= 8
@@ -94,7 +93,7 @@ _COUNTS = frozenset(_WORDS["counts"]["keys"])
 _NAMED = frozenset(_WORDS["named"]["keys"])
 _SIDES = frozenset({"gold", "prediction"})
 NOTHING, NONE = "–", "none"
-# Results of our own are shallow; what is deeper is not worth a page.
+# The scorers' results are shallow; deeper values are not shown.
 _DEEPEST = 6
 LONGEST_VALUE = 2000
 
@@ -109,7 +108,7 @@ class ResultRow:
 
 @dataclass(frozen=True)
 class ResultPart:
-    """Rows that belong together; the first part, of the item as a whole, has no title."""
+    """Related rows. The first part is about the whole item and has no title."""
 
     title: str
     rows: tuple[ResultRow, ...]
@@ -118,11 +117,11 @@ class ResultPart:
 def result_parts(
     result: Mapping[str, Any], *, without: Collection[str], is_compared: bool
 ) -> list[ResultPart]:
-    """What the scorer said of the item, but for the keys in `without`; where the page has gold and
-    prediction side by side (`is_compared`), they are not told again field by field."""
-    told = {key: value for key, value in _ordered(result) if key not in without}
-    groups = {key: value for key, value in told.items() if isinstance(value, dict) and value}
-    whole = tuple(_row(key, value) for key, value in told.items() if key not in groups)
+    """Return the scorer's result as rows, without the keys in `without`. If gold and prediction are
+    shown side by side (`is_compared`), they are not repeated field by field."""
+    shown = {key: value for key, value in _ordered(result) if key not in without}
+    groups = {key: value for key, value in shown.items() if isinstance(value, dict) and value}
+    whole = tuple(_row(key, value) for key, value in shown.items() if key not in groups)
     parts = [ResultPart("", whole)] if whole else []
     return parts + [
         ResultPart(label(key), tuple(_rows_inside(key, group, is_compared)))
@@ -136,10 +135,10 @@ def _ordered(group: Mapping[str, Any]) -> list[tuple[str, Any]]:
 
 def _rows_inside(key: str, group: Mapping[str, Any], is_compared: bool) -> Iterable[ResultRow]:
     is_name = key in _VERBATIM
-    for name, told in _ordered(group):
-        value = told
-        if is_compared and isinstance(told, dict):
-            value = {inner: told[inner] for inner in told if inner not in _SIDES}
+    for name, field in _ordered(group):
+        value = field
+        if is_compared and isinstance(field, dict):
+            value = {inner: field[inner] for inner in field if inner not in _SIDES}
         text = words(value, within=(key, name))
         yield ResultRow(name if is_name else label(name), text, is_name=is_name)
 
@@ -158,7 +157,7 @@ def label(key: str) -> str:
 
 
 def words(value: Any, within: tuple[str, ...] = ()) -> str:
-    """A value as a reader would say it; `within` are the keys it stands under.
+    """Format a value in words. `within` are the keys it is nested under.
 
     >>> words(None), words([]), words(True), words(2 / 3), words(["a", "b"])
     ('–', 'none', 'yes', '0.6667', 'a, b')
@@ -204,7 +203,7 @@ def _entry(key: str, value: Any, within: tuple[str, ...]) -> str:
 
 
 def _nested(value: Any, within: tuple[str, ...]) -> str:
-    """A field as `[path, value]` is told as such."""
+    """Format a field stored as `[path, value]`."""
     if isinstance(value, list) and len(value) == 2 and isinstance(value[0], str):
         return f"{value[0]}: {_words(value[1], (*within, ''))}"
     return _words(value, (*within, ""))
@@ -214,9 +213,9 @@ def _are_counts(value: list[Any]) -> bool:
     return len(value) == len(_WORDS["counts"]["words"]) and all(type(n) is int for n in value)
 
 
-# Beyond these a page would be too long to be compared, or to be read.
+# Longer texts take too long to compare, and to read.
 MOST_WORDS = 10_000
-# Of a longer stretch that is the same on both sides only the ends are shown.
+# Only the ends of a longer identical stretch are shown.
 _SHOWN_AROUND = 12
 
 # A field without a value, as text and as JSON.
@@ -227,9 +226,8 @@ Verdict = Literal["same", "differs", "missed", "extra"]
 
 @dataclass(frozen=True)
 class Stretch:
-    """Neighbouring words that both sides have, that the gold alone has (`missed`), or that the
-    prediction alone has (`extra`). `skipped` words in the middle of what is the same are not
-    shown, after `text` and before `rest`."""
+    """Neighbouring words that both sides have, that only the gold has (`missed`), or that only the
+    prediction has (`extra`). `skipped` words between `text` and `rest` are not shown."""
 
     kind: Literal["same", "missed", "extra"]
     text: str
@@ -239,7 +237,7 @@ class Stretch:
 
 @dataclass(frozen=True)
 class FieldPair:
-    """A field of either side; None where a side does not have it."""
+    """A field of both sides; None for a side that does not have it."""
 
     path: str
     gold: str | None
@@ -256,7 +254,8 @@ class FieldPair:
 
 @dataclass(frozen=True)
 class ItemDiff:
-    """One of the two, or neither where there is nothing to compare; `problem` says why."""
+    """A comparison of texts or of fields, or neither if there is nothing to compare; then `problem`
+    says why."""
 
     stretches: list[Stretch] | None = None
     fields: list[FieldPair] | None = None
@@ -270,22 +269,22 @@ class ItemDiff:
 
 
 def item_diff(sides: Sides) -> ItemDiff:
-    """Nothing is told of the gold that the sides do not hold."""
+    """Compare the two sides. Uses no gold beyond what the sides contain."""
     if sides.prediction is None:
-        return ItemDiff(problem="There is no prediction that can be read.")
+        return ItemDiff(problem="There is no readable prediction.")
     if isinstance(sides.gold, str) and isinstance(sides.prediction, str):
         gold, prediction = sides.gold.split(), sides.prediction.split()
         if max(len(gold), len(prediction)) > MOST_WORDS:
-            return ItemDiff(problem=f"More than {MOST_WORDS:,} words are not compared.")
+            return ItemDiff(problem=f"Texts of more than {MOST_WORDS:,} words are not compared.")
         return ItemDiff(stretches=text_diff(gold, prediction))
     if isinstance(sides.gold, dict) and isinstance(sides.prediction, dict):
         pairs = field_diff(sides.gold, sides.prediction)
         return ItemDiff(fields=pairs[:MOST_ROWS], has_more=len(pairs) > MOST_ROWS)
-    return ItemDiff(problem="Gold and prediction are of different kinds.")
+    return ItemDiff(problem="Gold and prediction have different types.")
 
 
 def text_diff(gold: Sequence[str], prediction: Sequence[str]) -> list[Stretch]:
-    """The words of both in order.
+    """Compare the words of both texts in order.
 
     >>> [each.kind for each in text_diff(["a", "b"], ["a", "c"])]
     ['same', 'extra', 'missed']
@@ -311,8 +310,8 @@ def _same(words: Sequence[str]) -> Stretch:
 
 
 def field_diff(gold: Mapping[str, Any], prediction: Mapping[str, Any]) -> list[FieldPair]:
-    """By path, the numbers of lists as numbers; the same on every database. What is empty counts as
-    not there.
+    """Compare by path, with the numbers of lists in numeric order, the same on every database.
+    Empty fields count as missing.
 
     >>> [(each.path, each.verdict) for each in field_diff({"b": 1, "a": 2}, {"b": 1, "c": 0})]
     [('a', 'missed'), ('b', 'same'), ('c', 'extra')]
@@ -325,7 +324,7 @@ def field_diff(gold: Mapping[str, Any], prediction: Mapping[str, Any]) -> list[F
 
 
 def _by_path(value: Mapping[str, Any]) -> dict[str, FieldRow]:
-    # One more than is shown of each tells that there are more.
+    # One more of each than is shown, to detect that there are more.
     filled = (row for row in field_rows(value) if row.text not in _EMPTY)
     return {row.path: row for row in islice(filled, MOST_ROWS + 1)}
 
@@ -337,7 +336,7 @@ def _shown(row: FieldRow | None) -> str | None:
 
 
 def _natural(path: str) -> list[tuple[str, int]]:
-    """`detail[10]` after `detail[9]`."""
+    """A sort key that puts `detail[10]` after `detail[9]`."""
     parts = re.split(r"\[(\d+)\]", path)
     return [
         (text, int(number)) for text, number in zip(parts[::2], [*parts[1::2], "-1"], strict=True)

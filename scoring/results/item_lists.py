@@ -1,11 +1,9 @@
-"""The items of a grading as a list: sorted, filtered, searched, in pages; and a chart of their
-scores.
+"""The items of a grading as a sorted, filtered and paginated list, and a chart of their scores.
 
-What a reader may sort and filter by follows what the phase shows: with scores per item the scores
-alone, with every fact also the parts and the kinds of errors, which tell of the gold. Items are
-sorted by the benchmark's own columns; no text of a reader becomes a path into JSON. A phase that
-rounds its scores, publishes them later or in parts shows single items to organisers alone, and
-their chart too, which would undo as much.
+The available filters depend on what the phase shows: with scores per item, the scores; with every
+fact, also the parts and kinds of errors, which reveal something about the gold. Items are sorted by
+the benchmark's columns; user input never becomes a path into JSON. If a phase rounds its scores,
+publishes them later or in parts, only organisers see single items and their chart.
 """
 
 from collections.abc import Mapping, Sequence
@@ -32,7 +30,7 @@ from scoring.models.gradings import ERROR_MARK
 
 HARDEST, EASIEST, NAME = "hardest", "easiest", "name"
 ORDERS = {
-    "": "As in the release",
+    "": "Release order",
     HARDEST: "Hardest first",
     EASIEST: "Easiest first",
     NAME: "By name",
@@ -42,8 +40,8 @@ _POSITION = F("item__position").asc()
 
 @dataclass(frozen=True)
 class ItemOrder:
-    """`key` is what an address says, and empty for the release's order. `value` is None where no
-    number is ordered by; items without it come last, whichever end is first."""
+    """`key` is the value in the URL, empty for the release's order. `value` is None if the order is
+    not numeric. Items without a value come last in either direction."""
 
     key: str
     words: str
@@ -52,7 +50,7 @@ class ItemOrder:
 
     @property
     def terms(self) -> list[OrderBy]:
-        """Items that are equal keep the release's order."""
+        """Ties keep the release's order."""
         if self.value is not None:
             way = self.value.asc if self.is_ascending else self.value.desc
             return [way(nulls_last=True), _POSITION]
@@ -61,7 +59,7 @@ class ItemOrder:
     def sides(
         self, rows: QuerySet[ItemScore], score: ItemScore
     ) -> tuple[QuerySet[ItemScore], QuerySet[ItemScore]]:
-        """Those of the rows that stand before the score, nearest first, and those after it."""
+        """Return the rows before the score, nearest first, and the rows after it."""
         if self.value is not None:
             rows = rows.alias(value=self.value)
         before, after = (rows.filter(each).order_by(*self.terms) for each in self._sides(score))
@@ -74,7 +72,8 @@ class ItemOrder:
             return Q(item__name__lt=score.item.name), Q(item__name__gt=score.item.name)
         if self.value is None:
             return before, after
-        # As the database reads it out of the JSON, or the last digit might differ.
+        # Compare the value as the database reads it from the JSON; its last digit may differ from
+        # Python's.
         [here] = ItemScore.objects.values_list(self.value).get(pk=score.pk)
         if here is None:
             unvalued = Q(value__isnull=True)
@@ -86,14 +85,14 @@ class ItemOrder:
 
 
 def item_columns(grading: Grading) -> list[Column]:
-    """The figures that items are listed with, and can be ordered by."""
+    """Return the figures that items are listed with and can be ordered by."""
     spec = grading.submission.phase.board.spec
     return [column for column in columns_of(spec, grading.options) if column.headline]
 
 
 def item_orders(columns: Sequence[Column]) -> dict[str, ItemOrder]:
-    """Every order of items with these columns, by its key: a column's own has the best first, with
-    a minus before it the worst."""
+    """Return every order of items with these columns, by key. A column's own key puts the best
+    first, with a minus before it the worst."""
     orders = {key: ItemOrder(key, words) for key, words in ORDERS.items()}
     for key in (HARDEST, EASIEST):
         orders[key] = ItemOrder(key, ORDERS[key], F("score"), key == HARDEST)
@@ -109,17 +108,17 @@ def item_orders(columns: Sequence[Column]) -> dict[str, ItemOrder]:
 
 
 PER_PAGE = 50
-# Sums of floats may fall short of 1 by this much.
+# Tolerance for sums of floats that should be 1.
 _NEARLY_ONE = 1 - 1e-9
 LONGEST_SEARCH = 200
-_SCORE_HELP = "Of the item alone, by the figure that decides"
+_SCORE_HELP = "The item's own score in the deciding figure"
 
 MISSING, WRONG, RIGHT = "missing", "wrong", "right"
 SHOWN = {
     "": "All items",
     MISSING: "Without a prediction",
-    WRONG: "Not wholly right",
-    RIGHT: "Wholly right",
+    WRONG: "Not fully correct",
+    RIGHT: "Fully correct",
 }
 _KINDS = {
     MISSING: Q(missing=True),
@@ -130,8 +129,8 @@ _KINDS = {
 
 @dataclass(frozen=True)
 class ItemQuery:
-    """What a reader asks for; empty: everything, in the release's order. `order` is a key of
-    `item_orders`."""
+    """The requested filters and order. Empty means all items, in the release's order. `order` is a
+    key of `item_orders`."""
 
     order: str = ""
     show: str = ""
@@ -141,16 +140,16 @@ class ItemQuery:
 
     @classmethod
     def parse(cls, order: str, show: str, part: str, error: str, q: str) -> "ItemQuery":
-        """Kinds that do not exist are ignored."""
-        # PostgreSQL takes no NUL.
+        """Unknown kinds are ignored."""
+        # PostgreSQL does not accept NUL.
         part, error, q = (text.replace("\0", "")[:LONGEST_SEARCH] for text in (part, error, q))
         return cls(order, show if show in SHOWN else "", part, error, q)
 
     def at(self, level: Phase.Diagnostics, grading: Grading) -> "ItemQuery":
-        """As far as this level of diagnostics goes, and in an order that the grading has."""
+        """Limit the query to this level of diagnostics and to an order that the grading has."""
         order = self.order if self.order in orders_of(grading) else ""
-        tells_all = level == Phase.Diagnostics.FACTS
-        return replace(self, order=order, **({} if tells_all else {"part": "", "error": ""}))
+        shows_facts = level == Phase.Diagnostics.FACTS
+        return replace(self, order=order, **({} if shows_facts else {"part": "", "error": ""}))
 
     @property
     def parameters(self) -> dict[str, str]:
@@ -182,7 +181,7 @@ class ItemLine:
     counts: dict[str, int]
     score: float | None
     part: str | None
-    """None where the reader may not know."""
+    """None if the reader may not see it."""
     errors: list[str] | None
 
     @property
@@ -196,13 +195,13 @@ class ItemLine:
 
 @dataclass(frozen=True)
 class ItemHead:
-    """A heading and the query that orders by it, or turns the order round."""
+    """A heading and the query that orders by it, or reverses the order."""
 
     label: str
     help: str
     query: str
     aria_sort: str
-    """Of the column that the list is ordered by; empty elsewhere."""
+    """The `aria-sort` value of the column the list is ordered by; empty for others."""
     is_better_low: bool = False
 
 
@@ -212,22 +211,22 @@ class ItemList:
     name_head: ItemHead
     score_head: ItemHead
     heads: tuple[ItemHead, ...]
-    """Of the figures."""
+    """Headings of the figures."""
     lines: list[ItemLine]
     asked: ItemQuery
     part_name: str
-    """What the parts are; empty where there are none to be told."""
+    """The name of the parts; empty if there are none or they are hidden."""
     parts: list[str]
     errors: list[str]
     query: str
     """The parameters of the list, encoded, without the page."""
     grading: str
-    """The earlier result that is looked at; empty for the one that counts."""
+    """The number of the earlier result on show; empty for the current one."""
     is_summarised: bool
-    """Whether the scores to sort by are all there, as far as this page can tell."""
+    """Whether all scores to sort by are ready, as far as this page shows."""
 
     orders: dict[str, str]
-    """What the form offers: words by key, with the order that is asked for."""
+    """The options of the form by key, including the requested order."""
 
     shown = SHOWN
 
@@ -245,7 +244,7 @@ def orders_of(grading: Grading) -> dict[str, ItemOrder]:
 
 
 def item_scores(grading: Grading, asked: ItemQuery = EVERYTHING) -> QuerySet[ItemScore]:
-    """The scored items that are asked for, without their gold, which is large."""
+    """Return the requested items without their gold, which is large."""
     scores = grading.item_scores.select_related("item").defer("item__gold", "item__facts")
     return asked.filtered(scores).order_by(*orders_of(grading)[asked.order].terms)
 
@@ -259,7 +258,7 @@ def item_list(
     asked: ItemQuery = EVERYTHING,
     earlier: str = "",
 ) -> ItemList:
-    """A page of the items. Three queries; `earlier` is the number of an earlier grading."""
+    """Return a page of the items. Three queries. `earlier` is the number of an earlier grading."""
     level = require_items(user, submission, grading.release)
     asked = asked.at(level, grading)
     shown = Paginator(item_scores(grading, asked), PER_PAGE).get_page(page)
@@ -285,7 +284,7 @@ def item_list(
 
 
 def _figure_head(column: Column, kept: Mapping[str, str]) -> ItemHead:
-    """The worst first, which is what readers of single items look for; then the best."""
+    """A heading that orders the worst first, then the best."""
     worst, best = f"-{column.key}", column.key
     return _head(column.label, column.help, (worst, best), kept, column.direction)
 
@@ -293,8 +292,8 @@ def _figure_head(column: Column, kept: Mapping[str, str]) -> ItemHead:
 def _head(
     label: str, words: str, orders: Sequence[str], kept: Mapping[str, str], direction: str = "up"
 ) -> ItemHead:
-    """`orders` are the one that a first choice gives, and the one of a second, if there is one;
-    the first is ascending unless the `direction` that is better is down."""
+    """Return the heading. `orders` are its first order and an optional second one. The first is
+    ascending unless the better `direction` is down."""
     current = kept.get("order", "")
     following = orders[-1] if current == orders[0] else orders[0]
     aria_sort = ""
@@ -308,25 +307,25 @@ def _head(
 def item_line(
     submission: Submission, grading: Grading, score: ItemScore, level: Phase.Diagnostics
 ) -> ItemLine:
-    """An item's figures are those of a submission that consists of it alone."""
+    """Return the item's figures, computed as if it were a whole submission."""
     spec = submission.phase.board.spec
     columns = item_columns(grading)
     result: dict[str, Any] = score.result
     alone = spec.aggregate([result], spec.check_options(grading.options))
-    tells_all = level == Phase.Diagnostics.FACTS
+    shows_facts = level == Phase.Diagnostics.FACTS
     return ItemLine(
         name=score.item.name,
         is_missing=alone.missing > 0,
         figures=tuple(figure(column, alone.scores, alone.counts) for column in columns),
         counts=alone.counts,
         score=score.score,
-        part=score.part if tells_all else None,
-        errors=score.error_names if tells_all else None,
+        part=score.part if shows_facts else None,
+        errors=score.error_names if shows_facts else None,
     )
 
 
 def _choices(grading: Grading) -> tuple[list[str], list[str]]:
-    """The parts and the kinds of errors that the grading has. One query."""
+    """Return the parts and the kinds of errors of the grading. One query."""
     pairs = grading.item_scores.order_by().values_list("part", "errors").distinct()
     parts: set[str] = set()
     errors: set[str] = set()
@@ -337,7 +336,7 @@ def _choices(grading: Grading) -> tuple[list[str], list[str]]:
 
 
 def neighbours(grading: Grading, score: ItemScore, asked: ItemQuery) -> tuple[str, str]:
-    """The names of the items before and after in the order asked for, empty at the ends."""
+    """Return the names of the previous and the next item in this order, empty at the ends."""
     items = asked.filtered(ItemScore.objects.filter(grading=grading))
     names: list[Any] = [
         rows.values_list("item__name", flat=True).first() or ""
@@ -347,12 +346,13 @@ def neighbours(grading: Grading, score: ItemScore, asked: ItemQuery) -> tuple[st
 
 
 _RANGES = 10
-# 0.7 is seven tenths, however it is stored.
+# 0.7 belongs in the seventh range, however the float is stored.
 _NEARLY = 1e-9
 
 
 def score_chart(user: Viewer, submission: Submission, grading: Grading) -> BoardChart:
-    """404 unless the reader may see single items. One query."""
+    """Return the chart of item scores. Raises Http404 unless the reader may see single items. One
+    query."""
     require_items(user, submission, grading.release)
     counts = [0] * _RANGES
     unscored = 0
@@ -365,27 +365,27 @@ def score_chart(user: Viewer, submission: Submission, grading: Grading) -> Board
         else:
             counts[max(0, min(int(tenth), _RANGES - 1))] += count
     bars = tuple(Bar(i / _RANGES, (i + 1) / _RANGES, count) for i, count in enumerate(counts))
-    told = "How many items have which score, each as if it were the whole submission."
+    description = "How many items have which score, each as if it were the whole submission."
     if unscored:
-        told += f" Without a score of their own, and not here: {unscored:,}."
+        description += f" {unscored:,} without a score of their own are left out."
     return BoardChart(
         key="scores",
         title="Scores of the items",
-        told=told,
-        shape=Bars(Axis("Score of the item", "%", 0), "Items", bars) if any(counts) else None,
+        description=description,
+        shape=Bars(Axis("Item score", "%", 0), "Items", bars) if any(counts) else None,
         too_little="No item has a score of its own.",
     )
 
 
 def score_picture(chart: BoardChart, form: Form, size: str = "") -> bytes:
-    """Of a chart with a shape, drawn once for what it says. Raises DrawingError."""
+    """Return the picture of a chart with a shape. Drawn once per content. Raises DrawingError."""
     assert chart.shape is not None
     if form == "png":
         return kept_png(chart.shape)
-    sketch = Sketch(chart.shape, Words(chart.title, chart.told), ROOMS[size])
+    sketch = Sketch(chart.shape, Words(chart.title, chart.description), ROOMS[size])
     return kept_svgs({size: sketch})[size].encode()
 
 
 def score_frame(chart: BoardChart) -> Picture:
-    """The picture as a page shows it before it is drawn: its size is known."""
+    """Return the picture with its size, before it is drawn."""
     return Picture(chart, *(Size(room.width, BARS_HEIGHT) for room in ROOMS.values()))

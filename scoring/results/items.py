@@ -1,9 +1,9 @@
 """One item of a submission.
 
-With facts the prediction's text is shown with the facts marked; without them gold, prediction and
-result are shown field by field. Gold and prediction are also shown as pages, cleaned like any
-document, with every fact marked. Right and wrong differ by the line around them, and wrong ones
-name their error: never by colour alone.
+With facts, the prediction's text is shown with the facts marked; without facts, gold, prediction
+and result are shown field by field. Gold and prediction are also rendered as cleaned pages with
+every fact marked. Right and wrong facts differ by their outline and error name, never by colour
+alone.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -41,7 +41,7 @@ from .facts import (
 from .fields import FieldTable, ItemDiff, ResultPart, field_table, item_diff, result_parts
 from .item_lists import EVERYTHING, ItemLine, ItemQuery, item_line, item_scores, neighbours
 
-# What the page says already.
+# Shown elsewhere on the page.
 _REPEATED = frozenset({"id", "missing"})
 
 
@@ -65,7 +65,7 @@ class Segment:
     text: str
     facts: tuple[FactLine, ...]
     starts: tuple[int, ...]
-    """Numbers of the facts whose match begins here: the targets of links."""
+    """Numbers of the facts whose match begins here, as link targets."""
 
     @property
     def is_wrong(self) -> bool:
@@ -74,7 +74,7 @@ class Segment:
 
 @dataclass(frozen=True)
 class ItemPage:
-    """One item as one reader may see it. None where the phase shows less."""
+    """One item for one reader. Fields that the phase hides are None."""
 
     submission: Submission
     grading: Grading
@@ -83,17 +83,18 @@ class ItemPage:
     segments: list[Segment] | None
     extra: Extra | None
     tables: list[FieldTable] | None
-    """Gold and prediction where the reader may see them, and the result, for benchmarks without
-    facts."""
+    """The result, and gold and prediction if the reader may see them, for benchmarks without facts.
+    """
     result: list[ResultPart] | None
-    """The same result in words."""
+    """The result in words."""
     diff: ItemDiff | None
-    """Gold and prediction compared; None where the reader may not see both, or they cannot be."""
+    """The comparison of gold and prediction; None if the reader may not see both or they cannot be
+    compared."""
     images: list[ItemImage]
     may_dispute: bool
-    """Whether the reader can challenge the gold where it is published."""
+    """Whether the reader can dispute the published gold."""
     query: str
-    """Keeps to an earlier grading, the order of the list and the choice of facts; empty without."""
+    """The query string that keeps an earlier grading, the list's order and the choice of facts."""
     is_earlier: bool
     previous: str
     next: str
@@ -117,11 +118,11 @@ def item_page(
     asked: ItemQuery = EVERYTHING,
     which: str = "",
 ) -> ItemPage:
-    """404 unless the phase shows single items to this user and the item was scored.
+    """Return the page of an item. Raises Http404 unless the phase shows single items to this user
+    and the item was scored.
 
     `wanted` is the number of an earlier grading; the gold is that of its release. `asked` is the
-    list it stands in, which says what comes before and after it. `which` facts are listed and
-    marked: see `choose_facts`.
+    list that determines the previous and next item. `which` selects the facts: see `choose_facts`.
     """
     level, grading, score = scored_item(user, submission, name, wanted)
     shows_all, has_facts = level == Phase.Diagnostics.FACTS, "facts" in score.result
@@ -159,8 +160,8 @@ def item_page(
 def scored_item(
     user: Viewer, submission: Submission, name: str, wanted: str
 ) -> tuple[Phase.Diagnostics, Grading, ItemScore]:
-    """How much of an item the reader may see, the grading that is looked at, and the item's score;
-    404 for what they may not see."""
+    """Return the level of diagnostics for this reader, the grading, and the item's score. Raises
+    Http404 if they may not see it."""
     grading = finished_grading(user, submission, wanted)
     level = require_items(user, submission, grading.release)
     score = get_object_or_404(
@@ -184,13 +185,13 @@ def _diff(score: ItemScore, grading: Grading) -> ItemDiff | None:
 
 
 def _result(score: ItemScore, line: ItemLine, *, is_compared: bool) -> list[ResultPart]:
-    """What the figures of the item do not say already."""
+    """Return the parts of the result that the item's figures do not show."""
     without = _REPEATED | line.scores.keys()
     return result_parts(score.result, without=without, is_compared=is_compared)
 
 
 def _tables(score: ItemScore, grading: Grading, *, with_gold: bool) -> list[FieldTable]:
-    """The result, and where the reader may see them the gold and the prediction."""
+    """Return the result, and the gold and the prediction if the reader may see them."""
     result = field_table("Result", score.result, without=_REPEATED)
     if not with_gold:
         return [result]
@@ -204,8 +205,7 @@ def _tables(score: ItemScore, grading: Grading, *, with_gold: bool) -> list[Fiel
 
 
 def prediction_of(submission: int, item: str) -> dict[str, Any] | None:
-    """Of the submission with this key, by the item's name: it may have been made for another
-    release than the one that is looked at."""
+    """Return the prediction by the item's name, since it may have been made for another release."""
     predictions = Prediction.objects.filter(submission=submission, item__name=item)
     payload: dict[str, Any] | None = predictions.values_list("payload", flat=True).first()
     return payload
@@ -214,7 +214,7 @@ def prediction_of(submission: int, item: str) -> dict[str, Any] | None:
 def _segments(
     score: ItemScore, grading: Grading, facts: Sequence[FactLine]
 ) -> list[Segment] | None:
-    """The prediction's visible text, cut where matches begin and end; None without a prediction."""
+    """Split the prediction's visible text at the ends of matches; None without a prediction."""
     html = (prediction_of(grading.submission_id, score.item.name) or {}).get("html")
     if not isinstance(html, str):
         return None
@@ -222,7 +222,7 @@ def _segments(
 
 
 def mark(text: str, facts: Iterable[FactLine]) -> list[Segment]:
-    """Cuts the text at every edge of a match; joined, the pieces are the text again."""
+    """Split the text at every edge of a match. The joined pieces equal the text."""
     matches = [
         (fact.start, min(fact.end, len(text)), fact)
         for fact in facts
@@ -249,7 +249,7 @@ def mark(text: str, facts: Iterable[FactLine]) -> list[Segment]:
 def _images(
     user: Viewer, grading: Grading, score: ItemScore, facts: Sequence[FactLine]
 ) -> list[ItemImage]:
-    """The page's images, where the reader may open the dataset they belong to."""
+    """Return the page's images if the reader may open their dataset."""
     document, dataset = score.item.document, grading.release.dataset
     if document is None:
         return []
@@ -264,7 +264,8 @@ def _images(
 
 
 def _may_dispute(user: Viewer, release: Release) -> bool:
-    """Who is signed in and sees the release; a variant's gold is disputed at its original."""
+    """Whether a signed-in user sees the release. The gold of a variant is disputed at its
+    original."""
     if not user.is_authenticated or release.dataset.derived_from_id is not None:
         return False
     return (
@@ -280,18 +281,18 @@ _WRONG = "color:#111;background:#fde3e1;outline:2px dashed #a8201a"
 _ERROR = "color:#a8201a;font:600 11px sans-serif;vertical-align:super"
 
 
-class Inked(Protocol):
-    """What stands before and after a piece of marked text."""
+class MarkTags(Protocol):
+    """Returns the text before and after a piece of marked text."""
 
     def __call__(self, facts: Sequence[FactLine], /, *, is_last: bool) -> tuple[str, str]: ...
 
 
 def verdict_tags(facts: Sequence[FactLine], *, is_last: bool) -> tuple[str, str]:
-    """Before and after a piece of these facts; `is_last`: it is their last piece."""
+    """Return the tags around a piece with these facts; `is_last` if it is their last piece."""
     wrong = [fact.error or "wrong" for fact in facts if not fact.correct]
     words = "; ".join(f"{fact.type} {fact.value}: {fact.error or 'right'}" for fact in facts)
     style = _WRONG if wrong else _RIGHT
-    # The name of the error stands behind the fact, once.
+    # Add the name of the error once, after the fact.
     note = f'<span style="{_ERROR}"> ✗ {escape(", ".join(wrong))}</span>' if wrong else ""
     return f'<mark style="{style}" title="{escape(words)}">', f"</mark>{note if is_last else ''}"
 
@@ -299,7 +300,8 @@ def verdict_tags(facts: Sequence[FactLine], *, is_last: bool) -> tuple[str, str]
 def rendered_item(
     user: Viewer, submission: Submission, name: str, side: str, wanted: str = ""
 ) -> str:
-    """HTML for a sandboxed frame; 404 where the reader may not see this side of the item."""
+    """Return HTML for a sandboxed frame. Raises Http404 if the reader may not see this side of the
+    item."""
     level, grading, score = scored_item(user, submission, name, wanted)
     is_shown = shows_pages(level, grading.release, score.item.split)
     if not is_shown or "facts" not in score.result or side not in {GOLD, PREDICTION}:
@@ -307,7 +309,7 @@ def rendered_item(
     labels, facts = labels_of(grading), fact_lines(score, grading)
     if side == GOLD:
         html = _gold(score)
-        # With it comes numpy, which no other page needs.
+        # Imports numpy, which no other page needs.
         from scoring.metrics.facts import read_page
 
         places = {fact.n: fact for fact in read_page(html, labels).facts}
@@ -333,10 +335,10 @@ def _predicted(score: ItemScore, grading: Grading) -> str:
 
 
 def marked_html(
-    html: str, visible: str, facts: Sequence[FactLine], inked: Inked = verdict_tags
+    html: str, visible: str, facts: Sequence[FactLine], mark_tags: MarkTags = verdict_tags
 ) -> str:
-    """The cleaned HTML with the facts marked by `inked`, whose places are in the visible text.
-    Unmarked where the cleaned page has another text; its bare text where it cannot be cleaned."""
+    """Return the cleaned HTML with facts marked by `mark_tags`. Offsets are in the visible text.
+    Unmarked if the cleaned page has another text; plain text if it cannot be cleaned."""
     try:
         clean = clean_html(html)
     except RefusedHtml:
@@ -356,14 +358,14 @@ def marked_html(
     order = {piece: number for number, piece in enumerate(pieces)}
 
     def tags(piece: Fragment) -> tuple[str, str]:
-        return inked(marked[piece.span], is_last=last[piece.span] == order[piece])
+        return mark_tags(marked[piece.span], is_last=last[piece.span] == order[piece])
 
     return enclose(clean, pieces, tags)
 
 
 def _places(visible: str, canonical: str) -> dict[int, int] | None:
-    """Where each character of the one text that is no white space stands in the other; None where
-    the texts differ in more than white space."""
+    """Map the position of each non-space character of one text to the other; None if they differ in
+    more than white space."""
     ours = [place for place, character in enumerate(visible) if not character.isspace()]
     theirs = [place for place, character in enumerate(canonical) if not character.isspace()]
     if len(ours) != len(theirs):

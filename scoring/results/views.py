@@ -1,4 +1,4 @@
-"""Pages of results: one item of a submission, the chart of its scores, entries side by side."""
+"""Pages of results: items of a submission, the chart of their scores, comparisons of entries."""
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -33,7 +33,7 @@ def item(request: HttpRequest, pk: int, name: str) -> HttpResponse:
 
 @require_safe
 def rendered(request: HttpRequest, pk: int, name: str, side: str) -> HttpResponse:
-    """Gold or prediction of an item as a page of its own, for a sandboxed frame."""
+    """Gold or prediction of an item as a separate page, for a sandboxed frame."""
     found = submission_for(request.user, pk)
     wanted = request.GET.get("grading", "")
     return sandboxed_html_response(rendered_item(request.user, found, name, side, wanted))
@@ -46,7 +46,7 @@ def asked_items(request: HttpRequest) -> ItemQuery:
 
 @require_safe
 def score_file(request: HttpRequest, pk: int, form: str) -> HttpResponse:
-    """The spread of the scores of a submission's items; 404 where these are not shown."""
+    """The distribution of a submission's item scores; 404 if single items are hidden."""
     known = known_form(form)
     found = submission_for(request.user, pk)
     grading = finished_grading(request.user, found, request.GET.get("grading", ""))
@@ -60,14 +60,15 @@ def score_file(request: HttpRequest, pk: int, form: str) -> HttpResponse:
 
 @require_safe
 def compare(request: HttpRequest, slug: str) -> HttpResponse:
-    """Two to five entries of a board; asked for by htmx, only what becomes ready by and by."""
+    """Compare two to five entries of a board. For htmx, return only the part that is still being
+    computed."""
     board = board_for(request.user, slug)
     asked = request.GET.getlist("entries")
     template = "scoring/results/compare.html"
     try:
         page = comparison(request.user, board, entry_numbers(asked))
     except ComparisonRefused as refusal:
-        # Without any entry it is the page that says how to choose some.
+        # Without entries, show how to choose some.
         context = {"board": board, "refusal": str(refusal) if asked else ""}
         return render(request, template, context, status=400 if asked else 200)
     if page.is_exact and not page.is_ready:

@@ -1,4 +1,4 @@
-"""CC-OCR: reading, parsing and extracting in four tracks. See README.md beside this file."""
+"""CC-OCR: reading, parsing and extraction in four tracks. See README.md in this folder."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ VERSION = "1"
 
 
 def signature(options: Options) -> str:
-    """Everything that can change a figure, in one line.
+    """Return everything that can change a figure, in one line.
 
     >>> signature(check_options({}))
     'ccocr|v1|units:reference'

@@ -1,4 +1,4 @@
-"""Sums up the images of a submission: by subset, track and orientation."""
+"""Aggregates the images of a submission: by subset, track and orientation."""
 
 import math
 from array import array
@@ -20,7 +20,7 @@ Figures = dict[str, float | int | None]
 
 
 class PartKey(NamedTuple):
-    """Images that are summed up together. `orientation` is None where none is stated."""
+    """Images that are aggregated together. `orientation` is None if none is stated."""
 
     track: str
     subset: str
@@ -34,7 +34,7 @@ class PartKey(NamedTuple):
 
 @dataclass
 class Part:
-    """What there is of the images: the values of each, eight bytes a piece, and sums."""
+    """The values of each image, eight bytes each, and sums."""
 
     items: int = 0
     missing: int = 0
@@ -61,7 +61,7 @@ class Part:
 
 Parts = Mapping[PartKey, Part]
 
-# What is kept of the images of each op: single values, and sums.
+# The stored values of the images of each op: single values, and sums.
 _VALUES: dict[str, tuple[str, ...]] = {
     "ocr": ("f1",),
     "doc": ("score",),
@@ -82,10 +82,10 @@ def aggregate(
     results: Iterable[ItemResult],
     options: Options,  # noqa: ARG001 - what they change has been done to each result
 ) -> Scores:
-    """The figures of all images, whatever their order; `results` may be a stream.
+    """Compute the figures of all images, in any order; `results` may be a stream.
 
-    A track is the mean of its subsets, `overall` the mean of the four tracks, None unless all
-    four are there. Images that state an orientation make up subsets of their own, which count in
+    A track is the mean of its subsets, `overall` the mean of the four tracks, None unless all four
+    exist. Images that state an orientation form subsets of their own, which count in
     `multi_orientation` alone.
     """
     parts: defaultdict[PartKey, Part] = defaultdict(Part)
@@ -117,7 +117,7 @@ def aggregate(
 
 
 def figures_of(op: str, part: Part) -> dict[str, float]:
-    """The figures of a subset by their columns' keys; the headline one comes first."""
+    """Return the figures of a subset by their columns' keys, the headline figure first."""
     return _FIGURES[op](part)
 
 
@@ -181,7 +181,7 @@ def _headline(key: PartKey, part: Part) -> float:
 
 
 def _measures(normal: Parts) -> dict[str, float | None]:
-    """Each figure that subsets have, as the mean of the subsets that have it."""
+    """Return each figure as the mean of the subsets that have it."""
     found: defaultdict[str, list[float]] = defaultdict(list)
     for key, part in normal.items():
         for name, value in figures_of(key.op, part).items():
@@ -191,7 +191,7 @@ def _measures(normal: Parts) -> dict[str, float | None]:
 
 
 def _subset_scores(normal: Parts) -> dict[str, float | None]:
-    """The headline figure of each of the 39 subsets, None for those that are not there."""
+    """Return the headline figure of each of the 39 subsets, None for missing ones."""
     found = {}
     for key, part in normal.items():
         subset = find_subset(key.track, key.subset)
@@ -213,7 +213,8 @@ def _grounding_scores(parts: Parts) -> dict[str, float | None]:
 
 
 def _rotated(parts: Parts, orientation: int | None = None) -> dict[str, float]:
-    """Macro F1 of each subset of the first track over its images with any or this orientation."""
+    """Return macro F1 of each subset of the first track over its images with any or this
+    orientation."""
     merged: defaultdict[str, Part] = defaultdict(Part)
     for key, part in parts.items():
         wanted = key.orientation if orientation is None else orientation
@@ -224,7 +225,7 @@ def _rotated(parts: Parts, orientation: int | None = None) -> dict[str, float]:
 
 
 def _views(parts: Parts) -> dict[str, Figures]:
-    """Every subset, then every orientation."""
+    """Return the figures of every subset, then of every orientation."""
     shared = Counter(key.subset for key in {key._replace(orientation=None) for key in parts})
     found: dict[str, Figures] = {}
     for key in sorted(parts, key=_order):
@@ -241,13 +242,13 @@ def _views(parts: Parts) -> dict[str, Figures]:
 
 
 def _name(key: PartKey, shared: Mapping[str, int]) -> str:
-    """The subset's name, with its track and op where others have the same name."""
+    """Return the subset's name, with its track and op if others have the same name."""
     name = key.subset if shared[key.subset] == 1 else f"{key.track}/{key.op}/{key.subset}"
     return name if key.orientation is None else f"{name}@{key.orientation}"
 
 
 def _order(key: PartKey) -> tuple[int, int, str, str, int]:
-    """In the order of the paper's tables, then by name."""
+    """Sort in the order of the paper's tables, then by name."""
     subset = find_subset(key.track, key.subset)
     place = SUBSETS.index(subset) if subset is not None else len(SUBSETS)
     rotation = -1 if key.orientation is None else key.orientation
@@ -255,7 +256,7 @@ def _order(key: PartKey) -> tuple[int, int, str, str, int]:
 
 
 def _mean(values: Collection[float]) -> float:
-    # fsum is exact, so the order of the images cannot show in the last digit.
+    # fsum is exact, so the order of the images cannot change the last digit.
     return math.fsum(values) / len(values)
 
 

@@ -1,8 +1,7 @@
-"""The figures of CC-OCR: its tracks and subsets, columns, the tables beside the main one, its
-charts.
+"""The figures of CC-OCR: its tracks and subsets, columns, further tables and charts.
 
-subsets.toml has the tracks and subsets. A table beside the main one shows a track subset by subset,
-or one of the analyses.
+subsets.toml has the tracks and subsets. Each further table shows one track by subset, or one of the
+analyses.
 """
 
 import tomllib
@@ -15,7 +14,7 @@ from scoring.benchmarks.base import Chart, Column, Options, View, load_reported
 Op = Literal["ocr", "doc", "table", "formula", "molecular", "kie", "grounding"]
 OPS: tuple[str, ...] = get_args(Op)
 
-# Every track by its own name and by the one in the published data.
+# Each track by its own name and by the one in the published data.
 TRACKS = {
     "multi_scene": "multi_scene",
     "multi_scene_ocr": "multi_scene",
@@ -34,9 +33,9 @@ TRACK_TITLES = {
 
 @dataclass(frozen=True)
 class Subset:
-    """A subset as the paper's table 9 has it.
+    """A subset of the paper's table 9.
 
-    `released` is its name in the published data, `distinct` a name that tells it apart from the
+    `released` is its name in the published data, `distinct` a name that separates it from the
     subset of the same name in another track; either may be empty.
     """
 
@@ -67,14 +66,15 @@ def _load() -> tuple[Subset, ...]:
 SUBSETS = _load()
 _BY_NAME = {(subset.track, name.lower()): subset for subset in SUBSETS for name in subset.names}
 
-# Subsets in English of the first track, in which the paper measures grounding.
+# English subsets of the first track, in which the paper measures grounding.
 GROUNDED = tuple(
     subset for subset in SUBSETS if subset.track == "multi_scene" and "zh" not in subset.name
 )
 
 
 def find_subset(track: str, name: str) -> Subset | None:
-    """The subset of this name, whatever its case, in this track; None if it is none of the 39.
+    """Return the subset of this name, ignoring case, in this track, or None if it is not one of the
+    39.
 
     >>> find_subset("multi_scene", "zh_doc").name
     'Doc_zh'
@@ -93,7 +93,7 @@ GROUNDING_GROUP = "Grounding"
 
 _TRACK_HELP = {
     "multi_scene": "Mean macro F1 of the 13 subsets of text in scenes, documents and on the web",
-    "multi_lan": "Mean macro F1 of the ten languages beside Chinese and English",
+    "multi_lan": "Mean macro F1 of the ten languages other than Chinese and English",
     "doc_parsing": "Mean of ten subsets: edit similarity of documents and formulas, TEDS of tables",
     "kie": "Mean field F1 of the six subsets of key information",
 }
@@ -104,14 +104,14 @@ _MEASURES = (
     ("teds", "TEDS", "tables: structure and content, mean of the subsets"),
     ("teds_s", "TEDS-S", "tables: structure alone, mean of the subsets"),
     ("f1", "Field F1", "key information: F1 over all fields of a subset, mean of the subsets"),
-    ("acc", "Accuracy", "key information: nearness of the records as trees, mean of the subsets"),
+    ("acc", "Accuracy", "key information: tree similarity of the records, mean of the subsets"),
 )
 
 
 def columns_for(
     options: Options,  # noqa: ARG001 - the columns are the same under all of them
 ) -> tuple[Column, ...]:
-    """Tracks and overall, repetition; then what only the details show. Subsets are in the views."""
+    """Return tracks and overall, repetition, then the detail columns. Subsets are in the views."""
     return (
         *(Column(key, TRACK_TITLES[key], TRACK_GROUP, _TRACK_HELP[key]) for key in TRACK_TITLES),
         Column("overall", "Overall", TRACK_GROUP, "Mean of the four tracks", rank="board"),
@@ -119,7 +119,7 @@ def columns_for(
             "repetition",
             "Repetition",
             REPETITION_GROUP,
-            "Outputs of which over a quarter says one word again and again",
+            "Outputs of which over a quarter repeats one word",
             direction="down",
         ),
         _detail(
@@ -152,7 +152,7 @@ _MEASURE_WORDS = {
 def views_for(
     options: Options,  # noqa: ARG001 - the views are the same under all of them
 ) -> tuple[View, ...]:
-    """Tables 2 to 8 of the paper."""
+    """Return tables 2 to 8 of the paper."""
     return _VIEWS
 
 
@@ -166,7 +166,7 @@ def _track(track: str) -> View:
         *(_subset(subset) for subset in SUBSETS if subset.track == track),
         Column(track, "Total", title, "Mean of the subsets", rank="board"),
     )
-    return _view(track, title, "The track subset by subset.", columns)
+    return _view(track, title, "The track by subset.", columns)
 
 
 def _subset(subset: Subset) -> Column:
@@ -175,7 +175,7 @@ def _subset(subset: Subset) -> Column:
 
 
 def _grounding() -> View:
-    told = "F1 of words that are read right in their place"
+    told = "F1 of words that are read correctly in the right place"
     columns = (
         *(
             Column(f"{GROUNDING_PREFIX}{subset.key}", subset.name, subset.group, told)
@@ -189,9 +189,9 @@ def _grounding() -> View:
 _ORIENTATION = _view(
     "orientation",
     "Multi-orientation",
-    "Macro F1 of the first track on images as they are and on rotated ones.",
+    "Macro F1 of the first track on original and on rotated images.",
     (
-        Column("multi_scene", "Normal", "Multi-orientation", "images as they are"),
+        Column("multi_scene", "Normal", "Multi-orientation", "original images"),
         Column("multi_orientation", "Rotated", "Multi-orientation", "images that state a rotation"),
         Column("diff", "Difference", "Multi-orientation", "Rotated - normal", rank="board"),
     ),
@@ -199,7 +199,7 @@ _ORIENTATION = _view(
 _REPETITION = _view(
     "repetition",
     "Repetition",
-    "Outputs of which over a quarter says one word again and again.",
+    "Outputs of which over a quarter repeats one word.",
     (
         Column(
             "repetition",
@@ -219,14 +219,14 @@ CHARTS = (
         "tracks",
         "profile",
         "Score by track",
-        "The score of every system in each of the four tracks; the best systems have a colour.",
+        "Score of every system in each of the four tracks. The best systems have colours.",
         tuple(TRACK_TITLES),
     ),
     Chart(
         "orientation",
         "pair",
-        "Images as they are and rotated",
-        "Reading of images as they are against reading of rotated ones.",
+        "Original and rotated images",
+        "Reading of original images against reading of rotated ones.",
         ("multi_scene", "multi_orientation"),
     ),
 )

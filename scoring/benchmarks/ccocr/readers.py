@@ -1,12 +1,12 @@
 """Reads CC-OCR's gold and submissions: JSON Lines, or the benchmark's own folders.
 
 Gold is `{"id", "subset", "track", "op", "answer"}` with an optional `orientation`, predictions are
-`{"id", "subset", "response"}`. Images of different subsets may have the same id: an item is known
-as `subset:id`. Other keys are left aside.
+`{"id", "subset", "response"}`. Images of different subsets may share an id, so an item's id is
+`subset:id`. Other keys are ignored.
 
-In the folders as published, gold is index files (`index.json`, or one per track in `index/`), lists
-of `{"dataset", "base_dir", "group", "op"}`, and in every `base_dir` a `label.json`, which maps
-image names to answers. Predictions are those its own evaluator reads: `SUBSET/IMAGE.json` with
+In the published folders, gold is index files (`index.json`, or one per track in `index/`), lists of
+`{"dataset", "base_dir", "group", "op"}`, and in every `base_dir` a `label.json`, which maps image
+names to answers. Predictions are those that its own evaluator reads: `SUBSET/IMAGE.json` with
 `{"model_name", "response"}`, at any depth.
 """
 
@@ -44,9 +44,9 @@ from .columns import OPS, TRACKS, find_subset
 
 _LABELS = "label.json"
 _LONGEST_NAME = 300
-# What the published evaluator writes beside the predictions.
+# Files that the published evaluator writes next to the predictions.
 _REPORT = "status.json"
-# Where the services' own answers, stored as they came, have their text.
+# Where the text is in stored responses of the services.
 _TEXTS: tuple[tuple[str | int, ...], ...] = (
     ("data", "response", "choices", 0, "message", "content"),
     ("content", 0, "text"),
@@ -56,7 +56,7 @@ _TEXTS: tuple[tuple[str | int, ...], ...] = (
 
 
 def read_published_gold(source: Source, limits: ReadLimits) -> Iterator[Record | ReadFault]:
-    """One record per label, as a gold line has it."""
+    """Yield one record per label, in the form of a gold line."""
     shown = name_of(source)
     try:
         with open_archive(source, limits.archive) as archive:
@@ -105,7 +105,8 @@ def _entry_problem(entry: Any) -> str:
 
 
 def _labels_of(index: str, base: str, labels: set[str]) -> str:
-    """The label file of a subset, whose folder is given from one of those around the index."""
+    """Return the label file of a subset, whose folder is relative to one of those around the
+    index."""
     for folder in PurePosixPath(index).parents:
         path = (folder / base / _LABELS).as_posix()
         if path in labels:
@@ -132,15 +133,15 @@ def _read_labels(
 
 
 def _subset_name(track: str, dataset: str) -> str:
-    """The name as it is, unless another track has a subset of that name."""
+    """Return the name, made distinct if another track has a subset of that name."""
     subset = find_subset(track, dataset)
     return subset.distinct if subset is not None and subset.distinct else dataset
 
 
 def read_published_predictions(source: Source, limits: ReadLimits) -> Iterator[Record | ReadFault]:
-    """One record per file, as a prediction line has it."""
+    """Yield one record per file, in the form of a prediction line."""
     read = partial(_prediction, limits=limits)
-    yield from read_json_files(source, limits, read, left_aside=_REPORT)
+    yield from read_json_files(source, limits, read, ignored=_REPORT)
 
 
 def _prediction(
@@ -162,7 +163,7 @@ def _prediction(
 
 
 def _text_of(response: Any) -> Any:
-    """The text in a service's answer; what is none of those is left for the reader to refuse."""
+    """Return the text in a service's response. Other values are left for the reader to refuse."""
     for path in _TEXTS:
         value = response
         for step in path:
@@ -188,7 +189,7 @@ def read_gold(
     options: Options | None = None,  # noqa: ARG001 - the contract's; nothing here depends on it
     limits: ReadLimits = DEFAULT_LIMITS,
 ) -> Iterator[GoldLine | ReadFault]:
-    """The gold lines; one whose answer is not of the kind its op asks for is a fault."""
+    """Yield the gold lines. An answer of the wrong type for its op is a fault."""
     published = holds_json_files(source, limits)
     records = read_published_gold(source, limits) if published else read_records(source, limits)
     for record in records:
@@ -204,7 +205,7 @@ def read_gold(
 def read_predictions(
     source: Source, *, limits: ReadLimits = DEFAULT_LIMITS
 ) -> Iterator[PredictionLine | ReadFault]:
-    """The prediction lines. A response may be any text, and null, which stands for no words at
+    """Yield the prediction lines. A response may be any text, or null, which means no words at
     all."""
     published = holds_json_files(source, limits)
     records = (
@@ -242,7 +243,7 @@ def _gold_payload(value: dict[str, Any]) -> dict[str, Any]:
 
 
 def _names_problem(record: Record) -> str | None:
-    """What is wrong with the names that every line has, if anything."""
+    """Return what is wrong with the names that every line has, or None."""
     if record.is_page:
         return _NO_PAGE
     problem = check_id(record) or check_text(record, "subset", LONGEST_ID)
@@ -288,7 +289,8 @@ def _answer_problem(record: Record, limits: ReadLimits) -> str | None:
 
 
 def _json_answer_problem(op: str, answer: Any) -> str | None:
-    """What is wrong with an answer that is a record or a list of words, or such a thing as text."""
+    """Return what is wrong with an answer that is a record or a list of words, or JSON text of
+    one."""
     try:
         value = parse_record(answer) if isinstance(answer, str) else answer
         if holds_nul(value):

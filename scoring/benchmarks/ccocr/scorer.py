@@ -1,5 +1,5 @@
-"""Scores one image under the benchmark's options; tells it in short, and what it adds to
-the figures that have an interval.
+"""Scores one image under the benchmark's options, summarises it, and returns its contributions to
+the figures with intervals.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -41,8 +41,7 @@ from scoring.metrics.tables import table_scores
 
 REFERENCE, PAPER = "reference", "paper"
 
-# In the evaluator Arabic is read by characters, while the paper names Chinese, Japanese and Korean
-# alone.
+# The evaluator reads Arabic by characters; the paper names only Chinese, Japanese and Korean.
 OPTIONS = (Option("units", REFERENCE, choices=(REFERENCE, PAPER)),)
 _BY_CHARACTERS = {
     REFERENCE: frozenset({"Arabic", "Japanese", "Korean"}),
@@ -51,7 +50,7 @@ _BY_CHARACTERS = {
 
 
 def check_options(raw: Mapping[str, object]) -> Options:
-    """Complete, canonical options; raises OptionError.
+    """Return complete, canonical options. Raises OptionError.
 
     >>> check_options({})
     {'units': 'reference'}
@@ -60,7 +59,7 @@ def check_options(raw: Mapping[str, object]) -> Options:
 
 
 def unit_rule(track: str, subset: str, options: Options) -> UnitRule:
-    """What the basic units of a subset are.
+    """Return the basic units of a subset.
 
     >>> unit_rule("multi_scene", "FUNSD", check_options({}))
     UnitRule(characters=False, alphanumeric=True)
@@ -71,19 +70,19 @@ def unit_rule(track: str, subset: str, options: Options) -> UnitRule:
 
 UNPARSEABLE, TOO_LARGE = "unparseable", "too large"
 
-# Wrong fields that an item lists.
+# The most wrong fields that an item lists.
 _MOST_LISTED = 50
 
 Figures = dict[str, Any]
 
 
 def score_item(gold: Payload, prediction: Payload | None, options: Options) -> ItemResult:
-    """The scores of one image, as plain JSON.
+    """Return the scores of one image, as plain JSON.
 
-    `score` is the image's own figure in [0, 1] (TEDS can be negative), beside it stands what its
+    `score` is the image's own figure in [0, 1] (TEDS can be negative). The other keys are what its
     subset sums up: `gold_units`, `prediction_units`, `right_units` and `f1` in reading; `teds` and
     `teds_s` of a table; `tp`, `fp`, `fn`, `acc`, and the `missed` and `extra` fields of a record;
-    `tp`, `fp`, `fn` in grounding. `fault` says why a response could not be used, if it could not.
+    `tp`, `fp`, `fn` in grounding. `fault` gives the reason why a response could not be used.
     """
     response = None if prediction is None else prediction["response"]
     return {
@@ -112,7 +111,7 @@ def _units(overlap: Overlap) -> Figures:
 
 
 def _similar(compare: Callable[[str, str], float]) -> Callable[..., Figures]:
-    """The scorer of texts that are compared as a whole."""
+    """Return a scorer for texts that are compared as a whole."""
 
     def score(gold: Payload, response: str | None, _: Options) -> Figures:
         if response is None:
@@ -137,7 +136,7 @@ def _table(gold: Payload, response: str | None, _: Options) -> Figures:
 
 
 def _record(gold: Payload, response: str | None, _: Options) -> Figures:
-    """An answer that cannot be read counts as an empty object."""
+    """Score a record. An unreadable answer counts as an empty object."""
     answer = normalise_record(gold["answer"])
     fields = fields_of(answer)
     found: Record = {}
@@ -167,7 +166,7 @@ def _record(gold: Payload, response: str | None, _: Options) -> Figures:
 
 
 def _grounding(gold: Payload, response: str | None, options: Options) -> Figures:
-    """An entry that is no word is one that matches nothing."""
+    """Score words with places. Invalid entries match nothing."""
     words = [word for word in map(word_of, gold["answer"]) if word is not None]
     fault: Figures = {}
     entries: list[Word | None] = []
@@ -196,7 +195,7 @@ def _counts(counts: FieldCounts) -> Figures:
 
 
 def _shown(fields: Fields) -> list[list[str]]:
-    """The first of these fields, by path and value, each cut short."""
+    """Return the first of these fields, by path and value, each shortened."""
     listed = nsmallest(_MOST_LISTED, fields.elements())
     return [[excerpt(path), excerpt(value)] for path, value in listed]
 
@@ -217,7 +216,7 @@ _SCORERS: dict[str, Callable[[Payload, str | None, Options], Figures]] = {
 
 
 OVERALL, REPETITION = "overall", "repetition"
-# The figure by which a subset of each op goes; of the fields of records it is F1, see below.
+# The figure of a subset by op; for records it is F1, see below.
 _VALUES = {"ocr": "f1", "doc": "score", "formula": "score", "molecular": "score", "table": "teds"}
 _RECORD = "kie"
 
@@ -226,8 +225,8 @@ def contributions(
     result: Mapping[str, Any],
     options: Mapping[str, str],  # noqa: ARG001 - what they change has been done to the result
 ) -> Iterator[Contribution]:
-    """Its part in the figure of its subset; a track is the mean of its subsets. Grounding, and
-    images that state an orientation, are of no track.
+    """Return the contribution to the subset's figure; a track is the mean of its subsets. Grounding
+    and images that state an orientation belong to no track.
     """
     if not result["missing"]:
         yield Contribution(REPETITION, float(bool(result["repetitive"])))
@@ -246,7 +245,8 @@ def stratum(result: Mapping[str, Any]) -> str:
 
 
 def _of_subset(result: Mapping[str, Any]) -> tuple[float, float]:
-    """Numerator and denominator. F1 = TP / (TP + (FP + FN) / 2), over all fields of a subset."""
+    """Return numerator and denominator. F1 = TP / (TP + (FP + FN) / 2), over all fields of a
+    subset."""
     if result["op"] != _RECORD:
         return result[_VALUES[result["op"]]], 1.0
     return result["tp"], result["tp"] + (result["fp"] + result["fn"]) / 2
@@ -259,7 +259,7 @@ def summarise(
     result: Mapping[str, Any],
     options: Mapping[str, str],  # noqa: ARG001 - what they change has been done to the result
 ) -> ItemSummary:
-    """Its score, its track and subset, and what is wrong with its record or with its text."""
+    """Return its score, its track and subset, and the errors in its record or text."""
     errors = named_errors(result, _ERRORS)
     if result["fault"]:
         errors.append(result["fault"])
@@ -272,7 +272,7 @@ def sides(
     prediction: Payload | None,
     options: Mapping[str, str],  # noqa: ARG001 - answers are read alike under all of them
 ) -> Sides | None:
-    """Texts, or the records of key information; None for what is neither, such as boxes."""
+    """Return texts, or the records of key information; None for others, such as boxes."""
     answer, response = gold["answer"], None if prediction is None else prediction["response"]
     if gold["op"] == "kie":
         return Sides(

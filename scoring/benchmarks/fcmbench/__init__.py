@@ -1,4 +1,4 @@
-"""FCMBench: questions on financial credit documents. See README.md beside this file."""
+"""FCMBench: questions on financial credit documents. See README.md in this folder."""
 
 from pathlib import Path
 
@@ -12,12 +12,12 @@ from .scorer import contributions, score_item, sides, stratum, summarise
 KEY = "fcmbench"
 VERSION = "1"
 
-# Rules in which the published evaluator and the paper differ, or of which the paper says nothing.
+# Rules on which the published evaluator and the paper differ, or that the paper leaves open.
 _RULES = ("num_cal:<=2", "num_cal_005:left-out", "relative:without-IQE")
 
 
 def signature(options: Options) -> str:
-    """Everything that can change a figure, in one line.
+    """Return everything that can change a figure, in one line.
 
     >>> signature(check_options({}))
     'fcmbench|v1|missing:zero|num_cal:<=2|num_cal_005:left-out|relative:without-IQE'

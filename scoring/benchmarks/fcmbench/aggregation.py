@@ -1,4 +1,4 @@
-"""Sums up the answers of a submission: by subtask, task, language and capture condition."""
+"""Aggregates the answers of a submission: by subtask, task, language and capture condition."""
 
 import math
 from array import array
@@ -28,14 +28,14 @@ from .scorer import LEFT_OUT, UNPARSEABLE
 
 
 class Cell(NamedTuple):
-    """Answers that are never told apart: of one subtask under one capture condition."""
+    """Answers that are always aggregated together: of one subtask under one capture condition."""
 
     task: str
     subtask: str
     robustness: str
 
 
-# The F1 of each answer, by cell: eight bytes an answer.
+# The F1 of each answer, by cell: eight bytes per answer.
 Cells = Mapping[Cell, "array[float]"]
 Figures = dict[str, float | int | None]
 
@@ -44,10 +44,10 @@ def aggregate(
     results: Iterable[ItemResult],
     options: Options,  # noqa: ARG001 - what they change has been done to each result
 ) -> Scores:
-    """The figures of all answers, whatever their order; `results` may be a stream.
+    """Compute the figures of all answers, in any order; `results` may be a stream.
 
     A subtask is the mean of its answers, a task the mean of its subtasks, `overall` the mean of the
-    tasks. A subtask or task in which nothing is scored takes no part.
+    tasks. A subtask or task without scores is left out.
     """
     scored: defaultdict[Cell, array[float]] = defaultdict(lambda: array("d"))
     strict: defaultdict[Cell, array[float]] = defaultdict(lambda: array("d"))
@@ -69,7 +69,7 @@ def aggregate(
 
 
 def task_scores(cells: Cells) -> dict[str, float]:
-    """Each task's macro mean: the mean of its subtasks' means, in the order of TASKS."""
+    """Return each task's macro mean: the mean of its subtasks' means, in the order of TASKS."""
     subtasks: defaultdict[tuple[str, str], list[array[float]]] = defaultdict(list)
     for cell, values in cells.items():
         subtasks[cell.task, cell.subtask].append(values)
@@ -82,7 +82,7 @@ def task_scores(cells: Cells) -> dict[str, float]:
 
 
 def _count(result: ItemResult, counts: Counter[str]) -> None:
-    """What the answer adds to the counts. Ignored are answers that are there and have no F1."""
+    """Count the answer. Answers that exist and have no F1 are counted as ignored."""
     is_left_out = result["outcome"] == LEFT_OUT
     is_answered = not (is_left_out or result["missing"])
     counts["items"] += 1
@@ -132,7 +132,7 @@ def _robustness(scored: Cells) -> dict[str, float | None]:
 
 
 def _by_task(scored: Cells, language: str) -> dict[str, float | None]:
-    """The columns of a language's table."""
+    """Return the columns of a language's table."""
     prefix, tasks = PREFIXES[language], task_scores(_in_language(scored, language))
     return {
         **{f"{prefix}{task}": tasks.get(task) for task in LANGUAGE_TASKS[language]},
@@ -141,7 +141,7 @@ def _by_task(scored: Cells, language: str) -> dict[str, float | None]:
 
 
 def _languages(cells: Cells) -> dict[str, Figures]:
-    """The tasks of each language there is; English has no RR."""
+    """Return the tasks of each language in the data; English has no RR."""
     found = {name: _in_language(cells, name) for name in (CHINESE, ENGLISH)}
     return {name: _language(part) for name, part in found.items() if part}
 
@@ -152,7 +152,7 @@ def _language(cells: Cells) -> Figures:
 
 
 def _conditions(cells: Cells) -> dict[str, Figures]:
-    """Each capture condition's score and its ratio to that of normal captures."""
+    """Return each capture condition's score and its ratio to that of normal captures."""
     scores = _condition_scores(cells)
     relative = relative_scores(scores, NORMAL)
     return {
@@ -193,8 +193,8 @@ def _in_language(cells: Cells, language: str) -> Cells:
 
 
 def _by_condition(cells: Cells) -> dict[str, Cells]:
-    """The cells of each capture condition, normal captures first; without those of IQE, which asks
-    for the condition itself."""
+    """Return the cells of each capture condition, normal captures first. IQE is left out, since it
+    asks for the condition itself."""
     found: defaultdict[str, dict[Cell, array[float]]] = defaultdict(dict)
     for cell, part in cells.items():
         if cell.task != QUALITY_TASK:
@@ -211,6 +211,6 @@ def _mean_of(tasks: Mapping[str, float], names: Iterable[str]) -> float | None:
 
 
 def _mean(values: Iterable[float]) -> float | None:
-    # fsum is exact, so the order of the answers cannot show in the last digit.
+    # fsum is exact, so the order of the answers cannot change the last digit.
     listed = list(values)
     return math.fsum(listed) / len(listed) if listed else None

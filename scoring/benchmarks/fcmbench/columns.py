@@ -1,7 +1,7 @@
 """FCMBench: its tasks and options, columns, tables by language and by capture condition, charts.
 
-Some subtasks have rules of their own. Which task belongs to which step of a credit review is
-section 3.3 of the paper; the words are our own.
+Some subtasks have their own rules. Section 3.3 of the paper assigns the tasks to the steps of a
+credit review; the wording is ours.
 """
 
 from collections.abc import Mapping
@@ -36,10 +36,10 @@ TASK_NAMES = {
     "RR": "Rationality Review",
 }
 
-# Asks which distortion an image has, so conditions and languages are compared without it.
+# Asks which distortion an image has, so comparisons of conditions and languages leave it out.
 QUALITY_TASK = "IQE"
 NORMAL = "Normal Captures"
-# The others, in the order of the paper's table 2.
+# The other conditions, in the order of the paper's table 2.
 CONDITIONS = (
     "Off-axis Viewpoints",
     "Uneven Illumination",
@@ -62,17 +62,17 @@ _LEFT_OUT = "num_cal_005"
 
 
 def language_of(subtask: str) -> str:
-    """English subtasks begin with `en.`; all others are Chinese."""
+    """Return the language: English subtasks begin with `en.`; all others are Chinese."""
     return ENGLISH if subtask.startswith(_ENGLISH_PREFIX) else CHINESE
 
 
 def asks_for_a_number(subtask: str) -> bool:
-    """Whether the answer is one number, right when it is close enough."""
+    """Whether the answer is one number, correct if it is close enough."""
     return subtask.endswith(_NUMBER)
 
 
 def counts_present_only(subtask: str) -> bool:
-    """Whether only the document types said to be present count, not those said to be missing."""
+    """Whether only the document types reported as present count, not those reported as missing."""
     return subtask.endswith(_PRESENT_ONLY)
 
 
@@ -82,43 +82,44 @@ def is_left_out(subtask: str) -> bool:
 
 
 _ASKS = {
-    "IQE": "Which defect spoils the picture, if any?",
-    "DTR": "Which documents are in the pictures, and is one missing that must be there?",
-    "KIE": "What does the document say in the fields that are asked for?",
-    "CC": "Do several documents speak of the same people, things and payments?",
-    "VC": "Is the document in force, and written as its rules want it?",
-    "NC": "Which number follows from what the documents say: a total, a difference, a ratio?",
-    "RR": "Can the figures of several documents all be true together?",
+    "IQE": "Which defect, if any, does the image have?",
+    "DTR": "Which documents are in the images, and is a required one missing?",
+    "KIE": "What does the document say in the requested fields?",
+    "CC": "Do several documents refer to the same people, items and payments?",
+    "VC": "Is the document in force, and does it follow the rules for its type?",
+    "NC": "Which number follows from the documents: a total, a difference, a ratio?",
+    "RR": "Can the figures of several documents all be true?",
 }
 _STAGES = (
     TreeStage(
         "Document collection",
-        "The borrower sends photographs. What cannot be read goes back before anybody works on it.",
+        "The borrower sends photographs. Unreadable ones are sent back before review.",
         ("IQE",),
     ),
     TreeStage(
         "Completeness screening",
-        "The documents are sorted, and compared with the list of those that the loan requires.",
+        "The documents are sorted and compared with the list that the loan requires.",
         ("DTR",),
     ),
     TreeStage(
         "Profile construction",
-        "What the documents say is entered into the borrower's file.",
+        "The contents of the documents are entered into the borrower's file.",
         ("KIE", "NC"),
     ),
     TreeStage(
         "Cross-document consistency checks",
-        "The documents are laid beside each other: whatever two of them say must agree.",
+        "The documents are compared with each other. Information that appears in two of them must "
+        "agree.",
         ("CC",),
     ),
     TreeStage(
         "Compliance checks",
-        "Each document is held against the rules: dates, formats, signs that it is genuine.",
+        "Each document is checked against the rules: dates, formats, signs that it is genuine.",
         ("VC",),
     ),
     TreeStage(
         "Income rationality and risk assessment",
-        "Income, taxes, payments and collateral are worked out and weighed against the loan.",
+        "Income, taxes, payments and collateral are calculated and compared with the loan.",
         ("NC", "RR"),
     ),
 )
@@ -141,7 +142,7 @@ OPTIONS = (Option("missing", "zero", choices=("zero", "skip")),)
 
 
 def check_options(raw: Mapping[str, object]) -> Options:
-    """Complete, canonical options; raises OptionError.
+    """Return complete, canonical options. Raises OptionError.
 
     >>> check_options({})
     {'missing': 'zero'}
@@ -157,7 +158,7 @@ OTHER_GROUP = "Other means"
 def columns_for(
     options: Options,  # noqa: ARG001 - the columns are the same under all of them
 ) -> tuple[Column, ...]:
-    """The seven tasks and their mean in the order of table 4, then what only the details show."""
+    """Return the seven tasks and their mean in the order of table 4, then the detail columns."""
     return (*_task_columns(), *_STRICT_COLUMNS, *_OTHER_COLUMNS)
 
 
@@ -191,14 +192,14 @@ _STRICT_COLUMNS = (
         "overall_strict",
         "Overall, strict",
         STRICT_GROUP,
-        "overall, with every answer that cannot be read counted as 0",
+        "overall, with every unreadable answer counted as 0",
         headline=False,
     ),
     Column(
         "unparseable",
         "Unparseable",
         STRICT_GROUP,
-        "answers without readable JSON, of all answers that are graded",
+        "answers without readable JSON, of all graded answers",
         direction="down",
         headline=False,
     ),
@@ -209,7 +210,7 @@ _OTHER_COLUMNS = (
         "without_iqe",
         "Without IQE",
         OTHER_GROUP,
-        "mean of the tasks but IQE, as tables A5 and A6 and the capture conditions have it",
+        "mean of the tasks except IQE, as in tables A5 and A6 and the capture conditions",
         headline=False,
     ),
     Column(
@@ -222,7 +223,7 @@ _OTHER_COLUMNS = (
 )
 
 
-# Before the keys of a language's figures. There is no English RR.
+# Prefixes of the keys of a language's figures. There is no English RR.
 PREFIXES = {CHINESE: "zh_", ENGLISH: "en_"}
 LANGUAGE_TASKS = {CHINESE: TASKS, ENGLISH: tuple(task for task in TASKS if task != "RR")}
 AVERAGE = "without_iqe"
@@ -233,12 +234,12 @@ _FOLDER = Path(__file__).parent
 def views_for(
     options: Options,  # noqa: ARG001 - the views are the same under all of them
 ) -> tuple[View, ...]:
-    """Tables A5 and A6 of the paper, and its ratios per capture condition."""
+    """Return tables A5 and A6 of the paper, and its ratios per capture condition."""
     return _VIEWS
 
 
 def condition_key(condition: str) -> str:
-    """The key of the column of a capture condition.
+    """Return the key of the column of a capture condition.
 
     >>> condition_key("Multi-doc Images")
     'relative_multi_doc_images'
@@ -257,8 +258,8 @@ def _language(language: str) -> View:
     return View(
         key,
         language,
-        f"F1 on {language} prompts and documents. The average takes {averaged}; it leaves "
-        f"{QUALITY_TASK} out.",
+        f"F1 on {language} prompts and documents. The average is over {averaged}; {QUALITY_TASK} "
+        "is left out.",
         columns,
         load_reported(_FOLDER / f"reported_{key}.csv"),
     )
@@ -267,10 +268,10 @@ def _language(language: str) -> View:
 _CONDITIONS = View(
     "conditions",
     "Capture conditions",
-    f"Mean F1 of the tasks but {QUALITY_TASK} under each condition, divided by the one on normal "
-    "captures. More than 100 % means better than on normal captures.",
+    f"Mean F1 of the tasks except {QUALITY_TASK} under each condition, divided by that on normal "
+    "captures. More than 100 % is better than on normal captures.",
     (
-        Column("f1_normal", NORMAL, "F1", f"mean of the tasks but {QUALITY_TASK}"),
+        Column("f1_normal", NORMAL, "F1", f"mean of the tasks except {QUALITY_TASK}"),
         *(
             Column(
                 condition_key(condition),
@@ -297,7 +298,7 @@ CHARTS = (
         "tasks",
         "profile",
         "Score by task",
-        "F1 of every system in each of the seven tasks; the best systems have a colour.",
+        "F1 of every system in each of the seven tasks. The best systems have colours.",
         TASKS,
     ),
     Chart(
@@ -311,7 +312,7 @@ CHARTS = (
         "robustness",
         "profile",
         "Robustness",
-        "F1 under each capture condition relative to normal captures, which are the line at 100 %.",
+        "F1 under each capture condition relative to normal captures (the line at 100 %).",
         tuple(condition_key(condition) for condition in CONDITIONS),
         reference=1,
     ),

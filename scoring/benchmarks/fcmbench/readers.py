@@ -1,7 +1,7 @@
 """Reads FCMBench's gold and submissions: JSON Lines, which is the benchmark's own layout.
 
 Gold is `{"id", "task", "subtask", "robustness", "response"}`, predictions are `{"id", "response"}`
-with an optional `output_tokens`. Other keys, such as the question, are left aside.
+with an optional `output_tokens`. Other keys, such as the question, are ignored.
 """
 
 from collections.abc import Iterator
@@ -32,8 +32,8 @@ def read_gold(
     options: Options | None = None,  # noqa: ARG001 - the contract's; nothing here depends on it
     limits: ReadLimits = DEFAULT_LIMITS,
 ) -> Iterator[GoldLine | ReadFault]:
-    """The gold lines; one whose answer is not JSON, or whose task is none of the seven, is a
-    fault."""
+    """Yield the gold lines. An answer that is not JSON, or a task that is not one of the seven, is
+    a fault."""
     for record in read_records(source, limits):
         if isinstance(record, ReadFault):
             yield record
@@ -48,7 +48,7 @@ def read_gold(
 def read_predictions(
     source: Source, *, limits: ReadLimits = DEFAULT_LIMITS
 ) -> Iterator[PredictionLine | ReadFault]:
-    """The prediction lines. A response may be any text, and null, which stands for no words at
+    """Yield the prediction lines. A response may be any text, or null, which means no words at
     all."""
     for record in read_records(source, limits):
         if isinstance(record, ReadFault):

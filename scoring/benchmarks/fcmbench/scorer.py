@@ -1,5 +1,5 @@
-"""Scores one answer of FCMBench against its gold answer, by the rules of its subtask; tells
-it in short, and what it adds to the figures that have an interval.
+"""Scores one answer of FCMBench by the rules of its subtask, summarises it, and returns its
+contributions to the figures with intervals.
 """
 
 from collections.abc import Iterator, Mapping
@@ -28,8 +28,8 @@ _PRESENT = "present_categories"
 
 @dataclass(frozen=True)
 class Answer:
-    """What a text answers: its value, null if it cannot be read, its fields, and why it cannot be
-    read."""
+    """A parsed answer: its value (None if unreadable), its fields, and the reason if it is
+    unreadable."""
 
     value: Any
     fields: Fields
@@ -38,9 +38,9 @@ class Answer:
 
 @dataclass(frozen=True)
 class Comparison:
-    """An answer's F1 in [0, 1], and the fields that are right, missed and too many.
+    """An answer's F1 in [0, 1], and its correct, missed and extra fields.
 
-    `f1` is None where the published evaluator takes no account of the answer.
+    `f1` is None if the published evaluator ignores the answer.
     """
 
     f1: float | None
@@ -50,12 +50,12 @@ class Comparison:
 
 
 def read_gold_answer(text: str, subtask: str) -> Answer:
-    """The gold answer; the whole text is JSON. Raises UnparseableError."""
+    """Return the gold answer; the whole text is JSON. Raises UnparseableError."""
     return _answer(unwrap_answer(parse_json(text)), subtask)
 
 
 def read_answer(response: str, subtask: str) -> Answer:
-    """The answer in a model's response; never raises."""
+    """Return the answer in a model's response. Never raises."""
     try:
         return _answer(unwrap_answer(extract_json(response)), subtask)
     except UnparseableError as error:
@@ -63,9 +63,9 @@ def read_answer(response: str, subtask: str) -> Answer:
 
 
 def compare(gold: Answer, answer: Answer, subtask: str) -> Comparison:
-    """F1 of the fields, or for the calculations whether the number is close enough.
+    """Compute F1 of the fields or, for calculations, whether the number is close enough.
 
-    An answer that is null or cannot be read has no fields; for a calculation it has no F1 either.
+    An answer that is null or unreadable has no fields; for a calculation it has no F1 either.
     """
     if asks_for_a_number(subtask):
         return _compare_numbers(gold, answer)
@@ -93,24 +93,24 @@ def _answer(value: Any, subtask: str) -> Answer:
     return Answer(value, flatten(value))
 
 
-# What a result shows of the fields that are wrong: the rest is in the counts.
+# The most wrong fields that a result lists. The counts cover all of them.
 MOST_FIELDS = 50
 
 SCORED, MISSING, UNPARSEABLE, LEFT_OUT = "scored", "missing", "unparseable", "left_out"
 
 
 def score_item(gold: Payload, prediction: Payload | None, options: Options) -> ItemResult:
-    """The score of one answer, as plain JSON.
+    """Return the score of one answer, as plain JSON.
 
     - `outcome`: `scored`, `missing` (no prediction), `unparseable` (no readable JSON in the
-      response; `reason` says why), or `left_out` (a subtask that is not graded).
-    - `f1`: in [0, 1], or null where the published evaluator takes no account of the answer.
-    - `strict`: the same with 0 for what is unparseable or not taken account of; null if left out.
-    - `right`: how many fields are right; `missed`, `extra`: the others as `[path, value]`, at most
-      MOST_FIELDS of each, and their counts `missed_count`, `extra_count`.
-    - `output_tokens`: as the submission states them, else null.
+      response; `reason` explains), or `left_out` (a subtask that is not graded).
+    - `f1`: in [0, 1], or null if the published evaluator ignores the answer.
+    - `strict`: the same with 0 for unparseable or ignored answers; null if left out.
+    - `right`: the number of correct fields; `missed`, `extra`: the others as `[path, value]`, at
+      most MOST_FIELDS of each, and their counts `missed_count`, `extra_count`.
+    - `output_tokens`: as stated by the submission, else null.
 
-    Raises UnparseableError for gold that is no JSON.
+    Raises UnparseableError for gold that is not JSON.
     """
     subtask = gold["subtask"]
     answer = read_answer("" if prediction is None else prediction["response"], subtask)
@@ -143,7 +143,7 @@ def _outcome(subtask: str, *, is_missing: bool, is_read: bool) -> str:
 def _scores(
     outcome: str, comparison: Comparison, options: Options
 ) -> tuple[float | None, float | None]:
-    """F1 as the published evaluator has it, and strictly."""
+    """Return F1 as in the published evaluator, and strict F1."""
     if outcome == LEFT_OUT:
         return None, None
     if outcome == MISSING:
@@ -163,7 +163,7 @@ def _details(comparison: Comparison) -> ItemResult:
 
 
 def _shown(fields: Fields) -> list[list[object]]:
-    """The first fields in order, each clipped."""
+    """Return the first fields in order, each shortened."""
     return [
         [excerpt(path), excerpt(value) if isinstance(value, str) else _excerpts(value)]
         for path, value in sorted(fields, key=_order)[:MOST_FIELDS]
@@ -186,7 +186,8 @@ def contributions(
     result: Mapping[str, Any],
     options: Mapping[str, str],  # noqa: ARG001 - what they change has been done to the result
 ) -> Iterator[Contribution]:
-    """Its F1, in the mean of its subtask; a task is the mean of these, `overall` of the tasks."""
+    """Return its F1 as part of the mean of its subtask; a task is the mean of these, `overall` of
+    the tasks."""
     if (f1 := result["f1"]) is None:
         return
     task, subtask = result["task"], result["subtask"]
@@ -205,7 +206,7 @@ def summarise(
     result: Mapping[str, Any],
     options: Mapping[str, str],  # noqa: ARG001 - what they change has been done to the result
 ) -> ItemSummary:
-    """Its F1, its task and subtask, and whether fields are missed or too many."""
+    """Return its F1, its task and subtask, and whether it has missed or extra fields."""
     errors = named_errors(result, _ERRORS)
     if result["outcome"] == UNPARSEABLE:
         errors.append(UNPARSEABLE)

@@ -1,4 +1,4 @@
-"""FinCriticalED: are the financial facts of a page recovered? See README.md beside this file."""
+"""FinCriticalED: are the financial facts of a page recovered? See README.md in this folder."""
 
 from pathlib import Path
 
@@ -16,12 +16,12 @@ _UNUSED = ("beside", "")
 
 
 def signature(options: Options) -> str:
-    """Everything that can change a figure, in one line.
+    """Return everything that can change a figure, in one line.
 
     >>> signature(check_options({}))
     'fincriticaled|v3|labels:Number,Date|matcher:aligned|text:visible|missing:zero|severity:2'
     """
-    # An option of later versions, which changes nothing where it is not used.
+    # Added in a later version; figures do not change without it.
     chosen = (f"{name}:{value}" for name, value in options.items() if (name, value) != _UNUSED)
     return "|".join([KEY, f"v{VERSION}", *chosen, f"severity:{SEVERITY.version}"])
 

@@ -1,4 +1,4 @@
-"""Sums up the pages of a submission: over all of them, by fact type and by document type."""
+"""Aggregates the pages of a submission: over all of them, by fact type and by document type."""
 
 import math
 from collections import Counter, defaultdict
@@ -14,11 +14,11 @@ from .options import (
     FIRST_FFA,
     PAGE_SCORES,
     accuracy_of,
-    beside_key,
     first_labels,
     judge_model,
     labels_of,
-    matchers_beside,
+    matcher_key,
+    other_matchers,
 )
 from .scorer import COUNTS, page_scores
 
@@ -30,7 +30,7 @@ Figures = dict[str, float | int | None]
 
 @dataclass
 class _Facts:
-    """The facts of some pages: how many pages, and counts per fact type."""
+    """The facts of some pages: the number of pages, and counts per fact type."""
 
     pages: int = 0
     types: defaultdict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
@@ -47,7 +47,7 @@ class _Facts:
 
 @dataclass
 class _Sums:
-    """Everything a submission's figures are made of."""
+    """The sums behind all figures of a submission."""
 
     items: int = 0
     missing: int = 0
@@ -65,7 +65,7 @@ class _Sums:
         for key in _TEXT:
             self.texts[key].append(result["text"][key])
         self.all.add(result["types"])
-        # Results that were stored before these were counted do without.
+        # Results that were stored before these were counted lack them.
         self.documents[result.get("doc_type", OTHER)].add(result["types"])
         extra = result.get("hallucinated", {})
         self.extra.update({key: extra.get(key, 0) for key in _EXTRA})
@@ -76,10 +76,10 @@ class _Sums:
             self.judged[key].append(value)
 
     def by_matchers(self, options: Options, facts: int) -> dict[str, float | None]:
-        """What the view of the matchers has beside the board's own accuracy."""
+        """Return the accuracy by each of the other matchers."""
         beside = {
-            beside_key(matcher): _ratio(self.beside[matcher], facts)
-            for matcher in matchers_beside(options)
+            matcher_key(matcher): _ratio(self.beside[matcher], facts)
+            for matcher in other_matchers(options)
         }
         if not judge_model(options):
             return beside
@@ -87,10 +87,10 @@ class _Sums:
 
 
 def aggregate(results: Iterable[ItemResult], options: Options) -> Scores:
-    """The figures of all pages, whatever their order; `results` may be a stream.
+    """Compute the figures of all pages, in any order; `results` may be a stream.
 
     Text metrics are means over pages, fact metrics are ratios of sums over pages. Pages without a
-    prediction count as read wholly wrong, or not at all with `missing: skip`.
+    prediction count as completely wrong, or not at all with `missing: skip`.
     """
     sums = _Sums()
     for result in results:
@@ -163,7 +163,7 @@ def _by_type(counts: Mapping[str, int]) -> Figures:
 
 
 def _documents(documents: Mapping[str, _Facts], labels: tuple[str, ...]) -> dict[str, Figures]:
-    """The document types there are, in the order of DOCUMENT_TYPES."""
+    """Return the figures of the document types in the data, in the order of DOCUMENT_TYPES."""
     return {
         title: {
             "pages": documents[key].pages,
@@ -180,7 +180,7 @@ def _rate(counts: Mapping[str, int], key: str) -> float | None:
 
 
 def _mean(values: Sequence[float]) -> float | None:
-    # fsum is exact, so the order of the pages cannot show in the last digit.
+    # fsum is exact, so the order of the pages cannot change the last digit.
     return math.fsum(values) / len(values) if values else None
 
 

@@ -1,7 +1,7 @@
-"""The figures of FinCriticalED: its columns, the tables beside the main one, its charts.
+"""The figures of FinCriticalED: its columns, further tables and charts.
 
-Severity-weighted accuracy says how much of the facts survives, when some errors are graver than
-others; severity.toml has the weights.
+Severity-weighted accuracy takes into account that some errors are graver than others; severity.toml
+has the weights.
 """
 
 import tomllib
@@ -24,12 +24,12 @@ from scoring.metrics.facts import ERROR_TYPES
 from .options import (
     FIRST_FFA,
     accuracy_of,
-    beside_key,
     first_labels,
     judge_model,
     labels_of,
     main_matcher,
-    matchers_beside,
+    matcher_key,
+    other_matchers,
 )
 
 
@@ -44,8 +44,9 @@ class Severity:
     def weighted_accuracy(self, errors: Mapping[str, int], facts: int) -> float | None:
         """1 - sum of weight(error) over the facts that are wrong / number of facts.
 
-        In [0, 1], higher is better. A correct fact loses nothing, the gravest error all of a fact,
-        so that it is at least FFA, and equal to it when every error weighs 1. None without facts.
+        In [0, 1], higher is better. A correct fact loses nothing and the gravest error loses the
+        whole fact, so the figure is at least FFA, and equal to it if every error weighs 1. None
+        without facts.
 
         >>> SEVERITY.weighted_accuracy({"sign": 1, "separator": 1}, 4)
         0.7
@@ -56,7 +57,7 @@ class Severity:
         return 1 - lost / facts
 
     def table(self) -> RuleTable:
-        """The weights, gravest first, to be shown with the rules."""
+        """The weights, gravest first, as a table for the rules."""
         return RuleTable(
             title="Severity of errors",
             help=f"Version {self.version}. Severity-weighted accuracy = 1 - sum of the weights of "
@@ -103,7 +104,7 @@ GENERAL_COLUMNS = (
         "general",
         "Mean",
         GENERAL,
-        "(R1 + RL + 1 - E) / 3, by which the general rank goes",
+        "(R1 + RL + 1 - E) / 3, the figure of the general rank",
         headline=False,
         rank="group",
     ),
@@ -116,16 +117,15 @@ _WEIGHTED_COLUMN = Column(
     headline=False,
 )
 _RECOVERY_COLUMNS = (
-    Column(
-        "found", "Found", RECOVERY, "facts of which a recognisable form is there", headline=False
-    ),
+    Column("found", "Found", RECOVERY, "facts found in a recognisable form", headline=False),
     Column("missing_rate", "Missing", RECOVERY, "1 - found", direction="down", headline=False),
     Column("precision", "Precision", RECOVERY, "correct facts of those found", headline=False),
     Column(
         "hallucinated",
         "Hallucinated",
         RECOVERY,
-        "numbers and dates of the prediction that match nothing in the gold page, of all it has",
+        "numbers and dates of the prediction that match nothing in the gold page, of all in the "
+        "prediction",
         direction="down",
         headline=False,
     ),
@@ -135,7 +135,7 @@ _ERROR_COLUMNS = tuple(
         f"err_{error}",
         error.capitalize(),
         ERRORS,
-        f"facts that are wrong by the error type {error!r}",
+        f"wrong facts with the error type {error!r}",
         direction="down",
         headline=False,
     )
@@ -144,7 +144,7 @@ _ERROR_COLUMNS = tuple(
 
 
 def columns_for(options: Options) -> tuple[Column, ...]:
-    """The columns in the order of the papers' tables, one accuracy for each fact type."""
+    """Return the columns in the order of the papers' tables, one accuracy for each fact type."""
     accuracies = (
         Column(*accuracy_of(label), FACT_LEVEL, f"correct facts of type {label}, over all pages")
         for label in labels_of(options)
@@ -153,7 +153,7 @@ def columns_for(options: Options) -> tuple[Column, ...]:
         "ffa",
         "FFA",
         FACT_LEVEL,
-        "correct facts, over all pages; the fact rank goes by it",
+        "correct facts, over all pages; the figure of the fact rank",
         rank="board",
     )
     return (
@@ -166,7 +166,7 @@ def columns_for(options: Options) -> tuple[Column, ...]:
     )
 
 
-# The paper's five document types, by the words that gold and datasets use; all else is "other".
+# The paper's five document types, with the words used in gold and datasets; all others are "other".
 OTHER = "other"
 DOCUMENT_TYPES = {
     "financial_statement": "Financial statement",
@@ -201,7 +201,7 @@ _PAGE_SCORES = (
 
 
 def document_type(stated: str) -> str:
-    """The document type that gold states, as a key of DOCUMENT_TYPES.
+    """Return the document type that gold states, as a key of DOCUMENT_TYPES.
 
     >>> document_type("tax_form"), document_type("Tax form"), document_type("poem")
     ('tax_form', 'tax_form', 'other')
@@ -211,33 +211,34 @@ def document_type(stated: str) -> str:
 
 
 def type_key(document_type: str) -> str:
-    """The key of the fact-level accuracy on pages of a document type."""
+    """Return the key of the fact-level accuracy on pages of a document type."""
     return f"ffa_{document_type}"
 
 
 def views_for(options: Options) -> tuple[View, ...]:
-    """Correct facts by the type of the document they stand in; where more fact types are counted
-    than in the paper's first version, also its table; and the matchers side by side."""
+    """Return correct facts by document type; if more fact types are counted than in the paper's
+    first version, also its table; and the comparison of matchers."""
     first = (_FIRST,) if first_labels(options) else ()
-    matchers = (_matchers(options),) if matchers_beside(options) or judge_model(options) else ()
+    matchers = (_matchers(options),) if other_matchers(options) or judge_model(options) else ()
     return (_VIEW, *first, *matchers)
 
 
 def _matchers(options: Options) -> View:
-    """Fact-level accuracy as each matcher sees it, the board's own last."""
+    """Return the view of fact-level accuracy by each matcher, the board's own last."""
     beside = (
         Column(
-            beside_key(name), TITLES[name], _BY_MATCHER, f"Correct facts by {name}, over all pages"
+            matcher_key(name), TITLES[name], _BY_MATCHER, f"Correct facts by {name}, over all pages"
         )
         for name in NAMES
-        if name in matchers_beside(options)
+        if name in other_matchers(options)
     )
     own = main_matcher(options)
     decides = f"Correct facts by {own}, over all pages; the board ranks by it"
     return View(
         "matchers",
         "Matchers",
-        "The same predictions by each matcher: how much of a figure is the matcher's doing.",
+        "The same predictions scored by each matcher, to show how much the matcher changes the "
+        "figure.",
         (
             *beside,
             Column("ffa", TITLES[own], _BY_MATCHER, decides, rank="board"),
@@ -247,7 +248,7 @@ def _matchers(options: Options) -> View:
 
 
 def _first_rows() -> tuple[ReportedRow, ...]:
-    """Table 4 of the paper's first version, with its accuracy under the name that it has here."""
+    """Return table 4 of the paper's first version, with its accuracy under the name used here."""
     names = {"ffa": FIRST_FFA}
     rows = load_reported(Path(__file__).with_name("reported.csv"))
     return tuple(
@@ -260,7 +261,7 @@ def _first_rows() -> tuple[ReportedRow, ...]:
 _FIRST = View(
     "first_version",
     "Numbers and dates",
-    "The table of the paper's first version: of the facts only numbers and dates are counted.",
+    "The table of the paper's first version, which counts only numbers and dates.",
     (
         *GENERAL_COLUMNS,
         Column("n_ffa", "N-FFA", FACT_LEVEL, "correct numbers, over all pages"),
@@ -274,7 +275,7 @@ _FIRST = View(
 _VIEW = View(
     "document_types",
     "Document types",
-    "Correct facts by the type of document that the gold states.",
+    "Correct facts by the document type that the gold states.",
     (
         *(
             Column(type_key(key), _LABELS[key], _GROUP, f"{title}: correct facts")
@@ -290,16 +291,16 @@ CHARTS = (
         "text-and-facts",
         "pair",
         "Text-level and fact-level",
-        "How well the text is read (mean of R1, RL and 1 - E) against how many facts are right: "
-        "text that looks right does not mean right facts.",
+        "How well the text is read (mean of R1, RL and 1 - E) against the share of correct facts. "
+        "Text that looks right does not imply correct facts.",
         ("general", "ffa"),
     ),
     Chart(
         "ranks",
         "ranks",
         "Text-level rank and fact-level rank",
-        "Each line joins a system's rank by text with its rank by facts; lines that cross are "
-        "systems whose order depends on which of the two one looks at.",
+        "Each line connects a system's rank by text with its rank by facts. Crossing lines are "
+        "systems whose order depends on the figure.",
         ("general", "ffa"),
     ),
     Chart(
@@ -313,7 +314,7 @@ CHARTS = (
         "errors",
         "shares",
         "Error profile",
-        "Which errors the facts of each system have, of all facts.",
+        "The kinds of errors of each system, as shares of all facts.",
         tuple(f"err_{error}" for error in ERROR_TYPES),
     ),
     Chart(

@@ -1,7 +1,7 @@
-"""The options of FinCriticalED: all that can change a figure.
+"""The options of FinCriticalED. They hold everything that can change a figure.
 
-They name the label set, which says which fact tags count, and the matchers: one by which the board
-ranks, others beside it.
+They name the label set, which says which fact tags count, and the matchers: the one that the board
+ranks by, and others to compare it with.
 """
 
 import re
@@ -16,8 +16,8 @@ from scoring.metrics.facts import MATCHERS
 
 _MOST_LABELS = 20
 
-# Column and short name of each published fact type's accuracy. Date and Temporal are the same
-# type under the names of two releases.
+# Column and short name of each published fact type's accuracy. Date and Temporal are the same type
+# under the names of two releases.
 _ACCURACIES = {
     "number": ("n_ffa", "N-FFA"),
     "date": ("t_ffa", "T-FFA"),
@@ -27,14 +27,14 @@ _ACCURACIES = {
     "financialconcept": ("fc_ffa", "FC-FFA"),
 }
 
-# Of the types that the paper's first version counts.
+# The fact types that the paper's first version counts.
 FIRST_ACCURACIES = ("n_ffa", "t_ffa")
-# Column of the accuracy over both of them, where others are counted, too.
+# Column of the accuracy over both of them, if others are counted too.
 FIRST_FFA = "first_ffa"
 
 
 def accuracy_of(label: str) -> tuple[str, str]:
-    """Column key and short name of the accuracy of a fact type.
+    """Return column key and short name of the accuracy of a fact type.
 
     >>> accuracy_of("Number"), accuracy_of("Ratio")
     (('n_ffa', 'N-FFA'), ('ratio_ffa', 'Ratio-FFA'))
@@ -43,13 +43,13 @@ def accuracy_of(label: str) -> tuple[str, str]:
 
 
 def labels_of(options: Options) -> tuple[str, ...]:
-    """The labels that checked options name."""
+    """Return the labels in checked options."""
     return tuple(options["labels"].split(","))
 
 
 def first_labels(options: Options) -> tuple[str, ...]:
-    """The labels of the two fact types that the paper's first version counts, where there are
-    others beside both of them; else none.
+    """Return the labels of the two fact types of the paper's first version if there are others too;
+    else none.
 
     >>> first_labels({"labels": "Number,Temporal,MonetaryUnit"}), first_labels({"labels": "Number"})
     (('Number', 'Temporal'), ())
@@ -60,7 +60,8 @@ def first_labels(options: Options) -> tuple[str, ...]:
 
 
 def canonical_labels(value: object) -> str:
-    """The option's canonical form, labels joined by commas, from a set's name, a list or a text.
+    """Return the option's canonical form, labels joined by commas, from a set's name, a list or a
+    text.
 
     >>> canonical_labels("v1")
     'Number,Date'
@@ -82,15 +83,15 @@ def canonical_labels(value: object) -> str:
     return ",".join(labels)
 
 
-# What a judge says of a whole page, by the names of its columns and of the page's result.
+# The judge's page scores, by the names of their columns and of the keys in the page's result.
 PAGE_SCORES = {"judge_structure": "structure_score", "judge_overall": "overall_score"}
 
-# Commas stand between matchers, and inside the name of a judge.
+# A comma that separates matchers, not one inside the name of a judge.
 _BETWEEN = re.compile(r",(?![^(]*\))")
 
 
 def canonical_matcher(value: object) -> str:
-    """Raises OptionError.
+    """Return the matcher in canonical form. Raises OptionError.
 
     >>> canonical_matcher("aligned"), canonical_matcher("judge(gpt-4o)")
     ('aligned', 'judge(gpt-4o,facts-1)')
@@ -106,40 +107,40 @@ def canonical_matcher(value: object) -> str:
     )
 
 
-def canonical_beside(value: object) -> str:
-    """Matchers with commas between them, in the order of NAMES; raises OptionError.
+def canonical_matchers(value: object) -> str:
+    """Return matchers joined by commas, in the order of NAMES. Raises OptionError.
 
-    >>> canonical_beside("judge(gpt-4o), substring")
+    >>> canonical_matchers("judge(gpt-4o), substring")
     'substring,judge(gpt-4o,facts-1)'
     """
     texts = [text for text in _BETWEEN.split(str(value)) if text.strip()]
     matchers = {short_name(each): each for each in map(canonical_matcher, texts)}
     if len(matchers) < len(texts):
-        raise OptionError(f"option beside names a matcher, or a judge, twice: {value!r}")
+        raise OptionError(f"option `beside` names a matcher, or a judge, twice: {value!r}")
     return ",".join(matchers[name] for name in NAMES if name in matchers)
 
 
 def main_matcher(options: Mapping[str, str]) -> str:
-    """The short name of the matcher that the board ranks by."""
+    """Return the short name of the matcher that the board ranks by."""
     return short_name(options["matcher"])
 
 
-def matchers_beside(options: Mapping[str, str]) -> tuple[str, ...]:
-    """Short names of the others. Gradings from before there were any do not say."""
+def other_matchers(options: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the short names of the other matchers. Old gradings have none."""
     beside = options.get("beside", "")
     return tuple(short_name(each) for each in _BETWEEN.split(beside) if each)
 
 
 def check_pair(options: Mapping[str, str]) -> None:
-    """Raises OptionError where the main matcher is among those beside it."""
-    if main_matcher(options) in matchers_beside(options):
+    """Raise OptionError if the main matcher is also among the other matchers."""
+    if main_matcher(options) in other_matchers(options):
         raise OptionError(
-            f"option beside names {main_matcher(options)}, which is the matcher already"
+            f"option `beside` names {main_matcher(options)}, which is the matcher already"
         )
 
 
 def judge_model(options: Mapping[str, str]) -> str:
-    """The judge that these options ask, as its endpoint names it; empty where they ask none.
+    """Return the judge in these options, as its endpoint names it; empty if none.
 
     >>> judge_model({"matcher": "aligned", "beside": "substring,judge(gpt-4o,facts-1)"})
     'gpt-4o'
@@ -150,13 +151,13 @@ def judge_model(options: Mapping[str, str]) -> str:
     return ""
 
 
-def beside_key(matcher: str) -> str:
-    """The column of the accuracy by a matcher that stands beside the board's."""
+def matcher_key(matcher: str) -> str:
+    """Return the column of the accuracy by one of the other matchers."""
     return f"ffa_by_{matcher}"
 
 
 _MATCHER = Option("matcher", "aligned", canonical=canonical_matcher)
-_BESIDE = Option("beside", "", canonical=canonical_beside)
+_BESIDE = Option("beside", "", canonical=canonical_matchers)
 OPTIONS = (
     Option("labels", ",".join(LABEL_SETS["v1"]), canonical=canonical_labels),
     _MATCHER,
@@ -164,12 +165,12 @@ OPTIONS = (
     Option("text", "visible", choices=("visible", "markup")),
     Option("missing", "zero", choices=("zero", "skip")),
 )
-# How far a judge's word is overruled: there only where one is asked.
+# How often the judge is overruled. Only present if a judge is used.
 OVERRIDE = Option("override", OVERRIDES[0], choices=OVERRIDES)
 
 
 def check_options(raw: Mapping[str, object]) -> Options:
-    """Complete, canonical options; raises OptionError.
+    """Return complete, canonical options. Raises OptionError.
 
     >>> check_options({"labels": "v1", "missing": "skip"})["missing"]
     'skip'

@@ -1,5 +1,4 @@
-"""Reads FinCriticalED's gold and submissions, in our canonical lines and in the benchmark's own
-layout.
+"""Reads FinCriticalED's gold and submissions, in canonical lines and in the benchmark's own layout.
 
 Gold is `{"id", "html"}` with inline fact tags, optionally with `doc_type`, or a folder or ZIP of
 `ID.html`; predictions are the same without tags, or a folder or ZIP of `ID.html`, `ID.txt` or
@@ -28,14 +27,14 @@ from .options import check_options, labels_of
 
 _PREDICTION_PREFIX = "pred_"
 _LONGEST_TYPE = 60
-# Characters of one gold page's visible text; of longer ones not all is aligned.
+# Characters of one gold page's visible text. Longer texts would not be aligned completely.
 LONGEST_TEXT = 400_000
 
 
 def read_gold(
     source: Source, *, options: Options | None = None, limits: ReadLimits = DEFAULT_LIMITS
 ) -> Iterator[GoldLine | ReadFault]:
-    """The gold lines; a page whose fact tags cannot be read as facts, or with more than
+    """Yield the gold lines. A page whose fact tags cannot be read as facts, or with more than
     LONGEST_TEXT characters of text, is a fault."""
     labels = labels_of(options or check_options({}))
     for record in read_records(source, limits):
@@ -53,7 +52,7 @@ def read_gold(
 def read_predictions(
     source: Source, *, limits: ReadLimits = DEFAULT_LIMITS
 ) -> Iterator[PredictionLine | ReadFault]:
-    """The prediction lines. Keys beside `id` and `html` are left aside."""
+    """Yield the prediction lines. Keys other than `id` and `html` are ignored."""
     for record in read_records(source, limits, prefix=_PREDICTION_PREFIX):
         if isinstance(record, ReadFault):
             yield record
@@ -65,8 +64,8 @@ def read_predictions(
 
 
 def as_frozen(line: GoldLine, options: Options) -> GoldLine | ReadFault:
-    """The gold line with its page in canonical form, as an import and a release make it: nothing
-    of the head counts, its title neither.
+    """Return the gold line with its page in canonical form, as imports and releases store it.
+    Nothing of the head counts, including its title.
     """
     html = line.payload["html"]
     if "<" not in html or ">" not in html:
@@ -82,13 +81,13 @@ def as_frozen(line: GoldLine, options: Options) -> GoldLine | ReadFault:
 
 
 def _check(record: Record, limits: ReadLimits) -> ReadFault | None:
-    """What is wrong with the record's id or HTML, if anything."""
+    """Return what is wrong with the record's id or HTML, or None."""
     problem = check_id(record) or check_text(record, "html", limits.characters)
     return record.fault(problem) if problem else None
 
 
 def _check_type(record: Record) -> ReadFault | None:
-    """What is wrong with the document's type, if it is stated; any short name is taken."""
+    """Return what is wrong with the document type, or None. Any short name is allowed."""
     if record.value.get("doc_type") is None:
         return None
     problem = check_text(record, "doc_type", _LONGEST_TYPE)
@@ -96,9 +95,9 @@ def _check_type(record: Record) -> ReadFault | None:
 
 
 def _check_page(record: Record, labels: tuple[str, ...]) -> ReadFault | None:
-    """What is wrong with the fact tags or the length of the text, if anything; a tag's line is that
-    of a page file, else one within the HTML. Labels of the shipped sets may be left out of
-    `labels`; any other tag that is no element is a mistake."""
+    """Return what is wrong with the fact tags or the length of the text, or None. A tag's line is
+    that of a page file, else one within the HTML. Labels of the shipped sets may be missing from
+    `labels`; any other tag that is not an element is a fault."""
     if unknown := unknown_tags(record.value["html"], [*labels, *KNOWN_LABELS]):
         reason = unknown_tags_reason(unknown, labels)
         line = record.value["html"].count("\n", 0, unknown[0].start) + 1

@@ -1,8 +1,8 @@
-"""Scores one page, by matchers or by what a judge said of it; tells it in short, and what it adds
-to the figures that have an interval.
+"""Scores one page, by matchers or by the answers of a judge, summarises it, and returns its
+contributions to the figures with intervals.
 
-Asking a judge is not done here: the answer is data, like the prediction, and the score a pure
-function of both.
+This module sends no requests to a judge: the answer is data, like the prediction, and the score a
+pure function of both.
 """
 
 from collections import Counter
@@ -37,12 +37,12 @@ from .options import (
     FIRST_FFA,
     PAGE_SCORES,
     accuracy_of,
-    beside_key,
     first_labels,
     judge_model,
     labels_of,
     main_matcher,
-    matchers_beside,
+    matcher_key,
+    other_matchers,
 )
 from .options import check_options as check_any
 
@@ -51,16 +51,16 @@ Matcher = Callable[[Page, Page], list[Verdict]]
 
 
 def score_item(gold: Payload, prediction: Payload | None, options: Options) -> ItemResult:
-    """The scores of one page, as plain JSON.
+    """Return the scores of one page, as plain JSON.
 
-    `facts` has one entry per gold fact in document order: `n`, `type`, `value`, `correct`,
-    `found`, `matched_text`, `start` and `end` (in the prediction's visible text), `error`,
-    `confidence`. `text` has R1, RL and the edit distance, `types` the counts per fact type,
-    `errors` those per error type. `hallucinated` counts the number-like and date-like tokens of the
-    prediction (`tokens`) and those that match nothing in the gold page (`count`), of which it lists
-    the first (`shown`). `doc_type` is one of DOCUMENT_TYPES. `beside` has, for each matcher beside
-    the board's, the numbers of the facts that are correct by it. Raises FactTagError for gold with
-    unusable tags, and OptionError where a judge decides, whose answers are not here.
+    `facts` has one entry per gold fact in document order: `n`, `type`, `value`, `correct`, `found`,
+    `matched_text`, `start` and `end` (in the prediction's visible text), `error`, `confidence`.
+    `text` has R1, RL and the edit distance, `types` the counts per fact type, `errors` those per
+    error type. `hallucinated` counts the number-like and date-like tokens of the prediction
+    (`tokens`) and those that match nothing in the gold page (`count`), of which it lists the first
+    (`shown`). `doc_type` is one of DOCUMENT_TYPES. `beside` has, for each of the other matchers,
+    the numbers of the facts that are correct by it. Raises FactTagError for gold with unusable
+    tags, and OptionError if a judge decides, whose answers are not available here.
     """
     return score_with(_matcher, gold, prediction, options)
 
@@ -74,10 +74,10 @@ def _matcher(name: str) -> Matcher:
 def score_with(
     matcher: Callable[[str], Matcher], gold: Payload, prediction: Payload | None, options: Options
 ) -> ItemResult:
-    """The same with matchers of any kind, by their short names."""
+    """Score a page with matchers of any kind, by their short names."""
     labels = labels_of(options)
     page = gold_page(gold["html"], labels)
-    beside = {name: matcher(name) for name in matchers_beside(options)}
+    beside = {name: matcher(name) for name in other_matchers(options)}
     match = matcher(main_matcher(options))
     if prediction is None:
         verdicts, text, extra = [MISSING] * len(page.facts), NO_PREDICTION, NOTHING_READ
@@ -111,7 +111,7 @@ def _correct(facts: Iterable[Fact], verdicts: Iterable[Verdict]) -> list[int]:
 
 @lru_cache(maxsize=64)
 def gold_page(html: str, labels: tuple[str, ...]) -> Page:
-    """The gold page; remembered, since the entries of a board are often graded one after the
+    """Return the gold page. Cached, since the entries of a board are often graded one after the
     other."""
     return read_page(html, labels)
 
@@ -126,7 +126,7 @@ def _text_scores(
 
 
 def _without_tags(html: str, labels: frozenset[str]) -> str:
-    """The markup as it is, but for the fact tags, which no model is asked to write."""
+    """Remove the fact tags, which no model is asked to write, and keep other markup."""
     return "".join(
         html[token.start : token.end]
         for token in tokens(html)
@@ -160,21 +160,21 @@ def contributions(result: Mapping[str, Any], options: Mapping[str, str]) -> Iter
         for figure in (accuracy_of(label)[0], "ffa", *([FIRST_FFA] if label in first else [])):
             yield Contribution(figure, counts["correct"], counts["facts"])
     for matcher, correct in result.get("beside", {}).items():
-        yield Contribution(beside_key(matcher), len(correct), len(result["facts"]))
+        yield Contribution(matcher_key(matcher), len(correct), len(result["facts"]))
     for figure, value in page_scores(result).items():
         yield Contribution(figure, value)
 
 
 def page_scores(result: Mapping[str, Any]) -> dict[str, float]:
-    """What a judge says of the whole page, where one was asked; nothing is said of the overall
-    score of a page without facts."""
+    """Return the judge's scores of the whole page, if a judge was used. A page without facts has no
+    overall score."""
     said = result.get("judge", {})
     found = {figure: said.get(name) for figure, name in PAGE_SCORES.items()}
     return {figure: value for figure, value in found.items() if value is not None}
 
 
 def summarise(result: Mapping[str, Any], options: Mapping[str, str]) -> ItemSummary:
-    """Its share of correct facts, its document type and the error types of its facts."""
+    """Return its share of correct facts, its document type and the error types of its facts."""
     kind = DOCUMENT_TYPES.get(result.get("doc_type", ""), "")
     score = own_score(contributions(result, options), "ffa")
     return ItemSummary(score, kind, tuple(sorted(result["errors"])))
@@ -190,7 +190,7 @@ NOTHING_TO_JUDGE = "There is no text to judge."
 
 
 def check_options(raw: Mapping[str, object], model: str) -> Options:
-    """Complete, canonical options with this judge as the matcher. Raises OptionError.
+    """Return complete, canonical options with this judge as the matcher. Raises OptionError.
 
     >>> chosen = check_options({"override": "reference"}, "gpt-4o")
     >>> chosen["matcher"], chosen["override"]
@@ -204,7 +204,7 @@ def check_options(raw: Mapping[str, object], model: str) -> Options:
 def questions(
     gold: Payload, prediction: Payload | None, options: Options
 ) -> list[Question[FactsAnswer]]:
-    """What is to be asked of this page; nothing where there is no prediction, or no text in it."""
+    """Return the questions about this page; none without a prediction, or without text in it."""
     labels = labels_of(options)
     if prediction is None or not read_prediction(prediction["html"], labels).text:
         return []
@@ -215,11 +215,12 @@ def questions(
 def score_judged(
     gold: Payload, prediction: Payload | None, options: Options, answer: PageAnswer | None
 ) -> ItemResult:
-    """What `score_item` gives, with the verdicts of the judge that stand, be it the board's matcher
-    or beside it.
+    """Return the same as `score_item`, with the valid verdicts of the judge, whether it is the
+    board's matcher or one of the others.
 
     Each fact has the judge's reason as `why`; `judge` holds the page's scores and explanations, and
-    what was `overruled`. Without an answer, as where nothing was asked, all facts are missing.
+    the `overruled` claims. Without an answer, for example if nothing was asked, all facts are
+    missing.
     """
     page = gold_page(gold["html"], labels_of(options))
     checked = _checked(page, prediction, options, answer)
@@ -274,13 +275,13 @@ def _by_judge(result: ItemResult, options: Options) -> ItemResult | None:
 def _by_matcher(result: ItemResult, options: Options) -> ItemResult | None:
     if main_matcher(options) != JUDGE:
         return result
-    found = (_by(name, result) for name in matchers_beside(options))
+    found = (_by(name, result) for name in other_matchers(options))
     return next((each for each in found if each is not None), None)
 
 
 def _by(matcher: str, result: ItemResult) -> ItemResult | None:
-    """The result with the facts as a matcher beside the board's decides them: no more is kept of
-    them than which are correct."""
+    """Return the result with the facts as decided by one of the other matchers. Only the
+    correctness of the facts is stored for them."""
     correct = result.get("beside", {}).get(matcher)
     if correct is None:
         return None

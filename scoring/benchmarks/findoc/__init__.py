@@ -1,5 +1,5 @@
 """Financial document accuracy: numbers, line items, sections and disclosures of a statement. See
-README.md beside this file."""
+README.md in this folder."""
 
 from hashlib import sha256
 
@@ -20,12 +20,12 @@ from .scorer import (
 KEY = "findoc"
 VERSION = "1"
 
-# Longer lists stand in the signature as their number and a digest, so that it fits a table.
+# Longer lists appear in the signature as their length and a digest, so that it fits a table.
 _LONGEST_LIST = 90
 
 
 def signature(options: Options) -> str:
-    """Everything that can change a figure, in one line.
+    """Return everything that can change a figure, in one line.
 
     >>> signature(check_options({"sections": "notes", "disclosures": ""}))
     'findoc|v1|matching:exact|sections:notes|disclosures:|missing:zero'

@@ -18,7 +18,7 @@ from scoring.benchmarks.reading import (
 )
 from scoring.metrics.document_accuracy import extract_all_numbers, extract_all_text
 
-# Each is looked for in the whole text, so their number is what one document can cost.
+# Each value is searched for in the whole text, so this bounds the cost of one document.
 MOST_VALUES = 20_000
 
 
@@ -28,7 +28,7 @@ def read_gold(
     options: Options | None = None,  # noqa: ARG001 - the contract's; nothing here depends on it
     limits: ReadLimits = DEFAULT_LIMITS,
 ) -> Iterator[GoldLine | ReadFault]:
-    """The gold lines; gold with more than MOST_VALUES numbers and strings is a fault."""
+    """Yield the gold lines. Gold with more than MOST_VALUES numbers and strings is a fault."""
     for record in read_records(source, limits):
         if isinstance(record, ReadFault):
             yield record
@@ -42,7 +42,7 @@ def read_gold(
 def read_predictions(
     source: Source, *, limits: ReadLimits = DEFAULT_LIMITS
 ) -> Iterator[PredictionLine | ReadFault]:
-    """The prediction lines. Keys beside `id` and `text` are left aside."""
+    """Yield the prediction lines. Keys other than `id` and `text` are ignored."""
     for record in read_records(source, limits):
         if isinstance(record, ReadFault):
             yield record
@@ -73,7 +73,7 @@ def _gold_problem(record: Record) -> str | None:
 
 
 def _as_text(record: Record) -> Record:
-    """A text file's record with its content under `text`."""
+    """Return a text file's record with its content under `text`."""
     if not record.is_page:
         return record
     value = {"id": record.value["id"], "text": record.value["html"]}

@@ -1,5 +1,5 @@
-"""Financial document accuracy: options and figures, the score of one document's OCR text,
-and the means over the documents of a submission.
+"""Financial document accuracy: options and figures, the score of one document's OCR text, and the
+means over the documents of a submission.
 """
 
 import math
@@ -38,10 +38,11 @@ _RESERVED = ("|", ",")
 
 
 def canonical_phrases(value: object, *, option: str) -> str:
-    """Phrases in lower case, white space collapsed, joined by commas, from a list or such a text.
+    """Return phrases in lower case with collapsed white space, joined by commas, from a list or
+    such a text.
 
-    Each counts once; their order changes no figure and is not kept. None at all gives the empty
-    text. Raises OptionError.
+    Duplicates and order are dropped, since they change no figure. No phrases give an empty text.
+    Raises OptionError.
 
     >>> canonical_phrases("Cash  Flow, Auditor", option="sections")
     'auditor,cash flow'
@@ -54,10 +55,10 @@ def canonical_phrases(value: object, *, option: str) -> str:
         raise OptionError(f"option {option} must be phrases joined by commas, not {value!r}")
     phrases = sorted({normalize_text(phrase) for phrase in raw} - {""})
     if any(mark in phrase for phrase in phrases for mark in _RESERVED):
-        raise OptionError(f"option {option}: a phrase holds no comma and no bar")
+        raise OptionError(f"option {option}: a phrase must not contain commas or bars")
     if any(len(phrase) > _LONGEST_PHRASE or not phrase.isprintable() for phrase in phrases):
         raise OptionError(
-            f"option {option}: a phrase has at most {_LONGEST_PHRASE} printable characters"
+            f"option {option}: a phrase can have at most {_LONGEST_PHRASE} printable characters"
         )
     if len(phrases) > _MOST_PHRASES:
         raise OptionError(f"option {option}: more than {_MOST_PHRASES} phrases")
@@ -65,7 +66,7 @@ def canonical_phrases(value: object, *, option: str) -> str:
 
 
 def phrases_of(options: Options, option: str) -> tuple[str, ...]:
-    """The phrases that checked options name."""
+    """Return the phrases in checked options."""
     return tuple(filter(None, options[option].split(",")))
 
 
@@ -81,7 +82,7 @@ OPTIONS = (
 
 
 def check_options(raw: Mapping[str, object]) -> Options:
-    """Complete, canonical options; raises OptionError.
+    """Return complete, canonical options. Raises OptionError.
 
     >>> check_options({"sections": ["Notes"], "matching": "substring"})["sections"]
     'notes'
@@ -94,14 +95,14 @@ PARTS = tuple(WEIGHTS)
 FINAL = "final_score"
 
 _NUMBERS = {
-    "exact": "different numbers of the gold that are numbers of the text",
+    "exact": "distinct numbers of the gold that are also numbers of the text",
     "substring": "numbers of the gold that occur anywhere in the digits of the text",
 }
 _LINE_ITEMS = "strings of the gold, longer than three characters, that the text contains"
 
 
 def columns_for(options: Options) -> tuple[Column, ...]:
-    """The four parts, each a mean over documents, and the final score by which is ranked."""
+    """Return the four parts, each a mean over documents, and the final score, which ranks."""
     sections, disclosures = (_listed(options, name) for name in ("sections", "disclosures"))
     return (
         Column("numeric_accuracy", "Numbers", ACCURACY, _NUMBERS[options["matching"]]),
@@ -128,13 +129,13 @@ CHARTS = (
         "parts",
         "profile",
         "Score by part",
-        "The four parts of the final score for every system; the best systems have a colour.",
+        "The four parts of the final score for every system. The best systems have colours.",
         PARTS,
     ),
 )
 
 
-# What a result shows of the things not found: the rest is in the counts.
+# The most missed values that a result lists. The counts cover all of them.
 MOST_MISSED = 50
 
 _KEYS = (*PARTS, FINAL)
@@ -142,11 +143,12 @@ _COUNTED = ("numbers", "line_items", "sections", "disclosures")
 
 
 def score_item(gold: Payload, prediction: Payload | None, options: Options) -> ItemResult:
-    """The scores of one document, as plain JSON.
+    """Return the scores of one document, as plain JSON.
 
-    The four accuracies and `final_score`, in [0, 1]; null with `missing: skip` if there is no
-    prediction, else 0. `parts` has for `numbers`, `line_items`, `sections` and `disclosures` what
-    was looked for (`total`), how much was `found`, and the first MOST_MISSED that were `missed`.
+    The four accuracies and `final_score`, in [0, 1]; without a prediction they are null with
+    `missing: skip`, else 0. `parts` has, for `numbers`, `line_items`, `sections` and `disclosures`,
+    the number of values in the gold (`total`), the number `found`, and the first MOST_MISSED that
+    were `missed`.
     """
     match = match_document(
         gold["gold"],
@@ -168,7 +170,7 @@ def aggregate(
     results: Iterable[ItemResult],
     options: Options,  # noqa: ARG001 - what they change has been done to each result
 ) -> Scores:
-    """Means over the documents, whatever their order; `results` may be a stream."""
+    """Return means over the documents, in any order; `results` may be a stream."""
     values: dict[str, array[float]] = {key: array("d") for key in _KEYS}
     counts = dict.fromkeys((f"{name}{end}" for name in _COUNTED for end in ("", "_found")), 0)
     items = missing = 0
@@ -185,7 +187,7 @@ def aggregate(
     return Scores(
         items=items,
         missing=missing,
-        # fsum is exact, so the order of the documents cannot show in the last digit.
+        # fsum is exact, so the order of the documents cannot change the last digit.
         scores={key: math.fsum(part) / len(part) if part else None for key, part in values.items()},
         counts=counts,
     )
@@ -214,7 +216,7 @@ def summarise(
     result: Mapping[str, Any],
     options: Mapping[str, str],  # noqa: ARG001 - what they change has been done to the result
 ) -> ItemSummary:
-    """Its final score, and of what kind the things are that were not found."""
+    """Return its final score and the kinds of values that were not found."""
     parts: Mapping[str, Any] = result["parts"]
     short = sorted(name for name, part in parts.items() if part["found"] < part["total"])
     errors = tuple(f"{name.replace('_', ' ')} not found" for name in short)

@@ -1,4 +1,4 @@
-"""ReceiptBench: 19 fields of receipts. See README.md beside this file."""
+"""ReceiptBench: 19 fields of receipts. See README.md in this folder."""
 
 from functools import partial
 from pathlib import Path
@@ -20,7 +20,7 @@ _RULES = ("lists:most-accepted", "missing-earns:no-tn", "accuracy:(tp+tn)/(tp+fp
 
 
 def signature(options: Options) -> str:
-    """Everything that can change a figure, in one line.
+    """Return everything that can change a figure, in one line.
 
     >>> signature(check_options({}))[40:90]
     'missing:zero|judge:levenshtein>=0.75|embedding:non'
@@ -32,7 +32,8 @@ def signature(options: Options) -> str:
 
 
 def build_benchmark(helpers: Helpers) -> Benchmark:
-    """The benchmark with these helpers; with an embedding the weights A, B and D can be chosen."""
+    """Return the benchmark with these helpers. With an embedding, the weights A, B and D can be
+    chosen."""
     return Benchmark(
         key=KEY,
         version=VERSION,
@@ -53,7 +54,7 @@ def build_benchmark(helpers: Helpers) -> Benchmark:
         charts=CHARTS,
         example='{"id": "receipt-1", "fields": {"type": "taxi", "std_total": 45}}',
         layouts=(
-            'the words of a model as they are, to be read as JSON: {"id", "response"};',
+            'the output of a model, unchanged, to be parsed as JSON: {"id", "response"};',
             "a ZIP of one JSON file per image, IMAGE.json.",
         ),
         words=words,

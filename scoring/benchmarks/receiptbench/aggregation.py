@@ -1,4 +1,4 @@
-"""Sums up the receipts of a submission: by field, sub-task, language, category and weights."""
+"""Aggregates the receipts of a submission: by field, sub-task, language, category and weights."""
 
 import math
 from array import array
@@ -50,7 +50,7 @@ def _table() -> Table:
 
 @dataclass
 class _Part:
-    """Receipts of one kind: how many, and their counts."""
+    """Receipts of one kind: their number and their counts."""
 
     receipts: int = 0
     table: Table = field(default_factory=_table)
@@ -62,7 +62,7 @@ class _Part:
 
 @dataclass
 class _Sums:
-    """Everything a submission's figures are made of."""
+    """The sums behind all figures of a submission."""
 
     counts: Counter[str] = field(default_factory=Counter)
     rewards: "array[float]" = field(default_factory=lambda: array("d"))
@@ -111,7 +111,7 @@ def aggregate(
     results: Iterable[ItemResult],
     options: Options,  # noqa: ARG001 - what they change has been done to each result
 ) -> Scores:
-    """The figures of all receipts, whatever their order; `results` may be a stream.
+    """Compute the figures of all receipts, in any order; `results` may be a stream.
 
     A sub-task adds up the counts of its fields, `overall` those of all (micro average).
     """
@@ -147,7 +147,7 @@ def _scores(sums: _Sums) -> dict[str, float | None]:
     scores: dict[str, float | None] = dict(_by_task(table))
     scores |= _rates(table, _ROWS[OVERALL])._asdict()
     rewards = sums.rewards
-    # fsum is exact, so the order of the receipts cannot show in the last digit.
+    # fsum is exact, so the order of the receipts cannot change the last digit.
     scores["reward"] = math.fsum(rewards) / len(rewards) if rewards else None
     for key in ("arithmetic", "arithmetic_gold"):
         scores[key] = _share(counts[f"{key}_right"], counts[f"{key}_checked"])
@@ -162,7 +162,7 @@ def _scores(sums: _Sums) -> dict[str, float | None]:
 
 
 def _view_scores(sums: _Sums) -> dict[str, float | None]:
-    """The figures of the views that are no columns of the benchmark."""
+    """Return the figures of the views that are not columns of the benchmark."""
     scores: dict[str, float | None] = {}
     for name, part in _paper_parts(sums).items():
         scores |= {part_key(name, key): f1 for key, f1 in _by_task(part.table).items()}
@@ -179,7 +179,7 @@ def _view_scores(sums: _Sums) -> dict[str, float | None]:
 
 
 def _by_field(kind: str, part: _Part, columns: Sequence[int]) -> dict[str, float | None]:
-    """Each field's sum of these columns, and that of all fields; None without receipts."""
+    """Return each field's sum of these columns, and that of all fields; None without receipts."""
     keys = [part_key(kind, name) for name in (*_NAMES, OVERALL)]
     if not part.receipts:
         return dict.fromkeys(keys)
@@ -220,7 +220,7 @@ def _subsets(sums: _Sums) -> dict[str, Figures]:
 
 
 def _fields(table: Table) -> dict[str, Figures]:
-    """Each field's rates, its false positives and errors, and its place among the error-prone
+    """Return each field's rates, its false positives and errors, and its rank among the error-prone
     fields."""
     errors = table[:, _WIDTH:]
     wrong = errors.sum(axis=1)
@@ -248,21 +248,21 @@ def _part(part: _Part) -> Figures:
 
 
 def _paper_parts(sums: _Sums) -> dict[str, _Part]:
-    """The receipts of table 9, marked as balanced, and of table 10, whose stated language is not
-    English."""
+    """Return the receipts of table 9, marked as balanced, and of table 10, whose stated language is
+    not English."""
     foreign = _merged(sums, {*LANGUAGES, OTHER} - {_ENGLISH})
     return {BALANCED: sums.balanced, NON_ENGLISH: foreign}
 
 
 def _merged(sums: _Sums, codes: Set[str]) -> _Part:
-    """The receipts in these languages, however the gold calls them."""
+    """Merge the receipts in these languages, under any name that the gold uses."""
     parts = [part for stated, part in sums.languages.items() if language_code(stated) in codes]
     return _Part(sum(part.receipts for part in parts), _sum([part.table for part in parts]))
 
 
 def _parts(sums: _Sums) -> dict[str, Figures]:
-    """The views of the paper, and all receipts with every category of the same weight, which is
-    what drawing equally many of each comes to on average."""
+    """Return the views of the paper, and a view of all receipts with equal weight for each
+    category, which is the expected value of drawing equally many of each."""
     found = _paper_parts(sums).items()
     shown = {PARTS[name]: _part(part) for name, part in found if part.receipts}
     parts = [sums.categories[name] for name in sorted(sums.categories)]
@@ -273,7 +273,7 @@ def _parts(sums: _Sums) -> dict[str, Figures]:
 
 
 def _by_weights(sums: _Sums) -> dict[str, Figures]:
-    """Structure and overall F1 with the lists matched under other weights."""
+    """Return structure and overall F1 with the lists matched under other weights."""
     return {
         f"weights {label}": {key: found[key] for key in ("structure", OVERALL)}
         for label, found in _under_weights(sums).items()
@@ -281,7 +281,7 @@ def _by_weights(sums: _Sums) -> dict[str, Figures]:
 
 
 def _under_weights(sums: _Sums) -> dict[str, Figures]:
-    """F1 by sub-task and overall with the lists matched under each of the weights."""
+    """Return F1 by sub-task and overall with the lists matched under each of the weights."""
     shown: dict[str, Figures] = {}
     for label in sorted(sums.weights):
         table = sums.all.table.copy()

@@ -1,4 +1,4 @@
-"""The figures of ReceiptBench: its columns, the tables beside the main one, its charts."""
+"""The figures of ReceiptBench: its columns, further tables and charts."""
 
 from pathlib import Path
 
@@ -7,13 +7,13 @@ from scoring.metrics.receipt_values import WEIGHTS
 from scoring.metrics.receipts import ERRORS, FIELDS, TASKS
 
 OVERALL = "overall"
-# Tables 9 and 10 have the main table's figures of other receipts: these stand before their keys.
+# Tables 9 and 10 have the main table's figures for other receipts, under keys with these prefixes.
 BALANCED, NON_ENGLISH = "balanced", "non_english"
 PARTS = {BALANCED: "Category-balanced", NON_ENGLISH: "Non-English"}
 FALSE_POSITIVES, WRONG = "fp", "errors"
 
-# The paper's table 6 by ISO 639-1, with what gold may call each language. What is none of them
-# counts as OTHER.
+# The paper's table 6 by ISO 639-1, with the names that gold may use for each language. All other
+# names count as OTHER.
 LANGUAGES = {
     "en": ("English", "eng"),
     "fr": ("French", "fra", "fre"),
@@ -33,12 +33,12 @@ _FIELD_NAMES = tuple(rule.name for rule in FIELDS)
 def views_for(
     options: Options,  # noqa: ARG001 - the views are the same under all of them
 ) -> tuple[View, ...]:
-    """Tables 9 to 13 of the paper, F1 by language, and the fields that go wrong most."""
+    """Return tables 9 to 13 of the paper, F1 by language, and the most error-prone fields."""
     return _VIEWS
 
 
 def language_code(stated: str) -> str:
-    """The language that gold states, as one of LANGUAGES or OTHER.
+    """Return the language that gold states, as one of LANGUAGES or OTHER.
 
     >>> language_code("English"), language_code("fr"), language_code("Korean")
     ('en', 'fr', 'other')
@@ -47,12 +47,12 @@ def language_code(stated: str) -> str:
 
 
 def part_key(part: str, name: str) -> str:
-    """The key of a figure of some of the receipts, or of one field's errors."""
+    """Return the key of a figure of some of the receipts, or of one field's errors."""
     return f"{part}_{name}"
 
 
 def weights_key(weights: str) -> str:
-    """The key of overall F1 under weights such as A.
+    """Return the key of overall F1 under weights such as A.
 
     >>> weights_key("A, lexical")
     'weights_a'
@@ -89,7 +89,7 @@ def _languages() -> View:
             part_key(NON_ENGLISH, OVERALL),
             "Non-English",
             "F1 by language",
-            "Overall F1 of all receipts that are not English",
+            "Overall F1 of all receipts that are not in English",
             rank="board",
         ),
     )
@@ -114,7 +114,7 @@ def _precision() -> View:
 
 
 def _by_field(part: str, title: str, told: str, total: str) -> View:
-    """Counts of something bad, field by field."""
+    """Return a view of error counts by field."""
     columns = (
         *(_count(part_key(part, name), name, title, f"{title} in {name}") for name in _FIELD_NAMES),
         _count(part_key(part, OVERALL), "All", title, total, is_total=True),
@@ -142,8 +142,8 @@ def _weights() -> View:
     return View(
         "weights",
         "Weights",
-        "Overall F1 with the lists matched under each of the paper's weights; the ranks should not "
-        "depend on them. Without a sentence embedding A, B and D stand for their lexical shares.",
+        "Overall F1 with the lists matched under each of the paper's weights; ranks should not "
+        "depend on them. Without a sentence embedding, A, B and D use only their lexical shares.",
         tuple(
             Column(
                 weights_key(name),
@@ -159,20 +159,20 @@ def _weights() -> View:
 
 
 _VIEWS = (
-    _part(BALANCED, "Receipts that the gold marks as balanced: as many of each category."),
+    _part(BALANCED, "Receipts that the gold marks as balanced: equally many of each category."),
     _part(NON_ENGLISH, "Receipts whose stated language is not English."),
     _languages(),
     _precision(),
     _by_field(
         FALSE_POSITIVES,
         "False positives",
-        "Values that the receipt does not have, or not so, counted by field.",
+        "Values that the receipt does not have or that differ, counted by field.",
         "False positives in all fields",
     ),
     _by_field(
         WRONG,
         "Errors",
-        "How often each field goes wrong, of whatever kind: the error-prone fields.",
+        "The number of errors of each field, of any kind.",
         "Errors in all fields",
     ),
     _weights(),
@@ -199,8 +199,8 @@ _LABELS = {"f1": "F1"}
 def columns_for(
     options: Options,  # noqa: ARG001 - the columns are the same under all of them
 ) -> tuple[Column, ...]:
-    """F1 of the four sub-tasks and overall in the order of table 3, then what only the details
-    show."""
+    """Return F1 of the four sub-tasks and overall in the order of table 3, then the detail
+    columns."""
     return (
         *_TASK_COLUMNS,
         *_OVERALL_COLUMNS,
@@ -280,7 +280,7 @@ _CHECK_COLUMNS = (
         "unparseable",
         "Unparseable",
         CHECK_GROUP,
-        "responses that cannot be read, of all that are there",
+        "unreadable responses, of all responses",
         direction="down",
         headline=False,
     ),
@@ -306,21 +306,21 @@ CHARTS = (
         "tasks",
         "profile",
         "Score by sub-task",
-        "F1 of every system in each of the four sub-tasks; the best systems have a colour.",
+        "F1 of every system in each of the four sub-tasks. The best systems have colours.",
         TASKS,
     ),
     Chart(
         "languages",
         "profile",
         "Score by language",
-        "F1 over all fields by the language of the receipt; the best systems have a colour.",
+        "F1 over all fields by the language of the receipt. The best systems have colours.",
         tuple(part_key("language", code) for code in (*LANGUAGES, OTHER)),
     ),
     Chart(
         "errors",
         "shares",
         "Error profile",
-        "Of what kind the errors of each system are, of all its errors.",
+        "The kinds of errors of each system, as shares of all its errors.",
         tuple(error_key(error) for error in ERRORS),
     ),
 )

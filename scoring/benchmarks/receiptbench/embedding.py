@@ -1,7 +1,7 @@
-"""The sentence embedding that the protocol may use beside what is here.
+"""The sentence embedding that the protocol may use in addition to the lexical shares.
 
-A model in a local folder makes it. The packages are an extra and take seconds to load: that is done
-in the process that first embeds a text, once, and never before. Nothing is fetched.
+The embedding is a model in a local folder. Its packages are an extra and take seconds to load, so
+each process loads them when it first embeds a text. Nothing is downloaded.
 """
 
 import hashlib
@@ -22,10 +22,10 @@ from scoring.benchmarks.base import OptionError, Options
 from scoring.metrics.receipt_values import Embedding
 
 PACKAGE = "sentence_transformers"
-# What options and signatures call a model: its folder, and which one of that name it is.
+# The model's name in options and signatures: its folder and a hash.
 NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,31}@[0-9a-f]{8}"
-# All that a vector depends on: files of the folder itself and of those of its modules. Of weights
-# that are there twice the first kind is loaded.
+# Everything that a vector depends on: files of the folder and of its modules. If the weights exist
+# in two formats, the first is loaded.
 _SETTINGS = (
     "modules.json",
     "config.json",
@@ -37,12 +37,12 @@ _SETTINGS = (
     "vocab.txt",
 )
 _WEIGHTS = ("model.safetensors", "pytorch_model.bin")
-# Models read a few hundred tokens; what comes after is not worth the tokenizer's time.
+# Models read a few hundred tokens; tokenizing more would be wasted.
 _MOST_CHARACTERS = 10_000
-# Texts whose vectors are remembered: gold texts come back with every submission.
+# Texts whose vectors are cached, since gold texts recur with every submission.
 _REMEMBERED = 4_096
 
-# Read when the packages are loaded: nothing from the network, no threads, no bars of progress.
+# Read when the packages are loaded: no network, no threads, no progress bars.
 _ENVIRONMENT = {
     "HF_HUB_OFFLINE": "1",
     "HF_HUB_DISABLE_PROGRESS_BARS": "1",
@@ -51,28 +51,28 @@ _ENVIRONMENT = {
 
 
 class EmbeddingError(Exception):
-    """The model cannot be used; the message says why, and nothing of where the folder is."""
+    """The model cannot be used. The message gives the reason without the folder's path."""
 
 
 @dataclass(frozen=True)
 class FolderEmbedding:
     """Vectors of length 1 by the sentence-transformers model in this folder.
 
-    Each text is embedded by itself, so that its vector does not depend on the texts beside it. It
-    can be pickled; each process loads the model anew.
+    Each text is embedded on its own, so that its vector does not depend on the other texts.
+    Picklable; each process loads the model again.
     """
 
     folder: Path
 
     def __call__(self, texts: Sequence[str]) -> list[Any]:
-        """One vector per text. Raises EmbeddingError."""
+        """Return one vector per text. Raises EmbeddingError."""
         return [_vector(self.folder, text[:_MOST_CHARACTERS]) for text in texts]
 
 
 def embedding_name(folder: Path) -> str:
-    """The folder's name with a hash of model, settings and vocabulary, such as
-    `all-MiniLM-L6-v2@1a2b3c4d`. Raises EmbeddingError for a folder that holds no such model, or
-    where the package is not installed, which it does not load."""
+    """Return the folder's name with a hash of model, settings and vocabulary, such as
+    `all-MiniLM-L6-v2@1a2b3c4d`. Raises EmbeddingError if the folder holds no such model, or if the
+    package, which this does not load, is not installed."""
     if not folder.is_dir():
         raise EmbeddingError("there is no such folder")
     try:
@@ -85,7 +85,7 @@ def embedding_name(folder: Path) -> str:
     name = f"{folder.name}@{digest}"
     if not re.fullmatch(NAME, name):
         raise EmbeddingError(
-            "the folder's name must have at most 32 letters, digits, dots, hyphens and underscores"
+            "the folder's name can have at most 32 characters: letters and digits, . _ and -"
         )
     if find_spec(PACKAGE) is None:
         raise EmbeddingError(f"{PACKAGE} is not installed (requirements/semantic.txt)")
@@ -102,7 +102,7 @@ def _digest(folder: Path) -> str:
 
 
 def _files(folder: Path) -> Iterator[Path]:
-    """Raises ValueError where there are no weights at all."""
+    """Yield the files that define the model. Raises ValueError if there are no weights."""
     modules = json.loads((folder / "modules.json").read_bytes())
     places = sorted({"", *(str(module["path"]) for module in modules)})
     weights = 0
@@ -126,8 +126,8 @@ def _vector(folder: Path, text: str) -> Any:
 @cache
 def _model(folder: Path) -> Any:
     os.environ |= _ENVIRONMENT
-    # Even bars that are not shown start a thread, which in a worker's process would take the
-    # signals that its end waits for.
+    # Even hidden progress bars start a thread, which in a worker would take the signals that its
+    # end waits for.
     tqdm.monitor_interval = 0
     try:
         models, torch = import_module(PACKAGE), import_module("torch")
@@ -135,7 +135,7 @@ def _model(folder: Path) -> Any:
         raise EmbeddingError(
             f"{PACKAGE} is not installed (requirements/semantic.txt): {error}"
         ) from error
-    # Sums must not depend on the number of cores; several processes use these already.
+    # Sums must not depend on the number of cores, and several processes already use these.
     torch.set_num_threads(1)
     try:
         return models.SentenceTransformer(str(folder), device="cpu", local_files_only=True)
@@ -148,8 +148,8 @@ NO_EMBEDDING = "none"
 
 @dataclass(frozen=True)
 class Helpers:
-    """An embedding of texts, and how options and signatures call it; `why_none` says why there is
-    no other. It must be deterministic, and picklable to be used by many processes."""
+    """An embedding of texts and its name in options and signatures; `why_none` explains why there
+    is none. It must be deterministic, and picklable for use in several processes."""
 
     embed: Embedding | None = None
     embedding_name: str = NO_EMBEDDING
@@ -157,7 +157,7 @@ class Helpers:
 
 
 def lacking(options: Options, *, helpers: Helpers) -> str:
-    """What these options need and is not set up here; empty if there is nothing."""
+    """Return what these options need and is not set up here; empty if nothing is missing."""
     name = options.get("embedding", NO_EMBEDDING)
     if name in {NO_EMBEDDING, helpers.embedding_name}:
         return ""
@@ -166,8 +166,8 @@ def lacking(options: Options, *, helpers: Helpers) -> str:
 
 
 def embedding_for(options: Options, helpers: Helpers) -> Embedding | None:
-    """The embedding that these options name, if they name one; raises OptionError where it is
-    another than the one that is set up. Results from before there was a choice name none."""
+    """Return the embedding that these options name, if any. Raises OptionError if it differs from
+    the one that is set up. Old results name none."""
     if problem := lacking(options, helpers=helpers):
         raise OptionError(problem)
     is_used = options.get("embedding", NO_EMBEDDING) != NO_EMBEDDING

@@ -1,6 +1,6 @@
-"""The options of ReceiptBench: all that can change a figure.
+"""The options of ReceiptBench. They hold everything that can change a figure.
 
-One of them says who decides whether two values of a semantic field mean the same.
+One of them chooses what decides whether two values of a semantic field mean the same.
 """
 
 import re
@@ -18,7 +18,7 @@ LEVENSHTEIN = "levenshtein"
 
 
 def canonical_semantic(value: object) -> str:
-    """Raises OptionError.
+    """Return the option's canonical form. Raises OptionError.
 
     >>> canonical_semantic("levenshtein"), canonical_semantic("judge(gpt-4o)")
     ('levenshtein', 'judge(gpt-4o,fields-1)')
@@ -35,12 +35,12 @@ def canonical_semantic(value: object) -> str:
 
 
 def _decides(options: Options) -> str:
-    # Gradings from before there was a choice do not say.
+    # Old gradings do not have this option.
     return options.get("semantic", LEVENSHTEIN)
 
 
 def judge_model(options: Options) -> str:
-    """The judge that these options ask, as its endpoint names it; empty where they ask none.
+    """Return the judge in these options, as its endpoint names it; empty if none.
 
     >>> judge_model({"semantic": "judge(gpt-4o,fields-1)"}), judge_model({})
     ('gpt-4o', '')
@@ -50,7 +50,7 @@ def judge_model(options: Options) -> str:
 
 
 def judge_name(options: Options) -> str:
-    """As the signature calls whoever decides.
+    """Return what decides about meaning, as the signature names it.
 
     >>> judge_name({}), judge_name({"semantic": "judge(gpt-4o,fields-1)"})
     ('levenshtein>=0.75', 'judge(gpt-4o,fields-1)')
@@ -60,10 +60,12 @@ def judge_name(options: Options) -> str:
 
 
 def meaning_words(options: Options) -> str:
-    """The same for readers."""
+    """Describe the same for readers."""
     if model := judge_model(options):
-        return f"Meaning: the LLM judge {model} decides, asked by {FIELDS.version}."
-    return f"Meaning: the same from a Levenshtein similarity of {SEMANTIC_THRESHOLD} on, no judge."
+        return f"Meaning: decided by the LLM judge {model} with {FIELDS.version}."
+    return (
+        f"Meaning: the same from a Levenshtein similarity of {SEMANTIC_THRESHOLD}, without a judge."
+    )
 
 
 _NAME = re.compile(NAME)
@@ -71,11 +73,11 @@ _PARTS = ("Levenshtein", "token sort", "LCS", "embedding")
 
 
 def check_options(raw: Mapping[str, object], *, helpers: Helpers | None = None) -> Options:
-    """Complete, canonical options; raises OptionError.
+    """Return complete, canonical options. Raises OptionError.
 
-    Weights with a share for an embedding take the one that is set up, and are refused where there
-    is none. An embedding may be named that is not set up here, as where others graded with it;
-    `lacking` tells.
+    Weights with a share for an embedding use the one that is set up, and are refused if there is
+    none. Options may name an embedding that is not set up here, for example from gradings of
+    another site; `lacking` reports that.
 
     >>> check_options({"mismatch": "fp"})["weights"]
     'C'
@@ -97,7 +99,8 @@ def check_options(raw: Mapping[str, object], *, helpers: Helpers | None = None) 
 
 def _options(helpers: Helpers) -> tuple[Option, ...]:
     def canonical_embedding(value: object) -> str:
-        """The name of the one that is set up may be said without its hash."""
+        """Return the option's canonical form. The embedding that is set up may be named without its
+        hash."""
         text, known = str(value).strip(), helpers.embedding_name
         if text in {known, known.partition("@")[0]}:
             return known
@@ -116,7 +119,7 @@ def _options(helpers: Helpers) -> tuple[Option, ...]:
 
 
 def words(options: Options) -> tuple[str, ...]:
-    """What decides, for readers.
+    """Describe what decides, for readers.
 
     >>> words(check_options({}))[0]
     'Lists: weights C (Levenshtein 0.4, token sort 0.3, LCS 0.3), no embedding.'

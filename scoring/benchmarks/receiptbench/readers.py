@@ -2,8 +2,8 @@
 it.
 
 Gold is `{"id", "fields"}`, optionally with `language`, `category` and `balanced`; predictions are
-`{"id", "fields"}` or `{"id", "response"}`. Other keys are left aside. A response whose fields
-cannot be read is unparseable; nothing else is raised.
+`{"id", "fields"}` or `{"id", "response"}`. Other keys are ignored. A response whose fields cannot
+be read is unparseable; no other error is raised.
 """
 
 import json
@@ -38,21 +38,22 @@ DEEPEST = 20
 MOST_ITEMS = 2_000
 
 _TOO_DEEP = f"nested deeper than {DEEPEST} levels"
-# A string, closed or not, so that a word inside is left alone; or a word of Python.
+# A string, closed or not, to protect words inside it; or a Python keyword.
 _PYTHON_WORD = re.compile(r'"(?:[^"\\]|\\.)*+"?|\b(True|False|None)\b', re.DOTALL)
 _JSON_WORDS = {"True": "true", "False": "false", "None": "null"}
 
 
 class UnparseableError(ValueError):
-    """A response without usable fields; the message says why and quotes nothing of it."""
+    """A response without usable fields. The message gives the reason and does not quote the
+    response."""
 
 
 def read_fields(response: str) -> dict[str, Any]:
-    """The object in a response: its text from the first `{` to the last `}`.
+    """Parse the object in a response: its text from the first `{` to the last `}`.
 
-    `True`, `False` and `None` are read too, since the published prompt shows them in its example.
-    NaN, Infinity, numbers that no float holds, a key twice, deep nesting and overlong lists are
-    unparseable. Raises UnparseableError.
+    `True`, `False` and `None` are accepted too, since the published prompt shows them in its
+    example. NaN, Infinity, numbers too large for a float, repeated keys, deep nesting and overlong
+    lists are unparseable. Raises UnparseableError.
 
     >>> read_fields('```json {"type": "taxi", "detail": [{"ifTax": False}]} ```')
     {'type': 'taxi', 'detail': [{'ifTax': False}]}
@@ -70,7 +71,7 @@ def read_fields(response: str) -> dict[str, Any]:
 
 
 def problem_of(value: Any) -> str | None:
-    """Which limit a JSON value breaks, if any. Level by level, so that it needs no stack."""
+    """Return the limit that a JSON value breaks, or None. Works level by level, without a stack."""
     level = [value]
     for _ in range(DEEPEST + 1):
         inner: list[Any] = []
@@ -124,21 +125,21 @@ def _finite(digits: str) -> float:
 def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     value = dict(pairs)
     if len(value) < len(pairs):
-        raise UnparseableError("a key stands twice in one object")
+        raise UnparseableError("a key occurs twice in one object")
     return value
 
 
 _FIELD_NAMES = frozenset(rule.name for rule in FIELDS)
-# What tells a canonical object from one that is the fields themselves.
+# A key that only a canonical object has, not bare fields.
 _WRAPPED = ("fields", "response")
 _ABOUT = ("id", "language", "category", "balanced")
 
 
 def read_any(source: Source, limits: ReadLimits) -> Iterator[Record | ReadFault]:
-    """The records of JSON Lines, or of a folder or ZIP of `IMAGE.json`.
+    """Read the records of JSON Lines, or of a folder or ZIP of `IMAGE.json`.
 
-    The object in such a file is either a canonical line or the fields themselves; its id is its
-    own, else the file's name.
+    The object in such a file is a canonical line or only the fields. Its id is its own, or else the
+    file's name.
     """
     if holds_json_files(source, limits):
         yield from read_json_files(source, limits, partial(_read_file, limits=limits))
@@ -155,14 +156,14 @@ def _read_file(archive: Archive, member: str, shown: str, limits: ReadLimits) ->
 
 
 def _wrapped(value: dict[str, Any]) -> dict[str, Any]:
-    """The object as a canonical line; bare fields without what is none of the 19."""
+    """Return the object as a canonical line. Bare fields other than the 19 are dropped."""
     if any(key in value for key in _WRAPPED) or not _FIELD_NAMES & value.keys():
         return value
     about = {key: value[key] for key in _ABOUT if key in value}
     return {**about, "fields": {key: value[key] for key in value if key in _FIELD_NAMES}}
 
 
-# Items of one gold list. With the most that a prediction may have, few enough to be compared.
+# Items of one gold list. Few enough to compare with the most that a prediction may have.
 MOST_GOLD_ITEMS = 500
 _LONGEST_VALUE = 10_000
 _LONGEST_NAME = 60
@@ -177,9 +178,9 @@ def read_gold(
     options: Options | None = None,  # noqa: ARG001 - the contract's; nothing here depends on it
     limits: ReadLimits = DEFAULT_LIMITS,
 ) -> Iterator[GoldLine | ReadFault]:
-    """The gold lines; a field that does not exist or has a value of a wrong kind is a fault.
+    """Yield the gold lines. An unknown field or a value of a wrong type is a fault.
 
-    A field that is not there is empty.
+    Missing fields are empty.
     """
     for record in read_any(source, limits):
         if isinstance(record, ReadFault):
@@ -197,8 +198,8 @@ def read_gold(
 def read_predictions(
     source: Source, *, limits: ReadLimits = DEFAULT_LIMITS
 ) -> Iterator[PredictionLine | ReadFault]:
-    """The prediction lines. A response may be any text, and null, which stands for no words at
-    all; a value in `fields` may be of any kind, and is then wrong."""
+    """Yield the prediction lines. A response may be any text, or null, which means no words at all.
+    A value in `fields` may have any type; a wrong type is scored as wrong."""
     for record in read_any(source, limits):
         if isinstance(record, ReadFault):
             yield record
@@ -252,7 +253,7 @@ def _about_problem(record: Record) -> str | None:
 
 
 def _value_problem(name: str, value: Any) -> str | None:
-    """What is wrong with a gold field, if anything."""
+    """Return what is wrong with a gold field, or None."""
     rule = _BY_NAME.get(name)
     if rule is None:
         near = get_close_matches(name, _BY_NAME, n=1)

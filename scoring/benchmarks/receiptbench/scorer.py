@@ -1,8 +1,8 @@
-"""Scores the fields read from one receipt, also where a judge decides whether two values mean the
-same; tells it in short, and what it adds to the figures that have an interval.
+"""Scores the fields read from one receipt, with or without a judge of meaning, summarises it, and
+returns its contributions to the figures with intervals.
 
-Asking a judge is not done here: the answers are data, like the prediction, and the score a pure
-function of both.
+This module sends no requests to a judge: the answers are data, like the prediction, and the score a
+pure function of both.
 """
 
 import json
@@ -61,14 +61,14 @@ class _Compared:
 def score_item(
     gold: Payload, prediction: Payload | None, options: Options, *, helpers: Helpers
 ) -> ItemResult:
-    """What became of each field, as plain JSON.
+    """Return the outcome of each field, as plain JSON.
 
     `outcome` is read, missing, left_out (no prediction, with `missing: skip`) or unparseable with
     its `problem`. `fields` has for every field its counts [TP, FP, FN, TN], `reward` and `errors`
-    by type, and with any of those the beginnings of both values; it is empty if left out. Without
-    readable fields nothing is a true negative and the reward is 0. `weights` has the counts of the
-    lists under other weights. Raises OptionError where a judge decides, whose answers are not
-    here, and for an embedding that is not set up.
+    by type, and, if it has errors, the beginnings of both values; it is empty if left out. Without
+    readable fields there are no true negatives and the reward is 0. `weights` has the counts of the
+    lists under other weights. Raises OptionError if a judge decides, whose answers are not
+    available here, and for an embedding that is not set up.
     """
     if judge_model(options):
         raise OptionError("a judge must be asked first: manage.py judge does")
@@ -82,7 +82,7 @@ def score_with(
     options: Options,
     helpers: Helpers,
 ) -> ItemResult:
-    """The same with a judge of meaning, who may raise TooLargeError."""
+    """Score a receipt with a judge of meaning, which may raise TooLargeError."""
     protocol = Protocol(
         weights=WEIGHTS[options["weights"]],
         mismatch=cast("Mismatch", options["mismatch"]),
@@ -120,7 +120,7 @@ def score_with(
 def read_prediction(
     prediction: Payload | None, options: Options
 ) -> tuple[str, str, dict[str, Any]]:
-    """The outcome of reading, the problem if there is one, and the fields."""
+    """Return the outcome of reading, the problem if there is one, and the fields."""
     if prediction is None:
         return (LEFT_OUT if options["missing"] == "skip" else MISSING), "", {}
     if "fields" in prediction:
@@ -149,7 +149,7 @@ def _compare(gold: Mapping[str, Any], found: Mapping[str, Any], protocol: Protoc
 
 
 def _weights(*, has_embedding: bool) -> dict[str, Weights]:
-    """The weights that are compared; without an embedding the lexical shares of each."""
+    """Return the weights that are compared; without an embedding, their lexical shares."""
     if has_embedding:
         return dict(WEIGHTS)
     return {
@@ -159,7 +159,7 @@ def _weights(*, has_embedding: bool) -> dict[str, Weights]:
 
 
 def _without_answer(gold: Mapping[str, Any], protocol: Protocol) -> _Compared:
-    """Every gold value missed, and nothing rightly left empty."""
+    """Count every gold value as missed, and no field as correctly empty."""
     compared = _compare(gold, {}, protocol)
     silent = partial(map, _unrewarded)
     return _Compared(
@@ -176,7 +176,7 @@ def _unrewarded(outcome: Outcome) -> Outcome:
 
 
 def _about(gold: Payload) -> ItemResult:
-    """Which parts the receipt belongs to. A category that is not stated is the gold type."""
+    """Return the parts that the receipt belongs to. The category defaults to the gold type."""
     kind = gold["fields"].get("type")
     category = gold.get("category") or (kind if isinstance(kind, str) else "")
     return {
@@ -214,7 +214,7 @@ def contributions(
     result: Mapping[str, Any],
     options: Mapping[str, str],  # noqa: ARG001 - what they change has been done to the result
 ) -> Iterator[Contribution]:
-    """F1 = 2 TP / (2 TP + FP + FN), over all fields of a sub-task and over all there are."""
+    """F1 = 2 TP / (2 TP + FP + FN), over all fields of a sub-task and over all fields."""
     if result["outcome"] == LEFT_OUT:
         return
     for rule in FIELDS:
@@ -226,7 +226,7 @@ def contributions(
 
 
 def summarise(result: Mapping[str, Any], options: Mapping[str, str]) -> ItemSummary:
-    """Its F1 over all fields, its category, and the error types of its fields."""
+    """Return its F1 over all fields, its category, and the error types of its fields."""
     found = {error for field in result["fields"].values() for error in field.get("errors", ())}
     if result["outcome"] == UNPARSEABLE:
         found.add(UNPARSEABLE)
@@ -252,15 +252,15 @@ def _fields(prediction: Payload) -> dict[str, Any] | None:
         return None
 
 
-# Pairs of values of one receipt that are asked about. A receipt has a few; a reading with thousands
-# of places would be paid for by whoever pays the judge.
+# The most pairs of values asked about one receipt. Receipts need a few; this bounds the judge's
+# cost for readings with thousands of values.
 MOST_PAIRS = 1_000
-# Of these so many are kept with the result.
+# The number of pairs that are stored with the result.
 _MOST_SHOWN = 100
 
 
 def check_options(raw: Mapping[str, object], model: str, *, helpers: Helpers) -> Options:
-    """Complete, canonical options with this judge. Raises OptionError.
+    """Return complete, canonical options with this judge. Raises OptionError.
 
     >>> check_options({}, "gpt-4o", helpers=Helpers())["semantic"]
     'judge(gpt-4o,fields-1)'
@@ -273,8 +273,8 @@ def check_options(raw: Mapping[str, object], model: str, *, helpers: Helpers) ->
 def questions(
     gold: Payload, prediction: Payload | None, options: Options
 ) -> list[Question[FieldAnswer]]:
-    """What is to be asked of this receipt; nothing where there are no fields, or too many values
-    to be compared."""
+    """Return the questions about this receipt; none without fields, or with too many values to
+    compare."""
     return [field_question(pair) for pair in _pairs(gold, prediction, options) or ()]
 
 
@@ -286,10 +286,10 @@ def score_judged(
     *,
     helpers: Helpers,
 ) -> ItemResult:
-    """What `score_item` gives, with the answers to `questions`, in their order; raises ValueError
-    for another number of them.
+    """Return the same as `score_item`, from the answers to `questions`, in their order. Raises
+    ValueError if the number of answers differs.
 
-    `judge` has how many pairs were `asked` and how many of them are the `same`, and of the first
+    `judge` has the number of pairs `asked`, how many of them are the `same`, and for the first
     `pairs` the judge's reason. A receipt with more than MOST_PAIRS is unparseable.
     """
     pairs = _pairs(gold, prediction, options)
@@ -306,7 +306,7 @@ def score_judged(
 
 
 def _pairs(gold: Payload, prediction: Payload | None, options: Options) -> list[Pair] | None:
-    """The pairs to be asked; None if there are too many."""
+    """Return the pairs to ask about; None if there are too many."""
     outcome, _, found = read_prediction(prediction, options)
     if outcome != READ:
         return []

@@ -1,8 +1,8 @@
 """Fact metrics: is every fact of a gold page recovered, and if not, what went wrong?
 
-`page` reads gold and predictions, a matcher (`match_aligned`, `match_substring`) gives a verdict
-per fact. Pure functions over plain values; what they mean stands in the card of the benchmark
-`fincriticaled`.
+`page` reads gold and predictions, and a matcher (`match_aligned`, `match_substring`) gives a
+verdict per fact. All are pure functions over plain values. The card of the benchmark
+`fincriticaled` explains the verdicts.
 """
 
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from collections.abc import Callable
 from .matchers import ERROR_TYPES, MISSING, Verdict, match_aligned, match_substring
 from .page import Fact, FactTagError, Page, read_page, read_prediction
 
-# Every matcher has one form, so that a benchmark can choose it by name.
+# All matchers have one signature, so that a benchmark can select one by name.
 MATCHERS: dict[str, Callable[[Page, Page], list[Verdict]]] = {
     "aligned": match_aligned,
     "substring": match_substring,

@@ -1,16 +1,16 @@
 """Aligns a gold text with a prediction, character by character, through words, numbers and moved
 blocks.
 
-Three passes, each in the gaps that the one before left: anchors, then words and numbers one by one
-(a word may be misspelt, a number may have another number in its place), then single characters. The
-words decide: labels weigh by their letters, a number little, so that a number which slipped into
-another row faces the number of that row.
+Works in three passes, each in the gaps that the previous one left: anchors, then words and numbers
+one by one (a word may be misspelt, a number may have another number in its place), then single
+characters. Words decide: labels are weighted by their alphabetic characters and numbers little, so
+that a number that slipped into another row is aligned with the number of that row.
 
-Anchors are stretches that both texts share letter for letter, wherever they stand. Both come
-without spaces and in lower case, so that lost spaces cost nothing. Only stretches with words in
-them can be anchors: a number that stands in another row must not pull that row along. The heaviest
-sequence of anchors in common order is taken first, then what is left over in further sequences of
-its own; so a paragraph or table that moved as a whole is found at its new place.
+Anchors are stretches that both texts share exactly, wherever they are. Both texts come without
+spaces and in lower case, so that lost spaces cost nothing. Only stretches with words can be
+anchors: a number in another row must not pull that row along. The heaviest sequence of anchors in
+common order is taken first, then the remaining ones in further sequences; so a paragraph or table
+that moved as a whole is found in its new place.
 """
 
 from collections import defaultdict
@@ -24,18 +24,17 @@ from rapidfuzz.process import cdist
 
 from .normalise import Condensed, as_digits, condense
 
-_SEED = 8  # characters; at least _SEED_LETTERS of them letters
+_SEED = 8  # characters; at least _SEED_LETTERS of them alphabetic
 _SEED_LETTERS = 5
 _BASE = np.uint64(1_000_003)
-# Seeds that occur more often say little and cost much (headers repeated on every page, dot
-# leaders).
+# More frequent seeds say little and cost much (headers repeated on every page, dot leaders).
 _MOST_REPEATS = 8
 _MOST_ANCHORS = 4000
-# A sequence of leftover anchors must hold this many letters to count as moved text.
+# A sequence of leftover anchors needs this many alphabetic characters to count as moved text.
 _MOVED_LETTERS = 10
 _MOVED_GAP = 200
 _MOST_SEQUENCES = 60
-# So many anchors at a time are compared with all before them.
+# Number of anchors compared at a time with all before them.
 _BLOCK = 64
 
 
@@ -49,8 +48,8 @@ class Anchor:
 
 
 def find_anchors(gold: str, prediction: str) -> list[list[Anchor]]:
-    """Sequences of anchors, heaviest first; within a sequence both positions rise, and none
-    overlap."""
+    """Return sequences of anchors, heaviest first. Within a sequence both positions increase and no
+    anchors overlap."""
     letters = [0, *accumulate(map(str.isalpha, gold))]
     pool = _matches(gold, prediction, letters)
     sequences: list[list[Anchor]] = []
@@ -70,7 +69,7 @@ def find_anchors(gold: str, prediction: str) -> list[list[Anchor]]:
 
 
 def _matches(gold: str, prediction: str, letters: list[int]) -> list[Anchor]:
-    """All maximal stretches that hold a seed, the longest _MOST_ANCHORS of them."""
+    """Return the longest _MOST_ANCHORS of the maximal stretches that contain a seed."""
     order, starts, ends = _seeds(gold, prediction, letters)
     repeats: defaultdict[str, int] = defaultdict(int)
     reached: dict[int, int] = {}
@@ -90,7 +89,7 @@ def _matches(gold: str, prediction: str, letters: list[int]) -> list[Anchor]:
                 reached[g - p] = anchor.prediction + anchor.length
                 found.append(anchor)
         if len(alike) == 1:
-            # What follows inside this match can only find it again.
+            # Later seeds inside this match would only find it again.
             done = reached.get(alike[0] - p, 0) - _SEED + 1
     found.sort(key=lambda anchor: (-anchor.length, anchor.prediction, anchor.gold))
     return found[:_MOST_ANCHORS]
@@ -99,8 +98,8 @@ def _matches(gold: str, prediction: str, letters: list[int]) -> list[Anchor]:
 def _seeds(
     gold: str, prediction: str, letters: list[int]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Where the gold text has the seeds of the prediction: those of the seed at `p` are
-    `order[starts[p]:ends[p]]`, but for chance hits, and rise."""
+    """Find the seeds of the prediction in the gold text. Those of the seed at `p` are
+    `order[starts[p]:ends[p]]`, ascending, except for hash collisions."""
     own, other = _hashes(gold), _hashes(prediction)
     counts = np.array(letters)
     worded = np.flatnonzero(counts[_SEED : _SEED + len(own)] - counts[: len(own)] >= _SEED_LETTERS)
@@ -110,7 +109,7 @@ def _seeds(
 
 
 def _hashes(text: str) -> NDArray[np.uint64]:
-    """A hash of the seed at every place of the text."""
+    """Return a hash of the seed at every position of the text."""
     codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
     count = max(0, len(codes) - _SEED + 1)
     hashes = np.zeros(count, dtype=np.uint64)
@@ -120,7 +119,7 @@ def _hashes(text: str) -> NDArray[np.uint64]:
 
 
 def _extend(gold: str, prediction: str, g: int, p: int) -> Anchor:
-    """The maximal equal stretch through the seed at `g` and `p`."""
+    """Return the maximal equal stretch through the seed at `g` and `p`."""
     start = 0
     while g > start and p > start and gold[g - start - 1] == prediction[p - start - 1]:
         start += 1
@@ -132,9 +131,10 @@ def _extend(gold: str, prediction: str, g: int, p: int) -> Anchor:
 
 
 def _heaviest_sequence(pool: list[Anchor], letters: list[int], *, moved: bool) -> list[Anchor]:
-    """The sequence with the most letters, a little less for every jump between its anchors.
+    """Return the sequence with the most alphabetic characters, with a small penalty for every jump
+    between anchors.
 
-    Anchors that overlap in part count for the rest. A moved sequence may have only short gaps.
+    Anchors that overlap in part count with the rest. A moved sequence may have only short gaps.
     """
     pool = sorted(pool, key=lambda anchor: (anchor.prediction, anchor.gold))
     places = np.array([(a.gold, a.prediction, a.length) for a in pool])
@@ -156,8 +156,9 @@ def _heaviest_sequence(pool: list[Anchor], letters: list[int], *, moved: bool) -
 def _gains(
     places: NDArray[np.int64], weight: NDArray[np.float64], first: int, *, moved: bool
 ) -> NDArray[np.float64]:
-    """What each anchor from `first` on adds to a sequence that ends in each of all; minus infinity
-    where it cannot follow. `places` holds their starts in gold and prediction and their lengths."""
+    """Return what each anchor from `first` on adds to a sequence that ends in each of all; minus
+    infinity if it cannot follow. `places` holds their starts in gold and prediction and their
+    lengths."""
     g, p, length = places.T
     own = slice(first, None)
     gap_g = g[own, None] - (g + length)
@@ -180,7 +181,7 @@ def _walk_back(last: int, previous: NDArray[np.int64]) -> list[int]:
 
 
 def _trimmed(pool: list[Anchor], indices: list[int]) -> list[Anchor]:
-    """The anchors without the heads that overlap the anchor before."""
+    """Return the anchors without the heads that overlap the anchor before."""
     sequence: list[Anchor] = []
     for index in indices:
         anchor = pool[index]
@@ -202,8 +203,8 @@ def _trimmed(pool: list[Anchor], indices: list[int]) -> list[Anchor]:
 def _free_parts(
     pool: list[Anchor], free_gold: NDArray[np.bool_], free_prediction: NDArray[np.bool_]
 ) -> list[Anchor]:
-    """What no chosen anchor covers: whole anchors, and stretches of others that are as long as a
-    seed."""
+    """Return what no chosen anchor covers: whole anchors, and stretches of others that are as long
+    as a seed."""
     counts_g = np.concatenate(([0], np.cumsum(free_gold)))
     counts_p = np.concatenate(([0], np.cumsum(free_prediction)))
     parts: list[Anchor] = []
@@ -231,8 +232,8 @@ def _free_stretches(
     ]
 
 
-# How far an alignment of single words goes; larger gaps, which only unrelated or huge texts
-# leave, are aligned by characters alone.
+# The range of an alignment of single words. Larger gaps, which only unrelated or huge texts leave,
+# are aligned by characters alone.
 _MOST_WORD_PAIRS = 4_000_000
 _TAIL = 80
 _LEAST_WORD_SIMILARITY = 0.5
@@ -245,10 +246,10 @@ _SHORT = 4
 
 @dataclass(frozen=True, eq=False)
 class Alignment:
-    """Which characters of two condensed texts face each other.
+    """Which characters of two condensed texts are aligned.
 
-    `to_gold[p]` is the gold character that character `p` of the prediction faces, or -1;
-    `to_prediction` the other way round. `same[p]` tells whether the two are equal.
+    `to_gold[p]` is the gold character aligned with character `p` of the prediction, or -1;
+    `to_prediction` is the inverse. `same[p]` is whether the two are equal.
     """
 
     gold: Condensed
@@ -259,8 +260,8 @@ class Alignment:
 
 
 def align(gold: str, prediction: str) -> Alignment:
-    """Aligns two normalised texts. Deterministic; time grows with the product of unrelated
-    stretches only."""
+    """Align two normalised texts. Deterministic; time grows with the product of unrelated stretches
+    only."""
     aligner = _Aligner(condense(gold), condense(prediction))
     aligner.run()
     return Alignment(
@@ -285,7 +286,7 @@ class _Aligner:
         for sequence in sequences:
             for anchor in sequence:
                 self._face(anchor.gold, anchor.prediction, anchor.length)
-        # Moved sequences first: what they do not claim belongs to the main one.
+        # Moved sequences first: the main sequence gets what they do not claim.
         for sequence in sequences[1:]:
             for before, after in pairwise(sequence):
                 self._gap(_end_gold(before), after.gold, _end_prediction(before), after.prediction)
@@ -296,9 +297,9 @@ class _Aligner:
             self._gap(_end_gold(before), after.gold, _end_prediction(before), after.prediction)
 
     def _anchors(self) -> list[list[Anchor]]:
-        """The anchors, none of which begins or ends inside a number of either text.
+        """Return the anchors, none of which begins or ends inside a number of either text.
 
-        The equal beginnings of two numbers say nothing of whether they face each other.
+        Equal beginnings of two numbers do not mean that the numbers belong together.
         """
         gold, prediction = self.gold.number_bounds(), self.prediction.number_bounds()
         sequences = []
@@ -314,7 +315,7 @@ class _Aligner:
         self.same[prediction : prediction + length] = True
 
     def _tail(self, last: Anchor) -> None:
-        """Aligns what follows a moved sequence: the values behind its last label."""
+        """Align the text after a moved sequence: the values after its last label."""
         free_gold = _run_length(self.to_prediction, _end_gold(last))
         free_prediction = _run_length(self.to_gold, _end_prediction(last))
         if min(free_gold, free_prediction) < _TAIL:
@@ -323,7 +324,7 @@ class _Aligner:
             self._gap(g, g + length, p, p + length)
 
     def _gap(self, g0: int, g1: int, p0: int, p1: int) -> None:
-        """Aligns gold `[g0, g1)` with prediction `[p0, p1)` as far as both are free."""
+        """Align gold `[g0, g1)` with prediction `[p0, p1)` as far as both are free."""
         free_g = g0 + np.flatnonzero(self.to_prediction[g0:g1] < 0)
         free_p = p0 + np.flatnonzero(self.to_gold[p0:p1] < 0)
         if not len(free_g) or not len(free_p):
@@ -338,7 +339,7 @@ class _Aligner:
     def _words(
         self, free_g: NDArray[np.int64], free_p: NDArray[np.int64]
     ) -> list[tuple[slice, slice]]:
-        """Pairs of words that face each other, as slices of the free characters."""
+        """Return pairs of aligned words, as slices of the free characters."""
         gold = _free_words(self.gold, free_g)
         prediction = _free_words(self.prediction, free_p) if gold else []
         if not prediction or len(gold) * len(prediction) > _MOST_WORD_PAIRS:
@@ -365,7 +366,8 @@ def _without_parts(
     gold: tuple[NDArray[np.int64], NDArray[np.int64]],
     prediction: tuple[NDArray[np.int64], NDArray[np.int64]],
 ) -> Anchor:
-    """The anchor without the parts of numbers at its ends; the bounds as of `number_bounds`."""
+    """Return the anchor without parts of numbers at its ends. The bounds are those of
+    `number_bounds`."""
     g, p, end = anchor.gold, anchor.prediction, anchor.length
     end -= max(g + end - int(gold[0][g + end]), p + end - int(prediction[0][p + end]), 0)
     start = max(
@@ -384,13 +386,13 @@ def _end_prediction(anchor: Anchor) -> int:
 
 
 def _run_length(faces: NDArray[np.int64], start: int) -> int:
-    """How many characters from `start` on face nothing yet, up to _TAIL."""
+    """Return how many characters from `start` on are unaligned, up to _TAIL."""
     taken = np.flatnonzero(faces[start : start + _TAIL] >= 0)
     return int(taken[0]) if len(taken) else len(faces[start : start + _TAIL])
 
 
 def _free_words(text: Condensed, free: NDArray[np.int64]) -> list[tuple[str, slice]]:
-    """The words all of whose characters are free, with their slices of `free`."""
+    """Return the words whose characters are all free, with their slices of `free`."""
     first = int(np.searchsorted(text.starts, free[0], side="right")) - 1
     last = int(np.searchsorted(text.starts, free[-1], side="right")) - 1
     starts = text.starts[first : last + 2]
@@ -401,7 +403,7 @@ def _free_words(text: Condensed, free: NDArray[np.int64]) -> list[tuple[str, sli
 
 
 def _align_words(gold: list[str], prediction: list[str]) -> list[tuple[int, int]]:
-    """The best monotone pairing of words (Needleman-Wunsch), as index pairs."""
+    """Return the best monotone pairing of words (Needleman-Wunsch), as index pairs."""
     scores = _pair_scores(gold, prediction)
     skip_gold = np.array([_skip_cost(word) for word in gold])
     skip_prediction = np.concatenate(([0.0], np.cumsum([_skip_cost(word) for word in prediction])))
@@ -413,8 +415,8 @@ def _align_words(gold: list[str], prediction: list[str]) -> list[tuple[int, int]
         diagonal = best[:-1] + scores[i]
         paired[i] = diagonal > down[1:]
         reached = np.concatenate((down[:1], np.maximum(down[1:], diagonal)))
-        # A step to the right costs the skipped word, so the best one before is found by a running
-        # maximum.
+        # A step to the right costs the skipped word, so a running maximum finds the best one
+        # before.
         best = np.maximum.accumulate(reached + skip_prediction) - skip_prediction
         carried[i] = best[1:] > reached[1:] + 1e-9
     return _trace(paired, carried)
@@ -436,8 +438,7 @@ def _trace(paired: NDArray[np.bool_], carried: NDArray[np.bool_]) -> list[tuple[
 
 
 def _pair_scores(gold: list[str], prediction: list[str]) -> NDArray[np.float32]:
-    """What facing each other is worth to two words; minus infinity where they have nothing in
-    common."""
+    """Return the score of aligning two words; minus infinity if they have nothing in common."""
     read = [_as_number(word) for word in prediction]
     similarity = cdist(gold, read, scorer=Levenshtein.normalized_similarity, dtype=np.float32)
     is_number_g = np.array([_has_digit(word) for word in gold])[:, None]
@@ -461,7 +462,7 @@ def _has_digit(word: str) -> bool:
 
 
 def _as_number(word: str) -> str:
-    """A word with digits, or a short one of look-alikes, as a number; any other as it is."""
+    """Return a word with digits, or a short one of look-alikes, as a number; others unchanged."""
     is_number = _has_digit(word) or (len(word) <= _SHORT and not word.isalpha())
     return as_digits(word) if is_number else word
 

@@ -1,9 +1,9 @@
-"""Which kind of error turned a value into the text that stands in its place.
+"""Classifies the error that turned a value into the text in its place.
 
-Where several things happened to a value at once, the error type is the worst of them for a reader
-of figures. A number is a core of digits and separators between marks: signs, parentheses, currency,
-percent. The core is looked for in the form; what stands beside it there is held against the marks
-first, and then against what the gold text has beside the fact. A date is taken part by part.
+If several errors apply, the error type is the gravest for a reader of figures. A number is a core
+of digits and separators between marks: signs, parentheses, currency, percent. The core is located
+in the form; the text next to it is compared with the marks, and then with the gold text next to the
+fact. Dates are compared part by part.
 """
 
 import re
@@ -16,28 +16,28 @@ from rapidfuzz.fuzz import partial_ratio_alignment
 from .normalise import CURRENCY, HARMLESS, alnum_of, as_digits, digits_of
 from .occurrences import NO_ERRORS, REACH, Errors, FactKind, errors_before, errors_behind
 
-# So many digits must be gone at an end for a number to be cut off rather than short of a digit.
+# A number is cut off if this many digits are missing at an end; with fewer it lost a digit.
 _DIGITS_CUT_OFF = 2
 _SIGNS = "(-+)"
-# What a percent sign is read as, "0/o" or "96", and what a parenthesis or currency mark.
+# Misreadings of a percent sign, "0/o" or "96", and of a parenthesis or currency mark.
 _PERCENT_READ_AS = re.compile(r"[^\s)]{1,3}")
 _MARK_READ_AS = re.compile(r"[^\s.,]")
 _PARTS = re.compile(r"([^\d.]*)(.*?)(\D*)", re.DOTALL)
 _MARK_REACH = 3
-# Digits in parentheses, with no mark beside them.
+# Digits in parentheses, without other marks.
 _BRACKETED = re.compile(r"\(([^\W_](?:[\w.,']*[^\W_])?)\)")
 _DIGITS = re.compile(r"\d+")
-# Of a form that shares no character with a number, what may be its core.
+# The possible core of a form that shares no character with a number.
 _CORE = re.compile(r"[^\W_](?:.*[^\W_])?", re.DOTALL)
 _UNREAD = "_"
-# Around a form these are no part of it.
+# Characters around a form that are not part of it.
 _BARE = "".join(HARMLESS - set("{}[]")) + CURRENCY + "& "
 # Read upside down.
 _TURNED = str.maketrans("9", "6")
 
 
 def is_number_found(value: str, form: str) -> bool:
-    """Whether the form holds half of the value's digits in their order, one of them as a digit."""
+    """Whether the form has half of the value's digits in order, at least one of them as a digit."""
     digits = digits_of(value).translate(_TURNED)
     if not LCSseq.similarity(digits, digits_of(form).translate(_TURNED)):
         return False
@@ -46,9 +46,9 @@ def is_number_found(value: str, form: str) -> bool:
 
 
 def number_errors(value: str, form: str, before: str, behind: str) -> Errors:
-    """The errors that made `form` of `value`, which has digits; none if the form is the value.
+    """Return the errors that made `form` of `value`, which has digits; none if they are equal.
 
-    `before` and `behind` are the gold text beside the fact, each running from it outwards.
+    `before` and `behind` are the gold text around the fact, each running outwards from it.
 
     >>> sorted(number_errors("(3,627)", "3.627)", "", ""))
     ['separator', 'sign']
@@ -74,7 +74,7 @@ def number_errors(value: str, form: str, before: str, behind: str) -> Errors:
 
 
 def _is_number_cut_off(value: str, form: str) -> bool:
-    """Whether the form is an exact beginning or end of the value, and more than a digit is gone:
+    """Whether the form is an exact beginning or end of the value, with more than one digit missing:
     two digits, or a group of digits with its separator and a sign."""
     if not form or not (value.startswith(form) or value.endswith(form)):
         return False
@@ -84,21 +84,21 @@ def _is_number_cut_off(value: str, form: str) -> bool:
 
 
 def _differs_in_spaces(value: str, form: str) -> bool:
-    """Whether nothing but spaces was lost or added, and none that kept two groups of digits
-    apart."""
+    """Whether only spaces were lost or added, and none that separated two groups of digits."""
     if value == form or value.replace(" ", "") != form.replace(" ", ""):
         return False
     return len(_DIGITS.findall(form)) >= len(_DIGITS.findall(value))
 
 
 def _parts(value: str) -> tuple[str, str, str]:
-    """The marks before the core, the core, and the marks behind it."""
+    """Return the marks before the core, the core, and the marks after it."""
     match = _PARTS.fullmatch(value)
     return (match[1], match[2], match[3]) if match else ("", value, "")
 
 
 def _between_parentheses(value: str, form: str) -> tuple[int, int] | None:
-    """The stretch of the form between its parentheses, if both have these and no other sign.
+    """Return the stretch of the form between its parentheses, if both have parentheses and no other
+    sign.
 
     Then no sign was lost or added, however different the digits are.
     """
@@ -113,7 +113,7 @@ def _signs(text: str) -> str:
 
 
 def _locate_core(core: str, form: str) -> tuple[int, int]:
-    """The stretch `[start, end)` of the form that stands for the core."""
+    """Return the stretch `[start, end)` of the form that corresponds to the core."""
     read = as_digits(form)
     for text in (form, read):
         at = text.find(core)
@@ -126,26 +126,27 @@ def _locate_core(core: str, form: str) -> tuple[int, int]:
         anything = _CORE.search(form)
         return anything.span() if anything else (0, len(form))
     start, end = equal[0].dest_start, equal[-1].dest_end
-    # Where the core's first or last characters were changed, as many belong to it.
+    # If the core's first or last characters were changed, the same number of characters belong to
+    # it.
     changed, changed_behind = equal[0].src_start, len(core) - equal[-1].src_end
-    while changed and start and _is_of_core(form[max(0, start - 2) : start][::-1]):
+    while changed and start and _belongs_to_core(form[max(0, start - 2) : start][::-1]):
         start, changed = start - 1, changed - (form[start - 1] != " ")
-    while changed_behind and end < len(form) and _is_of_core(form[end : end + 2]):
+    while changed_behind and end < len(form) and _belongs_to_core(form[end : end + 2]):
         end, changed_behind = end + 1, changed_behind - (form[end] != " ")
     return start, end
 
 
-def _is_of_core(near: str) -> bool:
-    """Whether the next character, or the one beyond a space, may belong to a core."""
+def _belongs_to_core(near: str) -> bool:
+    """Whether the next character, or the one after a space, may belong to a core."""
     char = near.strip()[:1]
     return char.isalnum() or (char != "" and char in ".,_")
 
 
 def _take_marks(marks: str, outside: str) -> tuple[str, Errors]:
-    """What is left of the text beside the core when the value's marks are taken out of it.
+    """Remove the value's marks from the text next to the core; return the rest and the errors.
 
-    Both run from the core outwards. A mark that is not there is an error; what it was probably
-    read as is taken out too.
+    Both run outwards from the core. A missing mark is an error; its probable misreading is removed
+    too.
     """
     errors = set()
     for mark in marks:
@@ -188,8 +189,8 @@ def _core_errors(core: str, form: str) -> Iterator[str]:
 
 
 def _digits_and_gaps(text: str) -> tuple[str, list[str]]:
-    """The digits, a `?` for every letter or unread character between them, and what stands before,
-    between and behind them."""
+    """Return the digits, with `?` for every unread character between them, and the text before,
+    between and after them."""
     digits, gaps = "", [""]
     for char in text:
         if char.isalnum() or char == _UNREAD:
@@ -201,7 +202,7 @@ def _digits_and_gaps(text: str) -> tuple[str, list[str]]:
 
 
 def _faces(digits: str, other: str, *, is_cut_off: bool) -> dict[int, int]:
-    """Which digit of the value faces which of the form."""
+    """Map the digits of the value to those of the form."""
     if is_cut_off:
         first = 0 if digits.startswith(other) else len(digits) - len(other)
         return {first + at: at for at in range(len(other))}
@@ -214,21 +215,21 @@ def _faces(digits: str, other: str, *, is_cut_off: bool) -> dict[int, int]:
 
 
 def _gap_facing(at: int, faces: dict[int, int]) -> int | None:
-    """The gap of the form that faces the gap before digit `at` of the value."""
+    """Return the gap of the form that corresponds to the gap before digit `at` of the value."""
     if at in faces:
         return faces[at]
     return faces[at - 1] + 1 if at - 1 in faces else None
 
 
 def _groups(gaps: list[str], first: int, last: int | None) -> set[int]:
-    """How many digits the groups of a form have from gap `first` to gap `last`."""
+    """Return the sizes of the digit groups of a form from gap `first` to gap `last`."""
     end = len(gaps) - 1 if last is None else last
     marks = [first, *(at for at in range(first + 1, end) if gaps[at]), end]
     return {b - a for a, b in pairwise(marks)}
 
 
 def _gap_errors(gap: str, other: str, keeps_groups: bool) -> Iterator[str]:
-    """The errors of what stands between two digits."""
+    """Yield the errors of the text between two digits."""
     if other == gap:
         return
     bare = other.replace(" ", "").replace("~", "")
@@ -245,14 +246,14 @@ def _gap_errors(gap: str, other: str, keeps_groups: bool) -> Iterator[str]:
 
 
 _PART = re.compile(r"[^\W\d_]+|\d+")
-# A word of so few letters may be a number read as letters.
+# A word of at most this many characters may be a misread number.
 _SHORT = 2
 
 
 def is_date_found(value: str, form: str) -> bool:
-    """Whether two of the date's parts are recognisable in the form, or one if it has but two.
+    """Whether two of the date's parts are recognisable in the form, or one if it has only two.
 
-    Of a date in digits alone, whose parts are too short to be told apart, half of the digits.
+    For a date in digits alone, whose parts are too short to distinguish, half of the digits.
     """
     parts = _PART.findall(value)
     if len(parts) > 1 and all(map(str.isdigit, parts)):
@@ -263,7 +264,7 @@ def is_date_found(value: str, form: str) -> bool:
 
 
 def _recognised(parts: Iterable[str], text: str) -> int:
-    """How many of the parts stand in the text, in order and recognisable."""
+    """Count the parts that are in the text, in order and recognisable."""
     recognised = 0
     for part in parts:
         end = _end_of_part(part, text)
@@ -274,9 +275,9 @@ def _recognised(parts: Iterable[str], text: str) -> int:
 
 
 def date_errors(value: str, form: str, before: str, behind: str) -> Errors:
-    """The errors that made `form` of `value`; none if the form is the value.
+    """Return the errors that made `form` of `value`; none if they are equal.
 
-    `before` and `behind` are the gold text beside the fact, each running from it outwards.
+    `before` and `behind` are the gold text around the fact, each running outwards from it.
 
     >>> sorted(date_errors("May 27, 2021", "May 27,2021", "", ""))
     ['spacing']
@@ -290,7 +291,7 @@ def date_errors(value: str, form: str, before: str, behind: str) -> Errors:
 
 
 def _end_of_part(part: str, text: str) -> int:
-    """Where a recognisable form of the part ends in the text; 0 if there is none."""
+    """Return the end of a recognisable form of the part in the text; 0 if there is none."""
     found = partial_ratio_alignment(part.lower(), text.lower()) if text else None
     if found is None:
         return 0
@@ -300,13 +301,13 @@ def _end_of_part(part: str, text: str) -> int:
 
 
 def _as_digits_in_numbers(word: str) -> str:
-    """The word with look-alikes as digits, if it may be a number."""
+    """Return the word with look-alikes as digits, if it may be a number."""
     is_number = len(word) <= _SHORT or any(map(str.isdigit, word))
     return as_digits(word) if is_number else word
 
 
 def _locate_date(value: str, form: str) -> tuple[int, int]:
-    """The stretch `[start, end)` of the form that stands for the value."""
+    """Return the stretch `[start, end)` of the form that corresponds to the value."""
     at = form.find(value)
     if at >= 0:
         return at, at + len(value)
@@ -339,7 +340,7 @@ def _inner_errors(value: str, text: str) -> Errors:
     return frozenset({"truncated" if is_cut_off else "date"})
 
 
-# The worst first.
+# The gravest first.
 _GRAVITY = (
     "sign",
     "decimal",
@@ -353,15 +354,14 @@ _GRAVITY = (
     "spacing",
 )
 _LEAST_TEXT_SIMILARITY = 0.6
-# What is left of a name that was cut off must have at least this many letters and digits, and
-# this many must be gone.
+# A name is cut off if at least this many letters and digits remain, and at least this many are
+# missing.
 _LEAST_REST = 3
 _CUT_OFF = 2
 
 
 def is_found(value: str, form: str, kind: FactKind) -> bool:
-    """Whether `form`, which stands in the place of `value`, is a form of it rather than anything
-    else."""
+    """Whether `form`, which is in the place of `value`, is a form of it and not another text."""
     if kind == "number" and digits_of(value):
         return is_number_found(value, form)
     if kind == "date":
@@ -372,10 +372,10 @@ def is_found(value: str, form: str, kind: FactKind) -> bool:
 
 
 def explain(value: str, form: str, kind: FactKind, before: str = "", behind: str = "") -> str:
-    """The error type of `form` standing for `value`; "" if it is the value.
+    """Return the error type of `form` in place of `value`; "" if they are equal.
 
-    All are normalised. `before` and `behind` are the gold text beside the fact, each running from
-    it outwards.
+    All texts are normalised. `before` and `behind` are the gold text around the fact, each running
+    outwards from it.
 
     >>> explain("(3,627)", "3,627)", "number"), explain("2.71", "271", "number")
     ('sign', 'decimal')
@@ -390,12 +390,12 @@ def explain(value: str, form: str, kind: FactKind, before: str = "", behind: str
 
 
 def worst(errors: Errors) -> str:
-    """The gravest of some errors, "" for none."""
+    """Return the gravest of the errors, "" for none."""
     return next((error for error in _GRAVITY if error in errors), "")
 
 
 def similarity(value: str, text: str) -> float:
-    """How alike two normalised texts are but for spaces, in [0, 1]: 1 - Levenshtein / longer
+    """Similarity of two normalised texts without spaces, in [0, 1]: 1 - Levenshtein / longer
     length."""
     return Levenshtein.normalized_similarity(value.replace(" ", ""), text.replace(" ", ""))
 
@@ -412,7 +412,7 @@ def _text_error(value: str, form: str, before: str, behind: str) -> str:
 
 
 def _but_for_spaces(value: str, form: str) -> tuple[int, int] | None:
-    """Where the value stands in the form, itself or with other spaces inside; None if nowhere."""
+    """Find the value in the form, ignoring inner spaces; None if it is not there."""
     at = form.find(value)
     if at >= 0:
         return at, at + len(value)

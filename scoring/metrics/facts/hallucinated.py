@@ -1,6 +1,6 @@
 """Numbers and dates of a prediction that its gold page does not have.
 
-Facts are judged one by one from the gold's side; what a model adds of its own no fact can tell.
+Facts are judged one by one from the gold's side, so they cannot reveal what a model adds.
 """
 
 import re
@@ -8,9 +8,9 @@ from collections import Counter
 from dataclasses import dataclass
 from itertools import islice
 
-# What a page's item result lists one by one; all are counted.
+# Number of tokens that an item result lists; all are counted.
 MOST_SHOWN = 50
-# Of a token that is listed: no number or date of a document is longer.
+# Characters of a listed token; no number or date of a document is longer.
 MOST_CHARACTERS = 60
 
 _MONTHS = (
@@ -27,15 +27,15 @@ _MONTHS = (
     "november",
     "december",
 )
-# Every name and short form of a month, with the form in which they are compared.
+# Every name and short form of a month, with the form used for comparison.
 _MONTH_OF = {name[:length]: name[:3] for name in _MONTHS for length in (3, 4, len(name))}
-# A date of three numbers, or a number. A comma before a year lost its space. Both begin with
-# one digit, since a pattern that begins with a set is searched faster than one that repeats it.
+# A date of three numbers, or a number. A comma before a year lost its space. Both begin with one
+# digit, since such a pattern is searched faster than one that begins with a repeated set.
 _NUMBER = re.compile(
     r"[0-9][0-9]*(?:(?:[/-][0-9]+){2}|(?:(?:[.']|,(?!(?:19|20)[0-9]{2}(?![0-9])))[0-9]+)*)"
 )
 _LONGEST_DAY = 2
-# A word that may be a month, with what may stand between it and its day.
+# A word that may be a month, with the text allowed between it and its day.
 _WORD_BEFORE = re.compile(r"(?<![a-z])([a-z]{3,9})\.? ?\Z", re.IGNORECASE)
 _WORD_BEHIND = re.compile(r"\.? ?([a-z]{3,9})(?![a-z])", re.IGNORECASE)
 _REACH = 11  # characters: the longest such word with the longest gap
@@ -44,7 +44,7 @@ _REACH = 11  # characters: the longest such word with the longest gap
 @dataclass(frozen=True)
 class Hallucinated:
     """Of `tokens` number-like and date-like tokens of the prediction, `count` match nothing in the
-    gold; `shown` are the first of those in the order of their first place, at most MOST_SHOWN."""
+    gold; `shown` are the first MOST_SHOWN of those, in order of first occurrence."""
 
     tokens: int
     count: int
@@ -55,20 +55,20 @@ NOTHING_READ = Hallucinated(0, 0, ())
 
 
 def number_and_date_tokens(text: str) -> list[str]:
-    """The number-like and date-like tokens of a normalised text (`normalise`), in order; linear
-    time, never raises.
+    """Return the number-like and date-like tokens of a normalised text (`normalise`), in order.
+    Linear time, never raises.
 
-    - Date-like: the name of a month, in full or short, with a day before or after it (written
-      "dec 31" whatever its form), and three numbers joined by `/` or `-`. The year after a day is
-      a number of its own, since in the heads of tables it often stands in another line.
+    - Date-like: the name of a month, in full or short, with a day before or after it (always
+      written "dec 31"), and three numbers joined by `/` or `-`. The year after a day is a
+      separate number, since in the heads of tables it is often in another line.
     - Number-like: any other digits with single points, commas or apostrophes between them.
-      Signs, currency and percent signs and letters beside them are no part of it.
+      Adjacent signs, currency marks, percent signs and words are not part of it.
 
     >>> number_and_date_tokens("On May 27, 2021 a loss of $(1,200.5) or 3%; due 2021-06-30.")
     ['may 27', '2021', '1,200.5', '3', '2021-06-30']
     """
     tokens: list[str] = []
-    done = 0  # where the month of the last day ends, which is no other day's
+    done = 0  # end of the last day's month, which belongs to no other day
     for match in _NUMBER.finditer(text):
         token = match.group()
         if _is_day(token):
@@ -91,12 +91,12 @@ def _is_day(piece: str) -> bool:
 
 
 def hallucinated(gold: str, prediction: str) -> Hallucinated:
-    """What the prediction has more of than the gold, both normalised visible text: of equal tokens
-    the gold's number is taken off, so that the third copy of a value that stands twice in the gold
+    """Return the tokens that the prediction has more often than the gold, both as normalised
+    visible text. Equal tokens are counted: the third copy of a value that occurs twice in the gold
     counts as one.
 
-    The rate `count / tokens` is in [0, 1], lower is better; without tokens there is none. All
-    tokens of the gold count, not only those in facts. Linear time.
+    The rate `count / tokens` is in [0, 1], lower is better; undefined without tokens. All tokens of
+    the gold count, not only those in facts. Linear time.
 
     >>> hallucinated("12 of 12 and 7", "12 12 12 and 8")
     Hallucinated(tokens=4, count=2, shown=('12', '8'))

@@ -1,16 +1,16 @@
-"""The matchers: for each gold fact a verdict.
+"""The matchers: a verdict for each gold fact.
 
-The aligned matcher takes each gold fact to the occurrence of its value that stands in its place.
-First the two texts are aligned (`alignment`). Every clean occurrence of a fact's value is then
-judged by its place: does the alignment set it against the fact, or against something else; do the
-words around it face the words around the fact? Facts with equal values share out their occurrences
-one-to-one so that the places fit best in total; one that slid into another column is misplaced
-(`tables`). What remains is explained: a form of the value in the fact's place with its error type,
-an unclaimed occurrence elsewhere is misplaced, and where there is neither the fact is missing.
+The aligned matcher assigns each gold fact the occurrence of its value in the same place. First the
+two texts are aligned (`alignment`). Then every clean occurrence of a fact's value is judged by its
+place: is it aligned with the fact or with something else, and are the words around it aligned with
+the words around the fact? Facts with equal values share their occurrences one-to-one so that the
+places fit best in total; an occurrence that slid into another column is misplaced (`tables`). The
+remaining facts are explained: a form of the value in the fact's place gives its error type, an
+unclaimed occurrence elsewhere is misplaced, and otherwise the fact is missing.
 
 The substring matcher is the rule of the benchmark's published script, for comparison: a fact is
-correct when its value occurs anywhere in the prediction's text, letter case and white space aside.
-It sees neither places nor neighbours: `1,200` counts inside `(1,200)`, and one occurrence counts
+correct if its value occurs anywhere in the prediction's text, ignoring case and white space. It
+considers neither places nor neighbours: `1,200` counts inside `(1,200)`, and one occurrence counts
 for any number of facts.
 """
 
@@ -31,15 +31,14 @@ from .occurrences import (
     Occurrence,
     find_occurrences,
     gold_fact,
+    is_whole_value,
     rows_of,
-    stands_alone,
 )
 from .page import Page
 from .places import FormFinder, PlaceJudge, Span
 from .tables import TableJudge, slid
 
-# Every fact that is not correct has one of these. METRICS: what each means stands in the
-# benchmark's card.
+# Every fact that is not correct has one of these. The benchmark's card explains them.
 ERROR_TYPES = (
     "missing",
     "sign",
@@ -60,15 +59,15 @@ ERROR_TYPES = (
 class Verdict:
     """The verdict on one gold fact.
 
-    `correct` implies `found`; `found` says that a recognisable form stands in the prediction.
-    `matched_text` is that form, at `[start, end)` of the prediction's visible text (None when
-    nothing was found). `error` is one of ERROR_TYPES, or None for a correct fact.
+    `correct` implies `found`; `found` means that the prediction has a recognisable form.
+    `matched_text` is that form, at `[start, end)` of the prediction's visible text (None if nothing
+    was found). `error` is one of ERROR_TYPES, or None for a correct fact.
 
-    `confidence` says how surely the matched place is the fact's place, in [0, 1]: strength times
-    (1 + margin) / 2. The strength is half of the place's score (see PlaceJudge.fit, and 3 more or
-    less where a table's headers speak), cut to [0, 1]; the margin is what that score is ahead of
-    the next best occurrence of the value, at most 1. None where nothing was found, and from a
-    matcher that sees no places.
+    `confidence` is how certain it is that the matched place is the fact's place, in [0, 1]:
+    strength times (1 + margin) / 2. The strength is half of the place's score (see PlaceJudge.fit,
+    and 3 more or less if a table's headers decide), cut to [0, 1]; the margin is the lead of that
+    score over the next best occurrence of the value, at most 1. None if nothing was found, and from
+    a matcher that ignores places.
     """
 
     correct: bool
@@ -84,10 +83,9 @@ MISSING = Verdict(False, False, None, None, None, "missing", None)
 
 
 def match_substring(gold: Page, prediction: Page) -> list[Verdict]:
-    """The verdict on every fact of `gold`, in order: correct, or missing.
+    """Return the verdict on every fact of `gold`, in order: correct, or missing.
 
-    The case-folded text may be longer than the text itself; the matched place is then not known
-    and is left out.
+    If case folding makes the text longer, the matched place is unknown and left out.
     """
     text = " ".join(prediction.text.split())
     folded = text.casefold()
@@ -104,21 +102,20 @@ def _verdict(value: str, text: str, folded: str) -> Verdict:
     return Verdict(True, True, text[start:end], start, end, None, None)
 
 
-# Of one value, only so many occurrences are looked at; a page has some dozens.
+# At most this many occurrences of one value are considered; a page has some dozens.
 _MOST_OCCURRENCES = 1000
-# An exact value with fewer letters and digits than this, found in the wrong place, is there by
-# chance.
+# A shorter exact value (in letters and digits) in the wrong place is a coincidence.
 _LEAST_MISPLACED = 4
-# What the address in a table weighs against all that the alignment says of a place.
+# Weight of the table position compared with everything that the alignment says of a place.
 _ADDRESS = 3.0
 
 Group = tuple[str, FactKind]
 
 
 def match_aligned(gold: Page, prediction: Page) -> list[Verdict]:
-    """The verdict on every fact of `gold`, in order.
+    """Return the verdict on every fact of `gold`, in order.
 
-    Deterministic, one-to-one: no stretch of the prediction counts for two correct facts. Never
+    Deterministic and one-to-one: no stretch of the prediction counts for two correct facts. Never
     raises on any text.
     """
     return _Matcher(gold, prediction).run()
@@ -126,7 +123,7 @@ def match_aligned(gold: Page, prediction: Page) -> list[Verdict]:
 
 @dataclass(frozen=True)
 class _Claim:
-    """An occurrence claimed for a fact, and how surely it stands in the fact's place."""
+    """An occurrence claimed for a fact, and how certain it is that it is in the fact's place."""
 
     fact: GoldFact
     occurrence: Occurrence
@@ -182,7 +179,7 @@ class _Matcher:
         return [self._verdicts.get(fact.n, MISSING) for fact in self._facts]
 
     def _assign(self, facts: Sequence[GoldFact], found: Sequence[Occurrence]) -> list[_Claim]:
-        """Facts of one value with occurrences in their places, shared out to fit best in total."""
+        """Assign occurrences in their places to facts of one value, for the best total fit."""
         free = [occurrence for occurrence in found if self._is_free(occurrence)]
         if not free:
             return []
@@ -196,19 +193,20 @@ class _Matcher:
         ]
 
     def _fit(self, facts: Sequence[GoldFact], found: Sequence[Occurrence]) -> NDArray[np.float64]:
-        """How well each occurrence stands in each fact's place; -inf if it is not the value."""
+        """Return how well each occurrence fits each fact's place; -inf if it is not the value."""
         spans = [self._span(occurrence) for occurrence in found]
         fit = np.full((len(facts), len(found)), -np.inf)
         for row, fact in enumerate(facts):
-            alone = [stands_alone(fact.value, fact.kind, o, fact.place) for o in found]
+            alone = [is_whole_value(fact.value, fact.kind, o, fact.place) for o in found]
             if any(alone):
                 scores = self._judge.fit(self._gold_span(fact), spans)
-                scores += _ADDRESS * self._addresses(fact, found)
+                scores += _ADDRESS * self._positions(fact, found)
                 fit[row] = np.where(alone, scores, -np.inf)
         return fit
 
-    def _addresses(self, fact: GoldFact, found: Sequence[Occurrence]) -> NDArray[np.float64]:
-        """What the tables say of each occurrence: the fact's address 1, another -1, nothing 0."""
+    def _positions(self, fact: GoldFact, found: Sequence[Occurrence]) -> NDArray[np.float64]:
+        """Return what the tables say of each occurrence: 1 for the fact's position, -1 for another,
+        0 for unknown."""
         place = (fact.fact.start, fact.fact.end)
         spans = (self._prediction.source_span(o.start, o.end) for o in found)
         return np.array([self._tables.compare(place, span) for span in spans], dtype=np.float64)
@@ -219,7 +217,8 @@ class _Matcher:
     def _elsewhere(
         self, facts: Sequence[GoldFact], found: Sequence[Occurrence]
     ) -> list[tuple[GoldFact, Occurrence]]:
-        """The exact value in a wrong place, for facts that found none in theirs; in page order."""
+        """Find the exact value in a wrong place, for facts without one in their place; in page
+        order."""
         left = [fact for fact in facts if fact.n not in self._verdicts]
         if not left:
             return []
@@ -228,17 +227,19 @@ class _Matcher:
         free = [o for o in found if self._is_free(o) and self._is_stray(o, places, is_short)]
         pairs: list[tuple[GoldFact, Occurrence]] = []
         for fact in left:
-            at = next((o for o in free if stands_alone(fact.value, fact.kind, o, fact.place)), None)
+            at = next(
+                (o for o in free if is_whole_value(fact.value, fact.kind, o, fact.place)), None
+            )
             if at is not None:
                 free.remove(at)
                 pairs.append((fact, at))
         return pairs
 
     def _is_stray(self, occurrence: Occurrence, places: set[int], is_short: bool) -> bool:
-        """Whether an exact value may stand where it stands by mistake.
+        """Whether an exact value may have been misplaced.
 
-        It does not when gold text accounts for it that is no open fact (those begin at `places`);
-        a short value does only where something else should be.
+        It was not if it matches gold text that is not an open fact (those begin at `places`). A
+        short value was only if something else should be there.
         """
         faces, same = self._judge.faces(self._span(occurrence))
         if same.all() and not (len(faces) and int(faces[0]) in places):
@@ -250,7 +251,8 @@ class _Matcher:
         return any(map(str.isdigit, faced)) or span in self._cells
 
     def _find_alike(self, facts: Sequence[GoldFact]) -> None:
-        """Damaged forms among whatever looks like the values and has the facts' surroundings."""
+        """Find damaged forms among texts that are similar to the values and have the facts'
+        surroundings."""
         candidates = self._forms.alike(facts) if facts else []
         scores = np.zeros((len(facts), len(candidates)))
         for row, fact in enumerate(facts):
@@ -266,7 +268,7 @@ class _Matcher:
                 self._explain_as(facts[row], (start, end))
 
     def _mark_slid(self) -> None:
-        """Values that slid into another column are misplaced, damaged ones missing."""
+        """Mark values that slid into another column as misplaced, damaged ones as missing."""
         found = {
             n: (verdict.start, verdict.end)
             for n, verdict in self._verdicts.items()
@@ -281,9 +283,9 @@ class _Matcher:
             )
 
     def _explain(self, fact: GoldFact, *, is_elsewhere: bool) -> None:
-        """The verdict on a fact whose value is not in its place, if a form of it is.
+        """Set the verdict on a fact whose value is not in its place, if a form of it is.
 
-        Another fact's value is no form of this one when this one stands elsewhere.
+        Another fact's value is not a form of this one if this one is elsewhere.
         """
         form = self._forms.in_place(fact)
         if form is None:
@@ -293,7 +295,7 @@ class _Matcher:
             self._explain_as(fact, form)
 
     def _explain_as(self, fact: GoldFact, form: Span) -> None:
-        """The verdict on a fact in whose place `form` stands, if that is a form of the value."""
+        """Set the verdict on a fact with `form` in its place, if that is a form of the value."""
         start, end = form
         if fact.kind == "date" and (parts := self._forms.split_date(fact, form)):
             day, (year_start, year_end) = parts
@@ -343,7 +345,7 @@ class _Matcher:
 
 
 def _confidence(fits: NDArray[np.float64], chosen: int) -> float:
-    """How surely the chosen occurrence is the one in the fact's place, in [0, 1]."""
+    """Return how certain it is that the chosen occurrence is in the fact's place, in [0, 1]."""
     rest = np.delete(fits, chosen)
     best = float(rest.max()) if len(rest) else -np.inf
     own = float(fits[chosen])

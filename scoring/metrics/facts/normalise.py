@@ -1,13 +1,13 @@
-"""Typographic normalisation of text, with the way back to the original offsets.
+"""Typographic normalisation of text, with a mapping to the original offsets.
 
-Only what a typesetter may vary is levelled: Unicode compatibility forms, dash, minus and quote
-look-alikes, invisible characters, repeated spaces, and the spaces inside parentheses, after
-currency signs and before a percent sign. Digits, separators and letters never change. Superscript
-digits stay as they are: behind a number they are footnote marks, and folding them would append a
-digit to it.
+Only differences that a typesetter may introduce are removed: Unicode compatibility forms, dash,
+minus and quote look-alikes, invisible characters, repeated spaces, and the spaces inside
+parentheses, after currency signs and before a percent sign. Digits, separators and the alphabet
+never change. Superscript digits stay as they are: after a number they are footnote marks, and
+folding them would append a digit to it.
 
-Here too: letters and marks that are read for digits, and the text as the alignment reads it, in
-lower case, without spaces and without leaders.
+This module also has the look-alikes of digits, and the text as the alignment reads it, in lower
+case, without spaces and without leaders.
 """
 
 import re
@@ -30,12 +30,13 @@ _DIGITS = {
 LOOK_ALIKES = frozenset(_DIGITS)
 _AS_DIGITS = str.maketrans(_DIGITS)
 
-# What a page or its reader sets beside a value without changing it: quotes, rules, bullets.
+# Characters that a page or its reader sets next to a value without changing it: quotes, rules,
+# bullets.
 HARMLESS = frozenset("\"'|_~*[]{}:;!?<>•·=")
 
 
 def as_digits(text: str) -> str:
-    """The text with every look-alike as the digit it looks like; as long as before.
+    """Return the text with every look-alike as its digit; the length does not change.
 
     >>> as_digits("1,ooo"), as_digits("3l")
     ('1,000', '31')
@@ -59,7 +60,7 @@ _LOOK_ALIKES = str.maketrans(
         **dict.fromkeys(_DASHES, "-"),
         **dict.fromkeys(_SINGLE_QUOTES, "'"),
         **dict.fromkeys(_DOUBLE_QUOTES, '"'),
-        "⁄": "/",  # what the compatibility form of ½ holds
+        "⁄": "/",  # in the compatibility form of ½
     }
 )
 _INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u2060\ufeff\ufe00-\ufe0f]")
@@ -67,7 +68,7 @@ _MARKS = "[\u0300-\u036f\u1ab0-\u1aff\u20d0-\u20ff\ufe20-\ufe2f]"
 # A character with combining marks, or one beyond ASCII: all that folding can change.
 _CLUSTER = re.compile(rf".{_MARKS}+|[^\x00-\x7f]", re.DOTALL)
 CURRENCY = "$€£¥₹₩¢"
-# Of spaces that are single. All begins with the space, which is quickly found.
+# For text with single spaces. Every alternative begins with the space, which is fast to search.
 _SPACE_TO_DROP = re.compile(
     rf" (?:(?<=[(\[]\ )|(?=[)\]])|(?<=[{CURRENCY}]\ )(?=[\d(.\-])|(?<=[\d)]\ )(?=%))"
 )
@@ -83,13 +84,12 @@ class Normalised:
     ends: NDArray[np.int64]
 
     def source_span(self, start: int, end: int) -> tuple[int, int]:
-        """Where the non-empty stretch `[start, end)` of the normalised text stands in the
-        source."""
+        """Return the source span of the non-empty stretch `[start, end)` of the normalised text."""
         return int(self.starts[start]), int(self.ends[end - 1])
 
 
 def normalise(text: str) -> Normalised:
-    """Normalises `text`; linear time, never raises.
+    """Normalise `text`. Linear time, never raises.
 
     >>> normalise("loss of $ ( 1,200 ) — 3 %").text
     'loss of $(1,200) - 3%'
@@ -111,7 +111,7 @@ def normalise(text: str) -> Normalised:
 
 
 def normalise_value(value: str) -> str:
-    """The normalised form of a value alone, without outer spaces."""
+    """Return the normalised form of a single value, without outer spaces."""
     return normalise(value).text.strip()
 
 
@@ -135,7 +135,7 @@ def _fold(text: str) -> tuple[str, NDArray[np.int64], NDArray[np.int64]]:
 
 @lru_cache(maxsize=4096)
 def _fold_cluster(cluster: str) -> str:
-    """One character with its combining marks, folded."""
+    """Fold one character with its combining marks."""
     if len(cluster) == 1 and unicodedata.decomposition(cluster).startswith(("<super>", "<sub>")):
         return cluster
     folded = unicodedata.normalize("NFKC", cluster).translate(_LOOK_ALIKES)
@@ -154,7 +154,7 @@ def _collapse_spaces(
 
 
 _NUMBER = re.compile(r"[(\-+$€£¥]{0,3}\d[\d.,'()%\-/]*")
-# Dots and rules that lead from a label to its value; they only stretch distances.
+# Dots and rules that lead from a label to its value. They only increase distances.
 _DOTS = re.compile(r"[._·…] ?(?:[._·…] ?){3,}")
 _RULE = re.compile(r"-{4,}")
 # Only the first characters of a text are aligned; a page has some thousands.
@@ -172,9 +172,9 @@ class Condensed:
     starts: NDArray[np.int64]
 
     def number_bounds(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Where the number that each character belongs to begins and ends.
+        """Return begin and end of the number that each character belongs to.
 
-        A character of no number begins and ends with itself.
+        A character outside a number begins and ends with itself.
         """
         first = np.arange(len(self.chars) + 1)
         last = first + 1
@@ -188,13 +188,13 @@ class Condensed:
         return first, last
 
     def span(self, start: int, end: int) -> tuple[int, int]:
-        """The stretch of `chars` that came from `[start, end)` of the text."""
+        """Return the stretch of `chars` that came from `[start, end)` of the text."""
         first, last = np.searchsorted(self.places, (start, end))
         return int(first), int(last)
 
 
 def condense(text: str) -> Condensed:
-    """Condenses a normalised text, or the beginning of one of more than MOST_CHARACTERS.
+    """Condense a normalised text, or the first MOST_CHARACTERS of it.
 
     >>> condense("Total assets ........ 1,200").chars
     'totalassets1,200'

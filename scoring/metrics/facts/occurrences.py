@@ -1,13 +1,13 @@
-"""Where a value occurs in a text, and whether it stands there for itself.
+"""Where a value occurs in a text, and whether the occurrence is a whole value.
 
-`1,200` occurs in `(1,200)`, in `11,200` and in `1,200.5`, but in none of them does it stand for
-itself. What touches an occurrence decides: a sentence's full stop, quotes, the rules of a table or
-a currency mark leave a value what it is; a digit, a sign, a parenthesis, a percent sign or the
-letters of a neighbouring word do not, unless the gold text has the same there.
+`1,200` occurs in `(1,200)`, in `11,200` and in `1,200.5`, but none of them is a whole value. The
+adjacent characters decide: a sentence's full stop, quotes, the rules of a table or a currency mark
+do not change a value; a digit, a sign, a parenthesis, a percent sign or an adjacent word do, unless
+the gold text has the same there.
 
-In all functions `outside` is the prediction's text beside the value and `gold` the gold text beside
-the fact, both running from the value outwards, REACH characters at most. The last part places gold
-facts in normalised text, and tells the rows that text stands in.
+In all functions `outside` is the prediction's text next to the value and `gold` the gold text next
+to the fact, both running outwards from the value, REACH characters at most. The last part finds
+gold facts in normalised text, and the rows of the text.
 """
 
 import re
@@ -26,37 +26,38 @@ Errors = frozenset[str]
 
 REACH = 24
 NO_ERRORS: Errors = frozenset()
-# So many digits or more that touch a number are a neighbour's, fewer its own.
+# At least this many adjacent digits belong to a neighbour, fewer to the number itself.
 _NEIGHBOURS_DIGITS = 3
-# A percent sign beside a number is read as at most so many characters: "0/o".
+# The most characters a percent sign is misread as: "0/o".
 _MISREAD_PERCENT = 3
 _SKIPPED = "".join(HARMLESS) + CURRENCY
 
 
 @lru_cache(maxsize=20_000)
 def errors_before(outside: str, gold: str, edge: str, kind: FactKind) -> Errors:
-    """The errors of what stands before a value whose first character is `edge`."""
+    """Return the errors of the text before a value whose first character is `edge`."""
     run = outside.partition(" ")[0]
     if not run:
         return NO_ERRORS
     if kind == "number":
-        return _before_number(run, gold, edge)
-    return _beside_words(run, gold, edge, kind)
+        return _errors_before_number(run, gold, edge)
+    return _errors_next_to_words(run, gold, edge, kind)
 
 
 @lru_cache(maxsize=20_000)
 def errors_behind(outside: str, gold: str, edge: str, kind: FactKind) -> Errors:
-    """The errors of what stands behind a value whose last character is `edge`."""
+    """Return the errors of the text after a value whose last character is `edge`."""
     run = outside.partition(" ")[0]
     if not run:
         return NO_ERRORS
     if kind == "number":
-        return _behind_number(run, gold, edge)
-    return _beside_words(run, gold, edge, kind)
+        return _errors_behind_number(run, gold, edge)
+    return _errors_next_to_words(run, gold, edge, kind)
 
 
-def _beside_words(run: str, gold: str, edge: str, kind: FactKind) -> Errors:
-    """Beside a date or a name: letters and digits, and what goes on with a date in digits."""
+def _errors_next_to_words(run: str, gold: str, edge: str, kind: FactKind) -> Errors:
+    """Return errors next to a date or a name: letters and digits, and the continuation of a date in
+    digits."""
     near, beyond = run[0], run[1:2]
     if near.isalnum():
         if gold[:1].isalnum():
@@ -69,14 +70,14 @@ def _beside_words(run: str, gold: str, edge: str, kind: FactKind) -> Errors:
     return frozenset({"date" if near in "-/" else "merged"})
 
 
-def _before_number(run: str, gold: str, edge: str) -> Errors:
+def _errors_before_number(run: str, gold: str, edge: str) -> Errors:
     bare = run.lstrip(_SKIPPED)
     near, beyond = bare[:1], bare[1:2]
     expected = _nearest(gold)
     if not near or near == expected == "(":
         return NO_ERRORS
     if near.isalnum():
-        # Beyond a quote, a rule or a currency mark it is another value or word.
+        # Beyond a quote, a rule or a currency mark there is another value or word.
         if bare != run or edge in CURRENCY:
             return NO_ERRORS
         return _letters_before(run, gold, edge)
@@ -86,11 +87,11 @@ def _before_number(run: str, gold: str, edge: str) -> Errors:
         if gold[:1] == near:
             return NO_ERRORS
         if beyond.isalnum() or (beyond and beyond in ")%"):
-            # A dash between two things, which the gold text may set apart.
+            # A dash between two things, which may be set apart in the gold text.
             return NO_ERRORS if expected == near else frozenset({"merged"})
         return frozenset({"sign"})
     if near in ".,":
-        if bare != run or gold[:1] == near or not _is_of_number(edge):
+        if bare != run or gold[:1] == near or not _belongs_to_number(edge):
             return NO_ERRORS
         return frozenset({"decimal" if near == "." else "separator"})
     is_joint = (near in ")%" and expected != near) or (near in "/" and beyond.isdigit())
@@ -100,18 +101,18 @@ def _before_number(run: str, gold: str, edge: str) -> Errors:
 def _letters_before(run: str, gold: str, edge: str) -> Errors:
     if gold[:1].isalnum():
         return NO_ERRORS
-    if not _is_of_number(edge):
+    if not _belongs_to_number(edge):
         return frozenset({"merged"})
     # The currency mark before the number may have been read as a letter or digit.
     has_mark = gold.lstrip()[:1] in CURRENCY and gold.strip() != ""
     if run[0].isdigit():
         if has_mark and not run[1:2].isdigit() and (run[1:2] or " ") not in CURRENCY:
             return frozenset({"unit"})
-        return _digits_beside(run, gold)
-    return NO_ERRORS if has_mark else _word_beside(run)
+        return _adjacent_digits(run, gold)
+    return NO_ERRORS if has_mark else _adjacent_word(run)
 
 
-def _behind_number(run: str, gold: str, edge: str) -> Errors:
+def _errors_behind_number(run: str, gold: str, edge: str) -> Errors:
     bare = run.lstrip(_SKIPPED)
     near, beyond = bare[:1], bare[1:2]
     expected = _nearest(gold)
@@ -126,7 +127,7 @@ def _behind_number(run: str, gold: str, edge: str) -> Errors:
     if near == "-":
         return frozenset({"merged" if beyond.isdigit() or beyond == "(" else "sign"})
     if near in ".,":
-        goes_on = bare == run and _is_of_number(edge) and beyond.isdigit() and gold[:1] != near
+        goes_on = bare == run and _belongs_to_number(edge) and beyond.isdigit() and gold[:1] != near
         return _after_point(run, gold) if goes_on else NO_ERRORS
     is_joint = near == "/" and beyond.isdigit() and expected != near
     return frozenset({"merged"}) if is_joint else NO_ERRORS
@@ -137,33 +138,34 @@ def _letters_behind(run: str, gold: str, edge: str) -> Errors:
         return NO_ERRORS
     word = _alnum_run(run)
     expected = gold.lstrip()[:1]
-    if not _is_of_number(edge) and not (expected and expected in CURRENCY and len(word) == 1):
+    if not _belongs_to_number(edge) and not (expected and expected in CURRENCY and len(word) == 1):
         return frozenset({"merged"})
     if expected == "%" and len(word) <= _MISREAD_PERCENT and not word.isalpha():
         return frozenset({"unit"})
     if word[0].isdigit():
-        return _digits_beside(run, gold)
-    # A single letter may be what became of a percent sign or of the next value's currency mark.
+        return _adjacent_digits(run, gold)
+    # A single character may be a misread percent sign or the next value's currency mark.
     is_mark = expected and expected in CURRENCY + "%" and len(word) == 1
-    return NO_ERRORS if is_mark else _word_beside(run)
+    return NO_ERRORS if is_mark else _adjacent_word(run)
 
 
-def _digits_beside(run: str, gold: str) -> Errors:
-    """Digits touch a number: its own that were added, or those of its neighbour."""
+def _adjacent_digits(run: str, gold: str) -> Errors:
+    """Return the error of digits adjacent to a number: added ones, or those of its neighbour."""
     digits = digits_of(_alnum_run(run))
     is_neighbour = len(digits) >= _NEIGHBOURS_DIGITS or digits_of(gold).startswith(digits)
     return frozenset({"merged" if is_neighbour else "digit"})
 
 
-def _word_beside(run: str) -> Errors:
-    """Letters touch a number: a word that lost its space, or one that looks like a digit."""
+def _adjacent_word(run: str) -> Errors:
+    """Return the error of a word adjacent to a number: one that lost its space, or one that looks
+    like a digit."""
     word = _alnum_run(run)
     is_digit = len(word) == 1 and word in LOOK_ALIKES
     return frozenset({"digit" if is_digit else "merged"})
 
 
 def _after_point(run: str, gold: str) -> Errors:
-    """A number goes on behind a point or comma."""
+    """Return the error of a number that continues after a point or comma."""
     if digits_of(gold).startswith(digits_of(run)):
         return frozenset({"merged"})
     return frozenset({"decimal" if run[0] == "." else "digit"})
@@ -174,11 +176,11 @@ def _alnum_run(run: str) -> str:
 
 
 def _nearest(gold: str) -> str:
-    """The nearest gold character that means something beside a number."""
+    """Return the nearest gold character that matters next to a number."""
     return next((char for char in gold if char != " " and char not in _SKIPPED), "")
 
 
-def _is_of_number(edge: str) -> bool:
+def _belongs_to_number(edge: str) -> bool:
     """Whether the edge of a value is a digit or point, rather than a sign or mark around it."""
     return edge.isdigit() or edge == "."
 
@@ -189,7 +191,7 @@ _HAS_YEAR = re.compile(r"(?<!\d)\d{4}(?!\d)")
 
 @dataclass(frozen=True)
 class Occurrence:
-    """`[start, end)` of a normalised text, and the text beside it, running outwards."""
+    """`[start, end)` of a normalised text, and the text around it, running outwards."""
 
     start: int
     end: int
@@ -198,7 +200,8 @@ class Occurrence:
 
 
 def kind_of(fact_type: str) -> FactKind:
-    """How a label's values are to be read: v1 and v2 labels by name, any other as plain text."""
+    """Return how to read the values of a label: v1 and v2 labels by name, any other as plain
+    text."""
     name = fact_type.lower()
     if name == "number":
         return "number"
@@ -206,8 +209,8 @@ def kind_of(fact_type: str) -> FactKind:
 
 
 def find_occurrences(text: str, value: str, limit: int) -> list[Occurrence]:
-    """The first `limit` occurrences of a normalised value in a normalised text, overlaps left
-    out."""
+    """Return the first `limit` non-overlapping occurrences of a normalised value in a normalised
+    text."""
     found: list[Occurrence] = []
     start = text.find(value) if value else -1
     while start >= 0 and len(found) < limit:
@@ -217,18 +220,18 @@ def find_occurrences(text: str, value: str, limit: int) -> list[Occurrence]:
 
 
 def occurrence_at(text: str, start: int, end: int) -> Occurrence:
-    """The occurrence `[start, end)` of the text with what stands beside it."""
+    """Return the occurrence `[start, end)` of the text with the text around it."""
     before = text[max(0, start - REACH) : start][::-1]
     return Occurrence(start, end, before, text[end : end + REACH])
 
 
-def stands_alone(value: str, kind: FactKind, occurrence: Occurrence, gold: Occurrence) -> bool:
-    """Whether the occurrence is the whole value, given what the gold text has beside the fact."""
+def is_whole_value(value: str, kind: FactKind, occurrence: Occurrence, gold: Occurrence) -> bool:
+    """Whether the occurrence is the whole value, given the gold text around the fact."""
     return not errors_around(value, kind, occurrence, gold)
 
 
 def errors_around(value: str, kind: FactKind, occurrence: Occurrence, gold: Occurrence) -> Errors:
-    """The errors of what touches the occurrence."""
+    """Return the errors of the text adjacent to the occurrence."""
     before, behind = occurrence.before, occurrence.behind
     errors = NO_ERRORS
     if before and before[0] != " ":
@@ -247,13 +250,13 @@ def _gains_year(value: str, behind: str, gold: str) -> bool:
     return not _HAS_YEAR.search(value)
 
 
-# Letters and digits in a table row or line; what has more lays out the page or is a paragraph.
+# Letters and digits in a table row or line. A longer one is a layout table or a paragraph.
 _LONGEST_ROW = 300
 
 
 @dataclass(frozen=True)
 class GoldFact:
-    """A gold fact in normalised text: its value, how to read it, where and beside what."""
+    """A gold fact in normalised text: its value, its kind, its place and the text around it."""
 
     fact: Fact
     value: str
@@ -266,9 +269,10 @@ class GoldFact:
 
 
 def gold_fact(fact: Fact, text: Normalised) -> GoldFact:
-    """The fact's place in the normalised gold text: all of it that came from `[start, end)`.
+    """Return the fact's place in the normalised gold text: everything that came from `[start,
+    end)`.
 
-    A value of invisible characters is empty, and can be found nowhere.
+    A value of invisible characters is empty and cannot be found.
     """
     start = int(np.searchsorted(text.ends, fact.start, side="right"))
     end = int(np.searchsorted(text.starts, fact.end, side="left"))
@@ -280,10 +284,11 @@ def gold_fact(fact: Fact, text: Normalised) -> GoldFact:
 
 
 def rows_of(page: Page, text: Normalised) -> NDArray[np.int64]:
-    """The row of every character of the normalised text: a table row, or a line outside of them.
+    """Return the row of every character of the normalised text: a table row, or a line outside of
+    tables.
 
-    The row of the innermost table counts. What has more than _LONGEST_ROW letters and digits lays
-    out the page, or is a paragraph, and no row: -1.
+    The row of the innermost table counts. Rows of more than _LONGEST_ROW letters and digits lay out
+    the page or are paragraphs, and count as none: -1.
     """
     spans: dict[tuple[int, int], tuple[int, int]] = {}
     for cell in page.cells:

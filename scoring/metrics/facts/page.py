@@ -1,8 +1,7 @@
-"""A page as the fact matchers see it: its visible text, where facts are tagged in it, and its table
-cells.
+"""A page for the fact matchers: its visible text, the tagged facts in it, and its table cells.
 
-The text is exactly what `portal.facts.visible_text` gives; this reader walks the same tokens and
-keeps, besides, the places of fact tags and cells in that text, and where its lines end.
+The text is exactly that of `portal.facts.visible_text`. This reader walks the same tokens and also
+records the positions of fact tags, cells and line ends in that text.
 """
 
 import re
@@ -17,7 +16,7 @@ from portal.facts.spans import KNOWN_LABELS
 
 from .normalise import Normalised, normalise
 
-# Elements that begin and end a line, those of tables included.
+# Elements that begin and end a line, including those of tables.
 BLOCKS = frozenset(
     [
         "address",
@@ -68,9 +67,9 @@ _SPAN = r"\s{name}\s*=\s*[\"']?\s*(\d{{1,4}})"
 _COLSPAN = re.compile(_SPAN.format(name="colspan"), re.IGNORECASE)
 _ROWSPAN = re.compile(_SPAN.format(name="rowspan"), re.IGNORECASE)
 _MOST_COLUMNS = 1000
-# Cells that reach into later rows, per table: more of them than this are taken to end in their row.
+# Cells that reach into later rows, per table. Further ones end in their row.
 _MOST_REACHING = 200
-# Tables inside tables: only so many around a text are followed.
+# Nested tables: at most this many around a text are followed.
 _MOST_NESTED = 8
 
 
@@ -103,8 +102,8 @@ class _OpenCell:
 
 @dataclass
 class _Table:
-    """A table being read. `reaching` holds `[first column, end column, rows left]` of cells with
-    a rowspan."""
+    """A table being read. `reaching` holds `[first column, end column, rows left]` of cells with a
+    rowspan."""
 
     number: int
     row: int = -1
@@ -114,7 +113,7 @@ class _Table:
 
 
 class TableReader:
-    """Follows the table tags of a page, with the leniency of a browser: end tags may be missing."""
+    """Follows the table tags of a page as leniently as a browser: end tags may be missing."""
 
     def __init__(self) -> None:
         self._tables: list[_Table] = []
@@ -124,7 +123,7 @@ class TableReader:
 
     @property
     def in_cell(self) -> bool:
-        """Whether text that follows belongs to a table cell."""
+        """Whether the text that follows belongs to a table cell."""
         return bool(self._tables) and self._tables[-1].cell is not None
 
     def start(self, name: str, tag: str) -> None:
@@ -147,7 +146,7 @@ class TableReader:
             self._tables[-1].cell = None
 
     def text(self, start: int, end: int) -> None:
-        """Text `[start, end)` of the page belongs to every cell that is open around it."""
+        """Add text `[start, end)` of the page to every cell that is open around it."""
         for table in self._tables[-_MOST_NESTED:]:
             if table.cell is not None:
                 if table.cell.start < 0:
@@ -200,12 +199,12 @@ def _span(pattern: re.Pattern[str], tag: str) -> int:
 
 
 _ID = re.compile(r"""\sid\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>"']+))""", re.IGNORECASE)
-# Noncharacters: no text holds them on purpose, and no entity decodes to one.
+# Noncharacters: no text uses them on purpose, and no entity decodes to one.
 _MARKS = "".join(map(chr, range(0xFDD0, 0xFDF0)))
 
 
 class FactTagError(ValueError):
-    """Fact tags that do not say which text is the fact; `line` counts from 1 in the HTML."""
+    """Fact tags that do not delimit a fact; `line` counts from 1 in the HTML."""
 
     def __init__(self, reason: str, html: str, offset: int) -> None:
         self.reason = reason
@@ -229,7 +228,7 @@ class Page:
     """Visible text, facts in document order, table cells with text, and the lines outside of
     tables.
 
-    A line is what stands between two blocks or line breaks, as `[start, end)` of the visible text.
+    A line is the text between two blocks or line breaks, as `[start, end)` of the visible text.
     """
 
     text: str
@@ -239,16 +238,16 @@ class Page:
 
     @cached_property
     def normalised(self) -> Normalised:
-        """The visible text as it is compared, made once for all that asks for it."""
+        """The normalised visible text, made once."""
         return normalise(self.text)
 
 
 def read_page(html: str, labels: Sequence[str] = KNOWN_LABELS) -> Page:
-    """Reads gold: HTML with fact tags.
+    """Read gold: HTML with fact tags.
 
-    Tags named by `labels` (in any case) mark facts; tags with the same `id` that follow each
-    other are parts of one fact. Raises FactTagError for tags that are nested, unpaired or hold no
-    visible text. Linear time.
+    Tags named by `labels` (ignoring case) mark facts; consecutive tags with the same `id` are parts
+    of one fact. Raises FactTagError for tags that are nested, unpaired or hold no visible text.
+    Linear time.
 
     >>> page = read_page("<p>Net <Number>(1,200)</Number> &amp; <b>more</b></p>")
     >>> page.text, page.facts
@@ -258,9 +257,9 @@ def read_page(html: str, labels: Sequence[str] = KNOWN_LABELS) -> Page:
 
 
 def read_prediction(html: str, labels: Sequence[str] = KNOWN_LABELS) -> Page:
-    """Reads what a model wrote: any string, HTML or plain text. Never raises, linear time.
+    """Read a model's output: any string, HTML or plain text. Never raises, linear time.
 
-    Tags of `labels` are unwrapped, as `visible_text` does, but mark no facts.
+    Tags of `labels` are unwrapped, as in `visible_text`, but mark no facts.
     """
     return _read(html, labels, tagged=False)
 
@@ -287,7 +286,7 @@ def _plain_page(text: str) -> Page:
 
 @dataclass
 class _Tagged:
-    """A fact as far as it was read; `start` is -1 until its first visible character."""
+    """A fact as read so far; `start` is -1 until its first visible character."""
 
     label: str
     identity: str
@@ -299,14 +298,14 @@ class _Tagged:
 class _Reader:
     """Takes the tokens of a page one by one.
 
-    Raises FactTagError as soon as a fact tag makes no sense. A fact tag puts a mark into the text
-    node around it, which is taken out again when the node is complete.
+    Raises FactTagError at the first invalid fact tag. A fact tag puts a mark into the text node
+    around it, which is removed again when the node is complete.
     """
 
     def __init__(self, html: str, labels: Sequence[str], *, tagged: bool) -> None:
         self._html = html
         self._labels = {label.lower(): label for label in labels}
-        # Tags of other known labels are no markup either: they are unwrapped, but mark no facts.
+        # Tags of other known labels are not markup either: they are unwrapped, but mark no facts.
         self._unwrapped = {label.lower() for label in KNOWN_LABELS} | self._labels.keys()
         self._marking = tagged
         self._mark = next((mark for mark in _MARKS if mark not in html), "")
@@ -315,9 +314,9 @@ class _Reader:
         self._length = 0
         self._pieces: list[str] = []
         self._tagged: list[_Tagged] = []
-        self._open: _Tagged | None = None  # as the tags have it
-        self._events: list[_Tagged | None] = []  # what the marks in the node say, in order
-        self._inside: _Tagged | None = None  # as the text has it
+        self._open: _Tagged | None = None  # as in the tags
+        self._events: list[_Tagged | None] = []  # the meaning of the marks in the node, in order
+        self._inside: _Tagged | None = None  # as in the text
         self._tables = TableReader()
         self._lines: list[tuple[int, int]] = []
         self._line_start = 0
@@ -355,7 +354,7 @@ class _Reader:
             if token.kind is Kind.START:
                 self._hidden.append(token.name)
             elif token.name in self._hidden:
-                # What was left open inside ends together with the element around it.
+                # Elements left open inside end with the element around them.
                 while self._hidden.pop() != token.name:
                     pass
         elif token.name in BLOCKS:
@@ -390,7 +389,7 @@ class _Reader:
         self._events.append(self._open)
 
     def _begun(self, label: str, token: Token) -> _Tagged:
-        """The fact that this tag begins, or goes on with when it carries the same id."""
+        """Return the fact that this tag begins, or continues if it has the same id."""
         match = _ID.search(self._html, token.start, token.end)
         identity = next(filter(None, match.groups()), "") if match else ""
         last = self._tagged[-1] if self._tagged else None
@@ -417,7 +416,7 @@ class _Reader:
                 self._line_start = self._length
 
     def _place(self, marked: str) -> str:
-        """A word without its marks, after noting which fact each part of it belongs to.
+        """Remove the marks of a word, and record which fact each part of it belongs to.
 
         `_length` is where the next word begins: the text so far and one space.
         """
@@ -437,20 +436,19 @@ class _Reader:
         return "".join(parts)
 
     def _extend(self, fact: _Tagged, start: int, end: int) -> None:
-        """Adds the visible text `[start, end)` to a fact.
+        """Add the visible text `[start, end)` to a fact.
 
         Its parts must touch, or follow each other as words: `_length` is where this word begins.
         """
         if fact.start < 0:
             fact.start = start
         elif start != fact.end and (start, start) != (fact.end + 1, self._length):
-            reason = f"between the parts of <{fact.label} id={fact.identity!r}> stands other text"
+            reason = f"there is other text between the parts of <{fact.label} id={fact.identity!r}>"
             raise self._fault(reason, fact.offset)
         fact.end = end
 
 
 def _is_shown_raw(token: Token) -> bool:
-    """Whether the token is text of an element that holds no markup but is displayed, such as a
-    title."""
+    """Whether the token is text of an element without markup that is displayed, such as a title."""
     is_raw = token.kind is Kind.RAW or (token.kind is Kind.UNCLOSED and token.name != "")
     return is_raw and token.name not in HIDDEN_RAW

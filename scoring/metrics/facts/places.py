@@ -1,8 +1,9 @@
-"""How well an occurrence stands in a fact's place, and what stands there when the value does not.
+"""How well an occurrence fits a fact's place, and the form of a value that is not there.
 
-A damaged form of a value is first what the alignment sets against the fact, whole words with the
-fragments beside them that make them more like the value ("65 , 629"); then, where that is nothing
-of the value, whatever in the prediction looks like the value and has the fact's surroundings.
+The damaged form of a value is first searched for in the words aligned with the fact, with adjacent
+fragments that make them more similar to the value ("65 , 629"). If those are not a form of the
+value, anything in the prediction that is similar to the value and has the fact's surroundings is
+considered.
 """
 
 import re
@@ -20,20 +21,19 @@ from .errors import similarity
 from .normalise import as_digits
 from .occurrences import REACH, GoldFact
 
-# Characters on either side whose faces tell where an occurrence stands, and how fast their say
-# fades.
+# Characters on either side whose alignment counts for an occurrence's place, and the decay of their
+# weight.
 _WINDOW = 50
 _FADING = 16.0
-# Further away in the gold text than this, a face no longer speaks for the place.
+# Beyond this distance in the gold text, an aligned character does not count for the place.
 _NEAR = 130
-# A single equal character may face another by chance, so it says less than one in a run of equal
-# ones.
+# A single equal character may be aligned by chance, so it counts less than one in a run.
 _RUN = 3
 _CHANCE = 0.3
-# What is heard counts for a whole when it comes from at least this share of the characters around.
+# The evidence counts fully if it comes from at least this share of the surrounding characters.
 _QUORUM = 0.35
-# As many characters before an occurrence as tell whose label it follows, unless it faces the fact
-# by this share.
+# The characters before an occurrence that determine which label it follows, unless this share of it
+# is aligned with the fact.
 _LABEL = 12
 _SURE = 0.5
 
@@ -42,10 +42,10 @@ _FADE = np.exp(-_DISTANCE / _FADING)
 
 
 class PlaceJudge:
-    """Scores places from an alignment of gold and prediction; all positions are of the condensed
+    """Scores places from an alignment of gold and prediction. All positions are of the condensed
     texts."""
 
-    # From this score on, an occurrence stands in the fact's place.
+    # From this score on, an occurrence is in the fact's place.
     LEAST = 0.5
 
     def __init__(
@@ -54,11 +54,10 @@ class PlaceJudge:
         gold_rows: NDArray[np.int64],
         prediction_rows: NDArray[np.int64],
     ) -> None:
-        """The rows are the table rows or lines that the characters of the two texts stand in, -1
-        for none."""
+        """The rows are the table rows or lines of the characters of the two texts, -1 for none."""
         self._alignment = alignment
         self._rows = np.concatenate((gold_rows, [-1]))
-        # To face a mark between values says nothing; the last one stands for no face at all.
+        # Alignment with a mark between values counts for nothing; the last entry means unaligned.
         self._is_value = np.array([*map(str.isalnum, alignment.gold.chars), False])
         self._prediction_rows = prediction_rows
         self._faced_rows: dict[int, dict[int, float]] = {}
@@ -70,21 +69,22 @@ class PlaceJudge:
         self._inside = np.concatenate((silent, np.ones(len(say)), silent))
 
     def faces(self, span: tuple[int, int]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        """What a stretch of the prediction faces: gold characters (-1: none), and if equal ones."""
+        """Return the gold characters aligned with a stretch of the prediction (-1: none), and
+        whether they are equal."""
         start, end = span
         return self._alignment.to_gold[start:end], self._alignment.same[start:end]
 
     def fit(
         self, fact: tuple[int, int], occurrences: Sequence[tuple[int, int]]
     ) -> NDArray[np.float64]:
-        """For each occurrence `[start, end)`, how well it stands in the place of the fact at
-        `[start, end)`.
+        """Return how well each occurrence `[start, end)` fits the place of the fact at `[start,
+        end)`.
 
-        own - away + around: the share of its characters that face the fact, minus the share that
-        face other gold text, plus what the characters around it say: those before it should face
-        gold text shortly before the fact, those behind it text shortly behind, and the fact's row
-        may be on either side (the lines of a row's label are often read around its values). Range
-        -2 to 2; LEAST and more means *in place*.
+        own - away + around: the share of its characters aligned with the fact, minus the share
+        aligned with other gold text, plus the evidence of the surrounding characters: those before
+        it should be aligned with gold text shortly before the fact, those after it with text
+        shortly after; the fact's row may be on either side (the lines of a row's label are often
+        read around its values). Range -2 to 2; LEAST and more means *in place*.
         """
         starts = np.array([start for start, _ in occurrences]) + _WINDOW
         ends = np.array([end for _, end in occurrences]) + _WINDOW
@@ -102,15 +102,15 @@ class PlaceJudge:
         return fits
 
     def _by_row(self, row: int, start: int, around: float) -> float:
-        """What the row says of an occurrence that does not face the fact, which stands in gold
-        row `row`.
+        """Return the evidence of the row for an occurrence that is not aligned with the fact, which
+        is in gold row `row`.
 
-        The prediction's row speaks as a whole when it has a label; for a value in a row of its
-        own the label just before or just behind it speaks, elsewhere the one before. When it is
-        another row's label, the occurrence is not in place, whatever else stands near.
+        The prediction's row counts as a whole if it has a label. For a value in its own row, the
+        label just before or just after it counts; elsewhere the one before. If it is another row's
+        label, the occurrence is not in place, whatever else is near.
         """
         if start >= len(self._prediction_rows):
-            return -1.0  # beyond what is aligned
+            return -1.0  # beyond the aligned part
         prediction_row = int(self._prediction_rows[start])
         before = self._neighbours_row(row, start + _WINDOW - 1 - _DISTANCE)
         if prediction_row < 0:
@@ -124,16 +124,16 @@ class PlaceJudge:
         return around if before or behind else -1.0
 
     def _neighbours_row(self, row: int, at: NDArray[np.int64]) -> bool:
-        """Whether the nearest characters at these positions that face gold text face `row`, or
-        none does."""
+        """Whether the nearest aligned characters at these positions are aligned with `row`, or none
+        is aligned."""
         at = at[at < len(self._faces)]
         speaking = at[self._say[at] > _CHANCE][:_LABEL]
         same = self._rows[self._faces[speaking]] == row
         return bool(same.sum() * 2 >= len(same))
 
     def _rows_faced_by(self, prediction_row: int) -> dict[int, float]:
-        """Which gold rows the characters of a row of the prediction face, by share; empty when
-        too few do."""
+        """Return the gold rows aligned with the characters of a row of the prediction, by share;
+        empty if too few are aligned."""
         if prediction_row not in self._faced_rows:
             at = np.flatnonzero(self._prediction_rows == prediction_row)
             speaks = self._say[at + _WINDOW] > _CHANCE
@@ -148,8 +148,8 @@ class PlaceJudge:
     def _around(
         self, fact: tuple[int, int], starts: NDArray[np.int64], ends: NDArray[np.int64]
     ) -> NDArray[np.float64]:
-        """What the characters around say, from -1 (all against the fact's place) to 1 (all for
-        it)."""
+        """Return the evidence of the surrounding characters, from -1 (all against the fact's place)
+        to 1 (all for it)."""
         row = self._rows[fact[0]]
         # Both sides at once: by side, occurrence and distance.
         at = np.stack((starts[:, None] - 1 - _DISTANCE, ends[:, None] + _DISTANCE))
@@ -168,7 +168,8 @@ class PlaceJudge:
 
 
 def _in_runs(alignment: Alignment) -> NDArray[np.bool_]:
-    """Which characters lie in a run of at least _RUN equal ones, without a break on either side."""
+    """Return which characters are in a run of at least _RUN equal ones, without a break on either
+    side."""
     at = np.flatnonzero(alignment.same)
     inside = np.zeros(len(alignment.same), dtype=bool)
     if not len(at):
@@ -181,24 +182,25 @@ def _in_runs(alignment: Alignment) -> NDArray[np.bool_]:
     return inside
 
 
-# The share of a word's characters that must face the fact for the word to be part of its form.
+# The share of a word's characters that must be aligned with the fact for the word to be part of its
+# form.
 _LEAST_SHARE = 0.3
-# A damaged form of several words is at most so many times as long as the value.
+# A damaged form of several words is at most this many times as long as the value.
 _LONGEST_FORM = 3
-# Fragments of a split value, to either side.
+# Fragments of a split value, on either side.
 _MOST_FRAGMENTS = 4
 _FRAGMENT = re.compile(r"[\d.,%(){}$&_lOoISsZBgq']{1,8}")
 _WORD = re.compile(r"[^ ]+")
 _DIGIT = re.compile(r"\d")
-# Words longer than this have run together; their numbers stand for themselves.
+# Longer words have run together; their numbers count separately.
 _LONGEST_WORD = 20
 _NUMBER = re.compile(r"[($\-]{0,3}\d[\dOoQDlIiSsZzBGbgq.,'%)/\-]*")
-# No more words than this are looked through for forms elsewhere.
+# The most words that are searched for forms elsewhere.
 _MOST_WORDS = 4000
-# Forms elsewhere are as like the value as this.
+# The least similarity of forms elsewhere to the value.
 _LEAST_LIKE = 0.6
 _DATE_WORDS = 3
-# Day and year of a date that was broken into lines are not further apart.
+# The largest distance between day and year of a date that was broken into lines.
 _APART = 80
 _WORDS_APART = 5
 _YEAR_LAST = re.compile(r"(\D+ \d{1,2},?) (\d{4})")
@@ -208,7 +210,7 @@ Span = tuple[int, int]
 
 
 class FormFinder:
-    """Finds forms in a normalised prediction; `taken` marks the characters that are used up."""
+    """Finds forms in a normalised prediction. `taken` marks the characters that are used up."""
 
     def __init__(
         self, text: str, alignment: Alignment, taken: NDArray[np.bool_], values: Container[str]
@@ -225,7 +227,7 @@ class FormFinder:
         return starts, ends
 
     def in_place(self, fact: GoldFact) -> Span | None:
-        """The words that face the fact, `[start, end)`; None if none do."""
+        """Return the words aligned with the fact, `[start, end)`; None if there are none."""
         start, end = self._alignment.gold.span(fact.place.start, fact.place.end)
         faced = self._alignment.to_prediction[start:end]
         faced = self._alignment.prediction.places[faced[faced >= 0]]
@@ -246,21 +248,21 @@ class FormFinder:
         return int(self._bounds[0][first]), int(self._bounds[1][last])
 
     def with_neighbours(self, start: int, end: int) -> str:
-        """The text `[start, end)` with what touches it."""
+        """Return the text `[start, end)` with adjacent text."""
         before = self._text[max(0, start - REACH) : start]
         behind = self._text[end : end + REACH].partition(" ")[0]
         return before[before.rfind(" ") + 1 :] + self._text[start:end] + behind
 
     def trimmed(self, start: int, end: int) -> Span:
-        """The stretch without the punctuation around it."""
+        """Return the stretch without the punctuation around it."""
         text = self._text[start:end]
         bare = text.strip(_EDGE)
         start += len(text) - len(text.lstrip(_EDGE)) if bare else 0
         return (start, start + len(bare)) if bare else (start, end)
 
     def alike(self, facts: Sequence[GoldFact]) -> list[tuple[Span, dict[int, float]]]:
-        """What looks like the values, wherever it stands: its place, and how like each fact it is,
-        by the fact's index."""
+        """Return texts similar to the values, wherever they are: the place, and the similarity to
+        each fact by the fact's index."""
         found: defaultdict[Span, dict[int, float]] = defaultdict(dict)
         for kind, most in (("number", 1), ("date", _DATE_WORDS)):
             own = [k for k, fact in enumerate(facts) if fact.kind == kind]
@@ -275,7 +277,7 @@ class FormFinder:
         return sorted(found.items())
 
     def _windows(self, most: int) -> Iterator[Span]:
-        """Runs of up to `most` free words, one of them with a digit."""
+        """Yield runs of up to `most` free words, at least one with a digit."""
         starts, ends = (bounds[:_MOST_WORDS].tolist() for bounds in self._bounds)
         free = [not self._taken[start:end].any() for start, end in zip(starts, ends, strict=True)]
         for at in range(len(starts)):
@@ -287,8 +289,8 @@ class FormFinder:
                         yield starts[first], ends[last]
 
     def split_date(self, fact: GoldFact, form: Span) -> tuple[Span, Span] | None:
-        """The two parts of a date whose year stands apart from its day, as in a table's header
-        that is broken into lines; `form` is what faces the fact."""
+        """Return the two parts of a date whose year is apart from its day, as in a table's header
+        that is broken into lines. `form` is aligned with the fact."""
         match = _YEAR_LAST.fullmatch(fact.value)
         if match is None or not self._text.startswith(match[1], form[0]):
             return None
@@ -306,7 +308,7 @@ class FormFinder:
         return None
 
     def _faces_mostly(self, word: int, start: int, end: int) -> bool:
-        """Whether a word of the prediction belongs to the fact's place, not its neighbours'."""
+        """Whether a word of the prediction belongs to the fact's place and not its neighbours'."""
         first, last = self._alignment.prediction.span(self._bounds[0][word], self._bounds[1][word])
         faces = self._alignment.to_gold[first:last]
         faces = faces[faces >= 0]
@@ -314,7 +316,7 @@ class FormFinder:
         return bool(inside.mean() >= _LEAST_SHARE)
 
     def _with_fragments(self, fact: GoldFact, first: int, last: int) -> tuple[int, int]:
-        """The words with those fragments beside them that make them more like the value."""
+        """Extend the words by adjacent fragments that make them more similar to the value."""
         best = (self._likeness(fact, first, last), first, last)
         low, high = first, last
         for _ in range(_MOST_FRAGMENTS):

@@ -1,12 +1,12 @@
-"""The address of a value in a table, and values that slid into another column.
+"""The position of a value in a table, and values that slid into another column.
 
-The alignment of the texts knows nothing of columns. Where gold and prediction both have a table,
-row labels and column headers settle what it cannot: that reordered rows or columns mean the same,
-and that a value under another column's header does not.
+The alignment of the texts ignores columns. If gold and prediction both have a table, row labels and
+column headers decide two cases: reordered rows or columns mean the same, and a value under another
+column's header does not.
 
 Values slide when those before them vanish: `- | 0.02 | (0.01)` read as `0.02 | (0.01)` has the same
-row, the same order and no header of its own. What tells is how many values stand left of it, from
-the row's label on, in gold and prediction, and what stands in that slot in the other rows of the
+row and order and no header. This is detected from the number of values to its left, from the row's
+label on, in gold and prediction, and from the values in that slot in the other rows of the
 prediction's table.
 """
 
@@ -24,18 +24,18 @@ from .page import Cell, Page
 
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _MOST_HEADER_ROWS = 8
-# Labels are the same from this similarity on, if none of the table's other labels is more similar.
+# Labels are equal from this similarity on, if none of the table's other labels is more similar.
 _SAME = 0.8
 _SURELY_ANOTHER = 0.9
 
 
 @dataclass(frozen=True)
-class Address:
-    """Where a value stands: the labels before it in its row and the headers above it, as letters
-    and digits.
+class TablePosition:
+    """The position of a value: the labels before it in its row and the headers above it, reduced
+    to letters and digits.
 
-    `reliable` tells that all rows of the table have the same number of columns, so that "above"
-    means something.
+    `reliable` is whether all rows of the table have the same number of columns, so that "above" is
+    meaningful.
     """
 
     table: int
@@ -44,50 +44,50 @@ class Address:
     reliable: bool
 
 
-class Addresses:
-    """The addresses of the value cells of a page, by the place of the value in its visible text."""
+class TablePositions:
+    """The positions of a page's value cells, by the place of the value in its visible text."""
 
     def __init__(self, page: Page) -> None:
-        self._cells: list[tuple[int, int, Address]] = []
+        self._cells: list[tuple[int, int, TablePosition]] = []
         tables: defaultdict[int, list[Cell]] = defaultdict(list)
         for cell in page.cells:
             tables[cell.table].append(cell)
         for cells in tables.values():
-            self._cells.extend(_addresses(cells, page.text))
+            self._cells.extend(_positions(cells, page.text))
         self._cells.sort(key=lambda item: item[:2])
         self._starts = [start for start, _, _ in self._cells]
 
-    def at(self, start: int, end: int) -> Address | None:
-        """The address of the value `[start, end)`, if it stands in a value cell with a label and
-        a header."""
+    def at(self, start: int, end: int) -> TablePosition | None:
+        """Return the position of the value `[start, end)`, if it is in a value cell with a label
+        and a header."""
         index = bisect_right(self._starts, start) - 1
         if index < 0:
             return None
-        first, last, address = self._cells[index]
-        return address if first <= start and end <= last else None
+        first, last, position = self._cells[index]
+        return position if first <= start and end <= last else None
 
-    def all(self) -> Iterable[Address]:
-        return (address for _, _, address in self._cells)
+    def all(self) -> Iterable[TablePosition]:
+        return (position for _, _, position in self._cells)
 
 
 class TableJudge:
-    """Compares addresses in the prediction's tables with those in the gold's."""
+    """Compares positions in the prediction's tables with those in the gold's."""
 
     def __init__(self, gold: Page, prediction: Page) -> None:
-        self._gold = Addresses(gold)
-        self._prediction = Addresses(prediction)
+        self._gold = TablePositions(gold)
+        self._prediction = TablePositions(prediction)
         self._count = Counter((a.label, a.header) for a in self._gold.all())
         labels: defaultdict[int, set[str]] = defaultdict(set)
         headers: defaultdict[int, set[str]] = defaultdict(set)
-        for address in self._gold.all():
-            labels[address.table].add(address.label)
-            headers[address.table].add(address.header)
+        for position in self._gold.all():
+            labels[position.table].add(position.label)
+            headers[position.table].add(position.header)
         self._labels = {table: frozenset(found) for table, found in labels.items()}
         self._headers = {table: frozenset(found) for table, found in headers.items()}
 
     def compare(self, fact: tuple[int, int], occurrence: tuple[int, int]) -> int:
-        """1 if the occurrence has the fact's address, -1 if it has another column's, 0 if the
-        tables do not say.
+        """Return 1 if the occurrence has the fact's position, -1 if it is in another column, 0 if
+        the tables do not say.
 
         Both are `[start, end)` of the visible texts. Transposed tables are recognised.
         """
@@ -109,7 +109,7 @@ class TableJudge:
 
 @lru_cache(maxsize=20_000)
 def _is_same(gold: str, other: str, among: frozenset[str]) -> bool:
-    """Whether `other` is the label `gold` rather than any other of the table."""
+    """Whether `other` is the label `gold` and not another one of the table."""
     similarity = Levenshtein.normalized_similarity(gold, other)
     return similarity >= _SAME and similarity >= _best(other, among)
 
@@ -118,8 +118,8 @@ def _best(other: str, among: frozenset[str]) -> float:
     return max(Levenshtein.normalized_similarity(label, other) for label in among)
 
 
-def _addresses(cells: list[Cell], text: str) -> Iterable[tuple[int, int, Address]]:
-    """The addresses of one table's value cells; without header rows there are none."""
+def _positions(cells: list[Cell], text: str) -> Iterable[tuple[int, int, TablePosition]]:
+    """Yield the positions of one table's value cells; none without header rows."""
     rows: defaultdict[int, list[Cell]] = defaultdict(list)
     for cell in cells:
         rows[cell.row].append(cell)
@@ -145,36 +145,36 @@ def _addresses(cells: list[Cell], text: str) -> Iterable[tuple[int, int, Address
                 )
             )
             if _is_value(content) and label and header:
-                yield cell.start, cell.end, Address(cell.table, label, header, reliable)
+                yield cell.start, cell.end, TablePosition(cell.table, label, header, reliable)
             elif not _is_value(content):
-                label += _letters(content)
+                label += _alphabetic(content)
 
 
 def _headers(cells: list[Cell], text: str) -> dict[int, str]:
-    """What stands above each column, from the top down."""
+    """Return the text above each column, from the top down."""
     headers: defaultdict[int, str] = defaultdict(str)
     for cell in cells:
         for column in range(cell.column, cell.column + cell.columns):
-            headers[column] += _letters(text[cell.start : cell.end])
+            headers[column] += _alphabetic(text[cell.start : cell.end])
     return {column: header for column, header in headers.items() if header}
 
 
 def _is_value(content: str) -> bool:
-    """Whether a cell holds a value rather than a label: digits, but no year or date, and hardly
-    any letters."""
+    """Whether a cell holds a value and not a label: digits, but not a year or date, and hardly any
+    alphabetic characters."""
     letters = sum(map(str.isalpha, content))
     digits = sum(map(str.isdigit, content))
     return digits > letters and not _YEAR.fullmatch(content.strip())
 
 
-def _letters(content: str) -> str:
+def _alphabetic(content: str) -> str:
     return "".join(filter(str.isalnum, content)).lower()
 
 
-# A cell with so many letters, and more letters than digits, is a label.
+# A cell with this many alphabetic characters, and more of them than digits, is a label.
 _LABEL_LETTERS = 4
 _LABEL_CELLS = 3
-# Rows whose values kept their slots, where none of them reaches the fact's column.
+# Rows whose values kept their slots, if none of them reaches the fact's column.
 _LEAST_KEPT = 2
 _LINE_NUMBER = 3
 
@@ -183,10 +183,10 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True)
 class _Slot:
-    """Where a found value stands: its gold row and column, and its slot in the prediction's row.
+    """The position of a found value: its gold row and column, and its slot in the prediction's row.
 
-    Columns and slots count from the rows' labels on. The edges are where the two cells end, in
-    columns of their tables; `has_gap` tells whether empty cells stand before the prediction's.
+    Columns and slots count from the rows' labels on. The edges are the ends of the two cells, in
+    columns of their tables; `has_gap` is whether there are empty cells before the prediction's.
     """
 
     gold_row: tuple[int, int]
@@ -199,10 +199,10 @@ class _Slot:
 
 
 def slid(gold: Page, prediction: Page, found: dict[int, Span]) -> set[int]:
-    """Which facts' values stand in another column's slot because values or dashes before them
-    vanished.
+    """Return the facts whose values are in another column's slot because values or dashes before
+    them vanished.
 
-    `found` tells where in the prediction's visible text something stands for fact `n`.
+    `found` maps fact `n` to its place in the prediction's visible text.
     """
     own, other = _Rows(gold), _Rows(prediction)
     slots: dict[int, _Slot] = {}
@@ -233,8 +233,8 @@ def slid(gold: Page, prediction: Page, found: dict[int, Span]) -> set[int]:
 
 
 def _votes(slots: Iterable[_Slot]) -> dict[tuple[int, int], dict[tuple[int, int], int]]:
-    """Which gold column the rows of a prediction's table have in a slot: by table and slot, the
-    column of each row."""
+    """Return which gold column the rows of a prediction's table have in a slot: by table and slot,
+    the column of each row."""
     votes: defaultdict[tuple[int, int], dict[tuple[int, int], int]] = defaultdict(dict)
     for slot in slots:
         votes[slot.row[0], slot.slot].setdefault(slot.row, slot.column)
@@ -242,8 +242,8 @@ def _votes(slots: Iterable[_Slot]) -> dict[tuple[int, int], dict[tuple[int, int]
 
 
 def _edges(slots: Iterable[_Slot]) -> dict[tuple[int, int], Counter[int]]:
-    """Which gold edges the cells at an edge of a prediction's table face, and how often; by table
-    and edge."""
+    """Return which gold edges the cells at an edge of a prediction's table correspond to, and how
+    often, by table and edge."""
     edges: defaultdict[tuple[int, int], Counter[int]] = defaultdict(Counter)
     for slot in slots:
         edges[slot.row[0], slot.edge][slot.gold_edge] += 1
@@ -265,8 +265,8 @@ def _has_slid(
         return False
     above = edges[own.row[0], own.edge]
     if own.has_gap and 2 * above[own.gold_edge] > above.total():
-        return False  # empty cells hold the place of what is not there
-    # In other rows: is the fact's column in its slot, or rather in this one as well?
+        return False  # empty cells keep the place of missing values
+    # In other rows: is the fact's column in its slot, or in this one too?
     here = votes[own.row[0], own.slot]
     there = votes.get((own.row[0], own.column), {})
     moved_along = sum(column == own.column for column in here.values()) - 1
@@ -276,7 +276,7 @@ def _has_slid(
 
 
 class _Rows:
-    """The table rows of a page, as sequences of value cells behind a label."""
+    """The table rows of a page, as sequences of value cells after a label."""
 
     def __init__(self, page: Page) -> None:
         self._text = page.text
@@ -290,7 +290,7 @@ class _Rows:
         self._columns: dict[int, Counter[int]] = {}
 
     def cell_at(self, start: int, end: int) -> Cell | None:
-        """The innermost cell around `[start, end)`."""
+        """Return the innermost cell around `[start, end)`."""
         index = bisect_right(self._starts, start) - 1
         if index < 0:
             return None
@@ -298,10 +298,10 @@ class _Rows:
         return cell if end <= cell.end else None
 
     def columns_before(self, cell: Cell) -> int:
-        """How many columns of values the table has before a cell; empty ones count, the first
-        column does not.
+        """Count the columns of values before a cell. Empty columns count, the first column does
+        not.
 
-        A column is known by where it ends: a currency mark may have a cell of its own before the
+        Columns are identified by their ends: a currency mark may have its own cell before the
         value.
         """
         columns = self._columns.get(cell.table)
@@ -321,8 +321,8 @@ class _Rows:
         return sum(label < at < end and (at in own or n > 1) for at, n in columns.items())
 
     def values_before(self, cell: Cell, start: int, widest: int) -> int | None:
-        """How many values stand between the label of the cell's row and `start`; None if the cell
-        is the label itself.
+        """Count the values between the label of the cell's row and `start`; None if the cell is the
+        label itself.
 
         A cell that holds several values, or more digits than `widest`, counts for several.
         """
@@ -333,17 +333,17 @@ class _Rows:
         return sum(_count(text, widest) for text in texts)
 
     def has_gap_before(self, cell: Cell) -> bool:
-        """Whether empty cells stand before a cell of a row."""
+        """Whether there are empty cells before a cell of a row."""
         row = self._rows[cell.table, cell.row]
         return cell.column > sum(c.columns for c in row if c.column < cell.column)
 
     def widest(self, cell: Cell) -> int:
-        """The most digits in a value of the cell's row."""
+        """Return the most digits in a value of the cell's row."""
         values = self._values(self._rows[cell.table, cell.row])
         return max((len(digits_of(self._text[c.start : c.end])) for c in values), default=1)
 
     def _values(self, row: Sequence[Cell]) -> list[Cell]:
-        """The cells behind the label, but for those that hold a currency mark alone."""
+        """Return the cells after the label, except those that hold only a currency mark."""
         texts = [self._text[cell.start : cell.end] for cell in row]
         first = _behind_label(texts)
         return [
@@ -354,7 +354,7 @@ class _Rows:
 
 
 def _behind_label(texts: Sequence[str]) -> int:
-    """How many cells a row's label takes, with a short line number before it."""
+    """Count the cells of a row's label, including a short line number before it."""
     for k, text in enumerate(texts[:_LABEL_CELLS]):
         if _is_label(text):
             return k + 1

@@ -133,8 +133,8 @@ def test_options_are_canonical() -> None:
     [
         ({"matching": "fuzzy"}, "matching must be exact or substring"),
         ({"sections": 3}, "option sections must be phrases"),
-        ({"sections": ["a, b"]}, "no comma and no bar"),
-        ({"disclosures": "a|b"}, "no comma and no bar"),
+        ({"sections": ["a, b"]}, "must not contain commas or bars"),
+        ({"disclosures": "a|b"}, "must not contain commas or bars"),
         ({"disclosures": ["x" * 201]}, "at most 200"),
         ({"sections": [f"s{n}" for n in range(51)]}, "more than 50"),
         ({"section": "x"}, "did you mean sections"),

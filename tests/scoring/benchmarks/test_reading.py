@@ -120,7 +120,7 @@ def test_a_fault_stops_nothing(write: Write) -> None:
         (b'{"score": -Infinity}', "-Infinity is not a JSON value"),
         (b'{"score": 1e999}', "the number 1e999 is too large"),
         (b'{"n": ' + b"9" * 5000 + b"}", "holds a number with too many digits"),
-        (b'{"id": "a", "id": "b"}', "the key 'id' stands twice in one object"),
+        (b'{"id": "a", "id": "b"}', "the key 'id' occurs twice in one object"),
         (b'{"id": "\\ud800"}', "half of a surrogate pair is not a character"),
         (b'{"a": ' + b"[" * 50_000 + b"]" * 50_000 + b"}", "nested more than 200 deep"),
         (b'"text"', "not a JSON object"),
@@ -200,7 +200,7 @@ def test_lines_are_nested_up_to_a_limit(write: Write, levels: int, is_read: bool
 def test_faults_show_little_of_a_file(write: Write) -> None:
     key = b"k" * 400
     long = write("x.jsonl", b'{"%s": 1, "%s": 2}' % (key, key))
-    assert faults(long) == [f"{long}:1: the key '{'k' * 60}'… stands twice in one object"]
+    assert faults(long) == [f"{long}:1: the key '{'k' * 60}'… occurs twice in one object"]
     for item in ("i" * 161, "a\nb", 7):
         assert Record("x", 1, {"id": item}).fault("wrong").id is None
     assert Record("x", 1, {"id": "i" * 160}).fault("wrong").id == "i" * 160

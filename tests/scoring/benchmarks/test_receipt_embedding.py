@@ -88,7 +88,7 @@ def test_what_is_no_model_is_refused(
 
 def test_a_name_that_no_signature_could_hold(fake: object, tmp_path: Path) -> None:
     for name in ("x" * 33, "a b", "a|b"):
-        with pytest.raises(EmbeddingError, match="at most 32 letters"):
+        with pytest.raises(EmbeddingError, match="at most 32 characters"):
             embedding_name(model_folder(tmp_path / name))
 
 
@@ -233,7 +233,7 @@ def test_words_say_what_decides(spec: Benchmark, folder: Path) -> None:
         "Lists: weights D (token sort 0.3, LCS 0.3, embedding 0.4), sentence embedding "
         f"{embedding_name_of(folder)}."
     )
-    assert meaning == "Meaning: the same from a Levenshtein similarity of 0.75 on, no judge."
+    assert meaning == "Meaning: the same from a Levenshtein similarity of 0.75, without a judge."
 
 
 def test_the_registry_has_what_the_settings_say(settings: LazySettings) -> None:

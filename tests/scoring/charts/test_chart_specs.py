@@ -145,7 +145,7 @@ def test_moments_are_told_so_that_an_interpreter_knows_them() -> None:
 def test_bars_count_what_is_in_each_range() -> None:
     bars = Bars(Axis("Score", "%", 0), "Items", (Bar(0, 0.5, 3), Bar(0.5, 1, 0)))
     assert bars.table().texts == (("0", "50", "3"), ("50", "100", "0"))
-    assert [bars.told(bar) for bar in bars.bars] == ["0 to below 50", "50 to 100"]
+    assert [bars.range_text(bar) for bar in bars.bars] == ["0 to below 50", "50 to 100"]
     assert fields(specification(bars)["data"]["values"], "low", "high", "number", "text") == [
         (0, 50, 3, "3"),
         (50, 100, 0, ""),

@@ -129,7 +129,7 @@ def test_document_types_are_those_of_the_best_row(board: Board, researcher: User
     }
     Grading.objects.filter(entry=best).update(subsets=subsets)
     chart = charts_of(board).chart("documents-and-facts")
-    assert chart.told.endswith("Of the best system, Best.")
+    assert chart.description.endswith("Parts of the best system, Best.")
     assert chart.table is not None
     assert chart.table.heads == ("Part", "N-FFA", "T-FFA")
     assert chart.table.lines == (("Tax form", 0.75, None),)
@@ -174,7 +174,9 @@ def test_lines_state_tokens_where_the_card_does_not(
         ("Both", 100.0),
     }
     assert (
-        charts_of(board).chart("tokens").told.endswith("From the lines of the submission: Lines.")
+        charts_of(board)
+        .chart("tokens")
+        .description.endswith("From the lines of the submission: Lines.")
     )
     path = "/api/v1/boards/board/leaderboard/"
     [section] = client_of(None).get(path).json()["sections"]

@@ -241,14 +241,14 @@ def refusal(board: Board, *texts: str) -> str:
 
 def test_refusals_say_why(board: Board, researcher: User, entries: list[Entry]) -> None:
     one, other = entries[0].pk, entries[1].pk
-    assert refusal(board) == "Choose 2 to 5 entries to compare, not 0."
-    assert refusal(board, f"{one},{one}") == "Choose 2 to 5 entries to compare, not 1."
-    assert refusal(board, "1,2,3,4,5,6") == "Choose 2 to 5 entries to compare, not 6."
-    assert refusal(board, "1,x") == "“x” is not the number of an entry."
-    assert refusal(board, "1," + "9" * 40).endswith("is not the number of an entry.")
-    assert refusal(board, f"{one},999999") == "Entry 999999 is not on this board."
+    assert refusal(board) == "Choose 2 to 5 entries to compare. You chose 0."
+    assert refusal(board, f"{one},{one}") == "Choose 2 to 5 entries to compare. You chose 1."
+    assert refusal(board, "1,2,3,4,5,6") == "Choose 2 to 5 entries to compare. You chose 6."
+    assert refusal(board, "1,x") == "“x” is not an entry number."
+    assert refusal(board, "1," + "9" * 40).endswith("is not an entry number.")
+    assert refusal(board, f"{one},999999") == "This board has no entry 999999."
     foreign = make_entry(make_board(make_release(), slug="other"), researcher)
-    assert refusal(board, f"{one},{foreign.pk}") == f"Entry {foreign.pk} is not on this board."
+    assert refusal(board, f"{one},{foreign.pk}") == f"This board has no entry {foreign.pk}."
     load_reported(board=board)
     reported = Entry.objects.filter(board=board).exclude(kind=Entry.Kind.GRADED)[0]
     assert "was not graded here" in refusal(board, f"{one},{reported.pk}")
@@ -276,7 +276,7 @@ def test_refusals_on_page_and_api(entries: list[Entry], client_of: ClientOf, api
     assert "Choose 2 to 5" in text_of(client_of(None), f"{url}?entries={entries[0].pk}", 400)
     answer = api_of(None).get(f"/api/v1{url}?entries=1,x")
     assert answer.status_code == 400
-    assert answer.json() == {"entries": ["“x” is not the number of an entry."]}
+    assert answer.json() == {"entries": ["“x” is not an entry number."]}
 
 
 # --- who sees what ----------------------------------------------------------------------------

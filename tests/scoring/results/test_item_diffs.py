@@ -44,8 +44,8 @@ def test_fields_are_in_order_and_what_is_empty_is_not_there() -> None:
 @pytest.mark.parametrize(
     ("sides", "words"),
     [
-        (Sides("a", None), "There is no prediction that can be read."),
-        (Sides("a", {"a": 1}), "Gold and prediction are of different kinds."),
+        (Sides("a", None), "There is no readable prediction."),
+        (Sides("a", {"a": 1}), "Gold and prediction have different types."),
         (Sides("a", "b " * (MOST_WORDS + 1)), "More than 10,000 words are not compared."),
     ],
 )

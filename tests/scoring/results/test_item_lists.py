@@ -319,7 +319,7 @@ def test_the_text_is_compared_word_by_word(
     same = client_of(researcher).get(item_url(read, "page-3")).content.decode()
     assert "Word for word the same." in same
     gone = client_of(researcher).get(item_url(read, "page-4")).content.decode()
-    assert "There is no prediction that can be read." in gone
+    assert "There is no readable prediction." in gone
 
 
 def test_items_of_a_published_submission_stay_unsorted_for_others(

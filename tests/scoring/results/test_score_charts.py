@@ -52,11 +52,11 @@ def test_items_are_counted_by_tenths(
     client = client_of(researcher)
     answer = client.get(f"/submissions/{read.pk}/scores.csv")
     [heads, *lines] = csv.reader(io.StringIO(answer.content.decode()))
-    assert heads == ["Score of the item from", "to", "Items"]
+    assert heads == ["Item score from", "to", "Items"]
     counted = {float(low): int(count) for low, _, count in lines}
     assert counted == {each / 10: {0: 1, 6: 1, 9: 1}.get(each, 0) for each in range(10)}
     page = client.get(f"/submissions/{read.pk}/").content.decode()
-    assert "Without a score of their own, and not here: 1." in page
+    assert "1 without a score of their own are left out." in page
     assert f'src="/submissions/{read.pk}/scores.svg?"' in page
 
 

@@ -76,7 +76,7 @@ def test_missing_ids_are_counted_and_no_fault(board: Board) -> None:
         (b'{"id": "nobody", "html": "x"}', "nobody", "unknown id 'nobody'"),
         (b'{"id": "page-1", "html": "x"}', "page-1", "was already used at predictions.jsonl:1"),
         (b'{"id": "page-2", "html": NaN}', None, "NaN is not a JSON value"),
-        (b'{"id": "a", "id": "b", "html": "x"}', None, "stands twice in one object"),
+        (b'{"id": "a", "id": "b", "html": "x"}', None, "occurs twice in one object"),
     ],
 )
 def test_a_bad_line_is_named_with_file_line_and_id(
