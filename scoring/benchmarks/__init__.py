@@ -6,6 +6,7 @@ registers itself.
 
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from difflib import get_close_matches
+from pathlib import Path
 from pkgutil import resolve_name
 
 from .base import (
@@ -104,6 +105,15 @@ def get_benchmark(key: str) -> Benchmark:
         raise UnknownBenchmarkError(key) from None
 
 
+def benchmark_card(key: str) -> str:
+    """Return the card of a benchmark: Markdown, the title in its first line.
+
+    Raises UnknownBenchmarkError."""
+    if key not in BENCHMARKS:
+        raise UnknownBenchmarkError(key)
+    return (Path(__file__).parent / key / "README.md").read_text(encoding="utf-8")
+
+
 __all__ = [
     "BENCHMARKS",
     "Benchmark",
@@ -129,6 +139,7 @@ __all__ = [
     "TreeTask",
     "UnknownBenchmarkError",
     "View",
+    "benchmark_card",
     "check_gold",
     "check_predictions",
     "common_charts",

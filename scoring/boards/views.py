@@ -3,18 +3,21 @@ organisers.
 """
 
 import json
+import re
 from collections.abc import Callable
 from functools import partial
 
 from django.contrib import messages
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.utils.cache import patch_cache_control, patch_vary_headers
 from django.views.decorators.http import require_POST, require_safe
 
 from portal.accounts.access import UserRequest, is_organiser, organiser_required
 from portal.web.conditional import conditional
 from scoring.access import board_for
+from scoring.benchmarks import benchmark_card
 from scoring.judging.services import judge_fault, known_judge
 from scoring.leaderboard.filters import RowFilterForm
 from scoring.leaderboard.selectors import stamped_board
@@ -35,6 +38,8 @@ from .services import (
     edit_phase,
     set_board_state,
 )
+
+_DOCS_LINK = re.compile(r"\]\(\.\./\.\./\.\./docs/([\w/-]+)\.md")
 
 
 @organiser_required
@@ -153,6 +158,17 @@ def board(request: HttpRequest, slug: str) -> HttpResponseBase:
     patch_vary_headers(response, ["Cookie"])
     patch_cache_control(response, private=True, no_cache=True)
     return response
+
+
+@require_safe
+def benchmark(request: HttpRequest, slug: str) -> HttpResponse:
+    """The benchmark's card: what is counted, with sources, licence and citation."""
+    board = board_for(request.user, slug)
+    title, _, card = benchmark_card(board.benchmark).partition("\n")
+    # Links to files of the repository become links to the documentation on this site.
+    card = _DOCS_LINK.sub(lambda link: f"]({reverse('docs:page', args=[link[1]])}", card)
+    context = {"board": board, "title": title.removeprefix("# "), "card": card}
+    return render(request, "scoring/boards/benchmark.html", context)
 
 
 @require_safe
