@@ -1,0 +1,55 @@
+"""The documentation in a real browser: how pages look, and search as one types."""
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from portal.docs import pages
+from tests.looks import faults_in_both_looks
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+PageOf = Callable[..., Page]
+OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+
+
+def test_no_page_is_wider_than_a_phone(page_of: PageOf) -> None:
+    page = page_of(None, viewport={"width": 390, "height": 800})
+    too_wide = []
+    for slug in sorted(pages.slugs() - {pages.INDEX}):
+        page.goto(f"/docs/{slug}/")
+        if page.evaluate(OVERFLOW) > 0:
+            too_wide.append(slug)
+    assert too_wide == []
+
+
+@pytest.mark.parametrize("path", ["/docs/", "/docs/submissions/", "/docs/?q=gold"])
+def test_pages_look_right_and_are_accessible(page_of: PageOf, path: str) -> None:
+    page = page_of(None)
+    page.goto(path)
+    assert faults_in_both_looks(page) == []
+
+
+def test_search_shows_results_as_one_types(page_of: PageOf) -> None:
+    page = page_of(None)
+    page.goto("/docs/")
+    page.get_by_label("Search the documentation").press_sequentially("hidden gold")
+    expect(page.get_by_role("heading", name="with “hidden gold”")).to_be_visible()
+    expect(page).to_have_url("/docs/?q=hidden+gold")
+    page.get_by_role("listitem").get_by_role("link").filter(has_text="›").first.click()
+    expect(page.locator("article")).to_be_visible()
+
+
+def test_search_works_without_script(page_of: PageOf) -> None:
+    page = page_of(None, java_script_enabled=False)
+    page.goto("/docs/")
+    page.get_by_label("Search the documentation").fill("xyzzy")
+    page.get_by_role("button", name="Search").click()
+    expect(page.get_by_role("heading", name="Nothing found for “xyzzy”")).to_be_visible()
+
+
+def test_every_page_has_help_of_its_own(page_of: PageOf) -> None:
+    page = page_of(None)
+    page.goto("/boards/")
+    page.get_by_role("link", name="Help for this page").click()
+    expect(page.locator("article h1")).to_be_visible()
