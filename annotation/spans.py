@@ -1,17 +1,15 @@
-"""Spans without Django: what those that people send mean, what is wrong with them, and how marks
-compare.
+"""Spans without Django: reading and checking submitted spans, their meaning, and comparisons.
 
-A meaning is derived from the quote, or said otherwise by its annotator. A fault is `{"index": place
-in the list, "key": the span's key if it has one, "code": …, "message": …}`; the codes of this
-module are `type`, `key`, `label`, `value`, `duplicate_key`, `quote` and `too_many`, those of
-`portal.facts.check_spans` come on top.
+The meaning of a span (value and sign) is derived from its quote, or set by the annotator. A fault
+is `{"index": place in the list, "key": the span's key if it has one, "code": …, "message": …}`. The
+codes of this module are `type`, `key`, `label`, `value`, `duplicate_key`, `quote` and `too_many`;
+`portal.facts.check_spans` adds its own.
 
-Spans that overlap each other, over all annotators, hang together in a knot. A knot is the smallest
-stretch that can be decided by itself: no one's span reaches out of it. Beside gold a mark is right
-when offsets and label are those of a gold fact, white space at its ends aside. Whatever else
-overlaps hangs together in a knot and is one error. Source of the rates: precision, recall and F1 of
-exact spans, as in the shared tasks on named entities (E. Tjong Kim Sang and F. De Meulder, CoNLL
-2003).
+Overlapping spans of all annotators form a group: the smallest range that can be decided on its own,
+because no span crosses its ends. Compared with gold, a mark is right if it has the offsets and the
+label of a gold fact, ignoring white space at its ends. Every other group counts as one error.
+Source of the rates: precision, recall and F1 of exact spans, as in the shared tasks on named
+entities (E. Tjong Kim Sang and F. De Meulder, CoNLL 2003).
 """
 
 import re
@@ -26,19 +24,19 @@ from portal.facts import SIGNS, FactValue, Span, check_spans, check_value, read_
 from portal.facts import Span as TextSpan
 
 MAX_VALUE = 200
-# Every save sends the whole page again, mostly with the quotes of the one before.
+# Every save sends the whole page, mostly with the same quotes as the save before.
 _READINGS_KEPT = 20_000
 _QUOTE_KEPT = 100
 
-# Those that people are not shown as they are stored.
+# Signs whose display name differs from the stored value.
 _SIGN_NAMES = {"trailing_minus": "trailing minus", "trailing_cr": "trailing CR"}
 
-# Every sign with its name, as a form offers it.
+# Every sign with its display name, for forms.
 SIGN_CHOICES = [(sign, _SIGN_NAMES.get(sign, sign)) for sign in SIGNS]
 
 
 class Meaning(NamedTuple):
-    """Value and sign as `portal.facts` has them; `edited` when they are the annotator's own."""
+    """Value and sign as in `portal.facts`; `edited` if the annotator set them."""
 
     value: str
     sign: str
@@ -46,7 +44,7 @@ class Meaning(NamedTuple):
 
 
 def derived(quote: str, label: str) -> FactValue:
-    """What the quote means, by our own rules."""
+    """The value and sign that the rules read from the quote. Short quotes are cached."""
     return _remembered(quote, label) if len(quote) <= _QUOTE_KEPT else read_value(quote, label)
 
 
@@ -56,10 +54,10 @@ def _remembered(quote: str, label: str) -> FactValue:
 
 
 def meaning_of(span: Mapping[str, Any]) -> Meaning:
-    """The meaning of a span that gives `value`, `sign` and `edited`, or leaves some of them out.
+    """The meaning of a span with optional `value`, `sign` and `edited`.
 
-    Nothing given, or `edited` given as false, has both derived. So what was read can be sent back
-    with other borders, and the value follows. What equals the derived is not an edit.
+    Missing values are derived. With `edited: false` both are derived, so that a client can return
+    a span with other offsets and its value follows. Values equal to the derived ones are no edit.
     """
     own = derived(span["quote"], span["label"])
     if span.get("edited") is False:
@@ -70,18 +68,18 @@ def meaning_of(span: Mapping[str, Any]) -> Meaning:
 
 
 def meaning_problem(meaning: Meaning, label: str) -> str | None:
-    """What is wrong with an annotator's own value and sign; None when nothing is."""
+    """The fault of an annotator's own value and sign, or None."""
     if not meaning.edited:
         return None
     if len(meaning.value) > MAX_VALUE:
         return f"value is longer than {MAX_VALUE} characters"
     if not meaning.value.isprintable() or not meaning.sign.isprintable():
-        return "value and sign must be of printable characters"
+        return "value and sign must contain printable characters only"
     return check_value(meaning.value, meaning.sign, label)
 
 
 def settled_value(readings: Iterable[FactValue], quote: str, label: str) -> FactValue:
-    """The value of a gold span: what all who marked it read alike, else what we derive.
+    """The value of a gold span: the value all annotators agree on, otherwise the derived one.
 
     >>> settled_value([FactValue("12", "plain"), FactValue("12000", "plain")], "12", "Number").value
     '12'
@@ -98,8 +96,9 @@ Fault = dict[str, Any]
 
 
 class Draft(NamedTuple):
-    """A span as somebody wants it saved: `[start, end)` in code points, the text they saw there,
-    and what it means; `edited` when that is their own word and not derived from the quote.
+    """A span to be saved: `[start, end)` in code points, the quoted text, and its meaning.
+
+    `edited` is true if the annotator set value and sign, false if they are derived.
     """
 
     key: str
@@ -116,7 +115,7 @@ PLACED = ("key", "label", "start", "end", "quote")
 
 
 class _UnfitError(ValueError):
-    """What is wrong with the form of one span."""
+    """A malformed span, with the code of its fault."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
@@ -124,14 +123,11 @@ class _UnfitError(ValueError):
 
 
 def read_spans(raw: object) -> tuple[list[Draft], list[Fault]]:
-    """The spans of a decoded JSON value, and the faults of those whose form is wrong.
-
-    When there are no faults the list is whole and in the order given.
-    """
+    """The spans of a decoded JSON value, in its order, and the faults of malformed ones."""
     if not isinstance(raw, list):
         return [], [_fault(0, "", "type", "spans must be a list")]
     if len(raw) > MAX_SPANS:
-        message = f"{len(raw)} spans are more than the {MAX_SPANS} one page may have"
+        message = f"a page can have at most {MAX_SPANS} spans, not {len(raw)}"
         return [], [_fault(MAX_SPANS, "", "too_many", message)]
     drafts, faults = [], []
     for index, item in enumerate(raw):
@@ -143,13 +139,13 @@ def read_spans(raw: object) -> tuple[list[Draft], list[Fault]]:
 
 
 def recorded_span(span: Mapping[str, Any]) -> Draft:
-    """A span as a revision recorded it. Those of the first version have no value: it is derived."""
+    """A span as a revision recorded it. Old revisions have no value; it is derived."""
     meaning = (span["value"], span["sign"], span["edited"]) if "value" in span else meaning_of(span)
     return Draft(*(span[name] for name in PLACED), *meaning)
 
 
 def check_drafts(text: str, drafts: Sequence[Draft], labels: Sequence[str]) -> list[Fault]:
-    """What forbids saving these spans over this text; empty when nothing does."""
+    """The faults that prevent these spans from being saved, by index."""
     faults = []
     seen: set[str] = set()
     for index, draft in enumerate(drafts):
@@ -158,7 +154,7 @@ def check_drafts(text: str, drafts: Sequence[Draft], labels: Sequence[str]) -> l
         seen.add(draft.key)
         in_range = 0 <= draft.start < draft.end <= len(text)
         if in_range and text[draft.start : draft.end] != draft.quote:
-            message = f"the text at [{draft.start}, {draft.end}) is not the quote that was sent"
+            message = f"the text at [{draft.start}, {draft.end}) differs from the quote"
             faults.append(_fault(index, draft.key, "quote", message))
     spans = [TextSpan(draft.start, draft.end, draft.label) for draft in drafts]
     faults += [
@@ -169,14 +165,14 @@ def check_drafts(text: str, drafts: Sequence[Draft], labels: Sequence[str]) -> l
 
 
 def _draft(item: object) -> Draft:
-    """The span; raises _UnfitError with what is wrong with its form."""
+    """The span; raises _UnfitError if it is malformed."""
     if not isinstance(item, dict):
         raise _UnfitError("type", "a span must be an object with key, label, start, end and quote")
     _check_types(item)
     if len(item["label"]) > MAX_LABEL:
         raise _UnfitError("label", f"label is longer than {MAX_LABEL} characters")
     if not KEY.fullmatch(item["key"]):
-        raise _UnfitError("key", "key must be 1 to 36 letters, digits, hyphens or underscores")
+        raise _UnfitError("key", "key must have 1 to 36 characters: A to Z, a to z, 0 to 9, - or _")
     meaning = meaning_of(item)
     if problem := meaning_problem(meaning, item["label"]):
         raise _UnfitError("value", problem)
@@ -186,18 +182,18 @@ def _draft(item: object) -> Draft:
 def _check_types(item: Mapping[str, Any]) -> None:
     for name in ("key", "label", "quote"):
         if not isinstance(item.get(name), str):
-            raise _UnfitError("type", f"{name} must be a text")
+            raise _UnfitError("type", f"{name} must be a string")
     for name in ("start", "end"):
         # bool is an int in Python; in JSON it is not a number.
         if type(item.get(name)) is not int:
             raise _UnfitError("type", f"{name} must be a whole number")
     for name in ("value", "sign"):
         if not isinstance(item.get(name), str | None):
-            raise _UnfitError("type", f"{name} must be a text, or null to have it derived")
+            raise _UnfitError("type", f"{name} must be a string, or null to derive it")
 
 
 def _key_of(item: object) -> str:
-    """The span's key if it is fit to be repeated in an answer."""
+    """The span's key if it is valid; otherwise empty."""
     key = item.get("key") if isinstance(item, dict) else None
     return key if isinstance(key, str) and KEY.fullmatch(key) else ""
 
@@ -208,16 +204,18 @@ def _fault(index: int, key: str, code: str, message: str) -> Fault:
 
 
 def label_css(label: str, labels: Sequence[str]) -> str:
-    """The class that gives a label its colour and line; empty for a label the campaign lacks."""
+    """The CSS class of a label; empty if the campaign does not have the label."""
     return f"label-{labels.index(label) + 1}" if label in labels else ""
 
 
-KnotKind = Literal["boundary", "label", "missing", "extra"]
+Difference = Literal["boundary", "label", "missing", "extra"]
 
 
 @dataclass(frozen=True)
-class Knot:
-    """`[start, end)` in code points, and the spans inside, per annotator in the order given."""
+class SpanGroup:
+    """Overlapping spans in the range `[start, end)` of code points; `marks` has one entry per
+    annotator.
+    """
 
     start: int
     end: int
@@ -225,28 +223,28 @@ class Knot:
 
     @property
     def is_unanimous(self) -> bool:
-        """Whether everybody marked the same; then it is one span, since nobody's spans overlap."""
+        """Whether all annotators marked the same; then it is a single span."""
         return len(set(self.marks)) == 1
 
     @property
-    def kind(self) -> KnotKind:
-        """In what the annotators differ; the gravest difference names the knot.
+    def kind(self) -> Difference:
+        """The most serious difference between the annotators.
 
         `missing`: at least half marked something, the rest nothing. `extra`: fewer than half did.
-        `boundary`: the stretches differ. `label`: only the labels do.
+        `boundary`: the ranges differ. `label`: only the labels do.
         """
         marked = sum(bool(spans) for spans in self.marks)
         if marked < len(self.marks):
             return "missing" if 2 * marked >= len(self.marks) else "extra"
-        stretches = {tuple((span.start, span.end) for span in spans) for spans in self.marks}
-        return "boundary" if len(stretches) > 1 else "label"
+        ranges = {tuple((span.start, span.end) for span in spans) for spans in self.marks}
+        return "boundary" if len(ranges) > 1 else "label"
 
     @property
     def score(self) -> float:
-        """How far the annotators agree, 0 to 1.
+        """The agreement of the annotators, 0 to 1.
 
-        The largest share with the same marks; where boundaries differ the mean over all pairs of
-        the F1 of the characters they marked, so that a stray bracket weighs little.
+        The largest share of annotators with the same marks. Where boundaries differ: the F1 of the
+        marked characters, averaged over all pairs, so that a stray bracket has little weight.
         """
         if self.kind == "boundary":
             pairs = list(combinations(self.marks, 2))
@@ -255,9 +253,9 @@ class Knot:
 
     @property
     def majority(self) -> tuple[Span, ...] | None:
-        """The marks of more than half of at least three annotators; None when there are none.
+        """The marks of more than half of at least three annotators, or None.
 
-        An empty tuple says that most marked nothing.
+        An empty tuple means that most annotators marked nothing.
         """
         marks, count = Counter(self.marks).most_common(1)[0]
         return marks if len(self.marks) > 2 and 2 * count > len(self.marks) else None
@@ -270,36 +268,36 @@ def _characters_f1(first: Sequence[Span], second: Sequence[Span]) -> float:
     return 2 * len(a & b) / (len(a) + len(b))
 
 
-def knots(annotators: Sequence[Sequence[Span]]) -> list[Knot]:
-    """The knots of a document in text order. Spans of one annotator must not overlap each other.
+def span_groups(annotators: Sequence[Sequence[Span]]) -> list[SpanGroup]:
+    """The groups of a document in text order. Spans of one annotator must not overlap.
 
     >>> ann = [Span(0, 4, "Number"), Span(10, 14, "Date")]
     >>> ben = [Span(0, 4, "Number"), Span(12, 20, "Date")]
-    >>> [(knot.start, knot.end, knot.is_unanimous) for knot in knots([ann, ben])]
+    >>> [(group.start, group.end, group.is_unanimous) for group in span_groups([ann, ben])]
     [(0, 4, True), (10, 20, False)]
     """
     everything = sorted(
         ((span, who) for who, spans in enumerate(annotators) for span in spans),
         key=lambda item: (item[0].start, item[0].end, item[1]),
     )
-    found: list[Knot] = []
+    found: list[SpanGroup] = []
     marks: list[list[Span]] = []
     start = end = 0
     for span, who in everything:
         if not marks or span.start >= end:
             if marks:
-                found.append(_knot(start, end, marks))
+                found.append(_group(start, end, marks))
             marks = [[] for _ in annotators]
             start, end = span.start, span.end
         marks[who].append(span)
         end = max(end, span.end)
     if marks:
-        found.append(_knot(start, end, marks))
+        found.append(_group(start, end, marks))
     return found
 
 
-def _knot(start: int, end: int, marks: list[list[Span]]) -> Knot:
-    return Knot(start, end, tuple(tuple(spans) for spans in marks))
+def _group(start: int, end: int, marks: list[list[Span]]) -> SpanGroup:
+    return SpanGroup(start, end, tuple(tuple(spans) for spans in marks))
 
 
 Outcome = Literal["right", "boundary", "label", "missed", "extra"]
@@ -307,10 +305,10 @@ Outcome = Literal["right", "boundary", "label", "missed", "extra"]
 
 @dataclass(frozen=True)
 class Compared:
-    """A stretch `[start, end)` with what gold and the annotator have in it.
+    """A range `[start, end)` with the spans of gold and of the annotator.
 
-    `right`: the same span. `label`: the same stretch under another label. `boundary`: overlapping
-    stretches. `missed`: gold alone. `extra`: the annotator alone.
+    `right`: the same span. `label`: the same range with another label. `boundary`: overlapping
+    ranges. `missed`: only gold has a span. `extra`: only the annotator has one.
     """
 
     start: int
@@ -322,11 +320,11 @@ class Compared:
 
 @dataclass(frozen=True)
 class Tally:
-    """Facts counted against gold.
+    """Counts of a comparison with gold.
 
-    `matched`, `label`, `boundary` and `missed` count gold facts and sum up to `expected`; `extra`
-    counts marks that touch no gold fact, `marked` all marks. Rates are in [0, 1], higher is better,
-    None where there is nothing to divide by.
+    `matched`, `label`, `boundary` and `missed` count gold facts and add up to `expected`. `extra`
+    counts marks that overlap no gold fact, `marked` all marks. Rates are in [0, 1], higher is
+    better, and None if the divisor is 0.
     """
 
     matched: int = 0
@@ -363,7 +361,7 @@ class Tally:
 
 
 def span_f1(matched: int, marked: int, expected: int) -> float | None:
-    """2 * matched / (marked + expected), 0 to 1; None when there was nothing on either side.
+    """2 * matched / (marked + expected), 0 to 1; None if both sides are empty.
 
     >>> span_f1(3, 4, 5)
     0.6666666666666666
@@ -372,40 +370,40 @@ def span_f1(matched: int, marked: int, expected: int) -> float | None:
 
 
 def compare_with_gold(text: str, gold: Iterable[Span], marked: Iterable[Span]) -> list[Compared]:
-    """All facts and marks of a document in text order; neither side overlaps itself.
+    """All facts and marks of a document in text order. Spans of one side must not overlap.
 
     >>> gold = [Span(0, 2, "Number"), Span(4, 8, "Date")]
     >>> [found.outcome for found in compare_with_gold("12, 2024", gold, [Span(0, 2, "Date")])]
     ['label', 'missed']
     """
     sides = [{trim_span(text, span) for span in spans} for spans in (gold, marked)]
-    # What both have overlaps nothing else, so that only the rest, mostly little, has to be tied.
+    # Spans on both sides overlap nothing else. Only the rest, usually small, needs grouping.
     both = sides[0] & sides[1]
     found = [Compared(span.start, span.end, "right", (span,), (span,)) for span in both]
     found += [
-        Compared(knot.start, knot.end, _outcome(knot), knot.marks[0], knot.marks[1])
-        for knot in knots([sorted(side - both) for side in sides])
+        Compared(group.start, group.end, _outcome(group), group.marks[0], group.marks[1])
+        for group in span_groups([sorted(side - both) for side in sides])
     ]
     return sorted(found, key=lambda each: each.start)
 
 
-def _outcome(knot: Knot) -> Outcome:
-    gold, marked = knot.marks
+def _outcome(group: SpanGroup) -> Outcome:
+    gold, marked = group.marks
     if not marked:
         return "missed"
     if not gold:
         return "extra"
-    stretches = ([(span.start, span.end) for span in side] for side in (gold, marked))
-    return "label" if next(stretches) == next(stretches) else "boundary"
+    ranges = ([(span.start, span.end) for span in side] for side in (gold, marked))
+    return "label" if next(ranges) == next(ranges) else "boundary"
 
 
 def tally(found: Iterable[Compared]) -> Tally:
-    """All of it counted."""
+    """The counts over all labels."""
     return sum(tally_by_label(found).values(), Tally())
 
 
 def tally_by_label(found: Iterable[Compared]) -> dict[str, Tally]:
-    """Counted by label: a fact and its error under the gold's label, a mark under its own."""
+    """The counts by label: facts and their errors by the label of gold, marks by their own."""
     tallies: defaultdict[str, Tally] = defaultdict(Tally)
     for each in found:
         for span in each.gold:
@@ -421,5 +419,5 @@ def _of_gold(outcome: Outcome) -> Tally:
 
 
 def spans_of(rows: Iterable[Sequence[Any]]) -> list[Span]:
-    """Spans stored as `[start, end, label, …]`; what follows the label is left out."""
+    """Spans stored as `[start, end, label, …]`; further values are ignored."""
     return [Span(*row[:3]) for row in rows]

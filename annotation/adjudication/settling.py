@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from annotation.models import Assignment, CampaignDocument, Case, Decision, GoldSpan
 from annotation.review.services import open_due_round
-from annotation.spans import Knot, knots, settled_value
+from annotation.spans import SpanGroup, settled_value, span_groups
 from portal.audit.models import record_event
 from portal.facts import FactValue, check_spans, check_value
 from portal.facts import Span as TextSpan
@@ -191,11 +191,13 @@ class _Settling:
         )
         return str(document.stage) if cases else make_gold(campaign_document=document)
 
-    def _sorted(self) -> tuple[list[TextSpan], list[tuple[Knot, tuple[TextSpan, ...]]], list[Case]]:
+    def _sorted(
+        self,
+    ) -> tuple[list[TextSpan], list[tuple[SpanGroup, tuple[TextSpan, ...]]], list[Case]]:
         agreed: list[TextSpan] = []
-        by_majority: list[tuple[Knot, tuple[TextSpan, ...]]] = []
+        by_majority: list[tuple[SpanGroup, tuple[TextSpan, ...]]] = []
         cases: list[Case] = []
-        for knot in knots([list(readings) for readings in self.marks]):
+        for knot in span_groups([list(readings) for readings in self.marks]):
             if knot.is_unanimous:
                 (span,) = knot.marks[0]
                 problem = value_problem((readings[span] for readings in self.marks), span.label)
@@ -225,7 +227,7 @@ class _Settling:
             case=case,
         )
 
-    def _decide_by_majority(self, knot: Knot, marks: tuple[TextSpan, ...]) -> None:
+    def _decide_by_majority(self, knot: SpanGroup, marks: tuple[TextSpan, ...]) -> None:
         """A decided case, so that the lead can read it, and open it again."""
         case = self._case(knot, knot.kind)
         gold = [self._gold(span, GoldSpan.Origin.MAJORITY, case) for span in marks]
@@ -239,7 +241,7 @@ class _Settling:
             case=case, choice=Decision.Choice.MAJORITY, spans=case.decision, reason=case.reason
         )
 
-    def _case(self, knot: Knot, kind: str) -> Case:
+    def _case(self, knot: SpanGroup, kind: str) -> Case:
         return Case(
             campaign_document=self.campaign_document,
             start=knot.start,
