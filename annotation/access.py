@@ -1,15 +1,14 @@
-"""Who may see and do what in annotation. Every view and endpoint asks here first.
+"""Access control of annotation. Every view and endpoint starts here.
 
-The rule that everything else serves: no one sees another annotator's labels of a document before
-all of its annotators have submitted. Labels, and the comments and history that tell of them, are
-read in few places only: the owner's assignment (`own_assignment`, `readable_assignment`), cases and
-agreement. To anyone else the latter two, and other people's assignments, are open only for
-documents that everyone has submitted, and ask for a role besides.
+The main rule: no one sees another annotator's labels of a document before all of its annotators
+have submitted. Labels, comments and history are read in three places only: an annotator's own
+assignment (`own_assignment`, `readable_assignment`), cases, and agreement. Cases, agreement and the
+assignments of others require a role, and cover only documents that everyone has submitted.
 
-Rounds of the domain review are for a campaign's reviewers and leads, verdicts for its reviewers
-alone. What a review shows is gold: it never leads to the work of an annotator.
+Review rounds are for a campaign's reviewers and leads, verdicts for its reviewers. A review shows
+gold and never the work of an annotator.
 
-What is not yours answers 404, as if it did not exist; a role you lack in a campaign of yours
+Objects of others answer 404, as if they did not exist. A missing role in one's own campaign
 answers 403.
 """
 
@@ -38,40 +37,39 @@ from .models import (
     ReviewRound,
 )
 
-# HTML and text are large, and no page needs both.
+# HTML and text are large. No page needs both.
 _CONTENT = "campaign_document__document__content"
 
 
 class QualificationFirst(PermissionDenied):
-    """The work is one's own, but the campaign's qualification round comes before it."""
+    """The annotator must pass the campaign's qualification round before this work."""
 
     code = "qualification_first"
-    title = "First the qualification"
+    title = "Qualification needed"
     action_label = "Go to the qualification"
 
     def __init__(self, campaign: Campaign) -> None:
         super().__init__(
-            f"{campaign.title} opens its pages to you once you have passed a short round of pages "
-            "whose answers are known."
+            f"Pass the qualification round of {campaign.title} before you label its pages."
         )
         self.action_url = reverse("annotation:qualification", args=[campaign.slug])
 
 
 class GivenAway(PermissionDenied):
-    """The work was one's own and is somebody else's now; what was done is kept, but closed."""
+    """The assignment was withdrawn from the user and given to another annotator."""
 
     code = "reassigned"
-    title = "Given to somebody else"
+    title = "Page reassigned"
     action_label = "My tasks"
 
     def __init__(self) -> None:
-        super().__init__("A lead gave this page to another annotator. You need not finish it.")
+        super().__init__("A lead gave this page to another annotator.")
         self.action_url = reverse("annotation:tasks")
 
 
 @dataclass(frozen=True)
 class CampaignAccess:
-    """A person's roles in a campaign."""
+    """A user's roles in a campaign."""
 
     campaign: Campaign
     roles: frozenset[str]
@@ -91,16 +89,16 @@ class CampaignAccess:
 
     @property
     def may_manage(self) -> bool:
-        """Open and close, assign, people, guidelines, agreement, releases."""
+        """Whether the user may open, close and change the campaign, and freeze releases."""
         return self.is_lead or self.is_organiser
 
     def may_give(self, role: str) -> bool:
-        """Leads choose annotators and reviewers; who leads is the organisers' choice."""
+        """Whether the user may grant the role. Only organisers appoint leads."""
         return self.is_organiser or (self.is_lead and role != Membership.Role.LEAD)
 
 
 def visible_campaigns(user: Any) -> QuerySet[Campaign]:
-    """All for organisers; for others those in which they hold a role."""
+    """All campaigns for organisers; for others, the campaigns in which they have a role."""
     if is_organiser(user):
         return Campaign.objects.all()
     mine = Membership.objects.filter(campaign=OuterRef("pk"), user=user)
@@ -108,7 +106,7 @@ def visible_campaigns(user: Any) -> QuerySet[Campaign]:
 
 
 def campaign_for(user: Any, slug: str) -> CampaignAccess:
-    """The campaign and the user's roles in it; 404 for who has none and is no organiser."""
+    """The campaign and the user's roles in it; 404 for users without a role, organisers apart."""
     campaign = get_object_or_404(Campaign.objects.select_related("dataset"), slug=slug)
     roles = frozenset(
         Membership.objects.filter(campaign=campaign, user=user).values_list("role", flat=True)
@@ -120,41 +118,39 @@ def campaign_for(user: Any, slug: str) -> CampaignAccess:
 
 
 def managed_campaign(user: Any, slug: str) -> CampaignAccess:
-    """For the campaign's leads and for organisers."""
+    """The campaign, if the user is one of its leads or an organiser; otherwise 403."""
     access = campaign_for(user, slug)
     if not access.may_manage:
-        raise PermissionDenied("This is for the campaign's leads and for organisers.")
+        raise PermissionDenied("Only leads of this campaign and organisers can do this.")
     return access
 
 
 def adjudicated_campaign(user: Any, slug: str) -> CampaignAccess:
-    """For the campaign's leads only: deciding cases is a role one is given, not a right over the
-    site.
-    """
+    """The campaign, if the user is one of its leads. Organisers need the role, too."""
     access = campaign_for(user, slug)
     if not access.is_lead:
-        raise PermissionDenied("Adjudication is for the campaign's leads.")
+        raise PermissionDenied("Only leads of this campaign can adjudicate.")
     return access
 
 
 def qualified_campaign(user: Any, slug: str) -> CampaignAccess:
-    """For those who take part in the qualification round, and those who hold it."""
+    """The campaign, if the user is an annotator or may manage it."""
     access = campaign_for(user, slug)
     if not access.is_annotator and not access.may_manage:
-        raise PermissionDenied("The qualification is for the campaign's annotators and leads.")
+        raise PermissionDenied("Only annotators and leads of this campaign can see this.")
     return access
 
 
 def led_campaign(user: Any, slug: str) -> CampaignAccess:
-    """For the campaign's leads only: how well each annotator works is told to nobody else."""
+    """The campaign, if the user is one of its leads: only they see the quality of annotators."""
     access = campaign_for(user, slug)
     if not access.is_lead:
-        raise PermissionDenied("The quality of each annotator is for the campaign's leads.")
+        raise PermissionDenied("Only leads of this campaign can see the quality of annotators.")
     return access
 
 
 def case_for(user: Any, slug: str, pk: int) -> tuple[CampaignAccess, Case]:
-    """A case of a campaign the user leads. Only documents all have submitted have cases."""
+    """A case of a campaign that the user leads. Only settled documents have cases."""
     access = adjudicated_campaign(user, slug)
     cases = Case.objects.filter(campaign_document__campaign=access.campaign)
     case = get_object_or_404(
@@ -164,7 +160,7 @@ def case_for(user: Any, slug: str, pk: int) -> tuple[CampaignAccess, Case]:
 
 
 def adjudicated_page(user: Any, slug: str, name: str) -> tuple[CampaignAccess, CampaignDocument]:
-    """A page that everybody has submitted and that was compared, of a campaign the user leads."""
+    """A settled page, past validation, of a campaign that the user leads."""
     access = adjudicated_campaign(user, slug)
     compared = CampaignDocument.objects.settled().exclude(stage=CampaignDocument.Stage.VALIDATION)
     pages = compared.filter(campaign=access.campaign)
@@ -173,10 +169,10 @@ def adjudicated_page(user: Any, slug: str, name: str) -> tuple[CampaignAccess, C
 
 
 def own_assignments(user: Any) -> AssignmentQuerySet:
-    """The user's own work, as lists and queues have it.
+    """The user's own assignments for lists and queues.
 
-    While a qualification round is to be passed in a campaign these are its pages and nothing else;
-    afterwards they are no work any more.
+    In a campaign with a qualification round these are only its qualification pages until the user
+    has passed, and only the other pages afterwards.
     """
     qualifying = Q(campaign_document__purpose=CampaignDocument.Purpose.QUALIFICATION)
     unqualified = Q(campaign_document__campaign__in=unqualified_campaigns(user))
@@ -184,12 +180,10 @@ def own_assignments(user: Any) -> AssignmentQuerySet:
 
 
 def _own(user: Any) -> AssignmentQuerySet:
-    """The user's own work in campaigns whose annotator they still are: all an annotator may ever
-    see.
-    """
+    """The user's own assignments, in campaigns of which they are still an annotator."""
     if not user.is_authenticated:
         return Assignment.objects.none()
-    # A person holds a role once, so that the join multiplies nothing.
+    # A user has each role at most once, so the join returns no row twice.
     return (
         Assignment.objects.of(user)
         .active()
@@ -201,9 +195,9 @@ def _own(user: Any) -> AssignmentQuerySet:
 
 
 def _waits_for_qualification(user: Any) -> Q:
-    """The condition that work is closed to its annotator until they have qualified.
+    """Assignments that an annotator cannot open before qualifying.
 
-    What they had submitted before there was a qualification round stays open to them.
+    Submitted assignments stay open: they may be older than the qualification round.
     """
     qualification = CampaignDocument.Purpose.QUALIFICATION
     return (
@@ -214,7 +208,7 @@ def _waits_for_qualification(user: Any) -> Q:
 
 
 def unqualified_campaigns(user: Any) -> QuerySet[Membership, Any]:
-    """Campaigns with a qualification round that the user annotates for and has not passed."""
+    """Campaigns whose qualification round the user, an annotator, has not passed."""
     if not user.is_authenticated:
         return Membership.objects.none().values("campaign")
     rounds = CampaignDocument.objects.filter(
@@ -226,7 +220,7 @@ def unqualified_campaigns(user: Any) -> QuerySet[Membership, Any]:
 
 
 class _AnyUser(Parameter):
-    """Whoever is logged in, in queries that are compiled once: give `user` their primary key."""
+    """The logged-in user in prepared queries. Pass their primary key as `user`."""
 
     is_authenticated = True
 
@@ -241,7 +235,7 @@ def _own_one() -> AssignmentQuerySet:
     return waiting
 
 
-# Every request of the workbench begins with one of these.
+# Every request of the workbench starts with one of these.
 _OWN: Prepared[Assignment] = Prepared(_own_one)
 _OWN_TEXT: Prepared[Assignment] = Prepared(
     lambda: _own_one().select_related(_CONTENT).defer(f"{_CONTENT}__html")
@@ -252,8 +246,8 @@ _OWN_HTML: Prepared[Assignment] = Prepared(
 
 
 def _own_or_404(user: Any, query: Prepared[Assignment], pk: int) -> Assignment:
-    """One of the user's own; raises QualificationFirst when it has to wait for that, and GivenAway
-    when it was theirs.
+    """An assignment of the user. Raises QualificationFirst before qualification, GivenAway if it
+    was withdrawn from them, Http404 otherwise.
     """
     assignment: Any = query.first(user=user.pk, pk=pk) if user.is_authenticated else None
     if assignment is None:
@@ -277,17 +271,17 @@ def _refuse_given_away(user: Any, pk: int) -> None:
 
 
 def own_assignment(user: Any, pk: int) -> Assignment:
-    """One of the user's own assignments; anybody else's answers 404."""
+    """One of the user's own assignments; others answer 404."""
     return _own_or_404(user, _OWN, pk)
 
 
 def own_text(user: Any, pk: int) -> Assignment:
-    """The same with the page's text, which spans are checked against."""
+    """Like `own_assignment`, with the page's text."""
     return _own_or_404(user, _OWN_TEXT, pk)
 
 
 def readable_assignment(user: Any, pk: int) -> Assignment:
-    """For history and comments: the owner, and the leads once everybody has submitted."""
+    """For history and comments: open to the annotator, and to leads once all have submitted."""
     related = Assignment.objects.select_related(
         "campaign_document__campaign", "campaign_document__document"
     )
@@ -295,7 +289,7 @@ def readable_assignment(user: Any, pk: int) -> Assignment:
 
 
 def readable_page(user: Any, pk: int) -> Assignment:
-    """The same, with the page's HTML: for the page itself and its image."""
+    """Like `readable_assignment`, with the page's HTML."""
     own: Any = _OWN_HTML.first(user=user.pk, pk=pk) if user.is_authenticated else None
     if own is not None and not own.waits:
         return cast("Assignment", own)
@@ -306,7 +300,7 @@ def readable_page(user: Any, pk: int) -> Assignment:
 
 
 def _readable(user: Any, assignment: Assignment | None) -> Assignment:
-    """One answer for what is not there and what may not be read, so that they look alike."""
+    """The assignment if the user may read it. Missing and forbidden ones both answer 404."""
     if assignment is None or assignment.state == Assignment.State.WITHDRAWN:
         raise Http404("No such assignment.")
     own = _own(user).annotate(waits=_waits_for_qualification(user)).filter(pk=assignment.pk)
@@ -327,19 +321,18 @@ def _readable(user: Any, assignment: Assignment | None) -> Assignment:
 def reviewed_campaign(user: Any, slug: str) -> CampaignAccess:
     access = campaign_for(user, slug)
     if not (access.is_reviewer or access.is_lead):
-        raise PermissionDenied("The review is for the campaign's reviewers and leads.")
+        raise PermissionDenied("Only reviewers and leads of this campaign can see the review.")
     return access
 
 
 def check_may_open(access: CampaignAccess) -> None:
-    """A lead may have a review before it is due."""
     if not access.is_lead:
-        raise PermissionDenied("Only leads open a review before it is due.")
+        raise PermissionDenied("Only leads can open a review before it is due.")
 
 
 def check_may_decide(access: CampaignAccess) -> None:
     if not access.is_reviewer:
-        raise PermissionDenied("Verdicts are given by the campaign's reviewers.")
+        raise PermissionDenied("Only reviewers of this campaign can give verdicts.")
 
 
 def round_for(user: Any, slug: str, number: int) -> tuple[CampaignAccess, ReviewRound]:
@@ -349,7 +342,7 @@ def round_for(user: Any, slug: str, number: int) -> tuple[CampaignAccess, Review
 
 
 def item_for(user: Any, slug: str, number: int, position: int) -> tuple[CampaignAccess, ReviewItem]:
-    """A fact that was drawn, with the content of its page."""
+    """A drawn fact, with the content of its page."""
     access = reviewed_campaign(user, slug)
     items = ReviewItem.objects.filter(round__campaign=access.campaign, round__number=number)
     related = items.select_related("round", "reviewer", "campaign_document__document__content")
@@ -357,14 +350,14 @@ def item_for(user: Any, slug: str, number: int, position: int) -> tuple[Campaign
 
 
 class CampaignLeads:
-    """What `portal.datasets.access` asks annotation."""
+    """Annotation's answers for `portal.datasets.access.register_deciders`."""
 
     def may_decide(self, user: Any, dataset: Dataset) -> bool:
         leads = Membership.objects.filter(user=user, role=Membership.Role.LEAD)
         return leads.filter(campaign__dataset=dataset).exists()
 
     def workplaces(self, user: Any, dataset: Dataset, document: Document | None) -> list[Workplace]:
-        """The user's campaigns that have the document: organisers' all, leads' their own."""
+        """The campaigns with the document: all for organisers, their own for leads."""
         if document is None:
             return []
         pages = CampaignDocument.objects.filter(document=document, campaign__dataset=dataset)

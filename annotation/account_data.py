@@ -1,6 +1,6 @@
-"""What campaigns hold about a person, for their export and for the deletion of their account.
+"""Data of annotation about a user, for the export and the deletion of their account.
 
-Labels that were submitted stay, without a name: gold rests on them, and so does agreement.
+Submitted labels stay without a name, because gold and agreement depend on them.
 """
 
 from collections.abc import Iterator
@@ -41,16 +41,14 @@ class CampaignData:
         yield Table("campaigns", "Your roles in campaigns.", _memberships(user))
         yield Table(
             "annotations",
-            "Documents you were given, with your labels as far as the documents are open to you.",
+            "Documents assigned to you, with your labels where you may still open the document.",
             _assignments(user),
         )
-        yield Table("saves", "When you saved your work.", _revisions(user))
-        yield Table("comments", "What you wrote about documents.", _comments(user))
-        yield Table(
-            "quality_work", "What you screened, adjudicated and reviewed.", _quality_work(user)
-        )
+        yield Table("saves", "The times of your saves.", _revisions(user))
+        yield Table("comments", "Your comments on documents.", _comments(user))
+        yield Table("quality_work", "Your screening, adjudication and review.", _quality_work(user))
         yield Table("guidelines", "Versions of guidelines you wrote.", _guidelines(user))
-        yield Table("reminders", "Reminders you were sent.", _reminders(user))
+        yield Table("reminders", "Reminders sent to you.", _reminders(user))
 
     def uploads(self, user: User) -> Iterator[Upload]:
         yield from ()
@@ -64,30 +62,29 @@ class CampaignData:
             goes.append(f"Your roles in {counted(campaigns, 'campaign')}.")
         if open_:
             goes.append(
-                f"Your unfinished work on {counted(open_, 'document')}: other annotators begin "
-                "anew."
+                f"Your unfinished work on {counted(open_, 'document')}: other annotators start "
+                "again."
             )
         if submitted:
             stays.append(
-                f"Your labels of {counted(submitted, 'document')}, as those of a former member: "
-                "gold rests on them."
+                f"Your labels of {counted(submitted, 'document')}, without your name, because "
+                "gold depends on them."
             )
         if _has_decided(user):
             stays.append(
-                "What you screened, decided and reviewed, with its reasons, and your comments, "
-                "without your name."
+                "Your screening verdicts, decisions, reviews and comments, without your name."
             )
         return Fate(goes=goes, stays=stays)
 
     def let_go(self, user: User) -> None:
         memberships = Membership.objects.filter(user=user).select_related("campaign", "user")
-        # Pages are locked before their campaign, campaigns one after the other in one order.
+        # Lock order: pages before their campaign, campaigns by primary key.
         for membership in sorted(memberships, key=_in_locking_order):
             _give_up(membership, user)
-        _forget_address(user)
+        _anonymise_imports(user)
 
     def erase(self, user: User) -> None:
-        """Nothing takes long."""
+        """Does nothing: `let_go` removes everything."""
 
 
 def _in_locking_order(membership: Membership) -> tuple[int, bool]:
@@ -95,7 +92,7 @@ def _in_locking_order(membership: Membership) -> tuple[int, bool]:
 
 
 def _give_up(membership: Membership, user: User) -> None:
-    """Work goes to others; where nobody could take it over it waits for a lead to hand it over."""
+    """Hands the work over to others. If no one can take it, it stays until a lead hands it over."""
     try:
         with transaction.atomic():
             remove_member(membership=membership, actor=user, begun=True)
@@ -107,8 +104,8 @@ def _give_up(membership: Membership, user: User) -> None:
         membership.delete()
 
 
-def _forget_address(user: User) -> None:
-    """A report on a file with this person's work names them, and the address."""
+def _anonymise_imports(user: User) -> None:
+    """Removes the user's name and email from the reports of imports."""
     named = f"{display_name(user)} ({user.email})"
     for done in CampaignImport.objects.filter(annotator=user):
         done.faults = [str(fault).replace(named, "a former member") for fault in done.faults]
@@ -136,8 +133,10 @@ def _memberships(user: User) -> Iterator[Row]:
 
 
 def _assignments(user: User) -> Iterator[Row]:
-    """Whoever may not open a page any more gets no labels of it: its text may be hidden gold."""
-    # Two queries, so that the large one reads in pieces.
+    """Assignments; without labels where the user may no longer open the page, whose text may be
+    hidden gold.
+    """
+    # Two queries, so that the large one can be read in chunks.
     legible = set(own_assignments(user).values_list("pk", flat=True))
     rows: QuerySet[Assignment] = (
         Assignment.objects.of(user)
@@ -180,7 +179,7 @@ def _comments(user: User) -> Iterator[Row]:
 
 
 def _quality_work(user: User) -> Iterator[Row]:
-    """Verdicts with their reasons; not the labels they were about, which are others' as well."""
+    """Verdicts with their reasons, without the labels: those belong to others as well."""
     screened = Screening.objects.filter(screened_by=user).values_list(
         _CAMPAIGN, _PAGE, "verdict", "reason", "screened_at"
     )

@@ -1,7 +1,7 @@
-"""Annotation in Django's admin: to look things up. Changes go through services, which write events.
+"""Read-only admin of annotation. Changes go through services, which record events.
 
-Blindness holds here too: labels are shown only of documents that everybody has submitted. Nothing
-can be deleted, since the confirmation would list the labels that go with it.
+Annotation stays blind here as well: the admin shows labels only of documents that all annotators
+have submitted. Deleting is disabled because the confirmation page would list labels.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -32,7 +32,7 @@ else:
 
 
 class ReadOnlyAdmin(ModelAdmin):
-    """Rows to be looked at."""
+    """Rows that can be viewed, but not added, changed or deleted."""
 
     def has_add_permission(self, _request: HttpRequest) -> bool:
         return False
@@ -45,7 +45,7 @@ class ReadOnlyAdmin(ModelAdmin):
 
 
 class SettledAdmin(ReadOnlyAdmin):
-    """Rows that tell about labels: only those of documents that everybody has submitted."""
+    """Rows that reveal labels, limited to documents that all annotators have submitted."""
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         rows: QuerySet[Any] = super().get_queryset(request)
@@ -83,7 +83,7 @@ class AssignmentAdmin(ReadOnlyAdmin):
         "campaign_document__campaign",
         "campaign_document__document",
     ]
-    # Revision and time tell how much was done, the reason of a flag perhaps what was marked.
+    # Revision and time reveal how much was labelled, the flag's reason possibly what.
     exclude = ["revision", "active_seconds", "flag_reason"]
 
 

@@ -1,7 +1,6 @@
-"""What all endpoints of annotation share: access, reading bodies, refusals, the shape of a span.
+"""Shared parts of annotation's endpoints: base view, request bodies, refusals, span serializers.
 
-Spans come by the thousand with every save, so they are read by `annotation.spans` and not by these
-serializers.
+A save may contain thousands of spans, so `annotation.spans` reads them instead of serializers.
 """
 
 from dataclasses import asdict
@@ -32,7 +31,7 @@ from .errors import (
 from .page_facts import Doubt
 from .spans import MAX_VALUE
 
-# More faults would drown the reader; their number is told.
+# An answer lists at most so many faults, and their total.
 SHOWN_FAULTS = 100
 
 
@@ -41,19 +40,19 @@ class UploadTooLarge(Refused):
 
 
 class AnnotationView(APIView):
-    """For people who are logged in; what exactly they may do, `annotation.access` decides."""
+    """Base view for logged-in users. `annotation.access` decides what they may do."""
 
     permission_classes = [IsAuthenticated]
     parser_classes = [PlainJSONParser]
 
     def handle_exception(self, exc: Exception) -> Response:
         if isinstance(exc, RequestDataTooBig):
-            # Where a middleware has read the body before, Django's own limit speaks first.
+            # Django raises this when a middleware reads the body before the parser does.
             exc = BodyTooLarge()
         if isinstance(exc, ReleaseError):
             exc = InvalidSpans([{"code": "release", "message": fault} for fault in exc.faults])
         if isinstance(exc, GivenAway):
-            # As when a save meets it: the workbench keeps what it could not send.
+            # Same answer as for a save, so that the workbench keeps unsent changes.
             exc = Reassigned()
         if isinstance(exc, Refused):
             return refusal_response(exc)
@@ -64,7 +63,7 @@ class AnnotationView(APIView):
 
 
 def refusal_response(refusal: Refused) -> Response:
-    """422 for what cannot be taken as it is, 409 for what the state of things forbids."""
+    """422 for invalid spans, 413 for large uploads, 409 for what the current state forbids."""
     body: dict[str, Any] = {"code": refusal.code, "message": refusal.message}
     code: int = status.HTTP_409_CONFLICT
     if isinstance(refusal, InvalidSpans):
@@ -93,7 +92,12 @@ def field(request: Request, name: str, kind: type, default: Any = ...) -> Any:
         raise InvalidSpans([_field_fault(name, "is missing")])
     # bool is an int in Python; in JSON it is not a number.
     if type(value) is not kind or (isinstance(value, int) and value < 0):
-        words = {int: "a whole number from 0", str: "a text", list: "a list", bool: "true or false"}
+        words = {
+            int: "a whole number of at least 0",
+            str: "a string",
+            list: "a list",
+            bool: "true or false",
+        }
         raise InvalidSpans([_field_fault(name, f"must be {words[kind]}")])
     return value
 
@@ -103,7 +107,7 @@ def _field_fault(name: str, problem: str) -> dict[str, str]:
 
 
 def user_of(request: Request) -> User:
-    """The caller; IsAuthenticated has seen to it that there is one."""
+    """The caller. IsAuthenticated guarantees that there is one."""
     assert isinstance(request.user, User)
     return request.user
 
@@ -112,7 +116,7 @@ SPAN_KEY = r"^[A-Za-z0-9_-]{1,36}$"
 
 
 class SpanDraft(serializers.Serializer[Any]):
-    """A span as it is sent."""
+    """A span in a request."""
 
     key = serializers.RegexField(SPAN_KEY)
     label = serializers.CharField()  # type: ignore[assignment]
@@ -121,15 +125,15 @@ class SpanDraft(serializers.Serializer[Any]):
     quote = serializers.CharField(trim_whitespace=False)
     value = serializers.CharField(
         required=False, allow_null=True, allow_blank=True, max_length=MAX_VALUE,
-        help_text="Decimal, ISO date or ISO 8601 duration; derived when null or left out.",
+        help_text="Decimal, ISO date or ISO 8601 duration; derived if null or omitted.",
     )  # fmt: skip
     sign = serializers.CharField(
         required=False, allow_null=True, allow_blank=True,
-        help_text="plain, minus, parentheses, trailing_minus, trailing_cr or empty; derived when "
-        "null or left out.",
+        help_text="plain, minus, parentheses, trailing_minus, trailing_cr or empty; derived if "
+        "null or omitted.",
     )  # fmt: skip
     edited = serializers.BooleanField(
-        required=False, help_text="When false, value and sign are derived whatever they say."
+        required=False, help_text="If false, value and sign are ignored and derived."
     )
 
 
@@ -137,7 +141,7 @@ class SpanWarningShape(serializers.Serializer[Any]):
     code = serializers.CharField()
     message = serializers.CharField()
     label = serializers.CharField(  # type: ignore[assignment]
-        help_text="The campaign's label that would fit, for a `wrong_type`; else empty."
+        help_text="A fitting label of the campaign, for `wrong_type`; otherwise empty."
     )
 
 
@@ -145,7 +149,7 @@ DoubtShape = answer(Doubt, "DoubtShape")
 
 
 class SpanRemark(serializers.Serializer[Any]):
-    """What our code says about a span."""
+    """The value, sign and warnings of a saved span."""
 
     key = serializers.CharField()
     value = serializers.CharField(allow_blank=True)

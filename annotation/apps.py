@@ -6,7 +6,7 @@ class AnnotationConfig(AppConfig):
     verbose_name = "Annotation"
 
     def ready(self) -> None:
-        # These modules need the models, which Django loads before it calls this.
+        # Imported here because these modules need the models.
         from annotation.campaigns.people import CampaignOffers
         from portal.accounts.account_data import register_account_data
         from portal.accounts.invitations.selectors import register_offers

@@ -1,15 +1,15 @@
-"""Why a service refused. Views and the API turn these into messages; nothing was changed."""
+"""Refusals of services. Views and the API show them as messages; nothing was changed."""
 
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-# Of a screening verdict, and of work that goes back to its annotator or passes with its faults.
+# Maximum length of the reason of a screening verdict, a return or an accepted fault.
 MAX_WORKFLOW_REASON = 1000
 
 
 class Refused(Exception):
-    """What was asked cannot be done now. The message is for people, `code` for programs."""
+    """The request cannot be carried out. `message` is for users, `code` for programs."""
 
     code = "refused"
 
@@ -20,7 +20,7 @@ class Refused(Exception):
 
 
 class Unfinished(Refused):
-    """Documents that are not gold yet stand in the way; `names` lists them."""
+    """Some documents are not gold yet; `names` lists them."""
 
     code = "unfinished"
 
@@ -30,21 +30,21 @@ class Unfinished(Refused):
 
 
 class DoubtfulGold(Refused):
-    """Facts with warnings would be released; `facts` lists them, `count` is to be accepted."""
+    """The release would contain facts with warnings; `facts` lists them."""
 
     code = "doubtful"
 
     def __init__(self, facts: Sequence[Any]) -> None:
         plural = "s have" if len(facts) != 1 else " has"
         super().__init__(
-            f"{len(facts)} fact{plural} a warning. Correct the facts, or accept them by their "
-            f"number: accept_warnings {len(facts)}."
+            f"{len(facts)} fact{plural} a warning. Correct the facts, or accept the warnings by "
+            f"sending accept_warnings: {len(facts)}."
         )
         self.facts = list(facts)
 
 
 class InvalidSpans(Refused):
-    """Spans that cannot be taken. `errors`: [{index, key?, code, message}, …], one per fault."""
+    """Invalid spans. `errors`: [{index, key?, code, message}, …], one per fault."""
 
     code = "invalid"
 
@@ -54,7 +54,7 @@ class InvalidSpans(Refused):
 
 
 class Conflict(Refused):
-    """The work was made from another revision than the current one, which is told here."""
+    """The request is based on an outdated revision. Holds the current revision and its spans."""
 
     code = "conflict"
 
@@ -62,8 +62,8 @@ class Conflict(Refused):
         self, *, revision: int, saved_at: datetime | None, spans: Sequence[dict[str, Any]]
     ) -> None:
         super().__init__(
-            f"This page was changed elsewhere: it is at revision {revision} by now. "
-            "Load it again before you go on."
+            f"This page was changed elsewhere and is now at revision {revision}. "
+            "Reload it to continue."
         )
         self.revision = revision
         self.saved_at = saved_at
@@ -74,7 +74,7 @@ class AlreadySubmitted(Refused):
     code = "submitted"
 
     def __init__(self) -> None:
-        super().__init__("This page was submitted; its labels are final.")
+        super().__init__("This page is submitted. Its labels are final.")
 
 
 class NothingLabelled(Refused):
@@ -82,8 +82,8 @@ class NothingLabelled(Refused):
 
     def __init__(self) -> None:
         super().__init__(
-            "This page has no label. Label its facts, or confirm that it has none: tick “This page "
-            "has no facts”, in the API send no_facts: true."
+            "This page has no labels. Label its facts, or select “This page has no facts” "
+            "(in the API, send no_facts: true)."
         )
 
 
@@ -91,27 +91,27 @@ class CampaignNotOpen(Refused):
     code = "closed"
 
     def __init__(self) -> None:
-        super().__init__("The campaign is not open: its pages can be read but not changed.")
+        super().__init__("The campaign is not open. You can read its pages, but not change them.")
 
 
 class PageExcluded(Refused):
     code = "excluded"
 
     def __init__(self) -> None:
-        super().__init__("This page was found faulty and is left out: you need not finish it.")
+        super().__init__("This page was excluded as faulty. You do not need to finish it.")
 
 
 class Reassigned(Refused):
     code = "reassigned"
 
     def __init__(self) -> None:
-        super().__init__("This page was given to somebody else: you can no longer change it.")
+        super().__init__("This page was given to another annotator. You can no longer change it.")
 
 
 def check_reason(reason: str) -> str:
-    """The reason without white space around it; raises Refused for none and for a long one."""
+    """The stripped reason. Raises Refused if it is empty or too long."""
     if not reason.strip():
-        raise Refused("Give a reason.", code="reason")
+        raise Refused("Enter a reason.", code="reason")
     check_reason_length(reason)
     return reason.strip()
 

@@ -1,11 +1,11 @@
-"""What our rules say about a page: its facts, and what looks wrong with the marks on it.
+"""Facts that rules find on a page, and warnings about marks on it.
 
-A page never changes, so its borders and facts are kept in the process, by the hash of its HTML:
-they take longer than everything else that a save does.
+A page never changes, so its borders and facts are cached in the process by the hash of its HTML.
+Computing them takes longer than the rest of a save.
 
-A mark is doubtful as gold when it is cut, joined, without a value or mistyped. A warning never
-refuses anything by itself. It is shown to those who decide next: the annotator, the lead in
-validation and adjudication, and those who freeze a release.
+A mark is doubtful if it is cut off, joined, without a value or of the wrong type. Warnings refuse
+nothing. They are shown to the annotator, to the lead in validation and adjudication, and before a
+release is frozen.
 """
 
 import threading
@@ -33,9 +33,9 @@ from portal.web.prepared import Parameter, Prepared
 from .models import Assignment, CampaignDocument, Case, GoldSpan
 from .spans import Draft
 
-# About 20 MB: some five hundred pages of one sheet, or thirty whole filings.
+# About 20 MB: five hundred single pages, or thirty whole filings.
 NUMBERS_KEPT = 2_500_000
-# What the objects that hold a fact take, in numbers of eight bytes.
+# The size of a fact's objects, in numbers of eight bytes.
 _PER_FACT = 16
 
 _CONTENT = Prepared(
@@ -44,8 +44,8 @@ _CONTENT = Prepared(
 
 
 class PageFacts(NamedTuple):
-    """`borders`: the sorted offsets of the text at which a block or table cell begins; `facts`:
-    its numbers and dates, in text order.
+    """`borders` are the sorted text offsets at which a block or table cell begins, `facts` the
+    numbers and dates in text order.
     """
 
     borders: Sequence[int]
@@ -57,7 +57,7 @@ class PageFacts(NamedTuple):
 
 
 class _Pages:
-    """What was asked for last, as much of it as `limit` numbers."""
+    """A least-recently-used cache of pages, limited to a total size of `limit` numbers."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -86,7 +86,7 @@ _pages = _Pages(NUMBERS_KEPT)
 
 
 def page_facts(document: Document) -> PageFacts:
-    """Borders and facts of the page."""
+    """Borders and facts of the page, from the cache or with one query."""
     page = _pages.get(document.html_sha256)
     if page is None:
         ((html, text),) = _CONTENT.rows(document=document.pk)
@@ -95,7 +95,7 @@ def page_facts(document: Document) -> PageFacts:
 
 
 def content_facts(document: Document) -> PageFacts:
-    """The same for a document that comes with its content: no query."""
+    """Like `page_facts`, without a query, for a document whose content is loaded."""
     page = _pages.get(document.html_sha256)
     content = document.content
     return page or _found(document.html_sha256, content.html, content.text)
@@ -109,7 +109,7 @@ def _found(key: str, html: str, text: str) -> PageFacts:
 
 
 def warnings_of(assignment: Assignment, drafts: Sequence[Draft]) -> list[Sequence[SpanWarning]]:
-    """What looks wrong with each of the spans. The assignment comes with its document's text."""
+    """The warnings of each span. The document's text must be loaded with the assignment."""
     if not drafts:
         return []
     document = assignment.campaign_document.document
@@ -123,7 +123,7 @@ def warnings_of(assignment: Assignment, drafts: Sequence[Draft]) -> list[Sequenc
 def warning_rows(
     warnings: Sequence[SpanWarning], label: str, labels: Sequence[str]
 ) -> list[dict[str, str]]:
-    """Warnings with the fields of the API; `label` is the one that would fit better, if any."""
+    """Warnings as API rows. `label` is the span's label, `labels` are those of the campaign."""
     return [
         {
             "code": warning.code,
@@ -135,19 +135,19 @@ def warning_rows(
 
 
 def _fitting_label(label: str, labels: Sequence[str]) -> str:
-    """The first label of the campaign for what is a date and no number, or the reverse."""
+    """The campaign's first label of the other kind (number or date); empty if there is none."""
     others = (one for one in labels if label_kind(one) not in {None, label_kind(label)})
     return next(others, "")
 
 
-# Changes with the rules of `span_warnings`, so that nothing older is shown.
+# Increase it when the rules of `span_warnings` change: cached warnings become invalid.
 _VERSION = "1"
 _KEPT_SECONDS = 7 * 24 * 3600
 _PAGES_AT_ONCE = 200
 
 
 class Mark(NamedTuple):
-    """A labelled stretch with its value, if it has one."""
+    """A labelled range of the text with its value, if it has one."""
 
     start: int
     end: int
@@ -175,7 +175,7 @@ class DoubtfulFact(Doubt):
 
 
 def doubts(document: Document, marks: Iterable[Mark]) -> list[Doubt]:
-    """The doubtful ones of the marks, in text order. The document comes with its content."""
+    """The doubtful marks in text order. The document's content must be loaded."""
     text, (borders, facts) = document.content.text, content_facts(document)
     found = []
     for start, end, label, value in sorted(set(marks)):
@@ -192,7 +192,7 @@ def doubts(document: Document, marks: Iterable[Mark]) -> list[Doubt]:
 
 
 def page_doubts(campaign_document: CampaignDocument) -> list[Doubt]:
-    """Those of a compared page: of its gold, and of what annotators proposed in open cases."""
+    """Doubtful marks of a settled page: in its gold and in the proposals of open cases."""
     gold = campaign_document.gold_spans.values_list("start", "end", "label", "value")
     marks = {Mark(*row) for row in gold}
     for proposals in campaign_document.cases.filter(state=Case.State.OPEN).values_list(
@@ -203,7 +203,7 @@ def page_doubts(campaign_document: CampaignDocument) -> list[Doubt]:
 
 
 def case_doubts(case: Case) -> list[Doubt]:
-    """Those of what annotators proposed in the case."""
+    """Doubtful marks in the proposals of the case."""
     return doubts(case.campaign_document.document, _proposed(case.proposals))
 
 
@@ -216,8 +216,8 @@ def _mark(span: Mapping[str, Any]) -> Mark:
 
 
 def doubtful_facts(pages: QuerySet[CampaignDocument]) -> tuple[DoubtfulFact, ...]:
-    """The doubtful gold facts of the pages, by document name and place. Kept for each page until
-    its gold changes: gold spans are made and deleted, never changed.
+    """The doubtful gold facts of the pages, by document name and place. Cached per page until its
+    gold changes: gold spans are created and deleted, never updated.
     """
     keys = _keys(pages)
     known: dict[str, list[Doubt]] = cache.get_many(list(keys.values()))
@@ -237,7 +237,7 @@ def doubtful_facts(pages: QuerySet[CampaignDocument]) -> tuple[DoubtfulFact, ...
 
 
 def doubt_counts(facts: Sequence[DoubtfulFact]) -> dict[str, int]:
-    """How many facts have each warning, the most frequent first."""
+    """The number of facts with each warning, most frequent first."""
     counts = Counter(code for fact in facts for code in fact.codes)
     return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 

@@ -160,7 +160,7 @@ def check_drafts(text: str, drafts: Sequence[Draft], labels: Sequence[str]) -> l
         seen.add(draft.key)
         in_range = 0 <= draft.start < draft.end <= len(text)
         if in_range and text[draft.start : draft.end] != draft.quote:
-            message = f"the text at [{draft.start}, {draft.end}) is not the quote that was sent"
+            message = f"the text at [{draft.start}, {draft.end}) differs from the quote"
             faults.append(_fault(index, draft.key, "quote", message))
     spans = [TextSpan(draft.start, draft.end, draft.label) for draft in drafts]
     faults += [
@@ -240,8 +240,8 @@ class Cluster:
         marked = sum(bool(spans) for spans in self.marks)
         if marked < len(self.marks):
             return "missing" if 2 * marked >= len(self.marks) else "extra"
-        stretches = {tuple((span.start, span.end) for span in spans) for spans in self.marks}
-        return "boundary" if len(stretches) > 1 else "label"
+        ranges = {tuple((span.start, span.end) for span in spans) for spans in self.marks}
+        return "boundary" if len(ranges) > 1 else "label"
 
     @property
     def score(self) -> float:
@@ -397,17 +397,17 @@ def _outcome(cluster: Cluster) -> Outcome:
         return "missed"
     if not gold:
         return "extra"
-    stretches = ([(span.start, span.end) for span in side] for side in (gold, marked))
-    return "label" if next(stretches) == next(stretches) else "boundary"
+    ranges = ([(span.start, span.end) for span in side] for side in (gold, marked))
+    return "label" if next(ranges) == next(ranges) else "boundary"
 
 
 def tally(found: Iterable[Compared]) -> Tally:
-    """All of it counted."""
+    """The counts over all labels."""
     return sum(tally_by_label(found).values(), Tally())
 
 
 def tally_by_label(found: Iterable[Compared]) -> dict[str, Tally]:
-    """Counted by label: a fact and its error under the gold's label, a mark under its own."""
+    """The counts by label: facts and their errors by the label of gold, marks by their own."""
     tallies: defaultdict[str, Tally] = defaultdict(Tally)
     for each in found:
         for span in each.gold:
@@ -423,5 +423,5 @@ def _of_gold(outcome: Outcome) -> Tally:
 
 
 def spans_of(rows: Iterable[Sequence[Any]]) -> list[Span]:
-    """Spans stored as `[start, end, label, …]`; what follows the label is left out."""
+    """Spans stored as `[start, end, label, …]`; further values are ignored."""
     return [Span(*row[:3]) for row in rows]

@@ -1,4 +1,4 @@
-"""The jobs of annotation."""
+"""Jobs of annotation."""
 
 from typing import Any
 
@@ -28,7 +28,7 @@ def _cancelled(payload: dict[str, Any]) -> None:
 
 @handler("place_suggestions", on_failed=_failed, on_cancelled=_cancelled)
 def place_suggestions(claim: Claim) -> None:
-    """Reads an uploaded file and places its marks; nothing is written before all of it is read."""
+    """Reads an uploaded file and stores its suggestions, all or none."""
     upload = SuggestionUpload.objects.select_related("campaign").get(pk=claim.payload["upload"])
     if upload.is_finished:
         return
@@ -45,7 +45,7 @@ def place_suggestions(claim: Claim) -> None:
 
 @handler("email_new_member")
 def email_new_member(claim: Claim) -> None:
-    """Tells somebody with an account that a role was given to them."""
+    """Emails a user who was given a role."""
     members = Membership.objects.select_related("campaign", "user")
     membership = members.filter(pk=claim.payload["membership"]).first()
     if membership is None:
@@ -54,7 +54,7 @@ def email_new_member(claim: Claim) -> None:
     send_email(
         to=membership.user.email,
         subject=f"You are {role_in_words(membership.role, campaign)}",
-        template="annotation/campaigns/letters/new_member.txt",
+        template="annotation/campaigns/emails/new_member.txt",
         origin=origin,
         context={
             "name": display_name(membership.user),
@@ -68,7 +68,7 @@ def email_new_member(claim: Claim) -> None:
 
 @handler("send_reminder")
 def send_reminder(claim: Claim) -> None:
-    """Tells somebody what waits for them now; nothing is sent if that is done meanwhile."""
+    """Emails a user their open tasks. Sends nothing if there are none left."""
     reminders = Reminder.objects.select_related("campaign", "user", "sent_by")
     reminder = reminders.get(pk=claim.payload["reminder"])
     campaign, origin = reminder.campaign, claim.payload["origin"]
@@ -77,8 +77,8 @@ def send_reminder(claim: Claim) -> None:
         return
     send_email(
         to=reminder.user.email,
-        subject=f"Waiting for you: {', '.join(work.words for work in person.work)}",
-        template="annotation/campaigns/letters/reminder.txt",
+        subject=f"Open tasks: {', '.join(work.words for work in person.work)}",
+        template="annotation/campaigns/emails/reminder.txt",
         origin=origin,
         context={
             "name": person.name,
@@ -101,7 +101,7 @@ def _import_cancelled(payload: dict[str, Any]) -> None:
 
 @handler("import_labels", on_failed=_import_failed, on_cancelled=_import_cancelled)
 def import_labels(claim: Claim) -> None:
-    """Reads a file with labels or a whole campaign; all that can be is kept at once, or nothing."""
+    """Imports a file with labels or a whole campaign, in one transaction."""
     rows = CampaignImport.objects.select_related("campaign", "annotator", "created_by")
     found = rows.get(pk=claim.payload["import"])
     if found.is_finished:

@@ -1,4 +1,4 @@
-"""URLs of annotation: those of its features, in the order in which they are tried."""
+"""URLs of annotation, collected from its features."""
 
 from .adjudication import urls as adjudication
 from .agreement import urls as agreement

@@ -1,4 +1,4 @@
-"""Who labels which document: sharing out, the team of a page, handing over, and returning work.
+"""Assignments: assigning documents, the annotators of a page, handing over and returning work.
 
-May import `annotation.adjudication`: a page with no one left to wait for is settled.
+May import `annotation.adjudication`, to settle pages that have no open work left.
 """

@@ -1,4 +1,4 @@
-"""Documents, calibration and assignments, for programs of leads and organisers."""
+"""API of documents, calibration and assignments, for leads and organisers."""
 
 from typing import Any
 
@@ -43,10 +43,10 @@ class AssignmentState(serializers.Serializer[Any]):
 
 class CampaignDocumentRow(serializers.Serializer[Any]):
     document = serializers.CharField(source="name")
-    stage = serializers.CharField(help_text="Empty for a document that was not taken in yet.")
+    stage = serializers.CharField(help_text="Empty for a document that is not in the campaign yet.")
     purpose = serializers.ChoiceField(choices=CampaignDocument.Purpose.choices)
     annotators = serializers.IntegerField(
-        source="size", allow_null=True, help_text="How many it gets; null for all of them."
+        source="size", allow_null=True, help_text="Required number of annotators; null for all."
     )
     assigned = serializers.IntegerField(source="team")
     submitted = serializers.IntegerField()
@@ -62,7 +62,7 @@ class CalibrationChoice(serializers.Serializer[Any]):
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         drawn = {"count", "seed"} & set(attrs)
         if ("documents" in attrs) == bool(drawn) or len(drawn) == 1:
-            raise serializers.ValidationError("Give documents, or count and seed.")
+            raise serializers.ValidationError("Send either documents, or count and seed.")
         return attrs
 
 
@@ -74,7 +74,10 @@ class CampaignDocumentNames(serializers.Serializer[Any]):
 
 class DocumentOverlap(CampaignDocumentNames):
     overlap = serializers.IntegerField(
-        min_value=1, max_value=MAX_OVERLAP, allow_null=True, help_text="Null: as the campaign."
+        min_value=1,
+        max_value=MAX_OVERLAP,
+        allow_null=True,
+        help_text="Null to use the campaign's number.",
     )
 
 
@@ -82,7 +85,11 @@ class CampaignAssignmentQuery(serializers.Serializer[Any]):
     show = serializers.ChoiceField(choices=FILTERS, default=FILTERS[0])
     annotator = serializers.IntegerField(required=False, min_value=1, max_value=LARGEST_KEY)
     idle = serializers.IntegerField(
-        required=False, default=0, min_value=0, max_value=10_000, help_text="Idle for more days."
+        required=False,
+        default=0,
+        min_value=0,
+        max_value=10_000,
+        help_text="Idle for more than so many days.",
     )
     page = serializers.IntegerField(required=False, default=1, min_value=1)
 
@@ -90,7 +97,7 @@ class CampaignAssignmentQuery(serializers.Serializer[Any]):
 class Heir(serializers.Serializer[Any]):
     id = serializers.IntegerField(source="pk")
     name = serializers.CharField()
-    open = serializers.IntegerField(help_text="Documents they have not submitted.")
+    open = serializers.IntegerField(help_text="Unfinished documents.")
 
 
 class CampaignAssignment(serializers.Serializer[Any]):
@@ -102,7 +109,7 @@ class CampaignAssignment(serializers.Serializer[Any]):
     flag = serializers.CharField(source="assignment.flag")
     flag_reason = serializers.CharField(source="assignment.flag_reason")
     return_reason = serializers.CharField(source="assignment.return_reason")
-    idle_since = serializers.DateField(help_text="The day it was assigned or last saved.")
+    idle_since = serializers.DateField(help_text="The day of the assignment or of the last save.")
     is_calibration = serializers.BooleanField()
     may_hand_over = serializers.BooleanField()
     may_return = serializers.BooleanField()
@@ -121,20 +128,24 @@ class CampaignAssignments(serializers.Serializer[Any]):
 
 class HandOver(serializers.Serializer[Any]):
     heir = serializers.IntegerField(
-        required=False, allow_null=True, default=None, help_text="Else the least loaded."
+        required=False,
+        allow_null=True,
+        default=None,
+        help_text="Defaults to the annotator with the least work.",
     )
 
 
 class HandOverResult(serializers.Serializer[Any]):
     assignment = serializers.IntegerField(
-        allow_null=True, help_text="The heir's; null where a calibration page was only withdrawn."
+        allow_null=True,
+        help_text="The new assignment; null for a calibration page, which is only withdrawn.",
     )
     annotator = serializers.CharField()
     stage = serializers.ChoiceField(choices=CampaignDocument.Stage.choices)
 
 
 class HandedOver(serializers.Serializer[Any]):
-    handed_over = serializers.IntegerField(help_text="Documents that went to other annotators.")
+    handed_over = serializers.IntegerField(help_text="Number of documents handed over.")
 
 
 PER_PAGE = 100
@@ -142,7 +153,7 @@ PER_PAGE = 100
 
 class CampaignDocuments(AnnotationView):
     @extend_schema(
-        summary="The documents of a campaign, one by one (leads, organisers)",
+        summary="List the documents of a campaign (leads, organisers)",
         tags=["campaigns"],
         responses=CampaignDocumentRow(many=True),
     )
@@ -154,8 +165,9 @@ class CampaignDocuments(AnnotationView):
 
 class CampaignCalibration(AnnotationView):
     @extend_schema(
-        summary="Give documents to every annotator (leads, organisers)",
-        description="Chosen by name, or `count` of them drawn by `seed`.",
+        summary="Add documents to the calibration set (leads, organisers)",
+        description="Every annotator labels these documents. Choose them by name, or draw `count` "
+        "of them with `seed`.",
         tags=["campaigns"],
         request=CalibrationChoice,
         responses={200: CampaignDocumentNames, 409: AnnotationRefusal},
@@ -171,7 +183,7 @@ class CampaignCalibration(AnnotationView):
 
     @extend_schema(
         operation_id="campaigns_calibration_end",
-        summary="Take documents out of the calibration set (leads, organisers)",
+        summary="Remove documents from the calibration set (leads, organisers)",
         tags=["campaigns"],
         request=CampaignDocumentNames,
         responses={200: CampaignDocumentNames, 409: AnnotationRefusal},
@@ -185,7 +197,7 @@ class CampaignCalibration(AnnotationView):
 
 class CampaignOverlap(AnnotationView):
     @extend_schema(
-        summary="Set how many annotators documents get (leads, organisers)",
+        summary="Set the number of annotators of documents (leads, organisers)",
         tags=["campaigns"],
         request=DocumentOverlap,
         responses={200: CampaignDocumentNames, 409: AnnotationRefusal},
@@ -204,8 +216,8 @@ class CampaignOverlap(AnnotationView):
 
 class CampaignAssignmentsView(AnnotationView):
     @extend_schema(
-        summary="Who has which document (leads, organisers)",
-        description="States and times, nothing about labels; a hundred a page, idle longest first.",
+        summary="List the assignments of a campaign (leads, organisers)",
+        description="Returns states and times, but no labels; 100 per page, longest idle first.",
         tags=["campaigns"],
         parameters=[CampaignAssignmentQuery],
         responses=CampaignAssignments,
@@ -226,7 +238,8 @@ class CampaignAssignmentsView(AnnotationView):
 class AssignmentHandOver(AnnotationView):
     @extend_schema(
         summary="Hand unfinished work over to another annotator (leads, organisers)",
-        description="Begun work is withdrawn and kept; the heir begins anew. Untouched work moves.",
+        description="Started work is withdrawn and kept, and the new annotator starts again. "
+        "Untouched work moves.",
         tags=["campaigns"],
         request=HandOver,
         responses={200: HandOverResult, 409: AnnotationRefusal},
@@ -255,9 +268,9 @@ def _work(request: Request, slug: str, pk: int) -> Assignment:
 class AssignmentReturn(AnnotationView):
     @extend_schema(
         summary="Return a submitted page to its annotator (leads, organisers)",
-        description="They read the reason and submit again. Refused once a case of the page was "
-        "decided, reviewed or released. What was submitted first still counts for agreement, "
-        "unless the page was submitted untouched.",
+        description="The annotator sees the reason and submits again. Refused if a case of the "
+        "page was decided, or the page was reviewed or released. The first submission still counts "
+        "for agreement, unless the page was submitted untouched.",
         tags=["campaigns"],
         request=WorkflowReason,
         responses={200: AssignmentState, 409: AnnotationRefusal},
@@ -271,7 +284,7 @@ class AssignmentReturn(AnnotationView):
 
 class AnnotatorHandOver(AnnotationView):
     @extend_schema(
-        summary="Hand all unfinished work of somebody over (leads, organisers)",
+        summary="Hand over all unfinished work of an annotator (leads, organisers)",
         description="`pk` is the annotator's `annotator_id`.",
         tags=["campaigns"],
         request=None,
@@ -280,7 +293,7 @@ class AnnotatorHandOver(AnnotationView):
     def post(self, request: Request, slug: str, pk: int) -> Response:
         access = managed_campaign(request.user, slug)
         if pk not in dict(campaign_annotators(access.campaign)):
-            raise Http404("Nobody with work here.")
+            raise Http404("No such annotator.")
         handed = hand_over_everything(
             campaign=access.campaign, annotator=User.objects.get(pk=pk), actor=user_of(request)
         )
@@ -292,5 +305,5 @@ def _heir(pk: int | None) -> User | None:
         return None
     heir = User.objects.filter(pk=pk).first()
     if heir is None:
-        raise ValidationError({"heir": ["There is no such person."]})
+        raise ValidationError({"heir": ["There is no such user."]})
     return heir

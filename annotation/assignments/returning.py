@@ -1,4 +1,4 @@
-"""Taking a submission back: by its annotator, or by a lead who returns it with a reason."""
+"""Undoing a submission: an annotator takes it back, or a lead returns it with a reason."""
 
 from datetime import datetime, timedelta
 
@@ -18,8 +18,8 @@ Stage = CampaignDocument.Stage
 
 
 def may_take_back(assignment: Assignment) -> bool:
-    """Whether its annotator is offered to take the submission back: soon, and not once the page
-    was compared with others' work. One query at most.
+    """Whether the annotator may take the submission back: within TAKE_BACK_MINUTES, and before the
+    page was compared with the work of others. At most one query.
     """
     submitted_at = assignment.submitted_at
     if submitted_at is None or not may_return(assignment):
@@ -31,7 +31,7 @@ def may_take_back(assignment: Assignment) -> bool:
 
 
 def may_return(assignment: Assignment) -> bool:
-    """Whether a lead is offered to return the submission. Asks for no row."""
+    """Whether a lead may return the submission, as far as loaded rows show. No query."""
     document = assignment.campaign_document
     return (
         assignment.is_submitted
@@ -43,7 +43,7 @@ def may_return(assignment: Assignment) -> bool:
 
 
 def submissions_set_aside(campaign: Campaign) -> int:
-    """How many untouched submissions a lead returned: agreement is not computed from them."""
+    """The number of returned untouched submissions, which do not count for agreement."""
     works = Assignment.objects.filter(campaign_document__campaign=campaign)
     return Event.objects.filter(
         verb="return_submission",
@@ -53,18 +53,17 @@ def submissions_set_aside(campaign: Campaign) -> int:
     ).count()
 
 
-# Nobody reads a page in less time: an empty page submitted sooner was submitted by mistake.
+# An empty page that is submitted in less time was submitted by mistake.
 _UNTOUCHED_SECONDS = 10
 
 
 @transaction.atomic
 def take_back(*, assignment: Assignment, actor: User) -> Assignment:
-    """Gives an annotator's own submission back to them, so that they can go on with it.
+    """Reopens an annotator's own submission.
 
-    The next submission counts as the first: nobody has seen or used this one. Raises Refused when
-    more than TAKE_BACK_MINUTES have passed, when the other annotators have submitted too, for a
-    qualification page, and when a review or a release has used the page; CampaignNotOpen and
-    Reassigned.
+    The next submission counts as the first, because no one has seen or used this one. Raises
+    Refused after TAKE_BACK_MINUTES, if all annotators have submitted, for a qualification page, and
+    if a review or a release used the page; also CampaignNotOpen and Reassigned.
     """
     document, work = _locked(assignment)
     if work.annotator_id != actor.pk:
@@ -73,15 +72,14 @@ def take_back(*, assignment: Assignment, actor: User) -> Assignment:
     submitted_at = _submitted_at(work)
     if timezone.now() - submitted_at > timedelta(minutes=TAKE_BACK_MINUTES):
         raise Refused(
-            f"A submission can be taken back for {TAKE_BACK_MINUTES} minutes. Ask the lead to "
+            f"You can take a submission back for {TAKE_BACK_MINUTES} minutes only. Ask the lead to "
             "return it.",
             code="late",
         )
     if document.stage != Stage.ANNOTATION:
         if document.assignments.active().count() > 1:
             raise Refused(
-                "All annotators have submitted this page, and it was compared. Ask the lead to "
-                "return it.",
+                "All annotators have submitted this page. Ask the lead to return it.",
                 code="stage",
             )
         _unsettle(document)
@@ -93,14 +91,13 @@ def take_back(*, assignment: Assignment, actor: User) -> Assignment:
 
 @transaction.atomic
 def return_submission(*, assignment: Assignment, reason: str, actor: User) -> Assignment:
-    """Gives a submitted page back to its annotator, who reads the reason.
+    """Returns a submitted page to its annotator, with a reason.
 
-    A page that was compared goes back to annotation; its automatic gold and undecided cases go, and
-    are made again from the next submission. The first submission stays as it was, for agreement,
-    unless the page was submitted untouched: then it was no answer, and the next one is the first.
-    Raises Refused without a reason, once somebody has decided a case of the page, reviewed or
-    released it, for gold that several annotators made, and for a lead who labels the page as well;
-    CampaignNotOpen.
+    A settled page goes back to annotation. Its automatic gold and undecided cases are deleted, and
+    created again from the next submission. The first submission still counts for agreement, unless
+    the page was submitted untouched: then the next one is the first. Raises Refused without a
+    reason, if a case was decided or the page reviewed or released, for gold of several annotators,
+    and if the lead labels the page as well; also CampaignNotOpen.
     """
     why = check_reason(reason)
     document, work = _locked(assignment)
@@ -121,7 +118,7 @@ def return_submission(*, assignment: Assignment, reason: str, actor: User) -> As
 
 
 def _locked(assignment: Assignment) -> tuple[CampaignDocument, Assignment]:
-    """The page and the work as they are now. The page first, as submitting locks them."""
+    """The locked page and assignment. Lock order: the page first, as in submitting."""
     documents = CampaignDocument.objects.select_for_update(of=("self",))
     document = documents.select_related("campaign").get(pk=assignment.campaign_document_id)
     return document, Assignment.objects.select_for_update().get(pk=assignment.pk)
@@ -131,57 +128,54 @@ def _check_returnable(document: CampaignDocument, work: Assignment) -> None:
     if document.campaign.state != Campaign.State.OPEN:
         raise CampaignNotOpen
     if not work.is_submitted:
-        raise Refused("This page is not submitted: there is nothing to return.", code="state")
+        raise Refused("This page is not submitted.", code="state")
     if document.purpose == CampaignDocument.Purpose.QUALIFICATION:
         raise Refused(
-            "A qualification page was compared with its answer at once. Give another try instead.",
+            "Qualification pages cannot be returned. Allow another attempt instead.",
             code="qualification",
         )
     if document.stage == Stage.VALIDATION:
-        raise Refused(
-            "This page waits for validation: send it back there, with its faults.", code="stage"
-        )
+        raise Refused("This page is in validation. Return it on the Validation page.", code="stage")
     if document.stage == Stage.EXCLUDED:
-        raise Refused("This page was excluded and needs no more work.", code="stage")
+        raise Refused("This page is excluded.", code="stage")
     _check_unused(document)
 
 
 def _check_unused(document: CampaignDocument) -> None:
-    """Raises Refused when somebody built on what was submitted."""
+    """Raises Refused if decisions, a review or a release depend on the submission."""
     if Decision.objects.filter(
         Q(decided_by__isnull=False), case__campaign_document=document
     ).exists():
         raise Refused(
-            "Adjudication of this page has begun: decide its cases, or open one again.",
+            "Adjudication of this page has started. Decide or reopen its cases instead.",
             code="adjudicated",
         )
     if document.review_round_id or document.review_items.exists():
-        raise Refused("This page is in a domain review. Correct it there.", code="reviewed")
+        raise Refused("This page is in a domain review. Correct it in the review.", code="reviewed")
     items = ReleaseItem.objects.filter(document=document.document_id)
     if document.gold_at and items.filter(release__frozen_at__gte=document.gold_at).exists():
-        raise Refused("This page was released. Open a case on it instead.", code="released")
+        raise Refused("This page was released. Reopen it as a case instead.", code="released")
 
 
 def _check_blind(document: CampaignDocument, actor: User) -> None:
-    """Raises Refused where somebody could go on labelling after a look at others' labels."""
+    """Raises Refused if someone could continue labelling after seeing the labels of others."""
     team = list(document.assignments.active().values_list("annotator", flat=True))
     if len(team) == 1:
         return
     if actor.pk in team:
         raise Refused(
-            "You label this page yourself and could have seen the others' labels. Ask another lead "
-            "to return it.",
+            "You label this page yourself. Ask another lead to return it.",
             code="own",
         )
     if document.stage == Stage.GOLD and document.gold_spans.exists():
         raise Refused(
-            "This page is gold, which its annotators can see. Open a case on it instead.",
+            "This page is gold, and its annotators can see the gold. Reopen it as a case instead.",
             code="stage",
         )
 
 
 def _unsettle(document: CampaignDocument) -> tuple[int, int]:
-    """Takes the page back to annotation; returns how many cases and gold facts went with that."""
+    """Moves the page back to annotation; returns the numbers of deleted cases and gold facts."""
     gold, cases = document.gold_spans.count(), document.cases.count()
     document.gold_spans.all().delete()
     document.cases.all().delete()
@@ -203,7 +197,7 @@ def _submitted_at(work: Assignment) -> datetime:
 
 
 def _forget_first(work: Assignment) -> None:
-    """The submission that comes back is the first no more; an earlier one, returned before, is."""
+    """Deletes the record of the first submission if it is this one, not an earlier one."""
     first = FirstSubmission.objects.filter(assignment=work, submitted_at=_submitted_at(work))
     first.delete()
 

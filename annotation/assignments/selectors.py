@@ -1,7 +1,7 @@
-"""Who has which document, and the documents of a campaign one by one. For leads and organisers.
+"""Lists of assignments and documents, for leads and organisers.
 
-Nothing here tells of labels: states, and the day of the last save. Finer times would tell how often
-someone saved, and so how much there is to label.
+They show states and the day of the last save, never labels. Exact times would reveal how often an
+annotator saved, and so how much there is to label.
 """
 
 from collections import Counter
@@ -29,7 +29,7 @@ FILTERS = ("open", "begun", "untouched", "flagged", "returned", "submitted")
 
 @dataclass(frozen=True)
 class Colleague:
-    """An annotator who may get work, and how many unfinished documents they have."""
+    """An annotator who may get work, with their number of unfinished documents."""
 
     pk: int
     name: str
@@ -38,8 +38,8 @@ class Colleague:
 
 @dataclass(frozen=True)
 class AssignmentLine:
-    """A document with one of its annotators. `heirs`: who may take it over; empty when submitted
-    or when the campaign is not open.
+    """A document with one of its annotators. `heirs` may take it over; empty if it is submitted or
+    the campaign is not open.
     """
 
     assignment: Assignment
@@ -54,7 +54,7 @@ class AssignmentLine:
 
 
 def counted_work(campaign: Campaign) -> AssignmentQuerySet:
-    """The assignments that tell of the campaign's progress."""
+    """The assignments that count for the campaign's progress."""
     return (
         Assignment.objects.active()
         .filter(campaign_document__campaign=campaign)
@@ -66,10 +66,10 @@ def counted_work(campaign: Campaign) -> AssignmentQuerySet:
 def assignment_rows(
     campaign: Campaign, *, show: str = "open", annotator: int | None = None, idle: int = 0
 ) -> QuerySet[Any]:
-    """Assignments with `idle_since`, those idle longest first.
+    """Assignments with `idle_since`, longest idle first.
 
-    `show`: one of FILTERS; `annotator`: whose alone; `idle`: nothing saved for more than that many
-    days.
+    `show` is one of FILTERS, `annotator` a user's primary key, and `idle` a number of days without
+    a save that must be exceeded.
     """
     saves = Revision.objects.filter(assignment=OuterRef("pk")).order_by()
     last_save = Subquery(saves.values("assignment").annotate(at=Max("saved_at")).values("at"))
@@ -102,7 +102,7 @@ def _shown(rows: QuerySet[Any], show: str) -> QuerySet[Any]:
 
 
 def assignment_lines(campaign: Campaign, rows: Sequence[Any]) -> list[AssignmentLine]:
-    """What the table shows of one page of `assignment_rows`."""
+    """The table lines of one page of `assignment_rows`."""
     colleagues = campaign_colleagues(campaign)
     teams = _teams([row.campaign_document_id for row in rows])
     return [_line(row, teams[row.campaign_document_id], colleagues) for row in rows]
@@ -134,7 +134,7 @@ def _teams(documents: Sequence[int]) -> Mapping[int, frozenset[int]]:
 
 
 def campaign_colleagues(campaign: Campaign) -> list[Colleague]:
-    """The active annotators in the order of joining."""
+    """The annotators who may get work, in the order of joining."""
     left = dict(
         Assignment.objects.filter(
             campaign_document__campaign=campaign,
@@ -152,13 +152,13 @@ def campaign_colleagues(campaign: Campaign) -> list[Colleague]:
 
 
 def campaign_annotators(campaign: Campaign) -> list[tuple[int, str]]:
-    """Everybody with work in the campaign, also who left it: (primary key, name), by name."""
+    """Everyone with work in the campaign, including former members: (primary key, name)."""
     people = User.objects.filter(pk__in=counted_work(campaign).values("annotator"))
     return sorted(((user.pk, display_name(user)) for user in people), key=lambda item: item[1])
 
 
 def assignment_counts(campaign: Campaign) -> Counter[str]:
-    """How many assignments each of FILTERS shows. One query."""
+    """The number of assignments in each of FILTERS. Two queries."""
     counts: Counter[str] = Counter()
     rows = counted_work(campaign).order_by().values("state", "flag").annotate(n=Count("id"))
     returned = counted_work(campaign).exclude(return_reason="")
@@ -179,9 +179,9 @@ Purpose = CampaignDocument.Purpose
 
 @dataclass(frozen=True)
 class DocumentLine:
-    """`stage` is empty for a document that is in the dataset alone so far.
+    """A document of the dataset; `stage` is empty if it is not in the campaign yet.
 
-    `size` is how many annotators it is to get, None for everybody; `team` how many it has.
+    `size` is the required number of annotators, None for all; `team` is the current number.
     """
 
     name: str
@@ -199,9 +199,9 @@ class DocumentLine:
 
 
 def document_rows(campaign: Campaign, *, stage: str = "", purpose: str = "") -> QuerySet[Any]:
-    """Documents of the dataset by name, with what the campaign says of them; see `document_line`.
+    """Documents of the dataset by name, annotated with their state in the campaign.
 
-    `stage`: one of the stages, or none for all; `purpose`: `calibration`, or none for all.
+    `stage` and `purpose` filter the rows if they are not empty.
     """
     inside = CampaignDocument.objects.filter(campaign=campaign, document=OuterRef("pk"))
     work = (
@@ -222,7 +222,7 @@ def document_rows(campaign: Campaign, *, stage: str = "", purpose: str = "") -> 
         team=Coalesce(Subquery(team), 0),
         submitted=Coalesce(Subquery(done), 0),
     )
-    # A document that the campaign has not taken in yet has no purpose.
+    # A document that is not in the campaign yet has no purpose.
     to_come = Q(purpose__isnull=True, kind=Document.Kind.PAGE, state=Document.State.ACTIVE)
     rows = rows.filter(to_come | ~Q(purpose=Purpose.QUALIFICATION) & Q(purpose__isnull=False))
     if stage:
@@ -233,7 +233,7 @@ def document_rows(campaign: Campaign, *, stage: str = "", purpose: str = "") -> 
 
 
 def document_line(campaign: Campaign, row: Any) -> DocumentLine:
-    """What is shown of one row of `document_rows`."""
+    """The table line of a row of `document_rows`."""
     calibration = row.purpose == Purpose.CALIBRATION
     return DocumentLine(
         name=row.name,
@@ -249,7 +249,7 @@ def document_line(campaign: Campaign, row: Any) -> DocumentLine:
 
 @dataclass(frozen=True)
 class DocumentCounts:
-    """Documents of the dataset that become gold, and those of them in the calibration set."""
+    """The number of documents that are to become gold, and of those in the calibration set."""
 
     all: int
     calibration: int

@@ -1,4 +1,4 @@
-"""Who gets which document: fair, well mixed and repeatable."""
+"""Assigning documents to annotators: balanced, well mixed and reproducible."""
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
@@ -23,17 +23,17 @@ def balanced_assignment(
     existing: Mapping[int, Sequence[int]] | None = None,
     barred: Mapping[int, Collection[int]] | None = None,
 ) -> dict[int, tuple[int, ...]]:
-    """Gives every document different annotators until its team has `overlap` members; the same
-    input gives the same answer.
+    """The annotators who join each document, so that each team has `overlap` different members.
 
-    `overlap` is one number for all documents, or one for each. Each place goes to whoever has the
-    fewest documents, so that loads differ by at most one (when they do in `existing`, which maps
-    documents already assigned to their annotators). Among equals it goes to who has worked least
-    with those already chosen, so that every pair of annotators meets on some document and pairwise
-    agreement can be computed. A document in `existing` keeps its team; the answer holds who joins.
-    `barred` maps documents to those who may not join.
+    The same input gives the same result. `overlap` is one number for all documents, or one for
+    each. `existing` maps documents to their current team, which stays; `barred` maps documents to
+    annotators who may not join.
 
-    Raises ValueError when there are fewer annotators than a team needs, or when that is below one.
+    Each place goes to the annotator with the fewest documents, so that loads differ by at most one
+    (if they do in `existing`). Ties go to the annotator who shares the fewest documents with those
+    already chosen, so that every pair of annotators meets and pairwise agreement can be computed.
+
+    Raises ValueError if there are too few annotators for a team, or its size is below one.
 
     >>> balanced_assignment([11, 12, 13], [1, 2, 3], 2)
     {11: (1, 2), 12: (1, 3), 13: (2, 3)}
@@ -63,11 +63,11 @@ def balanced_assignment(
 def replacements(
     existing: Mapping[int, Sequence[int]], documents: Sequence[int], annotators: Sequence[int]
 ) -> dict[int, int]:
-    """Who takes over each of `documents`: the least loaded of `annotators` who is not on it
-    already.
+    """The annotator who takes over each of `documents`: the one of `annotators` with the fewest
+    documents who is not assigned to it yet.
 
-    `existing` maps every assigned document to its annotators, the leaving one among them. Raises
-    ValueError when nobody is left to take a document.
+    `existing` maps every assigned document to its annotators, including the leaving one. Raises
+    ValueError if no one is left for a document.
 
     >>> replacements({11: (1, 2), 12: (1, 3)}, [11, 12], [2, 3, 4])
     {11: 4, 12: 2}
@@ -77,7 +77,7 @@ def replacements(
     for document in documents:
         free = [annotator for annotator in annotators if annotator not in existing[document]]
         if not free:
-            raise ValueError(f"nobody is left to take over document {document}")
+            raise ValueError(f"no annotator is left to take over document {document}")
         heir = min(free, key=lambda annotator: (loads[annotator], annotators.index(annotator)))
         loads[heir] += 1
         taken[document] = heir
@@ -88,7 +88,7 @@ def _check_size(document: int, size: int, available: int) -> None:
     if size < 1:
         raise ValueError("every document needs at least one annotator")
     if available < size:
-        raise ValueError(f"document {document} needs {size} annotators and can have {available}")
+        raise ValueError(f"document {document} needs {size} annotators, but has only {available}")
 
 
 def _joining(
@@ -98,7 +98,7 @@ def _joining(
     loads: Counter[int],
     meetings: Counter[Pair],
 ) -> tuple[int, ...]:
-    """Who takes the free `places` of a team, in the order of the annotators."""
+    """The annotators for the free `places` of a team, in their order."""
     joining: list[int] = []
     while len(joining) < places:
         present = [*team, *joining]
@@ -125,7 +125,7 @@ def _count(team: Sequence[int], loads: Counter[int], meetings: Counter[Pair]) ->
 
 
 def has_qualification(campaign: Campaign) -> bool:
-    """Whether annotators have to pass a qualification round before they get work."""
+    """Whether annotators must pass a qualification round before they get work."""
     pages = CampaignDocument.objects.filter(
         campaign=campaign, purpose=CampaignDocument.Purpose.QUALIFICATION
     )
@@ -133,9 +133,9 @@ def has_qualification(campaign: Campaign) -> bool:
 
 
 def active_members(campaign: Campaign) -> QuerySet[Membership]:
-    """Annotators who may get work, in the order in which they joined.
+    """Annotators who may get work, in the order of joining.
 
-    Where there is a qualification round, only those who passed it.
+    In a campaign with a qualification round, only those who passed it.
     """
     members = _annotators(campaign)
     if has_qualification(campaign):
@@ -144,7 +144,7 @@ def active_members(campaign: Campaign) -> QuerySet[Membership]:
 
 
 def awaits_qualification(campaign: Campaign) -> bool:
-    """Whether an annotator has still to pass the qualification round."""
+    """Whether an annotator has not passed the qualification round yet."""
     return _annotators(campaign).filter(qualified_at__isnull=True).exists()
 
 
@@ -155,7 +155,7 @@ def _annotators(campaign: Campaign) -> QuerySet[Membership]:
 
 
 def active_annotators(campaign: Campaign) -> list[int]:
-    """Their primary keys."""
+    """The primary keys of the users in `active_members`."""
     return list(active_members(campaign).values_list("user", flat=True))
 
 
@@ -166,7 +166,7 @@ Teams = Mapping[int, Sequence[int]]
 
 @dataclass(frozen=True)
 class _Gap:
-    """A page in annotation whose team has fewer members than it should."""
+    """A page in annotation with too few annotators."""
 
     name: str
     size: int
@@ -175,10 +175,10 @@ class _Gap:
 
 @transaction.atomic
 def assign_documents(*, campaign: Campaign, actor: User) -> int:
-    """Takes in the documents that joined the dataset later, and gives every page that waits for
-    annotators its team; returns how many pages that concerned.
+    """Adds new documents of the dataset, and assigns every page that needs annotators; returns the
+    number of these pages.
 
-    Raises Refused when the campaign is not open, nothing is new or annotators are too few.
+    Raises Refused if the campaign is not open, has too few annotators, or has nothing to assign.
     """
     lock_calibration(campaign)
     locked = Campaign.objects.select_for_update().get(pk=campaign.pk)
@@ -187,7 +187,7 @@ def assign_documents(*, campaign: Campaign, actor: User) -> int:
     documents = set(take_in_documents(campaign=locked)) | set(share_out(campaign=locked))
     if not documents:
         raise Refused(
-            "Every document of the dataset is in the campaign already and has its annotators.",
+            "Every document of the dataset is already assigned.",
             code="nothing",
         )
     record_event(verb="assign_documents", subject=campaign, actor=actor, documents=len(documents))
@@ -196,7 +196,7 @@ def assign_documents(*, campaign: Campaign, actor: User) -> int:
 
 @transaction.atomic
 def calibrate_newcomer(*, campaign: Campaign) -> None:
-    """Gives the calibration pages that are still in annotation to annotators who lack them."""
+    """Assigns the calibration pages that are still in annotation to new annotators."""
     pages = lock_calibration(campaign)
     locked = Campaign.objects.select_for_update().get(pk=campaign.pk)
     if pages and locked.state == Campaign.State.OPEN:
@@ -205,8 +205,8 @@ def calibrate_newcomer(*, campaign: Campaign) -> None:
 
 @transaction.atomic
 def share_out_to_qualified(*, campaign: Campaign) -> None:
-    """Once the last annotator has qualified every page gets its team; before, somebody who
-    qualified gets the calibration pages, so that the first to qualify do not get everything.
+    """Assigns all pages once the last annotator has qualified, and only the calibration pages
+    before, so that the first to qualify do not get everything.
     """
     pages = lock_calibration(campaign)
     locked = Campaign.objects.select_for_update().get(pk=campaign.pk)
@@ -217,20 +217,21 @@ def share_out_to_qualified(*, campaign: Campaign) -> None:
 
 
 def lock_calibration(campaign: Campaign) -> list[int]:
-    """Submitting locks a page before its campaign, and so must whatever adds to a page's team."""
+    """Locks the calibration pages. Lock order: pages before their campaign, as in submitting."""
     rows = CampaignDocument.objects.filter(campaign=campaign, purpose=Purpose.CALIBRATION)
     return list(rows.select_for_update().order_by("id").values_list("pk", flat=True))
 
 
 def take_in_documents(*, campaign: Campaign) -> list[int]:
-    """Adds the pages of the dataset that the campaign lacks, to be screened or to be labelled;
-    returns their primary keys. Pictures, and pages that are held back, are not taken. Runs in the
-    caller's transaction, which must hold the lock of the campaign's row.
+    """Adds new pages of the dataset, to be screened or labelled; returns their primary keys.
+
+    Images, and pages that are held back, are not added. Runs in the caller's transaction, which
+    must hold the lock on the campaign.
     """
     known = CampaignDocument.objects.filter(campaign=campaign).values("document")
     new = campaign.candidates().exclude(pk__in=known)
     stage = Stage.SCREENING if campaign.screening else Stage.ANNOTATION
-    # In the order of their published names, whatever the order of import was.
+    # By published name, independent of the order of import.
     rows = CampaignDocument.objects.bulk_create(
         CampaignDocument(campaign=campaign, document_id=pk, stage=stage)
         for pk in new.order_by("name").values_list("pk", flat=True)
@@ -241,13 +242,13 @@ def take_in_documents(*, campaign: Campaign) -> list[int]:
 def share_out(
     *, campaign: Campaign, only: Collection[int] | None = None, strict: bool = True
 ) -> list[int]:
-    """Gives the pages in annotation (of those in `only`, if given) whose team is not complete the
-    annotators they lack; returns these pages.
+    """Assigns the missing annotators to pages in annotation (to those in `only`, if given); returns
+    these pages.
 
-    A calibration page goes to every annotator, any other to as many as its own number or the
-    campaign's says. With too few annotators it raises Refused if `strict`; otherwise, and where
-    annotators have to qualify first, the page waits. Runs in the caller's transaction, which must
-    hold the lock of the campaign's row.
+    A calibration page goes to every annotator, any other page to its own number of annotators or
+    the campaign's. With too few annotators, it raises Refused if `strict`; otherwise, and in a
+    campaign with a qualification round, the page waits. Runs in the caller's transaction, which
+    must hold the lock on the campaign.
     """
     annotators = active_annotators(campaign)
     teams = teams_of(campaign)
@@ -271,7 +272,7 @@ def share_out(
 
 
 def check_enough_annotators(campaign: Campaign) -> None:
-    """Raises Refused when the campaign's annotators could not label its pages."""
+    """Raises Refused if the campaign has fewer annotators than a document needs."""
     annotators = len(active_annotators(campaign))
     if annotators < campaign.overlap and not has_qualification(campaign):
         raise _too_few(_Gap("", campaign.overlap, own_size=False), annotators)
@@ -282,7 +283,7 @@ def _too_few(gap: _Gap, annotators: int) -> Refused:
     plural = "" if gap.size == 1 else "s"
     return Refused(
         f"{which} needs {gap.size} annotator{plural}, but the campaign has {annotators}. "
-        "Add people first.",
+        "Invite annotators first.",
         code="too_few_annotators",
     )
 
@@ -294,7 +295,7 @@ def _gaps(
     barred: Mapping[int, Collection[int]],
     only: Collection[int] | None,
 ) -> dict[int, _Gap]:
-    """In the order of the published names."""
+    """The pages with too few annotators, by published name."""
     rows = CampaignDocument.objects.filter(campaign=campaign, stage=Stage.ANNOTATION)
     rows = rows.exclude(purpose=Purpose.QUALIFICATION)
     if only is not None:
@@ -313,7 +314,7 @@ def _gaps(
 
 
 def teams_of(campaign: Campaign) -> dict[int, list[int]]:
-    """Who works or has worked on each page that becomes gold."""
+    """The current annotators of each page that is to become gold."""
     teams: dict[int, list[int]] = defaultdict(list)
     rows = (
         Assignment.objects.active()
@@ -328,7 +329,7 @@ def teams_of(campaign: Campaign) -> dict[int, list[int]]:
 
 
 def _withdrawn(campaign: Campaign) -> dict[int, list[int]]:
-    """Who gave a page up: it does not come back to them unless a lead says so."""
+    """Former annotators of each page. Only a lead can assign it to them again."""
     barred: dict[int, list[int]] = defaultdict(list)
     rows = Assignment.objects.filter(
         campaign_document__campaign=campaign, state=Assignment.State.WITHDRAWN

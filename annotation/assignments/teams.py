@@ -1,4 +1,4 @@
-"""The team of a page: how many annotators it gets, and handing its work from one to another."""
+"""The annotators of a page: their number, the calibration set, and handing work over."""
 
 import hashlib
 from collections.abc import Iterable, Sequence
@@ -24,8 +24,8 @@ UNFINISHED = (State.ASSIGNED, State.IN_PROGRESS)
 
 @dataclass(frozen=True)
 class HandedOver:
-    """`assignment` is the heir's; None where a calibration page was taken from somebody, since
-    everybody has it already. `stage` is what the document has reached by it.
+    """The result of a handover: the new assignment, or None for a calibration page, which is only
+    withdrawn; and the new stage of the document.
     """
 
     assignment: Assignment | None
@@ -34,14 +34,14 @@ class HandedOver:
 
 @transaction.atomic
 def hand_over(*, assignment: Assignment, heir: User | None, actor: User) -> HandedOver:
-    """Gives somebody's unfinished work to `heir`, or to the least loaded annotator.
+    """Gives an unfinished assignment to `heir`, or to the annotator with the least work.
 
-    Begun work is withdrawn: it is kept, but nobody sees it and it counts nowhere; the heir begins
-    anew, or goes on with what was withdrawn from them before. Untouched work simply moves. A page
-    of the calibration set, which all annotators have, is only withdrawn; that may settle it.
+    Started work is withdrawn: kept, but neither shown nor counted. The heir starts again, or
+    continues an assignment that was withdrawn from them. Untouched work moves. A calibration page,
+    which all annotators have, is only withdrawn; that may settle it.
 
-    Raises Refused for work that is submitted or was handed over before, for a page that is not in
-    annotation, and when the heir, or everybody, is on the page already or may not get work.
+    Raises Refused for work that is submitted or already handed over, for a page that is not in
+    annotation, and if the heir, or everyone, already has the page or may not get work.
     """
     document = _locked(assignment.campaign_document_id)
     work = _unfinished(document, assignment)
@@ -51,9 +51,9 @@ def hand_over(*, assignment: Assignment, heir: User | None, actor: User) -> Hand
 
 @transaction.atomic
 def hand_over_everything(*, campaign: Campaign, annotator: User, actor: User) -> int:
-    """Gives all of somebody's unfinished work to the others, begun or not; returns how many.
+    """Gives all unfinished work of an annotator to the others; returns the number of documents.
 
-    Raises Refused when there is none, when the campaign is not open, or when nobody is left.
+    Raises Refused if there is none, the campaign is not open, or no one can take over.
     """
     if not Campaign.objects.filter(pk=campaign.pk, state=Campaign.State.OPEN).exists():
         raise CampaignNotOpen
@@ -67,11 +67,11 @@ def hand_over_everything(*, campaign: Campaign, annotator: User, actor: User) ->
 def hand_over_all(
     *, campaign: Campaign, leaving: User, actor: User | None, begun: bool = False
 ) -> int:
-    """Gives all unfinished work of somebody who leaves to the least loaded of the others; returns
-    how many documents that concerned.
+    """Gives all unfinished work of a leaving annotator to those with the least work; returns the
+    number of documents.
 
-    Runs in the caller's transaction. Raises Refused when nobody is left for one of them, and for
-    begun work unless `begun` says that it goes, too.
+    Runs in the caller's transaction. Raises Refused if no one can take over a document, and for
+    started work without `begun`.
     """
     documents = _lock_work_of(campaign, leaving)
     Campaign.objects.select_for_update().get(pk=campaign.pk)
@@ -90,7 +90,7 @@ def hand_over_all(
 
 
 def _lock_work_of(campaign: Campaign, user: User) -> dict[int, CampaignDocument]:
-    """The pages on which `user` has work left, locked in one order so that nobody waits in turn."""
+    """The pages with unfinished work of `user`, locked in a fixed order to avoid deadlocks."""
     mine = Assignment.objects.filter(annotator=user, state__in=UNFINISHED)
     rows = CampaignDocument.objects.filter(
         campaign=campaign, pk__in=mine.values("campaign_document")
@@ -106,15 +106,15 @@ def _refuse_begun(leaving: User, works: Iterable[Assignment]) -> None:
     )
     if begun:
         raise Refused(
-            f"{leaving} has begun {begun} document{'s' if begun > 1 else ''} and not submitted "
-            f"{'them' if begun > 1 else 'it'}. Let that work be submitted first, or hand it over "
-            "with the rest: others then begin anew.",
+            f"{leaving} has started {begun} document{'s' if begun > 1 else ''} and not submitted "
+            f"{'them' if begun > 1 else 'it'}. Wait for the submission, or hand over all work: "
+            "others then start again.",
             code="holds_work",
         )
 
 
 def _has_heir(document: CampaignDocument) -> bool:
-    """A page of the calibration set is with everybody, qualification with everybody apart."""
+    """Whether the page can be handed over. Everyone has calibration and qualification pages."""
     return document.purpose == Purpose.WORK
 
 
@@ -126,8 +126,8 @@ def _heirs_for(campaign: Campaign, leaving: User, documents: list[int]) -> dict[
         return replacements(existing, documents, others)
     except ValueError as error:
         raise Refused(
-            f"{leaving} has documents to do that no other annotator could take over. "
-            "Add an annotator first.",
+            f"No other annotator can take over the documents of {leaving}. "
+            "Invite an annotator first.",
             code="too_few_annotators",
         ) from error
 
@@ -138,23 +138,23 @@ def _locked(pk: int) -> CampaignDocument:
 
 
 def _unfinished(document: CampaignDocument, assignment: Assignment) -> Assignment:
-    """The assignment as it is now, locked, when it can be handed over at all."""
+    """The locked assignment. Raises Refused if it cannot be handed over."""
     now = Assignment.objects.select_for_update().get(pk=assignment.pk)
     if document.campaign.state != Campaign.State.OPEN:
         raise CampaignNotOpen
     if now.state == State.WITHDRAWN or now.annotator_id != assignment.annotator_id:
-        raise Refused("This work was handed over before.", code="reassigned")
+        raise Refused("This page was already handed over.", code="reassigned")
     if now.state == State.SUBMITTED:
-        raise Refused("This work was submitted: it is final and stays.", code="submitted")
+        raise Refused("This page is already submitted.", code="submitted")
     if document.stage != Stage.ANNOTATION:
-        raise Refused(f"This page is not in annotation but {document.stage}.", code="stage")
+        raise Refused(f"This page is not in annotation, but in {document.stage}.", code="stage")
     if document.purpose == Purpose.QUALIFICATION:
-        raise Refused("A qualification page is everybody's own.", code="qualification")
+        raise Refused("Qualification pages cannot be handed over.", code="qualification")
     return now
 
 
 def _heir(document: CampaignDocument, heir: User | None) -> int | None:
-    """Who gets the page; None for a calibration page, which all the others have."""
+    """The new annotator; None for a calibration page, which all others already have."""
     team = list(document.assignments.active().values_list("annotator", flat=True))
     free = [pk for pk in active_annotators(document.campaign) if pk not in team]
     if heir is not None:
@@ -168,16 +168,16 @@ def _heir(document: CampaignDocument, heir: User | None) -> int | None:
         return replacements(existing, [document.pk], free)[document.pk]
     except ValueError as error:
         raise Refused(
-            "No other annotator could take this page over. Add an annotator first.",
+            "No other annotator can take over this page. Invite an annotator first.",
             code="too_few_annotators",
         ) from error
 
 
 def _check_heir(heir: User, team: list[int], free: list[int]) -> None:
     if heir.pk in team:
-        raise Refused(f"{display_name(heir)} has this page already.", code="heir")
+        raise Refused(f"{display_name(heir)} already has this page.", code="heir")
     if heir.pk not in free:
-        message = f"{display_name(heir)} is no annotator who gets work in this campaign."
+        message = f"{display_name(heir)} cannot get work in this campaign."
         raise Refused(message, code="heir")
 
 
@@ -197,7 +197,7 @@ def _pass_on(
     )  # fmt: skip
     stage = document.stage
     if heir is None and document.purpose != Purpose.QUALIFICATION:
-        # Nobody takes the place over, and the others may all have submitted already.
+        # Without a new annotator, all remaining ones may already have submitted.
         stage = settle_document(campaign_document=document)
     return HandedOver(given, str(stage))
 
@@ -207,7 +207,7 @@ def _move(
 ) -> Assignment | None:
     former = document.assignments.filter(annotator=heir, state=State.WITHDRAWN).first()
     if heir is None or begun or former is not None:
-        # Untouched work is withdrawn, too, where nobody gets it: it says who gave the page up.
+        # Untouched work without a new annotator is also withdrawn, to record the former one.
         work.state = State.WITHDRAWN
         work.save(update_fields=["state"])
     if heir is None:
@@ -226,7 +226,7 @@ def _move(
 
 
 def is_begun(work: Assignment) -> bool:
-    """Whether the annotator left anything of their own in it, if only a comment."""
+    """Whether the annotator saved, submitted or commented anything."""
     return (
         work.state == State.IN_PROGRESS
         or work.revision > 0
@@ -240,10 +240,10 @@ NOT_SUBMITTED = (Stage.SCREENING, Stage.ANNOTATION)
 
 @transaction.atomic
 def choose_calibration(*, campaign: Campaign, names: Sequence[str], actor: User) -> list[str]:
-    """Gives these documents (names) to every annotator; returns those that were not so before.
+    """Adds documents (names) to the calibration set, which every annotator labels; returns the new
+    ones.
 
-    Raises Refused when the campaign is closed, for an unknown name, and for a document that
-    everybody has submitted already.
+    Raises Refused if the campaign is closed, for an unknown name, and for a settled document.
     """
     rows = _lock_rows(campaign, names)
     chosen = [row for row in rows if row.purpose == Purpose.WORK]
@@ -253,17 +253,17 @@ def choose_calibration(*, campaign: Campaign, names: Sequence[str], actor: User)
 
 @transaction.atomic
 def draw_calibration(*, campaign: Campaign, count: int, seed: int, actor: User) -> list[str]:
-    """Draws `count` more documents for calibration; returns their names in text order.
+    """Adds `count` random documents to the calibration set; returns their sorted names.
 
-    The draw depends on the seed and the names alone: documents go by the SHA-256 of “seed:name”,
-    among those that are neither calibration nor submitted by everybody. Raises Refused when there
-    are fewer than `count`.
+    The draw depends only on the seed and the names: it takes documents in the order of the SHA-256
+    of “seed:name”, from those that are neither calibration nor settled. Raises Refused if there are
+    fewer than `count`.
     """
     names = _drawable(campaign)
     if not 1 <= count <= len(names):
         raise Refused(
-            f"Between 1 and {len(names)} documents can be drawn: {len(names)} are neither in the "
-            "calibration set nor submitted by everybody.",
+            f"Enter a number from 1 to {len(names)}. {len(names)} documents are neither in the "
+            "calibration set nor submitted by all annotators.",
             code="count",
         )
     drawn = sorted(draw_names(names, count, seed))
@@ -273,7 +273,7 @@ def draw_calibration(*, campaign: Campaign, count: int, seed: int, actor: User) 
 
 
 def draw_names(names: Iterable[str], count: int, seed: int) -> list[str]:
-    """The `count` names whose SHA-256 of “seed:name” comes first: the same for the same seed.
+    """The first `count` names in the order of the SHA-256 of “seed:name”.
 
     >>> draw_names(["a", "b", "c"], 2, 7) == draw_names(["c", "b", "a"], 2, 7)
     True
@@ -287,15 +287,15 @@ def draw_names(names: Iterable[str], count: int, seed: int) -> list[str]:
 
 @transaction.atomic
 def end_calibration(*, campaign: Campaign, names: Sequence[str], actor: User) -> list[str]:
-    """Makes documents ordinary again; returns those that were calibration.
+    """Removes documents from the calibration set; returns those that were in it.
 
-    Raises Refused for one that was shared out to everybody already.
+    Raises Refused for a document that is already assigned.
     """
     rows = [row for row in _lock_rows(campaign, names) if row.purpose == Purpose.CALIBRATION]
     for row in rows:
         if row.assignments.exists():
             raise Refused(
-                f"{row.document.name} was shared out to every annotator already: it stays in the "
+                f"{row.document.name} is already assigned to every annotator and stays in the "
                 "calibration set.",
                 code="shared_out",
             )
@@ -310,18 +310,20 @@ def end_calibration(*, campaign: Campaign, names: Sequence[str], actor: User) ->
 def set_document_overlap(
     *, campaign: Campaign, names: Sequence[str], overlap: int | None, actor: User
 ) -> list[str]:
-    """Says how many annotators these documents get; None for the campaign's number.
+    """Sets the number of annotators of documents (None: as the campaign); returns their names.
 
-    Documents shared out already get more annotators, or lose those who have not begun. Returns the
-    names. Raises Refused for a number out of 1 to 4, for calibration, and when too few annotators
-    are there or too many have begun.
+    Assigned documents get more annotators, or lose those who have not started. Raises Refused for a
+    number outside 1 to 4, for calibration documents, with too few annotators, and if too many have
+    started.
     """
     if overlap is not None and not 1 <= overlap <= MAX_OVERLAP:
-        raise Refused(f"A document has 1 to {MAX_OVERLAP} annotators.", code="overlap")
+        raise Refused(f"A document can have 1 to {MAX_OVERLAP} annotators.", code="overlap")
     rows = _lock_rows(campaign, names)
     for row in rows:
         if row.purpose == Purpose.CALIBRATION:
-            message = f"{row.document.name} is in the calibration set: every annotator has it."
+            message = (
+                f"{row.document.name} is in the calibration set, which every annotator labels."
+            )
             raise Refused(message, code="calibration")
         row.overlap = overlap
         row.save(update_fields=["overlap"])
@@ -338,9 +340,9 @@ def set_document_overlap(
 
 
 def _lock_rows(campaign: Campaign, names: Sequence[str]) -> list[CampaignDocument]:
-    """The documents in the campaign, by name; a draft takes them in for this."""
+    """The locked documents, by name. Adds them to the campaign if it is a draft."""
     if campaign.state == Campaign.State.CLOSED:
-        raise Refused("The campaign is closed: its teams stay as they are.", code="closed")
+        raise Refused("The campaign is closed.", code="closed")
     if campaign.state == Campaign.State.DRAFT:
         _take_in(campaign, names)
     rows = CampaignDocument.objects.filter(campaign=campaign, document__name__in=set(names))
@@ -351,11 +353,11 @@ def _lock_rows(campaign: Campaign, names: Sequence[str]) -> list[CampaignDocumen
         .order_by("id")
     )
     if missing := sorted(set(names) - {row.document.name for row in found}):
-        raise Refused(f"The campaign has no document {missing[0]} to label.", code="documents")
+        raise Refused(f"The campaign has no document {missing[0]}.", code="documents")
     for row in found:
         if row.stage not in NOT_SUBMITTED:
             raise Refused(
-                f"{row.document.name} is in the stage “{row.stage}”: its team stays as it is.",
+                f"{row.document.name} is in the stage “{row.stage}”. Its annotators are fixed.",
                 code="stage",
             )
     return sorted(found, key=lambda row: row.document.name)
@@ -376,10 +378,10 @@ def _take_in(campaign: Campaign, names: Sequence[str]) -> None:
 
 def _why_unfit(document: Document) -> str:
     if document.kind == Document.Kind.PICTURE:
-        return f"{document.name} is a picture without text: a campaign labels pages."
+        return f"{document.name} is an image without text. Campaigns label pages only."
     if document.state == Document.State.HELD:
         return f"{document.name} is held back: {document.held_reason}"
-    return f"{document.name} is not in the selection that the campaign is made of"
+    return f"{document.name} is not in the campaign's selection."
 
 
 def _mark_calibration(
@@ -407,7 +409,7 @@ def _drawable(campaign: Campaign) -> list[str]:
 
 
 def _shrink(row: CampaignDocument, size: int) -> None:
-    """Takes the page from those who have not begun, the last to get it first."""
+    """Withdraws the page from annotators who have not started, the latest first."""
     work = list(row.assignments.active().select_for_update().order_by("-id"))
     surplus = len(work) - size
     if surplus <= 0:
@@ -417,8 +419,7 @@ def _shrink(row: CampaignDocument, size: int) -> None:
     ]
     if len(untouched) < surplus:
         raise Refused(
-            f"{len(work) - len(untouched)} annotators have begun {row.document.name}: it keeps "
-            "them.",
+            f"{len(work) - len(untouched)} annotators have already started {row.document.name}.",
             code="begun",
         )
     Assignment.objects.filter(pk__in=[each.pk for each in untouched[:surplus]]).delete()

@@ -1,4 +1,4 @@
-"""The leads' tables: who has which document, and how many annotators each document gets."""
+"""Pages of assignments and documents, for leads and organisers."""
 
 from typing import Any
 from urllib.parse import urlencode
@@ -43,7 +43,7 @@ from .teams import (
 
 
 class AssignmentFilterForm(forms.Form):
-    """The filter of the assignments table; what is wrong in it counts for nothing."""
+    """The filter of the assignments table. Invalid values are ignored."""
 
     idle = forms.IntegerField(
         required=False, min_value=0, max_value=10_000, label="Idle for more than (days)"
@@ -56,26 +56,26 @@ class AssignmentFilterForm(forms.Form):
         super().__init__(*args, **kwargs)
         field = self.fields["annotator"]
         assert isinstance(field, forms.TypedChoiceField)
-        field.choices = [("", "everybody"), *annotators]
+        field.choices = [("", "all annotators"), *annotators]
 
 
 class DrawForm(forms.Form):
-    """A calibration set drawn by a seed."""
+    """The number of calibration documents to draw, and the seed."""
 
     count = forms.IntegerField(label="Documents", min_value=1, max_value=10_000, initial=10)
     seed = forms.IntegerField(
         label="Seed",
         min_value=0,
         max_value=2**53 - 1,
-        help_text="Any number: the same one draws the same documents again.",
+        help_text="Any number. The same seed draws the same documents.",
     )
 
 
 class DocumentTeamForm(forms.Form):
-    """What to do with the documents chosen in the table."""
+    """The documents selected in the table, and the action for them."""
 
     documents = forms.MultipleChoiceField(
-        error_messages={"required": "Choose documents in the table first."}
+        error_messages={"required": "Select documents in the table first."}
     )
     action = forms.ChoiceField(choices=[("calibration", ""), ("ordinary", ""), ("overlap", "")])
     overlap = forms.TypedChoiceField(
@@ -132,7 +132,7 @@ def assignments(request: UserRequest, slug: str) -> HttpResponse:
 @login_required
 @require_POST
 def hand_over_(request: UserRequest, slug: str, pk: int) -> HttpResponse:
-    """Gives one assignment to the `heir` sent (a primary key), or to the least loaded."""
+    """Gives one assignment to `heir` (a primary key), or to the annotator with the least work."""
     work = _work(request, slug, pk)
     chosen = request.POST.get("heir", "")
     heir = User.objects.filter(pk=chosen).first() if chosen.isdecimal() else None
@@ -141,14 +141,14 @@ def hand_over_(request: UserRequest, slug: str, pk: int) -> HttpResponse:
     except Refused as refusal:
         messages.error(request, refusal.message)
     else:
-        messages.success(request, _told(work, handed))
+        messages.success(request, _handed_over(work, handed))
     return redirect(_back(request, slug))
 
 
 @login_required
 @require_POST
 def return_(request: UserRequest, slug: str, pk: int) -> HttpResponse:
-    """Returns a submitted page to its annotator, with the `reason` sent."""
+    """Returns a submitted page to its annotator, with a `reason`."""
     work = _work(request, slug, pk)
     try:
         return_submission(
@@ -158,7 +158,7 @@ def return_(request: UserRequest, slug: str, pk: int) -> HttpResponse:
         messages.error(request, f"Not returned. {refusal.message}")
     else:
         name = work.campaign_document.document.name
-        messages.success(request, f"{name} went back to {display_name(work.annotator)}.")
+        messages.success(request, f"{name} was returned to {display_name(work.annotator)}.")
     return redirect(_back(request, slug))
 
 
@@ -169,7 +169,7 @@ def hand_over_all(request: UserRequest, slug: str, pk: int) -> HttpResponse:
     access = managed_campaign(request.user, slug)
     annotators = dict(campaign_annotators(access.campaign))
     if pk not in annotators:
-        raise Http404("Nobody with work here.")
+        raise Http404("No such annotator.")
     try:
         handed = hand_over_everything(
             campaign=access.campaign, annotator=User.objects.get(pk=pk), actor=request.user
@@ -178,32 +178,32 @@ def hand_over_all(request: UserRequest, slug: str, pk: int) -> HttpResponse:
         messages.error(request, refusal.message)
     else:
         count = f"{handed} document{'' if handed == 1 else 's'}"
-        messages.success(request, f"{count} of {annotators[pk]} went to the other annotators.")
+        messages.success(request, f"{count} of {annotators[pk]} went to other annotators.")
     return redirect("annotation:assignments", slug)
 
 
 def _work(request: UserRequest, slug: str, pk: int) -> Assignment:
-    """An assignment of a campaign that the user manages."""
+    """An assignment in a campaign that the user manages."""
     access = managed_campaign(request.user, slug)
     works = Assignment.objects.select_related("campaign_document__document", "annotator")
     return get_object_or_404(works, pk=pk, campaign_document__campaign=access.campaign)
 
 
-def _told(work: Assignment, handed: HandedOver) -> str:
+def _handed_over(work: Assignment, handed: HandedOver) -> str:
     name = work.campaign_document.document.name
     former = display_name(work.annotator)
     if handed.assignment is None:
-        return f"{name} was taken from {former}; every other annotator has it."
+        return f"{name} was withdrawn from {former}. All other annotators have it."
     return f"{name} went from {former} to {display_name(handed.assignment.annotator)}."
 
 
 def _back(request: UserRequest, slug: str) -> str:
-    """The table as it was filtered."""
+    """The URL of the table with its current filter."""
     table = reverse("annotation:assignments", args=[slug])
     query = request.POST.get("query", "")
-    address = f"{table}?{query}" if query else table
-    safe = url_has_allowed_host_and_scheme(address, allowed_hosts=None)
-    return address if safe and "\n" not in query else table
+    url = f"{table}?{query}" if query else table
+    safe = url_has_allowed_host_and_scheme(url, allowed_hosts=None)
+    return url if safe and "\n" not in query else table
 
 
 DOCUMENTS_PER_PAGE = 100
@@ -212,7 +212,7 @@ DOCUMENTS_PER_PAGE = 100
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def documents(request: UserRequest, slug: str) -> HttpResponse:
-    """The table; a POST does something to the documents chosen in it."""
+    """The table of documents; a POST changes the selected ones."""
     access = managed_campaign(request.user, slug)
     campaign = access.campaign
     stage = request.GET.get("stage", "")
@@ -243,19 +243,19 @@ def documents(request: UserRequest, slug: str) -> HttpResponse:
 
 
 def _change(request: UserRequest, access: CampaignAccess, form: DocumentTeamForm) -> bool:
-    """Whether it was done; else the form says why not."""
+    """Whether the change was made; otherwise adds the error to the form."""
     names, action = form.cleaned_data["documents"], form.cleaned_data["action"]
     given = {"campaign": access.campaign, "names": names, "actor": request.user}
     try:
         if action == "calibration":
             done = choose_calibration(**given)
-            text = "Every annotator gets {}."
+            text = "{} added to the calibration set."
         elif action == "ordinary":
             done = end_calibration(**given)
-            text = "No longer in the calibration set: {}."
+            text = "{} removed from the calibration set."
         else:
             done = set_document_overlap(**given, overlap=form.cleaned_data["overlap"])
-            text = "The number of annotators is set for {}."
+            text = "Number of annotators set for {}."
     except Refused as refusal:
         form.add_error(None, refusal.message)
         return False
@@ -267,7 +267,7 @@ def _change(request: UserRequest, access: CampaignAccess, form: DocumentTeamForm
 @login_required
 @require_POST
 def draw(request: UserRequest, slug: str) -> HttpResponse:
-    """Draws a calibration set by a seed."""
+    """Draws calibration documents with a seed."""
     access = managed_campaign(request.user, slug)
     form = DrawForm(request.POST if request.method == "POST" else None)
     if not form.is_valid():

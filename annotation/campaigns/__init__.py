@@ -1,4 +1,4 @@
-"""A campaign: its settings, guidelines, people, what it waits for, and its releases.
+"""Campaigns: settings, guidelines, people, open tasks and releases.
 
 May import `annotation.assignments`, `annotation.qualification` and `annotation.review`.
 """

@@ -1,4 +1,4 @@
-"""Campaigns, their settings, guidelines and releases, for programs."""
+"""API of campaigns, their settings, guidelines and releases."""
 
 from collections.abc import Callable
 from dataclasses import asdict
@@ -47,21 +47,21 @@ from .services import (
 
 class CampaignList(AnnotationView):
     @extend_schema(
-        summary="My campaigns", tags=["campaigns"], responses=shapes.CampaignRow(many=True)
+        summary="List my campaigns", tags=["campaigns"], responses=shapes.CampaignRow(many=True)
     )
     def get(self, request: Request) -> Response:
         rows = campaign_rows(request.user)
         return Response(shapes.CampaignRow(rows, many=True).data)
 
     @extend_schema(
-        summary="Make a campaign (organisers)",
+        summary="Create a campaign (organisers)",
         tags=["campaigns"],
         request=shapes.NewCampaign,
         responses={201: shapes.CampaignDetail},
     )
     def post(self, request: Request) -> Response:
         if not is_organiser(request.user):
-            raise PermissionDenied("Only organisers may do this.")
+            raise PermissionDenied("Only organisers can create campaigns.")
         wanted = {"guidelines": default_guidelines()} | checked(shapes.NewCampaign, request.data)
         chosen = {name: wanted.pop(name) for name in SETTINGS if name in wanted}
         campaign = create_campaign(
@@ -75,7 +75,7 @@ class CampaignList(AnnotationView):
 class CampaignDetailView(AnnotationView):
     @extend_schema(
         operation_id="campaigns_retrieve_one",
-        summary="A campaign: progress, people's work, guidelines",
+        summary="Get a campaign with its progress and guidelines",
         tags=["campaigns"],
         responses=shapes.CampaignDetail,
     )
@@ -112,7 +112,7 @@ def _flagged(access: CampaignAccess) -> list[FlaggedWork]:
 
 
 class _StateChange(AnnotationView):
-    """A POST that carries out one service on the campaign, for its leads and organisers."""
+    """Base of endpoints that change the campaign's state, for its leads and organisers."""
 
     def change(self, request: Request, slug: str, service: Callable[..., Campaign]) -> Response:
         access = managed_campaign(request.user, slug)
@@ -123,7 +123,7 @@ class _StateChange(AnnotationView):
 class CampaignOpen(_StateChange):
     @extend_schema(
         summary="Open a campaign (leads, organisers)",
-        description="Shares every document of the dataset out among the annotators.",
+        description="Assigns every document of the dataset to annotators.",
         tags=["campaigns"],
         request=None,
         responses={200: shapes.CampaignDetail, 409: AnnotationRefusal},
@@ -145,7 +145,7 @@ class CampaignClose(_StateChange):
 
 class CampaignReopen(_StateChange):
     @extend_schema(
-        summary="Open a closed campaign again (leads, organisers)",
+        summary="Reopen a closed campaign (leads, organisers)",
         tags=["campaigns"],
         request=None,
         responses={200: shapes.CampaignDetail, 409: AnnotationRefusal},
@@ -156,7 +156,7 @@ class CampaignReopen(_StateChange):
 
 class CampaignAssign(AnnotationView):
     @extend_schema(
-        summary="Share out documents added to the dataset later (leads, organisers)",
+        summary="Assign documents that were added to the dataset later (leads, organisers)",
         tags=["campaigns"],
         request=None,
         responses={200: shapes.DocumentsShared, 409: AnnotationRefusal},
@@ -169,7 +169,7 @@ class CampaignAssign(AnnotationView):
 
 class CampaignSettingsView(AnnotationView):
     @extend_schema(
-        summary="How the workflow of a campaign runs (leads, organisers)",
+        summary="Get the workflow settings of a campaign (leads, organisers)",
         tags=["campaigns"],
         responses=shapes.WorkflowSettingsState,
     )
@@ -177,7 +177,7 @@ class CampaignSettingsView(AnnotationView):
         return Response(_settings(managed_campaign(request.user, slug).campaign))
 
     @extend_schema(
-        summary="Change settings (leads, organisers)",
+        summary="Change the workflow settings (leads, organisers)",
         tags=["campaigns"],
         request=shapes.WorkflowSettingsChange,
         responses={200: shapes.WorkflowSettingsState, 409: AnnotationRefusal},
@@ -198,8 +198,8 @@ def _settings(campaign: Campaign) -> dict[str, Any]:
 
 class CampaignGuidelinesView(AnnotationView):
     @extend_schema(
-        summary="The guidelines of a campaign",
-        description="The newest version, or the one asked for.",
+        summary="Get the guidelines of a campaign",
+        description="Returns the newest version, or the requested one.",
         tags=["campaigns"],
         parameters=[shapes.GuidelinesVersionQuery],
         responses=shapes.CampaignGuidelines,
@@ -211,7 +211,7 @@ class CampaignGuidelinesView(AnnotationView):
         return _guidelines(request, campaign, number)
 
     @extend_schema(
-        summary="Write a new version of the guidelines (leads, organisers)",
+        summary="Save a new version of the guidelines (leads, organisers)",
         tags=["campaigns"],
         request=shapes.GuidelinesEdit,
         responses=shapes.CampaignGuidelines,
@@ -243,8 +243,8 @@ def _guidelines(request: Request, campaign: Campaign, number: int) -> Response:
 
 class CampaignGuidelinesSeen(AnnotationView):
     @extend_schema(
-        summary="Remember that I have opened a version of the guidelines",
-        description="It never goes back, and not beyond the newest version there is.",
+        summary="Mark a version of the guidelines as read by me",
+        description="The number never decreases and never exceeds the newest version.",
         tags=["campaigns"],
         request=shapes.GuidelinesOpened,
         responses=shapes.GuidelinesSeenVersion,
@@ -260,7 +260,7 @@ class CampaignGuidelinesSeen(AnnotationView):
 
 class CampaignRelease(AnnotationView):
     @extend_schema(
-        summary="What can be released (leads, organisers)",
+        summary="Get the documents ready for release (leads, organisers)",
         tags=["campaigns"],
         responses=shapes.CampaignReleaseState,
     )
@@ -282,7 +282,7 @@ class CampaignRelease(AnnotationView):
         access = managed_campaign(request.user, slug)
         wanted = checked(shapes.NewCampaignRelease, request.data)
         if wanted["leave_out_unfinished"] and not access.is_organiser:
-            raise PermissionDenied("Only organisers leave unfinished documents out of a release.")
+            raise PermissionDenied("Only organisers can leave unfinished documents out.")
         share, seed = wanted.pop("test_share", None), wanted.pop("seed")
         group_by = wanted.pop("group_by")
         release = release_gold(

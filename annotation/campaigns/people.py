@@ -1,4 +1,4 @@
-"""The people of a campaign: who belongs to it, who is invited, added, removed or reminded."""
+"""The people of a campaign: members, invitations, leaving, and reminders."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -43,7 +43,7 @@ MAX_DAYS = 365
 
 @dataclass(frozen=True)
 class Person:
-    """One membership as the people page lists it."""
+    """A membership in the list of people."""
 
     pk: int
     name: str
@@ -53,7 +53,7 @@ class Person:
 
 
 def campaign_people(access: CampaignAccess) -> list[Person]:
-    """Leads first, then annotators and reviewers, each in the order of joining."""
+    """The members: leads, annotators, reviewers, each in the order of joining."""
     order = [Membership.Role.LEAD, Membership.Role.ANNOTATOR, Membership.Role.REVIEWER]
     memberships = (
         Membership.objects.filter(campaign=access.campaign).select_related("user").order_by("id")
@@ -73,7 +73,7 @@ def campaign_people(access: CampaignAccess) -> list[Person]:
 
 @dataclass(frozen=True)
 class LeavingWork:
-    """What somebody would leave behind: numbers of their own pages."""
+    """How many pages of each state a member would leave behind."""
 
     untouched: int
     begun: int
@@ -93,18 +93,18 @@ def leaving_work(campaign: Campaign, user: User) -> LeavingWork:
 
 
 def campaign_invitations(access: CampaignAccess) -> list[InvitationRow]:
-    """Invitations to the campaign without an answer, the newest first. Two queries."""
+    """Open invitations to the campaign, newest first. Two queries."""
     rows = list(
         CampaignInvitation.objects.filter(campaign=access.campaign, invitation__in=unanswered())
         .select_related("invitation__invited_by")
         .order_by("-invitation")
     )
-    letters = email_states([row.invitation for row in rows])
+    emails = email_states([row.invitation for row in rows])
     return [
         invitation_row(
             row.invitation,
             role=row.role,
-            email_state=letters[row.pk],
+            email_state=emails[row.pk],
             urls=_urls(access, row) if access.may_give(row.role) else ("", "", ""),
         )
         for row in rows
@@ -122,7 +122,7 @@ def _urls(access: CampaignAccess, row: CampaignInvitation) -> tuple[str, str, st
 
 @transaction.atomic
 def add_member(*, campaign: Campaign, user: User, role: str, actor: User | None) -> Membership:
-    """Gives `user` a role. Who has it already keeps it: nothing happens twice."""
+    """Gives `user` a role. Does nothing if they already have it."""
     membership, created = Membership.objects.get_or_create(campaign=campaign, user=user, role=role)
     if created:
         record_event(verb="add_member", subject=campaign, actor=actor, user=user.pk, role=str(role))
@@ -134,18 +134,17 @@ def add_member(*, campaign: Campaign, user: User, role: str, actor: User | None)
 
 @transaction.atomic
 def remove_member(*, membership: Membership, actor: User, begun: bool = False) -> int:
-    """Takes a role away; returns how many documents went to other annotators.
+    """Removes a role; returns how many documents went to other annotators.
 
-    Submitted work stays and counts. Documents an annotator never began go to the others; those
-    begun must be submitted first, or go, too, if `begun` says so. Raises Refused in that case, or
-    when nobody is left to take over.
+    Submitted work stays and counts. Documents not yet started go to other annotators, started ones
+    only with `begun`. Raises Refused for started work without `begun`, and if no one can take over.
     """
     handed_over = 0
     if membership.role == Membership.Role.ANNOTATOR:
         handed_over = hand_over_all(
             campaign=membership.campaign, leaving=membership.user, actor=actor, begun=begun
         )
-    # Work is shared out under this lock; pages are locked before it, as everywhere.
+    # Work is assigned under this lock. Lock order: pages before their campaign.
     campaign = Campaign.objects.select_for_update().get(pk=membership.campaign_id)
     _refuse_new_work(membership)
     record_event(
@@ -168,20 +167,20 @@ def _refuse_new_work(membership: Membership) -> None:
     )
     if membership.role == Membership.Role.ANNOTATOR and left.exists():
         raise Refused(
-            f"{membership.user} was given another document just now. Try again.", code="new_work"
+            f"{membership.user} was just assigned another document. Try again.", code="new_work"
         )
 
 
 @transaction.atomic
 def leave_campaign(*, campaign: Campaign, user: User) -> int:
-    """Gives up all one's own roles; returns how many documents went to other annotators.
+    """Removes all roles of the user; returns how many documents went to other annotators.
 
-    Raises Refused while work is begun and not submitted, when nobody could take over the rest, and
-    for the only lead. Leaving twice is leaving once.
+    Raises Refused for started work that is not submitted, if no one can take over the rest, and for
+    the only lead. Does nothing for a user without roles.
     """
     mine = Membership.objects.filter(campaign=campaign, user=user)
     memberships = list(mine.select_related("campaign", "user").order_by("id"))
-    # Pages are locked before their campaign: first goes the role that has pages.
+    # Lock order: pages before their campaign, so the role with pages comes first.
     memberships.sort(key=lambda each: each.role != Membership.Role.ANNOTATOR)
     try:
         handed_over = sum(remove_member(membership=each, actor=user) for each in memberships)
@@ -189,11 +188,11 @@ def leave_campaign(*, campaign: Campaign, user: User) -> int:
         if refusal.code != "holds_work":
             raise
         raise Refused(
-            "You have begun documents and not submitted them. Submit them first, or ask the "
-            "campaign’s lead to hand them over to somebody else.",
+            "You have unfinished documents. Submit them first, or ask the campaign’s lead to hand "
+            "them over.",
             code="holds_work",
         ) from refusal
-    # Asked last, under the campaign's lock, so that of two leads leaving at once one stays.
+    # Checked last, under the campaign's lock: if two leads leave at once, one stays.
     if any(membership.role == Membership.Role.LEAD for membership in memberships):
         _refuse_last_lead(campaign)
     return handed_over
@@ -202,7 +201,7 @@ def leave_campaign(*, campaign: Campaign, user: User) -> int:
 def _refuse_last_lead(campaign: Campaign) -> None:
     if not Membership.objects.filter(campaign=campaign, role=Membership.Role.LEAD).exists():
         raise Refused(
-            "You are the only lead of this campaign. Ask an organiser to choose another one first.",
+            "You are the only lead of this campaign. Ask an organiser to appoint another lead.",
             code="only_lead",
         )
 
@@ -210,27 +209,26 @@ def _refuse_last_lead(campaign: Campaign) -> None:
 Role = Membership.Role
 _WHAT = {Role.ANNOTATOR: "an annotator", Role.LEAD: "a lead", Role.REVIEWER: "a reviewer"}
 _ABOUT = {
-    Role.ANNOTATOR: "You mark facts on pages of documents, in the browser, without seeing what "
-    "others mark. Written guidelines say what to mark.",
-    Role.LEAD: "You look after the campaign: its people, its pages, and what annotators differ on.",
-    Role.REVIEWER: "As an expert in the field you check a sample of the facts that annotators and "
-    "leads have settled.",
+    Role.ANNOTATOR: "You label facts on pages in the browser, following written guidelines. You do "
+    "not see the labels of others.",
+    Role.LEAD: "You manage the campaign and decide where annotators differ.",
+    Role.REVIEWER: "As a domain expert, you check a sample of the settled facts.",
 }
 
 
 @dataclass(frozen=True)
 class Invited:
-    """The addresses that were given, by what became of them."""
+    """The submitted email addresses by result."""
 
     added: tuple[str, ...]
-    """Have an account: they hold the role now and are told by a letter."""
+    """Existing accounts that got the role and an email."""
     invited: tuple[str, ...]
     known: tuple[str, ...]
-    """Hold the role, or an invitation to it, already: nothing was done."""
+    """People who already have the role or an invitation to it."""
 
 
 def role_in_words(role: str, campaign: Campaign) -> str:
-    """Such as “an annotator of the campaign “Spring round””."""
+    """The role as a phrase, such as “an annotator of the campaign “Spring round””."""
     return f"{_WHAT[Role(role)]} of the campaign “{campaign.title}”"
 
 
@@ -238,12 +236,12 @@ def role_in_words(role: str, campaign: Campaign) -> str:
 def invite_people(
     *, campaign: Campaign, emails: Sequence[str], role: str, actor: User, origin: str
 ) -> Invited:
-    """Gives the role to those who have an account, and invites the others.
+    """Gives the role to people with an account, and invites the others.
 
-    `emails` in lower case, each once; `origin` is the address of the site for the letters' links.
-    Raises Refused when an account is switched off; then nothing is done.
+    `emails` must be distinct and in lower case; `origin` is the base URL for links in emails.
+    Raises Refused, without any change, if an account is switched off.
     """
-    # The locks of somebody joining, in their order, before the first one joins.
+    # Takes the locks of `add_member` in its order before the first person is added.
     lock_calibration(campaign)
     locked = Campaign.objects.select_for_update().get(pk=campaign.pk)
     accounts = accounts_of(emails)
@@ -272,8 +270,8 @@ def _refuse_switched_off(accounts: dict[str, User]) -> None:
     off = [email for email, user in accounts.items() if not user.is_active]
     if off:
         raise Refused(
-            f"Switched off: the account of {', '.join(sorted(off))}. Only an organiser can switch "
-            "it on again.",
+            f"The account of {', '.join(sorted(off))} is switched off. Ask an organiser to switch "
+            "it on.",
             code="switched_off",
         )
 
@@ -303,7 +301,7 @@ def _invite(campaign: Campaign, email: str, role: str, actor: User, origin: str)
 
 
 class CampaignOffers:
-    """What accounts ask when an invitation is shown, sent or accepted."""
+    """The campaign roles that invitations grant, for `register_offers`."""
 
     relation = "campaign_invitation"
 
@@ -318,15 +316,15 @@ class CampaignOffers:
         )
 
     def give(self, invitation: Invitation, user: User) -> None:
-        """Raises InvitationRefused where the inviter could not give the role today."""
+        """Grants the role. Raises InvitationRefused if the inviter may no longer grant it."""
         row = _row(invitation)
         if row is None:
             return
         inviter = invitation.invited_by
         if inviter is None or not _may_still_give(inviter, row):
             raise InvitationRefused(
-                "Whoever invited you may not give this role any more. Ask the campaign’s lead or "
-                "an organiser for a new invitation.",
+                "The person who invited you can no longer grant this role. Ask the campaign’s lead "
+                "or an organiser for a new invitation.",
                 code="inviter",
             )
         add_member(campaign=row.campaign, user=user, role=row.role, actor=inviter)
@@ -348,7 +346,7 @@ def _may_still_give(inviter: User, row: CampaignInvitation) -> bool:
 
 @dataclass(frozen=True)
 class Reminded:
-    """Names of those whom a letter goes to, and of those who were reminded within a day before."""
+    """The names of people who get a reminder, and of those reminded in the last 24 hours."""
 
     sent: tuple[str, ...]
     lately: tuple[str, ...]
@@ -356,24 +354,23 @@ class Reminded:
 
 @transaction.atomic
 def remind_person(*, campaign: Campaign, user: User, actor: User, origin: str) -> Reminder:
-    """Orders a letter to one member; `origin` is the address of the site for its links.
+    """Queues a reminder to one member; `origin` is the base URL for its links.
 
-    Raises Refused when nothing waits for them, when they were reminded within a day, and for
-    oneself.
+    Raises Refused if they have no open tasks, were reminded in the last 24 hours, or are the actor.
     """
-    # Of two who press the button at once the second sees the first one's reminder.
+    # The lock lets the second of two simultaneous requests see the first reminder.
     locked = Campaign.objects.select_for_update().get(pk=campaign.pk)
     person = person_waiting(locked, user.pk)
     if person is None or not person.work:
-        raise Refused(f"Nothing waits for {user} now.", code="nothing")
+        raise Refused(f"{user} has no open tasks.", code="nothing")
     if user.pk == actor.pk:
-        raise Refused("That is you: you need no letter.", code="oneself")
+        raise Refused("You cannot remind yourself.", code="oneself")
     if not user.is_active:
         raise Refused(f"The account of {user} is switched off.", code="switched_off")
     if person.reminded_at and person.was_just_reminded:
         raise Refused(
-            f"{user} was reminded on {person.reminded_at:%Y-%m-%d at %H:%M} UTC. One letter a day "
-            "is enough.",
+            f"{user} was reminded on {person.reminded_at:%Y-%m-%d at %H:%M} UTC. You can send one "
+            "reminder a day.",
             code="reminded",
         )
     return _remind(locked, person, actor, origin)
@@ -381,7 +378,7 @@ def remind_person(*, campaign: Campaign, user: User, actor: User, origin: str) -
 
 @transaction.atomic
 def remind_waiting(*, campaign: Campaign, days: int, actor: User, origin: str) -> Reminded:
-    """Orders letters to all for whom something has waited for at least so many whole days."""
+    """Queues reminders to everyone with a task that is at least `days` whole days old."""
     locked = Campaign.objects.select_for_update().get(pk=campaign.pk)
     late = [
         person

@@ -1,4 +1,4 @@
-"""The people of a campaign, inviting, leaving, what waits for whom and reminders, for programs."""
+"""API of a campaign's people: members, invitations, leaving, open tasks and reminders."""
 
 from typing import Any
 
@@ -56,13 +56,13 @@ CampaignMember = answer(
 
 class MemberRemoval(serializers.Serializer[Any]):
     begun = serializers.BooleanField(
-        default=False, help_text="Hand over begun work, too: others begin anew."
+        default=False, help_text="Also hand over started work; others start again."
     )
 
 
 class NewInvitations(serializers.Serializer[Any]):
     emails = serializers.ListField(
-        child=serializers.CharField(max_length=320), help_text="At most fifty addresses."
+        child=serializers.CharField(max_length=320), help_text="At most 50 email addresses."
     )
     role = serializers.ChoiceField(choices=Membership.Role.choices)
 
@@ -75,12 +75,12 @@ class NewInvitations(serializers.Serializer[Any]):
 
 class InvitedPeople(serializers.Serializer[Any]):
     added = serializers.ListField(
-        child=serializers.EmailField(), help_text="Have an account and hold the role now."
+        child=serializers.EmailField(), help_text="Existing accounts that now have the role."
     )
     invited = serializers.ListField(child=serializers.EmailField())
     known = serializers.ListField(
         child=serializers.EmailField(),
-        help_text="Hold the role or an invitation to it already; nothing was done.",
+        help_text="People who already have the role or an invitation to it.",
     )
 
 
@@ -89,7 +89,7 @@ class CampaignInvitationRow(serializers.Serializer[Any]):
     email = serializers.EmailField()
     role = serializers.ChoiceField(choices=Membership.Role.choices)
     letter = serializers.ChoiceField(
-        source="email_state", choices=EMAIL_STATES, help_text="State of the email."
+        source="email_state", choices=EMAIL_STATES, help_text="State of the newest email."
     )
     sent_at = serializers.DateTimeField()
     expires_at = serializers.DateTimeField()
@@ -102,36 +102,36 @@ WaitingPerson = answer(
     PersonWaiting,
     "WaitingPerson",
     leave_out=["user"],
-    id=serializers.IntegerField(source="user.pk", help_text="What a reminder is addressed to."),
+    id=serializers.IntegerField(source="user.pk", help_text="The id to send a reminder to."),
     since=serializers.DateTimeField(allow_null=True),
 )
 WaitingInCampaign = answer(
     CampaignWaiting,
     "WaitingInCampaign",
-    people="The longest wait first.",
-    nobodys="Work for which nobody has the role.",
+    people="Longest wait first.",
+    nobodys="Tasks for which no one has the role.",
 )
 
 
 class RemindWaiting(serializers.Serializer[Any]):
     days = serializers.IntegerField(
-        min_value=0, max_value=MAX_DAYS, help_text="Whole days something has waited at least."
+        min_value=0, max_value=MAX_DAYS, help_text="Minimum age of the oldest task, in whole days."
     )
 
 
 RemindedPeople = answer(
-    Reminded, "RemindedPeople", sent="Names.", lately="Reminded within a day before; no email now."
+    Reminded, "RemindedPeople", sent="Names.", lately="Reminded in the last 24 hours; no email now."
 )
 
 
 class ReminderSent(serializers.Serializer[Any]):
-    waiting = serializers.IntegerField(help_text="Pieces of work the letter was ordered for.")
+    waiting = serializers.IntegerField(help_text="Number of open tasks.")
     sent_at = serializers.DateTimeField()
 
 
 class CampaignPeople(AnnotationView):
     @extend_schema(
-        summary="The people of a campaign (leads, organisers)",
+        summary="List the members of a campaign (leads, organisers)",
         tags=["campaigns"],
         responses=CampaignMember(many=True),
     )
@@ -140,9 +140,9 @@ class CampaignPeople(AnnotationView):
         return Response(CampaignMember(campaign_people(access), many=True).data)
 
     @extend_schema(
-        summary="Give somebody with an account a role (leads, organisers)",
-        description="They are told by e-mail. Others are invited under `invitations/`. Only "
-        "organisers make somebody a lead.",
+        summary="Give a user a role (leads, organisers)",
+        description="The user is notified by email. To add people without an account, use "
+        "`invitations/`. Only organisers can appoint leads.",
         tags=["campaigns"],
         request=NewCampaignMember,
         responses={201: CampaignMember(many=True), 409: AnnotationRefusal},
@@ -154,7 +154,7 @@ class CampaignPeople(AnnotationView):
         _require_may_give(access, role)
         email = body["email"].lower()
         if email not in accounts_of([email]):
-            raise ValidationError({"email": ["Nobody has an account with this address."]})
+            raise ValidationError({"email": ["There is no account with this email address."]})
         invite_people(
             campaign=access.campaign,
             emails=[email],
@@ -168,9 +168,9 @@ class CampaignPeople(AnnotationView):
 
 class CampaignPerson(AnnotationView):
     @extend_schema(
-        summary="Take a role away (leads, organisers)",
-        description="Documents an annotator never began go to the others; with `begun` those, too, "
-        "that are begun and not submitted.",
+        summary="Remove a role (leads, organisers)",
+        description="Documents not yet started go to other annotators; with `begun`, also started "
+        "ones.",
         tags=["campaigns"],
         parameters=[MemberRemoval],
         responses={200: HandedOver, 409: AnnotationRefusal},
@@ -186,7 +186,7 @@ class CampaignPerson(AnnotationView):
 
 def _require_may_give(access: CampaignAccess, role: str) -> None:
     if not access.may_give(role):
-        raise PermissionDenied("Only organisers choose who leads a campaign.")
+        raise PermissionDenied("Only organisers can appoint leads.")
 
 
 TAGS = ["people"]
@@ -201,7 +201,7 @@ class PeopleView(AnnotationView):
 
 class CampaignInvitations(PeopleView):
     @extend_schema(
-        summary="Invitations without an answer (leads, organisers)",
+        summary="List open invitations (leads, organisers)",
         tags=TAGS,
         responses=CampaignInvitationRow(many=True),
     )
@@ -211,9 +211,9 @@ class CampaignInvitations(PeopleView):
         return Response(CampaignInvitationRow(rows, many=True).data)
 
     @extend_schema(
-        summary="Invite people by e-mail (leads, organisers)",
-        description="Whoever has an account gets the role at once; the others get a letter with a "
-        "link that is good for 14 days and once. Only organisers make somebody a lead.",
+        summary="Invite people by email (leads, organisers)",
+        description="Existing accounts get the role at once. Others get an email with a link that "
+        "works once and expires after 14 days. Only organisers can appoint leads.",
         tags=TAGS,
         request=NewInvitations,
         responses={201: InvitedPeople, 409: AnnotationRefusal},
@@ -222,7 +222,7 @@ class CampaignInvitations(PeopleView):
         access = managed_campaign(request.user, slug)
         body = checked(NewInvitations, request.data)
         if not access.may_give(body["role"]):
-            raise PermissionDenied("Only organisers choose who leads a campaign.")
+            raise PermissionDenied("Only organisers can appoint leads.")
         invited = invite_people(
             **body, campaign=access.campaign, actor=user_of(request), origin=origin_of(request)
         )
@@ -230,12 +230,12 @@ class CampaignInvitations(PeopleView):
 
 
 def _invitation(request: Request, slug: str, pk: int) -> Invitation:
-    """An invitation whose role the caller may give."""
+    """An invitation with a role that the caller may grant."""
     access = managed_campaign(request.user, slug)
     rows = CampaignInvitation.objects.filter(campaign=access.campaign)
     row = get_object_or_404(rows.select_related("invitation"), invitation__id=pk)
     if not access.may_give(row.role):
-        raise PermissionDenied("Only organisers choose who leads a campaign.")
+        raise PermissionDenied("Only organisers can appoint leads.")
     return row.invitation
 
 
@@ -252,9 +252,9 @@ class CampaignInvitationDetail(PeopleView):
 
 class CampaignInvitationLink(PeopleView):
     @extend_schema(
-        summary="Make a link to hand over by other means (leads, organisers)",
-        description="Only where no email arrives: the site prints its emails, or sending failed. "
-        "The link is good for 14 days, for the invitation's address alone; former ones end.",
+        summary="Create an invitation link (leads, organisers)",
+        description="Available only if email is not configured or sending failed. The link works "
+        "for the invited email address and expires after 14 days; earlier links stop working.",
         tags=TAGS,
         request=None,
         responses={201: InvitationLink, 409: AnnotationRefusal},
@@ -271,7 +271,8 @@ class CampaignInvitationLink(PeopleView):
 class CampaignInvitationResend(PeopleView):
     @extend_schema(
         summary="Send an invitation again (leads, organisers)",
-        description="A new link, good for 14 days; the former one ends.",
+        description="The email has a new link that expires after 14 days; earlier links stop "
+        "working.",
         tags=TAGS,
         request=None,
         responses={204: None, 409: AnnotationRefusal},
@@ -287,9 +288,9 @@ class CampaignInvitationResend(PeopleView):
 
 class CampaignLeave(PeopleView):
     @extend_schema(
-        summary="Give up all my roles in a campaign",
-        description="Untouched pages go to others. Begun pages have to be submitted before, or "
-        "handed over by a lead.",
+        summary="Leave a campaign",
+        description="Pages not yet started go to others. Submit started pages first, or ask a lead "
+        "to hand them over.",
         tags=TAGS,
         request=None,
         responses={200: HandedOver, 409: AnnotationRefusal},
@@ -297,16 +298,15 @@ class CampaignLeave(PeopleView):
     def post(self, request: Request, slug: str) -> Response:
         access = campaign_for(request.user, slug)
         if not access.roles:
-            raise PermissionDenied("You hold no role in this campaign that you could give up.")
+            raise PermissionDenied("You have no role in this campaign.")
         handed_over = leave_campaign(campaign=access.campaign, user=user_of(request))
         return Response({"handed_over": handed_over})
 
 
 class CampaignWaitingView(PeopleView):
     @extend_schema(
-        summary="What is waiting for whom (leads, organisers)",
-        description="Numbers of tasks, since when, the day of the last activity, the last "
-        "reminder. Work that is not assigned to one person counts for each who has the role.",
+        summary="List open tasks by person (leads, organisers)",
+        description="Shared tasks are listed for everyone who has the role.",
         tags=TAGS,
         responses=WaitingInCampaign,
     )
@@ -317,7 +317,7 @@ class CampaignWaitingView(PeopleView):
 
 class CampaignRemindAll(PeopleView):
     @extend_schema(
-        summary="Remind all who have waited so long (leads, organisers)",
+        summary="Remind everyone with old tasks (leads, organisers)",
         tags=TAGS,
         request=RemindWaiting,
         responses=RemindedPeople,
@@ -338,7 +338,7 @@ class CampaignRemind(PeopleView):
     @extend_schema(
         operation_id="campaigns_waiting_remind_one",
         summary="Remind one person (leads, organisers)",
-        description="One letter a day and person at most: 409 with code `reminded`.",
+        description="At most one reminder per person and day; otherwise 409 with code `reminded`.",
         tags=TAGS,
         request=None,
         responses={201: ReminderSent, 409: AnnotationRefusal},

@@ -1,4 +1,4 @@
-"""The people of a campaign: who is in, who is invited, who leaves, and what waits for whom."""
+"""Pages of a campaign's people: members, invitations, leaving, open tasks and reminders."""
 
 from collections.abc import Callable
 from typing import Any
@@ -38,10 +38,10 @@ from .waiting import campaign_waiting
 
 
 class InviteMembersForm(forms.Form):
-    """Who, by e-mail, gets which role. Only roles that the person asking may give."""
+    """Email addresses and the role to grant, limited to roles that the user may grant."""
 
     emails = EmailsField(
-        help_text="One per line. Whoever has an account is in at once; others get an invitation."
+        help_text="One per line. Existing users join at once, others get an invitation."
     )
     role = forms.ChoiceField()
 
@@ -60,11 +60,11 @@ class RemindForm(forms.Form):
         initial=3,
         min_value=0,
         max_value=MAX_DAYS,
-        help_text="Whole days that something has waited for at least.",
+        help_text="Remind people whose oldest task is at least this old.",
     )
 
 
-NOT_YOURS_TO_GIVE = "Only organisers choose who leads a campaign."
+MAY_NOT_GRANT = "Only organisers can appoint leads."
 
 
 @login_required
@@ -102,17 +102,15 @@ def _people_page(
 
 def _confirm_invited(request: UserRequest, invited: Invited, role: str) -> None:
     if invited.added:
-        messages.success(request, f"Now {role} of this campaign: {', '.join(invited.added)}.")
+        messages.success(request, f"Added as {role}: {', '.join(invited.added)}.")
     if invited.invited:
         by_email = emails_are_sent()
-        how = "by e-mail as" if by_email else "as"
+        how = "by email as" if by_email else "as"
         messages.success(request, f"Invited {how} {role}: {', '.join(invited.invited)}.")
         if not by_email:
             messages.warning(request, NO_EMAILS)
     if invited.known:
-        messages.info(
-            request, f"{role.capitalize()} or invited before: {', '.join(invited.known)}."
-        )
+        messages.info(request, f"Already {role} or invited: {', '.join(invited.known)}.")
 
 
 @login_required
@@ -121,7 +119,7 @@ def remove(request: UserRequest, slug: str, pk: int) -> HttpResponse:
     access = managed_campaign(request.user, slug)
     membership = get_object_or_404(access.campaign.memberships.select_related("user"), pk=pk)
     if not access.may_give(membership.role):
-        raise PermissionDenied(NOT_YOURS_TO_GIVE)
+        raise PermissionDenied(MAY_NOT_GRANT)
     begun = request.POST.get("begun") == "on"
     try:
         handed_over = remove_member(membership=membership, actor=request.user, begun=begun)
@@ -132,7 +130,8 @@ def remove(request: UserRequest, slug: str, pk: int) -> HttpResponse:
         messages.error(request, refusal.message)
     else:
         gone = f"{membership.user} is no longer {membership.role}."
-        moved = f" {handed_over} documents went to the other annotators." if handed_over else ""
+        plural = "" if handed_over == 1 else "s"
+        moved = f" {handed_over} document{plural} went to other annotators." if handed_over else ""
         messages.success(request, gone + moved)
     return redirect("annotation:people", slug)
 
@@ -152,7 +151,7 @@ def resend(request: UserRequest, slug: str, pk: int) -> HttpResponse:
 def revoke(request: UserRequest, slug: str, pk: int) -> HttpResponse:
     def act(invitation: Invitation) -> str:
         revoke_invitation(invitation=invitation, actor=request.user)
-        return f"The invitation of {invitation.email} is withdrawn."
+        return f"The invitation for {invitation.email} was withdrawn."
 
     return _invitation_changed(request, slug, pk, act)
 
@@ -160,7 +159,7 @@ def revoke(request: UserRequest, slug: str, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def link(request: UserRequest, slug: str, pk: int) -> HttpResponse:
-    """Shows a link to copy, once: only its hash is kept."""
+    """Shows a link to copy. It cannot be shown again, because only its hash is stored."""
     access, row = _invitation(request, slug, pk)
     form = InviteMembersForm(access=access)
     try:
@@ -176,7 +175,7 @@ def link(request: UserRequest, slug: str, pk: int) -> HttpResponse:
 def _invitation_changed(
     request: UserRequest, slug: str, pk: int, act: Callable[[Invitation], str]
 ) -> HttpResponse:
-    """Carries out `act` on an invitation whose role the user may give."""
+    """Applies `act` to an invitation with a role that the user may grant."""
     _, row = _invitation(request, slug, pk)
     try:
         messages.success(request, act(row.invitation))
@@ -188,29 +187,29 @@ def _invitation_changed(
 def _invitation(
     request: UserRequest, slug: str, pk: int
 ) -> tuple[CampaignAccess, CampaignInvitation]:
-    """An invitation whose role the user may give."""
+    """An invitation with a role that the user may grant."""
     access = managed_campaign(request.user, slug)
     rows = CampaignInvitation.objects.filter(campaign=access.campaign)
     row = get_object_or_404(rows.select_related("invitation"), pk=pk)
     if not access.may_give(row.role):
-        raise PermissionDenied(NOT_YOURS_TO_GIVE)
+        raise PermissionDenied(MAY_NOT_GRANT)
     return access, row
 
 
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def leave(request: UserRequest, slug: str) -> HttpResponse:
-    """Asks first, and says what happens to one's work."""
+    """Asks for confirmation (GET), then removes all roles of the user (POST)."""
     access = campaign_for(request.user, slug)
     if not access.roles:
-        raise PermissionDenied("You hold no role in this campaign that you could give up.")
+        raise PermissionDenied("You have no role in this campaign.")
     if request.method == "POST":
         try:
             leave_campaign(campaign=access.campaign, user=request.user)
         except Refused as refusal:
             messages.error(request, refusal.message)
             return redirect("annotation:leave", slug)
-        messages.success(request, f"You have left “{access.campaign}”.")
+        messages.success(request, f"You left “{access.campaign}”.")
         return redirect("home:start")
     own = leaving_work(access.campaign, request.user)
     return render(request, "annotation/campaigns/leave.html", {"access": access, "own": own})
@@ -230,7 +229,7 @@ def _waiting_page(request: UserRequest, access: CampaignAccess, form: RemindForm
 @login_required
 @require_POST
 def remind(request: UserRequest, slug: str, pk: int) -> HttpResponse:
-    """`pk` is the person's."""
+    """Reminds one member; `pk` is that of the user."""
     access = managed_campaign(request.user, slug)
     members = User.objects.filter(memberships__campaign=access.campaign).distinct()
     user = get_object_or_404(members, pk=pk)
@@ -241,7 +240,7 @@ def remind(request: UserRequest, slug: str, pk: int) -> HttpResponse:
     except Refused as refusal:
         messages.error(request, refusal.message)
     else:
-        messages.success(request, f"A letter goes to {user}.")
+        messages.success(request, f"Reminder sent to {user}.")
     return redirect("annotation:waiting", slug)
 
 
@@ -264,9 +263,9 @@ def remind_all(request: UserRequest, slug: str) -> HttpResponse:
 
 def _confirm_reminded(request: UserRequest, reminded: Reminded) -> None:
     if reminded.sent:
-        messages.success(request, f"Letters go to {', '.join(reminded.sent)}.")
+        messages.success(request, f"Reminders sent to {', '.join(reminded.sent)}.")
     if reminded.lately:
         names = ", ".join(reminded.lately)
-        messages.info(request, f"No letter to {names}: the last one went out within a day.")
+        messages.info(request, f"Not reminded again within 24 hours: {names}.")
     if not reminded.sent and not reminded.lately:
-        messages.info(request, "Nobody else has let anything wait that long.")
+        messages.info(request, "No one else has tasks that old.")

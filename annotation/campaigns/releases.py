@@ -1,4 +1,4 @@
-"""What of a campaign can be released, and freezing its gold as a release of its dataset."""
+"""Releases: the state of a campaign's gold, and freezing it as a release of the dataset."""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ from portal.facts import Span as TextSpan
 
 @dataclass(frozen=True)
 class UnfinishedDocument:
-    """A document that stands in the way: where it is, or that it was never shared out."""
+    """A document that is not finished, with its stage in words."""
 
     name: str
     stage: str
@@ -31,7 +31,7 @@ class UnfinishedDocument:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """A document that screening excluded: it is in no release, and this is why."""
+    """A document that screening excluded from releases, with the reason."""
 
     name: str
     faults: tuple[str, ...]
@@ -40,24 +40,22 @@ class LeftOut:
 
 @dataclass(frozen=True)
 class ReleaseState:
-    """What a release would hold, what keeps it back, and the releases there are."""
+    """The contents of the next release, what blocks it, and earlier releases."""
 
     gold: int
     facts: int
     unfinished: tuple[UnfinishedDocument, ...]
     left_out: tuple[LeftOut, ...]
-    # Why the review keeps gold from being released; None when it does not.
+    # Why the review blocks a release, or None.
     review: str | None
     releases: tuple[Release, ...]
     next_version: str
-    # Facts that would be released with a warning: to be accepted by their number.
+    # Facts with a warning. To release them, their number must be accepted.
     doubtful: tuple[DoubtfulFact, ...]
 
 
 def gold_documents(campaign: Campaign) -> QuerySet[CampaignDocument]:
-    """Finished documents, reviewed where a review is asked for and not held back since, in the
-    order of their published names.
-    """
+    """Finished documents by name: gold, reviewed where required, and not held back."""
     gold = CampaignDocument.objects.filter(
         campaign=campaign, stage=CampaignDocument.Stage.GOLD, document__state=Document.State.ACTIVE
     )
@@ -65,7 +63,7 @@ def gold_documents(campaign: Campaign) -> QuerySet[CampaignDocument]:
 
 
 def unfinished_documents(campaign: Campaign) -> tuple[UnfinishedDocument, ...]:
-    """Every document of the dataset that is to become gold in this campaign and is not yet."""
+    """Every document of the campaign that is not finished yet, by name."""
     rows = CampaignDocument.objects.filter(campaign=campaign)
     begun = (
         CampaignDocument.objects.in_work()
@@ -88,14 +86,13 @@ def unfinished_documents(campaign: Campaign) -> tuple[UnfinishedDocument, ...]:
     )
     found += [UnfinishedDocument(name, "gold, not reviewed") for name in unreviewed]
     found += [
-        UnfinishedDocument(name, "not shared out")
-        for name in missing.values_list("name", flat=True)
+        UnfinishedDocument(name, "not assigned") for name in missing.values_list("name", flat=True)
     ]
     return tuple(sorted(found, key=lambda item: item.name))
 
 
 def left_out_documents(campaign: Campaign) -> tuple[LeftOut, ...]:
-    """Excluded documents with the verdict that holds, in the order of their names."""
+    """Excluded documents with their latest verdict, by name."""
     last = Screening.objects.filter(campaign_document=OuterRef("pk")).order_by("-id")
     rows = CampaignDocument.objects.filter(
         campaign=campaign, stage=CampaignDocument.Stage.EXCLUDED
@@ -137,13 +134,13 @@ def release_gold(
 ) -> Release:
     """Freezes the gold of the campaign's finished documents.
 
-    `draw` says how to draw a split; `split_is_given`: the documents' metadata say it. The other
-    terms are those of `freeze_release`.
+    `draw` draws a split; `split_is_given` reads it from the documents' metadata. For the other
+    arguments see `freeze_release`.
 
-    Documents of the dataset that are not gold, or whose review is not done, stand in the way unless
-    `leave_out_unfinished`; then the notes say how many were left out. Raises Unfinished with their
-    names, DoubtfulGold unless `accept_warnings` is the number of facts with a warning, Refused when
-    nothing is finished, and what `freeze_release` raises. Notes and event count what was accepted.
+    With `leave_out_unfinished`, unfinished documents are left out and counted in the notes;
+    otherwise they raise Unfinished. Raises DoubtfulGold unless `accept_warnings` is the number of
+    facts with a warning, which notes and event record; Refused if nothing is finished; and the
+    errors of `freeze_release`.
     """
     unfinished = unfinished_documents(campaign)
     if unfinished and not leave_out_unfinished:
@@ -163,7 +160,7 @@ def release_gold(
             warnings=doubt_counts(doubtful),
         )  # fmt: skip
 
-    # The lines are made before anything is locked: of many pages that takes a while.
+    # The items are computed before any lock, because many pages take a while.
     return freeze_release(
         dataset=campaign.dataset,
         version=version,
@@ -173,7 +170,7 @@ def release_gold(
         visibility=visibility,
         licence=licence,
         citation=citation,
-        splits=_told(documents) if split_is_given else draw,
+        splits=_given_splits(documents) if split_is_given else draw,
         actor=actor,
         then=record,
     )
@@ -186,13 +183,13 @@ def draft_release_notes(
     draw: SplitDraw | None = None,
     split_is_given: bool = False,
 ) -> str:
-    """Change notes by comparison with the dataset's newest release, in Markdown; empty without one.
+    """Change notes against the dataset's newest release, in Markdown; empty for the first release.
 
-    Raises Refused when nothing is finished, and ReleaseError for what freezing would.
+    Raises Refused if nothing is finished, and ReleaseError where freezing would.
     """
     documents = _finished(campaign)
     rows = page_rows(campaign.dataset, _items(campaign, documents), campaign.labels)
-    splits = _told(documents) if split_is_given else draw
+    splits = _given_splits(documents) if split_is_given else draw
     return notes_of_rows(campaign.dataset, rows, visibility=visibility, splits=splits)
 
 
@@ -200,15 +197,15 @@ def _finished(campaign: Campaign) -> list[CampaignDocument]:
     documents = list(gold_documents(campaign).select_related("document"))
     if not documents:
         review = review_blocks_release(campaign)
-        message = review or "No document is gold yet, so there is nothing to release."
+        message = review or "There is nothing to release: no document is gold yet."
         raise Refused(message, code="no_gold")
     return documents
 
 
-def _told(documents: list[CampaignDocument]) -> dict[str, str]:
-    """The splits that the documents' metadata tell; those that tell none are faults of freezing."""
-    told = {row.document.name: row.document.metadata.get("split") for row in documents}
-    return {name: split.strip().lower() for name, split in told.items() if isinstance(split, str)}
+def _given_splits(documents: list[CampaignDocument]) -> dict[str, str]:
+    """The splits from the documents' metadata. Freezing reports documents without one."""
+    given = {row.document.name: row.document.metadata.get("split") for row in documents}
+    return {name: split.strip().lower() for name, split in given.items() if isinstance(split, str)}
 
 
 def _items(campaign: Campaign, documents: list[CampaignDocument]) -> list[GoldItem]:

@@ -1,6 +1,6 @@
-"""Campaigns for lists and for their overview, and the versions of their guidelines.
+"""Lists and overviews of campaigns, and versions of guidelines.
 
-Counts of documents only, never of labels.
+Overviews count documents, never labels.
 """
 
 import re
@@ -34,7 +34,7 @@ Purpose = CampaignDocument.Purpose
 
 @dataclass(frozen=True)
 class Stages:
-    """How many documents stand where. Pages of a qualification round are none of them."""
+    """The number of documents in each stage, without qualification pages."""
 
     screening: int = 0
     annotation: int = 0
@@ -45,7 +45,7 @@ class Stages:
 
     @property
     def total(self) -> int:
-        """What becomes gold; an excluded document does not."""
+        """All but excluded documents."""
         return self.screening + self.annotation + self.validation + self.adjudication + self.gold
 
 
@@ -58,7 +58,7 @@ class CampaignRow:
 
 @dataclass(frozen=True)
 class AnnotatorProgress:
-    """An annotator's documents by state: how much is done, nothing about what was marked."""
+    """An annotator's documents by state."""
 
     user: int
     name: str
@@ -77,8 +77,10 @@ class AnnotatorProgress:
 
 @dataclass(frozen=True)
 class Overview:
-    """`unassigned` counts documents in annotation that nobody has yet, `to_share` these and those
-    that are new in the dataset; `review_items` the facts that wait for a reviewer's verdict.
+    """The figures of a campaign.
+
+    `unassigned` counts documents in annotation without annotators, `to_share` adds those that are
+    new in the dataset, and `review_items` counts facts without a reviewer's verdict.
     """
 
     stages: Stages
@@ -88,12 +90,12 @@ class Overview:
     unassigned: int
     calibration: int
     review_items: int
-    # Gold documents that no release holds as they are now.
+    # Gold documents whose current state is in no release.
     unreleased: int
 
     @property
     def documents(self) -> int:
-        """All that can become gold, in the campaign or only in its dataset."""
+        """All documents that can become gold, including new ones of the dataset."""
         return self.stages.total + self.new_documents
 
     @property
@@ -103,7 +105,7 @@ class Overview:
 
 @dataclass(frozen=True)
 class FlaggedWork:
-    """A page that an annotator wants the lead to look at; nothing about what was marked."""
+    """A page that an annotator flagged or skipped, with the reason."""
 
     document: str
     annotator: str
@@ -113,7 +115,7 @@ class FlaggedWork:
 
 
 def campaign_rows(user: Any) -> list[CampaignRow]:
-    """The campaigns the user may see, with their stages and the user's own roles."""
+    """The campaigns that the user may see, with their stages and the user's roles."""
     campaigns = list(visible_campaigns(user).select_related("dataset"))
     stages = _stages_of(
         _becoming_gold()
@@ -169,7 +171,7 @@ def campaign_overview(campaign: Campaign) -> Overview:
 
 
 def _document_counts(documents: QuerySet[CampaignDocument]) -> dict[str, int]:
-    """The stages, and what else is counted of documents, in one query."""
+    """The counts of documents by stage and by other properties, in one query."""
     given = Assignment.objects.active().filter(campaign_document=OuterRef("pk"))
     released = ReleaseItem.objects.filter(
         document=OuterRef("document"), release__frozen_at__gte=OuterRef("gold_at")
@@ -184,9 +186,9 @@ def _document_counts(documents: QuerySet[CampaignDocument]) -> dict[str, int]:
 
 
 def flagged_work(campaign: Campaign) -> list[FlaggedWork]:
-    """What annotators flagged or skipped, for leads and organisers: reasons may speak of the text.
+    """Flagged and skipped pages, skipped ones first. Submitted pages keep their flag.
 
-    Skipped pages first, since they hold the campaign up; submitted work keeps its flag.
+    For leads and organisers only, because reasons may quote the text.
     """
     flagged = (
         counted_work(campaign)
@@ -207,7 +209,7 @@ def flagged_work(campaign: Campaign) -> list[FlaggedWork]:
 
 
 def _annotators(campaign: Campaign) -> tuple[AnnotatorProgress, ...]:
-    """Everybody with the role, and everybody with work in the campaign, in the order of joining."""
+    """Everyone with the role or with work in the campaign, in the order of joining."""
     members = Membership.objects.filter(campaign=campaign, role=Membership.Role.ANNOTATOR)
     names: dict[int, str] = {
         membership.user_id: str(membership.user)
@@ -221,7 +223,7 @@ def _annotators(campaign: Campaign) -> tuple[AnnotatorProgress, ...]:
         .annotate(n=Count("id"))
     )
     for row in rows:
-        # Somebody who left is shown for what they submitted.
+        # Includes former members with submitted work.
         names.setdefault(row["annotator"], row["name"] or row["email"].partition("@")[0])
         states.setdefault(row["annotator"], Counter())[row["state"]] = row["n"]
     return tuple(_progress(pk, name, states.get(pk, Counter())) for pk, name in names.items())
@@ -239,7 +241,7 @@ def _progress(user: int, name: str, states: Counter[str]) -> AnnotatorProgress:
 
 
 _WORD = re.compile(r"\s*\S+\s*|\s+")
-# What is longer is shown as removed and added whole: comparing takes quadratic time.
+# Longer texts are shown as removed and added as a whole: comparing takes quadratic time.
 WORDS_COMPARED = 2_000
 LINES_COMPARED = 4_000
 LINES_AROUND = 3
@@ -247,9 +249,7 @@ LINES_AROUND = 3
 
 @dataclass(frozen=True)
 class Piece:
-    """A stretch of the comparison; `kind` is `same`, `added`, `removed`, or `gap` where something
-    that stayed is left out.
-    """
+    """A part of a comparison. `kind` is `same`, `added`, `removed`, or `gap` for omitted text."""
 
     kind: str
     text: str
@@ -265,22 +265,22 @@ _SEEN = Prepared(
 
 
 def seen_guidelines(campaign: Campaign, user: int) -> int:
-    """The newest version that the user (a primary key) has opened; 0 for none."""
+    """The newest version that the user (a primary key) opened; 0 for none."""
     return _SEEN.first(campaign=campaign.pk, user=user) or 0
 
 
 def guidelines_versions(campaign: Campaign) -> QuerySet[GuidelinesVersion]:
-    """Newest first, without their texts."""
+    """The versions, newest first, without their texts."""
     return campaign.guidelines_versions.select_related("author").defer("text").order_by("-number")
 
 
 def guidelines_version(campaign: Campaign, number: int) -> GuidelinesVersion:
-    """One version with its text; 404 if there is none of this number."""
+    """One version with its text; 404 if the number does not exist."""
     return get_object_or_404(campaign.guidelines_versions.select_related("author"), number=number)
 
 
 def changes_of(version: GuidelinesVersion) -> list[Piece]:
-    """What this version changed in the one before it; nothing for the first."""
+    """The changes against the version before; empty for the first."""
     former = GuidelinesVersion.objects.filter(
         campaign=version.campaign_id, number=version.number - 1
     ).first()
@@ -288,9 +288,9 @@ def changes_of(version: GuidelinesVersion) -> list[Piece]:
 
 
 def compared(former: str, text: str) -> list[Piece]:
-    """Both texts as one, by lines, and by words where a line was changed.
+    """A comparison of both texts by lines, and by words within changed lines.
 
-    Without the removed pieces it is `text`, without the added ones `former`.
+    The pieces without the removed ones make up `text`, those without the added ones `former`.
 
     >>> [(piece.kind, piece.text) for piece in compared("Mark it.", "Mark all.")]
     [('same', 'Mark '), ('removed', 'it.'), ('added', 'all.')]
@@ -302,16 +302,16 @@ def compared(former: str, text: str) -> list[Piece]:
 
 
 def shortened(pieces: Sequence[Piece]) -> list[Piece]:
-    """The changes with a few lines around them; a gap stands for each longer stretch that stayed.
+    """The changes with a few lines of context. Longer unchanged parts become gaps.
 
-    A comparison without changes is all gap, and comes back empty.
+    Empty if nothing changed.
     """
     if all(piece.kind == "same" for piece in pieces):
         return []
     short: list[Piece] = []
     for place, piece in enumerate(pieces):
         lines = piece.text.splitlines(keepends=True)
-        # What stands before the first change, or behind the last one, has a neighbour less.
+        # Text before the first change or after the last one has a change on one side only.
         head = 0 if place == 0 else LINES_AROUND
         tail = 0 if place == len(pieces) - 1 else LINES_AROUND
         if piece.kind != "same" or len(lines) <= head + tail + 1:
@@ -350,12 +350,12 @@ def _stretches(
 
 
 def _words(text: str) -> list[str]:
-    """Words, each with the white space behind it."""
+    """Words, each with the white space after it."""
     return _WORD.findall(text)
 
 
 def _joined(pieces: Iterator[Piece]) -> list[Piece]:
-    """Neighbours of one kind become one; empty pieces go."""
+    """Merges neighbouring pieces of one kind and drops empty ones."""
     joined: list[Piece] = []
     for piece in pieces:
         if joined and joined[-1].kind == piece.kind:

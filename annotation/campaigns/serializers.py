@@ -1,4 +1,4 @@
-"""The shapes of campaigns, settings, guidelines and releases; they also check plain bodies."""
+"""Serializers of campaigns, settings, guidelines and releases."""
 
 from typing import Any
 
@@ -22,26 +22,28 @@ from .services import MAX_GUIDELINES, MAX_NOTE, MAX_REVIEW_PAGES, label_problems
 
 
 class WorkflowSettings(serializers.Serializer[Any]):
-    """Settings as they are, and those to change; what is left out stays."""
+    """Workflow settings. In a change, omitted settings keep their value."""
 
     screening = serializers.BooleanField(
-        required=False, help_text="Whether pages are screened before annotators get them."
+        required=False, help_text="Whether pages are screened before annotation."
     )
     agreement_threshold = serializers.FloatField(
         required=False,
         min_value=0,
         max_value=1,
-        help_text="Share of annotators who must have marked a fact alike; below it goes to "
+        help_text="Share of annotators who must mark a fact alike; otherwise it goes to "
         "adjudication.",
     )
     review_pages = serializers.IntegerField(
         required=False,
         min_value=0,
         max_value=MAX_REVIEW_PAGES,
-        help_text="A domain review follows every so many gold pages; 0 for none.",
+        help_text="Gold pages between two domain reviews; 0 for no review.",
     )
     review_share = serializers.FloatField(
-        required=False, max_value=1, help_text="Share of their facts that is drawn, above 0 to 1."
+        required=False,
+        max_value=1,
+        help_text="Share of the facts that a review draws, above 0 and up to 1.",
     )
     qualification_f1 = serializers.FloatField(
         required=False, min_value=0, max_value=1, help_text="Span F1 needed to qualify."
@@ -58,7 +60,7 @@ class WorkflowSettingsChange(WorkflowSettings):
         required=False,
         min_value=1,
         max_value=MAX_OVERLAP,
-        help_text="Annotators per document; can be changed in a draft.",
+        help_text="Annotators per document; can be changed in a draft only.",
     )
 
 
@@ -66,12 +68,14 @@ class WorkflowSettingsState(WorkflowSettingsChange):
     fixed = serializers.DictField(
         child=serializers.CharField(),
         read_only=True,
-        help_text="Settings that can no longer be changed, with the reason.",
+        help_text="Settings that can no longer be changed, with reasons.",
     )
 
 
 CampaignStages = answer(
-    Stages, "CampaignStages", total=serializers.IntegerField(help_text="All but the excluded ones.")
+    Stages,
+    "CampaignStages",
+    total=serializers.IntegerField(help_text="All but excluded documents."),
 )
 
 
@@ -104,11 +108,11 @@ class CampaignDetail(serializers.Serializer[Any]):
     annotators = AnnotatorProgressShape(many=True)
     open_cases = serializers.IntegerField()
     new_documents = serializers.IntegerField()
-    unassigned = serializers.IntegerField(help_text="In annotation, and nobody has them yet.")
+    unassigned = serializers.IntegerField(help_text="Documents in annotation without annotators.")
     calibration = serializers.IntegerField(help_text="Documents that every annotator labels.")
-    review_items = serializers.IntegerField(help_text="Facts that wait for a reviewer.")
+    review_items = serializers.IntegerField(help_text="Facts without a reviewer's verdict.")
     settings = WorkflowSettings()
-    flagged = FlaggedWorkShape(many=True, help_text="For leads and organisers; else empty.")
+    flagged = FlaggedWorkShape(many=True, help_text="Empty except for leads and organisers.")
 
 
 class NewCampaign(WorkflowSettings):
@@ -117,13 +121,13 @@ class NewCampaign(WorkflowSettings):
         queryset=Selection.objects.all(),
         required=False,
         allow_null=True,
-        help_text="The number of a selection of the dataset: its documents alone are taken in.",
+        help_text="The id of a selection of the dataset, to use only its documents.",
     )
     title = serializers.CharField(max_length=160)
     labels = serializers.ListField(child=serializers.CharField(max_length=64))
     overlap = serializers.IntegerField(min_value=1, max_value=MAX_OVERLAP)
     guidelines = serializers.CharField(
-        required=False, max_length=MAX_GUIDELINES, help_text="The default guidelines unless given."
+        required=False, max_length=MAX_GUIDELINES, help_text="Defaults to the built-in guidelines."
     )
 
     def validate_labels(self, labels: list[str]) -> list[str]:
@@ -139,7 +143,7 @@ class GuidelinesEdit(serializers.Serializer[Any]):
         allow_blank=True,
         max_length=MAX_NOTE,
         default="",
-        help_text="What changed, and why.",
+        help_text="The changes and their reason.",
     )
 
 
@@ -155,14 +159,18 @@ class GuidelinesVersionRow(serializers.ModelSerializer[GuidelinesVersion]):
 
 
 class CampaignGuidelines(serializers.Serializer[Any]):
-    guidelines = serializers.CharField(help_text="Markdown of the version asked for.")
+    guidelines = serializers.CharField(help_text="The text of the requested version, Markdown.")
     version = serializers.IntegerField()
-    seen_version = serializers.IntegerField(help_text="The newest one that I opened; 0 for none.")
+    seen_version = serializers.IntegerField(
+        help_text="The newest version that the caller opened; 0 for none."
+    )
     versions = GuidelinesVersionRow(many=True, help_text="Newest first.")
 
 
 class GuidelinesVersionQuery(serializers.Serializer[Any]):
-    version = serializers.IntegerField(required=False, min_value=1, help_text="Else the newest.")
+    version = serializers.IntegerField(
+        required=False, min_value=1, help_text="Defaults to the newest."
+    )
 
 
 class GuidelinesOpened(serializers.Serializer[Any]):
@@ -174,7 +182,7 @@ class GuidelinesSeenVersion(serializers.Serializer[Any]):
 
 
 class DocumentsShared(serializers.Serializer[Any]):
-    documents = serializers.IntegerField(help_text="How many were shared out.")
+    documents = serializers.IntegerField(help_text="Number of assigned documents.")
 
 
 LeftOutDocument = answer(LeftOut, "LeftOutDocument")
@@ -183,9 +191,9 @@ CampaignReleaseState = answer(
     ReleaseState,
     "CampaignReleaseState",
     leave_out=["releases"],
-    left_out="Excluded by screening.",
-    review="Why the review keeps gold from being released.",
-    doubtful="Facts with a warning: accept them by their number, or correct them.",
+    left_out="Documents excluded by screening.",
+    review="Why the review blocks a release, or null.",
+    doubtful="Facts with a warning. Correct them, or accept their number.",
 )
 
 
@@ -200,33 +208,37 @@ class NewCampaignRelease(serializers.Serializer[Any]):
         allow_blank=True,
         max_length=160,
         default="",
-        help_text="Has to be accepted before a download.",
+        help_text="Users must accept it before a download.",
     )
     citation = CitationSerializer(required=False)
     test_share = serializers.FloatField(
         required=False,
         min_value=0.01,
         max_value=0.99,
-        help_text="Draws a split with a test part of this share; without it there is none.",
+        help_text="Share of the test part of a drawn split; omit it for no split.",
     )
     seed = serializers.IntegerField(
-        required=False, min_value=0, max_value=LARGEST_SEED, default=1, help_text="Of the draw."
+        required=False,
+        min_value=0,
+        max_value=LARGEST_SEED,
+        default=1,
+        help_text="Seed of the draw.",
     )
     group_by = serializers.ChoiceField(
         choices=GROUPS,
         required=False,
         default=FILING,
-        help_text="What a draw keeps together in one part.",
+        help_text="Documents that the draw keeps in one part.",
     )
     leave_out_unfinished = serializers.BooleanField(
-        default=False, help_text="Organisers only: freeze what is gold, leave the rest out."
+        default=False, help_text="Leave unfinished documents out (organisers only)."
     )
     accept_warnings = serializers.IntegerField(
         required=False,
         min_value=0,
         default=0,
-        help_text="How many facts with a warning the release may hold; exactly as many as there "
-        "are, else it is refused with the code `doubtful`.",
+        help_text="The exact number of facts with a warning; otherwise the request is refused with "
+        "the code `doubtful`.",
     )
 
 
@@ -236,8 +248,8 @@ class FrozenCampaignRelease(serializers.Serializer[Any]):
     sha256 = serializers.CharField()
     item_count = serializers.IntegerField()
     fact_count = serializers.IntegerField()
-    remarks = serializers.SerializerMethodField(help_text="What the draw came to.")
-    warnings = serializers.SerializerMethodField(help_text="What should be looked at.")
+    remarks = serializers.SerializerMethodField(help_text="Results of the draw.")
+    warnings = serializers.SerializerMethodField(help_text="Possible problems of the release.")
 
     def get_remarks(self, release: Release) -> list[str]:
         return freeze_remarks(release)

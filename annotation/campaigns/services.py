@@ -1,4 +1,4 @@
-"""Campaigns: make, open and close them, change their settings, and write their guidelines."""
+"""Creating, opening and closing campaigns, changing their settings and guidelines."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
@@ -37,7 +37,7 @@ MAX_REVIEW_PAGES = 100_000
 
 @dataclass(frozen=True)
 class CampaignSettings:
-    """What a new campaign begins with, unless told otherwise."""
+    """The workflow settings of a campaign, with the defaults of a new one."""
 
     screening: bool = False
     agreement_threshold: float = AGREEMENT_THRESHOLD
@@ -46,29 +46,29 @@ class CampaignSettings:
     qualification_f1: float = QUALIFICATION_F1
 
     def check(self) -> None:
-        """Raises Refused, its code the field, for a value out of range."""
+        """Raises Refused, with the field as its code, for a value out of range."""
         for name, (is_right, rule) in _RANGES.items():
             if not is_right(getattr(self, name)):
                 raise Refused(rule, code=name)
 
 
-# NaN is in none of these ranges, for it compares with nothing.
+# NaN is in none of these ranges: its comparisons are false.
 _RANGES: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "agreement_threshold": (
         lambda value: 0 <= value <= 1,
-        "The agreement threshold is a number from 0 to 1.",
+        "The agreement threshold must be from 0 to 1.",
     ),
     "review_pages": (
         lambda value: 0 <= value <= MAX_REVIEW_PAGES,
-        f"A review follows every 0 (never) to {MAX_REVIEW_PAGES} pages.",
+        f"The pages between reviews must be from 0 (no review) to {MAX_REVIEW_PAGES}.",
     ),
     "review_share": (
         lambda value: 0 < value <= 1,
-        "The share of facts reviewed is above 0 and at most 1.",
+        "The share of reviewed facts must be above 0 and at most 1.",
     ),
     "qualification_f1": (
         lambda value: 0 <= value <= 1,
-        "The span F1 of the qualification is a number from 0 to 1.",
+        "The span F1 to qualify must be from 0 to 1.",
     ),
 }
 NAMES = tuple(each.name for each in fields(CampaignSettings))
@@ -82,19 +82,19 @@ def settings_of(campaign: Campaign) -> CampaignSettings:
 def change_settings(
     *, campaign: Campaign, actor: User, overlap: int | None = None, **changes: Any
 ) -> Campaign:
-    """Changes what is given of `CampaignSettings`, and the overlap of a draft.
+    """Changes fields of `CampaignSettings`, and the overlap of a draft.
 
-    Raises Refused, its code the field, for a value out of range and for what makes no sense any
-    more: see `fixed_settings`. Nothing is changed then.
+    Raises Refused, with the field as its code, for a value out of range and for a setting that can
+    no longer be changed (see `fixed_settings`). Nothing is changed then.
     """
     if "qualification_f1" in changes:
-        # Who passes by the new number gets work, for which pages are locked before their campaign.
+        # Annotators who now pass get work. Lock order: pages before their campaign.
         lock_calibration(campaign)
     locked = Campaign.objects.select_for_update().get(pk=campaign.pk)
     wanted = replace(settings_of(locked), **changes)
     wanted.check()
     if overlap is not None and not 1 <= overlap <= MAX_OVERLAP:
-        raise Refused(f"A document has 1 to {MAX_OVERLAP} annotators.", code="overlap")
+        raise Refused(f"A document can have 1 to {MAX_OVERLAP} annotators.", code="overlap")
     values = asdict(wanted) | {"overlap": locked.overlap if overlap is None else overlap}
     before = {name: getattr(locked, name) for name in values}
     changed = {name: value for name, value in values.items() if value != before[name]}
@@ -116,27 +116,27 @@ def change_settings(
 
 
 def fixed_settings(campaign: Campaign) -> dict[str, str]:
-    """The settings that can no longer be changed, each with the reason, for people."""
+    """The settings that can no longer be changed, with the reason for users."""
     fixed: dict[str, str] = {}
     documents = CampaignDocument.objects.filter(campaign=campaign)
     if campaign.state != Campaign.State.DRAFT:
         fixed["overlap"] = (
-            "The documents are shared out: from now on the number of annotators is set for single "
-            "documents, on the page Documents."
+            "The documents are assigned. You can change the number of annotators of single "
+            "documents on the Documents page."
         )
     waiting = documents.filter(stage=CampaignDocument.Stage.SCREENING).count()
     if campaign.screening and waiting:
         fixed["screening"] = (
-            f"{waiting} document{'s wait' if waiting > 1 else ' waits'} for screening: screen "
-            "them before you turn it off."
+            f"{waiting} document{'s are' if waiting > 1 else ' is'} not screened yet. Finish "
+            "screening before you turn it off."
         )
     if documents.filter(settled_at__isnull=False).exists():
         fixed["agreement_threshold"] = (
-            "Documents were settled by this threshold already. Another one now would make two "
-            "kinds of gold in one campaign."
+            "Some documents are already settled with this threshold, and all gold of a campaign "
+            "must use the same one."
         )
     if campaign.state == Campaign.State.CLOSED:
-        closed = "The campaign is closed: nobody is screened, qualified or given work any more."
+        closed = "The campaign is closed."
         fixed |= {"screening": closed, "qualification_f1": closed}
     return fixed
 
@@ -146,7 +146,7 @@ _SLUG_LENGTH = 60
 
 
 def default_guidelines() -> str:
-    """The rules a new campaign begins with, Markdown."""
+    """The guidelines of a new campaign, Markdown."""
     return _GUIDELINES.read_text(encoding="utf-8")
 
 
@@ -164,16 +164,15 @@ def create_campaign(
     settings: CampaignSettings | None = None,
     selection: Selection | None = None,
 ) -> Campaign:
-    """Makes a draft. Its address comes from the title unless `slug` is given.
+    """Creates a draft. The slug is made from the title unless given.
 
-    With a selection of the dataset it is for these documents alone.
-
-    Raises Refused for settings out of range.
+    `selection` limits the campaign to some documents of the dataset. Raises Refused for settings
+    out of range and for a selection of another dataset.
     """
     chosen = settings or CampaignSettings()
     chosen.check()
     if selection is not None and selection.dataset_id != dataset.pk:
-        raise Refused("The selection is one of another dataset.", code="selection")
+        raise Refused("The selection belongs to another dataset.", code="selection")
     campaign = Campaign.objects.create(
         slug=slug or _free_slug(title),
         title=title,
@@ -196,7 +195,7 @@ def create_campaign(
 def _free_slug(title: str) -> str:
     base = slugify(title)[:_SLUG_LENGTH].strip("-") or "campaign"
     taken = set(Campaign.objects.filter(slug__startswith=base).values_list("slug", flat=True))
-    # "new" is the address of the form.
+    # "new" is the URL of the form.
     taken.add("new")
     numbered = (f"{base}-{number}" for number in range(2, len(taken) + 3))
     return base if base not in taken else next(slug for slug in numbered if slug not in taken)
@@ -204,16 +203,16 @@ def _free_slug(title: str) -> str:
 
 @transaction.atomic
 def open_campaign(*, campaign: Campaign, actor: User | None) -> Campaign:
-    """Takes in every document of the dataset, assigns the work and lets annotators begin.
+    """Adds every document of the dataset and assigns the work.
 
-    Where there is screening, documents are assigned one by one as they pass it. Raises Refused when
-    the campaign is not a draft, the dataset is empty or annotators are too few.
+    With screening, each document is assigned once it passes. Raises Refused if the campaign is not
+    a draft, has no documents or too few annotators.
     """
     opened = Campaign.objects.filter(pk=campaign.pk, state=Campaign.State.DRAFT).update(
         state=Campaign.State.OPEN
     )
     if not opened:
-        raise Refused("Only a draft can be opened; this campaign was opened before.", code="state")
+        raise Refused("This campaign is not a draft and cannot be opened.", code="state")
     campaign.state = Campaign.State.OPEN
     documents = _begin(campaign)
     record_event(
@@ -224,10 +223,10 @@ def open_campaign(*, campaign: Campaign, actor: User | None) -> Campaign:
 
 
 def _begin(campaign: Campaign) -> int:
-    """Puts every document into its first stage; returns how many there are to label."""
+    """Puts every document into its first stage; returns the number of documents."""
     rows = CampaignDocument.objects.in_work().filter(campaign=campaign)
     if campaign.screening:
-        # Those that a draft holds already were chosen for calibration or for a team of their own.
+        # A draft already has documents if they were chosen for calibration or given an overlap.
         rows.update(stage=CampaignDocument.Stage.SCREENING)
     take_in_documents(campaign=campaign)
     documents = rows.count()
@@ -241,15 +240,15 @@ def _begin(campaign: Campaign) -> int:
 def _why_none(campaign: Campaign) -> str:
     if campaign.dataset.documents.exists():
         return (
-            "The dataset holds no page that could be labelled: its documents are pictures, held "
-            "back, or used to qualify annotators."
+            "The dataset has no page to label: its documents are images, held back, or used for "
+            "the qualification."
         )
-    return "The dataset holds no documents yet: import some, then open the campaign."
+    return "The dataset has no documents yet. Import documents, then open the campaign."
 
 
 @transaction.atomic
 def close_campaign(*, campaign: Campaign, actor: User) -> Campaign:
-    """Ends annotation: what was not submitted can be read but not changed."""
+    """Closes the campaign: unfinished work can be read, but not changed."""
     closed = Campaign.objects.filter(pk=campaign.pk, state=Campaign.State.OPEN).update(
         state=Campaign.State.CLOSED
     )
@@ -262,7 +261,7 @@ def close_campaign(*, campaign: Campaign, actor: User) -> Campaign:
 
 @transaction.atomic
 def reopen_campaign(*, campaign: Campaign, actor: User) -> Campaign:
-    """Lets annotators go on with what they had not submitted when the campaign was closed."""
+    """Reopens a closed campaign, so that annotators can continue."""
     reopened = Campaign.objects.filter(pk=campaign.pk, state=Campaign.State.CLOSED).update(
         state=Campaign.State.OPEN
     )
@@ -275,7 +274,7 @@ def reopen_campaign(*, campaign: Campaign, actor: User) -> Campaign:
 
 @transaction.atomic
 def edit_guidelines(*, campaign: Campaign, text: str, actor: User, note: str = "") -> Campaign:
-    """Puts a new version of the guidelines in force; the same text again changes nothing."""
+    """Saves a new version of the guidelines. Does nothing if the text is unchanged."""
     locked = Campaign.objects.select_for_update().get(pk=campaign.pk)
     if text != locked.guidelines:
         number = locked.guidelines_version + 1
@@ -295,10 +294,10 @@ def _write_version(
 
 
 def mark_guidelines_seen(*, campaign: Campaign, version: int, user: User) -> int:
-    """Remembers that a member has opened this version; returns the newest one they opened.
+    """Records that a member opened this version; returns the newest one they opened.
 
-    It never goes back, and not beyond the newest version there is. Who holds no role has nothing to
-    remember.
+    The number never decreases and never exceeds the newest version. Does nothing for users without
+    a role.
     """
     opened = min(version, Campaign.objects.get(pk=campaign.pk).guidelines_version)
     Membership.objects.filter(campaign=campaign, user=user, seen_guidelines__lt=opened).update(
@@ -313,10 +312,10 @@ MAX_NOTE = 300
 
 
 def label_problems(labels: list[str]) -> list[str]:
-    """What is wrong with the label set of a campaign, one sentence each."""
+    """The faults of a campaign's label set, one sentence each."""
     problems = check_labels(labels)
     if len(labels) > MAX_LABELS:
-        problems.append(f"{len(labels)} labels are more than the {MAX_LABELS} keys")
+        problems.append(f"a campaign can have at most {MAX_LABELS} labels, not {len(labels)}")
     if OUTSIDE in labels:
-        problems.append(f"label {OUTSIDE!r} stands for “not marked” in agreement")
+        problems.append(f"label {OUTSIDE!r} is reserved: in agreement it means “not marked”")
     return problems

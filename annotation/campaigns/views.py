@@ -1,4 +1,4 @@
-"""Campaigns: mine, new, overview, settings, guidelines, releases, and what changes their state."""
+"""Pages of campaigns: list, form, overview, settings, guidelines and releases."""
 
 from collections.abc import Callable
 from typing import Any
@@ -53,13 +53,12 @@ _DEFAULTS = CampaignSettings()
 
 
 class SettingsFields(forms.Form):
-    """How the quality workflow of a campaign runs."""
+    """The workflow settings of a campaign."""
 
     screening = forms.BooleanField(
         required=False,
         label="Screen pages first",
-        help_text="Somebody looks at every page before annotators get it, and excludes those whose "
-        "text or layout is broken.",
+        help_text="Exclude pages with broken text or layout before annotation.",
     )
     agreement_threshold = forms.FloatField(
         label="Agreement threshold",
@@ -67,24 +66,23 @@ class SettingsFields(forms.Form):
         min_value=0,
         max_value=1,
         widget=forms.NumberInput(attrs={"step": "any"}),
-        help_text="From 0 to 1: the share of annotators who must have marked a fact alike. "
-        "With 1 every difference goes to adjudication; with 0.6 two of three make it gold.",
+        help_text="Share of annotators who must mark a fact alike, from 0 to 1. With 1, every "
+        "difference goes to adjudication.",
     )
     review_pages = forms.IntegerField(
         label="Pages between domain reviews",
         initial=_DEFAULTS.review_pages,
         min_value=0,
         max_value=MAX_REVIEW_PAGES,
-        help_text="After so many gold pages a reviewer checks a random draw of their facts; 0 for "
-        "no review.",
+        help_text="A reviewer checks a random sample after this many gold pages; 0 for no review.",
     )
     review_percent = forms.FloatField(
-        label="Facts drawn for a review, in percent",
+        label="Facts per review, in percent",
         initial=round(_DEFAULTS.review_share * 100, 6),
         min_value=0.01,
         max_value=100,
         widget=forms.NumberInput(attrs={"step": "any"}),
-        help_text="The draw depends on a seed that is recorded, so that it can be made again.",
+        help_text="The share of the facts that the reviewer checks.",
     )
     qualification_f1 = forms.FloatField(
         label="Span F1 to qualify",
@@ -92,26 +90,25 @@ class SettingsFields(forms.Form):
         min_value=0,
         max_value=1,
         widget=forms.NumberInput(attrs={"step": "any"}),
-        help_text="From 0 to 1. Counts only where the campaign has a qualification round: pages "
-        "with known gold that annotators label before they get work.",
+        help_text="From 0 to 1. Used only if the campaign has a qualification round.",
     )
 
     def chosen_settings(self) -> dict[str, Any]:
-        """The cleaned values, named as in `CampaignSettings`."""
+        """The cleaned values by the names of `CampaignSettings`."""
         names = ["screening", "agreement_threshold", "review_pages", "qualification_f1"]
         chosen = {name: self.cleaned_data[name] for name in names if name in self.cleaned_data}
         return chosen | {"review_share": self.cleaned_data["review_percent"] / 100}
 
 
 class CampaignSettingsForm(SettingsFields):
-    """The same for a campaign that exists. What can no longer be changed is shown with why."""
+    """The settings of an existing campaign. Fixed settings are disabled and give the reason."""
 
     overlap = forms.IntegerField(
         label="Annotators per document",
         min_value=1,
         max_value=MAX_OVERLAP,
-        help_text="Two or more label each document without seeing each other's marks. Single "
-        "documents can have a number of their own.",
+        help_text="Annotators do not see each other's labels. You can set another number for "
+        "single documents.",
     )
     field_order = ["overlap", "screening"]
 
@@ -121,12 +118,12 @@ class CampaignSettingsForm(SettingsFields):
         super().__init__(*args, **kwargs)
         for name, why in fixed_settings(campaign).items():
             field = self.fields[name]
-            # Django takes the initial value of a disabled field, whatever was sent.
+            # Django ignores what is sent for a disabled field.
             field.disabled = True
             field.help_text = f"{field.help_text} <strong>Fixed:</strong> {why}"
 
     def changes(self) -> dict[str, Any]:
-        """What was changed. The rest was shown rounded and stays as it is."""
+        """The changed settings only: the others were shown rounded."""
         chosen = self.chosen_settings() | {"overlap": self.cleaned_data["overlap"]}
         fields = {"review_share": "review_percent"}
         return {
@@ -148,25 +145,25 @@ class CampaignForm(SettingsFields):
         required=False,
         empty_label="All documents of the dataset",
         label="Documents",
-        help_text="All that are not held back, or a selection of the dataset.",
+        help_text="Documents that are held back are left out.",
     )
     title = forms.CharField(max_length=160)
     labels = forms.CharField(
         initial="Number, Date",
-        help_text="Up to nine names, separated by commas. Their order gives the keys 1 to 9.",
+        help_text="Up to nine names, separated by commas, in the order of the keys 1 to 9.",
     )
     overlap = forms.IntegerField(
         label="Annotators per document",
         initial=2,
         min_value=1,
         max_value=MAX_OVERLAP,
-        help_text="Two or more label each document without seeing each other's marks.",
+        help_text="Annotators do not see each other's labels.",
     )
     guidelines = forms.CharField(
         widget=forms.Textarea(attrs={"rows": 14}),
         initial=default_guidelines,
         max_length=MAX_GUIDELINES,
-        help_text="Markdown. Can be changed at any time.",
+        help_text="Markdown. You can change them at any time.",
     )
     field_order = ["dataset", "selection", "title", "labels", "overlap", "guidelines"]
 
@@ -182,7 +179,7 @@ class CampaignForm(SettingsFields):
         data = super().clean() or self.cleaned_data
         selection, dataset = data.get("selection"), data.get("dataset")
         if selection and dataset and selection.dataset_id != dataset.pk:
-            self.add_error("selection", "This is a selection of another dataset.")
+            self.add_error("selection", "This selection belongs to another dataset.")
         return data
 
     def clean_labels(self) -> list[str]:
@@ -200,13 +197,13 @@ class GuidelinesForm(forms.Form):
     note = forms.CharField(
         required=False,
         max_length=MAX_NOTE,
-        label="What changes",
-        help_text="In a few words, for the annotators who know the former version.",
+        label="Summary of changes",
+        help_text="Shown to annotators.",
     )
 
 
 class ReleaseForm(ReleaseTermsForm):
-    """The terms of a release, and for organisers what to do about unfinished documents."""
+    """The terms of a release, with the choice to leave out unfinished documents."""
 
     leave_out_unfinished = forms.BooleanField(
         required=False, label="Leave unfinished documents out"
@@ -214,7 +211,7 @@ class ReleaseForm(ReleaseTermsForm):
     accept_warnings = forms.BooleanField(required=False)
 
     def __init__(self, *args: Any, may_leave_out: bool, warned: int, **kwargs: Any) -> None:
-        """`warned`: how many facts have a warning; the checkbox sends that number."""
+        """`warned` is the number of facts with a warning, which the checkbox sends."""
         super().__init__(*args, **kwargs)
         if not may_leave_out:
             del self.fields["leave_out_unfinished"]
@@ -224,11 +221,11 @@ class ReleaseForm(ReleaseTermsForm):
         field = self.fields["accept_warnings"]
         plural = "s" if warned > 1 else ""
         field.label = f"Release {warned:,} fact{plural} with a warning"
-        field.help_text = "They are listed on this page. The notes will say how many there are."
+        field.help_text = "The release notes state their number."
         field.widget.attrs["value"] = str(warned)
 
     def accepted_warnings(self) -> int:
-        """The number that was ticked: what its reader saw, which may not be the present one."""
+        """The number the user accepted, which may differ from the current one."""
         sent = str(self.data.get("accept_warnings", ""))
         return int(sent) if sent.isdecimal() else 0
 
@@ -259,7 +256,7 @@ def new_campaign(request: UserRequest) -> HttpResponse:
         chosen = CampaignSettings(**form.chosen_settings())
         named = {name: form.cleaned_data[name] for name in CAMPAIGN_FIELDS}
         campaign = create_campaign(**named, settings=chosen, actor=request.user)
-        messages.success(request, "Campaign made. Add its people, then open it.")
+        messages.success(request, "Campaign created. Invite people, then open it.")
         return redirect("annotation:people", campaign.slug)
     return render(request, "annotation/campaigns/campaign_new.html", {"form": form})
 
@@ -287,8 +284,8 @@ def open_(request: UserRequest, slug: str) -> HttpResponse:
     def act(access: CampaignAccess) -> str:
         open_campaign(campaign=access.campaign, actor=request.user)
         if access.campaign.screening:
-            return "The campaign is open: annotators get each document once it passed screening."
-        return "The campaign is open: annotators find their documents under Annotate."
+            return "The campaign is open. Annotators get each document after its screening."
+        return "The campaign is open. Annotators find their documents under Annotate."
 
     return _changed(request, slug, act)
 
@@ -298,7 +295,7 @@ def open_(request: UserRequest, slug: str) -> HttpResponse:
 def close(request: UserRequest, slug: str) -> HttpResponse:
     def act(access: CampaignAccess) -> str:
         close_campaign(campaign=access.campaign, actor=request.user)
-        return "The campaign is closed. What was not submitted can be read but not changed."
+        return "The campaign is closed. Unfinished work can be read, but not changed."
 
     return _changed(request, slug, act)
 
@@ -318,13 +315,13 @@ def reopen(request: UserRequest, slug: str) -> HttpResponse:
 def assign(request: UserRequest, slug: str) -> HttpResponse:
     def act(access: CampaignAccess) -> str:
         documents = assign_documents(campaign=access.campaign, actor=request.user)
-        return f"{documents} document{'' if documents == 1 else 's'} shared out."
+        return f"{documents} document{'' if documents == 1 else 's'} assigned."
 
     return _changed(request, slug, act)
 
 
 def _changed(request: UserRequest, slug: str, act: Callable[[CampaignAccess], str]) -> HttpResponse:
-    """Carries out `act` for a lead or organiser and says on the overview how it went."""
+    """Calls `act` for a lead or organiser, and shows its message on the overview."""
     access = managed_campaign(request.user, slug)
     try:
         messages.success(request, act(access))
@@ -346,23 +343,23 @@ def settings(request: UserRequest, slug: str) -> HttpResponse:
 
 
 def _change(request: UserRequest, access: CampaignAccess, form: CampaignSettingsForm) -> bool:
-    """Whether the settings were taken; else the form says why not."""
+    """Whether the settings were saved; otherwise adds the error to the form."""
     try:
         changes = form.changes()
         change_settings(campaign=access.campaign, actor=request.user, **changes)
     except Refused as refusal:
         form.add_error(refusal.code if refusal.code in form.fields else None, refusal.message)
         return False
-    messages.success(request, "Settings saved." if changes else "Nothing was changed.")
+    messages.success(request, "Settings saved." if changes else "No changes.")
     return True
 
 
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def guidelines(request: UserRequest, slug: str) -> HttpResponse:
-    """The newest version, or `?version=N` with what it changed; `?edit` writes a new one.
+    """Shows the newest version, or that of `?version=N`; `?edit` shows the form.
 
-    Who opens the newest version has seen it: the workbench stops saying that it is new.
+    Opening the newest version marks it as seen and hides the notice in the workbench.
     """
     access = campaign_for(request.user, slug)
     if request.method == "POST":
@@ -397,7 +394,7 @@ def _reading(request: UserRequest, access: CampaignAccess) -> dict[str, Any]:
 
 
 def _number(asked: str, newest: int) -> int:
-    """The version asked for; Django's integers end at nine digits, so do ours."""
+    """The requested version. Numbers of more than nine digits do not fit the database field."""
     if not asked:
         return newest
     if not asked.isascii() or not asked.isdigit() or len(asked) > 9:
@@ -441,7 +438,7 @@ def release(request: UserRequest, slug: str) -> HttpResponse:
 
 
 def _freeze(request: UserRequest, access: CampaignAccess, form: ReleaseForm) -> Release | None:
-    """The release; None, with the form's errors, when it was refused."""
+    """The release; or None, with errors in the form, if it was refused."""
     try:
         return release_gold(
             campaign=access.campaign,
@@ -479,6 +476,6 @@ def _draft(request: UserRequest, access: CampaignAccess, form: ReleaseForm) -> N
     else:
         if notes:
             form.show_notes(notes)
-            messages.info(request, "The notes are drafted. Read them over before you freeze.")
+            messages.info(request, "Notes drafted. Check them before you freeze the release.")
         else:
-            messages.info(request, "This is the first release: nothing to compare it with.")
+            messages.info(request, "No draft: this is the first release of the dataset.")

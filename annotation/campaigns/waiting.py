@@ -1,7 +1,6 @@
-"""What a campaign waits for, and what is waiting for whom. Numbers of tasks only, never of labels.
+"""The next steps of a campaign, and the open tasks of its people. Counts tasks, never labels.
 
-Pages, cases and facts of a review wait for everyone who has the role for them: they are counted
-for each of these people, and whoever is first does them.
+Pages to screen or check, cases and review items are shared: they count for everyone with the role.
 """
 
 from collections.abc import Iterable, Mapping
@@ -34,7 +33,7 @@ from .selectors import Overview
 
 @dataclass(frozen=True)
 class Step:
-    """What should happen next, who does it, and whether that is the reader."""
+    """A next step, the role that takes it, and whether the user has that role."""
 
     who: str
     text: str
@@ -44,7 +43,7 @@ class Step:
 
 
 def next_steps(access: CampaignAccess, overview: Overview, user: int) -> list[Step]:
-    """The steps in the order of the workflow, those of the reader (primary key `user`) first."""
+    """The steps in the order of the workflow, those of `user` (a primary key) first."""
     campaign = access.campaign
     if campaign.state == Campaign.State.DRAFT:
         steps = _draft_steps(access, overview)
@@ -66,12 +65,12 @@ def _draft_steps(access: CampaignAccess, overview: Overview) -> list[Step]:
         text = f"Import documents into “{campaign.dataset.title}”."
         steps.append(Step("organiser", text, access.is_organiser))
     if lacking > 0:
-        text = f"Add {_count(lacking, 'annotator')}: every document needs {campaign.overlap}."
+        text = f"Add {_count(lacking, 'annotator')}. Every document needs {campaign.overlap}."
         steps.append(Step("lead or organiser", text, mine, *_page("People", campaign)))
     if not steps:
-        text = f"Open the campaign: {_count(documents, 'document')} will be "
-        text += "screened first, then " if campaign.screening else ""
-        text += f"shared out among {_count(len(overview.annotators), 'annotator')}."
+        text = f"Open the campaign. {_count(documents, 'document')} will be "
+        text += "screened, then " if campaign.screening else ""
+        text += f"assigned to {_count(len(overview.annotators), 'annotator')}."
         steps.append(Step("lead or organiser", text, mine))
     return steps
 
@@ -80,8 +79,8 @@ def _screening_steps(access: CampaignAccess, overview: Overview) -> list[Step]:
     campaign, waiting = access.campaign, overview.stages.screening
     if campaign.state != Campaign.State.OPEN or not waiting:
         return []
-    text = f"Screen {_count(waiting, 'page')}: annotators get those that are intact."
-    return [Step("anybody", text, bool(access.roles), *_page("Screening", campaign))]
+    text = f"Screen {_count(waiting, 'page')}. Annotators get the intact ones."
+    return [Step("anyone", text, bool(access.roles), *_page("Screening", campaign))]
 
 
 def _labelling_steps(access: CampaignAccess, overview: Overview, user: int) -> list[Step]:
@@ -97,12 +96,12 @@ def _labelling_steps(access: CampaignAccess, overview: Overview, user: int) -> l
         )
     if others:
         left = ", ".join(f"{person.name} {person.left}" for person in others)
-        steps.append(Step("annotators", f"Still to submit: {left}.", is_mine=False))
+        steps.append(Step("annotators", f"Label the remaining documents: {left}.", is_mine=False))
     if overview.new_documents:
-        text = f"Share out {_count(overview.new_documents, 'document')} added to the dataset later."
+        text = f"Assign {_count(overview.new_documents, 'document')} added to the dataset later."
         steps.append(Step("lead or organiser", text, access.may_manage))
     if overview.unassigned:
-        text = f"Share out {_count(overview.unassigned, 'document')} that nobody has yet."
+        text = f"Assign {_count(overview.unassigned, 'document')} without annotators."
         steps.append(Step("lead or organiser", text, access.may_manage))
     return steps
 
@@ -111,7 +110,7 @@ def _deciding_steps(access: CampaignAccess, overview: Overview) -> list[Step]:
     stages = overview.stages
     steps = []
     if stages.validation:
-        text = f"Look at {_count(stages.validation, 'document')} that failed validation."
+        text = f"Check {_count(stages.validation, 'document')} that failed validation."
         steps.append(Step("lead", text, access.is_lead, *_page("Validation", access.campaign)))
     if overview.open_cases:
         text = (
@@ -124,9 +123,9 @@ def _deciding_steps(access: CampaignAccess, overview: Overview) -> list[Step]:
         steps.append(Step("reviewer", text, access.is_reviewer, *_page("Review", access.campaign)))
     all_gold = bool(stages.total) and stages.gold == stages.total
     if all_gold and overview.unreleased and not overview.review_items:
-        text = f"All {_count(stages.total, 'document')} are gold: freeze a release."
+        text = f"Freeze a release of all {_count(stages.total, 'document')}."
         if overview.unreleased < stages.gold:
-            text = f"{_count(overview.unreleased, 'gold document')} in no release yet: freeze one."
+            text = f"Freeze a release: {_count(overview.unreleased, 'gold document')} not released."
         steps.append(
             Step("lead or organiser", text, access.may_manage, *_page("Release", access.campaign))
         )
@@ -134,7 +133,7 @@ def _deciding_steps(access: CampaignAccess, overview: Overview) -> list[Step]:
 
 
 def _page(name: str, campaign: Campaign) -> tuple[str, str]:
-    """A page of the campaign: what the button to it says, and its address."""
+    """The label and the URL of a button to a page of the campaign."""
     return name, reverse(f"annotation:{name.lower()}", args=[campaign.slug])
 
 
@@ -144,9 +143,9 @@ def _count(n: int, noun: str) -> str:
 
 @dataclass(frozen=True)
 class StageLine:
-    """A stage with its documents and what they wait for; `url` only for who can do it.
+    """A stage with its number of documents and its next step; `url` is set if the user can take it.
 
-    `x` and `width` are its part of the bar over all stages, in percent.
+    `x` and `width` are its place in the bar of all stages, in percent.
     """
 
     stage: str
@@ -158,7 +157,7 @@ class StageLine:
 
 
 def stage_lines(access: CampaignAccess, overview: Overview) -> list[StageLine]:
-    """The stages in the order of the workflow; screening only where there is any."""
+    """The stages in the order of the workflow; screening only if the campaign uses it."""
     stages = overview.stages
     counts = asdict(stages)
     shown = [name for name in counts if counts[name] or name in _ALWAYS]
@@ -180,22 +179,22 @@ _ALWAYS = ("annotation", "adjudication", "gold")
 def _waits_for(stage: str, access: CampaignAccess, overview: Overview) -> tuple[str, str]:
     cases = _count(overview.open_cases, "case")
     waits_for, page, may = {
-        "screening": ("a verdict: intact or faulty", "screening", True),
-        "annotation": ("annotators to submit", "assignments", access.may_manage),
-        "validation": ("a lead to look at faults", "validation", access.is_lead),
-        "adjudication": (f"a lead to decide {cases}", "adjudication", access.is_lead),
+        "screening": ("Give a verdict", "screening", True),
+        "annotation": ("Label and submit", "assignments", access.may_manage),
+        "validation": ("Check faults", "validation", access.is_lead),
+        "adjudication": (f"Decide {cases}", "adjudication", access.is_lead),
         "gold": (_gold_waits_for(overview), "release", access.may_manage),
-        "excluded": ("nothing: left out", "screening", True),
+        "excluded": ("None", "screening", True),
     }[stage]
     if stage == "annotation" and overview.unassigned:
-        waits_for = f"annotators to submit; {overview.unassigned} to be shared out"
+        waits_for = f"Label and submit; assign {overview.unassigned}"
     url = reverse(f"annotation:{page}", args=[access.campaign.slug]) if may else ""
     return waits_for, f"{url}?state=excluded" if stage == "excluded" else url
 
 
 def _gold_waits_for(overview: Overview) -> str:
     is_released = overview.stages.gold and not overview.unreleased
-    return "nothing: released" if is_released else "a release"
+    return "None: released" if is_released else "Freeze a release"
 
 
 REMIND_EVERY = timedelta(days=1)
@@ -203,14 +202,14 @@ Role = Membership.Role
 Purpose = CampaignDocument.Purpose
 Stage = CampaignDocument.Stage
 
-# In the order of the workflow: what it is called for one and for several, and whose it is.
+# Kinds of tasks in the order of the workflow, their names (singular, plural), and their roles.
 SCREENING, QUALIFICATION, ANNOTATION = "screening", "qualification", "annotation"
 VALIDATION, ADJUDICATION, REVIEW = "validation", "adjudication", "review"
 WORDS = {
     SCREENING: ("page to screen", "pages to screen"),
     QUALIFICATION: ("qualification page", "qualification pages"),
     ANNOTATION: ("page to label", "pages to label"),
-    VALIDATION: ("page with faults to mend", "pages with faults to mend"),
+    VALIDATION: ("page with faults to check", "pages with faults to check"),
     ADJUDICATION: ("case to decide", "cases to decide"),
     REVIEW: ("fact to review", "facts to review"),
 }
@@ -224,12 +223,12 @@ SHARED_BY = {
 
 @dataclass(frozen=True)
 class Work:
-    """So many tasks of one kind."""
+    """The number of tasks of one kind."""
 
     kind: str
     count: int
     since: datetime | None
-    """When the oldest of them came up, or a time by which it surely had."""
+    """When the oldest task was created, or the latest time by which it existed."""
 
     @property
     def words(self) -> str:
@@ -238,14 +237,14 @@ class Work:
 
 @dataclass(frozen=True)
 class PersonWaiting:
-    """One member with everything that waits for them."""
+    """A member with their open tasks."""
 
     user: User
     name: str
     roles: tuple[str, ...]
     work: tuple[Work, ...]
     last_activity: date | None
-    """Of saving, submitting or deciding here. A day: the minute would tell of single saves."""
+    """The last day of saving, submitting or deciding. Exact times would reveal single saves."""
     reminded_at: datetime | None
 
     @property
@@ -258,7 +257,7 @@ class PersonWaiting:
 
     @property
     def days(self) -> int:
-        """Whole days that the oldest task has waited."""
+        """The age of the oldest task in whole days."""
         return (timezone.now() - self.since).days if self.since else 0
 
     @property
@@ -272,16 +271,16 @@ class PersonWaiting:
 
 @dataclass(frozen=True)
 class CampaignWaiting:
-    """What waits in a campaign, for whom."""
+    """The open tasks of a campaign by person."""
 
     people: tuple[PersonWaiting, ...]
-    """The longest wait first; those with nothing to do last."""
+    """Longest wait first; people without tasks last."""
     nobodys: tuple[Work, ...]
-    """Work for which nobody has the role."""
+    """Tasks for which no one has the role."""
 
 
 def campaign_waiting(campaign: Campaign) -> CampaignWaiting:
-    """The same few queries, however many people and pages there are."""
+    """The open tasks of all members. The number of queries is constant."""
     members: dict[int, list[Membership]] = {}
     rows = Membership.objects.filter(campaign=campaign).select_related("user").order_by("id")
     for membership in rows:
@@ -301,7 +300,7 @@ def campaign_waiting(campaign: Campaign) -> CampaignWaiting:
 
 
 def person_waiting(campaign: Campaign, user: int) -> PersonWaiting | None:
-    """One member's; None for who holds no role."""
+    """The open tasks of one member; None for users without a role."""
     people = campaign_waiting(campaign).people
     return next((person for person in people if person.user.pk == user), None)
 
@@ -332,7 +331,7 @@ def _person(
 
 
 def _own_work(campaign: Campaign) -> dict[int, dict[str, Work]]:
-    """By annotator what was given to them: qualification pages first, then all others."""
+    """Assigned pages by annotator: qualification pages until they qualify, then all others."""
     rows = (
         Assignment.objects.workable()
         .filter(
@@ -378,7 +377,7 @@ def _shared_work(campaign: Campaign) -> list[Work]:
         round__state=ReviewRound.State.OPEN,
         verdict=ReviewItem.Verdict.PENDING,
     ).aggregate(n=Count("id"), since=Min("round__opened_at"))
-    # The screening of a draft begins when it is opened.
+    # Screening starts when the campaign is opened.
     screening = 0 if campaign.state != Campaign.State.OPEN else stages.get(Stage.SCREENING, [0])[0]
     work = [
         Work(SCREENING, screening, _shared_out(campaign) if screening else None),
@@ -390,8 +389,8 @@ def _shared_work(campaign: Campaign) -> list[Work]:
 
 
 def _shared_out(campaign: Campaign) -> datetime | None:
-    """When documents joined the campaign last: those in screening have waited since then at least,
-    for a document does not know when it joined.
+    """When documents were last added: those in screening are at least as old. A document does not
+    store when it was added.
     """
     joined = Event.objects.filter(
         subject_type=campaign._meta.label_lower,
@@ -402,7 +401,7 @@ def _shared_out(campaign: Campaign) -> datetime | None:
 
 
 def _last_activity(campaign: Campaign) -> dict[int, datetime]:
-    """By user; who only reads leaves no trace and is not in it."""
+    """The last activity by user. Reading does not count."""
     inside = {"campaign_document__campaign": campaign}
     traces: list[tuple[QuerySet[Any], str, str]] = [
         (

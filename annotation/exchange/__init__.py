@@ -1,4 +1,4 @@
-"""What goes out of a campaign as a file and what comes in: labels, and whole campaigns.
+"""Import and export of labels and of whole campaigns as files.
 
 May import every other feature; none imports it.
 """

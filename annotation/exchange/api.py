@@ -1,4 +1,4 @@
-"""A campaign's labels out and in, for programs."""
+"""API to export and import a campaign's labels."""
 
 from typing import Any
 
@@ -28,10 +28,10 @@ Layer = CampaignImport.Layer
 class CampaignExportQuery(serializers.Serializer[Any]):
     form = serializers.ChoiceField(choices=Form.choices)
     layer = serializers.ChoiceField(
-        choices=Layer.choices, default=Layer.GOLD, help_text="A whole campaign has both."
+        choices=Layer.choices, default=Layer.GOLD, help_text="Ignored for a whole campaign."
     )
     emails = serializers.BooleanField(
-        default=False, help_text="E-mail addresses of its people, in a whole campaign."
+        default=False, help_text="Include email addresses in a whole campaign."
     )
 
 
@@ -39,7 +39,7 @@ class CampaignImportFile(serializers.Serializer[Any]):
     file = serializers.FileField()
     form = serializers.ChoiceField(choices=Form.choices)
     layer = serializers.ChoiceField(
-        choices=Layer.choices, default=Layer.GOLD, help_text="Nothing for a whole campaign."
+        choices=Layer.choices, default=Layer.GOLD, help_text="Ignored for a whole campaign."
     )
     annotator: "NamedField[User]" = NamedField(
         slug_field="email",
@@ -47,7 +47,7 @@ class CampaignImportFile(serializers.Serializer[Any]):
         required=False,
         allow_null=True,
         default=None,
-        help_text="By e-mail address: whose work the labels become.",
+        help_text="Email address of the annotator whose work the labels become.",
     )
 
 
@@ -65,9 +65,9 @@ class CampaignImportRow(serializers.ModelSerializer[CampaignImport]):
 
 class CampaignExport(AnnotationView):
     @extend_schema(
-        summary="A campaign's gold or work as a file, or the whole campaign (leads, organisers)",
-        description="Gold of the finished documents, or the work of every annotator on documents "
-        "that everybody has submitted. People have pseudonyms. The file is made while it is sent.",
+        summary="Export a campaign's gold or work, or the whole campaign (leads, organisers)",
+        description="Streams the gold of finished documents, or the work of every annotator on "
+        "documents that all annotators have submitted. Pseudonyms replace names.",
         tags=["campaigns"],
         parameters=[CampaignExportQuery],
         responses=file_answers(kind for _, kind in FILES.values()),
@@ -91,7 +91,7 @@ class CampaignImports(AnnotationView, GenericAPIView[CampaignImport]):
     parser_classes = [PlainMultiPartParser]
 
     @extend_schema(
-        summary="Files brought into a campaign, newest first (leads, organisers)",
+        summary="List the imports of a campaign, newest first (leads, organisers)",
         tags=["campaigns"],
         responses=CampaignImportRow(many=True),
     )
@@ -101,10 +101,10 @@ class CampaignImports(AnnotationView, GenericAPIView[CampaignImport]):
         return self.get_paginated_response(self.get_serializer(page, many=True).data)
 
     @extend_schema(
-        summary="Bring labels into a campaign (leads, organisers)",
-        description="As gold, or as the submitted work of an annotator. A job reads the file and "
-        "tells what it placed, what moved and what it could not place. A whole campaign goes into "
-        "an empty draft on the same documents; that is for organisers.",
+        summary="Import labels into a campaign (leads, organisers)",
+        description="Imports labels as gold, or as the submitted work of an annotator. A job reads "
+        "the file and reports labels that moved or could not be placed. Only organisers can import "
+        "a whole campaign; it needs an empty draft on the same documents.",
         tags=["campaigns"],
         request=CampaignImportFile,
         responses={202: CampaignImportRow, 409: AnnotationRefusal, 413: AnnotationRefusal},
@@ -117,7 +117,7 @@ class CampaignImports(AnnotationView, GenericAPIView[CampaignImport]):
         body.is_valid(raise_exception=True)
         wanted = body.validated_data
         if wanted["form"] == CampaignImport.Form.FULL and not access.is_organiser:
-            raise PermissionDenied("Whole campaigns are brought in by organisers.")
+            raise PermissionDenied("Only organisers can import whole campaigns.")
         taken = upload_import(
             campaign=access.campaign,
             file=wanted["file"],

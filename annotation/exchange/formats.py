@@ -1,8 +1,8 @@
-"""The files that a campaign's labels come in: labels alone, or a whole campaign.
+"""File formats for labels and for whole campaigns.
 
-Label Studio, tagged pages, JSON Lines: what such a file says of one document is a `FileLabels` with
-the content still unplaced: only the document's own text tells where its spans are. An archive of a
-whole campaign has a file for each kind of row (`KINDS`); the form of every line is checked.
+The reader of Label Studio, tagged pages and JSON Lines yields a `FileLabels` for each document. Its
+spans are not placed yet, because that needs the document's text. An archive of a whole campaign has
+one file for each kind of row (`KINDS`), and the shape of every line is checked.
 """
 
 import json
@@ -31,7 +31,7 @@ VERSION = 1
 HEAD = "campaign.json"
 PEOPLE = "people"
 
-# What of a campaign is set: copied into the campaign that the archive is brought into.
+# Fields of a campaign that an import copies.
 SETTINGS = (
     "labels", "overlap", "guidelines", "guidelines_version", "suggestion_sources", "screening",
     "agreement_threshold", "review_pages", "review_share", "qualification_f1", "state",
@@ -42,12 +42,12 @@ _OF_ASSIGNMENT = {"assignment": "assignments"}
 
 @dataclass(frozen=True)
 class Kind:
-    """Rows of one model.
+    """The rows of one model in an archive.
 
-    `owner` leads from a row to its campaign, `document` to its campaign document where it tells of
-    labels, and is left empty where it does not. `fields` are copied, `refs` point at rows of
-    another kind, `people` at accounts; `times` are set by the database and have to be restored.
-    `left_out` says which fields an archive does not have.
+    `owner` is the path from a row to its campaign. `document` is the path to its campaign document
+    if the row reveals labels, otherwise empty. `fields` are copied, `refs` point to rows of another
+    kind, `people` to accounts. `times` are set by the database and restored afterwards. `left_out`
+    lists fields that the archive does not contain.
     """
 
     file: str
@@ -88,7 +88,7 @@ KINDS = (
         "documents", "CampaignDocument", "campaign",
         ("stage", "purpose", "overlap", "faults", "settled_at", "gold_at"),
         refs={"review_round": "review_rounds"},
-        # Told by name and by the hash of the text.
+        # Identified by name and by the hash of the text.
         left_out=("document",),
     ),
     Kind(
@@ -163,12 +163,12 @@ KINDS = (
     ),
 )  # fmt: skip
 
-# Kinds that others refer to: their rows tell their number.
+# Kinds that others refer to. Their rows contain their number.
 NUMBERED = frozenset(target for kind in KINDS for target in kind.refs.values())
-# JSON lists whose entries name an assignment.
+# JSON lists whose entries refer to an assignment.
 NAMING_ASSIGNMENTS = MappingProxyType({"documents": ("faults",), "cases": ("proposals",)})
 
-# Work of which nobody may know yet is told as if it were not begun.
+# Unsettled work is exported as if it were not started.
 UNTOUCHED = MappingProxyType(
     {
         "revision": 0,
@@ -190,8 +190,8 @@ _SPAN_SHAPE: Shape = {
 }  # fmt: skip
 _SAVED: Shape = _SPAN_SHAPE | {"key": str, "edited?": bool}
 _NUMBER_OR_NONE = (int, None)
-# What JSON fields hold: a type, a list of one shape, `{name: shape}` (a name with `?` may be
-# missing, `*` is any), or alternatives.
+# Shapes of JSON fields: a type, a list of one shape, `{name: shape}` (`?` marks an optional name,
+# `*` any name), or alternatives.
 _SHAPES: Mapping[tuple[str, str], Shape] = {
     ("review_rounds", "population"): {"*": [int]},
     ("documents", "faults"): [
@@ -207,7 +207,7 @@ _SHAPES: Mapping[tuple[str, str], Shape] = {
     ("decisions", "spans"): [_SPAN_SHAPE],
     ("review_items", "correction"): (_SPAN_SHAPE, None),
 }
-# Lists in place of objects, where there are many: known gold, and first submissions.
+# Kinds that store spans as lists instead of objects.
 _TUPLES = {"known_gold": (int, int, str), "first_submissions": (int, int, str, str, str)}
 
 
@@ -221,7 +221,7 @@ class Line:
 
 @dataclass(frozen=True)
 class ArchiveContent:
-    """`people` by pseudonym, each with name and perhaps e-mail; `rows` by the kind's file."""
+    """`people` by pseudonym, each with a name and optionally an email; `rows` by file of a kind."""
 
     settings: Mapping[str, Any]
     people: Mapping[str, Mapping[str, str]]
@@ -232,12 +232,12 @@ class ArchiveContent:
 def read_archive(
     file: IO[bytes], limits: ArchiveLimits, *, progress: Callable[[int], None]
 ) -> ArchiveContent:
-    """Raises ArchiveFault for what is no such archive, naming the first thing that is wrong."""
+    """Reads a whole campaign. Raises ArchiveFault with the first fault of an invalid archive."""
     with open_archive(file, replace(limits, member=max(limits.member, MEMBER))) as archive:
         names = {member.name for member in archive.members()}
         wanted = [HEAD, f"{PEOPLE}.jsonl", *(f"{kind.file}.jsonl" for kind in KINDS)]
         if missing := [name for name in wanted if name not in names]:
-            raise _fault(missing[0], "is missing: this is no whole campaign")
+            raise _fault(missing[0], "is missing: the archive is not a whole campaign")
         head = _head(archive)
         people = {line.row["person"]: line.row for line in _people(archive)}
         rows: dict[str, list[Line]] = {}
@@ -252,10 +252,10 @@ def read_archive(
 def _head(archive: Archive) -> dict[str, Any]:
     head = _object(HEAD, archive.read(HEAD))
     if head.get("format") != FORMAT:
-        raise _fault(f"{HEAD}: format", f"this is not {FORMAT!r}")
+        raise _fault(f"{HEAD}: format", f"must be {FORMAT!r}")
     if head.get("version") != VERSION:
-        said = str(head.get("version"))[:40]
-        raise _fault(f"{HEAD}: version", f"{said} cannot be read, only {VERSION}")
+        found = str(head.get("version"))[:40]
+        raise _fault(f"{HEAD}: version", f"must be {VERSION}, not {found}")
     settings = head.get("settings")
     if not isinstance(settings, dict):
         raise _fault(f"{HEAD}: settings", "must be an object")
@@ -278,7 +278,7 @@ def _rows(archive: Archive, kind: Kind) -> Iterator[Line]:
     for number, line in enumerate(_lines(archive, kind.file), start=1):
         _check_names(line.where, line.row, names)
         if kind.file in NUMBERED and line.row["id"] != number:
-            raise _fault(f"{line.where}: id", f"must be {number}, the number of its line")
+            raise _fault(f"{line.where}: id", f"must be {number}, the line number")
         for name in kind.refs:
             _check_shape(f"{line.where}: {name}", line.row[name], _NUMBER_OR_NONE)
         for name in kind.people:
@@ -303,7 +303,7 @@ def _object(where: str, data: bytes) -> dict[str, Any]:
     try:
         found = json.loads(data.decode("utf-8"))
     except (ValueError, RecursionError) as error:
-        raise _fault(where, f"not JSON: {error}") from error
+        raise _fault(where, f"invalid JSON: {error}") from error
     if not isinstance(found, dict):
         raise _fault(where, "must be a JSON object")
     return found
@@ -313,7 +313,7 @@ def _check_names(where: str, row: Mapping[str, Any], names: tuple[str, ...]) -> 
     if missing := [name for name in names if name not in row]:
         raise _fault(f"{where}: {missing[0]}", "this field is missing")
     if unknown := sorted(set(row) - set(names)):
-        raise _fault(f"{where}: {unknown[0]}", f"unknown; there are {', '.join(names)}")
+        raise _fault(f"{where}: {unknown[0]}", f"unknown field; known are {', '.join(names)}")
 
 
 def _check_shape(where: str, value: Any, shape: Shape) -> None:
@@ -328,9 +328,9 @@ def _check_shape(where: str, value: Any, shape: Shape) -> None:
             _check_shape(f"{where}[{place}]", item, shape[0])
     elif isinstance(shape, dict):
         _check_object(where, value, shape)
-    # A bool is an int in Python, in JSON it is no number.
+    # A bool is an int in Python, but not a number in JSON.
     elif type(value) is not shape:
-        words = {str: "a text", int: "a whole number", bool: "true or false", list: "a list"}
+        words = {str: "a string", int: "a whole number", bool: "true or false", list: "a list"}
         raise _fault(where, f"must be {words[shape]}")
 
 
@@ -351,7 +351,7 @@ def _check_object(where: str, value: Any, shape: dict[str, Shape]) -> None:
 
 def _check_tuple(where: str, entry: list[Any], types: tuple[type, ...]) -> None:
     if [type(item) for item in entry] != list(types):
-        raise _fault(where, f"must be {len(types)} values: start, end, label and what they mean")
+        raise _fault(where, f"must have {len(types)} values: start, end, label and the meaning")
 
 
 def _fault(where: str, reason: str) -> ArchiveFault:
@@ -359,7 +359,7 @@ def _fault(where: str, reason: str) -> ArchiveFault:
 
 
 GOLD_FOLDER = "gold"
-# Form → the endings its files have.
+# File name suffixes by form.
 SUFFIXES = {
     "labelstudio": (".json",),
     "tags": (".zip",),
@@ -370,7 +370,7 @@ SUFFIXES = {
 
 @dataclass(frozen=True)
 class StudioWork:
-    """An annotation of Label Studio; the task has the page that was labelled."""
+    """An annotation of Label Studio with its task, which has the labelled page."""
 
     task: Task
     annotation: TaskAnnotation
@@ -378,10 +378,10 @@ class StudioWork:
 
 @dataclass(frozen=True)
 class FileLabels:
-    """What one place in a file says of one document.
+    """The labels of one document at one place in a file.
 
-    `by` is the file's name for the annotator, empty where it tells none; the content is an
-    annotation of Label Studio, a line, or a tagged page.
+    `by` is the file's name for the annotator, or empty. `content` is an annotation of Label Studio,
+    a line, or a tagged page.
     """
 
     where: str
@@ -394,7 +394,7 @@ class FileLabels:
 
 @dataclass(frozen=True)
 class FileFault:
-    """What could not be read; the message names file or line, and field."""
+    """A part that could not be read. The message names the file or line, and the field."""
 
     message: str
 
@@ -402,9 +402,9 @@ class FileFault:
 def read_label_file(
     file: IO[bytes], filename: str, form: str, limits: ArchiveLimits
 ) -> Iterator[FileLabels | FileFault]:
-    """Yields what the file says, and a fault for each part that cannot be read.
+    """Yields the labels of a file, and a fault for each part that cannot be read.
 
-    Raises ArchiveFault when the file as a whole is unusable.
+    Raises ArchiveFault if the file as a whole is unusable.
     """
     readers = {"labelstudio": _from_label_studio, "tags": _from_archive, "jsonl": _from_lines}
     return readers[form](file, filename, limits)
@@ -420,7 +420,7 @@ def _from_lines(
         try:
             read = read_document_line(line.decode("utf-8"))
         except UnicodeDecodeError as error:
-            yield FileFault(f"{where}: not UTF-8 at byte {error.start + 1}")
+            yield FileFault(f"{where}: invalid UTF-8 at byte {error.start + 1}")
         except ReadingError as error:
             yield FileFault(f"{where}: {error}")
         else:
@@ -431,12 +431,12 @@ def _from_lines(
 def _from_archive(
     file: IO[bytes], _filename: str, limits: ArchiveLimits
 ) -> Iterator[FileLabels | FileFault]:
-    """A page in a folder is of the annotator the folder is called by, or gold."""
+    """Reads tagged pages. The folder of a page names its annotator, or is `gold`."""
     with open_archive(file, limits) as archive:
         names = [member.name for member in archive.members()]
         pages = [name for name in names if PurePosixPath(name).suffix.lower() in PAGE_SUFFIXES]
         if not pages:
-            raise ArchiveFault("no_pages", "there is no NAME.html in the archive")
+            raise ArchiveFault("no_pages", "the archive contains no HTML pages")
         for name in sorted(pages):
             where, path = printable(name), PurePosixPath(name)
             try:
@@ -467,10 +467,10 @@ def _of_task(task: Task) -> Iterator[FileLabels | FileFault]:
     for annotation in task.annotations:
         where = f"{task.where}, annotation {annotation.id or '1'}"
         if annotation.is_cancelled:
-            yield FileFault(f"{where}: its annotator skipped the task; nothing was taken from it")
+            yield FileFault(f"{where}: skipped, because its annotator cancelled the task")
             continue
         for kind, count in annotation.other.items():
-            yield FileFault(f"{where}: {count} results of the type {kind} are no spans")
+            yield FileFault(f"{where}: ignored {count} results of type {kind}, which are not spans")
         yield FileLabels(
             where,
             task.name,

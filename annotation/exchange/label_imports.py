@@ -1,4 +1,4 @@
-"""Labels of a file become gold, or an annotator's submitted work, document by document."""
+"""Imports labels from a file as gold, or as the submitted work of an annotator."""
 
 import hashlib
 import json
@@ -43,13 +43,13 @@ from portal.files.uploads import archive_limits
 from .formats import FileFault, FileLabels, StudioWork, read_label_file
 from .selectors import goes_by
 
-# A file speaks of a document once for every annotator, mostly in a row.
+# A file has labels of a document for each annotator, mostly one after the other.
 PAGES_KEPT = 8
 
 
 @dataclass(frozen=True)
 class PlacedLabels:
-    """What a file says of a document, placed in its text. `notes` tell what is not as it said."""
+    """Labels of a file, placed in a document's text. `notes` list moved and unplaced labels."""
 
     where: str
     document: int
@@ -62,7 +62,7 @@ class PlacedLabels:
 
 
 class LabelMatcher:
-    """Places what files say in the documents of a campaign's dataset. Writes nothing."""
+    """Places labels of files in the documents of a campaign's dataset. Writes nothing."""
 
     def __init__(self, campaign: Campaign) -> None:
         self._labels = campaign.labels
@@ -74,7 +74,7 @@ class LabelMatcher:
         self._page = lru_cache(maxsize=PAGES_KEPT)(_page)
 
     def place(self, labels: FileLabels) -> PlacedLabels:
-        """Raises ValueError with a sentence when the document is not here or is another text."""
+        """Raises ValueError if the document does not exist or has another text."""
         content = labels.content
         if isinstance(content, StudioWork):
             document, placement = self._studio_work(labels, content)
@@ -95,7 +95,7 @@ class LabelMatcher:
         )
 
     def _document(self, name: str, text_sha256: str) -> Document:
-        """The document of this text; of several, or of none, that of the name."""
+        """The document with this text; if there is none or more than one, the one with the name."""
         alike = self._by_text.get(text_sha256, [])
         if len(alike) == 1:
             return alike[0]
@@ -104,8 +104,8 @@ class LabelMatcher:
             return named
         if alike:
             return alike[0]
-        called = f"called {name[:100]!r}" if name else "of this text"
-        raise ValueError(f"the dataset has no document {called}")
+        wanted = f"named {name[:100]!r}" if name else "with this text"
+        raise ValueError(f"the dataset has no document {wanted}")
 
     def _studio_work(self, labels: FileLabels, work: StudioWork) -> tuple[Document, Placement]:
         html = work.task.html
@@ -120,8 +120,10 @@ class LabelMatcher:
     def _line(self, labels: FileLabels, line: DocumentLine) -> tuple[Document, Placement]:
         document = self._document(labels.name, labels.text_sha256)
         if line.text_sha256 not in {"", document.text_sha256}:
-            told, here = line.text_sha256[:64], document.text_sha256
-            raise ValueError(f"text_sha256: {told} is another text; {document.name} has {here}")
+            found, expected = line.text_sha256[:64], document.text_sha256
+            raise ValueError(
+                f"text_sha256: {found} is another text; {document.name} has {expected}"
+            )
         return document, Placement(read_line_spans(line, self._page(document.pk).text))
 
     def _tagged(self, labels: FileLabels, html: str) -> tuple[Document, Placement]:
@@ -148,7 +150,7 @@ Stage = CampaignDocument.Stage
 
 @dataclass
 class ReadLabels:
-    """What a file says, placed in documents, and a sentence for whatever was not as it should."""
+    """The placed labels of a file, and a sentence for each problem."""
 
     labels: list[PlacedLabels] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
@@ -157,7 +159,7 @@ class ReadLabels:
 
 @dataclass
 class Kept:
-    """What became of it: documents and spans written, and a sentence for each document not."""
+    """The numbers of documents and spans written, and a sentence for each refused document."""
 
     documents: int = 0
     spans: int = 0
@@ -167,9 +169,9 @@ class Kept:
 def read_labels(
     campaign_import: CampaignImport, file: IO[bytes], *, progress: Callable[[int], None]
 ) -> ReadLabels:
-    """Places the labels that are meant: gold, or the work of the annotator.
+    """Reads and places the gold, or the work of the annotator.
 
-    Writes nothing. Raises ArchiveFault when the file as a whole is unusable.
+    Writes nothing. Raises ArchiveFault if the file as a whole is unusable.
     """
     matcher = LabelMatcher(campaign_import.campaign)
     found = ReadLabels()
@@ -184,11 +186,11 @@ def read_labels(
             except (ValueError, RefusedHtml) as error:
                 found.faults.append(f"{part.where}: {error}")
         progress(done)
-    return _meant(campaign_import, found)
+    return _selected(campaign_import, found)
 
 
-def _meant(campaign_import: CampaignImport, found: ReadLabels) -> ReadLabels:
-    """One entry for each document, with what was not placed of it."""
+def _selected(campaign_import: CampaignImport, found: ReadLabels) -> ReadLabels:
+    """The labels to import, at most one entry for each document."""
     if campaign_import.layer == Layer.GOLD:
         chosen, faults = _gold_of(found.labels)
     else:
@@ -197,7 +199,7 @@ def _meant(campaign_import: CampaignImport, found: ReadLabels) -> ReadLabels:
     single: dict[int, PlacedLabels] = {}
     for labels in chosen:
         if first := single.get(labels.document):
-            faults.append(f"{labels.where}: {labels.name} came before, in {first.where}")
+            faults.append(f"{labels.where}: {labels.name} is already in {first.where}")
         single.setdefault(labels.document, labels)
     notes = [note for labels in single.values() for note in labels.notes]
     return ReadLabels(
@@ -208,7 +210,7 @@ def _meant(campaign_import: CampaignImport, found: ReadLabels) -> ReadLabels:
 
 
 def _gold_of(found: Sequence[PlacedLabels]) -> tuple[list[PlacedLabels], list[str]]:
-    """What is marked as gold; else the only labels that a document has."""
+    """The labels marked as gold; otherwise the only labels of a document."""
     by_document: dict[int, list[PlacedLabels]] = {}
     for labels in found:
         by_document.setdefault(labels.document, []).append(labels)
@@ -217,7 +219,7 @@ def _gold_of(found: Sequence[PlacedLabels]) -> tuple[list[PlacedLabels], list[st
     for several in by_document.values():
         gold = [labels for labels in several if labels.is_gold] or several
         if len(gold) > 1 and not gold[0].is_gold:
-            count = f"{len(gold)} annotations, and none is marked as gold"
+            count = f"{len(gold)} annotations, none of them marked as gold"
             faults.append(f"{gold[0].where}: {gold[0].name} has {count}")
         else:
             chosen += gold
@@ -227,22 +229,22 @@ def _gold_of(found: Sequence[PlacedLabels]) -> tuple[list[PlacedLabels], list[st
 def _work_of(
     annotator: User, found: Sequence[PlacedLabels]
 ) -> tuple[list[PlacedLabels], list[str]]:
-    """Everything, if the file is of one person; else what it says is of this one."""
+    """All labels if the file has a single annotator; otherwise those of `annotator`."""
     if len({labels.by for labels in found}) <= 1:
         return list(found), []
     chosen = [labels for labels in found if goes_by(annotator, labels.by)]
     missing = {labels.document for labels in found} - {labels.document for labels in chosen}
     if not missing:
         return chosen, []
-    others = ", ".join(sorted({labels.by or "nobody named" for labels in found})[:10])
+    others = ", ".join(sorted({labels.by or "no name" for labels in found})[:10])
     return chosen, [
         f"{len(missing)} documents have no work of {display_name(annotator)} "
-        f"({annotator.email}) in the file, whose annotators are {others}"
+        f"({annotator.email}) in the file. Its annotators are {others}"
     ]
 
 
 def keep_labels(campaign_import: CampaignImport, read: ReadLabels) -> Kept:
-    """Writes what was read, in the caller's transaction. Documents that cannot take it are told."""
+    """Writes the labels in the caller's transaction. The result lists refused documents."""
     campaign = Campaign.objects.select_for_update().get(pk=campaign_import.campaign_id)
     kept = Kept()
     for labels in sorted(read.labels, key=lambda labels: labels.name):
@@ -264,17 +266,17 @@ def keep_labels(campaign_import: CampaignImport, read: ReadLabels) -> Kept:
 
 
 def _keep_gold(campaign: Campaign, row: CampaignDocument | None, labels: PlacedLabels) -> None:
-    """Makes the document gold; raises ValueError when somebody has begun or finished it."""
+    """Makes the document gold. Raises ValueError if labelling has started or it is settled."""
     if row is None:
         row = CampaignDocument(campaign=campaign, document_id=labels.document)
     elif row.stage not in {Stage.SCREENING, Stage.ANNOTATION}:
-        raise ValueError(f"it is in {row.get_stage_display()} already")
+        raise ValueError(f"it is already in {row.get_stage_display()}")
     elif row.purpose == CampaignDocument.Purpose.QUALIFICATION:
-        raise ValueError("it is a page of the qualification")
+        raise ValueError("it is a qualification page")
     else:
         access = row.assignments.active()
         if access.exclude(state=Assignment.State.ASSIGNED).exists():
-            raise ValueError("an annotator has begun it; gold would take the place of their work")
+            raise ValueError("an annotator has started it; gold would replace their work")
     drafts = _drafts(row, labels.spans)
     if row._state.adding:
         row.save()
@@ -300,9 +302,9 @@ def _keep_gold(campaign: Campaign, row: CampaignDocument | None, labels: PlacedL
 def _keep_work(
     campaign_import: CampaignImport, row: CampaignDocument | None, labels: PlacedLabels
 ) -> None:
-    """Submits the spans as the annotator's; raises ValueError when there is no place for them."""
+    """Submits the spans as the annotator's work. Raises ValueError if that is not possible."""
     if row is None:
-        raise ValueError("it is not shared out yet")
+        raise ValueError("it is not assigned yet")
     annotator = campaign_import.annotator
     assert annotator is not None
     drafts = _drafts(row, labels.spans)
@@ -322,28 +324,28 @@ def _keep_work(
     )
     assignment.revision = 1
     assignment.save(update_fields=["revision"])
-    # A page that the file names without labels is one on which its annotator found none.
+    # A page without labels in the file means that the annotator found no facts.
     submit_assignment(assignment=assignment, base_revision=1, actor=annotator, no_facts=True)
 
 
 def _place_of(annotator: User, row: CampaignDocument) -> Assignment:
-    """The annotator's own assignment, or that of somebody who has not begun the document."""
+    """The annotator's own assignment, or one of an annotator who has not started."""
     if row.stage != Stage.ANNOTATION:
         raise ValueError(f"it is in {row.get_stage_display()}, not in annotation")
     if row.purpose == CampaignDocument.Purpose.QUALIFICATION:
-        raise ValueError("it is a page of the qualification")
+        raise ValueError("it is a qualification page")
     work = list(row.assignments.select_for_update().order_by("id"))
     untouched = [each for each in work if each.state == Assignment.State.ASSIGNED]
     own = next((each for each in work if each.annotator_id == annotator.pk), None)
     name = display_name(annotator)
     if own is not None:
         if own.state == Assignment.State.WITHDRAWN:
-            raise ValueError(f"{name} had it before it was given to somebody else")
+            raise ValueError(f"it was withdrawn from {name}")
         if own not in untouched:
-            raise ValueError(f"{name} has work on it already, which an import does not replace")
+            raise ValueError(f"{name} has started it; an import does not replace work")
         return own
     if not untouched:
-        raise ValueError(f"it has no place for {name}: all its annotators have begun")
+        raise ValueError(f"it has no place for {name}: all its annotators have started")
     heir = untouched[-1]
     heir.annotator = annotator
     heir.save(update_fields=["annotator"])
@@ -351,9 +353,9 @@ def _place_of(annotator: User, row: CampaignDocument) -> Assignment:
 
 
 def _drafts(row: CampaignDocument, spans: Sequence[FactSpan]) -> list[Draft]:
-    """The spans as they are saved; raises ValueError with the first fault."""
+    """The spans to save; raises ValueError with the first fault."""
     if len(spans) > MAX_SPANS:
-        raise ValueError(f"{len(spans)} spans are more than the {MAX_SPANS} one page may have")
+        raise ValueError(f"a page can have at most {MAX_SPANS} spans, not {len(spans)}")
     drafts = []
     for span in spans:
         meaning: Meaning = meaning_of(

@@ -1,8 +1,8 @@
-"""A campaign's labels as a file, and how far the files are that were brought into it.
+"""Exports of a campaign's labels, and the progress of imports.
 
-Only labels that may leave a campaign do: gold, and work that everyone has submitted. People go by
-pseudonyms. A pseudonym is the same in every export of this site, so that a file says which work is
-one person's, and can be brought back to that person here. It tells no one else who it is.
+An export contains only gold and work that all annotators have submitted. Pseudonyms replace people.
+A pseudonym is the same in every export of this site, so that the work of a person stays together
+and can be imported for that person here, while no one else can identify them.
 """
 
 import json
@@ -45,17 +45,17 @@ _LENGTH = 12
 
 
 def pseudonym(user_id: int) -> str:
-    """`p_` and twelve hexadecimal digits, from the account's number and the site's secret key."""
+    """`p_` and twelve hexadecimal digits, from the account's id and the site's secret key."""
     return f"p_{salted_hmac(_SALT, str(user_id), algorithm='sha256').hexdigest()[:_LENGTH]}"
 
 
 def goes_by(user: User, name: str) -> bool:
-    """Whether a file's name for an annotator means this person: pseudonym or e-mail address."""
+    """Whether a file's name for an annotator is the pseudonym or email address of the user."""
     return name == pseudonym(user.pk) or name.lower() == user.email.lower()
 
 
 def people_called(names: Iterable[str]) -> dict[str, User]:
-    """The accounts of this site behind pseudonyms or e-mail addresses, as far as there are any."""
+    """The accounts of this site by pseudonym or email address, without unknown names."""
     wanted = {name.lower() for name in names}
     found: dict[str, User] = {}
     for user in User.objects.filter(is_active=True).order_by("pk").iterator():
@@ -71,7 +71,7 @@ AT_ONCE = 20
 
 @dataclass(frozen=True)
 class Labels:
-    """One annotator's spans in text order, or gold where there is no annotator."""
+    """The spans of an annotator in text order, or gold if there is no annotator."""
 
     id: int
     annotator: int | None
@@ -87,7 +87,7 @@ class LabelledDocument:
 
 
 def exported_documents(campaign: Campaign, layer: str) -> QuerySet[CampaignDocument]:
-    """Finished documents for gold; for annotations those that everybody has submitted."""
+    """Finished documents for gold; for annotations, those that all annotators have submitted."""
     documents = CampaignDocument.objects.filter(campaign=campaign)
     if layer == Layer.GOLD:
         return documents.in_work().filter(stage=CampaignDocument.Stage.GOLD)
@@ -95,9 +95,9 @@ def exported_documents(campaign: Campaign, layer: str) -> QuerySet[CampaignDocum
 
 
 def labelled_documents(campaign: Campaign, layer: str) -> Iterator[LabelledDocument]:
-    """The documents of a layer with their content and labels, in the order of their names.
+    """The documents of a layer by name, with content and labels.
 
-    A few at a time: memory does not grow with the campaign.
+    Loads a few at a time, so that memory does not grow with the campaign.
     """
     rows = exported_documents(campaign, layer).order_by("document__name")
     found = list(rows.values_list("pk", "document"))
@@ -110,7 +110,7 @@ def labelled_documents(campaign: Campaign, layer: str) -> Iterator[LabelledDocum
 
 
 def _gold(documents: Sequence[int]) -> dict[int, list[Labels]]:
-    """Gold has no keys of its own; its place makes one, the same whenever it is exported."""
+    """Gold by document. Its spans have no keys, so the offset makes one that never changes."""
     spans: dict[int, list[FactSpan]] = defaultdict(list)
     rows = GoldSpan.objects.filter(campaign_document__in=documents).order_by("start")
     fields = ("label", "start", "end", "quote", "value", "sign")
@@ -142,9 +142,9 @@ Stage = CampaignDocument.Stage
 
 
 def campaign_archive(campaign: Campaign, *, emails: bool) -> Iterator[bytes]:
-    """The archive's bytes, in pieces; with `emails` it names people for another site to find.
+    """The archive's bytes in chunks; with `emails`, another site can find the people.
 
-    It is written whole before the first piece is given, so that it is of one moment.
+    The archive is complete before the first chunk, so that it shows a single point in time.
     """
     with tempfile.SpooledTemporaryFile(max_size=IN_MEMORY) as file:
         with _one_moment():
@@ -156,7 +156,7 @@ def campaign_archive(campaign: Campaign, *, emails: bool) -> Iterator[bytes]:
 
 @contextmanager
 def _one_moment() -> Iterator[None]:
-    """A transaction in which all queries see the same state, whatever is saved meanwhile."""
+    """A transaction in which all queries see the same state of the database."""
     is_outermost = not connection.in_atomic_block
     with transaction.atomic():
         if is_outermost and connection.vendor == "postgresql":
@@ -193,10 +193,10 @@ def _line(row: Mapping[str, Any]) -> bytes:
 
 
 def open_documents(campaign: Campaign) -> QuerySet[CampaignDocument]:
-    """The documents whose labels everybody concerned has submitted.
+    """The documents whose labels all their annotators have submitted.
 
-    A qualification page is never settled, and an excluded one not always: there every annotator
-    must have submitted.
+    Qualification pages are never settled, and excluded ones not always. They count if every
+    annotator has submitted.
     """
     unfinished = (
         Assignment.objects.filter(campaign_document__campaign=campaign)
@@ -212,13 +212,13 @@ def open_documents(campaign: Campaign) -> QuerySet[CampaignDocument]:
 
 
 class _Lines:
-    """The rows of every kind with numbers in place of keys, and pseudonyms in place of people."""
+    """The rows of each kind, with numbers instead of keys and pseudonyms instead of people."""
 
     def __init__(self, campaign: Campaign) -> None:
         self._campaign = campaign
         self._open = set(open_documents(campaign).values_list("pk", flat=True))
         self._numbers: dict[str, dict[int, int]] = {file: {} for file in NUMBERED}
-        # The faults of documents name assignments, which come after them.
+        # The faults of documents refer to assignments, which follow later.
         work = Assignment.objects.filter(campaign_document__campaign=campaign).order_by("pk")
         pks = work.values_list("pk", flat=True)
         self._numbers["assignments"] = {pk: number for number, pk in enumerate(pks, start=1)}
@@ -226,12 +226,12 @@ class _Lines:
 
     @property
     def withheld(self) -> int:
-        """How many documents have work that stays behind."""
+        """The number of documents whose work is not exported."""
         documents = CampaignDocument.objects.filter(campaign=self._campaign)
         return documents.exclude(pk__in=self._open).exclude(assignments=None).count()
 
     def people(self, *, emails: bool) -> Iterator[Row]:
-        """Everybody who has been named, in the order of their pseudonyms."""
+        """Everyone referred to so far, by pseudonym."""
         people = User.objects.in_bulk(self._people).values()
         for user in sorted(people, key=lambda user: pseudonym(user.pk)):
             row = {"person": pseudonym(user.pk), "name": display_name(user)}
@@ -249,11 +249,11 @@ class _Lines:
             yield row
 
     def _stored(self, kind: Kind) -> Iterable[Row]:
-        """The rows in the order they were made, without those of documents not yet open."""
+        """The rows by primary key, without the labels of unsettled documents."""
         model = apps.get_model("annotation", kind.model)
         rows = model._base_manager.filter(**{kind.owner: self._campaign}).order_by("pk")
         if kind.document:
-            # A set of keys may be too large for one statement, a query is not.
+            # A subquery, because a list of keys may be too long for a statement.
             rows = rows.filter(**{f"{kind.document}__in": open_documents(self._campaign)})
         if "assignment" in kind.refs:
             rows = rows.exclude(assignment__state=Assignment.State.WITHDRAWN)
@@ -285,7 +285,7 @@ class _Lines:
         return pseudonym(pk)
 
     def _renamed(self, entries: Iterable[Row]) -> list[Row]:
-        """JSON that names assignments by key, with their numbers."""
+        """JSON entries with the numbers of assignments instead of their keys."""
         numbers = self._numbers["assignments"]
         return [entry | {"assignment": numbers.get(entry["assignment"])} for entry in entries]
 
@@ -300,14 +300,14 @@ class _Lines:
 
 
 Form = CampaignImport.Form
-# Form → how its files are called, and their media type.
+# File name suffix and media type by form.
 FILES = {
     Form.LABEL_STUDIO: ("labelstudio.json", "application/json"),
     Form.TAGS: ("tags.zip", "application/zip"),
     Form.JSONL: ("jsonl", "application/x-ndjson"),
     Form.FULL: ("campaign.zip", "application/zip"),
 }
-# The forms in words, for people who choose one.
+# Display names of the forms.
 FORM_WORDS = [
     (Form.LABEL_STUDIO.value, "Label Studio JSON"),
     (Form.JSONL.value, "JSON Lines with offsets"),
@@ -318,7 +318,7 @@ FORM_WORDS = [
 
 @dataclass(frozen=True)
 class CampaignFile:
-    """A file that is made while it is sent."""
+    """A file that is generated while it is sent."""
 
     name: str
     media_type: str
@@ -327,7 +327,7 @@ class CampaignFile:
 
 @dataclass(frozen=True)
 class ExportState:
-    """How many documents a file of each layer has now, of how many in the campaign."""
+    """The numbers of documents in the campaign and in each export, and of gold facts."""
 
     documents: int
     settled: int
@@ -348,9 +348,7 @@ def export_state(campaign: Campaign) -> ExportState:
 def campaign_file(
     campaign: Campaign, form: str, layer: str, *, emails: bool = False
 ) -> CampaignFile:
-    """The file of one Form. `layer` and `emails` say what is in it: a layer for all forms but the
-    whole campaign, e-mail addresses for that one alone.
-    """
+    """The export in one form. A whole campaign ignores `layer`; other forms ignore `emails`."""
     suffix, media_type = FILES[Form(form)]
     if form == Form.FULL:
         return CampaignFile(
@@ -391,14 +389,14 @@ def _label_studio(campaign: Campaign, documents: Iterable[LabelledDocument]) -> 
 
 
 def annotator_numbers(campaign: Campaign) -> dict[int, int]:
-    """A number from 1 for everybody with work in the campaign, in the order of their accounts."""
+    """A number from 1 for everyone with work in the campaign, in the order of their accounts."""
     work = Assignment.objects.filter(campaign_document__campaign=campaign)
     pks = work.order_by("annotator").values_list("annotator", flat=True).distinct()
     return {pk: number for number, pk in enumerate(pks, start=1)}
 
 
 def _tagged_pages(_campaign: Campaign, documents: Iterable[LabelledDocument]) -> Iterator[bytes]:
-    """`gold/NAME.html`, or a folder for each annotator."""
+    """A ZIP archive with `gold/NAME.html`, or with a folder for each annotator."""
     sink = ZipSink()
     writer = ZipWriter(sink)
     for item in documents:
@@ -430,7 +428,7 @@ FAULTS_SHOWN = 100
 
 @dataclass(frozen=True)
 class ImportRow:
-    """One import; `percent` of its file is read."""
+    """An import, the percentage read so far, and its first faults."""
 
     taken: CampaignImport
     percent: int
@@ -442,12 +440,12 @@ class ImportRow:
 
 
 def import_group(campaign_import: CampaignImport) -> str:
-    """The group of the import's job, by which its progress is found."""
+    """The group of the import's job, to look up its progress."""
     return f"campaign-import-{campaign_import.pk}"
 
 
 def import_rows(campaign: Campaign) -> list[ImportRow]:
-    """The newest imports first. One query more for each that is still going on."""
+    """The newest imports. One extra query for each unfinished one."""
     taken = campaign.imports.select_related("created_by", "annotator")[:IMPORTS_SHOWN]
     return [ImportRow(row, _percent(row), tuple(row.faults[:FAULTS_SHOWN])) for row in taken]
 

@@ -1,6 +1,6 @@
-"""Files with labels, or with a whole campaign: taken in, read by a job, and kept or refused.
+"""Imports of labels or whole campaigns: uploaded, read by a job, then saved or refused.
 
-An archive of a whole campaign becomes a campaign again: every row of it, or nothing.
+A whole campaign is imported completely or not at all.
 """
 
 from collections import defaultdict
@@ -51,21 +51,22 @@ _AT_ONCE = 500
 
 
 def require_empty_draft(campaign: Campaign) -> None:
-    """Raises Refused unless nothing has happened in the campaign yet."""
+    """Raises Refused unless the campaign is a draft without documents."""
     if campaign.state != Campaign.State.DRAFT:
-        raise Refused("A whole campaign goes into a draft only.", code="state")
+        raise Refused("You can import a whole campaign into a draft only.", code="state")
     if CampaignDocument.objects.filter(campaign=campaign).exists():
-        raise Refused("The campaign has documents already; make an empty one.", code="not_empty")
+        raise Refused(
+            "This campaign already has documents. Create an empty campaign.", code="not_empty"
+        )
 
 
 @transaction.atomic
 def keep_archive(*, campaign: Campaign, content: ArchiveContent, people: Mapping[str, str]) -> Kept:
-    """Fills an empty draft; its title, address and dataset stay its own.
+    """Fills an empty draft, which keeps its title, slug and dataset.
 
-    Documents are those of the dataset with the same text; what of the archive is about others is
-    left out and told. People are found by the e-mail address in `people` or the archive, else by
-    the pseudonym of this site. Raises Refused when somebody is not found, and for rows that cannot
-    be: nothing is written then.
+    Documents are matched by their text; rows about others are left out and reported. People are
+    matched by the email address in `people` or the archive, otherwise by the pseudonym of this
+    site. Raises Refused, with nothing written, for unknown people and for invalid rows.
     """
     locked = Campaign.objects.select_for_update().get(pk=campaign.pk)
     require_empty_draft(locked)
@@ -87,34 +88,34 @@ def _set(campaign: Campaign, settings: Mapping[str, Any]) -> None:
         value = _cleaned(Campaign, name, settings[name], where)
         if name == "labels":
             listed = isinstance(value, list) and all(isinstance(item, str) for item in value)
-            if problems := check_labels(value) if listed else ["must be a list of texts"]:
+            if problems := check_labels(value) if listed else ["must be a list of strings"]:
                 raise _fault(where, problems[0])
         setattr(campaign, name, value)
     campaign.save(update_fields=SETTINGS)
 
 
 def _accounts(content: ArchiveContent, people: Mapping[str, str]) -> dict[str, User]:
-    """The account of everybody the archive names."""
+    """The account of everyone the archive refers to."""
     names = {
         person: people.get(person) or row.get("email") or person
         for person, row in content.people.items()
     }
     found = people_called(names.values())
     if missing := [person for person, name in names.items() if name.lower() not in found]:
-        told = ", ".join(f"{p} ({content.people[p]['name'][:60]})" for p in missing[:SHOWN])
+        listed = ", ".join(f"{p} ({content.people[p]['name'][:60]})" for p in missing[:SHOWN])
         more = f" and {len(missing) - SHOWN} more" if len(missing) > SHOWN else ""
         raise Refused(
-            f"Nobody here is {told}{more}. Export with e-mail addresses, or say who they are; "
-            "everybody needs an account first.",
+            f"No account found for {listed}{more}. Create the accounts, and export the campaign "
+            "with email addresses or map each person to an account.",
             code="people",
         )
     return {person: found[name.lower()] for person, name in names.items()}
 
 
 class _Writing:
-    """Writes the rows of one kind after the other, and remembers what their numbers became.
+    """Writes the rows kind by kind, and maps their numbers to the new rows.
 
-    A number that became None is a row that was left out, with all that refers to it.
+    A number that maps to None is a row that was left out, with all rows that refer to it.
     """
 
     def __init__(
@@ -132,8 +133,8 @@ class _Writing:
         documents = [row for row in self._made["documents"] if row is not None]
         if withheld := self._content.withheld:
             self._faults.append(
-                f"{withheld} documents came without the work on them, since not everybody had "
-                "submitted it when the archive was made; they begin anew"
+                f"{withheld} documents have no work in the archive, because not all annotators had "
+                "submitted them; their annotation starts again"
             )
         return Kept(len(documents), self._spans, self._faults)
 
@@ -153,7 +154,7 @@ class _Writing:
             self._check_places(kind, rows)
 
     def name_assignments(self) -> None:
-        """JSON that names assignments by number gets their keys."""
+        """Replaces the numbers of assignments in JSON by their keys."""
         for file, names in NAMING_ASSIGNMENTS.items():
             rows = [row for row in self._made[file] if row is not None]
             for row in rows:
@@ -180,15 +181,15 @@ class _Writing:
                 continue
             made = self._made[target]
             if not 1 <= number <= len(made):
-                raise _fault(f"{line.where}: {name}", f"{number} is no row of {target}")
+                raise _fault(f"{line.where}: {name}", f"there is no row {number} in {target}")
             if (row := made[number - 1]) is None:
                 return None
             values[name] = row
         if kind.file == "documents":
             document = self._documents.find(line.row["name"], line.row["text_sha256"])
             if document is None:
-                told = f"{line.row['name']} (text {str(line.row['text_sha256'])[:12]}…)"
-                self._faults.append(f"{line.where}: the dataset has no document {told}")
+                wanted = f"{line.row['name']} (text {str(line.row['text_sha256'])[:12]}…)"
+                self._faults.append(f"{line.where}: the dataset has no document {wanted}")
                 return None
             values["document"] = document
         for name in kind.people:
@@ -207,7 +208,7 @@ class _Writing:
         return self._accounts[person]
 
     def _make_room(self, made: list[models.Model]) -> None:
-        """Who has a role here already gets it as the archive has it."""
+        """Deletes memberships that the archive replaces."""
         for row in made:
             assert isinstance(row, Membership)
             Membership.objects.filter(
@@ -217,7 +218,7 @@ class _Writing:
     def _restore(
         self, kind: Kind, model: type[models.Model], rows: list[tuple[Line, models.Model | None]]
     ) -> None:
-        """Times that the database set are those of the archive again."""
+        """Restores times that the database has set."""
         made = []
         for line, row in rows:
             if row is not None:
@@ -228,7 +229,7 @@ class _Writing:
         model._base_manager.bulk_update(made, kind.times, batch_size=_AT_ONCE)
 
     def _check_places(self, kind: Kind, rows: list[tuple[Line, models.Model | None]]) -> None:
-        """Every span must be where its quote is, and share no character with another."""
+        """Raises Refused for a span that does not match its quote or overlaps another."""
         groups: dict[Any, list[tuple[Line, Any]]] = defaultdict(list)
         for line, row in rows:
             if row is not None:
@@ -238,7 +239,7 @@ class _Writing:
             text = self._documents.text(_document_of(owner))
             for line, row in members:
                 if text[row.start : row.end] != row.quote:
-                    raise _fault(f"{line.where}: quote", "the document reads otherwise there")
+                    raise _fault(f"{line.where}: quote", "differs from the text of the document")
             spans = [Span(row.start, row.end, row.label) for _, row in members]
             for fault in check_spans(text, spans, labels):
                 raise _fault(members[fault.index][0].where, fault.message)
@@ -254,7 +255,7 @@ class _Documents:
         self.text = lru_cache(maxsize=TEXTS_KEPT)(_text)
 
     def find(self, name: object, text_sha256: object) -> Document | None:
-        """The document of the text; of several the one of the name, and each only once."""
+        """The document with the text, preferably with the name. Returns each only once."""
         alike = self._by_text.get(str(text_sha256), {})
         found = str(name) if str(name) in alike else next(iter(alike), None)
         return alike.pop(found) if found is not None else None
@@ -274,7 +275,7 @@ def _document_of(owner: Any) -> int:
 
 
 def _cleaned(model: type[models.Model], name: str, value: Any, where: str) -> Any:
-    """The value as the model's field takes it; raises Refused when it does not."""
+    """The value cleaned by the model's field; raises Refused if it is invalid."""
     field = model._meta.get_field(name)
     assert isinstance(field, models.Field)
     if value is None:
@@ -292,14 +293,14 @@ def _cleaned(model: type[models.Model], name: str, value: Any, where: str) -> An
 
 
 def _type_problem(field: "models.Field[Any, Any]", value: Any) -> str:
-    """Fields convert what they are given; an archive has to say what it means."""
+    """The fault of a value with the wrong type: fields would convert it silently."""
     kinds: Iterator[tuple[type, tuple[type, ...], str]] = iter(
         (
             (models.BooleanField, (bool,), "true or false"),
             (models.IntegerField, (int,), "a whole number"),
             (models.FloatField, (int, float), "a number"),
-            (models.CharField, (str,), "a text"),
-            (models.TextField, (str,), "a text"),
+            (models.CharField, (str,), "a string"),
+            (models.TextField, (str,), "a string"),
             (models.DateTimeField, (str,), "a time"),
         )
     )
@@ -331,7 +332,7 @@ def upload_import(
     annotator: User | None,
     actor: User,
 ) -> CampaignImport:
-    """Stores a file and queues its reading; raises Refused for what cannot be brought in."""
+    """Stores a file and queues its import; raises Refused if it cannot be imported."""
     taken = new_import(
         campaign=campaign,
         source_name=source_name,
@@ -356,16 +357,16 @@ def new_import(
     actor: User | None,
     upload: "File[bytes] | None" = None,
 ) -> CampaignImport:
-    """The row of an import; a file that the server's own machine has is not stored.
+    """The row of an import. Without `upload`, no file is stored.
 
-    Raises Refused for a file of another kind, a whole campaign into one that is not an empty draft,
-    gold or work into one that cannot take it, and work without an annotator of the campaign.
+    Raises Refused for a wrong file type, for a whole campaign unless the target is an empty draft,
+    for a campaign in the wrong state, and for work without an annotator of the campaign.
     """
     name = printable(source_name)
     suffix = next((s for s in SUFFIXES[form] if name.lower().endswith(s)), "")
     if not suffix:
         wanted = " or ".join(SUFFIXES[form])
-        raise Refused(f"{name}: {Form(form).label} is a file {wanted}.", code="file")
+        raise Refused(f"{name}: {Form(form).label} must be a {wanted} file.", code="file")
     if form == Form.FULL:
         layer, annotator = "", None
         require_empty_draft(campaign)
@@ -389,20 +390,18 @@ def new_import(
 
 def _checked_annotator(campaign: Campaign, layer: str, annotator: User | None) -> User | None:
     if layer not in Layer.values:
-        raise Refused(f"Choose what the labels become: {', '.join(Layer.values)}.", code="layer")
+        raise Refused(f"Import the labels as one of: {', '.join(Layer.values)}.", code="layer")
     if layer == Layer.GOLD:
         if campaign.state == Campaign.State.CLOSED:
-            raise Refused("The campaign is closed; gold goes into a draft or an open one.",
-                          code="state")  # fmt: skip
+            raise Refused("The campaign is closed. Reopen it to import gold.", code="state")
         return None
     if campaign.state != Campaign.State.OPEN:
-        message = "Work is brought into an open campaign, whose documents are shared out."
-        raise Refused(message, code="state")
+        raise Refused("Open the campaign before you import work.", code="state")
     role = Membership.Role.ANNOTATOR
     if annotator is None:
-        raise Refused("Choose the annotator whose work the labels are.", code="annotator")
+        raise Refused("Select the annotator of the labels.", code="annotator")
     if not Membership.objects.filter(campaign=campaign, user=annotator, role=role).exists():
-        message = f"{display_name(annotator)} is no annotator of the campaign."
+        message = f"{display_name(annotator)} is not an annotator of this campaign."
         raise Refused(message, code="annotator")
     return annotator
 
@@ -410,7 +409,7 @@ def _checked_annotator(campaign: Campaign, layer: str, annotator: User | None) -
 def read_import(
     campaign_import: CampaignImport, file: IO[bytes], *, progress: Callable[[int], None]
 ) -> Content:
-    """What the file holds. Writes nothing; raises ArchiveFault when it is unusable as a whole."""
+    """Reads the file. Writes nothing; raises ArchiveFault if the file as a whole is unusable."""
     if campaign_import.form == Form.FULL:
         return read_archive(file, archive_limits(), progress=progress)
     return read_labels(campaign_import, file, progress=progress)
@@ -420,21 +419,21 @@ def read_import(
 def keep_import(
     *, campaign_import: CampaignImport, content: Content, people: dict[str, str] | None = None
 ) -> CampaignImport:
-    """Writes all of it and ends the import; `people` gives e-mail addresses for pseudonyms.
+    """Writes the content and finishes the import; `people` maps pseudonyms to email addresses.
 
-    Raises Refused, with nothing written, when the campaign cannot take it.
+    Raises Refused, with nothing written, if the campaign cannot take the content.
     """
     if isinstance(content, ArchiveContent):
         kept = keep_archive(campaign=campaign_import.campaign, content=content, people=people or {})
-        return _end_well(campaign_import, kept, [], moved=0)
+        return _finish(campaign_import, kept, [], moved=0)
     kept = keep_labels(campaign_import, content)
-    return _end_well(campaign_import, kept, content.faults, moved=content.moved)
+    return _finish(campaign_import, kept, content.faults, moved=content.moved)
 
 
-def _end_well(
+def _finish(
     campaign_import: CampaignImport, kept: Kept, faults: Sequence[str], *, moved: int
 ) -> CampaignImport:
-    told = [*kept.faults, *faults]
+    found = [*kept.faults, *faults]
     return end_upload(
         campaign_import,
         CampaignImport.State.DONE,
@@ -442,12 +441,12 @@ def _end_well(
         documents=kept.documents,
         spans=kept.spans,
         moved=moved,
-        faults=told[:FAULTS_KEPT],
-        fault_count=len(told),
+        faults=found[:FAULTS_KEPT],
+        fault_count=len(found),
     )
 
 
 @transaction.atomic
 def fail_import(*, campaign_import: CampaignImport, error: str) -> None:
-    """Says why nothing was brought in."""
+    """Marks the import as failed with the reason."""
     end_upload(campaign_import, CampaignImport.State.FAILED, verb="import_failed", error=error)

@@ -1,4 +1,4 @@
-"""In and out: a campaign's labels as files, and files with labels brought in."""
+"""The page to export and import a campaign's labels."""
 
 from typing import Any
 
@@ -27,22 +27,22 @@ ACCEPTED = ".json,.jsonl,.gz,.zip"
 
 
 class ExportForm(forms.Form):
-    """What to download; it is sent to the API, which makes the file."""
+    """The export to download. The form is submitted to the API, which streams the file."""
 
     form = forms.ChoiceField(
-        label="Form", choices=FORM_WORDS, initial=Form.LABEL_STUDIO, widget=forms.RadioSelect
+        label="Format", choices=FORM_WORDS, initial=Form.LABEL_STUDIO, widget=forms.RadioSelect
     )
     layer = forms.ChoiceField(
         label="Labels",
         choices=Layer.choices,
         initial=Layer.GOLD,
-        help_text="A whole campaign has both.",
+        help_text="Ignored for a whole campaign, which includes both.",
     )
     emails = forms.BooleanField(
         required=False,
-        label="With e-mail addresses",
-        help_text="Only in a whole campaign, and only to bring it into another site: there people "
-        "are found by their address. Otherwise they have a pseudonym.",
+        label="Include email addresses",
+        help_text="Only for a whole campaign, to import it into another site. Otherwise, people "
+        "have pseudonyms.",
     )
 
 
@@ -52,24 +52,23 @@ class _PersonField(forms.ModelChoiceField):  # type: ignore[type-arg]
 
 
 class ImportForm(forms.Form):
-    """A file with labels; a worker reads it and says what it placed."""
+    """A file with labels to import."""
 
     file = forms.FileField(
         label="File", widget=forms.ClearableFileInput(attrs={"accept": ACCEPTED})
     )
-    form = forms.ChoiceField(label="Form")
+    form = forms.ChoiceField(label="Format")
     layer = forms.ChoiceField(
-        label="Becomes",
+        label="Import as",
         choices=Layer.choices,
         initial=Layer.GOLD,
-        help_text="Work is submitted as its annotator's. Nothing that somebody has begun is "
-        "replaced.",
+        help_text="Started work is never replaced.",
     )
     annotator = _PersonField(
         User.objects.none(),
         required=False,
-        empty_label="Nobody: it is gold",
-        help_text="Of a file with the work of several people, theirs is taken.",
+        empty_label="None (gold)",
+        help_text="If the file has the work of several people, only this person’s is imported.",
     )
 
     def __init__(
@@ -79,11 +78,11 @@ class ImportForm(forms.Form):
         self._offer_forms(access)
         self._offer_annotators(access)
         if too_large:
-            # The upload was stopped and is not there; to call it missing would mislead.
+            # The upload was stopped: “missing” would be the wrong message.
             self.fields["file"].error_messages["required"] = upload_limit_message()
 
     def _offer_forms(self, access: CampaignAccess) -> None:
-        """A whole campaign gives roles and says who did what: organisers alone bring one in."""
+        """Only organisers may import a whole campaign, because it grants roles."""
         form = self.fields["form"]
         assert isinstance(form, forms.ChoiceField)
         form.choices = [
@@ -103,9 +102,9 @@ class ImportForm(forms.Form):
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def in_and_out(request: UserRequest, slug: str) -> HttpResponse:
-    """The page; asked for by htmx, only the list of imports, which changes while one is read."""
+    """The page. For htmx only the list of imports, which refreshes while a file is being read."""
     access = managed_campaign(request.user, slug)
-    # Reading the body first tells whether the upload was stopped for its size.
+    # The body must be read before `was_too_large`.
     data, files = (
         request.POST if request.method == "POST" else None,
         request.FILES if request.method == "POST" else None,
@@ -113,7 +112,7 @@ def in_and_out(request: UserRequest, slug: str) -> HttpResponse:
     too_large = was_too_large(request)
     form = ImportForm(data, files, access=access, too_large=too_large)
     if form.is_valid() and _taken(request, access, form):
-        messages.success(request, "The file is being read; below it is told how it went.")
+        messages.success(request, "Import started. The list below shows its progress.")
         return redirect("annotation:export", slug)
     imports = import_rows(access.campaign)
     context = {
@@ -134,10 +133,10 @@ def in_and_out(request: UserRequest, slug: str) -> HttpResponse:
 
 
 def _taken(request: UserRequest, access: CampaignAccess, form: ImportForm) -> bool:
-    """Whether the file was taken in; otherwise the form says why not."""
+    """Whether the import was started; otherwise adds the error to the form."""
     wanted = form.cleaned_data
     if wanted["form"] == CampaignImport.Form.FULL and not access.is_organiser:
-        raise PermissionDenied("Whole campaigns are brought in by organisers.")
+        raise PermissionDenied("Only organisers can import whole campaigns.")
     try:
         upload_import(
             campaign=access.campaign,

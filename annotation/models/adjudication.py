@@ -1,4 +1,4 @@
-"""Adjudication: where annotators differ, what was decided, and the gold that results."""
+"""Adjudication: cases on which annotators differ, decisions, and the resulting gold."""
 
 from django.conf import settings
 from django.db import models
@@ -40,7 +40,7 @@ class Case(models.Model):
     )
     state = models.CharField(max_length=10, choices=State, default=State.OPEN)
     decision = models.JSONField(
-        default=list, help_text="The spans that become gold; none is a full answer."
+        default=list, help_text="The spans that become gold; an empty list is a valid decision."
     )
     reason = models.TextField(blank=True)
     decided_by = models.ForeignKey(
@@ -69,11 +69,11 @@ class Case(models.Model):
 
 
 class Decision(models.Model):
-    """One answer to a case, or its being opened again. Append-only; the case holds the last."""
+    """A decision on a case, or its reopening. Append-only; the case holds the latest one."""
 
     class Choice(models.TextChoices):
         PROPOSAL = "proposal", "one annotator's marks"
-        MAJORITY = "majority", "what most marked"
+        MAJORITY = "majority", "the marks of the majority"
         BOTH = "both", "the marks of both"
         NEITHER = "neither", "nothing to mark"
         EDIT = "edit", "edited"
@@ -82,7 +82,7 @@ class Decision(models.Model):
     case = models.ForeignKey(Case, on_delete=models.CASCADE, related_name="decisions")
     choice = models.CharField(max_length=10, choices=Choice)
     proposal = models.PositiveSmallIntegerField(
-        null=True, help_text="Which annotator's marks, from 0, where one was chosen."
+        null=True, help_text="The place of the chosen annotator, from 0."
     )
     spans = models.JSONField(default=list, help_text="[{label, start, end, quote, value, sign}, …]")
     reason = models.TextField(blank=True)
@@ -91,7 +91,7 @@ class Decision(models.Model):
         null=True,
         on_delete=models.PROTECT,
         related_name="+",
-        help_text="Empty for what the majority rule decided.",
+        help_text="Empty for decisions of the majority rule.",
     )
     decided_at = models.DateTimeField(auto_now_add=True)
 
@@ -103,7 +103,7 @@ class Decision(models.Model):
 
 
 class GoldSpan(models.Model):
-    """A span that everybody marked alike, or that adjudication or review settled."""
+    """A span of gold: marked alike by all annotators, adjudicated, reviewed or imported."""
 
     class Origin(models.TextChoices):
         AGREED = "agreed"

@@ -1,4 +1,4 @@
-"""Assignments: one annotator's work on one document, its spans and its history."""
+"""Assignments: the work of one annotator on one document, with its spans and history."""
 
 from typing import Any
 
@@ -12,11 +12,11 @@ from .campaigns import Campaign, CampaignDocument
 
 class AssignmentQuerySet(models.QuerySet["Assignment"]):
     def of(self, user: Any) -> "AssignmentQuerySet":
-        """The user's own work: the only assignments an annotator may ever see."""
+        """The user's own assignments. An annotator never sees any others."""
         return self.filter(annotator=user)
 
     def workable(self) -> "AssignmentQuerySet":
-        """Not submitted yet, of a document in annotation, in a campaign that is open."""
+        """Assignments not yet submitted, for documents in annotation, in open campaigns."""
         return self.filter(
             state__in=[Assignment.State.ASSIGNED, Assignment.State.IN_PROGRESS],
             campaign_document__stage=CampaignDocument.Stage.ANNOTATION,
@@ -24,7 +24,7 @@ class AssignmentQuerySet(models.QuerySet["Assignment"]):
         )
 
     def active(self) -> "AssignmentQuerySet":
-        """Those that count: work that was given to somebody else does not."""
+        """All assignments but those that were withdrawn."""
         return self.exclude(state=Assignment.State.WITHDRAWN)
 
     def submitted(self) -> "AssignmentQuerySet":
@@ -36,11 +36,11 @@ class Assignment(models.Model):
         ASSIGNED = "assigned", "assigned"
         IN_PROGRESS = "in_progress", "in progress"
         SUBMITTED = "submitted", "submitted"
-        # Begun, then given to somebody else. Kept, shown to nobody, counted nowhere.
+        # Started, then given to another annotator. Kept, but neither shown nor counted.
         WITHDRAWN = "withdrawn", "withdrawn"
 
     class Flag(models.TextChoices):
-        """What its annotator wants the lead to look at. Skipped work comes last in the queue."""
+        """A mark for the lead's attention. Skipped assignments come last in the queue."""
 
         NONE = "", "none"
         FLAGGED = "flagged", "flagged"
@@ -53,15 +53,15 @@ class Assignment(models.Model):
         settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="assignments"
     )
     state = models.CharField(max_length=12, choices=State, default=State.ASSIGNED)
-    # Grows by one with every accepted save; a save names the revision it was made from.
+    # Increases by one with every accepted save. A save names the revision it is based on.
     revision = models.PositiveIntegerField(default=0)
     active_seconds = models.PositiveIntegerField(
-        default=0, help_text="Time at work on the page, as the browser saw it."
+        default=0, help_text="Active time on the page, measured by the browser."
     )
     flag = models.CharField(max_length=7, choices=Flag, blank=True, default=Flag.NONE)
     flag_reason = models.TextField(blank=True)
     return_reason = models.TextField(
-        blank=True, help_text="Why a lead sent the submitted work back, for its annotator."
+        blank=True, help_text="Why a lead returned the page, shown to the annotator."
     )
     created_at = models.DateTimeField(auto_now_add=True)
     submitted_at = models.DateTimeField(null=True)
@@ -98,7 +98,7 @@ class Assignment(models.Model):
 
     @property
     def is_workable(self) -> bool:
-        """Whether its annotator may change it now."""
+        """Whether the annotator may change it now."""
         document = self.campaign_document
         return (
             self.state in {self.State.ASSIGNED, self.State.IN_PROGRESS}
@@ -108,23 +108,24 @@ class Assignment(models.Model):
 
 
 class Span(models.Model):
-    """A labelled stretch of the canonical text: `[start, end)` in code points."""
+    """A labelled range of the canonical text: `[start, end)` in code points."""
 
     assignment = models.ForeignKey(Assignment, on_delete=models.CASCADE, related_name="spans")
-    # Made by the browser and stable over saves, so that comments and decisions can point at it.
+    # Set by the browser and stable across saves: comments and decisions refer to it.
     key = models.CharField(max_length=36)
     label = models.CharField(max_length=64)
     start = models.PositiveIntegerField()
     end = models.PositiveIntegerField()
-    quote = models.TextField(help_text="text[start:end], kept to notice any drift.")
+    quote = models.TextField(help_text="text[start:end], stored to detect drift.")
     value = models.TextField(
         blank=True, help_text="Decimal, ISO date or ISO 8601 duration; empty if there is none."
     )
     sign = models.CharField(
-        max_length=20, blank=True, help_text="How the sign is written; empty for what has none."
+        max_length=20, blank=True, help_text="How the sign is written; empty if there is none."
     )
     edited = models.BooleanField(
-        default=False, help_text="Whether value and sign are the annotator's own, not derived."
+        default=False,
+        help_text="Whether the annotator set value and sign; otherwise they are derived.",
     )
 
     class Meta:
@@ -140,7 +141,7 @@ class Span(models.Model):
 
 
 class FirstSubmission(models.Model):
-    """The labels as they were first submitted, from which agreement is computed. Never changes."""
+    """The labels as first submitted. Agreement is computed from them. Never changes."""
 
     assignment = models.OneToOneField(
         Assignment, on_delete=models.CASCADE, primary_key=True, related_name="first_submission"
@@ -153,10 +154,10 @@ class FirstSubmission(models.Model):
 
 
 class Comment(models.Model):
-    """What an annotator wrote about a span, or about the page as a whole."""
+    """A comment of an annotator on a span or on the whole page."""
 
     assignment = models.ForeignKey(Assignment, on_delete=models.CASCADE, related_name="comments")
-    # A key and no row: the comment stays when its span is removed, and when it comes back.
+    # A key, not a foreign key: the comment survives when its span is removed and restored.
     span_key = models.CharField(max_length=36, blank=True, help_text="Empty for the whole page.")
     text = models.TextField()
     author = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
@@ -171,24 +172,24 @@ class Comment(models.Model):
 
 
 class Revision(models.Model):
-    """One accepted save: what it added and removed. Append-only."""
+    """An accepted save, with the spans it added and removed. Append-only."""
 
     assignment = models.ForeignKey(Assignment, on_delete=models.CASCADE, related_name="revisions")
     number = models.PositiveIntegerField()
     author = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
-    # Sent by the browser: the same save arriving twice is answered, not done again.
+    # Set by the browser: makes a repeated request idempotent.
     save_key = models.CharField(max_length=36)
     digest = models.CharField(
         max_length=64,
-        help_text="SHA-256 of the spans saved: another save under the same key differs.",
+        help_text="SHA-256 of the saved spans, to detect a different save with the same key.",
     )
     added = models.JSONField(default=list)
     removed = models.JSONField(default=list)
     active_seconds = models.PositiveIntegerField(
-        default=0, help_text="Time at work that came with this save."
+        default=0, help_text="Active time since the save before."
     )
     note = models.CharField(
-        max_length=200, blank=True, help_text="Where a save that was no typing came from."
+        max_length=200, blank=True, help_text="The source of a save that was not made by hand."
     )
     saved_at = models.DateTimeField(auto_now_add=True)
 

@@ -1,4 +1,4 @@
-"""Campaigns: who labels which documents with what, by which guidelines, and who is to join them."""
+"""Campaigns: their settings, members, documents, guidelines, invitations and reminders."""
 
 from django.conf import settings
 from django.db import models
@@ -8,8 +8,9 @@ from django.urls import reverse
 from portal.accounts.models import Invitation
 from portal.datasets.models import Dataset, Document, Selection
 
-# Of a new campaign: the agreement below which an entity is a case, how many pages of gold are
-# followed by a review, the share of their facts that is drawn, the F1 that qualifies.
+# Defaults of a new campaign: an entity with less agreement than the threshold becomes a case; a
+# review follows every REVIEW_PAGES pages of gold, with that share of their facts; annotators
+# qualify with that F1.
 AGREEMENT_THRESHOLD = 1.0
 REVIEW_PAGES = 100
 REVIEW_SHARE = 0.05
@@ -17,12 +18,12 @@ QUALIFICATION_F1 = 0.9
 
 
 def default_labels() -> list[str]:
-    """The label set of FinCriticalED's first version."""
+    """The labels of the first version of FinCriticalED."""
     return ["Number", "Date"]
 
 
 class SuggestionSource(models.TextChoices):
-    """Where suggestions come from. Their order here is that in which they win over each other."""
+    """Sources of suggestions, in order of precedence."""
 
     XBRL = "xbrl", "facts of the filing's inline XBRL"
     MODEL = "model", "uploaded output of a model"
@@ -44,40 +45,40 @@ class Campaign(models.Model):
         blank=True,
         on_delete=models.PROTECT,
         related_name="campaigns",
-        help_text="Its documents alone are taken in; empty: all of the dataset.",
+        help_text="Limits the campaign to these documents; empty for the whole dataset.",
     )
     labels = models.JSONField(
-        default=default_labels, help_text="Label names; their order gives the keys 1 to 9."
+        default=default_labels, help_text="Label names, in the order of the keys 1 to 9."
     )
     overlap = models.PositiveSmallIntegerField(
         default=2, help_text="Annotators per document, 1 to 4."
     )
-    # The text and number of the newest GuidelinesVersion, so that no page needs a further query.
+    # The text and number of the newest GuidelinesVersion, to save a query per page.
     guidelines = models.TextField(blank=True, help_text="Markdown.")
     guidelines_version = models.PositiveIntegerField(default=1)
     suggestion_sources = models.JSONField(
         default=list,
         blank=True,
-        help_text="What annotators are shown as suggestions; none unless chosen.",
+        help_text="Sources of the suggestions that annotators see; none by default.",
     )
     screening = models.BooleanField(
-        default=False, help_text="Whether documents are screened before annotators get them."
+        default=False, help_text="Whether pages are screened before annotation."
     )
     agreement_threshold = models.FloatField(
         default=AGREEMENT_THRESHOLD,
-        help_text="Entities whose agreement score, 0 to 1, is below it go to adjudication.",
+        help_text="Entities with a lower agreement score, 0 to 1, go to adjudication.",
     )
     review_pages = models.PositiveIntegerField(
         default=REVIEW_PAGES,
-        help_text="A domain review follows every so many gold pages; 0 for none.",
+        help_text="Gold pages between two domain reviews; 0 for no review.",
     )
     review_share = models.FloatField(
         default=REVIEW_SHARE,
-        help_text="Share of the facts of those pages that is drawn, above 0 to 1.",
+        help_text="Share of the facts that a review draws, above 0 and up to 1.",
     )
     qualification_f1 = models.FloatField(
         default=QUALIFICATION_F1,
-        help_text="Span F1 against known gold that an annotator has to reach, 0 to 1.",
+        help_text="Span F1 against known gold needed to qualify, 0 to 1.",
     )
     state = models.CharField(max_length=10, choices=State, default=State.DRAFT)
     is_sample = models.BooleanField(default=False)
@@ -113,7 +114,7 @@ class Campaign(models.Model):
         return reverse("annotation:campaign", args=[self.slug])
 
     def candidates(self) -> models.QuerySet[Document]:
-        """What it takes in: the documents of its dataset, or of its selection, not held back."""
+        """The documents of its dataset or selection that are not held back."""
         documents = Document.objects.to_label().filter(dataset=self.dataset_id)
         if self.selection_id:
             documents = documents.filter(selections=self.selection_id)
@@ -121,7 +122,7 @@ class Campaign(models.Model):
 
 
 class Membership(models.Model):
-    """A role held in one campaign; a person may hold several."""
+    """A role of a user in a campaign. A user may have several."""
 
     class Role(models.TextChoices):
         ANNOTATOR = "annotator"
@@ -134,10 +135,10 @@ class Membership(models.Model):
     )
     role = models.CharField(max_length=10, choices=Role)
     seen_guidelines = models.PositiveIntegerField(
-        default=0, help_text="Number of the newest version this person has opened; 0 for none."
+        default=0, help_text="Number of the newest version this user has opened; 0 for none."
     )
     qualified_at = models.DateTimeField(
-        null=True, help_text="When an annotator passed the qualification round, if there is one."
+        null=True, help_text="When the annotator passed the qualification round."
     )
 
     class Meta:
@@ -152,21 +153,21 @@ class Membership(models.Model):
 
 class CampaignDocumentQuerySet(models.QuerySet["CampaignDocument"]):
     def in_work(self) -> "CampaignDocumentQuerySet":
-        """What becomes gold of the campaign: neither qualification nor excluded."""
+        """Documents that are to become gold: neither qualification pages nor excluded."""
         return self.exclude(purpose=CampaignDocument.Purpose.QUALIFICATION).exclude(
             stage=CampaignDocument.Stage.EXCLUDED
         )
 
     def settled(self) -> "CampaignDocumentQuerySet":
-        """Submitted by everybody: the only ones whose labels others may see."""
+        """Documents submitted by all annotators. Only their labels may be shown to others."""
         return self.in_work().filter(stage__in=CampaignDocument.SETTLED)
 
 
 class CampaignDocument(models.Model):
-    """A document on its way through one campaign."""
+    """A document in a campaign, with its stage."""
 
     class Stage(models.TextChoices):
-        """In the order in which a document goes through them; any may be passed over."""
+        """Stages in the order of the workflow. A document may skip any of them."""
 
         SCREENING = "screening", "screening"
         ANNOTATION = "annotation", "annotation"
@@ -177,7 +178,7 @@ class CampaignDocument(models.Model):
 
     class Purpose(models.TextChoices):
         WORK = "work", "work"
-        CALIBRATION = "calibration", "calibration, by every annotator"
+        CALIBRATION = "calibration", "calibration, labelled by every annotator"
         QUALIFICATION = "qualification", "qualification, against known gold"
 
     SETTLED = (Stage.VALIDATION, Stage.ADJUDICATION, Stage.GOLD)
@@ -187,20 +188,20 @@ class CampaignDocument(models.Model):
     stage = models.CharField(max_length=14, choices=Stage, default=Stage.ANNOTATION)
     purpose = models.CharField(max_length=14, choices=Purpose, default=Purpose.WORK)
     overlap = models.PositiveSmallIntegerField(
-        null=True, help_text="Annotators of this document; empty for the campaign's number."
+        null=True, help_text="Annotators of this document; empty to use the campaign's number."
     )
     faults = models.JSONField(
         default=list,
-        help_text="What integrity validation found: [{assignment, key, code, message}, …].",
+        help_text="Faults found by validation: [{assignment, key, code, message}, …].",
     )
-    settled_at = models.DateTimeField(null=True, help_text="When everybody had submitted.")
+    settled_at = models.DateTimeField(null=True, help_text="When the last annotator submitted.")
     gold_at = models.DateTimeField(null=True)
     review_round = models.ForeignKey(
         "annotation.ReviewRound",
         null=True,
         on_delete=models.SET_NULL,
         related_name="documents",
-        help_text="The domain review whose draw this gold page was in.",
+        help_text="The domain review that drew from this gold page.",
     )
 
     objects = CampaignDocumentQuerySet.as_manager()
@@ -221,14 +222,14 @@ class CampaignDocument(models.Model):
 
 
 class GuidelinesVersion(models.Model):
-    """The guidelines as they were from one moment on. Append-only, numbered from 1."""
+    """A version of the guidelines. Append-only, numbered from 1."""
 
     campaign = models.ForeignKey(
         Campaign, on_delete=models.CASCADE, related_name="guidelines_versions"
     )
     number = models.PositiveIntegerField()
     text = models.TextField(blank=True, help_text="Markdown.")
-    note = models.CharField(max_length=300, blank=True, help_text="What changed, and why.")
+    note = models.CharField(max_length=300, blank=True, help_text="The changes and their reason.")
     author = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
     )
@@ -247,7 +248,7 @@ class GuidelinesVersion(models.Model):
 
 
 class CampaignInvitation(models.Model):
-    """The role in a campaign that comes with an accepted invitation."""
+    """The role in a campaign that an invitation grants."""
 
     invitation = models.OneToOneField(
         Invitation, on_delete=models.CASCADE, primary_key=True, related_name="campaign_invitation"
@@ -260,11 +261,11 @@ class CampaignInvitation(models.Model):
 
 
 class Reminder(models.Model):
-    """An e-mail that told somebody what waits for them. Append-only: it limits how often."""
+    """A reminder sent to a user about open tasks. Append-only; limits how often one is sent."""
 
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="reminders")
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
-    waiting = models.PositiveIntegerField(help_text="Pieces of work that waited then.")
+    waiting = models.PositiveIntegerField(help_text="Open tasks at that time.")
     sent_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
     )

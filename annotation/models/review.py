@@ -1,4 +1,4 @@
-"""Domain review: a reviewer checks a seeded draw of the gold facts of a run of pages."""
+"""Domain review: a reviewer checks a seeded draw of gold facts."""
 
 from django.conf import settings
 from django.db import models
@@ -9,7 +9,7 @@ from .campaigns import Campaign, CampaignDocument
 
 
 class ReviewRound(models.Model):
-    """One draw: `share` of the facts of the gold pages that no former round had covered."""
+    """A draw of `share` of the facts on the gold pages that no earlier round covered."""
 
     class State(models.TextChoices):
         OPEN = "open"
@@ -17,22 +17,24 @@ class ReviewRound(models.Model):
 
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="review_rounds")
     number = models.PositiveIntegerField()
-    seed = models.PositiveBigIntegerField(help_text="The draw is the same for the same seed.")
+    seed = models.PositiveBigIntegerField(help_text="The same seed gives the same draw.")
     share = models.FloatField()
     pages = models.PositiveIntegerField(help_text="Gold pages drawn from.")
     facts = models.PositiveIntegerField(help_text="Gold facts on those pages.")
     population = models.JSONField(
         default=dict,
-        help_text="{document name: [start, …]} of those facts: what the draw is recomputed from.",
+        help_text="{document name: [start, …]} of those facts, to repeat the draw.",
     )
-    guidelines_version = models.PositiveIntegerField(help_text="In force when it was opened.")
+    guidelines_version = models.PositiveIntegerField(
+        help_text="The version when the round was opened."
+    )
     state = models.CharField(max_length=4, choices=State, default=State.OPEN)
     opened_by = models.ForeignKey(
         settings.AUTH_USER_MODEL,
         null=True,
         on_delete=models.PROTECT,
         related_name="+",
-        help_text="Empty for a round that was due.",
+        help_text="Empty for a round that was opened automatically.",
     )
     opened_at = models.DateTimeField(auto_now_add=True)
     closed_at = models.DateTimeField(null=True)
@@ -56,7 +58,7 @@ class ReviewRound(models.Model):
 
 
 class ReviewItem(models.Model):
-    """A gold fact that was drawn, as it was then, and what the reviewer said of it."""
+    """A drawn gold fact, as it was at the draw, with the reviewer's verdict."""
 
     class Verdict(models.TextChoices):
         PENDING = "pending", "to review"
@@ -81,7 +83,7 @@ class ReviewItem(models.Model):
     )
     reason = models.TextField(blank=True)
     guidelines_version = models.PositiveIntegerField(
-        null=True, help_text="In force when it was decided: what the feedback is to."
+        null=True, help_text="The version when the item was decided."
     )
     reviewer = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+"

@@ -1,4 +1,4 @@
-"""Before annotation: whether a page is fit for it, and whether an annotator is."""
+"""Screening of pages, and qualification of annotators."""
 
 from django.conf import settings
 from django.db import models
@@ -8,7 +8,7 @@ from .campaigns import CampaignDocument
 
 
 class Screening(models.Model):
-    """Somebody's verdict on a page before it is labelled. Append-only; the last one holds."""
+    """A verdict on a page before it is labelled. Append-only; the latest one applies."""
 
     class Verdict(models.TextChoices):
         INTACT = "intact", "intact"
@@ -17,8 +17,8 @@ class Screening(models.Model):
     class Fault(models.TextChoices):
         STRUCTURE = "structure", "broken structure: tables, order or parts of the page"
         OCR = "ocr", "misread or garbled text"
-        LAYOUT = "layout", "layout that hides or runs values together"
-        IMAGE = "image", "image and text are not the same page"
+        LAYOUT = "layout", "layout that hides or merges values"
+        IMAGE = "image", "image and text show different pages"
         CONTENT = "content", "no facts to label"
         OTHER = "other", "something else"
 
@@ -26,7 +26,7 @@ class Screening(models.Model):
         CampaignDocument, on_delete=models.CASCADE, related_name="screenings"
     )
     verdict = models.CharField(max_length=6, choices=Verdict)
-    faults = models.JSONField(default=list, help_text="Codes of Fault; none for an intact page.")
+    faults = models.JSONField(default=list, help_text="Codes of Fault; empty for an intact page.")
     reason = models.TextField(blank=True)
     screened_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+"
@@ -41,20 +41,20 @@ class Screening(models.Model):
 
 
 class KnownGold(models.Model):
-    """The right answer to a qualification page, hidden from annotators. Never changes."""
+    """The gold of a qualification page, hidden from annotators. Never changes."""
 
     campaign_document = models.OneToOneField(
         CampaignDocument, on_delete=models.CASCADE, primary_key=True, related_name="known_gold"
     )
     spans = models.JSONField(help_text="[[start, end, label], …] in text order.")
-    source = models.CharField(max_length=200, help_text="Where it comes from, such as a release.")
+    source = models.CharField(max_length=200, help_text="The source, such as a release.")
 
     def __str__(self) -> str:
         return f"known gold of {self.campaign_document_id}"
 
 
 class QualificationResult(models.Model):
-    """How one try at a qualification page went. Append-only: a further try is a further row."""
+    """The result of an attempt at a qualification page. Append-only: one row per attempt."""
 
     assignment = models.ForeignKey(
         Assignment, on_delete=models.CASCADE, related_name="qualification_results"

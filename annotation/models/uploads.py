@@ -1,4 +1,4 @@
-"""Files brought into a campaign: labels to become work or gold, and what a model marked."""
+"""Uploaded files of a campaign: labels to import, and suggestions of a model."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from .campaigns import Campaign, CampaignDocument
 
 
 class Upload(models.Model):
-    """A file and what became of it: a worker reads it."""
+    """A file that a worker reads, with its result."""
 
     class State(models.TextChoices):
         QUEUED = "queued"
@@ -23,7 +23,7 @@ class Upload(models.Model):
     source_name = models.CharField(max_length=300, help_text="The file's name.")
     upload: Any  # a FileField of each kind, with a folder of its own
     state = models.CharField(max_length=12, choices=State, default=State.QUEUED)
-    documents = models.PositiveIntegerField(default=0, help_text="Documents that were placed.")
+    documents = models.PositiveIntegerField(default=0, help_text="Documents with placed labels.")
     fault_count = models.PositiveIntegerField(default=0)
     error = models.TextField(blank=True, help_text="Why the whole file failed.")
     created_at = models.DateTimeField(auto_now_add=True)
@@ -39,16 +39,16 @@ class Upload(models.Model):
 
 
 class CampaignImport(Upload):
-    """Labels brought into a campaign; all of the file is placed or none."""
+    """An import of labels into a campaign."""
 
     class Form(models.TextChoices):
         LABEL_STUDIO = "labelstudio", "Label Studio JSON"
-        TAGS = "tags", "HTML with inline tags, zipped"
+        TAGS = "tags", "HTML with inline tags (ZIP)"
         JSONL = "jsonl", "JSON Lines with offsets"
-        FULL = "full", "a whole campaign"
+        FULL = "full", "whole campaign (ZIP)"
 
     class Layer(models.TextChoices):
-        ANNOTATIONS = "annotations", "the work of an annotator"
+        ANNOTATIONS = "annotations", "work of an annotator"
         GOLD = "gold", "gold"
 
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="imports")
@@ -60,14 +60,14 @@ class CampaignImport(Upload):
         null=True,
         on_delete=models.PROTECT,
         related_name="+",
-        help_text="Whose work the labels become.",
+        help_text="The annotator whose work the labels become.",
     )
     spans = models.PositiveIntegerField(default=0, help_text="Spans in those documents.")
     moved = models.PositiveIntegerField(
-        default=0, help_text="Spans found elsewhere than their offsets said."
+        default=0, help_text="Spans placed at other offsets than the file says."
     )
     faults = models.JSONField(
-        default=list, help_text="A sentence for whatever was not placed, the first thousand."
+        default=list, help_text="One sentence per problem, at most a thousand."
     )
 
     def __str__(self) -> str:
@@ -75,7 +75,7 @@ class CampaignImport(Upload):
 
 
 class SuggestionUpload(Upload):
-    """A file with a model's marks, and what became of it."""
+    """An uploaded file with a model's labels, shown as suggestions."""
 
     campaign = models.ForeignKey(
         Campaign, on_delete=models.CASCADE, related_name="suggestion_uploads"
@@ -83,7 +83,7 @@ class SuggestionUpload(Upload):
     upload = models.FileField(upload_to="suggestions/%Y/%m/", max_length=200, blank=True)
     spans = models.PositiveIntegerField(default=0, help_text="Suggestions in those documents.")
     faults = models.JSONField(
-        default=list, help_text="A sentence for each document not placed, the first thousand."
+        default=list, help_text="One sentence per document not placed, at most a thousand."
     )
 
     def __str__(self) -> str:
@@ -91,7 +91,7 @@ class SuggestionUpload(Upload):
 
 
 class ModelSuggestions(models.Model):
-    """A model's marks in one document. Read and replaced as a whole, so they are one row."""
+    """A model's suggestions for one document, read and replaced as a whole."""
 
     campaign_document = models.OneToOneField(
         CampaignDocument,

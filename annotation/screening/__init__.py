@@ -1,4 +1,4 @@
-"""Screening: is a page fit for annotation at all?
+"""Screening: a check whether a page is intact, before annotation.
 
-May import `annotation.assignments`, for a page that passes, and `annotation.review`.
+May import `annotation.assignments`, to assign pages that pass, and `annotation.review`.
 """

@@ -1,4 +1,4 @@
-"""Screening, for programs: anyone with a role may give a verdict."""
+"""API of screening. Anyone with a role in the campaign may give a verdict."""
 
 from typing import Any
 
@@ -60,14 +60,16 @@ class ScreeningList(serializers.Serializer[Any]):
 
 class ScreeningQuery(serializers.Serializer[Any]):
     state = serializers.ChoiceField(
-        choices=["waiting", "passed", "excluded"], default="waiting", help_text="Which pages."
+        choices=["waiting", "passed", "excluded"],
+        default="waiting",
+        help_text="The state of the pages to list.",
     )
 
 
 class ScreeningPage(serializers.Serializer[Any]):
     document = serializers.CharField()
     stage = serializers.ChoiceField(choices=CampaignDocument.Stage.choices)
-    html = serializers.CharField(help_text="The page without any label.")
+    html = serializers.CharField(help_text="The page without labels.")
     verdicts = ScreeningVerdict(many=True, help_text="Newest first.")
 
 
@@ -84,9 +86,9 @@ class NewScreening(serializers.Serializer[Any]):
         if attrs["verdict"] == Screening.Verdict.FAULTY:
             for name in ("faults", "reason"):
                 if not attrs[name]:
-                    raise serializers.ValidationError({name: ["A faulty page needs it."]})
+                    raise serializers.ValidationError({name: ["Required for a faulty page."]})
         elif attrs["faults"]:
-            raise serializers.ValidationError({"faults": ["An intact page has none."]})
+            raise serializers.ValidationError({"faults": ["An intact page has no faults."]})
         return attrs
 
 
@@ -102,7 +104,7 @@ Stage = CampaignDocument.Stage
 class CampaignScreening(AnnotationView):
     @extend_schema(
         operation_id="campaigns_screening_queue",
-        summary="The screening queue",
+        summary="List the pages to screen",
         tags=["campaigns"],
         parameters=[ScreeningQuery],
         responses=ScreeningList,
@@ -117,7 +119,7 @@ class CampaignScreening(AnnotationView):
 
 class ScreeningPageView(AnnotationView):
     @extend_schema(
-        summary="A page to screen, without labels", tags=["campaigns"], responses=ScreeningPage
+        summary="Get a page to screen, without labels", tags=["campaigns"], responses=ScreeningPage
     )
     def get(self, request: Request, slug: str, name: str) -> Response:
         _, row = screening_page(request.user, slug, name)
@@ -132,8 +134,8 @@ class ScreeningPageView(AnnotationView):
 
     @extend_schema(
         summary="Give a verdict on a page",
-        description="An intact page goes to its annotators; a faulty one, with faults and a "
-        "reason, is left out. Leads and organisers may also exclude a page in annotation.",
+        description="An intact page goes to its annotators. A faulty page needs faults and a "
+        "reason, and is excluded. Leads and organisers can also exclude a page in annotation.",
         tags=["campaigns"],
         request=NewScreening,
         responses={200: ScreeningGiven, 409: AnnotationRefusal},
@@ -151,7 +153,7 @@ class ScreeningPageView(AnnotationView):
 
 class ScreeningBack(AnnotationView):
     @extend_schema(
-        summary="Bring an excluded page back (leads, organisers)",
+        summary="Restore an excluded page (leads, organisers)",
         tags=["campaigns"],
         request=WorkflowReason,
         responses={200: ScreeningGiven, 409: AnnotationRefusal},
@@ -159,7 +161,7 @@ class ScreeningBack(AnnotationView):
     def post(self, request: Request, slug: str, name: str) -> Response:
         access, row = screening_page(request.user, slug, name)
         if not access.may_manage:
-            raise PermissionDenied("Leads and organisers bring a page back.")
+            raise PermissionDenied("Only leads and organisers can restore a page.")
         body = checked(WorkflowReason, request.data)
         done = bring_back_document(campaign_document=row, actor=user_of(request), **body)
         return Response(_given(row, done.stage))
@@ -167,7 +169,7 @@ class ScreeningBack(AnnotationView):
 
 class ScreeningUndo(AnnotationView):
     @extend_schema(
-        summary="Take my last verdict on a page back",
+        summary="Undo my last verdict on a page",
         tags=["campaigns"],
         request=None,
         responses={200: ScreeningGiven, 409: AnnotationRefusal},

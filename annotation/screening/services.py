@@ -1,6 +1,6 @@
-"""Pre-screening: is a page fit for annotation? The queue, who may see a page of it, and verdicts.
+"""Screening: the queue, access to its pages, and verdicts.
 
-Verdicts are append-only; the last one holds. Nothing here tells of labels.
+Verdicts are append-only; the latest one applies. Nothing here reveals labels.
 """
 
 from collections.abc import Sequence
@@ -25,9 +25,9 @@ FAULTS = dict(Screening.Fault.choices)
 
 @dataclass(frozen=True)
 class ScreeningQueue:
-    """How far screening is: pages that wait, that passed and that were excluded.
+    """The number of pages to screen, passed pages and excluded pages.
 
-    `passed` counts pages with a verdict, so none that came to annotation without being screened.
+    `passed` counts only pages with a verdict, not those that were never screened.
     """
 
     waiting: int
@@ -44,7 +44,7 @@ class ScreeningQueue:
 
 
 def screenable(campaign: Campaign) -> QuerySet[CampaignDocument]:
-    """Every page of the campaign but those of the qualification, in the order of their names."""
+    """Every page of the campaign by name, except qualification pages."""
     return (
         CampaignDocument.objects.filter(campaign=campaign)
         .exclude(purpose=CampaignDocument.Purpose.QUALIFICATION)
@@ -64,7 +64,7 @@ def screening_queue(campaign: Campaign) -> ScreeningQueue:
 
 
 def screening_rows(campaign: Campaign, state: str) -> QuerySet[Any]:
-    """Pages `waiting`, `passed` or `excluded`, with the verdict that holds; see `verdict_of`."""
+    """Pages `waiting`, `passed` or `excluded`, with the key of their latest verdict."""
     rows = screenable(campaign).select_related("document")
     last = Screening.objects.filter(campaign_document=OuterRef("pk")).order_by("-id")
     rows = rows.annotate(last_screening=Subquery(last.values("pk")[:1]))
@@ -88,7 +88,7 @@ def with_verdicts(rows: Sequence[Any]) -> Sequence[Any]:
 def next_to_screen(
     campaign: Campaign, after: CampaignDocument | None = None
 ) -> CampaignDocument | None:
-    """The next page that waits: the one behind `after` by name, else the first of all."""
+    """The next page to screen: the first after `after` by name, otherwise the first of all."""
     waiting = screenable(campaign).filter(stage=Stage.SCREENING).select_related("document")
     if after is None:
         return waiting.first()
@@ -97,7 +97,7 @@ def next_to_screen(
 
 
 def last_screened_by(user: int, campaign: Campaign) -> CampaignDocument | None:
-    """The page that the person gave a verdict on last, if that verdict is still the last one."""
+    """The page of the user's last verdict, if no later verdict exists."""
     last = (
         Screening.objects.filter(screened_by=user, campaign_document__campaign=campaign)
         .select_related("campaign_document__document")
@@ -111,21 +111,21 @@ def last_screened_by(user: int, campaign: Campaign) -> CampaignDocument | None:
 
 
 def verdicts_of(document: CampaignDocument) -> list[Screening]:
-    """All verdicts on a page, the newest first."""
+    """All verdicts on a page, newest first."""
     return list(document.screenings.select_related("screened_by").order_by("-id"))
 
 
 def fault_names(codes: Sequence[str]) -> list[str]:
-    """Faults in words, for people."""
+    """The names of faults, for users."""
     return [str(FAULTS.get(code, code)) for code in codes]
 
 
 def screening_page(user: Any, slug: str, name: str) -> tuple[CampaignAccess, CampaignDocument]:
-    """A page of a campaign in which the user holds a role: anybody there may screen, for a page
-    without labels tells nothing.
+    """A page for screening. Anyone with a role in the campaign may see it, because it shows no
+    labels.
 
-    Pages that nobody has to screen and nobody has screened are open to leads and organisers alone,
-    who may exclude them.
+    Pages that neither need screening nor have a verdict are only for leads and organisers, who may
+    exclude them.
     """
     access = campaign_for(user, slug)
     pages = screenable(access.campaign).select_related("campaign", "document")
@@ -139,23 +139,23 @@ Verdict = Screening.Verdict
 
 
 class ScreenedMeanwhile(Refused):
-    """Somebody gave a verdict after the page was opened; theirs holds."""
+    """Another user gave a verdict after the page was opened. That verdict applies."""
 
     code = "screened"
 
     def __init__(self, last: Screening | None) -> None:
         if last is None:
-            super().__init__("This page was put back into screening meanwhile.")
+            super().__init__("This page was moved back to screening meanwhile.")
         else:
             super().__init__(
-                f"{display_name(last.screened_by)} screened this page meanwhile: {last.verdict}. "
-                "Nothing was changed now."
+                f"{display_name(last.screened_by)} already screened this page: {last.verdict}. "
+                "Your verdict was not saved."
             )
 
 
 @dataclass(frozen=True)
 class Screened:
-    """The verdict, and the stage the page has reached by it."""
+    """A verdict and the resulting stage of the page."""
 
     screening: Screening
     stage: str
@@ -170,11 +170,11 @@ def screen_document(
     reason: str = "",
     actor: User,
 ) -> Screened:
-    """Passes a page on to annotation, or excludes it as faulty with what is wrong and why.
+    """Passes a page to annotation, or excludes it as faulty.
 
-    A page that passes gets its annotators at once, if there are enough of them. The same verdict by
-    the same person again is answered as the first time. Raises ScreenedMeanwhile when somebody else
-    was faster, Refused for a page that is beyond screening and for faults without a reason.
+    A page that passes is assigned at once if there are enough annotators. Repeating the same
+    verdict changes nothing. Raises ScreenedMeanwhile if another user was faster, and Refused for a
+    page past screening and for faults without a reason.
     """
     _check(verdict, faults, reason)
     document, campaign = _locked(campaign_document)
@@ -197,7 +197,7 @@ def screen_or_exclude(
     actor: User,
     may_manage: bool,
 ) -> Screened:
-    """As `screen_document`; those who manage also exclude a page that is being labelled."""
+    """Like `screen_document`, but with `may_manage` also excludes a page in annotation."""
     if may_manage and verdict == Verdict.FAULTY and campaign_document.stage == Stage.ANNOTATION:
         return exclude_document(
             campaign_document=campaign_document, faults=faults, reason=reason, actor=actor
@@ -215,10 +215,10 @@ def screen_or_exclude(
 def exclude_document(
     *, campaign_document: CampaignDocument, faults: Sequence[str], reason: str, actor: User
 ) -> Screened:
-    """Excludes a page that is being labelled and turns out to be faulty; for those who manage.
+    """Excludes a faulty page in annotation; for leads and organisers.
 
-    The work on it stays as it is and can be gone on with when the page is brought back. Raises
-    Refused for a page that everybody has submitted.
+    The work on it is kept, and can continue once the page is restored. Raises Refused for a settled
+    page.
     """
     _check(Verdict.FAULTY, faults, reason)
     document, campaign = _locked(campaign_document)
@@ -233,21 +233,21 @@ def exclude_document(
 def bring_back_document(
     *, campaign_document: CampaignDocument, reason: str, actor: User
 ) -> Screened:
-    """Overrules a verdict: an excluded page goes to annotation after all; for those who manage."""
+    """Restores an excluded page to annotation; for leads and organisers."""
     if not reason.strip():
-        raise Refused("Say why the page is fit for annotation after all.", code="reason")
+        raise Refused("Enter why annotators can label this page.", code="reason")
     _check(Verdict.INTACT, (), reason)
     document, campaign = _locked(campaign_document)
     if document.stage != Stage.EXCLUDED:
-        raise Refused("Only an excluded page can be brought back.", code="stage")
+        raise Refused("Only an excluded page can be restored.", code="stage")
     return _record(document, campaign, Verdict.INTACT, (), reason, Stage.ANNOTATION, actor)
 
 
 @transaction.atomic
 def undo_screening(*, campaign_document: CampaignDocument, actor: User) -> CampaignDocument:
-    """Takes one's own last verdict back: the page is to be screened again.
+    """Undoes the actor's verdict and moves the page back to screening.
 
-    Raises Refused when the last verdict is somebody else's, or the page is being labelled already.
+    Raises Refused if the last verdict is by another user, or if labelling has started.
     """
     document, _ = _locked(campaign_document)
     last = last_screening(document)
@@ -262,7 +262,8 @@ def undo_screening(*, campaign_document: CampaignDocument, actor: User) -> Campa
         Comment.objects.filter(assignment__in=work).exists()
     ):
         raise Refused(
-            "This page is being labelled already: its verdict stands. A lead may exclude it.",
+            "Labelling of this page has started. You can no longer undo the verdict, but a lead "
+            "can exclude the page.",
             code="begun",
         )
     document.assignments.all().delete()
@@ -278,27 +279,27 @@ def last_screening(document: CampaignDocument) -> Screening | None:
 
 def _check(verdict: str, faults: Sequence[str], reason: str) -> None:
     if verdict not in Verdict.values:
-        raise Refused("The verdict is intact or faulty.", code="verdict")
+        raise Refused("The verdict must be intact or faulty.", code="verdict")
     if unknown := sorted(set(faults) - set(Screening.Fault.values)):
         known = ", ".join(Screening.Fault.values)
-        raise Refused(f"{unknown[0]!r} is none of {known}.", code="faults")
+        raise Refused(f"Unknown fault {unknown[0]!r}. Known faults: {known}.", code="faults")
     check_reason_length(reason)
     if verdict == Verdict.INTACT and faults:
         raise Refused("An intact page has no faults.", code="faults")
     if verdict == Verdict.FAULTY and not faults:
-        raise Refused("Say which faults the page has.", code="faults")
+        raise Refused("Select at least one fault.", code="faults")
     if verdict == Verdict.FAULTY and not reason.strip():
-        raise Refused("Say in a few words what is wrong with the page.", code="reason")
+        raise Refused("Describe the fault in a few words.", code="reason")
 
 
 def _locked(campaign_document: CampaignDocument) -> tuple[CampaignDocument, Campaign]:
-    """The page, then its campaign, whose lock makes pages that pass at once share out evenly."""
+    """The locked page and campaign. The campaign's lock keeps simultaneous assignments balanced."""
     document = CampaignDocument.objects.select_for_update().get(pk=campaign_document.pk)
     campaign = Campaign.objects.select_for_update().get(pk=document.campaign_id)
     if campaign.state != Campaign.State.OPEN:
         raise CampaignNotOpen
     if document.purpose == CampaignDocument.Purpose.QUALIFICATION:
-        raise Refused("A page of the qualification round is not screened.", code="qualification")
+        raise Refused("Qualification pages are not screened.", code="qualification")
     return document, campaign
 
 
@@ -315,9 +316,9 @@ def _is_repeated(
 
 def _beyond(document: CampaignDocument) -> Refused:
     if document.stage == Stage.ANNOTATION:
-        return Refused("This page has passed screening already.", code="stage")
+        return Refused("This page has already passed screening.", code="stage")
     return Refused(
-        f"This page is beyond screening: it is in the stage “{document.stage}”.", code="stage"
+        f"This page is past screening: it is in the stage “{document.stage}”.", code="stage"
     )
 
 
@@ -342,7 +343,7 @@ def _record(
     if stage == Stage.ANNOTATION:
         share_out(campaign=campaign, only=[document.pk], strict=False)
     else:
-        # It may have been the last page that was not gold, for which the last review waited.
+        # If it was the last page that was not gold, the final review is due.
         open_due_round(campaign=campaign)
     record_event(
         verb="screen_document", subject=document, actor=actor, verdict=str(verdict),

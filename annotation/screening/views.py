@@ -1,4 +1,4 @@
-"""Screening: the queue, one page, and the page's HTML and images without any label."""
+"""Pages of screening: the queue, a page with its verdicts, its HTML and its images."""
 
 from typing import Any
 
@@ -31,12 +31,12 @@ from .services import (
 
 
 class ScreeningForm(forms.Form):
-    """A verdict on a page. Faults and the reason belong to a faulty one."""
+    """A verdict on a page. A faulty page needs faults and a reason."""
 
     verdict = forms.ChoiceField(choices=Screening.Verdict.choices)
     faults = forms.MultipleChoiceField(
         required=False,
-        label="What is wrong",
+        label="Faults",
         choices=Screening.Fault.choices,
         widget=forms.CheckboxSelectMultiple,
     )
@@ -51,9 +51,9 @@ class ScreeningForm(forms.Form):
         data = self.cleaned_data
         if data.get("verdict") == Screening.Verdict.FAULTY:
             if not data.get("faults") and "faults" not in self.errors:
-                self.add_error("faults", "Choose at least one fault.")
+                self.add_error("faults", "Select at least one fault.")
             if not data.get("reason") and "reason" not in self.errors:
-                self.add_error("reason", "Say in a few words what is wrong with the page.")
+                self.add_error("reason", "Describe the fault in a few words.")
         else:
             data["faults"] = []
         return data
@@ -108,7 +108,7 @@ def page(request: UserRequest, slug: str, name: str) -> HttpResponse:
 
 
 def _offered(access: CampaignAccess, document: CampaignDocument) -> dict[str, bool]:
-    """The verdicts that can be given on the page as it stands."""
+    """The verdicts that the user can give on the page now."""
     is_open = access.campaign.state == access.campaign.State.OPEN
     waits = document.stage == Stage.SCREENING
     manages = is_open and access.may_manage
@@ -122,7 +122,7 @@ def _offered(access: CampaignAccess, document: CampaignDocument) -> dict[str, bo
 def _screen(
     request: UserRequest, access: CampaignAccess, document: CampaignDocument, form: ScreeningForm
 ) -> HttpResponse | None:
-    """The way on after a verdict; None, with the form's errors, when it was refused."""
+    """Saves the verdict and redirects; None, with an error in the form, if it was refused."""
     given = dict(form.cleaned_data)
     faulty = given["verdict"] == Screening.Verdict.FAULTY
     try:
@@ -146,7 +146,7 @@ def _screen(
 def _on(request: UserRequest, access: CampaignAccess, document: CampaignDocument) -> HttpResponse:
     following = next_to_screen(access.campaign, document)
     if following is None:
-        messages.success(request, "No page waits for screening any more.")
+        messages.success(request, "All pages are screened.")
         return redirect("annotation:screening", access.campaign.slug)
     return redirect("annotation:screening-page", access.campaign.slug, following.document.name)
 
@@ -160,7 +160,7 @@ def undo(request: UserRequest, slug: str, name: str) -> HttpResponse:
     except Refused as refusal:
         messages.error(request, refusal.message)
     else:
-        messages.success(request, "Your verdict is taken back: the page is to be screened again.")
+        messages.success(request, "Verdict undone. The page is back in screening.")
     return redirect("annotation:screening-page", access.campaign.slug, name)
 
 

@@ -1,4 +1,4 @@
-"""How annotation's pages name what they list and write figures."""
+"""Template filters for figures and names on annotation's pages."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ _SHADES = 5
 
 @register.filter
 def reading(kappa: float | None) -> str:
-    """The word for a κ or α: from poor (below 0) to almost perfect (above 0.8)."""
+    """A word for κ or α: from poor (at most 0) to almost perfect (above 0.8)."""
     if kappa is None:
         return ""
     return next((name for end, name in _BANDS if kappa <= end), _BEST)
@@ -27,7 +27,7 @@ def reading(kappa: float | None) -> str:
 
 @register.filter
 def heat(kappa: float | None) -> str:
-    """The class that shades a cell of a matrix: heat-0 for chance to heat-5 for perfect."""
+    """The CSS class that shades a matrix cell: heat-0 for chance to heat-5 for perfect."""
     level = shade(kappa)
     return "" if level is None else f"heat-{round(level * _SHADES)}"
 
@@ -41,7 +41,7 @@ class ConfusionCell:
 
 @register.filter
 def labelled_rows(confusion: Confusion) -> list[tuple[str, list[ConfusionCell]]]:
-    """The rows of a table of confusions with their answers; shares are of the row."""
+    """The rows of a confusion matrix with their answers; shares refer to the row."""
     return [
         (answer, [_confusion_cell(count, sum(row)) for count in row])
         for answer, row in zip(confusion.answers, confusion.rows, strict=True)
@@ -55,13 +55,13 @@ def _confusion_cell(count: int, total: int) -> ConfusionCell:
 
 @register.filter
 def letter(place: int) -> str:
-    """A for the first annotator of a document, B for the second."""
+    """A for the first annotator of a document, B for the second, and so on."""
     return letter_of(place)
 
 
 @register.filter
 def fault_names(codes: Sequence[str]) -> list[str]:
-    """Faults of screening in words."""
+    """The names of screening faults."""
     return screening.fault_names(codes)
 
 

@@ -1,4 +1,4 @@
-"""Every address of annotation, filled in, so that no test of access can overlook a new one."""
+"""Every URL of annotation with its arguments, so that access tests cover new ones."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -25,14 +25,14 @@ def api_names() -> list[str]:
 
 
 def pages(campaign: Campaign) -> Iterator[tuple[str, str]]:
-    """(name, address) of every page, once for every row it can show."""
+    """(name, URL) of every page, once for each row it can show."""
     for pattern in urls.urlpatterns:
         for arguments in _arguments(pattern, campaign):
             yield str(pattern.name), reverse(f"annotation:{pattern.name}", kwargs=arguments)
 
 
 def endpoints(campaign: Campaign) -> Iterator[tuple[str, str]]:
-    """(name, address) of every endpoint, once for every row it can answer about."""
+    """(name, URL) of every endpoint, once for each row it can return."""
     for pattern in urls.api_urlpatterns:
         for arguments in _arguments(pattern, campaign):
             yield str(pattern.name), reverse(f"api:{pattern.name}", kwargs=arguments)
@@ -55,7 +55,7 @@ def _arguments(pattern: URLPattern, campaign: Campaign) -> Iterator[dict[str, An
 
 
 def _rows(route: str, campaign: Campaign) -> list[int]:
-    """The primary keys that can stand in the address."""
+    """The primary keys that fit the route."""
     if route.startswith("annotate/") or "assignments/" in route:
         rows = Assignment.objects.filter(campaign_document__campaign=campaign)
         return list(rows.values_list("pk", flat=True))

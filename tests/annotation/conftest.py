@@ -14,14 +14,14 @@ __all__ = ["_worlds_end", "pytest_fixture_setup"]
 @pytest.fixture
 @shared
 def campaign(ann: User, ben: User, lead: User, reviewer: User) -> Campaign:
-    """Two documents, each for Ann and Ben; nothing done yet."""
+    """Two documents, each assigned to Ann and Ben. No work is started."""
     return make_campaign([ann, ben], lead=lead, reviewer=reviewer, documents=2)
 
 
 @pytest.fixture
 @shared
 def disputed(campaign: Campaign, ann: User, ben: User) -> Campaign:
-    """The first document is submitted by both: one span agreed, three cases open."""
+    """Both submitted the first document: one span is agreed, three cases are open."""
     submit(
         work_of(ann, campaign),
         ("Number", "1,200"),

@@ -1,4 +1,4 @@
-"""Campaigns, and people at work in them."""
+"""Factories for campaigns, and helpers to label pages."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,7 +10,7 @@ from portal.accounts.models import User
 from portal.datasets.models import Dataset
 from tests.factories import empty_dataset, make_documents
 
-# What annotators find in it: 1,200 · (310) · March 31, 2025 · 1,200 again.
+# The facts on the page: 1,200 · (310) · March 31, 2025 · 1,200 again.
 PAGE = (
     "<p>Net revenue was <b>1,200</b> and the loss (310) as of March 31, 2025.</p>"
     "<table><tr><td>Total</td><td>1,200</td></tr></table><p>Page {number}</p>"
@@ -38,9 +38,9 @@ def make_campaign(
     title: str = "Spring round",
     **settings: Any,
 ) -> Campaign:
-    """A campaign over a dataset of its own, its documents shared out unless `opened` is off.
+    """A campaign with its own dataset. Its documents are assigned unless `opened` is false.
 
-    There is no domain review unless `settings`, fields of the campaign, ask for one.
+    `settings` are fields of the campaign. There is no domain review by default.
     """
     campaign = create_campaign(
         dataset=make_dataset(documents),
@@ -57,7 +57,7 @@ def make_campaign(
     roles = [(annotator, Membership.Role.ANNOTATOR) for annotator in annotators]
     roles += [(lead, Membership.Role.LEAD)] if lead else []
     roles += [(reviewer, Membership.Role.REVIEWER)] if reviewer else []
-    # What `add_member` does besides has no effect in a draft without pages.
+    # The other effects of `add_member` do not apply to a draft without pages.
     Membership.objects.bulk_create(
         Membership(campaign=campaign, user=user, role=role) for user, role in roles
     )
@@ -77,7 +77,7 @@ def text_of(assignment: Assignment) -> str:
 
 
 def spans_in(text: str, *marks: Mark) -> list[dict[str, Any]]:
-    """Spans as a browser sends them. A mark is (label, quote); a quote again means the next one."""
+    """Spans as a browser sends them. A mark is (label, quote); a repeated quote is the next one."""
     found: list[dict[str, Any]] = []
     behind: dict[str, int] = {}
     for label, quote in marks:
@@ -96,14 +96,14 @@ def spans_in(text: str, *marks: Mark) -> list[dict[str, Any]]:
 
 
 def comment(assignment: Assignment, text: str = "Is this a date?", span_key: str = "") -> Comment:
-    """A comment by the assignment's annotator, also on work that is submitted already."""
+    """A comment by the assignment's annotator, even on submitted work."""
     return Comment.objects.create(
         assignment=assignment, span_key=span_key, text=text, author=assignment.annotator
     )
 
 
 def save(assignment: Assignment, *marks: Mark, key: str = "") -> Saved:
-    """Saves the marks from the current revision on."""
+    """Saves the marks, based on the current revision."""
     assignment.refresh_from_db()
     return save_spans(
         assignment=assignment,
@@ -115,7 +115,7 @@ def save(assignment: Assignment, *marks: Mark, key: str = "") -> Saved:
 
 
 def submit(assignment: Assignment, *marks: Mark) -> Submitted:
-    """Saves the marks, if there are any, and submits; a page without any is confirmed as empty."""
+    """Saves the marks, if any, and submits. A page without marks is confirmed as empty."""
     if marks:
         save(assignment, *marks)
     assignment.refresh_from_db()

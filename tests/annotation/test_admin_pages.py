@@ -1,4 +1,4 @@
-"""Django's admin shows annotation's rows and changes none of them."""
+"""Django's admin shows the rows of annotation, read-only."""
 
 from collections.abc import Callable
 

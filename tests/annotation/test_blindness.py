@@ -1,8 +1,8 @@
-"""Nobody learns anything of another's labels before everybody has submitted.
+"""No one learns anything about another annotator's labels before all have submitted.
 
-The tests ask for every address as every role, change what Ann has marked on a page that Ben has not
-submitted, and ask again: the answers must be the same, byte for byte. Ben's own marks are there, so
-that figures over both would move.
+The tests request every URL as every role, change Ann's marks on a page that Ben has not submitted,
+and repeat the requests: the responses must be identical. Ben has marks as well, so that figures
+over both annotators would change.
 """
 
 import re
@@ -30,7 +30,7 @@ pytestmark = pytest.mark.django_db
 ClientOf = Callable[[User | None], Client]
 Answers = dict[tuple[str, str], tuple[int, bytes]]
 
-# What differs between two requests by itself.
+# Parts that differ between any two requests.
 _VOLATILE = re.compile(rb'csrfmiddlewaretoken" value="\w+"|"X-CSRFToken": "\w+"|nonce="[^"]*"')
 MODELS = [model for model in admin.site._registry if model._meta.app_label == "annotation"]
 AGREEMENT_FILES = ["?form=latex", "?form=matrix", "?form=matrix&level=token", "?form=trend"]
@@ -59,7 +59,7 @@ def campaign(ann: User, ben: User, lead: User, reviewer: User) -> Campaign:
 
 @pytest.fixture
 def world(disputed: Campaign, ann: User, ben: User) -> Campaign:
-    """The first page is settled; Ann and Ben have saved marks of the second and the third.
+    """The first page is settled. Ann and Ben saved marks on the second and third page.
 
     Ann has submitted the third.
     """
@@ -81,8 +81,8 @@ def cast(
 
 
 def answers(client: Client, campaign: Campaign) -> Answers:
-    """What the client gets for every address: by reading, and by trying to change Ann's work."""
-    # That somebody opened the guidelines is remembered; their own reading must not be a difference.
+    """The responses for every URL: to GET requests, and to attempts to change Ann's work."""
+    # Reading the guidelines is recorded, and must not count as a difference.
     client.get(reverse("annotation:guidelines", args=[campaign.slug]))
     found = read(client, _readable(campaign))
     for method, address in _attempts(campaign):
@@ -139,19 +139,19 @@ def _body(response: Any) -> bytes:
 
 
 def differences(before: Answers, after: Answers) -> list[tuple[str, str]]:
-    """What a person could tell the two moments apart by.
+    """The differences between both states that a user could notice.
 
-    Rows of the admin that are new or gone had or have an address of their own: it must not answer.
+    New or deleted rows of the admin have their own URL, which must not answer.
     """
     changed = [key for key in before if key in after and before[key] != after[key]]
     come_or_gone = [(key, (before.get(key) or after[key])[0]) for key in set(before) ^ set(after)]
-    # A comment's address cannot be read (401, 405), whether there is such a comment or not.
+    # A comment's URL cannot be read (401, 405), whether the comment exists or not.
     silent = {302, 401, 403, 404, 405}
     return changed + [key for key, status in come_or_gone if status not in silent]
 
 
 def remark(work: Assignment, *marks: tuple[str, str]) -> None:
-    """Other marks in the same state, written past the services: also of submitted work."""
+    """Replaces marks without the services, even in submitted work."""
     work.spans.all().delete()
     Span.objects.bulk_create(
         Span(assignment=work, **span) for span in spans_in(text_of(work), *marks)
@@ -168,9 +168,9 @@ OTHER_MARKS = [("Date", "1,200"), ("Number", "(310)"), ("Number", "revenue"), ("
 
 
 def change(world: Campaign, ann: User) -> None:
-    """Other marks of Ann's on the page that she has not submitted and the one that she has.
+    """Replaces Ann's marks on the page that she has not submitted and on the one that she has.
 
-    She saves once more: how often tells how much somebody found.
+    She saves once more, because the number of saves may reveal how much there is to label.
     """
     save(work_of(ann, world, 2), ("Number", "(310)"))
     for number in (2, 3):
@@ -191,7 +191,7 @@ def test_answers_do_not_depend_on_anothers_labels(
 def test_admin_does_not_depend_on_anothers_labels(
     world: Campaign, ann: User, client_of: ClientOf
 ) -> None:
-    """No one else may enter the admin, and no other page checks who is staff."""
+    """Only staff may use the admin, and no other page depends on being staff."""
     staff = make_user("Staff", is_staff=True, is_superuser=True, is_organiser=True)
     client = client_of(staff)
     before = read(client, _of_the_admin())
@@ -201,7 +201,7 @@ def test_admin_does_not_depend_on_anothers_labels(
 
 
 def test_owner_sees_their_own_labels(world: Campaign, ann: User, client_of: ClientOf) -> None:
-    """The comparison above can fail: for Ann herself the answers change."""
+    """Shows that the comparison can fail: Ann's own responses change."""
     client, pk = client_of(ann), work_of(ann, world, 2).pk
     addresses = {f"/annotate/{pk}/", f"/api/v1/assignments/{pk}/"}
     assert addresses <= set(_readable(world))

@@ -1,4 +1,4 @@
-"""Facts with a warning: told at every step, and released only when their number is accepted."""
+"""Facts with a warning: shown at every step, and released only if their number is accepted."""
 
 from collections.abc import Callable
 from typing import Any
@@ -32,7 +32,7 @@ DATE_AS_NUMBER = ("Number", "March 31, 2025")
 @pytest.fixture
 @shared
 def doubtful(ann: User, ben: User, lead: User) -> Campaign:
-    """Both cut 1,200 after three characters and typed a value, so that it is gold at once."""
+    """Both annotators cut 1,200 after three characters and entered a value: it becomes gold."""
     campaign = make_campaign([ann, ben], lead=lead)
     for user in (ann, ben):
         work = work_of(user, campaign)
@@ -145,7 +145,7 @@ def test_warnings_of_a_page_are_kept_until_its_gold_changes(
 ) -> None:
     pages = CampaignDocument.objects.filter(campaign=doubtful)
     assert len(doubtful_facts(pages)) == 1
-    # The gold of each page, what is kept (read and expired), and the names.
+    # The gold of each page, the cache (read and expired), and the names.
     with django_assert_max_num_queries(4):
         assert len(doubtful_facts(pages)) == 1
     document_of(doubtful).gold_spans.all().delete()

@@ -1,4 +1,4 @@
-"""Excerpts that can be read, of a text that has nothing between cells."""
+"""Readable excerpts of a text without separators between cells."""
 
 from hypothesis import given
 from hypothesis import strategies as st

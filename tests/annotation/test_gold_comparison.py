@@ -1,4 +1,4 @@
-"""Marks beside gold: outcomes and counts, by hand, by properties and against span agreement."""
+"""Marks compared with gold: outcomes and counts, and properties of span agreement."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -43,7 +43,7 @@ def test_counts_by_hand() -> None:
     marked = [NET, Span(15, 18, "Number"), Span(23, 36, "Number"), Span(37, 43, "Number")]
     found = compare_with_gold(TEXT, GOLD, marked)
     assert tally_by_label(found) == {
-        # A date marked as a number is an error of the dates, and a mark of the numbers.
+        # A date marked as a number counts as an error of dates and as a mark of numbers.
         "Number": Tally(matched=1, boundary=1, missed=1, extra=1, marked=4, expected=3),
         "Date": Tally(label=1, expected=1),
     }

@@ -1,4 +1,4 @@
-"""Who may ask for what: every address and method, as every role."""
+"""Permissions: every URL and method, for every role."""
 
 import io
 from collections.abc import Callable, Iterator
@@ -27,25 +27,25 @@ ApiOf = Callable[[User | None], APIClient]
 Cast = dict[str, User | None]
 
 ROLES = ("nobody", "Sam", "Ann", "Ben", "Rita", "Lea", "Olga")
-# Statuses in the order of ROLES. A page sends visitors to the log-in (302).
+# Statuses in the order of ROLES. Pages redirect visitors to the log-in (302).
 MEMBERS = (302, 404, 200, 200, 200, 200, 200)
-# Olga holds no role that she could give up.
+# Olga has no role to give up.
 LEAVERS = (302, 404, 200, 200, 200, 200, 403)
 MANAGERS = (302, 404, 403, 403, 403, 200, 200)
 LEADS = (302, 404, 403, 403, 403, 200, 403)
-# Who takes part in the qualification round, and who holds it.
+# The participants and the managers of the qualification round.
 ROUND = (302, 404, 200, 200, 403, 200, 200)
 ORGANISERS = (302, 403, 403, 403, 403, 403, 200)
 ANYBODY = (302, 200, 200, 200, 200, 200, 200)
 OWNER_ANN = (302, 404, 200, 404, 404, 404, 404)
 # The page without labels; Lea leads and the document is settled.
 OWNER_OR_LEAD = (302, 404, 200, 404, 404, 200, 404)
-# No page image was stored, so who may see it finds nothing.
+# No page image is stored: users with access get 404.
 NO_IMAGE = (302, 404, 404, 404, 404, 404, 404)
 NO_IMAGE_LEADS = (302, 404, 403, 403, 403, 404, 403)
 REVIEWERS = (302, 404, 403, 403, 200, 200, 403)
 NO_IMAGE_REVIEWERS = (302, 404, 403, 403, 404, 404, 403)
-# A change that is allowed answers with a redirect.
+# An allowed change redirects.
 MANAGERS_POST = (302, 404, 403, 403, 403, 302, 302)
 ONLY_POST = (302, 405, 405, 405, 405, 405, 405)
 ONLY_GET = (302, 405, 405, 405, 405, 405, 405)
@@ -116,7 +116,7 @@ POST_PAGES = GET_PAGES | {
     "workbench": ONLY_GET,
     "assignment-html": ONLY_GET,
     "assignment-image": ONLY_GET,
-    # The page is compared already, which the workbench says.
+    # The page is already settled, and the workbench says so.
     "assignment-take-back": (302, 404, 302, 404, 404, 404, 404),
     "campaigns": ONLY_GET,
     "campaign": ONLY_GET,
@@ -124,14 +124,14 @@ POST_PAGES = GET_PAGES | {
     "campaign-close": MANAGERS_POST,
     "campaign-reopen": MANAGERS_POST,
     "campaign-assign": MANAGERS_POST,
-    # A form sent empty is shown again to who may send it.
+    # An empty form is shown again to users who may send it.
     "guidelines": MANAGERS,
-    # Sent empty it chooses no sources.
+    # An empty form selects no sources.
     "suggestions": MANAGERS_POST,
     "calibration-draw": MANAGERS_POST,
     "assignments": ONLY_GET,
     "hand-over": MANAGERS_POST,
-    # Without a reason the table says so.
+    # Without a reason, the table shows an error.
     "assignment-return": MANAGERS_POST,
     "hand-over-all": MANAGERS_POST,
     "screening": ONLY_GET,
@@ -140,7 +140,7 @@ POST_PAGES = GET_PAGES | {
     "screening-image": ONLY_GET,
     "person-remove": MANAGERS_POST,
     "invitation-resend": MANAGERS_POST,
-    # The email is on its way, so that no link is needed.
+    # The email is queued: no link is needed.
     "invitation-link": MANAGERS_POST,
     "invitation-revoke": MANAGERS_POST,
     "leave": (302, 404, 302, 302, 302, 302, 403),
@@ -159,7 +159,7 @@ POST_PAGES = GET_PAGES | {
     # Lea may; the campaign has no review.
     "review-open": (302, 404, 403, 403, 403, 302, 403),
     "review-round": ONLY_GET,
-    # Verdicts are not for leads. A form sent empty is shown again.
+    # Leads cannot give verdicts. An empty form is shown again.
     "review-item": (302, 404, 403, 403, 200, 403, 403),
     "review-html": ONLY_GET,
     "review-image": ONLY_GET,
@@ -183,7 +183,7 @@ API_OWNER_OR_LEAD = (401, 404, 200, 404, 404, 200, 404)
 
 
 def answered(allowed: tuple[int, ...], status: int | dict[str, int]) -> tuple[int, ...]:
-    """`allowed` with what a body that is wrong or out of season gets instead of 200."""
+    """`allowed`, with the status of an invalid or refused request instead of 200."""
     return tuple(status if code == 200 else code for code in allowed)  # type: ignore[misc]
 
 
@@ -206,7 +206,7 @@ API = {
     ("DELETE", "assignment-comment"): answered(API_OWNER, 409),
     ("PUT", "assignment-flag"): answered(API_OWNER, 422),
     ("GET", "assignment-export"): answered(API_OWNER_OR_LEAD, 400),
-    # No file was sent, and JSON is not taken there.
+    # No file was sent, and JSON is not accepted.
     ("POST", "assignment-import"): answered(API_OWNER, 415),
     ("GET", "campaigns"): API_ANYBODY,
     ("POST", "campaigns"): (401, 403, 403, 403, 403, 403, 400),
@@ -223,21 +223,21 @@ API = {
     ("POST", "campaign-reopen"): answered(API_MANAGERS, 409),
     ("POST", "campaign-assign"): answered(API_MANAGERS, 409),
     ("GET", "campaign-settings"): API_MANAGERS,
-    # Nothing to change is no fault.
+    # An empty change is valid.
     ("PATCH", "campaign-settings"): API_MANAGERS,
     ("GET", "campaign-documents"): API_MANAGERS,
     ("POST", "campaign-calibration"): answered(API_MANAGERS, 400),
     ("PATCH", "campaign-calibration"): answered(API_MANAGERS, 400),
     ("PUT", "campaign-overlap"): answered(API_MANAGERS, 400),
     ("GET", "campaign-assignments"): API_MANAGERS,
-    # Ann's work is submitted, and nobody could take her other page over.
+    # Ann's work is submitted, and no one can take over her other page.
     ("POST", "assignment-hand-over"): answered(API_MANAGERS, 409),
     ("POST", "assignment-return"): answered(API_MANAGERS, 400),
     ("POST", "annotator-hand-over"): answered(API_MANAGERS, 409),
     ("GET", "campaign-screening"): API_MEMBERS,
     ("GET", "screening-page"): API_MEMBERS,
     ("POST", "screening-page"): answered(API_MEMBERS, 400),
-    # The page is beyond screening.
+    # The page is past screening.
     ("POST", "screening-undo"): answered(API_MEMBERS, 409),
     ("POST", "screening-back"): answered(API_MANAGERS, 400),
     ("GET", "campaign-validation"): API_LEADS,
@@ -249,11 +249,11 @@ API = {
     ("GET", "campaign-invitations"): API_MANAGERS,
     ("POST", "campaign-invitations"): answered(API_MANAGERS, 400),
     ("DELETE", "campaign-invitation"): answered(API_MANAGERS, 204),
-    # The email is on its way.
+    # The email is queued.
     ("POST", "campaign-invitation-link"): answered(API_MANAGERS, 409),
-    # A letter has just been sent.
+    # An email was just sent.
     ("POST", "campaign-invitation-resend"): answered(API_MANAGERS, 409),
-    # Nobody could take over from Ann and Ben, and Lea is the only lead.
+    # No one can take over from Ann and Ben, and Lea is the only lead.
     ("POST", "campaign-leave"): (401, 404, 409, 409, 200, 409, 403),
     ("GET", "campaign-waiting"): API_MANAGERS,
     ("POST", "campaign-remind-all"): answered(API_MANAGERS, 400),
@@ -269,11 +269,11 @@ API = {
     ("POST", "adjudication-readings"): answered(API_LEADS, 422),
     ("GET", "campaign-qualification"): API_ROUND,
     ("POST", "campaign-qualification"): answered(API_MANAGERS, 400),
-    # There is no round, so there was no try.
+    # There is no round, so there was no attempt.
     ("POST", "qualification-try"): answered(API_MANAGERS, 409),
     ("POST", "qualification-decision"): answered(API_MANAGERS, 400),
     ("GET", "campaign-annotator-quality"): API_LEADS,
-    # The form of the file was not told.
+    # The format of the file was not sent.
     ("GET", "campaign-export"): answered(API_MANAGERS, 400),
     ("GET", "campaign-import"): API_MANAGERS,
     ("POST", "campaign-import"): answered(API_MANAGERS, 415),
@@ -292,7 +292,7 @@ API = {
 
 @pytest.fixture(autouse=True)
 def _commented(disputed: Campaign, ann: User) -> None:
-    """So that the addresses of comments and of facts under review name one."""
+    """Adds a comment and a review item, for the URLs that need one."""
     comment(work_of(ann, disputed))
     drawn_by_hand(disputed)
 
@@ -307,7 +307,7 @@ def _invited(disputed: Campaign, organiser: User) -> None:
 
 @pytest.fixture(autouse=True)
 def _screened(disputed: Campaign, lead: User) -> None:
-    """So that the addresses of screening name a page that was screened."""
+    """Adds a verdict, for the URLs of screening."""
     Screening.objects.create(
         campaign_document=document_of(disputed), verdict="intact", screened_by=lead
     )
@@ -320,7 +320,7 @@ def cast(ann: User, ben: User, reviewer: User, lead: User, organiser: User, stra
 
 
 def row_of_ann(addresses: dict[str, list[str]], name: str, campaign: Campaign, ann: User) -> str:
-    """The address of the row the table speaks of: Ann's settled assignment, Ann's membership."""
+    """The URL of the row in the tables: Ann's settled assignment or her membership."""
     work, member = work_of(ann, campaign), Membership.objects.get(user=ann, campaign=campaign)
     case = Case.objects.filter(campaign_document__campaign=campaign).first()
     assert case is not None

@@ -1,4 +1,4 @@
-"""Query budgets: what a page asks of the database does not grow with what it shows."""
+"""Query budgets: the number of queries does not grow with the rows on a page."""
 
 from collections.abc import Callable
 from typing import Any
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.django_db
 ClientOf = Callable[[User | None], Client]
 ApiOf = Callable[[User | None], APIClient]
 
-# Address → most queries it may need, log-in and navigation included.
+# URL → maximum number of queries, including log-in and navigation.
 BUDGETS = {
     "/annotate/": 4,
     "/annotate/?campaign=spring-round": 5,

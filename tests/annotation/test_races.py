@@ -1,7 +1,7 @@
-"""Two at once: tabs that save, annotators who submit last, leads who decide the same case.
+"""Simultaneous requests: saving tabs, last submissions, decisions of the same case.
 
-SQLite lets one writer in at a time from the beginning of a transaction, and its database in memory
-cannot be shared by threads; so these run where they can fail.
+SQLite allows a single writer, and threads cannot share its in-memory database. These tests run only
+on databases where they can fail.
 """
 
 import threading

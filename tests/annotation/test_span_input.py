@@ -1,4 +1,4 @@
-"""Spans from outside: every wrong form is named, nothing makes the reader stumble."""
+"""Submitted spans: every malformed one gets a fault, and none breaks the reader."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ json_values = st.recursive(
 
 
 def codes(raw: object) -> list[str]:
-    """What is wrong, by code, as a save would find it."""
+    """The codes of the faults that a save would find."""
     drafts, faults = read_spans(raw)
     faults = faults or check_drafts(TEXT, drafts, ["Number", "Date"])
     return [fault["code"] for fault in faults]

@@ -1,4 +1,4 @@
-"""What spans mean: derived, given, and settled between annotators."""
+"""Values of spans: derived, given, and settled between annotators."""
 
 import pytest
 

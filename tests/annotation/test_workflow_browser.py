@@ -1,4 +1,4 @@
-"""A lead's way in a real browser: settings, screening by key, calibration, handing work over."""
+"""A lead's workflow in a browser: settings, screening by keyboard, calibration, handing over."""
 
 from collections.abc import Callable
 
@@ -28,7 +28,7 @@ def draft(ann: User, ben: User, cleo: User, lead: User, reviewer: User) -> Campa
 
 
 def on_page(page: Page, name: str) -> None:
-    """Waits for a page in screening whose keys work."""
+    """Waits for a page in screening until its shortcuts work."""
     expect(page.get_by_role("heading", level=1)).to_have_text(name)
     expect(page.locator("[data-screening]")).to_have_attribute("data-ready", "true")
 
@@ -46,16 +46,16 @@ def test_lead_prepares_and_steers_a_campaign(
     page.goto(f"{ROOT}settings/")
     page.get_by_label("Screen pages first").check()
     page.get_by_label("Pages between domain reviews").fill("10")
-    page.get_by_role("button", name="Save the settings").click()
+    page.get_by_role("button", name="Save settings").click()
     expect(page.get_by_role("status")).to_contain_text("Settings saved.")
     page.goto(f"{ROOT}documents/")
     page.get_by_label("page-001").check()
-    page.get_by_role("button", name="To every annotator").click()
-    expect(page.get_by_role("status")).to_contain_text("Every annotator gets 1 document.")
+    page.get_by_role("button", name="Add to calibration set").click()
+    expect(page.get_by_role("status")).to_contain_text("1 document added to the calibration set.")
     page.goto(ROOT)
-    page.get_by_role("button", name="Open the campaign").click()
+    page.get_by_role("button", name="Open campaign").click()
     page.get_by_role("link", name="Screening", exact=True).last.click()
-    page.get_by_role("link", name="Screen the next page").click()
+    page.get_by_role("link", name="Screen next page").click()
     screen_by_key(page)
     assert stages(draft) == [Stage.ANNOTATION, Stage.EXCLUDED, Stage.ANNOTATION, Stage.ANNOTATION]
     assert document_of(draft).assignments.count() == 3
@@ -79,7 +79,7 @@ def screen_by_key(page: Page) -> None:
     on_page(page, "page-002")
     frame = page.frame(url="**/html/")
     assert frame is not None
-    frame.locator("body").click()  # the keys work inside the page as well
+    frame.locator("body").click()  # The shortcuts also work inside the page.
     page.keyboard.press("f")
     page.keyboard.press("2")
     page.keyboard.press("3")
@@ -91,7 +91,7 @@ def screen_by_key(page: Page) -> None:
     page.keyboard.press("i")
     on_page(page, "page-004")
     page.keyboard.press("i")
-    expect(page.get_by_role("status")).to_contain_text("No page waits for screening any more.")
+    expect(page.get_by_role("status")).to_contain_text("All pages are screened.")
     verdict = document_of(Campaign.objects.get(), 2).screenings.last()
     assert verdict is not None
     assert (verdict.faults, verdict.reason) == (
@@ -112,12 +112,12 @@ def test_unsent_labels_of_handed_over_work_stay_in_the_browser(
     select(frame, "(310)")
     page.keyboard.press("1")
     expect(page.locator("[data-hint]")).to_contain_text(
-        "This page was given to somebody else: you can no longer change it. What was not saved is "
-        "kept in this browser."
+        "This page was given to another annotator. You can no longer change it. What was not "
+        "saved is kept in this browser."
     )
     page.reload()
-    expect(page.get_by_role("heading", level=1)).to_have_text("Given to somebody else")
-    # A lead who thinks better of it gives the work back, and nothing is missing.
+    expect(page.get_by_role("heading", level=1)).to_have_text("Page reassigned")
+    # The lead hands the work back: nothing is lost.
     Assignment.objects.filter(pk=work.pk).update(state=Assignment.State.IN_PROGRESS)
     open_task(page, f"/annotate/{work.pk}/")
     wait_saved(page)
@@ -164,7 +164,7 @@ def test_pages_are_accessible_and_fit(
 
 
 def in_validation(campaign: Campaign) -> None:
-    """Page 1 failed validation: a span says another text than stands at its place."""
+    """Page 1 failed validation: a quote differs from the text."""
     for work in document_of(campaign).assignments.all():
         save(work, ("Number", "1,200"))
         Span.objects.filter(assignment=work).update(quote="9,999")

@@ -1,6 +1,6 @@
-"""Two at once in the workflow: screeners, leads who hand over, annotators who submit meanwhile.
+"""Simultaneous requests in the workflow: screening, handing over, submitting.
 
-Like the other races these need PostgreSQL; SQLite lets one writer in at a time.
+Like the other race tests these need PostgreSQL: SQLite allows a single writer.
 """
 
 from collections import Counter

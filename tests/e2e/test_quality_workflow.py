@@ -73,7 +73,7 @@ def import_pages(organiser: Page) -> None:
 def make_campaign(organiser: Page, title: str) -> None:
     organiser.goto("/campaigns/new/?dataset=torn")
     organiser.get_by_label("Title").fill(title)
-    organiser.get_by_role("button", name="Make the campaign").click()
+    organiser.get_by_role("button", name="Create campaign").click()
     organiser.wait_for_url("**/people/")
 
 
@@ -94,8 +94,8 @@ def set_up(organiser: Page) -> None:
     organiser.get_by_label("Screen pages first").check()
     organiser.get_by_label("Agreement threshold").fill("0.7")
     organiser.get_by_label("Pages between domain reviews").fill("10")
-    organiser.get_by_label("Facts drawn for a review").fill(f"{plan.SHARE:.0%}".strip("%"))
-    organiser.get_by_role("button", name="Save the settings").click()
+    organiser.get_by_label("Facts per review").fill(f"{plan.SHARE:.0%}".strip("%"))
+    organiser.get_by_role("button", name="Save settings").click()
     expect(organiser.get_by_role("status")).to_contain_text("Settings saved.")
 
 
@@ -103,11 +103,11 @@ def calibrate_and_open(lead: Page) -> None:
     lead.goto(f"{ROOT}/documents/")
     for number in plan.CALIBRATION:
         lead.get_by_label(plan.name_of(number)).check()
-    lead.get_by_role("button", name="To every annotator").press("Enter")
-    expect(lead.get_by_role("status")).to_contain_text("Every annotator gets 2 documents.")
+    lead.get_by_role("button", name="Add to calibration set").press("Enter")
+    expect(lead.get_by_role("status")).to_contain_text("2 documents added to the calibration set.")
     lead.goto(f"{ROOT}/")
-    lead.get_by_role("button", name="Open the campaign").press("Enter")
-    expect(lead.get_by_role("status")).to_contain_text("once it passed screening")
+    lead.get_by_role("button", name="Open campaign").press("Enter")
+    expect(lead.get_by_role("status")).to_contain_text("after its screening")
 
 
 def check_teams(people: People) -> None:
@@ -253,7 +253,7 @@ def draw_again(site: Site, reviewer: Page, number: int) -> list[tuple[str, int]]
         said[0],
     )
     assert header is not None, said
-    assert said[-1] == "# the same as the stored draw"
+    assert said[-1] == "# identical to the stored draw"
     lines = [line.split("\t") for line in said[1:-1]]
     facts = [(document, int(start)) for document, start in lines]
     assert facts == plan.drawn(number, int(header[1]))
@@ -351,7 +351,7 @@ def bring_into_another(organiser: Page, folder: Path) -> None:
     organiser.goto("/campaigns/second-home/export/")
     organiser.get_by_label("File").set_input_files(path)
     organiser.locator("#import").get_by_label("Form").select_option("full")
-    organiser.get_by_role("button", name="Bring in").click()
+    organiser.get_by_role("button", name="Import file").click()
     row = organiser.locator("#imports tbody tr")
     expect(row).to_contain_text("done", timeout=30_000)
     expect(row.locator("td.num").first).to_have_text("21")

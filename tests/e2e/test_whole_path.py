@@ -113,7 +113,7 @@ def import_dataset(organiser: Page) -> None:
 def open_campaign(organiser: Page) -> None:
     organiser.get_by_role("link", name="Create a campaign from this dataset").click()
     organiser.get_by_label("Title").fill("First round")
-    organiser.get_by_role("button", name="Make the campaign").click()
+    organiser.get_by_role("button", name="Create campaign").click()
     people = [("lea", "lead"), ("ann", "annotator"), ("ben", "annotator"), ("rita", "reviewer")]
     for name, role in people:
         organiser.goto("/campaigns/first-round/people/")
@@ -122,7 +122,7 @@ def open_campaign(organiser: Page) -> None:
         organiser.get_by_role("button", name="Invite", exact=True).click()
         expect(organiser.get_by_role("table").first).to_contain_text(f"{name}@example.org")
     organiser.goto("/campaigns/first-round/")
-    organiser.get_by_role("button", name="Open the campaign").click()
+    organiser.get_by_role("button", name="Open campaign").click()
 
 
 def annotate(page: Page, *, skip: str = "") -> None:

@@ -1,4 +1,4 @@
-"""Makes the draw of a domain review again, and compares it with the one that is stored."""
+"""Repeats the draw of a domain review and compares it with the stored one."""
 
 from argparse import ArgumentParser
 from typing import Any
@@ -12,8 +12,8 @@ from portal.facts.sampling import Key
 
 class Command(BaseCommand):
     help = (
-        "Draws the facts of a domain review again from its seed and prints them, one a line:"
-        " document and offset. Fails unless they are the facts that were reviewed."
+        "Repeats the draw of a domain review from its seed and prints the facts, one per line:"
+        " document and offset. Fails if they differ from the reviewed facts."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -29,7 +29,7 @@ class Command(BaseCommand):
         redrawn = redraw(found)
         if redrawn.population is None:
             raise CommandError(
-                "what this review was drawn from was not recorded, so that it cannot be drawn again"
+                "this review has no recorded population: the draw cannot be repeated"
             )
         self.stdout.write(
             f"# seed {found.seed}, share {found.share!r} of {redrawn.population} facts"
@@ -39,7 +39,7 @@ class Command(BaseCommand):
             self.stdout.write(_line(key))
         if not redrawn.is_same:
             raise CommandError(_difference(redrawn))
-        self.stdout.write("# the same as the stored draw")
+        self.stdout.write("# identical to the stored draw")
 
 
 def _line(key: Key) -> str:
@@ -50,4 +50,4 @@ def _difference(redrawn: Redrawn) -> str:
     drawn, stored = set(redrawn.drawn), set(redrawn.stored)
     lines = [f"only drawn now: {_line(key)}" for key in sorted(drawn - stored)]
     lines += [f"only stored: {_line(key)}" for key in sorted(stored - drawn)]
-    return "\n".join(["the stored draw is another one", *lines])
+    return "\n".join(["the stored draw is different", *lines])

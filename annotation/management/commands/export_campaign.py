@@ -1,4 +1,4 @@
-"""Writes a campaign's labels, or the whole campaign, to a file."""
+"""Exports a campaign's labels, or the whole campaign, to a file."""
 
 from argparse import ArgumentParser
 from pathlib import Path
@@ -12,8 +12,8 @@ from annotation.models import Campaign, CampaignImport
 
 class Command(BaseCommand):
     help = (
-        "Writes the gold of a campaign's finished documents, the work on documents that everybody"
-        " has submitted, or the whole campaign. What is not submitted by everybody stays behind."
+        "Exports the gold of a campaign's finished documents, the work on its settled documents,"
+        " or the whole campaign. Work that not all annotators have submitted is left out."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -23,14 +23,16 @@ class Command(BaseCommand):
             "--layer",
             default=CampaignImport.Layer.GOLD,
             choices=CampaignImport.Layer.values,
-            help="Which labels; a whole campaign has both (default: %(default)s).",
+            help="The labels to export; a whole campaign has both (default: %(default)s).",
         )
         parser.add_argument(
             "--emails",
             action="store_true",
-            help="With the people's addresses, to bring a whole campaign into another site.",
+            help="Include email addresses, to import a whole campaign into another site.",
         )
-        parser.add_argument("--output", type=Path, help="The file (default: named by campaign).")
+        parser.add_argument(
+            "--output", type=Path, help="The file (default: named after the campaign)."
+        )
         parser.add_argument("--force", action="store_true", help="Replace the file if it exists.")
 
     def handle(self, *_: Any, **options: Any) -> None:
@@ -40,8 +42,8 @@ class Command(BaseCommand):
         file = campaign_file(campaign, options["form"], options["layer"], emails=options["emails"])
         path: Path = options["output"] or Path(file.name)
         if path.exists() and not options["force"]:
-            raise CommandError(f"{path} exists; --force replaces it")
-        # Under another name until it is whole: a file cut off half-way is never taken for one.
+            raise CommandError(f"{path} exists; use --force to replace it")
+        # Written under another name first, so that an interrupted export leaves no broken file.
         partial = path.with_name(f"{path.name}.partial")
         try:
             with partial.open("wb") as output:

@@ -1,4 +1,4 @@
-"""Brings labels, or a whole campaign, from a file into a campaign, in this process."""
+"""Imports labels, or a whole campaign, from a file, without a worker."""
 
 from argparse import ArgumentParser
 from pathlib import Path
@@ -12,34 +12,35 @@ from annotation.models import Campaign, CampaignImport
 from portal.accounts.models import User
 from portal.files.archives import ArchiveFault
 
-# So many remarks are printed; the page of the campaign lists them all.
+# The number of notes printed; the campaign's page lists them all.
 SHOWN = 50
 
 
 class Command(BaseCommand):
     help = (
-        "Brings labels into a campaign, as gold or as an annotator's submitted work, or fills an"
-        " empty draft with a whole campaign. All that can be placed is kept at once; what moved,"
-        " and what could not be placed, is told."
+        "Imports labels into a campaign, as gold or as an annotator's submitted work, or a whole"
+        " campaign into an empty draft. Prints the labels that moved or could not be placed."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("slug", help="The campaign.")
-        parser.add_argument("file", type=Path, help="What export_campaign or another tool wrote.")
+        parser.add_argument("file", type=Path, help="The file to import.")
         parser.add_argument("--form", required=True, choices=CampaignImport.Form.values)
         parser.add_argument(
             "--layer",
             default=CampaignImport.Layer.GOLD,
             choices=CampaignImport.Layer.values,
-            help="What the labels become (default: %(default)s).",
+            help="Import the labels as gold or as work (default: %(default)s).",
         )
-        parser.add_argument("--annotator", help="E-mail address: whose work the labels become.")
+        parser.add_argument(
+            "--annotator", help="Email address of the annotator whose work the labels become."
+        )
         parser.add_argument(
             "--person",
             action="append",
             default=[],
             metavar="PSEUDONYM=EMAIL",
-            help="Who somebody in a whole campaign is here; may be given several times.",
+            help="The account of a person in a whole campaign; can be repeated.",
         )
 
     def handle(self, *_: Any, **options: Any) -> None:
@@ -69,25 +70,25 @@ class Command(BaseCommand):
             return keep_import(campaign_import=taken, content=content, people=people)
         except (ArchiveFault, Refused) as fault:
             fail_import(campaign_import=taken, error=str(fault))
-            raise CommandError(f"nothing was brought in: {fault}") from fault
+            raise CommandError(f"nothing was imported: {fault}") from fault
 
     def _annotator(self, email: str | None) -> User | None:
         if email is None:
             return None
         user = User.objects.filter(email__iexact=email, is_active=True).first()
         if user is None:
-            raise CommandError(f"nobody has an account with the address {email}")
+            raise CommandError(f"there is no account with the email address {email}")
         return user
 
     def _people(self, pairs: list[str]) -> dict[str, str]:
         if wrong := [pair for pair in pairs if "=" not in pair]:
-            raise CommandError(f"--person {wrong[0]}: it must be PSEUDONYM=EMAIL")
+            raise CommandError(f"--person {wrong[0]}: must be PSEUDONYM=EMAIL")
         return dict(pair.split("=", 1) for pair in pairs)
 
     def _report(self, done: CampaignImport) -> None:
         self.stdout.write(
             f"{done.campaign.slug}: {done.documents} documents, {done.spans} spans,"
-            f" {done.moved} of them moved, {done.fault_count} remarks"
+            f" {done.moved} of them moved, {done.fault_count} notes"
         )
         for fault in done.faults[:SHOWN]:
             self.stdout.write(fault)

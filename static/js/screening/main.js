@@ -1,10 +1,10 @@
-// Screening by keyboard: i intact, f faulty with 1 to 6 for its faults, u takes the last verdict back.
+// Keyboard shortcuts of screening: i for intact, f for faulty, 1 to 6 for the faults, u to undo.
 
 import { loadPage } from "../lib/page.js";
 
 const TYPED = "textarea, select, input:not([type=checkbox])";
 
-/** Presses what the key stands for; says whether there was something to press. */
+/** Clicks the control of the key. Returns whether there is one. */
 function press(root, key) {
   if (/^[1-9]$/.test(key)) {
     const fault = root.querySelector(`[data-faulty][open] [data-fault="${key}"]`);
@@ -26,7 +26,7 @@ function onKey(root, event) {
   const inForm = event.target.closest?.("form");
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && inForm) {
     const reason = inForm.querySelector("textarea");
-    // Without a reason nothing is sent: the first press leads there.
+    // The form needs a reason: the first press moves the focus there.
     if (reason && reason.value.trim() === "") reason.focus();
     else inForm.requestSubmit();
     event.preventDefault();
@@ -37,7 +37,7 @@ function onKey(root, event) {
   else if (!event.target.closest?.(TYPED) && press(root, event.key.toLowerCase())) event.preventDefault();
 }
 
-/** One verdict a page: a second press while the first is on its way is none. */
+/** Sends the form once: ignores a second press while the first request is running. */
 function submitOnce(form) {
   form.addEventListener("submit", (event) => {
     if (form.dataset.sent) event.preventDefault();
@@ -55,13 +55,13 @@ async function start(root) {
     page.document.addEventListener("click", (event) => event.preventDefault());
     root.dataset.ready = "true";
   } catch {
-    // The verdict needs the page, not its keys: it can be opened by itself.
+    // Without the frame, the page can still be opened by its link.
     root.querySelector("[data-frame-fault]").hidden = false;
     root.dataset.ready = "fault";
   }
 }
 
-// A page that comes back from the browser's cache may be judged again.
+// A page restored from the browser's cache can be submitted again.
 window.addEventListener("pageshow", () => {
   for (const form of document.querySelectorAll("main form")) delete form.dataset.sent;
 });

@@ -85,7 +85,7 @@ def test_sending_back_names_work_of_the_page(
     for works in ([], [work_of(ann, faulty, 2).pk], [work_of(ann, faulty).pk, 0]):
         with pytest.raises(Refused, match="Choose annotators of this page"):
             send_back(campaign_document=page, assignments=works, reason="Why.", actor=lead)
-    with pytest.raises(Refused, match="Give a reason"):
+    with pytest.raises(Refused, match="Enter a reason"):
         send_back(
             campaign_document=page, assignments=[work_of(ann, faulty).pk], reason=" ", actor=lead
         )

@@ -1,4 +1,4 @@
-"""Sharing documents out: fair, mixed, repeatable."""
+"""Assigning documents: balanced, mixed and reproducible."""
 
 import doctest
 from collections import Counter

@@ -1,4 +1,4 @@
-"""A submission comes back: taken back by its annotator, or returned by a lead."""
+"""Undoing a submission: taken back by the annotator, or returned by a lead."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -35,14 +35,14 @@ def untouched(work: Assignment) -> None:
 
 
 def first_spans(work: Assignment) -> int | None:
-    """How many spans the frozen first submission has; None where there is none."""
+    """The number of spans in the first submission, or None."""
     first = FirstSubmission.objects.filter(assignment=work).first()
     return None if first is None else len(first.spans)
 
 
 def test_empty_page_is_not_submitted_unconfirmed(campaign: Campaign, ann: User) -> None:
     work = work_of(ann, campaign)
-    with pytest.raises(NothingLabelled, match="no label"):
+    with pytest.raises(NothingLabelled, match="no labels"):
         submit_assignment(assignment=work, base_revision=0, actor=ann)
     work.refresh_from_db()
     assert (work.state, first_spans(work)) == (State.ASSIGNED, None)
@@ -132,7 +132,7 @@ def test_lead_returns_a_page_and_its_first_submission_stays(
 def test_untouched_submission_is_set_aside_and_counted(
     campaign: Campaign, ann: User, ben: User, lead: User
 ) -> None:
-    """Ann pressed submit by mistake, so that every fact of Ben's became a case."""
+    """Ann submitted by mistake, so every fact of Ben's became a case."""
     work = work_of(ann, campaign)
     untouched(work)
     submit(work_of(ben, campaign), NUMBER)
@@ -178,7 +178,7 @@ def test_nothing_is_returned_once_somebody_decided(
     submit(work_of(ben, campaign), ("Date", "1,200"))
     case = document_of(campaign).cases.get()
     decide_case(case=case, choice="proposal", proposal=0, reason="A number.", actor=lead)
-    with pytest.raises(Refused, match="Adjudication of this page has begun"):
+    with pytest.raises(Refused, match="Adjudication of this page has started"):
         return_submission(assignment=work_of(ann, campaign), reason="Again.", actor=lead)
 
 
@@ -187,7 +187,7 @@ def test_gold_that_annotators_can_read_is_not_returned(
 ) -> None:
     for user in (ann, ben):
         submit(work_of(user, campaign), NUMBER)
-    with pytest.raises(Refused, match="Open a case"):
+    with pytest.raises(Refused, match="Reopen it as a case"):
         return_submission(assignment=work_of(ann, campaign), reason="Again.", actor=lead)
 
 
@@ -208,7 +208,7 @@ def test_returning_asks_for_a_reason_a_submission_and_an_open_campaign(
     with pytest.raises(Refused, match="not submitted"):
         return_submission(assignment=work, reason="Why.", actor=lead)
     submit(work, NUMBER)
-    with pytest.raises(Refused, match="Give a reason"):
+    with pytest.raises(Refused, match="Enter a reason"):
         return_submission(assignment=work, reason=" \n", actor=lead)
     close_campaign(campaign=campaign, actor=lead)
     with pytest.raises(CampaignNotOpen):
@@ -226,7 +226,7 @@ def test_page_of_assignments_returns_with_a_reason(
     address = f"{ROOT}{work.pk}/return/"
     assert client_of(ben).post(address, {"reason": "Mine."}).status_code == 403
     empty = client.post(address, {"query": "show=submitted"}, follow=True)
-    assert "Give a reason." in empty.content.decode()
+    assert "Enter a reason." in empty.content.decode()
     done = client.post(address, {"reason": "Look again.", "query": "show=submitted"})
     assert done["Location"] == f"{ROOT}?show=submitted"
     page = client_of(ann).get(f"/annotate/{work.pk}/").content.decode()

@@ -1,4 +1,4 @@
-"""How many annotators a page gets: its own number, the campaign's, or all for calibration."""
+"""The number of annotators of a page: its own, the campaign's, or all for calibration."""
 
 from collections.abc import Callable
 
@@ -75,7 +75,7 @@ def test_calibration_chosen_after_opening_adds_the_others(draft: Campaign, lead:
     choose_calibration(campaign=draft, names=["page-003"], actor=lead)
     assert before < set(team(draft, 3))
     assert sizes(draft) == [2, 2, 5, 2, 2]
-    with pytest.raises(Refused, match="shared out to every annotator already"):
+    with pytest.raises(Refused, match="already assigned to every annotator"):
         end_calibration(campaign=draft, names=["page-003"], actor=lead)
 
 
@@ -113,7 +113,7 @@ def test_draw_depends_on_seed_and_names_alone(draft: Campaign, lead: User) -> No
     assert draw_calibration(campaign=draft, count=2, seed=7, actor=lead) == expected
     draws = {tuple(sorted(draw_names(names, 2, seed))) for seed in range(50)}
     assert len(draws) == 10, "every pair is drawn by some seed"
-    with pytest.raises(Refused, match="Between 1 and 3 documents"):
+    with pytest.raises(Refused, match="Enter a number from 1 to 3"):
         draw_calibration(campaign=draft, count=4, seed=7, actor=lead)
 
 
@@ -134,7 +134,7 @@ def test_number_of_a_shared_out_document_changes(
     save(work_of(ben, draft), ("Number", "1,200"))
     set_document_overlap(campaign=draft, names=["page-001"], overlap=None, actor=lead)
     assert team(draft, 1) == ["Ann", "Ben"]
-    with pytest.raises(Refused, match="have begun page-001"):
+    with pytest.raises(Refused, match="have already started page-001"):
         set_document_overlap(campaign=draft, names=["page-001"], overlap=1, actor=lead)
     assert document_of(draft, 1).overlap is None
 
@@ -193,7 +193,7 @@ def test_table_shows_and_changes_teams(draft: Campaign, lead: User, client_of: C
     only = client.get(f"{ROOT}?calibration").context["lines"]
     assert [line.name for line in only] == ["page-001"]
     nothing = client.post(ROOT, {"action": "calibration"})
-    assert "Choose documents in the table first." in nothing.content.decode()
+    assert "Select documents in the table first." in nothing.content.decode()
 
 
 def test_drawing_by_the_page_names_what_was_drawn(

@@ -1,4 +1,4 @@
-"""The settings of the workflow: ranges, and what can no longer be changed."""
+"""Workflow settings: ranges, and settings that can no longer be changed."""
 
 import math
 from collections.abc import Callable
@@ -97,7 +97,7 @@ def test_what_is_fixed_follows_the_work(ann: User, ben: User, lead: User, organi
     campaign.refresh_from_db()
     open_campaign(campaign=campaign, actor=lead)
     assert set(fixed_settings(campaign)) == {"overlap", "screening"}
-    with pytest.raises(Refused, match="2 documents wait for screening"):
+    with pytest.raises(Refused, match="2 documents are not screened yet"):
         change_settings(campaign=campaign, actor=lead, screening=False)
     CampaignDocument.objects.update(stage=CampaignDocument.Stage.ANNOTATION)
     change_settings(campaign=campaign, actor=lead, screening=False)
@@ -113,7 +113,7 @@ def test_threshold_is_fixed_by_the_first_settled_document(
     change_settings(campaign=campaign, actor=lead, agreement_threshold=0.5)
     for user in (ann, ben):
         submit(work_of(user, campaign), ("Number", "1,200"))
-    with pytest.raises(Refused, match="two kinds of gold"):
+    with pytest.raises(Refused, match="already settled with this threshold"):
         change_settings(campaign=campaign, actor=lead, agreement_threshold=0.6)
 
 

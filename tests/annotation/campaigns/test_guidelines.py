@@ -1,4 +1,4 @@
-"""Guidelines: every text is kept, what changed is shown, and who has opened which is known."""
+"""Guidelines: versions, their changes, and the version each member has opened."""
 
 from collections.abc import Callable
 
@@ -27,7 +27,7 @@ API = "/api/v1/campaigns/spring-round/guidelines/"
 @pytest.fixture
 @shared
 def edited(campaign: Campaign, lead: User) -> Campaign:
-    """A second version in force."""
+    """A campaign with a second version of its guidelines."""
     return edit_guidelines(
         campaign=campaign, text="Mark every *date*.", note="Dates too.", actor=lead
     )
@@ -68,7 +68,7 @@ def test_lead_writes_a_version_on_the_page(
 def test_earlier_version_can_be_read(edited: Campaign, ann: User, client_of: ClientOf) -> None:
     page = client_of(ann).get(f"{PAGE}?version=1").content.decode()
     assert "Mark <strong>every</strong> fact." in page
-    assert "earlier version" in page
+    assert "version is outdated" in page
     assert "Version 2" in page
 
 

@@ -1,4 +1,4 @@
-"""Where no email arrives, an inviter is told so and makes a link to hand over."""
+"""Invitation links on sites that send no email."""
 
 import re
 from collections.abc import Callable
@@ -32,7 +32,7 @@ FORM = {"emails": NORA, "role": "annotator"}
 
 @pytest.fixture
 def console(settings: Any) -> None:
-    """As on a site without a mail server."""
+    """A site without a mail server."""
     settings.EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
 
 
@@ -109,7 +109,7 @@ def test_account_made_through_a_handed_over_link_has_no_confirmed_address(
     visitor = Client()
     visitor.post("/accounts/signup/", body | {"next": f"/invitations/{secret}/"})
     assert not EmailAddress.objects.get(email=NORA).verified
-    # The invitation itself is for the account with the address, and works.
+    # The invitation works for the account with the email address.
     visitor.post(f"/invitations/{secret}/accept/")
     invitation.refresh_from_db()
     assert invitation.accepted_by == User.objects.get(email=NORA)

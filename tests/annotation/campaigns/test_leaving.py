@@ -1,4 +1,4 @@
-"""Leaving a campaign: what is handed over, what holds, what stays."""
+"""Leaving a campaign: work that is handed over, and work that stays."""
 
 from collections.abc import Callable
 
@@ -79,7 +79,7 @@ def test_lead_may_take_begun_work_along(trio: Campaign, ann: User, lead: User) -
 def test_nobody_left_to_take_over_is_said_to_the_one_who_leaves(
     campaign: Campaign, ann: User
 ) -> None:
-    with pytest.raises(Refused, match="no other annotator could take over"):
+    with pytest.raises(Refused, match="No other annotator can take over"):
         leave_campaign(campaign=campaign, user=ann)
     assert Membership.objects.filter(campaign=campaign, user=ann).exists()
 
@@ -111,11 +111,11 @@ def test_page_says_what_happens_to_ones_work(
     submit(first_work(ann, trio), ("Number", "1,200"))
     client = client_of(ann)
     text = client.get(LEAVE).content.decode()
-    assert "stays and counts: 1 page." in text
+    assert "The 1 page you submitted still counts." in text
     assert "goes to other annotators: 1 page." in text
     assert f'href="{LEAVE}"' in client.get("/campaigns/spring-round/").content.decode()
     done = client.post(LEAVE, follow=True)
-    assert "You have left “Spring round”." in done.content.decode()
+    assert "You left “Spring round”." in done.content.decode()
     assert done.redirect_chain[-1][0] == "/start/"
     assert client.get("/campaigns/spring-round/").status_code == 404
     assert client.post(LEAVE).status_code == 404
@@ -127,8 +127,8 @@ def test_page_offers_no_way_out_with_begun_work(
     save(first_work(ann, trio), ("Number", "1,200"))
     client = client_of(ann)
     text = client.get(LEAVE).content.decode()
-    assert "You have begun 1 page" in text
-    assert "Leave the campaign" not in text
+    assert "You have 1 unfinished page." in text
+    assert "Leave campaign" not in text
     refused = client.post(LEAVE, follow=True)
     assert "Submit them first" in refused.content.decode()
 
@@ -160,9 +160,9 @@ def test_removing_somebody_with_begun_work_offers_to_hand_it_over(
     membership = Membership.objects.get(campaign=trio, user=ann)
     client, address = client_of(lead), f"/campaigns/spring-round/people/{membership.pk}/remove/"
     offered = client.post(address).content.decode()
-    assert "Ann has begun 1 document" in offered
-    assert "Remove Ann and hand begun work over, too" in offered
+    assert "Ann has started 1 document" in offered
+    assert "Remove Ann and hand over all work" in offered
     assert Membership.objects.filter(pk=membership.pk).exists()
     done = client.post(address, {"begun": "on"}, follow=True).content.decode()
-    assert "Ann is no longer annotator. 2 documents went to the other annotators." in done
+    assert "Ann is no longer annotator. 2 documents went to other annotators." in done
     assert left(ann, trio) == 0

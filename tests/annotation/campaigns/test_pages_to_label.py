@@ -1,4 +1,4 @@
-"""Campaigns take pages that are not held back: no pictures, nothing that waits for a decision."""
+"""Campaigns contain only pages that are not held back, and no images."""
 
 import pytest
 
@@ -61,7 +61,7 @@ def test_open_campaign_has_pages_alone(campaign: Campaign) -> None:
 
 @pytest.mark.parametrize(
     ("name", "message"),
-    [("held", "held is held back: a private address"), ("picture", "is a picture without text")],
+    [("held", "held is held back: a private address"), ("picture", "is an image without text")],
 )
 def test_what_cannot_be_labelled_cannot_be_chosen(
     campaign: Campaign, lead: User, name: str, message: str
@@ -73,7 +73,7 @@ def test_what_cannot_be_labelled_cannot_be_chosen(
 
 def test_campaign_without_a_page_to_label_says_why(campaign: Campaign) -> None:
     Document.objects.filter(kind="page").update(state="held", held_reason="x")
-    with pytest.raises(Refused, match="no page that could be labelled"):
+    with pytest.raises(Refused, match="no page to label"):
         open_campaign(campaign=campaign, actor=None)
 
 

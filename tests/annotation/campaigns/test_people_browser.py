@@ -1,4 +1,4 @@
-"""People in a real browser: a letter, an account, a role, a reminder, a farewell."""
+"""People in a browser: invitation, account, role, reminder, leaving."""
 
 import re
 from collections.abc import Callable
@@ -51,7 +51,7 @@ def test_invited_person_signs_up_works_is_reminded_and_leaves(
     expect(desk.get_by_text("Line 2: “nobody” is not an email address.")).to_be_visible()
     desk.get_by_label("Email addresses").fill(NORA)
     desk.get_by_role("button", name="Invite").click()
-    expect(desk.get_by_role("status")).to_contain_text(f"Invited by e-mail as annotator: {NORA}.")
+    expect(desk.get_by_role("status")).to_contain_text(f"Invited by email as annotator: {NORA}.")
     expect(desk.get_by_role("row", name=NORA)).to_contain_text("sending")
     run_due_jobs()
 
@@ -74,7 +74,7 @@ def test_invited_person_signs_up_works_is_reminded_and_leaves(
 
     desk.goto("/campaigns/spring-round/waiting/")
     desk.get_by_role("button", name="Remind Ann").click()
-    expect(desk.get_by_role("status")).to_contain_text("A letter goes to Ann.")
+    expect(desk.get_by_role("status")).to_contain_text("Reminder sent to Ann.")
     expect(desk.get_by_role("button", name="Remind Ann")).to_be_disabled()
     expect(desk.get_by_role("row", name="Nora")).to_contain_text("nothing")
     run_due_jobs()
@@ -83,8 +83,8 @@ def test_invited_person_signs_up_works_is_reminded_and_leaves(
 
     guest.get_by_role("link", name="Leave…").click()
     expect(guest.get_by_role("heading", level=1)).to_have_text("Leave this campaign?")
-    guest.get_by_role("button", name="Leave the campaign").click()
-    expect(guest.get_by_role("status")).to_contain_text("You have left “Spring round”.")
+    guest.get_by_role("button", name="Leave campaign").click()
+    expect(guest.get_by_role("status")).to_contain_text("You left “Spring round”.")
     assert not Membership.objects.filter(user=nora).exists()
     assert len(mail.outbox) == 2, "the address was confirmed by the invitation"
 
@@ -112,12 +112,14 @@ def test_annotator_with_untouched_pages_leaves_them_to_others(
     page = page_of(ann)
     page.goto("/campaigns/spring-round/")
     page.get_by_role("link", name="Leave…").click()
-    expect(page.get_by_text("goes to other annotators: 2 pages.")).to_be_visible()
-    page.get_by_role("link", name="Stay").click()
+    expect(
+        page.get_by_text("The 2 pages you have not started go to other annotators.")
+    ).to_be_visible()
+    page.get_by_role("link", name="Cancel").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("Spring round")
     page.goto("/campaigns/spring-round/leave/")
-    page.get_by_role("button", name="Leave the campaign").click()
-    expect(page.get_by_role("status")).to_contain_text("You have left")
+    page.get_by_role("button", name="Leave campaign").click()
+    expect(page.get_by_role("status")).to_contain_text("You left")
     assert not Assignment.objects.filter(annotator=ann).exists()
 
 

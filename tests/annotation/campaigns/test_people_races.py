@@ -1,6 +1,6 @@
-"""Two at once: clicks on an invitation, leads who invite, remind or leave.
+"""Simultaneous requests: accepting, inviting, reminding and leaving.
 
-As in `test_races`, these run where two transactions can be open at a time.
+As in `test_races`, these need a database with several writers.
 """
 
 import pytest

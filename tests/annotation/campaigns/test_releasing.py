@@ -27,7 +27,7 @@ FORM = {"version": "1.0.0", "visibility": "gold_hidden", "notes": "First."}
 @pytest.fixture
 @shared
 def half_done(disputed: Campaign, lead: User) -> Campaign:
-    """The first document is gold, the second nobody has begun."""
+    """The first document is gold, the second is not started."""
     for case in document_of(disputed).cases.all():
         decide_case(case=case, choice="proposal", proposal=0, reason="By the rules.", actor=lead)
     return disputed
@@ -79,7 +79,7 @@ def test_left_out_documents_are_counted_in_the_notes(half_done: Campaign, organi
 
 
 def test_nothing_gold_is_nothing_to_release(campaign: Campaign, organiser: User) -> None:
-    with pytest.raises(Refused, match="No document is gold"):
+    with pytest.raises(Refused, match="no document is gold"):
         freeze(campaign, organiser, leave_out=True)
 
 

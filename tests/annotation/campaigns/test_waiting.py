@@ -1,4 +1,4 @@
-"""What waits for whom, and reminders of it."""
+"""Open tasks by person, and reminders."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -75,7 +75,7 @@ def test_each_role_has_its_own_work(
 ) -> None:
     put_in(document_of(disputed, 2), "validation", timezone.now())
     open_review(disputed, document_of(disputed, 1), items=2)
-    assert waits_for(disputed, lead) == ["1 page with faults to mend", "3 cases to decide"]
+    assert waits_for(disputed, lead) == ["1 page with faults to check", "3 cases to decide"]
     assert waits_for(disputed, reviewer) == ["2 facts to review"]
     assert waits_for(disputed, ann) == []
     put_in(document_of(disputed, 2), "screening")
@@ -177,13 +177,13 @@ def test_letter_lists_ones_tasks(campaign: Campaign, ann: User, lead: User) -> N
     assert mail.outbox == [], "a worker sends it"
     run_due_jobs()
     text = email_to(ann.email)
-    assert "in the campaign “Spring round” this waits for you:" in text
+    assert "You have open tasks in the campaign “Spring round”:" in text
     assert f"- 2 pages to label, the oldest since {timezone.now():%B}" in text.replace(
         "  ", " "
     ) or ("- 2 pages to label" in text)
     assert f"{ORIGIN}/campaigns/spring-round/" in text
-    assert "Lea asked us to remind you." in text
-    assert mail.outbox[0].subject == "[Factboard] Waiting for you: 2 pages to label"
+    assert "Lea sent you this reminder." in text
+    assert mail.outbox[0].subject == "[Factboard] Open tasks: 2 pages to label"
 
 
 def test_letter_tells_of_now_and_is_not_sent_for_nothing(
@@ -229,7 +229,7 @@ def test_refusals_are_readable(
 
 
 def test_nobody_reminds_themselves(disputed: Campaign, lead: User) -> None:
-    with pytest.raises(Refused, match="That is you"):
+    with pytest.raises(Refused, match="cannot remind yourself"):
         remind(disputed, lead, lead)
 
 
@@ -254,15 +254,15 @@ def test_all_who_waited_so_long_are_reminded(
 def test_buttons_remind(campaign: Campaign, ann: User, lead: User, client_of: ClientOf) -> None:
     client = client_of(lead)
     text = client.post(f"{WAITING}{ann.pk}/remind/", follow=True).content.decode()
-    assert "A letter goes to Ann." in text
+    assert "Reminder sent to Ann." in text
     again = client.post(f"{WAITING}{ann.pk}/remind/", follow=True).content.decode()
-    assert "One letter a day is enough" in again
+    assert "You can send one reminder a day" in again
     assert 'aria-label="Remind Ann" disabled' in again
     both = client.post(f"{WAITING}remind/", {"days": 0}, follow=True).content.decode()
-    assert "Letters go to Ben." in both
-    assert "No letter to Ann" in both
+    assert "Reminders sent to Ben." in both
+    assert "Not reminded again within 24 hours: Ann" in both
     late = client.post(f"{WAITING}remind/", {"days": 9}, follow=True).content.decode()
-    assert "Nobody else has let anything wait that long." in late
+    assert "No one else has tasks that old." in late
     wrong = client.post(f"{WAITING}remind/", {"days": -1})
     assert wrong.context["form"].errors["days"]
     run_due_jobs()

@@ -1,4 +1,4 @@
-"""Campaigns that are brought out and in: a finished one, an empty one, and files between them."""
+"""Campaigns to export and import, and the files between them."""
 
 import io
 import json
@@ -68,7 +68,7 @@ def brought_in(
     actor: User | None = None,
     people: dict[str, str] | None = None,
 ) -> CampaignImport:
-    """The file read and kept, as a command does it."""
+    """Imports the file as the command does."""
     campaign.refresh_from_db()
     taken = new_import(
         campaign=campaign, source_name=f"labels.{SUFFIXES[form]}", form=form, layer=layer,
@@ -98,7 +98,7 @@ def finished_campaign(ann: User, ben: User, lead: User, reviewer: User, **option
 
 
 def empty_campaign(like: Campaign, *members: User, opened: bool = False) -> Campaign:
-    """Another campaign on the same documents; nothing has happened in it, unless it is opened."""
+    """Another campaign on the same documents, without any work."""
     campaign = create_campaign(
         dataset=like.dataset, title=f"Copy of {timezone.now():%f}", labels=like.labels,
         overlap=like.overlap, guidelines="None yet.", actor=None,
@@ -116,7 +116,7 @@ def stages(campaign: Campaign) -> list[str]:
 
 
 def line(campaign: Campaign, number: int = 1, by: str = "", *marks: tuple[str, str]) -> bytes:
-    """A line with the marks in a document, by default with its first number."""
+    """A line with marks in a document, by default its first number."""
     text = document_of(campaign, number).document.content.text
     spans = spans_in(text, *(marks or [("Number", "1,200")]))
     row: dict[str, Any] = {"name": f"page-{number:03}", "spans": spans}
@@ -124,7 +124,7 @@ def line(campaign: Campaign, number: int = 1, by: str = "", *marks: tuple[str, s
 
 
 def task(campaign: Campaign, **fields: Any) -> dict[str, Any]:
-    """A task of Label Studio with its first number marked, as it is before our own export."""
+    """A task of Label Studio with its first number marked, not exported by this site."""
     value = {
         "start": "/p[1]/b[1]/text()[1]",
         "end": "/p[1]/b[1]/text()[1]",

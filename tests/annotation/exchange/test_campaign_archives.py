@@ -1,4 +1,4 @@
-"""Whole campaigns as archives: who may bring one in, who its people are, and what is refused."""
+"""Archives of whole campaigns: permissions, people, and refused archives."""
 
 import io
 import json
@@ -44,7 +44,7 @@ def finished(ann: User, ben: User, lead: User, reviewer: User) -> Campaign:
 
 
 def changed(data: bytes, name: str, number: int, **fields: Any) -> bytes:
-    """The archive with other fields in one line of one file, or in its head."""
+    """The archive with changed fields in one line of a file, or in its head."""
     files = unzipped(data)
     if name == "campaign.json":
         files[name] = json.dumps(json.loads(files[name]) | fields).encode()
@@ -69,7 +69,7 @@ def test_an_organiser_brings_it_in_by_upload(
     done = CampaignImport.objects.get()
     assert (done.state, done.error, done.layer, done.annotator) == ("done", "", "", None)
     assert stages(other) == stages(finished)
-    # The lead had the role before: it is held once.
+    # The lead already had the role: there is only one membership.
     assert Membership.objects.filter(campaign=other, user=lead).count() == 1
 
 
@@ -83,18 +83,18 @@ def test_a_failed_job_leaves_nothing_behind(
     run_jobs()
     done = CampaignImport.objects.get()
     assert (done.state, done.documents) == ("failed", 0)
-    assert done.error == "gold_spans.jsonl:1: quote: the document reads otherwise there"
+    assert done.error == "gold_spans.jsonl:1: quote: differs from the text of the document"
     assert stages(other) == []
     other.refresh_from_db()
     assert (other.state, other.guidelines) == ("draft", "None yet.")
 
 
 def test_a_campaign_that_has_begun_takes_no_other(finished: Campaign) -> None:
-    with pytest.raises(Refused, match="goes into a draft only"):
+    with pytest.raises(Refused, match="into a draft only"):
         brought_in(finished, exported(finished, "full"), "full")
     other = empty_campaign(finished)
     CampaignDocument.objects.create(campaign=other, document=Document.objects.all()[0])
-    with pytest.raises(Refused, match="has documents already"):
+    with pytest.raises(Refused, match="already has documents"):
         brought_in(other, exported(finished, "full"), "full")
 
 
@@ -145,7 +145,7 @@ def test_work_that_was_withheld_begins_anew(disputed: Campaign) -> None:
     other = empty_campaign(disputed)
     done = brought_in(other, exported(disputed, "full"), "full")
     assert stages(other) == ["adjudication", "annotation"]
-    assert done.faults[0].startswith("1 documents came without the work on them")
+    assert done.faults[0].startswith("1 documents have no work in the archive")
     work = Assignment.objects.filter(
         campaign_document__campaign=other, campaign_document__stage="annotation"
     )
@@ -155,17 +155,21 @@ def test_work_that_was_withheld_begins_anew(disputed: Campaign) -> None:
 @pytest.mark.parametrize(
     ("file", "fields", "message"),
     [
-        ("campaign.json", {"format": "x"}, "campaign.json: format: this is not 'factboard-camp"),
-        ("campaign.json", {"version": 2}, "campaign.json: version: 2 cannot be read, only 1"),
+        ("campaign.json", {"format": "x"}, "campaign.json: format: must be 'factboard-camp"),
+        ("campaign.json", {"version": 2}, "campaign.json: version: must be 1, not 2"),
         ("campaign.json", {"settings": {}}, "campaign.json: settings: labels: this field is mis"),
-        ("spans.jsonl", {"x": 1}, "spans.jsonl:1: x: unknown; there are assignment, key, label"),
-        ("cases.jsonl", {"id": 7}, "cases.jsonl:1: id: must be 1, the number of its line"),
+        (
+            "spans.jsonl",
+            {"x": 1},
+            "spans.jsonl:1: x: unknown field; known are assignment, key, label",
+        ),
+        ("cases.jsonl", {"id": 7}, "cases.jsonl:1: id: must be 1, the line number"),
         ("cases.jsonl", {"proposals": [{}]}, "cases.jsonl:1: proposals[0].assignment: this field"),
         ("cases.jsonl", {"decision": [5]}, "cases.jsonl:1: decision[0]: must be an object"),
         ("first_submissions.jsonl", {"spans": [[1, 2]]}, "first_submissions.jsonl:1: spans[0]: mu"),
         ("review_rounds.jsonl", {"population": {"a": 1}}, "review_rounds.jsonl:1: population.a: m"),
         ("spans.jsonl", {"assignment": "1"}, "spans.jsonl:1: assignment: must be a whole number"),
-        ("people.jsonl", {"person": 1}, "people.jsonl:1.person: must be a text"),
+        ("people.jsonl", {"person": 1}, "people.jsonl:1.person: must be a string"),
     ],
 )
 def test_an_archive_of_another_form_is_refused(
@@ -180,11 +184,15 @@ def test_an_archive_of_another_form_is_refused(
 @pytest.mark.parametrize(
     ("file", "fields", "message"),
     [
-        ("spans.jsonl", {"assignment": 99}, "spans.jsonl:1: assignment: 99 is no row of assign"),
+        (
+            "spans.jsonl",
+            {"assignment": 99},
+            "spans.jsonl:1: assignment: there is no row 99 in assign",
+        ),
         ("spans.jsonl", {"assignment": None}, "spans.jsonl:1: assignment: must not be empty"),
         ("spans.jsonl", {"start": "16"}, "spans.jsonl:1: start: must be a whole number"),
         ("spans.jsonl", {"start": -1}, "spans.jsonl:1: start: Ensure this value is greater"),
-        ("spans.jsonl", {"quote": "1,201"}, "spans.jsonl:1: quote: the document reads otherwise"),
+        ("spans.jsonl", {"quote": "1,201"}, "spans.jsonl:1: quote: differs from the text"),
         ("spans.jsonl", {"label": "Money"}, "spans.jsonl:1: span 0 [16, 21) has the label 'Money'"),
         ("spans.jsonl", {"edited": 1}, "spans.jsonl:1: edited: must be true or false"),
         ("members.jsonl", {"role": "boss"}, "members.jsonl:1: role: Value 'boss' is not a valid"),
@@ -218,7 +226,7 @@ def test_settings_are_checked(finished: Campaign) -> None:
     settings = json.loads(unzipped(archive)["campaign.json"])["settings"]
     for change, message in (
         ({"labels": ["Table"]}, "campaign.json: settings.labels: label 'Table' is the name"),
-        ({"labels": "Number"}, "campaign.json: settings.labels: must be a list of texts"),
+        ({"labels": "Number"}, "campaign.json: settings.labels: must be a list of strings"),
         ({"state": "x"}, "campaign.json: settings.state: Value 'x' is not a valid choice."),
         ({"overlap": 2.5}, "campaign.json: settings.overlap: must be a whole number"),
     ):
@@ -231,7 +239,9 @@ def test_settings_are_checked(finished: Campaign) -> None:
 def test_a_file_that_is_missing_is_named(finished: Campaign) -> None:
     files = unzipped(exported(finished, "full"))
     del files["spans.jsonl"]
-    with pytest.raises(ArchiveFault, match=r"spans.jsonl: is missing: this is no whole campaign"):
+    with pytest.raises(
+        ArchiveFault, match=r"spans.jsonl: is missing: the archive is not a whole campaign"
+    ):
         brought_in(empty_campaign(finished), zipped(files), "full")
 
 
@@ -243,7 +253,7 @@ def test_commands_copy_a_campaign(
     arguments = [other.slug, str(path), "--form", "full"]
     with (
         override_settings(SECRET_KEY="another site"),
-        pytest.raises(CommandError, match="nothing was brought in: Nobody here is p_"),
+        pytest.raises(CommandError, match="nothing was imported: No account found for p_"),
     ):
         call_command("import_campaign", *arguments)
     assert CampaignImport.objects.get().state == "failed"

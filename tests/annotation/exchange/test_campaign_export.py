@@ -1,4 +1,4 @@
-"""What a file of a campaign holds, and what it never does."""
+"""The contents of a campaign's files."""
 
 import json
 from collections.abc import Callable
@@ -87,7 +87,7 @@ def test_tagged_pages_are_in_a_folder_for_each_annotator(
 def test_a_file_does_not_depend_on_work_that_is_not_submitted_by_all(
     disputed: Campaign, ann: User, ben: User, form: str, layer: str
 ) -> None:
-    """Ann has submitted the second page, Ben works on it: not one byte tells of either's labels."""
+    """Ann has submitted the second page, Ben has not: the file reveals nothing of their labels."""
     submit(work_of(ann, disputed, 2), ("Number", "1,200"))
     save(work_of(ben, disputed, 2), ("Number", "1,200"))
     before = exported(disputed, form, layer)
@@ -145,7 +145,7 @@ def test_people_are_pseudonyms_unless_addresses_are_asked_for(
 
 
 def test_every_field_of_every_row_is_in_the_archive_or_left_out_by_name() -> None:
-    """A field that is added to a model must be thought of here, or a copy would lose it."""
+    """Fails for a new field of a model that the archive neither contains nor leaves out."""
     for kind in KINDS:
         model = apps.get_model("annotation", kind.model)
         fields = {field.name for field in model._meta.concrete_fields}
@@ -154,11 +154,11 @@ def test_every_field_of_every_row_is_in_the_archive_or_left_out_by_name() -> Non
         assert fields <= known, f"{kind.model}: {sorted(fields - known)}"
     settings = {field.name for field in Campaign._meta.concrete_fields}
     of_its_own = {"id", "slug", "title", "dataset", "is_sample", "created_by", "created_at"}
-    # Its documents go with it; the dataset's selection that they came from stays behind.
+    # The archive has the documents, but not the selection of the dataset.
     assert settings == of_its_own | {"selection"} | set(SETTINGS)
     kinds = {kind.model for kind in KINDS}
     models = {model.__name__ for model in apps.get_app_config("annotation").get_models()}
-    # What is no part of a campaign's labels: settings' row, files in, letters, suggestions.
+    # Models without labels: settings, imports, emails, suggestions.
     others = {"Campaign", "CampaignImport", "CampaignInvitation", "Reminder"}
     assert models - kinds == others | {"ModelSuggestions", "SuggestionUpload"}
 
@@ -211,9 +211,9 @@ def test_the_page_tells_what_there_is(disputed: Campaign, lead: User, client_of:
     state = response.context["state"]
     assert (state.documents, state.settled, state.gold, state.facts) == (2, 1, 0, 0)
     html = response.content.decode()
-    assert "Nothing yet." in html
+    assert "No imports yet." in html
     assert "&lt;Label value=&quot;Number&quot;" in html
-    # Whole campaigns are brought in by organisers.
+    # Only organisers can import whole campaigns.
     offered = [value for value, _ in response.context["form"].fields["form"].choices]
     assert offered == ["labelstudio", "jsonl", "tags"]
 
@@ -224,7 +224,7 @@ def test_the_command_writes_the_same_file(disputed: Campaign, tmp_path: Any, cap
     call_command("export_campaign", *arguments)
     assert path.read_bytes() == exported(disputed, "jsonl", "annotations")
     assert "out.jsonl" in capsys.readouterr().out
-    with pytest.raises(CommandError, match="--force replaces it"):
+    with pytest.raises(CommandError, match="use --force to replace it"):
         call_command("export_campaign", *arguments)
     call_command("export_campaign", *arguments, "--force")
     with pytest.raises(CommandError, match="there is no campaign autumn"):

@@ -1,4 +1,4 @@
-"""Labels brought into a campaign: placed, moved, refused by name, never over somebody's work."""
+"""Importing labels: placed, moved or refused, never replacing started work."""
 
 import json
 
@@ -40,7 +40,7 @@ def test_the_second_import_settles_the_document(campaign: Campaign, ann: User, b
 def test_work_of_label_studio_is_placed_by_the_text_of_its_page(
     campaign: Campaign, ann: User
 ) -> None:
-    """Its tasks know neither our names nor our hashes. Both documents differ in their last line."""
+    """Tasks have neither names nor hashes. Both documents differ in their last line."""
     data = json.dumps([task(campaign)]).encode()
     done = brought_in(campaign, data, "labelstudio", "annotations", ann)
     assert (done.documents, done.spans, done.moved, done.faults) == (1, 1, 0, [])
@@ -68,10 +68,10 @@ def test_what_cannot_be_placed_is_told_and_the_rest_is_kept(campaign: Campaign, 
     assert (done.documents, done.spans, done.fault_count) == (1, 1, 5)
     assert sorted(done.faults) == [
         "labels.json: item 3: [0]: must be an object",
-        "task 10, annotation 1: the dataset has no document called 'page-007'",
+        "task 10, annotation 1: the dataset has no document named 'page-007'",
         "task 9, annotation 31 (page-001): result Xy2 '9,999': its text is not in the document",
-        "task 9, annotation 31: 1 results of the type choices are no spans",
-        "task 9, annotation 32: its annotator skipped the task; nothing was taken from it",
+        "task 9, annotation 31: ignored 1 results of type choices, which are not spans",
+        "task 9, annotation 32: skipped, because its annotator cancelled the task",
     ]
 
 
@@ -83,7 +83,7 @@ def test_the_annotators_own_work_is_taken_from_a_file_of_several(
     done = brought_in(campaign, file, "jsonl", "annotations", ann)
     assert done.documents == 1
     assert done.faults == [
-        "1 documents have no work of Ann (ann@example.org) in the file, whose annotators are "
+        "1 documents have no work of Ann (ann@example.org) in the file. Its annotators are "
         f"BEN@example.org, {pseudonym(ann.pk)}, x@example.org"
     ]
     done = brought_in(campaign, file, "jsonl", "annotations", ben)
@@ -93,7 +93,7 @@ def test_the_annotators_own_work_is_taken_from_a_file_of_several(
 def test_a_place_that_is_not_begun_is_taken_over(
     ann: User, ben: User, cleo: User, lead: User
 ) -> None:
-    """Whoever labelled elsewhere takes the place of somebody who has not begun the page."""
+    """The imported annotator replaces one who has not started the page."""
     campaign = make_campaign([ann, ben, cleo], lead=lead, overlap=2)
     (outsider,) = [u for u in (ann, ben, cleo) if not Assignment.objects.filter(annotator=u)]
     brought_in(campaign, line(campaign), "jsonl", "annotations", outsider)
@@ -110,12 +110,11 @@ def test_work_that_is_begun_is_never_replaced(
     done = brought_in(campaign, line(campaign), "jsonl", "annotations", ann)
     assert done.documents == 0
     assert done.faults == [
-        "labels.jsonl:1: page-001: Ann has work on it already, which an import does not replace"
+        "labels.jsonl:1: page-001: Ann has started it; an import does not replace work"
     ]
     gold = brought_in(campaign, line(campaign), "jsonl", "gold")
     assert gold.faults == [
-        "labels.jsonl:1: page-001: an annotator has begun it; gold would take the place of their "
-        "work"
+        "labels.jsonl:1: page-001: an annotator has started it; gold would replace their work"
     ]
     assert quotes(ann, campaign) == quotes(ben, campaign) == ["March 31, 2025"]
 
@@ -126,7 +125,7 @@ def test_gold_takes_the_place_of_work_that_nobody_has_begun(campaign: Campaign) 
     assert not document_of(campaign).assignments.exists()
     assert GoldSpan.objects.get().origin == "imported"
     again = brought_in(campaign, line(campaign), "jsonl", "gold")
-    assert again.faults == ["labels.jsonl:1: page-001: it is in gold already"]
+    assert again.faults == ["labels.jsonl:1: page-001: it is already in gold"]
 
 
 def test_gold_goes_into_a_draft_as_well(campaign: Campaign) -> None:
@@ -149,14 +148,14 @@ def test_gold_of_label_studio_is_the_ground_truth_or_the_only_annotation(
     two["data"] = {"name": "page-002"}
     two["annotations"] = [first, first]
     done = brought_in(campaign, json.dumps(two).encode(), "labelstudio", "gold")
-    assert done.faults[0].startswith("task 9, annotation 31: page-002 has 2 annotations, and none")
+    assert done.faults[0].startswith("task 9, annotation 31: page-002 has 2 annotations, none")
 
 
 @pytest.mark.parametrize(
     ("content", "form", "message"),
     [
         (b"{", "jsonl", "labels.jsonl:1: the line: is not JSON"),
-        (b"\xff\n", "jsonl", "labels.jsonl:1: not UTF-8 at byte 1"),
+        (b"\xff\n", "jsonl", "labels.jsonl:1: invalid UTF-8 at byte 1"),
         (b'{"name": "p", "spans": []}', "jsonl", "labels.jsonl:1: the dataset has no document"),
         (
             b'{"name": "page-001", "text_sha256": "ab", "spans": []}',
@@ -198,17 +197,17 @@ def test_labels_and_values_are_checked_as_in_a_save(campaign: Campaign, ann: Use
 def test_a_document_given_twice_counts_once(campaign: Campaign, ann: User) -> None:
     done = brought_in(campaign, line(campaign) * 2, "jsonl", "annotations", ann)
     assert (done.documents, done.faults) == (
-        1, ["labels.jsonl:2: page-001 came before, in labels.jsonl:1"],
+        1, ["labels.jsonl:2: page-001 is already in labels.jsonl:1"],
     )  # fmt: skip
 
 
 @pytest.mark.parametrize(
     ("form", "layer", "who", "message"),
     [
-        ("jsonl", "annotations", None, "Choose the annotator whose work the labels are."),
-        ("jsonl", "annotations", "Lea", "Lea is no annotator of the campaign."),
-        ("jsonl", "", None, "Choose what the labels become: annotations, gold."),
-        ("full", "gold", None, "A whole campaign goes into a draft only."),
+        ("jsonl", "annotations", None, "Select the annotator of the labels."),
+        ("jsonl", "annotations", "Lea", "Lea is not an annotator of this campaign."),
+        ("jsonl", "", None, "Import the labels as one of: annotations, gold."),
+        ("full", "gold", None, "You can import a whole campaign into a draft only."),
     ],
 )
 def test_what_cannot_be_brought_in_is_refused_at_once(

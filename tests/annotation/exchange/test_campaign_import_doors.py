@@ -1,4 +1,4 @@
-"""The doors by which labels come into a campaign: the endpoint, the page, the command, the job."""
+"""Importing labels by endpoint, page, command and job."""
 
 import gzip
 from collections.abc import Callable
@@ -62,7 +62,7 @@ def test_a_job_reads_what_was_uploaded(
     ("content", "name", "form", "error"),
     [
         (b"PK", "labels.zip", "tags", "not a readable ZIP archive"),
-        (zipped({"readme.txt": b""}), "labels.zip", "tags", "there is no NAME.html in the archive"),
+        (zipped({"readme.txt": b""}), "labels.zip", "tags", "the archive contains no HTML pages"),
         (b"[{}", "labels.json", "labelstudio", "labels.json: item 2: not JSON: a comma or"),
         (b"5", "labels.json", "labelstudio", "labels.json: item 1: not JSON: it must begin with"),
         (b"[] x", "labels.json", "labelstudio", "labels.json: item 1: not JSON: something"),
@@ -94,7 +94,7 @@ def test_the_endpoint_refuses(campaign: Campaign, lead: User, api_of: ApiOf) -> 
     assert answer(form="csv")[0] == 400
     assert answer(annotator="nobody@example.org")[0] == 400
     assert answer(form="labelstudio") == (
-        409, {"code": "file", "message": "a.jsonl: Label Studio JSON is a file .json."},
+        409, {"code": "file", "message": "a.jsonl: Label Studio JSON must be a .json file."},
     )  # fmt: skip
     assert answer(form="full", file=SimpleUploadedFile("a.zip", b"PK"))[0] == 403
     with override_settings(UPLOAD_LIMIT=1):
@@ -125,7 +125,7 @@ def test_the_page_says_at_the_field_what_is_wrong(
     wrong = {"file": SimpleUploadedFile("labels.txt", b"x"), "form": "jsonl", "layer": "gold"}
     response = client.post(PAGE, wrong)
     assert response.context["form"].errors["file"] == [
-        "labels.txt: JSON Lines with offsets is a file .jsonl or .jsonl.gz."
+        "labels.txt: JSON Lines with offsets must be a .jsonl or .jsonl.gz file."
     ]
     file = SimpleUploadedFile("a.jsonl", b"{}")
     response = client.post(PAGE, {"file": file, "form": "jsonl", "layer": "annotations"})
@@ -144,7 +144,7 @@ def test_the_command_brings_in_and_reports(
     arguments = ["--form", "jsonl", "--layer", "annotations", "--annotator", "ANN@example.org"]
     call_command("import_campaign", "spring-round", str(path), *arguments)
     assert capsys.readouterr().out.splitlines() == [
-        "spring-round: 1 documents, 1 spans, 0 of them moved, 1 remarks",
+        "spring-round: 1 documents, 1 spans, 0 of them moved, 1 notes",
         "labels.jsonl:2: name: this field is missing, and text_sha256 as well",
     ]
     assert text_of(work_of(ann, campaign))[16:21] == quotes(ann, campaign)[0]
@@ -153,12 +153,12 @@ def test_the_command_brings_in_and_reports(
         (["spring-round", "x.jsonl", "--form", "jsonl"], "x.jsonl: no such file"),
         (
             ["spring-round", str(path), "--form", "jsonl", "--annotator", "x@y.z"],
-            "nobody has an account with the address x@y.z",
+            "there is no account with the email address x@y.z",
         ),
         (["spring-round", str(path), "--form", "tags"], "labels.jsonl: HTML with inline tags"),
         (
             ["spring-round", str(path), "--form", "jsonl", "--person", "x"],
-            "--person x: it must be PSEUDONYM=EMAIL",
+            "--person x: must be PSEUDONYM=EMAIL",
         ),
     ):
         with pytest.raises(CommandError, match=message):

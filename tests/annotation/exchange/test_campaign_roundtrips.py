@@ -1,4 +1,4 @@
-"""What goes out of one campaign comes into another with nothing lost."""
+"""Exporting a campaign and importing it into another loses nothing."""
 
 from dataclasses import asdict
 from typing import Any
@@ -71,7 +71,7 @@ def test_gold_comes_back(finished: Campaign, form: str) -> None:
 def test_the_work_of_every_annotator_comes_back(
     finished: Campaign, ann: User, ben: User, form: str
 ) -> None:
-    """From one file with the work of both, told apart by their pseudonyms."""
+    """One file has the work of both, distinguished by pseudonyms."""
     other = empty_campaign(finished, ann, ben, opened=True)
     file = exported(finished, form, "annotations")
     for annotator in (ann, ben):
@@ -96,7 +96,7 @@ def test_values_of_ones_own_come_back(finished: Campaign, ann: User, ben: User) 
 
 
 def test_a_whole_campaign_comes_back(finished: Campaign, lead: User) -> None:
-    """Every file of the archive is the same again, byte for byte; so every figure is, too."""
+    """Every file of a second export is identical, byte for byte."""
     item = ReviewItem.objects.first()
     assert item is not None
     other = empty_campaign(finished)
@@ -125,7 +125,7 @@ def test_a_whole_campaign_comes_back(finished: Campaign, lead: User) -> None:
 def test_what_comes_before_and_beside_the_work_comes_back(
     finished: Campaign, ann: User, cleo: User, lead: User
 ) -> None:
-    """Screening, qualification, faults of validation, and a place that was given to another."""
+    """Screening, qualification, faults of validation, and a handover."""
     first = document_of(finished)
     Screening.objects.create(
         campaign_document=first,

@@ -1,4 +1,4 @@
-"""In and out in a real browser: a file goes out of one campaign and comes into another."""
+"""Import and export in a browser."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -42,13 +42,13 @@ def test_gold_goes_out_of_one_campaign_and_into_another(
     assert path.read_bytes() == exported(finished, "jsonl", "gold")
 
     page.goto(f"/campaigns/{other.slug}/export/")
-    expect(page.locator("#imports")).to_contain_text("Nothing yet.")
+    expect(page.locator("#imports")).to_contain_text("No imports yet.")
     page.get_by_label("File").set_input_files(path)
     page.locator("#import").get_by_label("Form").select_option("jsonl")
-    page.get_by_role("button", name="Bring in").click()
+    page.get_by_role("button", name="Import file").click()
     expect(page.locator("#imports")).to_contain_text("queued")
     run_jobs()
-    # The list renews itself; nobody loads the page again.
+    # The list refreshes without a reload.
     expect(page.locator("#imports")).to_contain_text("done")
     expect(page.locator("#imports tbody tr")).to_have_count(1)
     assert stages(other) == ["gold", "gold"]
@@ -66,7 +66,7 @@ def test_what_was_not_placed_is_read_on_the_page(
     page.goto(f"/campaigns/{finished.slug}/export/")
     page.get_by_label("File").set_input_files(path)
     page.locator("#import").get_by_label("Form").select_option("jsonl")
-    page.get_by_role("button", name="Bring in").click()
+    page.get_by_role("button", name="Import file").click()
     run_jobs()
     told = page.get_by_text("labels.jsonl:1: the dataset has no document called 'page-009'")
     expect(told).to_be_visible()
@@ -79,7 +79,7 @@ def test_the_page_is_accessible_and_fits(
     page = page_of(organiser)
     page.set_viewport_size({"width": width, "height": 800})
     page.goto(f"/campaigns/{finished.slug}/export/")
-    page.get_by_text("The labelling interface for Label Studio").click()
+    page.get_by_text("Labelling interface for Label Studio").click()
     found = Axe().run(page)
     assert found.violations_count == 0, found.generate_report()
     overflow = page.evaluate("document.documentElement.scrollWidth - innerWidth")

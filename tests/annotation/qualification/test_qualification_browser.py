@@ -44,7 +44,7 @@ def test_annotator_fails_tries_again_and_gets_real_pages(
 
     page = page_of(ann)
     page.goto(f"/annotate/{work_of(ann, campaign).pk}/")
-    expect(page.get_by_role("heading", level=1)).to_have_text("First the qualification")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Qualification needed")
     page.get_by_role("link", name="Go to the qualification").click()
     page.get_by_role("link", name="Begin").click()
     label_page(page, 1, *RIGHT)

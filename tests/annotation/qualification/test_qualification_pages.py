@@ -45,7 +45,7 @@ def held(campaign: Campaign) -> Campaign:
 def test_real_page_says_what_comes_first(held: Campaign, ann: User, client_of: ClientOf) -> None:
     response = client_of(ann).get(f"/annotate/{work_of(ann, held).pk}/")
     assert response.status_code == 403
-    assert "First the qualification" in text(response)
+    assert "Qualification needed" in text(response)
     assert f'href="{ROUND}"' in text(response)
     for part in ("html/", "images/1/"):
         assert client_of(ann).get(f"/annotate/{work_of(ann, held).pk}/{part}").status_code == 403

@@ -249,7 +249,7 @@ def test_command_prints_the_draw_also_after_the_gold_changed(
         f"{item.campaign_document.document.name}\t{item.start}"
         for item in found.items.order_by("position")
     ]
-    assert lines[-1] == "# the same as the stored draw"
+    assert lines[-1] == "# identical to the stored draw"
 
 
 def test_command_fails_when_another_fact_is_stored(campaign: Campaign) -> None:
@@ -268,7 +268,7 @@ def test_command_says_when_it_cannot_draw(campaign: Campaign) -> None:
     make_gold(campaign, 1)
     make_gold(campaign, 2)
     ReviewRound.objects.update(population={})
-    with pytest.raises(CommandError, match="was not recorded"):
+    with pytest.raises(CommandError, match="no recorded population"):
         call_command("draw_review", campaign.slug, "1")
 
 

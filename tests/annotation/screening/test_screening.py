@@ -1,4 +1,4 @@
-"""Screening: pages pass or are left out before annotators get them; verdicts are append-only."""
+"""Screening: pages pass or are excluded before annotation; verdicts are append-only."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -39,7 +39,7 @@ FAULTY: dict[str, Any] = {"faults": ["ocr", "layout"], "reason": "Columns run to
 @pytest.fixture
 @shared
 def screened(ann: User, ben: User, cleo: User, lead: User, reviewer: User) -> Campaign:
-    """Six pages that wait for screening, for Ann, Ben and Cleo."""
+    """Six pages to screen, for Ann, Ben and Cleo."""
     campaign = make_campaign(
         [ann, ben, cleo], lead=lead, reviewer=reviewer, documents=6, opened=False
     )
@@ -116,7 +116,7 @@ def test_second_verdict_does_not_overrule_the_first(
 ) -> None:
     intact(screened, 1, ann)
     assert intact(screened, 1, ann) == Stage.ANNOTATION
-    with pytest.raises(ScreenedMeanwhile, match="Ann screened this page meanwhile: intact"):
+    with pytest.raises(ScreenedMeanwhile, match="Ann already screened this page: intact"):
         faulty(screened, 1, ben)
     with pytest.raises(ScreenedMeanwhile):
         intact(screened, 1, ben)
@@ -140,7 +140,7 @@ def test_begun_page_cannot_be_put_back(screened: Campaign, ann: User) -> None:
     intact(screened, 1, ann)
     work = document_of(screened).assignments.all()[0]
     comment(work)
-    with pytest.raises(Refused, match="being labelled already"):
+    with pytest.raises(Refused, match="Labelling of this page has started"):
         undo_screening(campaign_document=document_of(screened), actor=ann)
 
 
@@ -157,13 +157,13 @@ def test_lead_excludes_a_page_in_work_and_brings_it_back(
         save(second, ("Number", "(310)"), key="late")
     with pytest.raises(PageExcluded):
         submit(second)
-    with pytest.raises(Refused, match="Say why"):
+    with pytest.raises(Refused, match="Enter why"):
         bring_back_document(campaign_document=page, reason=" ", actor=lead)
     bring_back_document(campaign_document=page, reason="It is readable.", actor=lead)
     assert document_of(screened).assignments.count() == 2
     submit(second)
     assert document_of(screened).stage == Stage.GOLD
-    with pytest.raises(Refused, match="beyond screening"):
+    with pytest.raises(Refused, match="past screening"):
         exclude_document(campaign_document=page, actor=lead, **FAULTY)
 
 
