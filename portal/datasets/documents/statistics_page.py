@@ -15,7 +15,7 @@ from django.db.models import Count, Exists, OuterRef, QuerySet, Sum
 from django.template.loader import render_to_string
 
 from portal.accounts.access import is_organiser
-from portal.datasets.access import seen_splits, visible_releases
+from portal.datasets.access import gold_splits_for, visible_releases
 from portal.datasets.models import Dataset, DocumentType, PageImage, Release, ReleaseItem
 from portal.datasets.models.releases import JsonLength
 from portal.datasets.responses import TextFile
@@ -102,7 +102,7 @@ def documents_tally(user: Any, dataset: Dataset) -> Tally:
 
 def release_tally(user: Any, release: Release) -> FactTally:
     """The facts of a release: of a part if only that is open to the user, or their total alone."""
-    seen = seen_splits(user, release)
+    seen = gold_splits_for(user, release)
     items = release.items.order_by()
     if seen is not None:
         items = items.filter(split__in=seen)

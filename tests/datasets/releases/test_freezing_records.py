@@ -12,6 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from rest_framework.test import APIClient
 
 from portal.accounts.models import User
+from portal.datasets.access import ALL_GOLD
 from portal.datasets.models import Document, DocumentRecord, Release
 from portal.datasets.releases.exports import release_archive
 from portal.datasets.releases.freezing import gold_of_records
@@ -116,7 +117,7 @@ def test_the_split_can_be_told_by_metadata(organiser: User, client_of: Clients) 
 def test_a_missing_split_is_told(organiser: User, client_of: Clients) -> None:
     page_records()
     answer = client_of(organiser).post(NEW, form(split="column"))
-    assert "no record and no metadata has a split" in answer.content.decode()
+    assert "no record or metadata has a field “split”" in answer.content.decode()
 
 
 def test_gold_comes_from_a_file(organiser: User, client_of: Clients) -> None:
@@ -190,7 +191,7 @@ def test_a_draft_tells_nothing_of_hidden_gold(organiser: User, client_of: Client
 def test_the_first_release_has_nothing_to_compare_with(organiser: User, client_of: Clients) -> None:
     page_records()
     page = client_of(organiser).post(NEW, form(draft="1"), follow=True).content.decode()
-    assert "there is nothing to compare it with" in page
+    assert "there are no changes to describe" in page
 
 
 def test_the_api_freezes_records(organiser: User, api_of: Apis) -> None:
@@ -221,11 +222,11 @@ def test_an_archive_is_restored_on_the_page(organiser: User, client_of: Clients)
     client = client_of(organiser)
     client.post(NEW, form())
     release = Release.objects.get()
-    archive = SimpleUploadedFile("r.zip", b"".join(release_archive(release)))
+    archive = SimpleUploadedFile("r.zip", b"".join(release_archive(release, ALL_GOLD)))
     other = "/datasets/records/releases/restore/"
     page = client.post(other, {"archive": archive})
     assert page.status_code == 400
-    assert "is here already, with the same hash" in page.content.decode()
+    assert "already exists, with the same hash" in page.content.decode()
     from tests.factories import empty_dataset
 
     empty_dataset(slug="other")
