@@ -1,4 +1,4 @@
-"""What is written as JSON Lines or Parquet is read back as it was, or refused by name."""
+"""JSON Lines and Parquet files are read back unchanged, or refused with a reason."""
 
 import io
 import json
@@ -114,8 +114,8 @@ def parquet_of(**columns: Any) -> bytes:
     ("columns", "fault"),
     [
         *(({name: None}, f"the column {name} is missing") for name in ("id", *GOLD_COLUMNS)),
-        ({"split": [[1]]}, "split: must be string, is int64"),
-        ({"html": [["<p>else</p>"]]}, "row 0: not the gold of 001, by hash"),
+        ({"split": [[1]]}, "split: must be string, not int64"),
+        ({"html": [["<p>else</p>"]]}, "row 0: its hash differs from that of 001"),
         ({"record": [["{"]]}, "row 0: record: not JSON"),
         ({"record": [["[]"]]}, "row 0: record: must be a JSON object"),
         ({"record": [pa.array([None], pa.string())]}, "row 0: record: not JSON"),
@@ -134,7 +134,7 @@ def test_parquet_with_an_image_without_bytes_is_refused() -> None:
     empty = pa.array([[{"bytes": None, "path": "a.png"}]], table.schema.field(at).type)
     sink = io.BytesIO()
     pq.write_table(table.set_column(at, "images", empty), sink)
-    with pytest.raises(PublishingError, match="row 0: images: one without its bytes"):
+    with pytest.raises(PublishingError, match="row 0: images: an image has no bytes"):
         list(read_parquet(sink))
 
 
@@ -156,9 +156,13 @@ def faulty_lines(change: Callable[[list[bytes], list[bytes]], Any]) -> str:
 def test_lines_with_a_fault_are_refused_with_file_and_line() -> None:
     assert "gold.jsonl: the line of no facts is missing" in faulty_lines(lambda g, _: g.pop())
     assert "facts.jsonl: the line of no facts" in faulty_lines(lambda _, f: f.pop())
-    assert "gold.jsonl:4: a line of no item" in faulty_lines(lambda g, _: g.append(b"{}"))
-    assert "facts.jsonl:4: a line of no item" in faulty_lines(lambda _, f: f.append(b"{}"))
-    assert "gold.jsonl:1: not the gold of 001" in faulty_lines(lambda g, _: g.reverse())
+    assert "gold.jsonl:4: the line belongs to no item" in faulty_lines(lambda g, _: g.append(b"{}"))
+    assert "facts.jsonl:4: the line belongs to no item" in faulty_lines(
+        lambda _, f: f.append(b"{}")
+    )
+    assert "gold.jsonl:1: its hash differs from that of 001" in faulty_lines(
+        lambda g, _: g.reverse()
+    )
     assert "facts.jsonl:1: id: must be 001" in faulty_lines(lambda _, f: f.reverse())
     assert "gold.jsonl:2: not JSON" in faulty_lines(lambda g, _: g.__setitem__(1, b"\xff"))
     assert "facts.jsonl:2: must be a JSON object" in faulty_lines(
