@@ -89,7 +89,7 @@ def test_interrupted_import_goes_on_when_run_again(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["ghost", "{source}"], "there is no dataset ghost; --create makes it"),
+        (["ghost", "{source}"], "there is no dataset ghost; use --create to create it"),
         (["new", "{source}", "--create"], "slug: “new” is an address of the site"),
         (["bad slug", "{source}", "--create"], "slug: Enter a valid “slug”"),
         (["set", "{source}/nowhere"], "no such file or folder"),
@@ -124,7 +124,7 @@ def test_freeze_makes_a_release_with_hidden_gold_by_default(gold: Path) -> None:
     assert (release.visibility, release.notes) == ("gold_hidden", "First.")
     assert (release.item_count, release.fact_count) == (1, 1)
     assert release.sha256 in out
-    assert "documents of the dataset without gold, not in it: 1" in out
+    assert "documents without gold, left out: 1" in out
 
 
 def test_freeze_lists_all_faults_and_writes_nothing(gold: Path) -> None:

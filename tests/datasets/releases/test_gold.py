@@ -131,7 +131,7 @@ class TestPlacing:
     def test_gold_given_twice_is_refused(self, dataset: Dataset) -> None:
         page = GoldPage("gold/a.html", "a", HTML)
         [fault] = self.faults(dataset, page, GoldPage("x.jsonl:7", "a", HTML))
-        assert fault == "x.jsonl:7: the gold of a was in gold/a.html already"
+        assert fault == "x.jsonl:7: the gold of a is already in gold/a.html"
 
     def test_unusable_labels_are_refused(self, dataset: Dataset) -> None:
         with pytest.raises(ReleaseError, match="name of an HTML element"):
