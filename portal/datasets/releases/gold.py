@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO, Any, Protocol, TypeAlias
 
 from portal.datasets.curation.draws import SplitDraw, Unit, draw_splits, group_of
-from portal.datasets.imports.labelled_pages import GoldFault, GoldPage, where_texts_part
+from portal.datasets.imports.labelled_pages import GoldFault, GoldPage, first_difference
 from portal.datasets.models import (
     Dataset,
     Document,
@@ -334,7 +334,7 @@ def _place_page(
 
 def text_difference(text: str, document: Document) -> str:
     """A message that shows where the text differs from the document's."""
-    place = where_texts_part(text, document.content.text)
+    place = first_difference(text, document.content.text)
     return f"the text without tags differs from the document {document.name}: {place}"
 
 
