@@ -34,7 +34,7 @@ def test_import_creates_the_dataset_and_reports(source: Path) -> None:
     out = run("import_dataset", "fresh", str(source), "--create", "--title", "New set")
     assert out.splitlines() == [
         "fresh: 1 imported, 0 updated, 0 unchanged, 1 refused",
-        "not imported: gold/ 1. To use it as gold, choose “File of gold” when you freeze a release "
+        "not imported: gold/ 1. To use it as gold, choose a gold file when you freeze a release "
         "(or manage.py freeze_release SLUG --gold PATH), or import it into a campaign under "
         "“In and out”.",
         "refused pages/b.html: the file is empty [empty]",
@@ -93,7 +93,7 @@ def test_interrupted_import_goes_on_when_run_again(
         (["new", "{source}", "--create"], "slug: “new” is an address of the site"),
         (["bad slug", "{source}", "--create"], "slug: Enter a valid “slug”"),
         (["set", "{source}/nowhere"], "no such file or folder"),
-        (["set", "{source}/pages"], "there is no page in it"),
+        (["set", "{source}/pages"], "the source has no pages"),
         (
             ["set", "{source}/pages/a.html"],
             "looks like an HTML or XML page; a ZIP archive is accepted",

@@ -1,4 +1,4 @@
-"""Importing in a real browser: a filing comes in, and a file that is none is refused."""
+"""Imports in a real browser: a filing is imported, and another file is refused."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -35,7 +35,7 @@ def test_filing_is_imported_and_its_page_opened(
     page.get_by_role("button", name="Import", exact=True).click()
     expect(page.locator("#report")).to_contain_text("Waiting for a worker")
     run_jobs()
-    # The report renews itself; nobody loads the page again.
+    # The report refreshes without a reload.
     expect(page.locator("#report")).to_contain_text("3 of 3 items")
     expect(page.locator("#report tbody tr")).to_have_count(3)
     assert Axe().run(page).response["violations"] == []
@@ -63,6 +63,6 @@ def test_file_that_is_no_filing_is_refused_at_its_field(
     page.get_by_role("radio", name="SEC filings").check()
     page.get_by_label("File", exact=True).set_input_files(path)
     page.get_by_role("button", name="Import", exact=True).click()
-    expect(page.locator(".field-errors")).to_contain_text("notes.docx: this layout takes .zip")
+    expect(page.locator(".field-errors")).to_contain_text("notes.docx: this layout accepts .zip")
     expect(page.get_by_role("radio", name="SEC filings")).to_be_checked()
     assert not ImportRun.objects.exists()

@@ -64,7 +64,7 @@ def test_organisers_freeze_pages_of_records(organiser: User, client_of: Clients)
     assert sorted(release.items.values_list("split", flat=True)) == ["dev", "dev", "test", "test"]
     page = client_of(organiser).get(answer["Location"]).content.decode()
     assert "10.5281/zenodo.1" in page
-    # The next form has what was said of this one.
+    # The next form starts with the values of this release.
     again = client_of(organiser).get(NEW).content.decode()
     assert 'value="1.0.1"' in again
     assert "Institute of Records" in again
@@ -147,7 +147,7 @@ def test_a_file_of_another_benchmark_finds_its_documents(
     [
         ({"version": "one"}, "is not a semantic version"),
         ({"doi": "nonsense"}, "must be such as 10.5281/zenodo.1234"),
-        ({"url": "ftp://x"}, "must be an address that begins with https://"),
+        ({"url": "ftp://x"}, "must be a URL that begins with https://"),
         ({"source": "file:fcmbench"}, "Choose the file with the gold."),
         ({"split": "draw", "test_share": ""}, "Needed to draw a split."),
         ({"labels": "1 2"}, "label"),
@@ -205,9 +205,9 @@ def test_the_api_freezes_records(organiser: User, api_of: Apis) -> None:
     }
     answer = api_of(organiser).post(API, body, format="json")
     assert answer.status_code == 201
-    told = answer.json()
-    assert (told["version"], told["licence"]) == ("1.0.0", "CC0-1.0")
-    assert told["citation"] == {"authors": ["Doe, Jane"]}
+    body = answer.json()
+    assert (body["version"], body["licence"]) == ("1.0.0", "CC0-1.0")
+    assert body["citation"] == {"authors": ["Doe, Jane"]}
     release = Release.objects.get()
     assert release.items.filter(split="test").count() == 1
     again = api_of(organiser).post(API, {"benchmark": "fincriticaled"}, format="json")

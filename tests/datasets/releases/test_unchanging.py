@@ -82,9 +82,9 @@ def test_an_image_uploaded_by_page_or_api_is_refused(
     shown = client_of(organiser).post(path, {"file": upload()})
     assert shown.status_code == 400
     assert REASON in shown.content.decode()
-    told = api_of(organiser).post(f"/api/v1{path}", {"file": upload()}, format="multipart")
-    assert told.status_code == 400
-    assert REASON in told.json()["file"][0]
+    response = api_of(organiser).post(f"/api/v1{path}", {"file": upload()}, format="multipart")
+    assert response.status_code == 400
+    assert REASON in response.json()["file"][0]
     assert archive_of(release) == before
     assert not page.images.exists()
 

@@ -131,9 +131,9 @@ def test_cff_always_has_the_required_fields() -> None:
 
 def test_cff_puts_a_licence_where_it_fits() -> None:
     assert cff(licence="https://example.org/terms")["license-url"] == "https://example.org/terms"
-    told = cff(licence="public record: filings")
-    assert "license" not in told
-    assert told["message"].endswith("Licence: public record: filings")
+    content = cff(licence="public record: filings")
+    assert "license" not in content
+    assert content["message"].endswith("Licence: public record: filings")
 
 
 def test_cff_names_an_author_once() -> None:

@@ -29,7 +29,7 @@ def diff(before: Sequence[PublishedItem], after: Sequence[PublishedItem]) -> Rel
     return diff_releases(before, after, versions=VERSIONS)
 
 
-def told(before: Sequence[Fact], after: Sequence[Fact], **options: bool) -> list[Any]:
+def changes_of(before: Sequence[Fact], after: Sequence[Fact], **options: bool) -> list[Any]:
     return [
         (change.kind, change.aspects, change.before, change.after)
         for change in compare_facts(before, after, **options)
@@ -81,12 +81,12 @@ YEAR = number("2025", 20, 1)
     ],
 )
 def test_facts_are_matched_by_their_places(after: list[Fact], expected: list[Any]) -> None:
-    assert told([SALES, YEAR], after) == expected
+    assert changes_of([SALES, YEAR], after) == expected
 
 
 def test_facts_of_another_text_are_matched_by_what_they_say() -> None:
     moved = [number("1,200", 14), number("7", 20), number("2025", 30, label="Date")]
-    assert told([SALES, YEAR], moved, same_text=False) == [
+    assert changes_of([SALES, YEAR], moved, same_text=False) == [
         ("added", (), None, moved[1]),
         ("removed", (), YEAR, None),
         ("added", (), None, moved[2]),

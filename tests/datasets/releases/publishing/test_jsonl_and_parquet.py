@@ -38,22 +38,22 @@ def through_parquet(items: Any, **options: bool) -> list[PublishedItem]:
     return list(read_parquet(io.BytesIO(data)))
 
 
-def told(items: Any) -> list[tuple[Any, ...]]:
+def values_of(items: Any) -> list[tuple[Any, ...]]:
     return [(item.name, item.split, item.gold) for item in items]
 
 
 @pytest.mark.parametrize("through", [through_lines, through_parquet])
 def test_items_come_back_with_the_same_hash(through: Callable[[Any], list[PublishedItem]]) -> None:
     back = through(ITEMS)
-    assert told(back) == told(ITEMS)
+    assert values_of(back) == values_of(ITEMS)
     hashes = [(item.name, item.gold.sha256) for item in back if item.gold]
     assert release_sha256(hashes) == release().sha256
 
 
 @drawn(published(), examples=60)
 def test_items_of_any_gold_come_back(items: list[PublishedItem]) -> None:
-    assert told(through_lines(items)) == told(items)
-    assert told(through_parquet(items)) == told(items)
+    assert values_of(through_lines(items)) == values_of(items)
+    assert values_of(through_parquet(items)) == values_of(items)
 
 
 def test_parquet_holds_prompts_and_images_on_request() -> None:
@@ -86,7 +86,7 @@ def test_parquet_is_written_in_groups(monkeypatch: pytest.MonkeyPatch) -> None:
     items = [item(f"{n:03}") for n in range(5)]
     data = b"".join(parquet_pieces(items, gold=True))
     assert pq.ParquetFile(io.BytesIO(data)).num_row_groups == 3
-    assert told(read_parquet(io.BytesIO(data))) == told(items)
+    assert values_of(read_parquet(io.BytesIO(data))) == values_of(items)
     monkeypatch.setattr(parquet, "GROUP_BYTES", 1)
     data = b"".join(parquet_pieces(items, gold=True))
     assert pq.ParquetFile(io.BytesIO(data)).num_row_groups == 5
@@ -174,7 +174,7 @@ def test_lines_with_a_fault_are_refused_with_file_and_line() -> None:
     ("about", "fault"),
     [
         ({"facts": None}, "facts: missing"),
-        ({"facts": [1]}, "facts[0]: not an object"),
+        ({"facts": [1]}, "facts[0]: must be an object"),
         ({"facts": [{"n": True}]}, "facts[0]: n: missing, or not a whole number"),
         ({"facts": [{"n": 0, "start": 0, "end": 1, "type": 1}]}, "facts[0]: type: missing"),
         ({"facts": [], "text_chars": "9"}, "text_chars: must be of type int"),

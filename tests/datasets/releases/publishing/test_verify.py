@@ -166,13 +166,13 @@ def test_a_release_forged_as_a_whole_is_found_by_its_hash(tmp_path: Path) -> Non
         ({"item_count": 4}, "count", "item_count is 4, items are 3"),
         ({"fact_count": 7}, "count", "fact_count is 7, facts are 2"),
         ({"files": []}, "extra", "not in the manifest"),
-        ({"items": None}, "bad_manifest", "items: missing, or not a list of objects"),
+        ({"items": None}, "bad_manifest", "items: missing or not a list of objects"),
         ({"items": [{"name": "a"}]}, "bad_manifest", "items[0].sha256: missing"),
         ({"items": [{"name": 1, "sha256": ""}]}, "bad_manifest", "items[0].name: missing"),
         ({"files": [{"path": "a", "bytes": -1}]}, "bad_manifest", "files[0].bytes: missing"),
         ({"files": [{"path": "a", "bytes": 1, "sha256": "x"}]}, "bad_manifest", "files[0].sha256"),
-        ({"labels": "Number"}, "bad_manifest", "labels: missing, or not a list of texts"),
-        ({"version": None}, "bad_manifest", "version: missing, or not a text"),
+        ({"labels": "Number"}, "bad_manifest", "labels: missing or not a list of strings"),
+        ({"version": None}, "bad_manifest", "version: missing or not a string"),
     ],
 )
 def test_a_manifest_with_a_fault_is_named_by_field(
@@ -273,9 +273,9 @@ class TestCommand:
 
     def test_tells_what_it_checked(self, archive: Path, capsys: pytest.CaptureFixture[str]) -> None:
         call_command("verify_release", str(archive), sha256=release().sha256.upper())
-        told = capsys.readouterr().out
-        assert "set 1.0.0 is valid: 6 files, 3 items" in told
-        assert release().sha256 in told
+        output = capsys.readouterr().out
+        assert "set 1.0.0 is valid: 6 files, 3 items" in output
+        assert release().sha256 in output
 
     def test_ends_with_1_and_names_the_faults(
         self, folder: Path, capsys: pytest.CaptureFixture[str]
