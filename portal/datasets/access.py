@@ -14,7 +14,7 @@ access in `annotation.access`).
 """
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
@@ -143,17 +143,22 @@ def may_see_item_gold(user: Any, item: ReleaseItem) -> bool:
     return may_see_split_gold(user, item.release, item.split)
 
 
-def seen_splits(user: Any, release: Release) -> frozenset[str] | None:
-    """The splits whose gold the user may see; None for all there is, in splits or not."""
+# Splits whose gold may be shown; None for all gold, also of releases without splits.
+GoldSplits: TypeAlias = frozenset[str] | None
+ALL_GOLD: GoldSplits = None
+
+
+def gold_splits_for(user: Any, release: Release) -> GoldSplits:
+    """The splits whose gold the user may see."""
     if may_see_all_gold(user, release):
-        return None
+        return ALL_GOLD
     return frozenset(split for split in ReleaseItem.Split.values if release.opens(split))
 
 
 def may_see_some_gold(user: Any, release: Release) -> bool:
     """Whether there is gold for the user at all: the whole, or a part that is open."""
-    seen = seen_splits(user, release)
-    return seen is None or release.items.filter(split__in=seen).exists()
+    splits = gold_splits_for(user, release)
+    return splits is None or release.items.filter(split__in=splits).exists()
 
 
 def get_downloadable_release(user: Any, slug: str, version: str) -> Release:

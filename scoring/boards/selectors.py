@@ -16,7 +16,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from portal.accounts.access import is_organiser
-from portal.datasets.access import seen_splits
+from portal.datasets.access import gold_splits_for
 from portal.datasets.documents.selectors import first_images
 from portal.datasets.models import PageImage, ReleaseItem
 from scoring.access import Viewer, may_open_release, visible_boards
@@ -229,7 +229,7 @@ def _open_phase(board: Board) -> Phase | None:
 
 def _open_items(phase: Phase) -> QuerySet[ReleaseItem]:
     """The items whose gold everybody may see."""
-    splits = seen_splits(AnonymousUser(), phase.release)
+    splits = gold_splits_for(AnonymousUser(), phase.release)
     return phase.items if splits is None else phase.items.filter(split__in=splits)
 
 

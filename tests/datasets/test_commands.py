@@ -34,7 +34,7 @@ def test_import_creates_the_dataset_and_reports(source: Path) -> None:
     out = run("import_dataset", "fresh", str(source), "--create", "--title", "New set")
     assert out.splitlines() == [
         "fresh: 1 imported, 0 updated, 0 unchanged, 1 refused",
-        "not imported: gold/ 1. To use it as gold, choose “File of gold” when you freeze a release "
+        "not imported: gold/ 1. To use it as gold, choose a gold file when you freeze a release "
         "(or manage.py freeze_release SLUG --gold PATH), or import it into a campaign under "
         "“In and out”.",
         "refused pages/b.html: the file is empty [empty]",
@@ -89,11 +89,11 @@ def test_interrupted_import_goes_on_when_run_again(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["ghost", "{source}"], "there is no dataset ghost; --create makes it"),
+        (["ghost", "{source}"], "there is no dataset ghost; use --create to create it"),
         (["new", "{source}", "--create"], "slug: “new” is an address of the site"),
         (["bad slug", "{source}", "--create"], "slug: Enter a valid “slug”"),
         (["set", "{source}/nowhere"], "no such file or folder"),
-        (["set", "{source}/pages"], "there is no page in it"),
+        (["set", "{source}/pages"], "the source has no pages"),
         (
             ["set", "{source}/pages/a.html"],
             "looks like an HTML or XML page; a ZIP archive is accepted",
@@ -124,7 +124,7 @@ def test_freeze_makes_a_release_with_hidden_gold_by_default(gold: Path) -> None:
     assert (release.visibility, release.notes) == ("gold_hidden", "First.")
     assert (release.item_count, release.fact_count) == (1, 1)
     assert release.sha256 in out
-    assert "documents of the dataset without gold, not in it: 1" in out
+    assert "documents without gold, left out: 1" in out
 
 
 def test_freeze_lists_all_faults_and_writes_nothing(gold: Path) -> None:

@@ -288,7 +288,7 @@ class TestImport:
     ) -> None:
         client = client_of(organiser)
         response = client.post(f"{run.get_absolute_url()}cancel/", follow=True)
-        assert "The import stops" in response.content.decode()
+        assert "Import cancelled" in response.content.decode()
         run.refresh_from_db()
         assert run.state == "cancelled"
 

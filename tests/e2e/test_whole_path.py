@@ -104,14 +104,12 @@ def import_dataset(organiser: Page) -> None:
     )
     organiser.get_by_role("button", name="Import", exact=True).click()
     # The worker imports; the report renews itself.
-    expect(
-        organiser.get_by_role("link", name="Create a campaign from this dataset")
-    ).to_be_visible()
+    expect(organiser.get_by_role("link", name="Create a campaign")).to_be_visible()
     expect(organiser.locator("#report")).to_contain_text("imported 2")
 
 
 def open_campaign(organiser: Page) -> None:
-    organiser.get_by_role("link", name="Create a campaign from this dataset").click()
+    organiser.get_by_role("link", name="Create a campaign").click()
     organiser.get_by_label("Title").fill("First round")
     organiser.get_by_role("button", name="Create campaign").click()
     people = [("lea", "lead"), ("ann", "annotator"), ("ben", "annotator"), ("rita", "reviewer")]

@@ -14,7 +14,7 @@ from django.db.models import Count, Exists, OuterRef, QuerySet, Sum
 from django.template.loader import render_to_string
 
 from portal.accounts.access import is_organiser
-from portal.datasets.access import seen_splits, visible_releases
+from portal.datasets.access import gold_splits_for, visible_releases
 from portal.datasets.models import Dataset, DocumentType, PageImage, Release, ReleaseItem
 from portal.datasets.models.releases import JsonLength
 from portal.datasets.responses import TextFile
@@ -100,7 +100,7 @@ def documents_tally(user: Any, dataset: Dataset) -> Tally:
 
 def release_tally(user: Any, release: Release) -> FactTally:
     """Count the facts of a release, or of the splits that the user may see, or only the total."""
-    seen = seen_splits(user, release)
+    seen = gold_splits_for(user, release)
     items = release.items.order_by()
     if seen is not None:
         items = items.filter(split__in=seen)

@@ -1,4 +1,4 @@
-"""Imports: reading files of every layout, judging each document, storing it, and the report.
+"""Imports: reading files of every layout, checking and storing documents, and the report.
 
-May import `imaging`. No reader writes to the database; only `storing` and `services` do.
+May import `imaging`. Readers never write to the database; only `storing` and `services` do.
 """

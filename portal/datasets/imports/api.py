@@ -1,4 +1,4 @@
-"""Endpoints of imports, for organisers."""
+"""API of imports, for organisers."""
 
 from typing import Any
 
@@ -31,15 +31,13 @@ class UploadSerializer(serializers.Serializer[Any]):
         default=ImportRun.Form.PAGES,
         help_text="The layout of the file.",
     )
-    file = serializers.FileField(
-        help_text="A ZIP in the layout, or a single file where the layout takes one."
-    )
+    file = serializers.FileField(help_text="A ZIP, or a single file if the layout accepts one.")
     benchmark = serializers.ChoiceField(
         choices=BENCHMARKS,
         required=False,
         allow_blank=True,
         default="",
-        help_text="Of `parquet` alone: the benchmark that the rows are gold of.",
+        help_text="For `parquet` only: the benchmark whose gold the rows hold.",
     )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
@@ -67,10 +65,10 @@ class ImportRunSerializer(serializers.ModelSerializer[ImportRun]):
 
 
 class ImportReportSerializer(serializers.Serializer[ImportReport]):
-    """An import as far as it is: `done` of `total`, and rows per outcome.
+    """The progress of an import, and counts of rows by outcome.
 
-    Counted are files in pages/; of the other layouts the rows of the report, of which the total is
-    0 until all is read.
+    `done` and `total` count files in pages/, or report rows for other layouts, where `total` is 0
+    until all is read.
     """
 
     id = serializers.IntegerField(source="run.pk")
@@ -83,11 +81,11 @@ class ImportReportSerializer(serializers.Serializer[ImportReport]):
     ignored = serializers.DictField(
         child=serializers.IntegerField(),
         source="run.ignored",
-        help_text="How many files the import did not read, by folder.",
+        help_text="Counts of files that were not read, by folder.",
     )
-    left_out = answer(LeftOut)(many=True, help_text="The same with a hint for each folder.")
+    left_out = answer(LeftOut)(many=True, help_text="The same with a hint per folder.")
     error = serializers.CharField(source="run.error", help_text="Why the import failed.")
-    trouble = serializers.CharField(help_text="Why it waits to be tried again.")
+    trouble = serializers.CharField(help_text="The error of the last attempt, before a retry.")
     created_at = serializers.DateTimeField(source="run.created_at")
     finished_at = serializers.DateTimeField(source="run.finished_at", allow_null=True)
 
@@ -112,12 +110,12 @@ class ItemQuerySerializer(serializers.Serializer[Any]):
 
 
 class ItemsFileQuerySerializer(ItemQuerySerializer):
-    # Not `format`, which the framework reads itself.
+    # Not `format`, which the framework uses itself.
     file = serializers.ChoiceField(choices=list(MEDIA_TYPES), required=False, default="csv")
 
 
 class ImportList(GenericAPIView[ImportRun]):
-    """The imports into a dataset, newest first; a new one begins with an upload in any layout."""
+    """Lists the imports into a dataset, newest first, and starts an import from an upload."""
 
     queryset = ImportRun.objects.none()
     serializer_class = ImportRunSerializer
@@ -151,7 +149,7 @@ class ImportList(GenericAPIView[ImportRun]):
 
 
 class ImportDetail(APIView):
-    """How far an import is, and how many files were taken and refused."""
+    """The progress of an import and its counts by outcome."""
 
     permission_classes = [IsOrganiser]
 
@@ -161,7 +159,7 @@ class ImportDetail(APIView):
 
 
 class ImportItems(GenericAPIView[ImportItem]):
-    """What became of each file."""
+    """The outcome for each file."""
 
     queryset = ImportItem.objects.none()
     serializer_class = ImportItemSerializer
@@ -178,7 +176,7 @@ class ImportItems(GenericAPIView[ImportItem]):
 
 
 class ImportItemsDownload(APIView):
-    """What became of each file, all in one: CSV or JSON Lines."""
+    """The outcome for each file as CSV or JSON Lines."""
 
     permission_classes = [IsOrganiser]
 
@@ -190,12 +188,12 @@ class ImportItemsDownload(APIView):
         },
     )
     def get(self, request: Request, slug: str, pk: int) -> HttpResponseBase:
-        asked = checked(ItemsFileQuerySerializer, request.query_params)
-        return report_file_response(get_import(slug, pk), asked["file"], asked["outcome"])
+        wanted = checked(ItemsFileQuerySerializer, request.query_params)
+        return report_file_response(get_import(slug, pk), wanted["file"], wanted["outcome"])
 
 
 class ImportCancel(APIView):
-    """Stops an import; what it has imported stays."""
+    """Stops an import; imported documents stay."""
 
     permission_classes = [IsOrganiser]
 

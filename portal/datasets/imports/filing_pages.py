@@ -1,13 +1,13 @@
-"""Splits a filing into its pages, as EDGAR's filers mark them.
+"""Splits an EDGAR filing into pages.
 
-A page ends where CSS breaks it (`page-break-before`, `page-break-after` and their newer names),
-at a `<PAGE>` mark or form feed of a text filing, at a comment `PAGE BREAK`, and at a `<hr>`
-under a page number. A page longer than LONGEST is cut at the last border of a block, else of a
-row, else of a line. One pass over the tags, without a tree.
+A page ends at a CSS break (`page-break-before`, `page-break-after` and their newer names), at a
+`<PAGE>` mark or form feed of a text filing, at a comment `PAGE BREAK`, and at a `<hr>` under a
+page number. A page longer than LONGEST is cut at the last border of a block, else of a row, else
+of a line. The tags are read in one pass, without a tree.
 
-`OpenElements` says which elements are open at a place of a page, near enough to open them again
-on the next one. It follows an HTML parser's rules for tags that are left out or cross each
-other, simplified: a mistake here costs a page its style, never its text.
+`OpenElements` tracks the open elements, so that the next page can open them again. It simplifies
+an HTML parser's rules for omitted and crossing tags: an error can cost a page its style, never
+its text.
 """
 
 import re
@@ -29,9 +29,9 @@ from portal.facts.markup import (
     tokens,
 )
 
-# Deeper ones are not followed; no document may be nested as deep.
+# Deeper elements are not tracked; documents must not be nested so deep anyway.
 _DEEPEST = 250
-# Their end tags are often left out, and nothing is lost when they are not opened again.
+# Their end tags are often omitted, and the next page does not need them.
 _UNTRACKED = frozenset({"li", "dt", "dd", "col", "colgroup"})
 _TRACKED = KEPT_ELEMENTS - VOID_ELEMENTS - _UNTRACKED
 _INLINE = FORMATTING_ELEMENTS | PHRASING_ELEMENTS
@@ -42,7 +42,7 @@ _RANKS = {"caption": 3, "thead": 1, "tbody": 1, "tfoot": 1, "tr": 2, "td": 3, "t
 
 @dataclass(frozen=True, slots=True)
 class OpenElement:
-    """An element whose start tag is `[start, end)` of the page, and the one around it."""
+    """An element with its start tag `[start, end)` and its parent."""
 
     name: str
     start: int
@@ -52,9 +52,7 @@ class OpenElement:
 
 
 class OpenElements:
-    """The open elements as a chain from the innermost, which is never changed: keeping a place
-    costs nothing.
-    """
+    """The open elements as an immutable chain from the innermost, so a place is cheap to keep."""
 
     def __init__(self) -> None:
         self.innermost: OpenElement | None = None
@@ -66,14 +64,14 @@ class OpenElements:
         return self._counts["table"] > 0
 
     def open(self, token: Token, *, breaks_after: bool) -> bool:
-        """Follows a start tag; False when it opens nothing that is followed."""
+        """Handles a start tag; returns False if the element is not tracked."""
         if token.name not in _TRACKED or self._depth >= _DEEPEST:
             return False
         self._push(token.name, token.start, token.end, breaks_after)
         return True
 
     def close(self, name: str) -> list[OpenElement]:
-        """What an end tag closes. A crossing formatting tag closes itself alone."""
+        """The elements that an end tag closes. A crossing formatting tag closes only itself."""
         if not self._counts[name]:
             return []
         if name in FORMATTING_ELEMENTS:
@@ -81,7 +79,7 @@ class OpenElements:
         return self._close_to(name, frozenset({"table"}) if name in TABLE_PARTS else _SCOPES)
 
     def close_implied(self, name: str) -> list[OpenElement]:
-        """What a start tag closes before it opens: a paragraph, a cell or a row."""
+        """The elements that a start tag closes first: a paragraph, a cell or a row."""
         if name in _RANKS:
             return self._close_cells(_RANKS[name])
         if name in KEPT_ELEMENTS and name not in _INLINE and self._counts["p"]:
@@ -89,7 +87,7 @@ class OpenElements:
         return []
 
     def _close_to(self, name: str, stops: frozenset[str]) -> list[OpenElement]:
-        """Closes the nearest `name` and all inside it, unless one of `stops` is nearer."""
+        """Closes the nearest `name` and everything inside it, unless one of `stops` is nearer."""
         element = self.innermost
         while element is not None and element.name != name:
             if element.name in stops:
@@ -117,7 +115,7 @@ class OpenElements:
         return [last] if last else []
 
     def _close_cells(self, rank: int) -> list[OpenElement]:
-        """Closes what stands in the present table up to a part that may hold one of this rank."""
+        """Closes elements of the current table up to a part that can contain this rank."""
         if not self._counts["table"]:
             return []
         closed = []
@@ -141,11 +139,11 @@ class OpenElements:
         return element
 
 
-# Characters but white space. A printed page has 3,000, one of small print 8,000.
+# Characters without white space. A printed page has 3,000; with small print 8,000.
 LONGEST = 10_000
-# A cut for length leaves at least so much of a page, where there is a choice.
+# The preferred minimum before a cut for length.
 _SHORTEST = LONGEST // 4
-# Shorter texts are taken whole; a line is looked at in pieces of so many characters.
+# Shorter texts are never cut; long lines are handled in pieces of this many characters.
 _WHOLE = 500
 _PIECE = 5_000
 # Longer start tags are not repeated on the next page.
@@ -162,15 +160,13 @@ _PAGE_NUMBER = re.compile(
     re.IGNORECASE,
 )
 _LINE = re.compile(r"\n[ \t\r\xa0]*\n|\n|\f")
-# Where a page may be cut for length, best first.
+# Places where a page can be cut for length, best first.
 _BLOCK, _ROW, _BLANK_LINE, _ANYWHERE = range(4)
 
 
 @dataclass(frozen=True)
 class FilingPage:
-    """A page: `html` stands on its own, with what was open around it. `is_cut` says that it ends
-    for its length alone.
-    """
+    """A page: `html` includes the elements open around it; `is_cut` if it ends for its length."""
 
     number: int
     html: str
@@ -178,7 +174,7 @@ class FilingPage:
 
 
 class _Cut(NamedTuple):
-    """The beginning of a page, what is open there, and why the page before ends."""
+    """The start of a page, the element open there, and whether the page before was cut."""
 
     offset: int
     inside: OpenElement | None
@@ -186,7 +182,7 @@ class _Cut(NamedTuple):
 
 
 class _Border(NamedTuple):
-    """Where a page could be cut, and how many characters of it come before."""
+    """A place where a page can be cut, and the number of its characters before."""
 
     offset: int
     inside: OpenElement | None
@@ -194,8 +190,10 @@ class _Border(NamedTuple):
 
 
 def split_pages(html: str) -> Iterator[FilingPage]:
-    """The pages of a filing's content, in order; one at least. No text is lost or doubled: the
-    slices of the source join to the source. Linear time; never raises.
+    """The pages of a filing's content in order, at least one.
+
+    The slices of the source join to the source, so no text is lost or doubled. Takes linear time;
+    never raises.
     """
     cuts = _Splitter(html).cuts()
     root = _root(html)
@@ -207,9 +205,7 @@ def split_pages(html: str) -> Iterator[FilingPage]:
 
 
 def _root(html: str) -> str:
-    """What the pages after the first need of the beginning: that it is XHTML, the names of its
-    prefixes, and the style of the whole body.
-    """
+    """The head of all later pages: the XHTML mark, the namespace prefixes and the body's style."""
     pieces = ['<?xml version="1.0"?>'] if is_xhtml(html) else []
     for token in tokens(html):
         if token.kind is Kind.START and token.name in ("html", "body"):
@@ -232,7 +228,7 @@ def _reopened(html: str, inside: OpenElement | None) -> str:
 
 
 class _Splitter:
-    """One pass over the tokens, in which pages begin."""
+    """Finds the starts of pages in one pass over the tokens."""
 
     def __init__(self, html: str) -> None:
         self._html = html
@@ -251,7 +247,7 @@ class _Splitter:
                 self._hidden = max(0, self._hidden + (1 if token.kind is Kind.START else -1))
             elif not self._hidden:
                 self._read(token)
-        # What follows the last break without a word belongs to the last page.
+        # A last page without words is merged into the page before.
         if len(self._cuts) > 1 and not self._characters:
             self._cuts.pop()
         return self._cuts
@@ -316,7 +312,7 @@ class _Splitter:
             self._borders[rank] = _Border(offset, self._open.innermost, self._characters)
 
     def _break(self, offset: int) -> None:
-        """Begins a page; of several breaks without a word between them the last one counts."""
+        """Begins a page; of several breaks without words between them, the last one counts."""
         cut = _Cut(offset, self._open.innermost, False)
         if self._characters:
             self._cuts.append(cut)
@@ -327,7 +323,7 @@ class _Splitter:
         self._last_text = ""
 
     def _cut(self) -> None:
-        """Begins a page at the best border since the last one, if there is any."""
+        """Begins a page at the best border since the last start, if there is one."""
         ranked = [self._borders[rank] for rank in sorted(self._borders)]
         long_enough = [border for border in ranked if border.characters >= _SHORTEST]
         border = next(iter(long_enough or ranked), None)
@@ -343,7 +339,7 @@ class _Splitter:
 
 
 def _pieces(html: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """The ends of lines in a text, and of parts of very long ones, each with its rank."""
+    """The ends of lines, and of parts of very long lines, each with its rank."""
     for line in _LINE.finditer(html, start, end):
         yield from _parts(html, start, line.end())
         yield line.end(), _BLANK_LINE if len(line[0]) > 1 else _ANYWHERE
@@ -354,7 +350,7 @@ def _pieces(html: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def _parts(html: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Cuts a line longer than _PIECE after spaces; what has none stays whole."""
+    """Cuts a line longer than _PIECE after spaces; a line without spaces stays whole."""
     while end - start > _PIECE:
         space = html.find(" ", start + _PIECE, end - 1)
         if space < 0:

@@ -1,8 +1,7 @@
-"""Raw filings of the SEC: one file or several, HTML with or without inline XBRL, or plain text.
+"""Raw SEC filings: one or several files, HTML with or without inline XBRL, or plain text.
 
-A filing becomes one item per page, called FILE_p001, FILE_p002 and so on. Its form, document
-type, company and year are guessed once for all of its pages. A guess is offered with its reason
-and people can change it; nothing depends on it.
+A filing becomes one item per page, named FILE_p001, FILE_p002 and so on. Form, document type,
+company and year are guessed once per filing. Users see the reason of a guess and can change it.
 """
 
 import re
@@ -28,7 +27,7 @@ from .filing_pages import FilingPage, split_pages
 from .items import FIRST_YEAR, LAST_YEAR, DocumentMeta, SourceItem, SourceItems, name_from_path
 from .opening import Refusal, Source, SourceFiles, open_source, printable
 
-# So much of the beginning is looked at: characters of text, and of the source around it.
+# Guesses use the beginning of a filing: this many characters of text and of source.
 _HEAD = 6_000
 _SOURCE = 400_000
 _COMPANY_LENGTH = 200
@@ -55,7 +54,7 @@ _ANY_YEAR = re.compile(r"(?<!\d)((?:19|20)\d\d)(?!\d)")
 
 @dataclass(frozen=True)
 class Guess:
-    """What was guessed, and why: a sentence for people. Empty for what is not known."""
+    """A guessed value and its reason as text; empty if unknown."""
 
     value: str = ""
     reason: str = ""
@@ -63,7 +62,7 @@ class Guess:
 
 @dataclass(frozen=True)
 class FilingGuess:
-    """What a filing seems to be. `doc_type` is always one of DocumentType."""
+    """The guesses about a filing. `doc_type` is always a DocumentType."""
 
     form_type: Guess
     doc_type: Guess
@@ -71,7 +70,7 @@ class FilingGuess:
     fiscal_year: Guess
 
     def reasons(self) -> dict[str, str]:
-        """The reasons by field, of the fields that are known."""
+        """The reasons of the known values, by field."""
         guesses = {
             "form_type": self.form_type,
             "doc_type": self.doc_type,
@@ -82,8 +81,8 @@ class FilingGuess:
 
 
 def guess_filing(source: str, content: str, path: str, resources: XbrlResources) -> FilingGuess:
-    """Guesses from a filing's file: its `source` with the envelope if it has one, the `content`
-    inside, the file's `path`, and its inline XBRL.
+    """Guesses from the `source` with its envelope, the `content` inside, the file's `path` and its
+    inline XBRL.
     """
     head = _head(content)
     form = _guess_form(source, head, path, resources)
@@ -96,7 +95,7 @@ def guess_filing(source: str, content: str, path: str, resources: XbrlResources)
 
 
 def type_of_form(form: str) -> str:
-    """The document type that a form type stands for, or empty.
+    """The document type of a form type; empty if unknown.
 
     >>> type_of_form("10-K/A"), type_of_form("8-K EX-99.1"), type_of_form("poem")
     ('financial_statement', 'supplemental_report', '')
@@ -167,7 +166,7 @@ def _guess_year(source: str, head: str, resources: XbrlResources) -> Guess:
 
 
 def _head(content: str) -> str:
-    """The first text that can be seen, one line per piece of text; runs of space are one."""
+    """The first visible text, one line per piece, with runs of white space collapsed."""
     headers = {f"{prefix}:header" for prefix in ixbrl_prefixes(content[:_SOURCE])}
     pieces: list[str] = []
     length = hidden = 0
@@ -190,20 +189,18 @@ _NAME_LENGTH = NAME_LENGTH - 8
 
 
 def read_filings(source: Source, name: str, limits: ArchiveLimits) -> SourceItems:
-    """The pages of all filings of a source, in the order of the files' names. One that cannot be
-    read is refused by name, and the rest goes on. Raises ArchiveFault when the source as a whole is
-    unusable.
+    """The pages of all filings of a source, sorted by file name; one filing in memory at a time.
 
-    One filing is in memory at a time.
+    Refuses unreadable filings. Raises ArchiveFault if the source is unusable.
     """
     with open_source(source, name, limits) as files:
         filings = files.named(*FILING_SUFFIXES)
         if not filings:
-            raise ArchiveFault("no_filing", f"there is no {', '.join(FILING_SUFFIXES)} in it")
+            raise ArchiveFault("no_filing", f"the source has no {', '.join(FILING_SUFFIXES)} file")
         stems = Counter(name_from_path(path) for path in filings)
         for path in filings:
             plain = name_from_path(path)
-            # Files of the same name in several folders are told apart by these.
+            # Add the folders to the name if several files have the same name.
             called = plain if stems[plain] == 1 else name_from_path(path.replace("/", "_"))
             yield from _read_filing(files, path, called[:_NAME_LENGTH].rstrip(". "))
 

@@ -1,8 +1,7 @@
-"""What every reader of an import gives: items with what is known of them, and refusals one by one.
+"""The items that the readers of imports yield, with their metadata, pictures and JSON.
 
-JSON from outside is read more strictly than Python reads it. `MetaIndex` reads `meta.jsonl`: one
-JSON object per document, named by its `id`. `PicturePaths` finds the picture that a table or a
-line names, wherever the source keeps it.
+JSON is read more strictly than by Python. `MetaIndex` reads `meta.jsonl`: one JSON object per
+document, with its `id`. `PicturePaths` finds the pictures that a table or line refers to.
 """
 
 import base64
@@ -25,12 +24,12 @@ from portal.files.archives import ArchiveFault
 
 from .opening import META, Refusal, SourceFiles, printable
 
-# Lists and objects inside each other; the deepest published gold has about ten.
+# Levels of nested lists and objects; the deepest published gold has about ten.
 DEEPEST = 100
 
 
 class JsonError(ValueError):
-    """Bytes that are no JSON we take; `line` counts from 1 within them."""
+    """The bytes are not acceptable JSON; `line` counts from 1."""
 
     def __init__(self, reason: str, line: int = 1) -> None:
         super().__init__(reason)
@@ -38,11 +37,10 @@ class JsonError(ValueError):
 
 
 def read_json(data: bytes) -> Any:
-    """The value that UTF-8 bytes spell; a byte order mark is no part of it.
+    """Parses UTF-8 JSON; ignores a byte order mark.
 
-    Refuses what JSON can spell and a database cannot keep: NUL, half characters, numbers beyond
-    floating point, more than DEEPEST levels; and NaN, and a key that stands twice in an object.
-    Raises JsonError.
+    Refuses values that a database cannot store: NUL, surrogates, numbers beyond floating point,
+    more than DEEPEST levels. Also refuses NaN and duplicate keys. Raises JsonError.
     """
     try:
         text = data.removeprefix(b"\xef\xbb\xbf").decode("utf-8")
@@ -52,7 +50,7 @@ def read_json(data: bytes) -> Any:
     try:
         value = json.loads(text, parse_constant=no_number, object_pairs_hook=_distinct)
     except json.JSONDecodeError as error:
-        # Some of Python's messages end in the word that comes next.
+        # Some messages of Python end in "at".
         reason = f"not JSON: {error.msg.removesuffix(' at')} at column {error.colno}"
         raise JsonError(reason, error.lineno) from error
     except RecursionError as error:
@@ -60,22 +58,22 @@ def read_json(data: bytes) -> Any:
     except JsonError:
         raise
     except ValueError as error:
-        # Python refuses whole numbers of more than 4,300 digits.
+        # Python refuses integers with more than 4,300 digits.
         raise JsonError("a number has too many digits") from error
     check_plain(value)
     return value
 
 
 def read_object(data: bytes) -> dict[str, Any]:
-    """The JSON object that the bytes spell. Raises JsonError."""
+    """Parses a JSON object. Raises JsonError."""
     value = read_json(data)
     if not isinstance(value, dict):
-        raise JsonError("not a JSON object")
+        raise JsonError("must be a JSON object")
     return value
 
 
 def check_plain(value: Any) -> None:
-    """Raises JsonError for what a database cannot keep. Level by level, so it needs no stack."""
+    """Raises JsonError for a value that a database cannot store. Works without recursion."""
     level, depth = [value], 0
     while level:
         if depth == DEEPEST and any(isinstance(node, dict | list) for node in level):
@@ -94,30 +92,30 @@ def check_plain(value: Any) -> None:
 def _check_scalar(node: Any) -> None:
     if isinstance(node, str):
         if "\x00" in node or any("\ud800" <= c <= "\udfff" for c in node):
-            raise JsonError("a text contains a NUL or half a character")
+            raise JsonError("a string contains NUL or a surrogate")
     elif isinstance(node, float) and not math.isfinite(node):
         raise JsonError("a number is too large")
 
 
 def no_number(name: str) -> NoReturn:
-    raise JsonError(f"{name} is no JSON number")
+    raise JsonError(f"{name} is not a JSON number")
 
 
 def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     value = dict(pairs)
     if len(value) < len(pairs):
-        raise JsonError("a key stands twice in one object")
+        raise JsonError("an object has a duplicate key")
     return value
 
 
-# No description of one page is longer; what is, is something else.
+# Bytes; no description of a page is longer.
 LINE_LIMIT = 64 * 1024
 FIRST_YEAR, LAST_YEAR = 1800, 2200
 
 
 @dataclass(frozen=True)
 class DocumentMeta:
-    """What is known of a document beside its content. Any other field went to `metadata`."""
+    """The metadata of a document; `metadata` holds all other fields."""
 
     doc_type: str = DocumentType.OTHER
     company: str = ""
@@ -128,7 +126,7 @@ class DocumentMeta:
     metadata: dict[str, Any] | None = None
 
     def fields(self) -> dict[str, Any]:
-        """As keyword arguments of Document."""
+        """The keyword arguments of Document."""
         return {
             "doc_type": self.doc_type,
             "company": self.company,
@@ -141,7 +139,7 @@ class DocumentMeta:
 
 
 class MetaError(ValueError):
-    """A line that cannot be taken; the message names file, line and field."""
+    """A faulty line; the message names file, line and field."""
 
     def __init__(self, line: int, reason: str) -> None:
         super().__init__(f"{META}:{line}: {reason}")
@@ -149,10 +147,9 @@ class MetaError(ValueError):
 
 
 class MetaIndex:
-    """The lines by document. They are kept as bytes and read when their page is imported.
+    """The lines by document, kept as bytes and parsed when their page is imported.
 
-    `refusals` lists the lines that belong to no page: unreadable, without id, doubled, or of an
-    unknown id.
+    `refusals` lists lines that are unreadable, have no id, an unknown id or one used before.
     """
 
     def __init__(self, data: bytes, known: set[str]) -> None:
@@ -165,7 +162,7 @@ class MetaIndex:
                 self.refusals.append(Refusal(f"{META}:{number}", code, reason))
 
     def _file(self, number: int, line: bytes, known: set[str]) -> tuple[str, str] | None:
-        """Files one line under its id; the code and reason if it has none of the known."""
+        """Adds one line under its id; returns code and reason if it is refused."""
         try:
             name = _id_of(_parsed(number, line), number)
         except MetaError as fault:
@@ -174,12 +171,12 @@ class MetaIndex:
             return "unknown_id", f"there is no page with the id {name}"
         if name in self._lines:
             first = self._lines[name][0]
-            return "doubled_meta", f"{name} is described on line {first} already"
+            return "doubled_meta", f"{name} is already described on line {first}"
         self._lines[name] = (number, line)
         return None
 
     def of(self, name: str) -> DocumentMeta | None:
-        """What the file says of a document, None for nothing; raises MetaError."""
+        """The metadata of a document; None if it has no line. Raises MetaError."""
         if name not in self._lines:
             return None
         number, line = self._lines[name]
@@ -187,7 +184,7 @@ class MetaIndex:
 
 
 def _lines(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """Lines that are not blank, numbered from 1; a byte order mark is no part of the first."""
+    """Non-blank lines, numbered from 1; ignores a byte order mark."""
     for number, line in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
         if line.strip():
             yield number, line
@@ -206,14 +203,14 @@ def _parsed(number: int, line: bytes) -> dict[str, Any]:
     except ValueError as error:
         raise MetaError(number, f"not a JSON object: {error}") from error
     if not isinstance(value, dict):
-        raise MetaError(number, "not a JSON object")
+        raise MetaError(number, "must be a JSON object")
     return value
 
 
 def _id_of(fields: dict[str, Any], number: int) -> str:
     value = fields.get("id")
     if not isinstance(value, str):
-        raise MetaError(number, "id: missing, or not a text")
+        raise MetaError(number, "id: missing or not a string")
     try:
         return document_name(value)
     except ValueError as error:
@@ -229,7 +226,7 @@ def _read_fields(fields: dict[str, Any], number: int) -> DocumentMeta:
 
 
 def described(fields: dict[str, Any]) -> DocumentMeta:
-    """What plain JSON fields say of a document; raises ValueError, which names the field."""
+    """The metadata in JSON fields; raises ValueError, naming the field."""
     rest = dict(fields)
     known: dict[str, Any] = {}
     for key, read in _READERS.items():
@@ -246,17 +243,17 @@ def described(fields: dict[str, Any]) -> DocumentMeta:
 def read_text(key: str, value: Any) -> str:
     """The value of a text column of Document; raises ValueError."""
     if not isinstance(value, str):
-        raise ValueError(f"must be a text, not {value!r:.40}")
+        raise ValueError(f"must be a string, not {value!r:.40}")
     column = Document._meta.get_field(key)
     assert isinstance(column, CharField)
     if column.max_length is not None and len(value) > column.max_length:
-        raise ValueError(f"at most {column.max_length} characters, this one has {len(value)}")
+        raise ValueError(f"must have at most {column.max_length} characters, not {len(value)}")
     return value.strip()
 
 
 def _read_doc_type(_: str, value: Any) -> str:
     if value not in DocumentType.values:
-        raise ValueError(f"{value!r:.60} is none of {', '.join(DocumentType.values)}")
+        raise ValueError(f"must be one of {', '.join(DocumentType.values)}, not {value!r:.60}")
     return str(value)
 
 
@@ -272,7 +269,7 @@ def _read_url(key: str, value: Any) -> str:
     url = read_text(key, value)
     # urlsplit itself raises ValueError on a malformed host.
     if urlsplit(url).scheme not in {"http", "https"} or not urlsplit(url).netloc:
-        raise ValueError("must be an address that begins with https:// or http://")
+        raise ValueError("must be a URL that begins with https:// or http://")
     return url
 
 
@@ -288,10 +285,10 @@ _READERS: dict[str, Callable[[str, Any], Any]] = {
 
 @dataclass(frozen=True)
 class PictureFile:
-    """A picture of an item that is not read before it is asked for.
+    """A picture of an item, read lazily.
 
-    `shown` is how reports call it. `read` gives the bytes as they came, unchecked, as long as the
-    iterator its item came from is not at its end, and raises ArchiveFault.
+    `shown` is its name in reports. `read` returns the unchecked bytes and raises ArchiveFault; call
+    it before the iterator that yielded the item is exhausted.
     """
 
     shown: str
@@ -300,14 +297,13 @@ class PictureFile:
 
 @dataclass(frozen=True)
 class SourceItem:
-    """Something that can become a document.
+    """An item of a source that can become a document.
 
-    `where` is its place in the source, which no other item or refusal of an import has: `FILE`,
-    `FILE:LINE`, `FILE:row N` or `FILE:page N`. `html` is the page as it came, not canonical, or
-    None for a picture. `record` is the line of gold of the benchmark with the key `benchmark`, as
-    it came, and `prompt` what a model is asked. `language` is a tag of BCP 47 or empty. `faults`
-    are what was wrong about it and refuses nothing. `xbrl` is what the whole filing of a page
-    keeps apart from it, for `read_xbrl_details`; None if it has no inline XBRL.
+    `where`: its place in the source, unique in the import: `FILE`, `FILE:LINE`, `FILE:row N` or
+    `FILE:page N`. `html`: the raw page, None for a picture. `record`: the raw gold line of
+    `benchmark`. `prompt`: the prompt of the model. `language`: a BCP 47 tag or empty. `faults`:
+    errors that do not refuse the item. `xbrl`: the resources of the whole filing, for
+    `read_xbrl_details`; None without inline XBRL.
     """
 
     where: str
@@ -323,17 +319,17 @@ class SourceItem:
     xbrl: XbrlResources | None = None
 
 
-# A generator, so that who stops early can close what it has open.
+# A generator, so that a caller that stops early can close its files.
 SourceItems = Generator[SourceItem | Refusal, None, None]
 
 
 def place_of(item: SourceItem | Refusal) -> str:
-    """Where an item or a refusal stands in its source, unlike any other of the same import."""
+    """The place of an item or refusal in its source, unique in the import."""
     return item.name if isinstance(item, Refusal) else item.where
 
 
 class ItemError(ValueError):
-    """Why one item cannot be taken, with a code for programs. Its reader names the place."""
+    """An item is refused, with the reason and a stable code. Its reader adds the place."""
 
     def __init__(self, code: str, reason: str) -> None:
         super().__init__(reason)
@@ -341,7 +337,7 @@ class ItemError(ValueError):
 
 
 def item_name(text: str) -> str:
-    """The document's name that an id of the source spells; raises ItemError."""
+    """The document name for an id of the source; raises ItemError."""
     try:
         return document_name(text)
     except ValueError as error:
@@ -349,7 +345,7 @@ def item_name(text: str) -> str:
 
 
 def name_from_path(path: str) -> str:
-    """A name from a file's: what no name may hold becomes `_`, and it is cut to length.
+    """A document name from a file path: replaces forbidden characters by `_` and truncates.
 
     >>> name_from_path("2024/a:b?.htm")
     'a_b_'
@@ -361,15 +357,15 @@ def name_from_path(path: str) -> str:
 
 PICTURE_SUFFIXES = (".png", ".jpg", ".jpeg", ".webp", ".bmp", ".tif", ".tiff", ".gif")
 _SHOWN = 100
-# Folders inside each other that are compared.
+# The maximum number of path components that are compared.
 _DEEPEST = 12
 
 
 class PicturePaths:
-    """The pictures of a source by their paths.
+    """The pictures of a source by path.
 
-    A path as published often begins with a folder of its authors' machines or lacks one of ours:
-    the longest common end decides, and it must be the file's whole name at least.
+    Published paths often start with other folders than the source has. A path therefore matches the
+    file with the longest common end, which must include the whole file name.
     """
 
     def __init__(self, files: SourceFiles) -> None:
@@ -382,71 +378,71 @@ class PicturePaths:
             for end in _ends(plain.rpartition(".")[0].split("/")):
                 self._by_end[end].append(name)
 
-    def find(self, path: str, *, beside: str = "") -> PictureFile:
-        """The picture that `path` names, seen from the folder `beside`; its suffix may be left
-        out. Raises ItemError if there is none, or if several fit equally well.
+    def find(self, path: str, *, folder: str = "") -> PictureFile:
+        """The picture with a `path` relative to `folder`; its extension is optional.
+
+        Raises ItemError if there is none or if several match equally well.
         """
         plain = _plain(path)
         if not plain or ".." in plain.split("/"):
             raise ItemError("no_image", f"{shown(path)} is not the path of a picture")
-        ends = _ends(f"{_plain(beside)}/{plain}".strip("/").split("/"))
+        ends = _ends(f"{_plain(folder)}/{plain}".strip("/").split("/"))
         found = next((self._by_end[end] for end in reversed(ends) if end in self._by_end), [])
         if not found:
             raise ItemError("no_image", f"there is no picture {shown(path)}")
         if len(found) > 1:
-            reason = f"{shown(path)} may be {shown(found[0])} or {shown(found[1])}"
+            reason = f"{shown(path)} matches {shown(found[0])} and {shown(found[1])}"
             raise ItemError("several_images", reason)
         return self.file(found[0])
 
     def file(self, name: str) -> PictureFile:
-        """The picture of the source with exactly this name."""
+        """The picture with exactly this name."""
         files = self._files
         files.use(name)
         return PictureFile(printable(name), lambda: files.read(name))
 
 
 def embedded_picture(where: str, data: bytes) -> PictureFile:
-    """A picture that came inside a table."""
+    """A picture embedded in a table."""
     return PictureFile(where, lambda: data)
 
 
 def picture_from_text(where: str, text: str, limit: int) -> PictureFile | None:
-    """The picture that a text holds in base64, with or without `data:image/…;base64,` before it;
-    None for a text that is rather a path. Raises ItemError if it is too large or damaged.
+    """A base64 picture, optionally with the prefix `data:image/…;base64,`; None for a path.
 
-    It is decoded when it is read, so that a table of many costs no more than its text.
+    Raises ItemError if it is too large. It is decoded lazily to save memory.
     """
     head, comma, rest = text.partition(",")
     is_data = head.startswith("data:") and comma == ","
-    # No path is as long, and one ends in a suffix.
+    # Paths are shorter and end in an extension.
     if not is_data and (len(text) < 300 or text.lower().endswith(PICTURE_SUFFIXES)):
         return None
     packed = rest if is_data else text
     if len(packed) > limit:
-        raise ItemError("too_large", "its picture is larger than allowed")
+        raise ItemError("too_large", "the picture is larger than allowed")
 
     def read() -> bytes:
         try:
             return base64.b64decode("".join(packed.split()), validate=True)
         except (binascii.Error, ValueError) as error:
-            raise ArchiveFault("image_broken", f"{where}: the picture is no base64") from error
+            raise ArchiveFault("image_broken", f"{where}: the picture is not base64") from error
 
     return PictureFile(where, read)
 
 
 def shown(path: str) -> str:
-    """A path as messages have it."""
+    """A path for messages, printable and truncated."""
     plain = printable(path)
     return plain if len(plain) <= _SHOWN else f"{plain[:_SHOWN]}…"
 
 
 def _plain(path: str) -> str:
-    """With forward slashes, and composed: ZIPs of some systems keep accents apart."""
+    """The path with forward slashes in Unicode form NFC, which some ZIP tools do not use."""
     return unicodedata.normalize("NFC", path.strip().replace("\\", "/")).removeprefix("./")
 
 
 def _ends(parts: list[str]) -> list[str]:
-    """The last part, the last two and so on, up to _DEEPEST.
+    """The last part, the last two parts and so on, up to _DEEPEST.
 
     >>> _ends(["a", "b", "c.png"])
     ['c.png', 'b/c.png', 'a/b/c.png']

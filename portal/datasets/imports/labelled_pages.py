@@ -1,19 +1,17 @@
-"""Pages with labelled facts: gold HTML, FinCriticalED as published, exports of Label Studio.
+"""Pages with labelled facts: gold HTML, FinCriticalED and exports of Label Studio.
 
-Gold HTML has inline fact tags. It is a folder or ZIP of `ID.html`, or lines `{"id", "html"}`. A
-ZIP or folder may keep the pages under `gold/` or one folder deep, as exported releases do.
+Gold HTML has inline fact tags. It is a folder or ZIP of `ID.html`, or lines `{"id", "html"}`. The
+pages can be in `gold/` or one folder deep, as in exported releases.
 
-FinCriticalED is a CSV or Parquet table with the page's HTML in `matched_html` and its picture,
-if any, in `image_path`, `image` or `data.image`: embedded, in base64, or as a path into the
-source. Published predictions and gold name a page by its row, counted from 0, so that a row
-without `id` is named by that number. Gold is a page with fact tags: `ID.html`, or as published
-`gold_ID.txt`, in a folder whose name holds `gold`; or JSON Lines of `{"id", "html"}` in a file
-whose name does.
+FinCriticalED is a CSV or Parquet table with the page's HTML in `matched_html` and an optional
+picture in `image_path`, `image` or `data.image`: embedded, in base64, or as a path into the
+source. Published predictions and gold name a page by its row number from 0, which replaces a
+missing `id`. Gold is a page with fact tags: `ID.html` or `gold_ID.txt` in a folder whose name
+contains `gold`, or JSON Lines of `{"id", "html"}` in a file whose name does.
 
-Label Studio exports a list of tasks, each a page with the annotations of people. The page is the
-HTML in the task; a task that names its page by URL alone is refused. Of its annotations the
-ground truth is kept as gold, or the only one; among several without a ground truth no one has
-decided yet, so that none is.
+Label Studio exports a list of tasks, each a page with annotations. A task must hold the HTML of its
+page, not only a URL. The ground truth, or else the only annotation, becomes gold. Several
+annotations without a ground truth give no gold.
 """
 
 import json
@@ -65,13 +63,13 @@ from .opening import (
 )
 from .tables import TableRow, json_items, pictures_of, read_csv, read_parquet_rows, refused
 
-# Characters shown of each side where two texts part.
+# Characters shown of each text at the first difference.
 EXCERPT = 30
 
 
 @dataclass(frozen=True)
 class GoldPage:
-    """One page as it came; `where` is its file, or file and line."""
+    """One raw page; `where` is its file, or file and line."""
 
     where: str
     name: str
@@ -80,22 +78,22 @@ class GoldPage:
 
 @dataclass(frozen=True)
 class GoldFault:
-    """What could not be read, with the file and line."""
+    """An unreadable page; the message names file and line."""
 
     message: str
 
 
 def read_gold_pages(path: Path, limits: ArchiveLimits) -> Iterator[GoldPage | GoldFault]:
-    """Yields the pages one by one, and a fault for each that cannot be read.
+    """Yields the pages one by one, and a fault for each unreadable page.
 
-    Raises ArchiveFault when the source as a whole is unusable.
+    Raises ArchiveFault if the source is unusable.
     """
     if path.is_dir() or path.suffix.lower() == ".zip":
         yield from _from_archive(path, limits)
     elif path.name.lower().endswith((".jsonl", ".jsonl.gz")):
         yield from _from_lines(path, limits)
     else:
-        message = f"{path.name}: gold is a folder, a .zip, a .jsonl or a .jsonl.gz"
+        message = f"{path.name}: gold must be a folder, .zip, .jsonl or .jsonl.gz"
         raise ArchiveFault("not_gold", message)
 
 
@@ -114,7 +112,7 @@ def _from_archive(path: Path, limits: ArchiveLimits) -> Iterator[GoldPage | Gold
 
 
 def _gold_members(members: Sequence[Member]) -> list[str]:
-    """The pages of the one folder that holds them: `gold/` if there is one, else the only one."""
+    """The pages of the folder `gold/`, or of the only folder with pages."""
     by_folder: dict[str, list[str]] = {}
     for member in members:
         path = PurePosixPath(member.name)
@@ -124,7 +122,7 @@ def _gold_members(members: Sequence[Member]) -> list[str]:
     folders = gold or (["."] if "." in by_folder else list(by_folder))
     if len(folders) != 1:
         found = ", ".join(printable(folder) for folder in sorted(folders)[:5]) or "none"
-        message = f"the gold pages ID.html must lie in one folder; found {found}"
+        message = f"the gold pages ID.html must be in one folder; found {found}"
         raise ArchiveFault("no_gold", message)
     return sorted(by_folder[folders[0]])
 
@@ -142,22 +140,22 @@ def _read_line(where: str, line: bytes) -> GoldPage | GoldFault:
     except UnicodeDecodeError as error:
         return GoldFault(f"{where}: not UTF-8 at byte {error.start + 1} of the line")
     except (ValueError, RecursionError) as error:
-        return GoldFault(f"{where}: not a line of gold: {error}")
+        return GoldFault(f"{where}: not a gold line: {error}")
 
 
 def _page(where: str, line: object) -> GoldPage:
     if not isinstance(line, dict):
-        raise ValueError("it must be a JSON object")
+        raise ValueError("must be a JSON object")
     for key in ("id", "html"):
         if not isinstance(line.get(key), str):
-            raise ValueError(f"{key} is missing or not a text")
+            raise ValueError(f"{key} is missing or not a string")
     return GoldPage(where, line["id"], line["html"])
 
 
 def gold_difference(html: str, page: Canonical) -> str:
-    """Why gold with tags is not the page `page` and tags, in a sentence; empty when it is.
+    """The difference between tagged gold and its page, as text; empty if the texts are equal.
 
-    Where the text is the same, markup that differs does no harm: offsets live in the text.
+    Different markup is harmless, because offsets count in the text.
     """
     try:
         tagged = read_tags(html, KNOWN_LABELS)
@@ -165,16 +163,16 @@ def gold_difference(html: str, page: Canonical) -> str:
         return str(error)
     if tagged.canonical.text_sha256 == page.text_sha256:
         return ""
-    place = where_texts_part(tagged.canonical.text, page.text)
-    return f"without its tags the gold is not the page: {place}"
+    place = first_difference(tagged.canonical.text, page.text)
+    return f"the text without tags differs from the page: {place}"
 
 
-def where_texts_part(text: str, other: str) -> str:
-    """The first place where two texts that differ do, for people: `text` is what came."""
+def first_difference(text: str, other: str) -> str:
+    """A message that shows the first difference between `text` and the document's text."""
     shorter = min(len(text), len(other))
     at = next((i for i in range(shorter) if text[i] != other[i]), shorter)
     return (
-        f"at character {at} it reads {text[at : at + EXCERPT]!r}, the document"
+        f"at character {at} it has {text[at : at + EXCERPT]!r}, the document has"
         f" {other[at : at + EXCERPT]!r}"
     )
 
@@ -191,13 +189,14 @@ _DESCRIBED_COLUMNS = frozenset(
 
 
 def read_fincriticaled(source: Source, name: str, limits: ArchiveLimits) -> SourceItems:
-    """The pages of all tables of a source, each with its gold if there is any. Raises ArchiveFault
-    when the source as a whole is unusable.
+    """The pages of all tables of a source with their gold, if any.
+
+    Raises ArchiveFault if the source is unusable.
     """
     with open_source(source, name, limits) as files:
         tables = files.named(".csv", ".csv.gz", ".parquet")
         if not tables:
-            raise ArchiveFault("no_table", "there is no .csv and no .parquet in it")
+            raise ArchiveFault("no_table", "the source has no .csv or .parquet file")
         gold = _Gold(files)
         paths = PicturePaths(files)
         for table in tables:
@@ -221,7 +220,7 @@ def _row_item(
     try:
         html = values.pop(_HTML, None)
         if not isinstance(html, str):
-            raise ItemError("no_html", f"{_HTML} is missing or not a text")
+            raise ItemError("no_html", f"{_HTML} is missing or not a string")
         if len(html) > limits.member:
             raise ItemError("too_large", f"{_HTML} is longer than allowed")
         given = next((values.pop(key) for key in _IDS if key in values), row.number)
@@ -249,7 +248,7 @@ def _row_item(
 
 
 def _metadata(values: dict[str, Any]) -> dict[str, Any]:
-    """The fields that describe a document, and other short ones. Pictures are no metadata."""
+    """The fields that describe a document, and other short fields, without pictures."""
     return {
         key: value
         for key, value in values.items()
@@ -263,9 +262,9 @@ def _is_short(value: str | float) -> bool:
 
 
 class _Gold:
-    """The gold by page: read when its page comes, but for lines, of which the places are kept.
+    """The gold by page. Files are read with their page; lines are kept in memory.
 
-    A page's own file wins over a line. Raises ArchiveFault when the lines are too large to keep.
+    A file takes precedence over a line. Raises ArchiveFault if the lines are too large.
     """
 
     def __init__(self, files: SourceFiles) -> None:
@@ -285,7 +284,7 @@ class _Gold:
                 self._read_lines(member)
 
     def of(self, name: str) -> dict[str, Any] | Refusal | None:
-        """The gold line of a page, why it cannot be read, or None when there is none."""
+        """The gold line of a page, a refusal if it is unreadable, or None."""
         self._used.add(name)
         member = self._members.get(name)
         if member is None:
@@ -298,7 +297,7 @@ class _Gold:
             return Refusal(printable(member), fault.code, fault.reason)
 
     def left_over(self) -> Iterator[Refusal]:
-        """Gold that belongs to no page, and lines that could not be read."""
+        """Refusals of gold without a page and of unreadable lines."""
         yield from self._faults
         places = {name: where for name, (where, _) in self._lines.items()}
         places |= {name: printable(member) for name, member in self._members.items()}
@@ -307,7 +306,7 @@ class _Gold:
                 yield Refusal(where, "gold_without_page", f"no table has a page {name!r:.60}")
 
     def _read_lines(self, member: str) -> None:
-        """Keeps the lines of a file, which is bounded like any that is read whole."""
+        """Keeps the lines of a file, whose size is bounded."""
         shown = printable(member)
         lines = bounded_lines(BytesIO(self._files.read(member)), shown, self._files.limits)
         for number, line in lines:
@@ -321,7 +320,7 @@ class _Gold:
                 continue
             if record["id"] in self._lines:
                 first = self._lines[record["id"]][0]
-                self._faults.append(Refusal(where, "doubled_gold", f"its id stands in {first}"))
+                self._faults.append(Refusal(where, "doubled_gold", f"its id is already in {first}"))
             else:
                 self._lines[record["id"]] = (where, record)
 
@@ -330,7 +329,7 @@ def _gold_line(line: bytes) -> dict[str, Any]:
     value = read_object(line)
     name, html = value.get("id"), value.get("html")
     if not isinstance(name, str | int) or not isinstance(html, str):
-        raise JsonError("id or html is missing or not a text")
+        raise JsonError("id or html is missing or not a string")
     return {**value, "id": str(name)}
 
 
@@ -339,15 +338,14 @@ _FAULTS_SHOWN = 3
 
 
 def read_labelstudio(source: Source, name: str, limits: ArchiveLimits) -> SourceItems:
-    """One item per task of all `.json` files, in the order of their names. Raises ArchiveFault when
-    the source as a whole is unusable.
+    """One item per task of all `.json` files, sorted by name; one task in memory at a time.
 
-    One task is in memory at a time.
+    Raises ArchiveFault if the source is unusable.
     """
     with open_source(source, name, limits) as files:
         exports = files.named(".json")
         if not exports:
-            raise ArchiveFault("no_json", "there is no .json in it")
+            raise ArchiveFault("no_json", "the source has no .json file")
         for export in exports:
             with files.open(export) as file:
                 yield from _read_export(file, printable(export), limits)
@@ -364,7 +362,7 @@ def _read_export(file: IO[bytes], shown: str, limits: ArchiveLimits) -> SourceIt
                 else:
                     yield _task_item(where, task)
     except ArchiveFault as fault:
-        reason = f"{fault}; nothing from here on was read"
+        reason = f"{fault}; the rest was not read"
         yield Refusal(f"{shown}:task {number + 1}", fault.code, printable(reason))
 
 
@@ -372,7 +370,7 @@ def _task_item(where: str, task: Task) -> SourceItem | Refusal:
     try:
         check_plain(dict(task.data))
         if not task.html:
-            raise ItemError("no_html", "the task holds no HTML; an address alone cannot be read")
+            raise ItemError("no_html", "the task has no HTML; pages cannot be loaded from a URL")
         name = item_name(task.name or f"task_{task.id}")
         meta = described({key: task.data[key] for key in _DESCRIBED_KEYS if key in task.data})
     except JsonError as error:
@@ -416,19 +414,19 @@ def _left_out(where: str, task: Task) -> list[Refusal]:
     skipped = len(task.annotations) - len(kept)
     faults = []
     if skipped:
-        reason = f"{skipped} skipped by their annotators; nothing was taken from them"
+        reason = f"{skipped} skipped by annotators; left out"
         faults.append(Refusal(f"{where} skipped", "skipped", reason))
     if len(kept) > 1:
         if _chosen_annotation(task) is None:
-            reason = f"{len(kept)} annotations and no one ground truth; none was kept as gold"
+            reason = f"{len(kept)} annotations but not one ground truth; none became gold"
         else:
-            reason = f"{len(kept) - 1} annotations beside the ground truth were left out"
+            reason = f"{len(kept) - 1} annotations other than the ground truth were left out"
         faults.append(Refusal(f"{where} annotations", "several_annotations", reason))
     return faults
 
 
 def _task_gold(where: str, task: Task, chosen: TaskAnnotation) -> tuple[str, Refusal | None]:
-    """The page with the annotation's spans as tags; empty, and why, if one of them has no place."""
+    """The page with the annotation's spans as tags; empty with a refusal if one has no place."""
     try:
         canonical = canonicalise(task.html)
         source = SourcePage(task.html)

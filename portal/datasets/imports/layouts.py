@@ -1,22 +1,21 @@
-"""The layouts of imports: what each is, which files it takes, and its reader.
+"""The layouts of imports, their file extensions and their readers.
 
-The layout `pages` has a reader of its own, see `opening`; the others all give SourceItems. The
-readers of CC-OCR, FCMBench and receipts are here too:
+`opening` reads the layout `pages`; the readers of all other layouts yield SourceItems. This module
+holds the readers of CC-OCR, FCMBench and receipts:
 
-CC-OCR as published has index files, and a folder with pictures and labels for each subset. An
-index (`index.json`, or one per track in `index/`) is a list of `{"dataset", "base_dir", "group",
-"op"}`. A `base_dir` holds `label.json`, an object of answers by picture, the pictures in
-`images/`, and often `qa.jsonl` with lines `{"url", "prompt"}`. The same picture may occur in
-several subsets: an item is called `SUBSET__PICTURE`.
+CC-OCR has index files, and a folder with pictures and labels for each subset. An index
+(`index.json`, or one per track in `index/`) is a list of `{"dataset", "base_dir", "group", "op"}`.
+A `base_dir` holds `label.json`, an object of answers by picture, the pictures in `images/`, and
+often `qa.jsonl` with lines `{"url", "prompt"}`. The same picture can be in several subsets, so an
+item is named `SUBSET__PICTURE`.
 
-FCMBench as published is JSON Lines, and the pictures that the lines name. A line is `{"id",
-"images": [path, …], "question", "response", "task", "subtask", "robustness"}`. The paths begin
-wherever the authors' folder of pictures began. `subtask` begins with `en.` for questions in
-English; the others are Chinese.
+FCMBench is JSON Lines with pictures. A line is `{"id", "images": [path, …], "question",
+"response", "task", "subtask", "robustness"}`. The paths are relative to the authors' folder of
+pictures. `subtask` begins with `en.` for questions in English; the others are Chinese.
 
-Receipts are one JSON file per picture, of the same name, beside it or in a folder of its own.
-The object is either the fields themselves or holds them under `fields`. The benchmark's own
-reader says what of it is gold.
+Receipts are one JSON file per picture, with the same name, in the same or another folder. The
+object is the fields themselves or holds them under `fields`. The benchmark's own reader decides
+which of them are gold.
 """
 
 from collections.abc import Callable, Iterator
@@ -61,22 +60,20 @@ _LABELS = "label.json"
 _QUESTIONS = "qa.jsonl"
 _KEYS = ("dataset", "base_dir", "group")
 _LONGEST_NAME = 300
-# Tracks whose op says which kind of answer is meant; elsewhere it tells the part of the track.
+# Tracks whose op is the kind of answer; in other tracks it is the part of the track.
 _OPS = {"kie": "kie", "multi_scene_ocr": "ocr", "multi_lan_ocr": "ocr"}
 _PICTURES_ONLY = (".png", ".jpg", ".jpeg")
 
 
 def read_ccocr(source: Source, name: str, limits: ArchiveLimits) -> SourceItems:
-    """One item per label, in the order of the indexes. Raises ArchiveFault when the source as a
-    whole is unusable.
-    """
+    """One item per label, in index order. Raises ArchiveFault if the source is unusable."""
     with open_source(source, name, limits) as files:
         objects = files.named(".json")
         labels = {path for path in objects if PurePosixPath(path).name == _LABELS}
         indexes = [path for path in objects if _is_index(path)]
         if not indexes or not labels:
             missing = _LABELS if indexes else "index.json"
-            raise ArchiveFault("no_index", f"there is no {missing} in it")
+            raise ArchiveFault("no_index", f"the source has no {missing}")
         paths = PicturePaths(files)
         for index in indexes:
             yield from _read_index(files, index, labels, paths)
@@ -100,7 +97,7 @@ def _read_index(
         yield Refusal(shown, fault.code, str(fault))
         return
     if not isinstance(entries, list):
-        yield Refusal(shown, "bad_index", "not a list of subsets")
+        yield Refusal(shown, "bad_index", "must be a list of subsets")
         return
     for number, entry in enumerate(entries, start=1):
         where = f"{shown}:subset {number}"
@@ -113,13 +110,13 @@ def _read_index(
 
 
 def _folder(index: str, entry: Any, labels: set[str]) -> str:
-    """The folder of a subset, which is given from one of those around the index."""
+    """The folder of a subset; its path is relative to one of the index's parent folders."""
     if not isinstance(entry, dict):
-        raise ItemError("bad_index", "not an object")
+        raise ItemError("bad_index", "must be an object")
     for key in _KEYS:
         value = entry.get(key)
         if not isinstance(value, str) or not value or len(value) > _LONGEST_NAME:
-            reason = f"{key}: missing, or not a text of at most {_LONGEST_NAME} characters"
+            reason = f"{key}: missing or not a string of at most {_LONGEST_NAME} characters"
             raise ItemError("bad_index", reason)
     for around in PurePosixPath(index).parents:
         folder = str(around / entry["base_dir"])
@@ -160,14 +157,14 @@ def _ccocr_item(
     folder: str,
 ) -> SourceItem:
     subset, track = entry["dataset"], entry["group"]
-    # The published evaluator knows an image by its name without the suffix.
+    # The published evaluator identifies an image by its name without the extension.
     stem = image.rpartition(".")[0] if image.lower().endswith(_PICTURES_ONLY) else image
     record = {"id": stem, "subset": subset, "track": track, "answer": answer}
     record["op"] = _OPS.get(track, entry.get("op"))
     return SourceItem(
         where,
         item_name(f"{subset}__{stem}"),
-        pictures=(paths.find(image, beside=f"{folder}/images"),),
+        pictures=(paths.find(image, folder=f"{folder}/images"),),
         record=record,
         benchmark=CCOCR,
         prompt=prompts.get(stem, ""),
@@ -178,7 +175,7 @@ def _ccocr_item(
 def _read_prompts(
     files: SourceFiles, member: str, prompts: dict[str, str]
 ) -> Iterator[SourceItem | Refusal]:
-    """Fills `prompts` by picture, its name without suffix; yields what could not be read."""
+    """Fills `prompts` by picture name without extension; yields refusals of unreadable lines."""
     if member not in files.names:
         return
     shown = printable(member)
@@ -194,7 +191,7 @@ def _read_prompts(
             value = read_object(line)
             url, prompt = value.get("url"), value.get("prompt")
             if not isinstance(url, str) or not isinstance(prompt, str):
-                raise JsonError("url or prompt is missing or not a text")
+                raise JsonError("url or prompt is missing or not a string")
             prompts[PurePosixPath(url).stem] = prompt
         except JsonError as error:
             yield Refusal(f"{shown}:{number}", "bad_json", str(error))
@@ -206,14 +203,15 @@ _LONGEST_PATH = 1_000
 
 
 def read_fcmbench(source: Source, name: str, limits: ArchiveLimits) -> SourceItems:
-    """One item per question. One whose pictures cannot all be found is refused; the rest of a line
-    is the business of the benchmark's own reader. Raises ArchiveFault when the source as a whole is
+    """One item per question; refuses an item if a picture is missing.
+
+    The benchmark's own reader checks the rest of a line. Raises ArchiveFault if the source is
     unusable.
     """
     with open_source(source, name, limits) as files:
         tables = files.named(".jsonl", ".jsonl.gz")
         if not tables:
-            raise ArchiveFault("no_lines", "there is no .jsonl in it")
+            raise ArchiveFault("no_lines", "the source has no .jsonl file")
         paths = PicturePaths(files)
         for table in tables:
             shown = printable(table)
@@ -232,12 +230,12 @@ def _fcmbench_item(
         value = read_object(line)
         given = value.get("id")
         if not isinstance(given, str):
-            raise ItemError("bad_name", "id: missing, or not a text")
+            raise ItemError("bad_name", "id: missing or not a string")
         name = item_name(given)
         pictures = _fcmbench_pictures(value.get("images"), folder, paths)
         prompt = value.get("question", "")
         if not isinstance(prompt, str):
-            raise ItemError("bad_value", "question: must be a text")
+            raise ItemError("bad_value", "question: must be a string")
     except JsonError as error:
         return Refusal(where, "bad_json", str(error))
     except ItemError as error:
@@ -258,14 +256,14 @@ def _fcmbench_pictures(value: Any, folder: str, paths: PicturePaths) -> tuple[Pi
     if isinstance(value, str):
         value = [value]
     if not isinstance(value, list) or not value:
-        raise ItemError("no_image", "images: missing, or not a list of paths")
+        raise ItemError("no_image", "images: missing or not a list of paths")
     if len(value) > MOST_PICTURES:
-        raise ItemError("too_many", f"images: more than {MOST_PICTURES}")
+        raise ItemError("too_many", f"images: more than {MOST_PICTURES} paths")
     for path in value:
         if not isinstance(path, str) or len(path) > _LONGEST_PATH:
-            reason = f"images: a path is a text of at most {_LONGEST_PATH} characters"
+            reason = f"images: a path must be a string of at most {_LONGEST_PATH} characters"
             raise ItemError("no_image", reason)
-    return tuple(paths.find(path, beside=folder) for path in value)
+    return tuple(paths.find(path, folder=folder) for path in value)
 
 
 def _fcmbench_language(subtask: Any) -> str:
@@ -275,7 +273,7 @@ def _fcmbench_language(subtask: Any) -> str:
 
 
 def _fcmbench_rest(value: dict[str, Any]) -> dict[str, Any]:
-    """All that is neither gold nor asked: the paths as published among it."""
+    """All other fields, including the published paths."""
     return {key: part for key, part in value.items() if key not in (*_FCMBENCH_GOLD, "question")}
 
 
@@ -284,13 +282,14 @@ _RECEIPT_ABOUT = ("id", "language", "category", "balanced")
 
 
 def read_receipts(source: Source, name: str, limits: ArchiveLimits) -> SourceItems:
-    """One item per JSON file, in the order of their names; then the pictures that have none.
-    Raises ArchiveFault when the source as a whole is unusable.
+    """One item per JSON file, sorted by name, then a refusal per picture without one.
+
+    Raises ArchiveFault if the source is unusable.
     """
     with open_source(source, name, limits) as files:
         objects = files.named(".json")
         if not objects:
-            raise ArchiveFault("no_json", "there is no .json in it")
+            raise ArchiveFault("no_json", "the source has no .json file")
         paths = PicturePaths(files)
         used: set[str] = set()
         for member in objects:
@@ -298,7 +297,7 @@ def read_receipts(source: Source, name: str, limits: ArchiveLimits) -> SourceIte
         for picture in files.named(*PICTURE_SUFFIXES):
             if printable(picture) not in used:
                 files.use(picture)
-                reason = "there is no JSON file of this name"
+                reason = "there is no JSON file with this name"
                 yield Refusal(printable(picture), "image_without_record", reason)
 
 
@@ -310,7 +309,7 @@ def _receipt_item(
     try:
         name = item_name(path.stem)
         value = read_object(files.read(member))
-        picture = paths.find(path.stem, beside=path.parent.as_posix())
+        picture = paths.find(path.stem, folder=path.parent.as_posix())
     except JsonError as error:
         return Refusal(f"{shown}:{error.line}", "bad_json", str(error))
     except ArchiveFault as fault:
@@ -331,7 +330,7 @@ def _receipt_item(
 
 
 def _receipt_record(value: dict[str, Any]) -> dict[str, Any]:
-    """The object as a line of gold, but for its id: a document is called as its files are."""
+    """The object as a gold line, without its id: the document is named after its files."""
     about = {key: value[key] for key in _RECEIPT_ABOUT if key in value and key != "id"}
     if "fields" in value:
         return {**about, "fields": value["fields"]}
@@ -342,22 +341,20 @@ def _receipt_record(value: dict[str, Any]) -> dict[str, Any]:
 
 
 def _receipt_language(value: Any) -> str:
-    """A tag such as `en`; the names of languages in words stay in the record alone."""
+    """A tag such as `en`; empty for language names, which stay in the record."""
     is_tag = isinstance(value, str) and len(value) <= 12 and value.isascii()
     return value if is_tag and value[:2].islower() and value[2:3] in ("", "-") else ""
 
 
 Form = ImportRun.Form
 
-# Benchmarks that the rows of a Parquet file may be the gold of.
+# Benchmarks whose gold a Parquet file can hold.
 BENCHMARKS = ("fincriticaled", "fcmbench", "ccocr", "receiptbench")
 
 
 @dataclass(frozen=True)
 class FormSource:
-    """A layout: `suffixes` of the files it reads, and of these `alone` those that may be uploaded
-    without a ZIP around them.
-    """
+    """A layout: `suffixes` of the files it reads; those in `alone` need no ZIP around them."""
 
     read: Callable[[Source, str, ArchiveLimits], SourceItems]
     suffixes: tuple[str, ...]
@@ -381,16 +378,17 @@ READERS: dict[str, FormSource] = {
 
 
 def suffixes_alone(form: str) -> tuple[str, ...]:
-    """The endings of files that a layout takes as they are; all take a `.zip`."""
+    """The extensions of files that a layout accepts; all layouts accept `.zip`."""
     return (".zip", *READERS[form].alone) if form in READERS else (".zip",)
 
 
 def read_items(
     form: str, source: Source, name: str, limits: ArchiveLimits, *, benchmark: str = ""
 ) -> SourceItems:
-    """The items of a source in the layout `form`, one at a time. `name` is what it was called.
-    `benchmark` counts for Parquet alone. Raises ArchiveFault when the source as a whole is
-    unusable.
+    """The items of a source in the layout `form`, one at a time.
+
+    `name` is the original file name; `benchmark` is for Parquet only. Raises ArchiveFault if the
+    source is unusable.
     """
     if form == Form.PARQUET:
         return read_parquet(source, name, limits, benchmark=benchmark)
@@ -400,20 +398,22 @@ def read_items(
 def check_items(
     form: str, source: Source, name: str, limits: ArchiveLimits, *, benchmark: str = ""
 ) -> None:
-    """Raises ArchiveFault for a source of which nothing at all could be taken, as far as its first
-    two items tell: whatever else is wrong, the report names.
+    """Raises ArchiveFault if nothing can be imported, judging by the first two items.
+
+    The report lists all other errors.
     """
     with closing(read_items(form, source, name, limits, benchmark=benchmark)) as items:
         first = list(islice(items, 2))
     if not first:
-        raise ArchiveFault("empty", "there is nothing to import in it")
+        raise ArchiveFault("empty", "the source has nothing to import")
     if len(first) == 1 and isinstance(first[0], Refusal):
         raise ArchiveFault(first[0].code, f"{first[0].name}: {first[0].reason}")
 
 
 def left_alone(form: str, source: Source, name: str, limits: ArchiveLimits) -> dict[str, int]:
-    """The files of a source whose endings are no part of its layout, counted by folder: what is
-    known before anything is read. Raises ArchiveFault.
+    """Counts by folder of the files with extensions that the layout does not read.
+
+    Raises ArchiveFault.
     """
     suffixes = READERS[form].suffixes
     with open_source(source, name, limits) as files:

@@ -1,13 +1,12 @@
-"""Opening the source of an import: a folder, a ZIP, or one file alone, all read the same way.
+"""Opens the source of an import, a folder, a ZIP or a single file, behind one interface.
 
-The layout of pages has these files. The same may be one folder deeper, as archives of a folder
-have it:
+The layout `pages` has these files, at the top or in one folder:
 
-    pages/ID.html   required, one per document (.htm as well)
-    images/ID.png   optional (.jpg and .jpeg as well)
+    pages/ID.html   required, one per document (also .htm)
+    images/ID.png   optional (also .jpg and .jpeg)
     meta.jsonl      optional, one JSON object per document
 
-Everything else is counted, not read.
+Other files are counted but not read.
 """
 
 import gzip
@@ -35,13 +34,13 @@ from portal.files.archives import (
 META = "meta.jsonl"
 PAGE_SUFFIXES = frozenset({".html", ".htm"})
 IMAGE_SUFFIXES = frozenset({".png", ".jpg", ".jpeg"})
-# So many folders are named in the count of what is no part of an import; the rest is summed up.
+# Folders listed in the counts of ignored files; the rest are summed up.
 IGNORED_SHOWN = 20
 
 
 @dataclass(frozen=True)
 class Refusal:
-    """A file, or `meta.jsonl:LINE`, that was not taken, and why."""
+    """A refused file, or line `meta.jsonl:LINE`, with the reason."""
 
     name: str
     code: str
@@ -50,7 +49,7 @@ class Refusal:
 
 @dataclass(frozen=True)
 class SourceFile:
-    """A member under its full name `path`; `shown` is its name relative to the import's root."""
+    """A file of the source: its full name `path`, and `shown`, relative to the import's root."""
 
     path: str
     shown: str
@@ -58,7 +57,7 @@ class SourceFile:
 
 @dataclass(frozen=True)
 class PageFile:
-    """A page and the image that goes with it."""
+    """A page and its image."""
 
     name: str
     file: SourceFile
@@ -67,7 +66,7 @@ class PageFile:
 
 @dataclass(frozen=True)
 class Layout:
-    """Pages by name; `page_files` counts all files in pages/, refused ones included."""
+    """The pages, sorted by name; `page_files` counts all files in pages/, also refused ones."""
 
     pages: list[PageFile]
     page_files: int
@@ -78,7 +77,7 @@ class Layout:
 
 @dataclass
 class _Sorting:
-    """Where files go while the listing is read."""
+    """The files sorted so far."""
 
     pages: dict[str, SourceFile] = field(default_factory=dict)
     images: dict[str, SourceFile] = field(default_factory=dict)
@@ -89,7 +88,7 @@ class _Sorting:
 
 
 def read_layout(members: Sequence[Member]) -> Layout:
-    """Sorts the files of a source; raises ArchiveFault if there is no page among them."""
+    """Sorts the files of a source; raises ArchiveFault if it has no pages."""
     root = _root(members)
     sorting = _Sorting()
     for member in sorted(members, key=lambda member: member.name):
@@ -101,7 +100,7 @@ def read_layout(members: Sequence[Member]) -> Layout:
 
 
 def _root(members: Sequence[Member]) -> str:
-    """The prefix under which `pages/` lies: none, or one folder."""
+    """The prefix of `pages/`: empty or one folder."""
     roots = set()
     for member in members:
         parts = member.name.split("/")
@@ -110,11 +109,11 @@ def _root(members: Sequence[Member]) -> str:
         if len(parts) == 3 and parts[1] == "pages":
             roots.add(f"{parts[0]}/")
     if not roots:
-        raise ArchiveFault("no_pages", "there is no page in it: pages must be named pages/ID.html")
+        raise ArchiveFault("no_pages", "the source has no pages named pages/ID.html")
     if len(roots) > 1:
         names = ", ".join(printable(name) for name in sorted(roots)[:5])
         raise ArchiveFault(
-            "several_roots", f"pages lie in several folders ({names}); import one after the other"
+            "several_roots", f"pages are in several folders ({names}); import them separately"
         )
     return roots.pop()
 
@@ -142,10 +141,10 @@ def _sort_named(
     suffixes: frozenset[str],
     suffix_code: str,
 ) -> None:
-    """Files a page or image under its document's name, or refuses it."""
+    """Adds a page or image under its document's name, or refuses it."""
     path = PurePosixPath(file.path)
     if path.suffix.lower() not in suffixes:
-        reason = f"only {', '.join(sorted(suffixes))} files are taken from this folder"
+        reason = f"only {', '.join(sorted(suffixes))} files are read in this folder"
         sorting.refusals.append(Refusal(file.shown, suffix_code, reason))
         return
     try:
@@ -154,7 +153,7 @@ def _sort_named(
         sorting.refusals.append(Refusal(file.shown, "bad_name", str(error)))
         return
     if name in taken:
-        reason = f"the same id as {taken[name].shown}"
+        reason = f"has the same id as {taken[name].shown}"
         sorting.refusals.append(Refusal(file.shown, "name_taken", reason))
         return
     taken[name] = file
@@ -179,15 +178,15 @@ def _layout(sorting: _Sorting) -> Layout:
 
 
 def _folder(name: str) -> str:
-    """`predictions/a/b.html` counts under `predictions/`, a file at the top under its own name."""
+    """The top-level folder of a file, such as `predictions/`, or the name of a top-level file."""
     head, slash, _ = name.partition("/")
     return printable(head + slash)
 
 
 def counted_by_folder(names: Iterable[str], among: Sequence[str] = ()) -> dict[str, int]:
-    """Files that are no part of an import, as `ignored` of an import has them.
+    """Counts files by folder, for `ignored` of an import.
 
-    `among` are all files of the source: where they lie in one folder, its folders count.
+    `among` are all files of the source; if all are in one folder, its subfolders are counted.
 
     >>> counted_by_folder(["set/gold/a", "set/gold/b"], ["set/gold/a", "set/gold/b", "set/x.csv"])
     {'set/gold/': 2}
@@ -204,31 +203,31 @@ def _summed(counts: Counter[str]) -> dict[str, int]:
 
 
 def printable(name: str) -> str:
-    """A file's name fit for the database and the page, whatever bytes the file system had."""
+    """A file name with unprintable characters escaped, safe to store and show."""
     if name.isprintable():
         return name
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in name)
 
 
-# A path of this machine (commands), or an open binary file (uploads), which is not closed here.
+# A local path (commands) or an open binary file (uploads), which the caller closes.
 GivenSource = Path | IO[bytes]
 
 
 @dataclass
 class WatchedSource:
-    """A source that remembers which of its files were read or named by something that was read."""
+    """A source that records which of its files were read or referred to."""
 
     source: GivenSource
     files: "SourceFiles | None" = None
 
     def left_out(self) -> dict[str, int]:
-        """The files that nothing read, counted by folder; known once all items were read."""
+        """Counts by folder of the unread files; call it after all items were read."""
         if self.files is None:
             return {}
         return counted_by_folder(self.files.unread(), among=self.files.names)
 
 
-# What readers open: the source as it was given, or one that is watched.
+# The source that readers open.
 Source = GivenSource | WatchedSource
 _ZIP_MAGIC = b"PK\x03\x04", b"PK\x05\x06"
 
@@ -236,8 +235,8 @@ _ZIP_MAGIC = b"PK\x03\x04", b"PK\x05\x06"
 class SourceFiles:
     """The files of a source by name.
 
-    `read` gives small ones whole and is bounded by the limit of a member; `open` gives large ones
-    as a seekable stream, whose reader bounds what it reads. Both raise ArchiveFault.
+    `read` returns a whole file, up to the limit of a member. `open` returns a seekable stream for
+    large files; its reader must bound what it reads. Both raise ArchiveFault.
     """
 
     def __init__(self, archive: Archive, limits: ArchiveLimits) -> None:
@@ -248,11 +247,11 @@ class SourceFiles:
 
     @property
     def names(self) -> list[str]:
-        """All files in the order of their names."""
+        """All files, sorted by name."""
         return sorted(self._sizes)
 
     def named(self, *suffixes: str) -> list[str]:
-        """The files whose names end in one of `suffixes`, whatever their case; no hidden ones."""
+        """The files with one of the extensions, ignoring case, without hidden files."""
         return [
             name
             for name in self.names
@@ -260,11 +259,11 @@ class SourceFiles:
         ]
 
     def use(self, name: str) -> None:
-        """Notes that a file is a part of the import, whether or not it will be read."""
+        """Marks a file as used by the import, whether or not it is read later."""
         self._used.add(name)
 
     def unread(self) -> list[str]:
-        """The files that were neither read nor noted as used so far."""
+        """The files that were not read or marked as used so far."""
         return [name for name in self.names if name not in self._used]
 
     def read(self, name: str) -> bytes:
@@ -273,7 +272,7 @@ class SourceFiles:
 
     @contextmanager
     def open(self, name: str) -> Iterator[IO[bytes]]:
-        """A file of a folder, or the source itself, as it lies; of a ZIP, unpacked in memory."""
+        """Opens a file on disk directly; a ZIP member is unpacked in memory."""
         self.use(name)
         opened = getattr(self._archive, "open", None)
         if opened is None:
@@ -284,7 +283,7 @@ class SourceFiles:
 
 
 class _Folder:
-    """A folder, of which large files can be opened. Links out of it are refused."""
+    """A folder whose large files can be opened. Links that leave it are refused."""
 
     def __init__(self, root: Path, archive: Archive) -> None:
         self._root = root.resolve()
@@ -300,13 +299,13 @@ class _Folder:
     def open(self, name: str) -> Iterator[IO[bytes]]:
         path = (self._root / name).resolve()
         if not path.is_relative_to(self._root) or not path.is_file():
-            raise ArchiveFault("not_a_file", f"{name}: not a file of the folder", name)
+            raise ArchiveFault("not_a_file", f"{name}: not a file in the folder", name)
         with path.open("rb") as file:
             yield file
 
 
 class _SingleFile:
-    """One file as an archive of itself."""
+    """A single file with the interface of an archive."""
 
     def __init__(self, file: IO[bytes], name: str, limits: ArchiveLimits) -> None:
         self._file = file
@@ -331,8 +330,9 @@ class _SingleFile:
 
 @contextmanager
 def open_source(source: Source, name: str, limits: ArchiveLimits) -> Iterator[SourceFiles]:
-    """Opens a source. `name` is what it was called, which a lone file goes by; only its last part
-    counts. What is a ZIP its first bytes say. Raises ArchiveFault.
+    """Opens a source; its first bytes decide whether it is a ZIP. Raises ArchiveFault.
+
+    `name` is the original name or path; a single file is known by its last part.
     """
     if isinstance(source, WatchedSource):
         with open_source(source.source, name, limits) as files:
@@ -370,16 +370,16 @@ def _open_file(file: IO[bytes], name: str, limits: ArchiveLimits) -> Iterator[So
         yield SourceFiles(_SingleFile(file, last or "upload", limits), limits)
 
 
-_ACCEPTED = "text in UTF-8 is accepted, gzipped if the file's name ends in .gz"
+_ACCEPTED = "use UTF-8 text, gzipped if the file name ends in .gz"
 
 
 def bounded_lines(
     source: IO[bytes], name: str, limits: ArchiveLimits, *, taken: Collection[str] = (TEXT,)
 ) -> Iterator[tuple[int, bytes]]:
-    """Lines of a file, unpacked if its name ends in `.gz`, with their numbers from 1. `taken` are
-    the kinds of files that are no mistake.
+    """Numbered lines of a file, from 1; unpacked if its name ends in `.gz`.
 
-    Raises ArchiveFault beyond the limits of line and file, and for a file that is no text.
+    `taken` are the accepted kinds of files. Raises ArchiveFault if a line or the file exceeds the
+    limits, and for a file of another kind.
     """
     total = 0
     is_packed = name.lower().endswith(".gz")

@@ -1,7 +1,6 @@
-"""The report of an import: as a page, and as a CSV or JSON Lines file, row by row.
+"""The report of an import, as a page and as a CSV or JSON Lines file.
 
-`left_out` says which files of a source the import did not read: how many in which folder, and
-what to do.
+`left_out` counts the files of a source that were not read, by folder, with a hint for each.
 """
 
 import csv
@@ -24,16 +23,16 @@ from .items import PICTURE_SUFFIXES
 Form = ImportRun.Form
 
 _GOLD = (
-    "To use it as gold, choose “File of gold” when you freeze a release (or manage.py"
+    "To use it as gold, choose a gold file when you freeze a release (or manage.py"
     " freeze_release SLUG --gold PATH), or import it into a campaign under “In and out”."
 )
 _PREDICTIONS = "Submit predictions to a leaderboard."
 _LABELS = "To use labels, import them into a campaign under “In and out”."
-_NESTED = "Only files that lie directly in pages/ and images/ are read."
-_PICTURES = "Nothing that was read names these pictures."
+_NESTED = "Only files directly in pages/ and images/ are read."
+_PICTURES = "No imported item refers to these pictures."
 _PAGES = "To import pages, put them in pages/ and choose the layout “pages”."
-_OTHERWISE = "This layout does not read it: choose another layout, or leave it out of the archive."
-# The first that a folder's or file's name holds decides.
+_OTHERWISE = "Choose another layout, or remove it from the archive."
+# The first word that the folder or file name contains decides.
 _HINTS = (
     ("gold", _GOLD),
     ("pred", _PREDICTIONS),
@@ -48,7 +47,7 @@ _HINTS = (
 
 @dataclass(frozen=True)
 class LeftOut:
-    """A folder, or a file outside all folders: how many of its files were not read, and a hint."""
+    """A folder or top-level file that was not read, with its number of files and a hint."""
 
     folder: str
     files: int
@@ -56,7 +55,7 @@ class LeftOut:
 
 
 def left_out(ignored: Mapping[str, int], form: str) -> list[LeftOut]:
-    """What an import left out, with a hint for each folder. `ignored` is that of its run."""
+    """The files that an import left out, with a hint per folder, from its run's `ignored`."""
     return [LeftOut(folder, files, _hint(folder, form)) for folder, files in ignored.items()]
 
 
@@ -75,7 +74,7 @@ _AT_ONCE = 1_000
 
 
 class ReportFile(NamedTuple):
-    """A file to be sent piece by piece."""
+    """A file to stream."""
 
     name: str
     media_type: str
@@ -83,7 +82,7 @@ class ReportFile(NamedTuple):
 
 
 def report_file(run: ImportRun, form: str, *, outcome: str = "") -> ReportFile:
-    """The rows of one outcome, or of all where it is none; `form` is `csv` or `jsonl`."""
+    """The rows with one outcome, or all rows if it is invalid; `form` is `csv` or `jsonl`."""
     items = run.items.select_related("document").defer("document__metadata")
     which = ""
     if outcome in ImportItem.Outcome.values:
@@ -127,7 +126,7 @@ PER_PAGE = 100
 
 @dataclass(frozen=True)
 class OutcomeCount:
-    """A way to filter the report; `value` is empty for all."""
+    """A filter of the report; `value` is empty for all rows."""
 
     value: str
     label: str
@@ -136,13 +135,11 @@ class OutcomeCount:
 
 @dataclass(frozen=True)
 class ImportReport:
-    """An import as far as it is.
+    """The progress and result of an import.
 
-    `done` and `total` count files of pages/; of the other layouts the rows of the report, of which
-    the total is 0 until all is read.
-
-    `items` is one page of what is reported; `left_out` are the files that were not read; `trouble`
-    says why a run waits to be tried again.
+    `done` and `total` count files of pages/, or report rows for other layouts, where `total` is 0
+    until all is read. `items` is one page of the rows, `left_out` are the files that were not read,
+    and `trouble` is the error of the last attempt while a retry is pending.
     """
 
     run: ImportRun
@@ -166,17 +163,17 @@ class ImportReport:
 
     @property
     def label(self) -> str:
-        """What is counted."""
+        """The unit of `done` and `total`."""
         return "pages" if self.run.form == ImportRun.Form.PAGES else "items"
 
     @property
     def query(self) -> str:
-        """What the links between the report's pages keep."""
+        """The query string that pagination links keep."""
         return f"outcome={self.outcome}" if self.outcome else ""
 
 
 def import_report(run: ImportRun, *, outcome: str = "", page: str = "1") -> ImportReport:
-    """The report, with the items of one outcome or, if it is none of them, of all."""
+    """The report, with the items of one outcome, or of all if it is invalid."""
     items = run.items.select_related("document")
     counted = run.items.order_by().values_list("outcome").annotate(Count("id"))
     counts = Counter(dict(counted))

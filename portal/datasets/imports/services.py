@@ -1,8 +1,7 @@
-"""Imports: starting, carrying out, cancelling.
+"""Starting, running and cancelling imports.
 
-What is done stands in the ImportItem rows, each written in one transaction with its document. So
-an import that was cut off anywhere is taken up by running it again: it skips the files that have
-a row.
+Each ImportItem row is written in one transaction with its document. An interrupted import resumes
+when it runs again, because it skips files that already have a row.
 """
 
 from collections.abc import Callable, Sequence
@@ -29,7 +28,7 @@ from .storing import import_item, import_page, report_name
 
 Form = ImportRun.Form
 
-# Every attempt gets further than the one before, so a few lost workers are no reason to give up.
+# Every attempt gets further than the one before, so tolerate a few lost workers.
 ATTEMPTS = 5
 SOURCE_NAME = 300
 REFUSALS_AT_ONCE = 1_000
@@ -38,10 +37,10 @@ REFUSALS_AT_ONCE = 1_000
 def check_source(
     source: GivenSource, form: str = Form.PAGES, *, name: str = "", benchmark: str = ""
 ) -> None:
-    """Looks through a source before it is accepted; raises ArchiveFault for an unfit one.
+    """Checks a source before it is accepted; raises ArchiveFault if it is unusable.
 
-    Of pages the listing alone is read, of the other layouts the first items too. `name` is what
-    the source was called.
+    For pages, only the file list is read; for other layouts, also the first items. `name` is the
+    original file name.
     """
     limits = archive_limits()
     if form == Form.PAGES:
@@ -55,7 +54,7 @@ def check_source(
 
 
 def _wrong_ending(source: GivenSource, endings: Sequence[str]) -> str:
-    accepted = f"this layout takes {', '.join(endings)}"
+    accepted = f"this layout accepts {', '.join(endings)}"
     try:
         if isinstance(source, Path):
             with source.open("rb") as file:
@@ -83,7 +82,7 @@ def start_import(
         form=form,
         options=_options(benchmark),
         created_by=actor,
-        # The end of the name says what kind of file a lone one is.
+        # Keep the end of the name: its extension gives the kind of a single file.
         source_name=printable(source_name)[-SOURCE_NAME:],
         upload=File(upload.file, name=f"{uuid4().hex}.upload"),
     )
@@ -117,9 +116,9 @@ def open_command_import(
     form: str = Form.PAGES,
     benchmark: str = "",
 ) -> ImportRun:
-    """The run of a command over a folder or file: the one that was cut off, else a new one.
+    """The import run of a command: an interrupted one with the same path, or a new one.
 
-    Its upload stays empty: the files are read where they are, by the command alone.
+    Its `upload` stays empty because the command reads the files in place.
     """
     source = printable(str(path.resolve()))[-SOURCE_NAME:]
     wanted = {"source_name": source, "form": form, "options": _options(benchmark)}
@@ -147,10 +146,10 @@ def import_path(
     form: str = Form.PAGES,
     benchmark: str = "",
 ) -> ImportRun:
-    """Imports a folder or file of this machine in this process, without a worker.
+    """Imports a local folder or file in this process, without a worker.
 
-    Goes on with an earlier import of the same path that was cut off. Stops when somebody cancels
-    the run. Raises ArchiveFault if the source cannot be read; the run is failed then.
+    Resumes an interrupted import of the same path. Stops when the run is cancelled. Raises
+    ArchiveFault, and marks the run as failed, if the source cannot be read.
     """
     run = open_command_import(
         dataset=dataset, path=path, actor=actor, form=form, benchmark=benchmark
@@ -176,11 +175,10 @@ def carry_out_import(
     progress: Callable[[int, int], None],
     stop: Callable[[], bool],
 ) -> bool:
-    """Imports everything that has no row yet; False when it was asked to stop on the way.
+    """Imports everything that has no row yet; returns False if it was stopped.
 
-    `progress(done, total)` is told the files of pages/, or the items of any other layout, of which
-    the total is not known before the end and 0 till then. Raises ArchiveFault if the source cannot
-    be read.
+    `progress(done, total)` counts files of pages/, or items of other layouts, where the total is 0
+    until the end. Raises ArchiveFault if the source cannot be read.
     """
     carry_out = _carry_out_pages if run.form == Form.PAGES else _carry_out_items
     return carry_out(run, source, progress, stop)
@@ -214,7 +212,7 @@ def _carry_out_items(
     progress: Callable[[int, int], None],
     stop: Callable[[], bool],
 ) -> bool:
-    """One item is in memory at a time; of those that have a row no picture is read."""
+    """Holds one item in memory at a time; skips the pictures of items that have a row."""
     limits, name = archive_limits(), run.source_name
     _begin(run, left_alone(run.form, source, name, limits))
     watched = WatchedSource(source)
@@ -239,14 +237,14 @@ def _read_meta(archive: Archive, layout: Layout) -> MetaIndex:
 
 
 def _begin(run: ImportRun, ignored: dict[str, int], total: int = 0) -> None:
-    """Marks the run as running; twice is like once."""
+    """Marks the run as running. Idempotent."""
     ImportRun.objects.unfinished().filter(pk=run.pk).update(
         state=ImportRun.State.RUNNING, total=total, ignored=ignored
     )
 
 
 def _refuse(run: ImportRun, refusals: Sequence[Refusal]) -> None:
-    """Writes what the listing alone refuses; twice is like once."""
+    """Reports the files that the file list already refuses. Idempotent."""
     items = [
         ImportItem(
             run=run,
@@ -262,7 +260,7 @@ def _refuse(run: ImportRun, refusals: Sequence[Refusal]) -> None:
 
 @transaction.atomic
 def end_import(*, run: ImportRun, state: ImportRun.State, error: str = "") -> None:
-    """Ends a run that has not ended; the uploaded archive is no longer needed and goes."""
+    """Ends a run that is not finished and deletes its upload."""
     stored = ImportRun.objects.select_for_update().get(pk=run.pk)
     if stored.is_finished:
         return
@@ -276,8 +274,8 @@ def end_import(*, run: ImportRun, state: ImportRun.State, error: str = "") -> No
 
 @transaction.atomic
 def cancel_import(*, run: ImportRun, actor: User | None) -> None:
-    """Stops an import. What was imported stays; a running worker stops after its present page."""
+    """Stops an import. Imported documents stay; a worker stops after its current page."""
     record_event(verb="cancel_import", subject=run, actor=actor)
-    asked = cancel_group(run.job_group, actor)
-    if asked.asked == 0:
+    cancelled = cancel_group(run.job_group, actor)
+    if cancelled.asked == 0:
         end_import(run=run, state=ImportRun.State.CANCELLED)

@@ -1,7 +1,7 @@
-"""What becomes of one page or item of an import: judged without a lock, then written.
+"""Stores the pages and items of an import: checks one without a lock, then writes it.
 
-It is compared with what the dataset holds, and written in one transaction with its report, the
-ImportItem. `import_page` takes a page of `pages/`, `import_item` an item of any other reader.
+It is compared with the dataset and written in one transaction with its ImportItem. `import_page`
+takes a page of `pages/`, `import_item` an item of any other reader.
 """
 
 import hashlib
@@ -36,10 +36,10 @@ from .opening import PageFile, Refusal
 def xbrl_rows(
     html: str, canonical: Canonical, resources: XbrlResources | None = None
 ) -> list[list[Any]] | None:
-    """What the filer tagged, as rows of XbrlFacts; None if it could not be placed.
+    """The filer's inline XBRL tags as rows of XbrlFacts; None if they could not be placed.
 
-    `resources` are those of the whole filing where `html` is a page of one. It helps annotators,
-    so that a page without it is no worse.
+    `resources` are those of the whole filing if `html` is one of its pages. XBRL only makes
+    suggestions to annotators, so a failure does not refuse the page.
     """
     try:
         known = read_resources(html) if resources is None else resources
@@ -50,30 +50,30 @@ def xbrl_rows(
 
 def _xbrl_row(detail: XbrlDetail) -> list[Any]:
     period = "/".join(part for part in detail.period if part)
-    said = {"sign": detail.sign, "scale": detail.scale, "unit": detail.unit, "period": period}
-    known = {key: value for key, value in said.items() if value}
+    about = {"sign": detail.sign, "scale": detail.scale, "unit": detail.unit, "period": period}
+    known = {key: value for key, value in about.items() if value}
     return [*detail.fact, known] if known else [*detail.fact]
 
 
 def picture_sha256(*, name: str, benchmark: str, prompt: str, pictures: Sequence[Picture]) -> str:
-    """The hash by which a picture document is known, in the place of its HTML's.
+    """The hash that identifies a picture document, instead of the hash of its HTML.
 
-    Benchmarks ask several questions of one picture, so that the pictures alone would not do: it is
-    the SHA-256 of the canonical JSON of name, benchmark, prompt and the pictures' hashes in order.
+    It is the SHA-256 of the canonical JSON of name, benchmark, prompt and picture hashes in order,
+    because benchmarks ask several questions about one picture.
     """
-    said = {
+    content = {
         "benchmark": benchmark,
         "name": name,
         "pictures": [picture.sha256 for picture in pictures],
         "prompt": prompt,
     }
-    written = json.dumps(said, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+    written = json.dumps(content, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
     return hashlib.sha256(written.encode()).hexdigest()
 
 
 Outcome = ImportItem.Outcome
 
-# Of an empty text, which a picture has.
+# The text hash of pictures.
 _EMPTY_SHA256 = hashlib.sha256(b"").hexdigest()
 _NAME_LENGTH = 300
 _NAME_HEAD, _NAME_TAIL = 200, 60
@@ -81,7 +81,7 @@ _NAME_HEAD, _NAME_TAIL = 200, 60
 
 @dataclass(frozen=True)
 class Record:
-    """The gold line that came with a document, and the key of the benchmark it is of."""
+    """The imported gold line and prompt of a document, and the key of its benchmark."""
 
     benchmark: str
     gold: dict[str, Any]
@@ -90,11 +90,11 @@ class Record:
 
 @dataclass(frozen=True)
 class Draft:
-    """Something that could become a document: a page, or without `canonical` a picture.
+    """A checked document before it is stored: a page, or a picture if `canonical` is None.
 
-    `html_sha256` is that of the canonical HTML; what it is for a picture says `picture_sha256`.
-    `xbrl` are rows for XbrlFacts, None where its inline XBRL could not be placed. `faults` are
-    what was wrong with it and refuses nothing; they are reported under names of their own.
+    `html_sha256` is that of the canonical HTML, or `picture_sha256`. `xbrl` are rows for XbrlFacts,
+    None if its inline XBRL could not be placed. `faults` do not refuse the document; each has its
+    own row in the report.
     """
 
     name: str
@@ -113,8 +113,8 @@ class Draft:
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """What becomes of it; `notes` are remarks that refuse nothing."""
+class Result:
+    """The outcome of one document; `notes` are remarks for the report."""
 
     outcome: ImportItem.Outcome
     code: str = ""
@@ -123,15 +123,14 @@ class Verdict:
 
 
 class _Late(NamedTuple):
-    """A remark on what came for a document that was here, and whether the document got it."""
+    """A remark on new data for an existing document, and whether the data were added."""
 
     note: str
     is_added: bool = False
 
 
 def report_name(where: str) -> str:
-    """A place in a source as the name of a report's row: a long one is cut in its middle, and
-    stays unlike any other.
+    """The name of a report row for a place in a source; a long one is shortened with a hash.
 
     >>> report_name("pages/a.html")
     'pages/a.html'
@@ -143,9 +142,9 @@ def report_name(where: str) -> str:
 
 
 def write_draft(*, run: ImportRun, where: str, draft: Draft | Refusal) -> None:
-    """Writes the document and its ImportItem, or the refusal; a second time nothing.
+    """Writes the document and its ImportItem, or the refusal. Idempotent.
 
-    Of two imports of the same page at the same time the slower one finds the other's document.
+    If two imports store the same page at once, the slower one finds the other's document.
     """
     name = report_name(where)
     try:
@@ -158,18 +157,18 @@ def write_draft(*, run: ImportRun, where: str, draft: Draft | Refusal) -> None:
 @transaction.atomic
 def _write_once(run: ImportRun, name: str, draft: Draft | Refusal) -> None:
     if isinstance(draft, Refusal):
-        verdict = Verdict(Outcome.REFUSED, draft.code, notes=[draft.reason])
+        result = Result(Outcome.REFUSED, draft.code, notes=[draft.reason])
     else:
-        verdict = _settle(run, draft)
+        result = _store(run, draft)
         for fault in draft.faults:
-            _report_fault(run, fault, verdict.document)
+            _report_fault(run, fault, result.document)
     ImportItem.objects.create(
         run=run,
         name=name,
-        document=verdict.document,
-        outcome=verdict.outcome,
-        code=verdict.code,
-        reason="; ".join(verdict.notes),
+        document=result.document,
+        outcome=result.outcome,
+        code=result.code,
+        reason="; ".join(result.notes),
     )
 
 
@@ -186,8 +185,8 @@ def _report_fault(run: ImportRun, refusal: Refusal, document: Document | None) -
     )
 
 
-def _settle(run: ImportRun, draft: Draft) -> Verdict:
-    """Compares the draft with what the dataset holds, and stores what is new."""
+def _store(run: ImportRun, draft: Draft) -> Result:
+    """Compares the draft with the dataset and stores new data."""
     digest = draft.html_sha256
     clashing = Document.objects.filter(
         Q(name=draft.name) | Q(html_sha256=digest), dataset=run.dataset
@@ -195,18 +194,18 @@ def _settle(run: ImportRun, draft: Draft) -> Verdict:
     by_name = {document.name: document for document in clashing}
     stored = by_name.pop(draft.name, None)
     if stored is not None and stored.html_sha256 == digest:
-        return _here_already(stored, draft)
+        return _complete(stored, draft)
     if stored is not None:
         what = "page" if draft.canonical else "picture"
-        note = f"a document of this name with other content is here already; rename the {what}"
-        return Verdict(Outcome.REFUSED, "name_taken", stored, [note])
+        note = f"another document with this name already exists; rename the {what}"
+        return Result(Outcome.REFUSED, "name_taken", stored, [note])
     for other in by_name.values():
-        note = f"the same content as {other.name}"
-        return Verdict(Outcome.REFUSED, "duplicate_content", other, [note])
+        note = f"has the same content as {other.name}"
+        return Result(Outcome.REFUSED, "duplicate_content", other, [note])
     return _imported(run, draft)
 
 
-def _imported(run: ImportRun, draft: Draft) -> Verdict:
+def _imported(run: ImportRun, draft: Draft) -> Result:
     canonical, meta = draft.canonical, draft.meta or DocumentMeta()
     document = Document.objects.create(
         dataset=run.dataset,
@@ -229,11 +228,11 @@ def _imported(run: ImportRun, draft: Draft) -> Verdict:
     if not draft.pictures and draft.expects_image:
         code = "no_image"
         notes.append("no image: it was refused" if draft.image_refused else "no image")
-    return Verdict(Outcome.IMPORTED, code, document, notes)
+    return Result(Outcome.IMPORTED, code, document, notes)
 
 
 def _store_content(document: Document, draft: Draft) -> list[str]:
-    """What only a page has; returns remarks."""
+    """Stores the content of a page; returns remarks."""
     canonical = draft.canonical
     if canonical is None:
         return []
@@ -242,7 +241,7 @@ def _store_content(document: Document, draft: Draft) -> list[str]:
     if draft.xbrl:
         XbrlFacts.objects.create(document=document, facts=draft.xbrl)
     elif draft.xbrl is None:
-        notes.append("its inline XBRL could not be placed and was left out")
+        notes.append("inline XBRL left out: it could not be placed")
     return notes
 
 
@@ -252,8 +251,8 @@ def _store_record(document: Document, record: Record) -> None:
     )
 
 
-def _here_already(stored: Document, draft: Draft) -> Verdict:
-    """What is here already. Only images and gold may still be added; nothing is overwritten."""
+def _complete(stored: Document, draft: Draft) -> Result:
+    """Adds missing images and gold to an existing document; never overwrites anything."""
     late = [*_late_images(stored, draft.pictures), *_late_record(stored, draft.record)]
     notes = [part.note for part in late]
     if draft.meta is not None:
@@ -261,9 +260,9 @@ def _here_already(stored: Document, draft: Draft) -> Verdict:
             key for key, value in draft.meta.fields().items() if getattr(stored, key) != value
         ]
         if differing:
-            notes.append(f"{', '.join(differing)} differ from what is stored, which was kept")
+            notes.append(f"kept the stored values of {', '.join(differing)}, which differ")
     is_updated = any(part.is_added for part in late)
-    return Verdict(Outcome.UPDATED if is_updated else Outcome.UNCHANGED, "", stored, notes)
+    return Result(Outcome.UPDATED if is_updated else Outcome.UNCHANGED, "", stored, notes)
 
 
 def _late_images(stored: Document, pictures: Sequence[Picture]) -> list[_Late]:
@@ -271,19 +270,18 @@ def _late_images(stored: Document, pictures: Sequence[Picture]) -> list[_Late]:
         return []
     images = [image.sha256 for image in stored.images.order_by("number")]
     if not images:
-        # Freezing locks documents, so that no release comes in between.
+        # Freezing locks documents too, so no release can be made in between.
         Document.objects.select_for_update().get(pk=stored.pk)
         if reason := release_reason(stored):
-            return [_Late(f"its image was left out: {reason}")]
+            return [_Late(f"image left out: {reason}")]
         for number, picture in enumerate(pictures, start=1):
             store_picture(stored, picture, number)
         note = "image added" if len(pictures) == 1 else f"{len(pictures)} images added"
         return [_Late(note, is_added=True)]
     if images == [picture.sha256 for picture in pictures]:
         return []
-    its, kept = ("image differs", "one") if len(pictures) == 1 else ("images differ", "ones")
-    which = "which was kept" if kept == "one" else "which were kept"
-    return [_Late(f"its {its} from the stored {kept}, {which}")]
+    differing = "image, which differs" if len(pictures) == 1 else "images, which differ"
+    return [_Late(f"kept the stored {differing}")]
 
 
 def _late_record(stored: Document, record: Record | None) -> list[_Late]:
@@ -298,40 +296,40 @@ def _late_record(stored: Document, record: Record | None) -> list[_Late]:
         record.gold,
         record.prompt,
     ):
-        return [_Late("its gold differs from the stored one, which was kept")]
+        return [_Late("kept the stored gold, which differs")]
     return []
 
 
-# All pictures of one item are in memory together.
+# Bytes; all pictures of one item are in memory together.
 PICTURES_LIMIT = 200 * 1024 * 1024
 
 
 def import_item(*, run: ImportRun, item: SourceItem | Refusal) -> None:
-    """Imports one item, or refuses it by its place; its ImportItem is written with it."""
+    """Imports or refuses one item and writes its ImportItem."""
     if isinstance(item, Refusal):
         write_draft(run=run, where=item.name, draft=item)
     else:
-        write_draft(run=run, where=item.where, draft=_judge_item(item))
+        write_draft(run=run, where=item.where, draft=_draft_item(item))
 
 
-def _judge_item(item: SourceItem) -> Draft | Refusal:
-    """All that takes time or is refused for the item's own sake. Reads nothing of the database."""
+def _draft_item(item: SourceItem) -> Draft | Refusal:
+    """Checks the item without the database."""
     try:
         if item.record is not None:
             check_plain(item.record)
     except JsonError as error:
-        return Refusal(item.where, "bad_record", f"its record: {error}")
-    return _judge_picture(item) if item.html is None else _judge_page(item, item.html)
+        return Refusal(item.where, "bad_record", f"record: {error}")
+    return _draft_picture(item) if item.html is None else _draft_page(item, item.html)
 
 
-def _judge_page(item: SourceItem, html: str) -> Draft | Refusal:
-    """A page loses a picture that cannot be taken, and gold that is not of it; it stays itself."""
+def _draft_page(item: SourceItem, html: str) -> Draft | Refusal:
+    """A page is imported without pictures and gold that are faulty."""
     try:
         canonical = canonicalise(html)
     except RefusedHtml as fault:
         return Refusal(item.where, fault.code, fault.reason)
-    pictures, refusals = _judge_pictures(item)
-    record, misplaced = _judge_gold(item, canonical)
+    pictures, refusals = _check_pictures(item)
+    record, misplaced = _check_gold(item, canonical)
     return Draft(
         name=item.name,
         source_sha256=hashlib.sha256(html.encode("utf-8", "surrogatepass")).hexdigest(),
@@ -349,11 +347,11 @@ def _judge_page(item: SourceItem, html: str) -> Draft | Refusal:
     )
 
 
-def _judge_picture(item: SourceItem) -> Draft | Refusal:
-    """A picture is nothing without all that it shows: a question may need every one of them."""
+def _draft_picture(item: SourceItem) -> Draft | Refusal:
+    """A picture document needs all of its pictures, because a question may refer to each."""
     if not item.pictures:
-        return Refusal(item.where, "empty", "it has neither a page nor a picture")
-    pictures, refusals = _judge_pictures(item)
+        return Refusal(item.where, "empty", "has neither a page nor a picture")
+    pictures, refusals = _check_pictures(item)
     if refusals:
         first = refusals[0]
         return Refusal(item.where, first.code, f"{first.name}: {first.reason}")
@@ -375,8 +373,8 @@ def _judge_picture(item: SourceItem) -> Draft | Refusal:
     )
 
 
-def _judge_pictures(item: SourceItem) -> tuple[list[Picture], list[Refusal]]:
-    """The pictures in order; a refusal for each that cannot be taken."""
+def _check_pictures(item: SourceItem) -> tuple[list[Picture], list[Refusal]]:
+    """The pictures in order, and a refusal for each faulty one."""
     pictures: list[Picture] = []
     refusals: list[Refusal] = []
     total = 0
@@ -385,18 +383,18 @@ def _judge_pictures(item: SourceItem) -> tuple[list[Picture], list[Refusal]]:
             data = file.read()
             total += len(data)
             if total > PICTURES_LIMIT:
-                reason = f"its pictures are larger than {PICTURES_LIMIT // 1024**2} MB together"
+                reason = f"the pictures exceed {PICTURES_LIMIT // 1024**2} MB together"
                 raise ArchiveFault("too_large", reason)
             pictures.append(check_picture(data))
         except (ArchiveFault, PictureError) as fault:
-            # Several items may name the same file: a row is reported under its item, too.
+            # Several items can refer to the same file, so the name includes the item.
             name = f"{item.where} picture {number}, {file.shown}"
             refusals.append(Refusal(name, fault.code, str(fault)))
     return pictures, refusals
 
 
-def _judge_gold(item: SourceItem, canonical: Canonical) -> tuple[Record | None, Refusal | None]:
-    """Gold with tags must be the page and tags; a release could not be made of it else."""
+def _check_gold(item: SourceItem, canonical: Canonical) -> tuple[Record | None, Refusal | None]:
+    """Apart from its tags, gold must equal the page; otherwise no release could be made."""
     html: Any = (item.record or {}).get("html")
     if isinstance(html, str) and (reason := gold_difference(html, canonical)):
         return None, Refusal(f"{item.where} gold", "gold_differs", reason)
@@ -410,12 +408,12 @@ def _record_of(item: SourceItem) -> Record | None:
 
 
 def import_page(*, run: ImportRun, archive: Archive, page: PageFile, meta: MetaIndex) -> None:
-    """Imports one page, or refuses it by name; either way its ImportItem is written with it."""
-    write_draft(run=run, where=page.file.shown, draft=_judge_file(archive, page, meta))
+    """Imports or refuses one page and writes its ImportItem."""
+    write_draft(run=run, where=page.file.shown, draft=_draft_file(archive, page, meta))
 
 
-def _judge_file(archive: Archive, page: PageFile, meta: MetaIndex) -> Draft | Refusal:
-    """All that takes time or is refused for the file's own sake. Reads nothing of the database."""
+def _draft_file(archive: Archive, page: PageFile, meta: MetaIndex) -> Draft | Refusal:
+    """Checks the page without the database."""
     shown = page.file.shown
     try:
         described = meta.of(page.name)
@@ -428,7 +426,7 @@ def _judge_file(archive: Archive, page: PageFile, meta: MetaIndex) -> Draft | Re
         return Refusal(shown, fault.code, str(fault))
     except RefusedHtml as fault:
         return Refusal(shown, fault.code, fault.reason)
-    picture, refusal = _judge_image(archive, page)
+    picture, refusal = _check_image(archive, page)
     return Draft(
         name=page.name,
         source_sha256=hashlib.sha256(data).hexdigest(),
@@ -442,7 +440,7 @@ def _judge_file(archive: Archive, page: PageFile, meta: MetaIndex) -> Draft | Re
     )
 
 
-def _judge_image(archive: Archive, page: PageFile) -> tuple[Picture | None, Refusal | None]:
+def _check_image(archive: Archive, page: PageFile) -> tuple[Picture | None, Refusal | None]:
     if page.image is None:
         return None, None
     try:

@@ -1,11 +1,10 @@
-"""Tables from outside, row by row: CSV, JSON arrays and Parquet. Memory holds one row at a time.
+"""Reads CSV, JSON arrays and Parquet row by row, with bounded memory.
 
-`read_parquet` reads Parquet as it is common on hubs of data sets: pictures embedded, one row per
-item. Pictures are columns of `{bytes, path}`, or of lists of them. These columns are known by
-their names: `id` (or `name`, `image_id`, `file_name`), `html` (or `text_html`, `matched_html`),
-`prompt` (or `question`), `language`, and what describes a document. All other columns are its
-record when a benchmark is named, and else its metadata. pyarrow is imported when it is first
-used.
+`read_parquet` reads Parquet as on data set hubs: one row per item with embedded pictures, in
+columns of `{bytes, path}` or lists of them. Columns known by name are `id` (or `name`,
+`image_id`, `file_name`), `html` (or `text_html`, `matched_html`), `prompt` (or `question`),
+`language`, and the metadata of a document. All other columns become its gold if a benchmark is
+given, otherwise metadata. pyarrow is imported on first use.
 """
 
 import codecs
@@ -45,16 +44,16 @@ if TYPE_CHECKING:
 
 
 MOST_COLUMNS = 1_000
-# Pictures of one item; the questions with the most have about ten.
+# Pictures per item; published questions have at most about ten.
 MOST_PICTURES = 100
 _SIGNATURES = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"GIF8", b"RIFF", b"II*\0", b"MM\0*", b"BM")
 
 
 @dataclass(frozen=True)
 class TableRow:
-    """A row: where it stands, its number from 0, and the values that are not missing, by column.
+    """A row: its place, its number from 0, and its non-missing values by column.
 
-    Values are plain JSON, or bytes, or lists and objects that hold bytes.
+    Values are JSON values, bytes, or lists and objects that contain bytes.
     """
 
     where: str
@@ -63,9 +62,7 @@ class TableRow:
 
 
 def is_picture(value: Any) -> bool:
-    """Whether a value holds a picture: bytes of one, an object `{bytes, path}`, or a list of such
-    things.
-    """
+    """Whether a value is a picture: its bytes, an object `{bytes, path}`, or a list of these."""
     if isinstance(value, list):
         return bool(value) and all(is_picture(part) for part in value)
     if isinstance(value, dict):
@@ -76,13 +73,14 @@ def is_picture(value: Any) -> bool:
 def pictures_of(
     row: TableRow, column: str, paths: PicturePaths, limits: ArchiveLimits
 ) -> list[PictureFile]:
-    """The pictures of a column: embedded, in base64, or as paths into the source. Raises
-    ItemError.
+    """The pictures of a column: embedded, in base64 or as paths into the source.
+
+    Raises ItemError.
     """
     value = row.values[column]
     parts = value if isinstance(value, list) else [value]
     if len(parts) > MOST_PICTURES:
-        raise ItemError("too_many", f"{column!r:.60} holds more than {MOST_PICTURES} pictures")
+        raise ItemError("too_many", f"{column!r:.60} has more than {MOST_PICTURES} pictures")
     several = len(parts) > 1
     return [
         _picture(f"{row.where} {column}{f' {n}' if several else ''}", part, paths, limits)
@@ -96,10 +94,10 @@ def _picture(where: str, value: Any, paths: PicturePaths, limits: ArchiveLimits)
         value = path if data is None else data
     if isinstance(value, bytes):
         if len(value) > limits.member:
-            raise ItemError("too_large", "its picture is larger than allowed")
+            raise ItemError("too_large", "the picture is larger than allowed")
         return embedded_picture(where, value)
     if not isinstance(value, str) or not value.strip():
-        raise ItemError("no_image", "neither a picture nor the path of one")
+        raise ItemError("no_image", "must be a picture or the path of one")
     return picture_from_text(where, value, limits.member) or paths.find(value)
 
 
@@ -111,12 +109,12 @@ _BOM = b"\xef\xbb\xbf"
 
 
 def read_csv(file: IO[bytes], name: str, limits: ArchiveLimits) -> Iterator[TableRow | Refusal]:
-    """The rows under the header, which is the first line; values are texts, empty ones missing.
+    """The rows below the header line; values are strings, and empty values are missing.
 
-    A row is known by the line it begins on. One that cannot be read is refused alone, unless what
-    follows cannot be told from it.
+    A row is named by its first line. An unreadable row is refused and the rest is read, unless the
+    end of the row cannot be found.
     """
-    # The standard library keeps one limit for all readers of the process; it is only ever raised.
+    # The limit is global in the standard library, so only ever raise it.
     csv.field_size_limit(max(csv.field_size_limit(), limits.member))
     rows = csv.reader(_csv_texts(file, name, limits), strict=True)
     header: list[str] | None = None
@@ -132,14 +130,14 @@ def read_csv(file: IO[bytes], name: str, limits: ArchiveLimits) -> Iterator[Tabl
             elif values:
                 yield _csv_row(where, number, header, values)
     except csv.Error as error:
-        reason = f"not CSV: {error}; nothing from here on was read"
+        reason = f"not CSV: {error}; the rest was not read"
         yield Refusal(f"{name}:{line}", "bad_csv", reason)
     except ArchiveFault as fault:
-        yield Refusal(f"{name}:{line}", fault.code, f"{fault}; nothing from here on was read")
+        yield Refusal(f"{name}:{line}", fault.code, f"{fault}; the rest was not read")
 
 
 def _csv_texts(file: IO[bytes], name: str, limits: ArchiveLimits) -> Iterator[str]:
-    """Lines as text; a byte that is no UTF-8 becomes half a character, for which the row goes."""
+    """Lines as text; invalid UTF-8 becomes a surrogate, for which the row is refused later."""
     for number, line in bounded_lines(file, name, limits, taken=(TEXT, BINARY)):
         data = line.removeprefix(_BOM) if number == 1 else line
         yield data.decode("utf-8", "surrogateescape")
@@ -151,17 +149,17 @@ def _header_fault(where: str, header: list[str]) -> Refusal | None:
     if len(set(header)) < len(header):
         return Refusal(where, "bad_csv", "two columns have the same name")
     if any(not _is_text(column) for column in header):
-        return Refusal(where, "bad_csv", "the names of the columns are not UTF-8 text")
+        return Refusal(where, "bad_csv", "the column names are not UTF-8 text")
     return None
 
 
 def _csv_row(where: str, number: int, header: list[str], values: list[str]) -> TableRow | Refusal:
     if len(values) != len(header):
-        reason = f"{len(values)} values under {len(header)} columns"
+        reason = f"has {len(values)} values for {len(header)} columns"
         return Refusal(where, "bad_csv", reason)
     for column, value in zip(header, values, strict=True):
         if not _is_text(value):
-            return Refusal(where, "encoding", f"{column!r:.60} is not UTF-8 text, or holds a NUL")
+            return Refusal(where, "encoding", f"{column!r:.60} is not UTF-8 text or contains NUL")
     filled = {
         column: value for column, value in zip(header, values, strict=True) if value.strip() != ""
     }
@@ -177,9 +175,9 @@ _DECODER = json.JSONDecoder()
 
 
 def json_items(file: IO[bytes], name: str, limits: ArchiveLimits) -> Iterator[Any]:
-    """The items of an array, or a single object as if it were the only item.
+    """The items of an array, or a single object as the only item.
 
-    Raises ArchiveFault for what is no JSON, and for an item larger than the limit.
+    Raises ArchiveFault for invalid JSON and for an item above the size limit.
     """
     yield from _ArrayReader(file, name, limits).items()
 
@@ -195,7 +193,7 @@ class _ArrayReader:
         self._items = 0
 
     def items(self) -> Iterator[Any]:
-        if reason := mistaken(self._source, {TEXT}, "JSON in UTF-8 is accepted"):
+        if reason := mistaken(self._source, {TEXT}, "use JSON in UTF-8"):
             raise ArchiveFault("file_kind", f"{self._name}: {reason}")
         first = self._next()
         if first == "{":
@@ -213,10 +211,10 @@ class _ArrayReader:
         else:
             raise self._fault("it must begin with a list or an object")
         if self._next():
-            raise self._fault("something follows its end")
+            raise self._fault("there is text after the end")
 
     def _next(self) -> str:
-        """The next character that is no white space; empty at the end."""
+        """The next character that is not white space; empty at the end."""
         self._text = self._text.lstrip(_SPACE)
         while not self._text and not self._is_whole:
             self._read(MEGABYTE)
@@ -240,7 +238,7 @@ class _ArrayReader:
             if len(self._text) > self._limit:
                 message = f"{self._name}: item {self._items + 1} is larger than allowed"
                 raise ArchiveFault("too_large", message)
-            # Twice as much each time, so that a large item is not gone over again and again.
+            # Doubles the text each time, so that large items are not parsed too often.
             self._read(max(MEGABYTE, len(self._text)))
 
     def _read(self, size: int) -> None:
@@ -256,12 +254,12 @@ class _ArrayReader:
         return ArchiveFault("not_json", f"{where}: not JSON: {reason}")
 
 
-# Rows in memory at a time. A dictionary can repeat one large value in many rows for nothing.
+# Rows in memory at a time. With dictionary encoding, many rows can repeat one large value.
 _ROWS = 8
-# Below this a ratio of compression says nothing; texts compress well.
+# Bytes; smaller chunks may have any compression ratio, because texts compress well.
 _HARMLESS = 10 * MEGABYTE
 _BUFFER = 1 * MEGABYTE
-# What the file's footer may claim of itself: bytes of one text, and elements of one list.
+# Limits for the file's footer: bytes of a string and elements of a list.
 _FOOTER_TEXT = 16 * MEGABYTE
 _FOOTER_LIST = 1_000_000
 
@@ -269,14 +267,14 @@ _FOOTER_LIST = 1_000_000
 def read_parquet_rows(
     file: IO[bytes], name: str, limits: ArchiveLimits
 ) -> Iterator[TableRow | Refusal]:
-    """The rows in their order, known by their number from 1. Values that are null are missing;
-    dates are ISO 8601, decimals texts.
+    """The rows in order, named by number from 1. Null values are missing; dates become ISO 8601
+    strings and decimals strings.
 
-    Read column by column in small buffers, so that memory does not grow with the file.
+    Reads in small buffers, so memory does not grow with the file.
     """
     import pyarrow
 
-    if reason := mistaken(file, {PARQUET, TEXT, BINARY}, "a Parquet file is accepted"):
+    if reason := mistaken(file, {PARQUET, TEXT, BINARY}, "use a Parquet file"):
         yield Refusal(name, "file_kind", f"{name}: {reason}")
         return
     number = 0
@@ -288,7 +286,7 @@ def read_parquet_rows(
     except ArchiveFault as fault:
         yield Refusal(name, fault.code, f"{name}: {fault}")
     except (pyarrow.ArrowException, OSError, ValueError, OverflowError) as error:
-        reason = f"cannot be read: {error!s:.200}; nothing from here on was read"
+        reason = f"cannot be read: {error!s:.200}; the rest was not read"
         yield Refusal(f"{name}:row {number + 1}", "damaged", reason)
 
 
@@ -307,16 +305,14 @@ def _opened_parquet(file: IO[bytes], limits: ArchiveLimits) -> "ParquetFile":
 
 
 def _parquet_values(table: "ParquetFile") -> Iterator[dict[str, Any]]:
-    """The rows as they are stored. A group at a time, so that damage in one costs no row of
-    another.
-    """
+    """The raw rows, one row group at a time, so that a damaged group affects no other."""
     for group in range(table.metadata.num_row_groups):
         for batch in table.iter_batches(batch_size=_ROWS, row_groups=[group]):
             yield from batch.to_pylist()
 
 
 def _check_sizes(table: "ParquetFile", limits: ArchiveLimits) -> None:
-    """Raises ArchiveFault for what claims to unpack to too much."""
+    """Raises ArchiveFault if the unpacked size is too large according to the footer."""
     footer = table.metadata
     if footer.num_columns > MOST_COLUMNS:
         raise ArchiveFault("bomb", f"more than {MOST_COLUMNS} columns")
@@ -327,7 +323,7 @@ def _check_sizes(table: "ParquetFile", limits: ArchiveLimits) -> None:
             total += chunk.total_uncompressed_size
             most = max(_HARMLESS, chunk.total_compressed_size * limits.ratio)
             if chunk.total_uncompressed_size > most:
-                reason = f"compressed more than {limits.ratio} times; refused as a bomb"
+                reason = f"the compression ratio is above {limits.ratio}"
                 raise ArchiveFault("bomb", reason)
     if total > limits.total:
         raise ArchiveFault("bomb", f"unpacks to more than {limits.total // MEGABYTE} MB")
@@ -343,7 +339,7 @@ def _parquet_row(where: str, number: int, values: dict[str, Any]) -> TableRow | 
 
 
 def _plain(value: Any, depth: int = 0) -> Any:
-    """A value as JSON has it; bytes stay. What is not a number (NaN) is missing."""
+    """The value as JSON, with bytes unchanged; NaN and infinity become None."""
     if depth > DEEPEST:
         raise JsonError(f"nested more than {DEEPEST} deep")
     if isinstance(value, dict):
@@ -358,7 +354,7 @@ def _plain(value: Any, depth: int = 0) -> Any:
         return str(value)
     if value is None or isinstance(value, str | int | float | bool | bytes):
         return value
-    raise JsonError(f"a value of the kind {type(value).__name__} is not read")
+    raise JsonError(f"values of type {type(value).__name__} are not supported")
 
 
 _IDS = ("id", "name", "image_id", "file_name")
@@ -371,13 +367,14 @@ _LANGUAGE_LENGTH = 12
 def read_parquet(
     source: Source, name: str, limits: ArchiveLimits, *, benchmark: str = ""
 ) -> SourceItems:
-    """One item per row of all `.parquet` files, in the order of their names. A row without html
-    and without picture is refused. Raises ArchiveFault when the source as a whole is unusable.
+    """One item per row of all `.parquet` files, sorted by name.
+
+    Refuses rows without HTML and picture. Raises ArchiveFault if the source is unusable.
     """
     with open_source(source, name, limits) as files:
         tables = files.named(".parquet")
         if not tables:
-            raise ArchiveFault("no_table", "there is no .parquet in it")
+            raise ArchiveFault("no_table", "the source has no .parquet file")
         paths = PicturePaths(files)
         for table in tables:
             with files.open(table) as file:
@@ -397,7 +394,7 @@ def _parquet_item(
         pictures = _take_pictures(row, values, paths, limits)
         html = _take_text(values, _HTML)
         if html is None and not pictures:
-            raise ItemError("empty", "it has neither html nor a picture")
+            raise ItemError("empty", "has neither html nor a picture")
         name = _take_name(row, values)
         prompt = _take_text(values, _PROMPTS) or ""
         language = _take_text(values, ("language",)) or ""
@@ -431,7 +428,7 @@ def _take_pictures(
 
 
 def _take_name(row: TableRow, values: dict[str, Any]) -> str:
-    """The id, else the name of the first picture's file, else the row's own place."""
+    """The id, else the file name of the first picture, else a name from the row's place."""
     for key in _IDS:
         if isinstance(values.get(key), str | int):
             return item_name(str(values.pop(key)))
@@ -453,7 +450,7 @@ def _take_text(values: dict[str, Any], keys: Sequence[str]) -> str | None:
 def _check_rest(values: dict[str, Any]) -> None:
     for key, value in values.items():
         if _holds_bytes(value):
-            raise ItemError("bad_value", f"{key!r:.60} holds bytes that are no picture")
+            raise ItemError("bad_value", f"{key!r:.60} has bytes that are not a picture")
 
 
 def _holds_bytes(value: Any) -> bool:

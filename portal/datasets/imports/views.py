@@ -1,4 +1,4 @@
-"""Imports: the upload, the report that fills up by itself, the way to stop one."""
+"""Pages of imports: upload, report with live progress, and cancelling."""
 
 from typing import Any, NamedTuple
 
@@ -23,24 +23,24 @@ from .layouts import BENCHMARKS, suffixes_alone
 from .selectors import import_report, report_file
 from .services import cancel_import, check_source, start_import
 
-# What each layout of an import is, in a sentence.
+# The description of each layout.
 LAYOUTS: dict[str, str] = {
-    ImportRun.Form.PAGES: "pages/ID.html, with images/ID.png and meta.jsonl if there are any.",
-    ImportRun.Form.FILING: "Filings as EDGAR has them, with or without inline XBRL: each is split "
-    "into its pages, and type, company and year are guessed.",
-    ImportRun.Form.FINCRITICALED: "A table with the page in matched_html and its picture in image; "
-    "beside it, if there is any, gold: pages with fact tags in a folder gold/.",
-    ImportRun.Form.LABEL_STUDIO: "An export of tasks that hold their HTML; the ground truth, or "
-    "the only annotation, is kept as gold.",
-    ImportRun.Form.FCMBENCH: "JSON Lines of questions, and the pictures that they name.",
-    ImportRun.Form.CCOCR: "index.json, and a folder with label.json and images/ for each subset.",
-    ImportRun.Form.RECEIPTS: "One JSON file per picture, of the same name.",
-    ImportRun.Form.PARQUET: "One row per document, with pictures embedded, or with html.",
+    ImportRun.Form.PAGES: "pages/ID.html with optional images/ID.png and meta.jsonl.",
+    ImportRun.Form.FILING: "Filings from EDGAR, split into pages. Type, company and year are "
+    "guessed.",
+    ImportRun.Form.FINCRITICALED: "A table with matched_html and image, and optional gold pages in "
+    "gold/.",
+    ImportRun.Form.LABEL_STUDIO: "An export of tasks with HTML. The ground truth or the only "
+    "annotation becomes gold.",
+    ImportRun.Form.FCMBENCH: "JSON Lines of questions with their pictures.",
+    ImportRun.Form.CCOCR: "index.json, and label.json and images/ for each subset.",
+    ImportRun.Form.RECEIPTS: "Pictures, each with a JSON file of the same name.",
+    ImportRun.Form.PARQUET: "One row per document, with embedded pictures or HTML.",
 }
 
 
 class Layout(NamedTuple):
-    """A layout to choose: its radio button, a sentence, the endings of files it takes."""
+    """A choice of layout: its radio button, description and accepted file extensions."""
 
     radio: Any
     about: str
@@ -48,10 +48,10 @@ class Layout(NamedTuple):
 
 
 class ImportForm(forms.Form):
-    """A layout and a file of it, which is looked through before it is accepted."""
+    """Layout and file of an import; the file is checked before it is accepted."""
 
     form = forms.ChoiceField(
-        label="What it is",
+        label="Layout",
         choices=ImportRun.Form.choices,
         initial=ImportRun.Form.PAGES,
         required=False,
@@ -59,25 +59,25 @@ class ImportForm(forms.Form):
     )
     file = forms.FileField(label="File", widget=forms.ClearableFileInput)
     benchmark = forms.ChoiceField(
-        label="Benchmark of the rows",
+        label="Benchmark",
         required=False,
-        choices=[("", "none: pages or pictures without gold"), *((b, b) for b in BENCHMARKS)],
-        help_text="Only for Parquet: the columns left over are kept as gold of this benchmark.",
+        choices=[("", "None (no gold)"), *((b, b) for b in BENCHMARKS)],
+        help_text="For Parquet only. Other columns become gold of this benchmark.",
     )
 
     def __init__(self, *args: Any, too_large: bool = False, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         file = self.fields["file"]
         file.help_text = (
-            "A ZIP, or a single file where the layout takes one."
-            f" At most {settings.UPLOAD_LIMIT // settings.MEGABYTE} MB."
+            "A ZIP, or a single file if the layout accepts one,"
+            f" up to {settings.UPLOAD_LIMIT // settings.MEGABYTE} MB."
         )
         if too_large:
-            # The upload was stopped and is not there; to call it missing would mislead.
+            # The upload was stopped, so the file is missing; report the size instead.
             file.error_messages["required"] = upload_limit_message()
 
     def layouts(self) -> list[Layout]:
-        """The choices of the layout, each with what it is and which files it takes."""
+        """The choices of the layout with their descriptions and file extensions."""
         return [
             Layout(radio, LAYOUTS[radio.data["value"]], suffixes_alone(radio.data["value"]))
             for radio in self["form"]
@@ -87,7 +87,7 @@ class ImportForm(forms.Form):
         return self.cleaned_data["form"] or ImportRun.Form.PAGES
 
     def clean(self) -> dict[str, Any]:
-        """Looks through the file once everything else is right."""
+        """Checks the file if all other fields are valid."""
         data: dict[str, Any] = super().clean() or self.cleaned_data
         if {"form", "file"} <= data.keys():
             try:
@@ -110,7 +110,7 @@ def check_upload(
 
 
 def report_file_response(run: ImportRun, form: str, outcome: str = "") -> StreamingHttpResponse:
-    """The report of an import as a file, sent while it is read from the database."""
+    """The report of an import as a streamed file."""
     file = report_file(run, form, outcome=outcome)
     response = StreamingHttpResponse(file.pieces, content_type=file.media_type)
     response["Content-Disposition"] = f'attachment; filename="{file.name}"'
@@ -143,14 +143,14 @@ def new_import(request: UserRequest, slug: str) -> HttpResponse:
 
 
 def _is_too_large(request: UserRequest) -> bool:
-    """Known once the upload was read, which reading any of its fields does."""
+    """Whether the upload exceeded the limit; reads the files first, which finds out."""
     _ = request.FILES
     return was_too_large(request)
 
 
 @organiser_required
 def import_run(request: UserRequest, slug: str, pk: int) -> HttpResponse:
-    """The report; asked for by htmx, only the part that changes while the import runs."""
+    """The report; for htmx requests, only the part that changes while the import runs."""
     run = get_import(slug, pk)
     outcome, page = request.GET.get("outcome", ""), request.GET.get("page", "1")
     report = import_report(run, outcome=outcome, page=page)
@@ -166,7 +166,7 @@ def import_run(request: UserRequest, slug: str, pk: int) -> HttpResponse:
 def import_report_file(
     request: UserRequest, slug: str, pk: int, form: str
 ) -> StreamingHttpResponse:
-    """What became of each file, or of those with one outcome, as CSV or JSON Lines."""
+    """The outcome for each file, optionally filtered by outcome, as CSV or JSON Lines."""
     run = get_import(slug, pk)
     refuse_unknown(request, {"outcome"})
     return report_file_response(run, form, request.GET.get("outcome", ""))
@@ -177,5 +177,5 @@ def import_report_file(
 def cancel(request: UserRequest, slug: str, pk: int) -> HttpResponse:
     run = get_import(slug, pk)
     cancel_import(run=run, actor=request.user)
-    messages.info(request, "The import stops. What it has imported so far stays.")
+    messages.info(request, "Import cancelled. Documents that were already imported stay.")
     return redirect(run)

@@ -1,4 +1,4 @@
-"""What every command that freezes a release can be told of its terms."""
+"""Options shared by the commands that freeze a release."""
 
 import json
 from argparse import ArgumentParser
@@ -12,22 +12,24 @@ from portal.datasets.releases.services import freeze_remarks, freeze_warnings
 
 
 def add_terms(parser: ArgumentParser) -> None:
-    parser.add_argument("--licence", default="", help="Has to be accepted before a download.")
+    parser.add_argument("--licence", default="", help="Users must accept it before a download.")
     parser.add_argument(
         "--citation", default="", help='JSON: {"authors": ["Doe, Jane"], "year", "doi", "url"}.'
     )
     parser.add_argument(
         "--test-share",
         type=float,
-        help="Draws a split, by type: this share is the test part, such as 0.8.",
+        help="Draws splits, stratified by type, with this share of test items, such as 0.8.",
     )
     parser.add_argument(
         "--group-by",
         default=FILING,
         choices=GROUPINGS,
-        help="What the draw keeps together (default: %(default)s).",
+        help="Groups that a draw keeps in one split (default: %(default)s).",
     )
-    parser.add_argument("--seed", type=int, default=1, help="Of the draw (default: %(default)s).")
+    parser.add_argument(
+        "--seed", type=int, default=1, help="Seed of the draw (default: %(default)s)."
+    )
 
 
 def terms(options: dict[str, Any]) -> dict[str, Any]:
@@ -49,7 +51,7 @@ def terms(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def report_frozen(command: BaseCommand, release: Release) -> None:
-    """Writes what those who froze a release should know."""
+    """Prints the remarks and warnings about a newly frozen release."""
     for remark in freeze_remarks(release):
         command.stdout.write(remark)
     for warning in freeze_warnings(release):

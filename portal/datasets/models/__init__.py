@@ -1,6 +1,6 @@
 """Models of datasets, one module per noun.
 
-Imports go one way: all other modules may import `documents`, that one `datasets`.
+All other modules may import `documents`, which imports `datasets`.
 """
 
 from .acceptance import Batch, BatchDocument, Inspection

@@ -1,4 +1,4 @@
-"""Quality acceptance: batches of records, a random sample of each inspected field by field."""
+"""Quality acceptance: batches of records, each checked field by field on a random sample."""
 
 from django.conf import settings
 from django.db import models
@@ -9,7 +9,7 @@ from .documents import Document
 
 
 class Batch(models.Model):
-    """Some documents of a dataset that are accepted or rejected as a whole."""
+    """Documents of a dataset that are accepted or rejected together."""
 
     class State(models.TextChoices):
         OPEN = "open", "under inspection"
@@ -20,13 +20,14 @@ class Batch(models.Model):
     number = models.PositiveIntegerField()
     fields = models.JSONField(help_text="{fields, sums, orders}: the schema of the records.")
     threshold = models.FloatField(
-        default=0.97, help_text="Accuracy that every field has to reach, 0 to 1."
+        default=0.97, help_text="Accuracy that every field must reach, 0 to 1."
     )
-    seed = models.PositiveBigIntegerField(help_text="The sample is the same for the same seed.")
+    seed = models.PositiveBigIntegerField(help_text="The same seed gives the same sample.")
     sample_size = models.PositiveIntegerField()
     state = models.CharField(max_length=8, choices=State, default=State.OPEN)
     report = models.JSONField(
-        default=dict, help_text="Accuracy by field with n, and the validation's faults; of the end."
+        default=dict,
+        help_text="Accuracy by field with n, and the validation's faults; set at the end.",
     )
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
@@ -71,14 +72,14 @@ class BatchDocument(models.Model):
 
 
 class Inspection(models.Model):
-    """What a person said of one field of one sampled document."""
+    """A person's check of one field of a sampled document."""
 
     batch_document = models.ForeignKey(
         BatchDocument, on_delete=models.CASCADE, related_name="inspections"
     )
     field = models.CharField(max_length=80)
     is_right = models.BooleanField()
-    correct_value = models.JSONField(null=True, help_text="What it should be, for a wrong one.")
+    correct_value = models.JSONField(null=True, help_text="The correct value, if it is wrong.")
     comment = models.TextField(blank=True)
     inspector = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+"

@@ -1,4 +1,4 @@
-"""Curation: what was found in documents, what was decided about it, and documents drawn by lot."""
+"""Curation: long tasks, personal data, near duplicates and random selections of documents."""
 
 from django.conf import settings
 from django.db import models
@@ -15,14 +15,14 @@ class DatasetTaskQuerySet(models.QuerySet["DatasetTask"]):
 
 
 class DatasetTask(models.Model):
-    """Work on many documents that a worker does: rendering, scanning, deriving. With its report."""
+    """A worker's task on many documents, such as rendering or scanning, with its report."""
 
     class Kind(models.TextChoices):
         RENDER = "render", "render pages"
-        PII = "pii", "look for personal data"
-        DUPLICATES = "duplicates", "look for near duplicates"
+        PII = "pii", "find personal data"
+        DUPLICATES = "duplicates", "find near duplicates"
         DERIVE = "derive", "derive a stress variant"
-        CONTENT = "content", "check the required content"
+        CONTENT = "content", "check required content"
         FREEZE = "freeze", "freeze a release"
 
     class State(models.TextChoices):
@@ -55,7 +55,7 @@ class DatasetTask(models.Model):
     class Meta:
         ordering = ["-id"]
         constraints = [
-            # A second click finds the task of the first.
+            # A repeated request finds the running task.
             models.UniqueConstraint(
                 fields=["dataset", "kind"],
                 condition=Q(state__in=["queued", "running"]),
@@ -79,10 +79,10 @@ class DatasetTask(models.Model):
 
 
 class PiiFinding(models.Model):
-    """Something in a document that may be personal data, and what was decided about it."""
+    """Possible personal data in a document, and the decision about it."""
 
     class Kind(models.TextChoices):
-        EMAIL = "email", "e-mail address"
+        EMAIL = "email", "email address"
         PHONE = "phone", "telephone number"
         SSN = "ssn", "social security number"
         CARD = "card", "card number"
@@ -117,7 +117,7 @@ class PiiFinding(models.Model):
 
 
 class NearDuplicate(models.Model):
-    """Two documents of a dataset that are almost the same."""
+    """Two documents of a dataset with nearly the same text."""
 
     class Decision(models.TextChoices):
         OPEN = "open", "to decide"
@@ -127,7 +127,7 @@ class NearDuplicate(models.Model):
 
     first = models.ForeignKey(Document, on_delete=models.CASCADE, related_name="+")
     second = models.ForeignKey(Document, on_delete=models.CASCADE, related_name="near_duplicates")
-    similarity = models.FloatField(help_text="Of their texts, 0 to 1.")
+    similarity = models.FloatField(help_text="Similarity of their texts, 0 to 1.")
     decision = models.CharField(max_length=10, choices=Decision, default=Decision.OPEN)
     decided_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
@@ -149,7 +149,7 @@ class NearDuplicate(models.Model):
 
 
 class Selection(models.Model):
-    """Documents drawn by a stratified sample; the same seed and spec draw the same again."""
+    """A stratified sample of documents; the same seed and spec give the same sample."""
 
     dataset = models.ForeignKey(Dataset, on_delete=models.CASCADE, related_name="selections")
     title = models.CharField(max_length=160)

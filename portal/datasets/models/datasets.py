@@ -5,18 +5,18 @@ from django.core.exceptions import ValidationError
 from django.db import models
 from django.urls import reverse
 
-# Words that stand where a slug would stand in the address.
+# Path components of other pages that a slug must not use.
 RESERVED_SLUGS = frozenset({"new"})
 
 
 def check_slug_is_free(slug: str) -> None:
     if slug in RESERVED_SLUGS:
-        raise ValidationError(f"“{slug}” is an address of the site; choose another one.")
+        raise ValidationError(f"“{slug}” is reserved by the site. Choose another name.")
 
 
 class DatasetQuerySet(models.QuerySet["Dataset"]):
     def public(self) -> "DatasetQuerySet":
-        """Those that everybody may see; a variant shows no more than what it is made from."""
+        """Datasets that everyone may see; a variant only if its original is public."""
         public = Dataset.Visibility.PUBLIC
         return self.filter(
             models.Q(derived_from=None) | models.Q(derived_from__visibility=public),
@@ -33,18 +33,18 @@ class Dataset(models.Model):
         max_length=80,
         unique=True,
         validators=[check_slug_is_free],
-        help_text="Its address, in letters, digits and hyphens. It cannot be changed later.",
+        help_text="The name in URLs: a–z, digits and hyphens. You cannot change it later.",
     )
     title = models.CharField(max_length=160)
     description = models.TextField(blank=True, help_text="Markdown.")
     licence = models.CharField(
-        max_length=160, blank=True, help_text="Under which the documents may be used."
+        max_length=160, blank=True, help_text="The licence of the documents."
     )
     visibility = models.CharField(
         max_length=10,
         choices=Visibility,
         default=Visibility.PRIVATE,
-        help_text="Documents of a release whose gold is hidden stay hidden in a public dataset.",
+        help_text="Documents of a release with hidden gold stay hidden in a public dataset.",
     )
     is_sample = models.BooleanField(default=False)
     derived_from = models.ForeignKey(
@@ -53,7 +53,7 @@ class Dataset(models.Model):
     derivation = models.JSONField(
         null=True,
         blank=True,
-        help_text="{kind, strength, seed, version} of the simulated captures in it.",
+        help_text="{kind, strength, seed, version} of its simulated captures.",
     )
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
@@ -74,12 +74,12 @@ class Dataset(models.Model):
     def clean(self) -> None:
         base, public = self.derived_from, self.Visibility.PUBLIC
         if base is not None and self.visibility == public and base.visibility != public:
-            message = f"It shows the pages of “{base}”, which is private."
+            message = f"A variant of “{base}” cannot be public while the original is private."
             raise ValidationError({"visibility": message})
 
     @property
     def simulation(self) -> str:
-        """The simulated capture of a stress variant in words; empty for real images."""
+        """The simulated capture of a stress variant as text; empty for real images."""
         if not self.derivation:
             return ""
         words = str(self.derivation.get("title") or self.derivation["kind"])

@@ -14,24 +14,24 @@ from .immutable import ImmutableModel, ImmutableQuerySet
 
 NAME_LENGTH = 160
 SOURCE_LENGTH = 80
-# A name is part of an address and of file names on every system.
+# Names are used in URLs and in file names on all systems.
 _NOT_IN_NAMES = frozenset('\\/:*?"<>|')
 
 
 def document_name(text: str) -> str:
-    """The published id that `text` spells; raises ValueError with the reason if it can be none."""
+    """The published id for `text`, in Unicode form NFC; raises ValueError if it is not valid."""
     name = unicodedata.normalize("NFC", text)
     if not name or not name.isprintable() or _NOT_IN_NAMES & set(name):
-        raise ValueError(r'an id consists of printable characters other than \ / : * ? " < > |')
+        raise ValueError(r'an id must have printable characters only, without \ / : * ? " < > |')
     if name[0] in ". " or name[-1] in ". ":
-        raise ValueError("an id neither begins nor ends with a dot or a space")
+        raise ValueError("an id must not begin or end with a dot or a space")
     if len(name) > NAME_LENGTH:
-        raise ValueError(f"an id has at most {NAME_LENGTH} characters, this one has {len(name)}")
+        raise ValueError(f"an id must have at most {NAME_LENGTH} characters, not {len(name)}")
     return name
 
 
 def document_source(source_url: str, benchmark: str = "") -> str:
-    """Where a document comes from, to filter by: the host of its address, else its benchmark.
+    """The source of a document, for filters: the host of its URL, else its benchmark.
 
     >>> document_source("https://www.sec.gov/Archives/edgar/data/1/x.htm")
     'sec.gov'
@@ -44,7 +44,7 @@ def document_source(source_url: str, benchmark: str = "") -> str:
 
 
 class DocumentType(models.TextChoices):
-    """The five kinds of financial documents, and what is none of them."""
+    """Kinds of financial documents."""
 
     FINANCIAL_STATEMENT = "financial_statement", "financial statement"
     SUPPLEMENTAL_REPORT = "supplemental_report", "supplemental report"
@@ -54,77 +54,75 @@ class DocumentType(models.TextChoices):
     OTHER = "other", "other"
 
 
-# Conditions on items of releases: that the item's content is the answer to a hidden test, and that
-# everybody may read it. Splits are named one by one, as the dev part of a hidden release is open.
-_SECRET_SPLITS = ("", "test")
-_HOLDS_SECRET = Q(release__visibility="private") | Q(
-    release__visibility="gold_hidden", split__in=_SECRET_SPLITS
+# Conditions on release items: their content is the answer to a hidden test, or is public. The dev
+# split of a release with hidden gold is open.
+_HIDDEN_SPLITS = ("", "test")
+_IS_HIDDEN = Q(release__visibility="private") | Q(
+    release__visibility="gold_hidden", split__in=_HIDDEN_SPLITS
 )
-_TELLS_ALL = Q(release__visibility="public") | Q(release__visibility="gold_hidden", split="dev")
+_IS_PUBLIC = Q(release__visibility="public") | Q(release__visibility="gold_hidden", split="dev")
 
 
 class DocumentQuerySet(models.QuerySet["Document"]):
     def to_label(self) -> "DocumentQuerySet":
-        """Those that a campaign takes: pictures have no text to mark, what is held back waits."""
+        """Documents that a campaign can use: pages that are not held back."""
         return self.filter(kind=Document.Kind.PAGE, state=Document.State.ACTIVE)
 
     def hidden(self) -> "DocumentQuerySet":
-        """Those whose content is the answer to a hidden test: frozen in hidden releases only.
+        """Documents whose content is the answer to a hidden test.
 
-        What a public release holds is out already, whatever else it is part of, and so is the
-        development part of a release in two.
+        These are frozen in hidden releases, and in no public release or open dev split.
         """
         return self.filter(~self.open_condition())
 
     def open_condition(self) -> Q:
-        """The condition that a document's content is no secret; for a few documents, for it looks
-        into the releases once for each.
+        """The condition that a document's content is open. Use it for few documents: it looks up
+        the releases of each one.
 
-        The copy in a stress variant has the content of its original, so that it is as secret, from
-        the moment it is there.
+        A copy in a stress variant is hidden whenever its original is.
         """
         originals = self.model.objects.filter(
             dataset=OuterRef("dataset__derived_from"), name=OuterRef("name")
         )
-        secret = originals.filter(~self._open_by_releases())
-        return self._open_by_releases() & Q(~Exists(secret))
+        hidden = originals.filter(~self._open_by_releases())
+        return self._open_by_releases() & Q(~Exists(hidden))
 
     def open_condition_in(self, dataset: Dataset) -> Q:
-        """The same for all documents of this dataset: its releases are read now, and their items
-        looked into once.
-        """
+        """The same condition for all documents of a dataset, evaluated once for its releases."""
         condition = self._open_by_items_of(dataset)
         if (base := dataset.derived_from) is None:
             return condition
-        secret = self.model.objects.filter(~self._open_by_items_of(base), dataset=base)
-        return condition & ~Q(name__in=secret.values("name"))
+        hidden = self.model.objects.filter(~self._open_by_items_of(base), dataset=base)
+        return condition & ~Q(name__in=hidden.values("name"))
 
     def _open_by_releases(self) -> Q:
-        """What the releases of a document itself say of it."""
+        """Whether the document's own releases leave it open."""
         items = self._release_items().filter(document=OuterRef("pk"))
-        return Q(~Exists(items.filter(_HOLDS_SECRET))) | Q(Exists(items.filter(_TELLS_ALL)))
+        return Q(~Exists(items.filter(_IS_HIDDEN))) | Q(Exists(items.filter(_IS_PUBLIC)))
 
     def _open_by_items_of(self, dataset: Dataset) -> Q:
-        """The items of releases that are known by their keys need no join."""
+        """The same for all documents of a dataset; looks up releases first to avoid a join."""
         found: dict[str, list[int]] = {"private": [], "gold_hidden": [], "public": []}
         for pk, visibility in dataset.releases.order_by().values_list("pk", "visibility"):
             found[visibility].append(pk)
-        hidden = found["gold_hidden"]
+        with_splits = found["gold_hidden"]
         items = self._release_items().filter(document__isnull=False)
-        secret = items.filter(
-            Q(release__in=found["private"]) | Q(release__in=hidden, split__in=_SECRET_SPLITS)
+        hidden = items.filter(
+            Q(release__in=found["private"]) | Q(release__in=with_splits, split__in=_HIDDEN_SPLITS)
         )
-        told = items.filter(Q(release__in=found["public"]) | Q(release__in=hidden, split="dev"))
-        return ~Q(pk__in=secret.values("document")) | Q(pk__in=told.values("document"))
+        public = items.filter(
+            Q(release__in=found["public"]) | Q(release__in=with_splits, split="dev")
+        )
+        return ~Q(pk__in=hidden.values("document")) | Q(pk__in=public.values("document"))
 
     def _release_items(self) -> "models.QuerySet[Any]":
-        """Their model is of the module that imports this one."""
+        """Looks the model up by name, because its module imports this one."""
         items: models.Manager[Any] = apps.get_model("datasets", "ReleaseItem")._default_manager
         return items.order_by()
 
 
 class Document(models.Model):
-    """One page of a source. Its content never changes: a changed page is another document."""
+    """One page of a source. Its content never changes: a changed page is a new document."""
 
     class Kind(models.TextChoices):
         """A page has canonical HTML and text; a picture has images and a record only."""
@@ -146,22 +144,20 @@ class Document(models.Model):
     fiscal_year = models.PositiveSmallIntegerField(null=True, blank=True)
     source_url = models.CharField(max_length=500, blank=True)
     source = models.CharField(
-        max_length=SOURCE_LENGTH, blank=True, help_text="The host of its address, or a benchmark."
+        max_length=SOURCE_LENGTH, blank=True, help_text="The host of its URL, or a benchmark."
     )
     fact_count = models.PositiveIntegerField(
-        null=True, help_text="Facts of the newest release that holds it; empty: in none yet."
+        null=True, help_text="Facts in the newest release with this document; empty without one."
     )
     licence = models.CharField(max_length=300, blank=True)
     metadata = models.JSONField(default=dict)
     kind = models.CharField(max_length=8, choices=Kind, default=Kind.PAGE)
     language = models.CharField(max_length=12, blank=True, help_text="BCP 47, such as en or zh.")
     state = models.CharField(max_length=6, choices=State, default=State.ACTIVE)
-    held_reason = models.TextField(
-        blank=True, help_text="Why it goes into no campaign and no release."
-    )
-    source_sha256 = models.CharField(max_length=64, help_text="Of the file as it came.")
-    html_sha256 = models.CharField(max_length=64, help_text="Of the canonical HTML.")
-    text_sha256 = models.CharField(max_length=64, help_text="Of the canonical text, in UTF-8.")
+    held_reason = models.TextField(blank=True, help_text="Why campaigns and releases leave it out.")
+    source_sha256 = models.CharField(max_length=64, help_text="Hash of the imported file.")
+    html_sha256 = models.CharField(max_length=64, help_text="Hash of the canonical HTML.")
+    text_sha256 = models.CharField(max_length=64, help_text="Hash of the canonical text, in UTF-8.")
     text_chars = models.PositiveIntegerField(help_text="Length of the canonical text, code points.")
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -182,13 +178,13 @@ class Document(models.Model):
             ),
         ]
         indexes = [
-            # Each ends with the key, so that PostgreSQL need not read the rows to see which are
-            # hidden. The counts by type and the table; a search reads names and companies here.
+            # Each ends with the key, so that PostgreSQL can find hidden documents without reading
+            # the rows. These serve the counts by type, the table and the search.
             models.Index(
                 fields=["dataset", "doc_type", "name", "company", "id"], name="document_type"
             ),
             models.Index(fields=["dataset", "name", "company", "id"], name="document_search"),
-            # The other filters of the table, each in the order of the names.
+            # The other filters of the table, each sorted by name.
             models.Index(fields=["dataset", "fiscal_year", "name", "id"], name="document_year"),
             models.Index(fields=["dataset", "source", "name", "id"], name="document_source"),
             models.Index(fields=["dataset", "language", "name", "id"], name="document_language"),
@@ -206,7 +202,7 @@ class Document(models.Model):
 
 
 class DocumentContent(ImmutableModel):
-    """Canonical HTML and text, in a table of their own so that lists never load them."""
+    """Canonical HTML and text, in a separate table so that lists never load them."""
 
     document = models.OneToOneField(
         Document, on_delete=models.CASCADE, primary_key=True, related_name="content"
@@ -221,9 +217,9 @@ class DocumentContent(ImmutableModel):
 
 
 class XbrlFacts(ImmutableModel):
-    """What the filer tagged by inline XBRL, which canonical HTML does not keep.
+    """The inline XBRL tags of the filer, which canonical HTML does not keep.
 
-    A list per document and no rows of their own: a filing has thousands, always read together.
+    Stored as one list per document, because a filing has thousands that are read together.
     """
 
     document = models.OneToOneField(
@@ -232,7 +228,7 @@ class XbrlFacts(ImmutableModel):
     facts = models.JSONField(
         help_text="[[start, end, kind, concept, {sign, scale, unit, period}], …] in text order; "
         "offsets in code points of the canonical text, kind number or date, concept such as "
-        "us-gaap:Revenues. The last is missing in older rows, and its keys where unknown."
+        "us-gaap:Revenues. Older rows lack the object; unknown keys are left out."
     )
 
     objects = ImmutableQuerySet["XbrlFacts"].as_manager()
@@ -242,14 +238,14 @@ class XbrlFacts(ImmutableModel):
 
 
 class DocumentRecord(ImmutableModel):
-    """What came with a document of another benchmark: its question and its gold, as imported."""
+    """The imported question and gold of a document that belongs to another benchmark."""
 
     document = models.OneToOneField(
         Document, on_delete=models.CASCADE, primary_key=True, related_name="record"
     )
     benchmark = models.CharField(max_length=40, help_text="A key of the benchmarks.")
-    gold = models.JSONField(help_text="The gold line, as the benchmark's reader gives it.")
-    prompt = models.TextField(blank=True, help_text="What a model is asked; no secret.")
+    gold = models.JSONField(help_text="The gold line, as returned by the benchmark's reader.")
+    prompt = models.TextField(blank=True, help_text="The prompt of the model; public.")
 
     objects = ImmutableQuerySet["DocumentRecord"].as_manager()
 
@@ -258,10 +254,9 @@ class DocumentRecord(ImmutableModel):
 
 
 def image_path(image: "PageImage", filename: str) -> str:
-    """Where an image is stored: by dataset and content; no name from outside becomes a path.
+    """The storage path of an image, from dataset and content, never from an uploaded file name.
 
-    The same picture has the same place, so that an import that is taken up again finds what it
-    stored.
+    The same image has the same path, so a resumed import finds the files it already stored.
     """
     suffix = "jpg" if filename.endswith(".jpg") else "png"
     digest = image.sha256
@@ -274,7 +269,7 @@ def thumbnail_path(image: "PageImage", _filename: str) -> str:
 
 
 class PageImage(models.Model):
-    """A picture of the rendered page, PNG or JPEG; a document over several pages has several."""
+    """An image of a page, PNG or JPEG; a document can have several."""
 
     document = models.ForeignKey(Document, on_delete=models.CASCADE, related_name="images")
     number = models.PositiveSmallIntegerField(default=1)
@@ -284,15 +279,15 @@ class PageImage(models.Model):
     sha256 = models.CharField(max_length=64)
 
     is_rendered = models.BooleanField(
-        default=False, help_text="Made here from the HTML, rather than imported with it."
+        default=False, help_text="Rendered by the site from the HTML, not imported."
     )
     thumbnail = models.FileField(upload_to=thumbnail_path, max_length=200, blank=True)
     text_similarity = models.FloatField(
         null=True,
-        help_text="Share of the page's text that the picture shows, 0 to 1; empty if not checked.",
+        help_text="Share of the page's text found in the image, 0 to 1; empty if not checked.",
     )
     transform = models.JSONField(
-        null=True, help_text="{kind, strength, seed, …} of a simulated capture; null for none."
+        null=True, help_text="{kind, strength, seed, …} of a simulated capture; null if real."
     )
 
     class Meta:
@@ -316,7 +311,7 @@ class PageImage(models.Model):
 
     @property
     def suffix(self) -> str:
-        """By content, not by the name it came with: `.png` or `.jpg`."""
+        """`.png` or `.jpg`, by content."""
         return ".jpg" if str(self.file).endswith(".jpg") else ".png"
 
     @property
@@ -325,7 +320,7 @@ class PageImage(models.Model):
 
 
 class TextBoxes(models.Model):
-    """Where the runs of the canonical text lie on a rendered image. Read as a whole, so one row."""
+    """The positions of the canonical text on a rendered image, in one row per image."""
 
     image = models.OneToOneField(
         PageImage, on_delete=models.CASCADE, primary_key=True, related_name="text_boxes"

@@ -1,8 +1,7 @@
-"""Rows that are written once.
+"""Rows that never change after they are written.
 
-The base class closes the ways of the ORM: `save` of a stored row, `delete`, and a QuerySet's
-`update` and `delete`. What the database itself does on behalf of another row (an account that was
-deleted leaves NULL) stays possible, or accounts could never be deleted.
+The base classes refuse `save` of a stored row, `delete`, and a QuerySet's `update` and `delete`.
+Changes by the database itself are still possible, such as NULL in place of a deleted account.
 """
 
 from collections.abc import Iterable
@@ -14,7 +13,7 @@ Row = TypeVar("Row", bound=models.Model)
 
 
 class ImmutableRowError(Exception):
-    """Something tried to change or delete a row that was written once and for all."""
+    """An immutable row must not be changed or deleted."""
 
     def __init__(self, model: type[models.Model], act: str) -> None:
         super().__init__(f"a {model._meta.verbose_name} never changes: {act} is refused")
@@ -36,7 +35,7 @@ class ImmutableQuerySet(models.QuerySet[Row], Generic[Row]):
 
 
 class ImmutableModel(models.Model):
-    """A model whose rows are inserted and never touched again."""
+    """A model whose rows are inserted and never changed."""
 
     class Meta:
         abstract = True

@@ -1,4 +1,4 @@
-"""Imports into a dataset and what became of each file."""
+"""Imports into a dataset and the outcome for each file."""
 
 from django.conf import settings
 from django.db import models
@@ -14,7 +14,7 @@ class ImportRunQuerySet(models.QuerySet["ImportRun"]):
 
 
 class ImportRun(models.Model):
-    """One import: the uploaded archive, or the folder or archive a command was given."""
+    """One import of an uploaded archive, or of a path given to a command."""
 
     class State(models.TextChoices):
         QUEUED = "queued"
@@ -24,10 +24,10 @@ class ImportRun(models.Model):
         CANCELLED = "cancelled"
 
     class Form(models.TextChoices):
-        """The layouts that are read."""
+        """The supported layouts."""
 
         PAGES = "pages", "pages with images and metadata"
-        FILING = "filing", "a filing of the SEC, or several"
+        FILING = "filing", "SEC filings"
         FINCRITICALED = "fincriticaled", "FinCriticalED's CSV or Parquet"
         LABEL_STUDIO = "labelstudio", "Label Studio JSON"
         FCMBENCH = "fcmbench", "FCMBench's JSON Lines with images"
@@ -41,14 +41,14 @@ class ImportRun(models.Model):
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
     )
     options = models.JSONField(
-        default=dict, help_text="{benchmark: a key} where the form is of more than one."
+        default=dict, help_text="{benchmark: key} if the layout serves several benchmarks."
     )
     source_name = models.CharField(max_length=300, help_text="The archive's or folder's name.")
     upload = models.FileField(upload_to="imports/%Y/%m/", max_length=200, blank=True)
     state = models.CharField(max_length=12, choices=State, default=State.QUEUED)
     total = models.PositiveIntegerField(default=0, help_text="Files found in pages/.")
     ignored = models.JSONField(
-        default=dict, help_text="Files that the import did not read, counted by folder."
+        default=dict, help_text="Counts of files that were not read, by folder."
     )
     error = models.TextField(blank=True, help_text="Why the whole import failed.")
     created_at = models.DateTimeField(auto_now_add=True)
@@ -75,10 +75,10 @@ class ImportRun(models.Model):
 
 
 class ImportItem(models.Model):
-    """What became of one file of an import, or of one line of its metadata."""
+    """The outcome of one file of an import, or of one line of its metadata."""
 
     class Outcome(models.TextChoices):
-        """`updated`: the document was there, and got an image or gold that it did not have."""
+        """`updated`: an existing document got an image or gold that it lacked."""
 
         IMPORTED = "imported"
         UPDATED = "updated"
@@ -94,11 +94,11 @@ class ImportItem(models.Model):
         null=True,
         on_delete=models.SET_NULL,
         related_name="+",
-        help_text="What it became, or what stood in its way.",
+        help_text="The imported document, or the one that it conflicts with.",
     )
     outcome = models.CharField(max_length=10, choices=Outcome)
-    code = models.CharField(max_length=40, blank=True, help_text="The reason, for programs.")
-    reason = models.TextField(blank=True, help_text="The reason, for people.")
+    code = models.CharField(max_length=40, blank=True, help_text="The reason as a stable code.")
+    reason = models.TextField(blank=True, help_text="The reason as text.")
 
     class Meta:
         ordering = ["run", "id"]

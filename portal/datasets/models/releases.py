@@ -1,7 +1,7 @@
-"""Releases: frozen, versioned, hashed gold. All that scoring knows of annotation.
+"""Releases: frozen, versioned and hashed gold, the only link from annotation to scoring.
 
-`releases.services.freeze_release` makes them; nothing changes them afterwards. `Version` is the
-semantic version of a release: MAJOR.MINOR.PATCH, perhaps with a pre-release: 1.0.0-rc.1.
+`releases.services.freeze_release` creates releases; they never change afterwards. `Version` is
+their semantic version: MAJOR.MINOR.PATCH with an optional pre-release, such as 1.0.0-rc.1.
 """
 
 import re
@@ -19,7 +19,7 @@ from .immutable import ImmutableModel, ImmutableQuerySet, ImmutableRowError
 
 
 class JsonLength(models.Func):
-    """How many entries a JSON list has, counted by the database."""
+    """The length of a JSON list, computed by the database."""
 
     function = "JSON_ARRAY_LENGTH"
     output_field = models.IntegerField()
@@ -30,11 +30,11 @@ class JsonLength(models.Func):
 
 class ReleaseQuerySet(ImmutableQuerySet["Release"]):
     def listed(self) -> "ReleaseQuerySet":
-        """Those everybody may know of."""
+        """Releases that everyone may see."""
         return self.exclude(visibility=Release.Visibility.PRIVATE)
 
     def with_gold_of(self, release: "Release") -> "ReleaseQuerySet":
-        """Those of the same items with the same gold, such as the releases of stress variants."""
+        """Releases with the same items and gold, such as those of stress variants."""
         sha256 = release.same_gold
         return self.filter(models.Q(gold_sha256=sha256) | models.Q(gold_sha256="", sha256=sha256))
 
@@ -49,39 +49,39 @@ class Release(ImmutableModel):
 
     dataset = models.ForeignKey(Dataset, on_delete=models.PROTECT, related_name="releases")
     version = models.CharField(max_length=32, help_text="Semantic version, such as 1.0.0.")
-    notes = models.TextField(blank=True, help_text="What changed, Markdown.")
+    notes = models.TextField(blank=True, help_text="The changes in this version, in Markdown.")
     visibility = models.CharField(max_length=12, choices=Visibility, default=Visibility.GOLD_HIDDEN)
     benchmark = models.CharField(max_length=40, default="fincriticaled")
     labels = models.JSONField(default=list, help_text="The label set of the gold.")
     scheme = models.CharField(
         max_length=12,
         default="release-v1",
-        help_text="How `sha256` is made, and so what it covers; see publishing.manifest.",
+        help_text="How `sha256` is computed and what it covers; see publishing.manifest.",
     )
-    sha256 = models.CharField(max_length=64, help_text="The published hash, by its scheme.")
+    sha256 = models.CharField(max_length=64, help_text="The published hash, following `scheme`.")
     gold_sha256 = models.CharField(
         max_length=64,
         blank=True,
-        help_text="Of one line “sha256  name” per item, sorted: the same for the same gold. "
-        "Empty in older releases, whose `sha256` it is.",
+        help_text="Hash of one line “sha256  name” per item, sorted; equal for equal gold. "
+        "Empty in older releases, where `sha256` is this hash.",
     )
     about = models.JSONField(
         null=True,
         help_text="{dataset, title, description, licence, keywords, notes, frozen_at} as the "
-        "release was frozen; null in older releases, which show the dataset's present words.",
+        "release was frozen; null in older releases, which show the dataset's current state.",
     )
     item_count = models.PositiveIntegerField()
     fact_count = models.PositiveIntegerField()
     licence = models.CharField(
-        max_length=160, blank=True, help_text="Has to be accepted before a download; empty: none."
+        max_length=160, blank=True, help_text="If set, users must accept it before a download."
     )
     citation = models.JSONField(
-        default=dict, help_text="{authors: [name, …], year, doi, url} for those who cite it."
+        default=dict, help_text="{authors: [name, …], year, doi, url}: how to cite the release."
     )
     draw = models.JSONField(
         default=dict,
-        help_text="Of a drawn split: {share, seed, group_by, …} and what it came to; empty if there"
-        " is none.",
+        help_text="{share, seed, group_by, …} and the outcome of a drawn split; empty if none was"
+        " drawn.",
     )
     frozen_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
@@ -109,7 +109,7 @@ class Release(ImmutableModel):
 
     @property
     def same_gold(self) -> str:
-        """The hash of names and gold lines alone, whatever the scheme of the published hash."""
+        """The hash of names and gold lines only, independent of the published hash's scheme."""
         return self.gold_sha256 or self.sha256
 
     @property
@@ -117,7 +117,7 @@ class Release(ImmutableModel):
         return self.visibility == self.Visibility.PUBLIC
 
     def opens(self, split: str) -> bool:
-        """Whether everybody may see the gold of the items of this split."""
+        """Whether the gold of this split is public."""
         is_dev = self.visibility == self.Visibility.GOLD_HIDDEN and split == ReleaseItem.Split.DEV
         return self.is_gold_public or is_dev
 
@@ -136,7 +136,7 @@ class ReleaseItem(ImmutableModel):
         max_length=4,
         choices=Split,
         blank=True,
-        help_text="Of a release in two: dev is public, of test the gold is hidden.",
+        help_text="With hidden gold, dev is open and test is hidden; empty without splits.",
     )
     document = models.ForeignKey(
         Document, null=True, on_delete=models.PROTECT, related_name="release_items"
@@ -146,10 +146,10 @@ class ReleaseItem(ImmutableModel):
     pinned = models.JSONField(
         null=True,
         help_text="{document, prompt, images: [{name, path, sha256}, …], meta: a line of "
-        "meta.jsonl, text_chars, text_sha256} as it was frozen; null in older releases, which show "
-        "the document as it is.",
+        "meta.jsonl, text_chars, text_sha256} as frozen; null in older releases, which show "
+        "the document's current state.",
     )
-    sha256 = models.CharField(max_length=64, help_text="Of the gold line's canonical JSON.")
+    sha256 = models.CharField(max_length=64, help_text="Hash of the gold line's canonical JSON.")
 
     objects = ImmutableQuerySet["ReleaseItem"].as_manager()
 
@@ -159,7 +159,7 @@ class ReleaseItem(ImmutableModel):
             models.UniqueConstraint(fields=["release", "name"], name="release_item_name_once"),
             models.UniqueConstraint(fields=["release", "position"], name="release_item_position"),
         ]
-        # Which documents are hidden is asked of a whole release at once.
+        # Hidden documents are looked up for a whole release at once.
         indexes = [
             models.Index(fields=["release", "split", "document"], name="release_item_documents")
         ]
@@ -168,12 +168,12 @@ class ReleaseItem(ImmutableModel):
         return self.name
 
     def save(self, *_: Any, **__: Any) -> None:
-        """Refused even for a new row: the items of a release are made with it, in bulk."""
+        """Always refused: the items of a release are created with it, in bulk."""
         raise ImmutableRowError(type(self), "save")
 
 
 class LicenceAcceptance(models.Model):
-    """Somebody accepted the licence of a release, before the first download."""
+    """A user accepted the licence of a release, which is required before a download."""
 
     release = models.ForeignKey(Release, on_delete=models.PROTECT, related_name="acceptances")
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
@@ -189,7 +189,7 @@ class LicenceAcceptance(models.Model):
 
 
 class Dispute(models.Model):
-    """Somebody challenges a gold fact. An accepted one goes into the next release."""
+    """A report that a gold fact is wrong. The next release corrects accepted disputes."""
 
     class State(models.TextChoices):
         OPEN = "open"
@@ -199,9 +199,9 @@ class Dispute(models.Model):
 
     item = models.ForeignKey(ReleaseItem, on_delete=models.PROTECT, related_name="disputes")
     fact = models.PositiveIntegerField(
-        null=True, help_text="Its number n in the item, from 0; empty: a fact is missing."
+        null=True, help_text="Number of the fact in the item, from 0; empty if a fact is missing."
     )
-    claim = models.TextField(help_text="What it should be.")
+    claim = models.TextField(help_text="The correct value.")
     reason = models.TextField()
     raised_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="disputes"
@@ -211,19 +211,19 @@ class Dispute(models.Model):
     answer = models.TextField(blank=True)
     correction = models.JSONField(
         null=True,
-        help_text="Of an accepted one: {act: change, remove or add, type, value, start, end}; null "
-        "where the gold is changed by hand.",
+        help_text="If accepted: {act: change, remove or add, type, value, start, end}; null if the "
+        "gold is changed by hand.",
     )
     decided_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
     )
-    decided_at = models.DateTimeField(null=True, help_text="Or withdrawn.")
+    decided_at = models.DateTimeField(null=True, help_text="Decided or withdrawn.")
     settled_in = models.ForeignKey(
         Release,
         null=True,
         on_delete=models.PROTECT,
         related_name="settled_disputes",
-        help_text="The release whose notes tell of an accepted one.",
+        help_text="The release that corrects an accepted dispute.",
     )
 
     class Meta:
@@ -248,7 +248,7 @@ _LONGEST = 32
 
 @dataclass(frozen=True)
 class Version:
-    """A version that compares as semver.org 2.0.0 §11 says. Build metadata is not accepted.
+    """A version, ordered by semver.org 2.0.0 §11. Build metadata is not accepted.
 
     >>> Version.parse("1.0.0-rc.2") < Version.parse("1.0.0-rc.10") < Version.parse("1.0.0")
     True
@@ -275,11 +275,11 @@ class Version:
 
     @property
     def _key(self) -> tuple[tuple[int, int, int], bool, list[tuple[bool, int, str]]]:
-        """Numbers first; a pre-release comes before its release; its numeric parts before words."""
+        """Orders by numbers, then pre-releases before the release, numeric parts before words."""
         parts = [(False, int(part), "") if part.isdigit() else (True, 0, part) for part in self.pre]
         return self.numbers, not self.pre, parts
 
     def next_patch(self) -> "Version":
-        """The version to suggest after this one."""
+        """The next version to suggest."""
         major, minor, patch = self.numbers
         return Version((major, minor, patch if self.pre else patch + 1))

@@ -1,4 +1,4 @@
-"""Endpoints of releases: the list, freezing one, files, licence, and what changed since another."""
+"""API of releases: list, freezing, files, licence and comparison."""
 
 from typing import Any
 
@@ -14,14 +14,15 @@ from rest_framework.reverse import reverse
 from rest_framework.views import APIView
 
 from portal.datasets.access import (
+    GoldSplits,
     OrganisersChange,
     actor_of,
     get_dataset,
     get_downloadable_release,
     get_kit_release,
     get_release,
+    gold_splits_for,
     must_accept_licence,
-    seen_splits,
     visible_releases,
 )
 from portal.datasets.documents.serializers import TaskDetailSerializer
@@ -55,16 +56,16 @@ from .services import accept_licence
 
 
 def require_licence(request: Request, release: Release) -> None:
-    """403 with the way to accept it, 401 for those who are nobody yet."""
+    """Raises 403 (401 if anonymous) with instructions until the licence is accepted."""
     if not must_accept_licence(request.user, release):
         return
     path = reverse(
         "api:accept-licence", args=[release.dataset.slug, release.version], request=request
     )
-    told = f"The licence of this release, {release.licence}, has to be accepted first"
+    reason = f"You must accept the licence of this release, {release.licence}, first"
     if not request.user.is_authenticated:
-        raise NotAuthenticated(f"{told}: sign in, then POST to {path}.")
-    raise PermissionDenied(f'{told}: POST {{"version": "{release.version}"}} to {path}.')
+        raise NotAuthenticated(f"{reason}: sign in, then POST to {path}.")
+    raise PermissionDenied(f'{reason}: POST {{"version": "{release.version}"}} to {path}.')
 
 
 CROISSANT_TYPE = "application/ld+json"
@@ -74,8 +75,8 @@ class ReleaseFile(APIView):
     """One file of a release: gold.jsonl, facts.jsonl, gold.zip, items.parquet, labelstudio.json,
     croissant.json, citation.bib or CITATION.cff.
 
-    Items whose gold is hidden have no line, page or task, and rows without gold in the Parquet
-    file. 403 until the licence is accepted.
+    Items with hidden gold are left out of the files; in the Parquet file their gold is empty. 403
+    until the licence is accepted.
     """
 
     @extend_schema(
@@ -87,24 +88,24 @@ class ReleaseFile(APIView):
         if file is not None and not file.holds_gold:
             return release_file_response(release, file, frozenset())
         release = get_downloadable_release(request.user, slug, version)
-        seen = seen_splits(request.user, release)
+        gold_splits = gold_splits_for(request.user, release)
         if name == CROISSANT:
-            return self._croissant(request, release, seen)
+            return self._croissant(request, release, gold_splits)
         if file is None:
             raise Http404("this release has no such file")
         require_licence(request, release)
-        return release_file_response(release, file, seen)
+        return release_file_response(release, file, gold_splits)
 
     def _croissant(
-        self, request: Request, release: Release, seen: frozenset[str] | None
+        self, request: Request, release: Release, gold_splits: GoldSplits
     ) -> HttpResponse:
         args = [release.dataset.slug, release.version]
 
-        def address(name: str) -> str:
+        def file_url(name: str) -> str:
             return reverse("api:release-file", args=[*args, name], request=request)
 
         page = request.build_absolute_uri(release.get_absolute_url())
-        content = croissant_file(release, seen, page=page, address=address)
+        content = croissant_file(release, gold_splits, page=page, file_url=file_url)
         response = HttpResponse(content, content_type=CROISSANT_TYPE)
         response["Cache-Control"] = "private"
         return response
@@ -121,7 +122,7 @@ class StarterKit(APIView):
 
 
 class AcceptLicence(APIView):
-    """Accepts the licence of exactly this version, once and for all."""
+    """Accepts the licence of this version."""
 
     permission_classes = [IsAuthenticated]
 
@@ -136,7 +137,7 @@ class AcceptLicence(APIView):
 
 
 class ReleaseDiff(APIView):
-    """What changed from the older of two releases to the newer, 25 items a page."""
+    """The changes from the older of two releases to the newer, 25 items per page."""
 
     @extend_schema(parameters=[DiffQuerySerializer], responses=DiffSerializer)
     def get(self, request: Request, slug: str, version: str, other: str) -> Response:
@@ -147,10 +148,10 @@ class ReleaseDiff(APIView):
 
 
 class ReleaseList(GenericAPIView[Release]):
-    """The releases of a dataset, newest first; organisers freeze new ones.
+    """Lists the releases of a dataset, newest first; organisers can freeze a new one.
 
-    A release of more than 200 documents, or of a larger file, is frozen by a worker: then the
-    answer is 202 with the task to follow, which is the one under way for the same request again.
+    A release of more than 200 documents, or from a file above 8 MB, is frozen by a worker: the
+    response is 202 with a task. Repeating the request returns the same task.
     """
 
     queryset = Release.objects.none()
@@ -171,7 +172,7 @@ class ReleaseList(GenericAPIView[Release]):
         dataset = get_dataset(request.user, slug)
         wanted = NewReleaseSerializer(data=request.data)
         if was_too_large(request):
-            # The file was stopped and is not there; the records are not what was meant.
+            # The file was cut off: do not freeze the records instead.
             message = {"file": [upload_limit_message()]}
             return Response(message, status=status.HTTP_413_REQUEST_ENTITY_TOO_LARGE)
         wanted.is_valid(raise_exception=True)
@@ -183,8 +184,6 @@ class ReleaseList(GenericAPIView[Release]):
 
 
 class ReleaseDetail(APIView):
-    """One release."""
-
     @extend_schema(responses=ReleaseSerializer)
     def get(self, request: Request, slug: str, version: str) -> Response:
         release = get_release(request.user, slug, version)
@@ -192,7 +191,7 @@ class ReleaseDetail(APIView):
 
 
 class ReleaseItems(GenericAPIView[Any]):
-    """The items of a release: ids and images, and where the gold is open the facts' number."""
+    """The items of a release with their images; hashes and counts of facts where gold is open."""
 
     queryset = ReleaseItem.objects.none()
     serializer_class = ReleaseRowSerializer
@@ -210,10 +209,10 @@ class ReleaseItems(GenericAPIView[Any]):
 
 
 class ReleaseDownload(APIView):
-    """The gold as a ZIP: HTML with inline tags, JSON Lines, Parquet and the manifest.
+    """The release as a ZIP: HTML with inline tags, JSON Lines, Parquet and the manifest.
 
-    Of a release in splits it has the gold of the open part, and of the rest ids, prompts and
-    images. 403 until the licence is accepted.
+    For splits with hidden gold it holds only ids, prompts and images. 403 until the licence is
+    accepted.
     """
 
     @extend_schema(
@@ -224,8 +223,5 @@ class ReleaseDownload(APIView):
         release = get_downloadable_release(request.user, slug, version)
         require_licence(request, release)
         wanted = checked(DownloadQuerySerializer, request.query_params)
-        return release_response(
-            release,
-            images=wanted["images"],
-            seen=seen_splits(request.user, release),
-        )
+        gold_splits = gold_splits_for(request.user, release)
+        return release_response(release, gold_splits, images=wanted["images"])

@@ -1,4 +1,4 @@
-"""What accepted disputes change in the gold of the next release, and what its notes say of them.
+"""The corrections that accepted disputes make to the gold of the next release, and its notes.
 
 `note_disputes` and `settle_disputes` are called when a release is frozen.
 """
@@ -12,8 +12,8 @@ from django.db.models import QuerySet
 from portal.datasets.models import Dataset, Dispute, Document, Release, ReleaseItem
 from portal.datasets.releases.publishing.diff import code
 
-# So many are told of one by one.
-MOST_TOLD = 200
+# Disputes that the notes list; the rest are counted.
+MOST_LISTED = 200
 LONGEST_CLAIM = 500
 MOST_NAMED = 10
 _HEADING = "### Disputes settled"
@@ -21,14 +21,14 @@ _HEADING = "### Disputes settled"
 
 @dataclass(frozen=True)
 class NewGold:
-    """The gold of an item in a coming release: its hash and its facts, as ReleaseItem has them."""
+    """The gold of an item in a coming release: hash and facts, as in ReleaseItem."""
 
     sha256: str
     facts: Sequence[Mapping[str, Any]] = ()
 
 
 def unsettled_disputes(dataset: Dataset) -> QuerySet[Dispute]:
-    """Accepted ones of the dataset's releases that no later release has settled, oldest first."""
+    """Accepted disputes of the dataset that no later release has settled, oldest first."""
     accepted = Dispute.objects.filter(
         item__release__dataset=dataset, state=Dispute.State.ACCEPTED, settled_in=None
     )
@@ -36,10 +36,10 @@ def unsettled_disputes(dataset: Dataset) -> QuerySet[Dispute]:
 
 
 def settled_by(gold: Mapping[str, NewGold], disputes: Iterable[Dispute]) -> list[Dispute]:
-    """Those whose gold is another one in a release with this gold, by the items' names.
+    """The disputes whose gold changes in a release with this gold, by item name.
 
-    A missing item settles what was disputed in it. Where one fact was disputed, it is unsettled as
-    long as this fact is there as it was, whatever else changed in the item.
+    A removed item settles its disputes. A dispute of one fact stays unsettled while that fact is
+    unchanged, even if the rest of the item changes.
     """
     return [dispute for dispute in disputes if _is_changed(dispute, gold.get(dispute.item.name))]
 
@@ -55,12 +55,12 @@ def _is_changed(dispute: Dispute, now: NewGold | None) -> bool:
 
 
 def _place(fact: Mapping[str, Any]) -> tuple[Any, ...]:
-    """A fact without its number, which moves with the facts before it."""
+    """A fact without its number, which changes with the facts before it."""
     return tuple(fact[key] for key in ("type", "value", "start", "end"))
 
 
 def unsettled_warning(dataset: Dataset) -> str:
-    """What those who have just frozen a release should know; empty if there is nothing."""
+    """A warning about accepted disputes that are still unsettled; empty if there are none."""
     waiting = [
         f"{dispute.pk} ({dispute.item.name})"
         for dispute in unsettled_disputes(dataset)[:MOST_NAMED]
@@ -69,27 +69,27 @@ def unsettled_warning(dataset: Dataset) -> str:
         return ""
     more = unsettled_disputes(dataset).count() - len(waiting)
     named = ", ".join(waiting) + (f" and {more:,} more" if more else "")
-    return f"Accepted disputes stay unsettled, for their gold is as it was: {named}."
+    return f"These accepted disputes are still unsettled because their gold is unchanged: {named}."
 
 
 def dispute_notes(disputes: Sequence[Dispute]) -> str:
-    """What the notes of a release say of them, in Markdown; empty for none.
+    """The section of the release notes about these disputes, in Markdown; empty for none.
 
-    Notes are read by everybody: where the gold is hidden, they say that and no more.
+    Notes are public, so they show no claim where the gold is hidden.
     """
     if not disputes:
         return ""
     documents = [dispute.item.document_id for dispute in disputes if dispute.item.document_id]
     hidden = Document.objects.filter(pk__in=documents).hidden()
     closed = set(hidden.values_list("pk", flat=True))
-    lines = [_line(dispute, closed) for dispute in disputes[:MOST_TOLD]]
-    if len(disputes) > MOST_TOLD:
-        lines.append(f"- and {len(disputes) - MOST_TOLD:,} more")
+    lines = [_line(dispute, closed) for dispute in disputes[:MOST_LISTED]]
+    if len(disputes) > MOST_LISTED:
+        lines.append(f"- and {len(disputes) - MOST_LISTED:,} more")
     return "\n".join([_HEADING, "", *lines]) + "\n"
 
 
 def dispute_mark(dispute: Dispute) -> str:
-    """By which notes are known to tell of it."""
+    """The text by which a dispute is found in notes."""
     return f"Dispute {dispute.pk}:"
 
 
@@ -110,7 +110,7 @@ Fact = dict[str, Any]
 
 @dataclass(frozen=True)
 class PlannedCorrection:
-    """An accepted dispute and what it does to the gold of a release; `reason` says why nothing."""
+    """An accepted dispute and its effect on the gold; `reason` says why it has none."""
 
     dispute: Dispute
     words: str
@@ -123,14 +123,14 @@ class PlannedCorrection:
 
 @dataclass(frozen=True)
 class Corrections:
-    """The facts of the items that are corrected, by name, and every accepted dispute."""
+    """The facts of corrected items by name, and all accepted disputes."""
 
     facts: dict[str, list[Fact]] = field(default_factory=dict)
     planned: list[PlannedCorrection] = field(default_factory=list)
 
 
 def corrections_for(release: Release) -> Corrections:
-    """What the accepted disputes that no release has settled make of this release's gold."""
+    """Applies the accepted, unsettled disputes to the gold of this release."""
     disputes = list(unsettled_disputes(release.dataset))
     names = {dispute.item.name for dispute in disputes}
     items = release.items.filter(name__in=names).only("name", "facts")
@@ -147,13 +147,13 @@ def corrections_for(release: Release) -> Corrections:
 
 
 def planned_corrections(dataset: Dataset) -> list[PlannedCorrection]:
-    """For the newest release of the dataset; none while there is no release."""
+    """The corrections for the newest release of the dataset; empty without a release."""
     newest = dataset.releases.order_by("-pk").first()
     return corrections_for(newest).planned if newest else []
 
 
 def correction_words(dispute: Dispute) -> str:
-    """What the correction of a dispute does, in words; empty where it has none."""
+    """The correction of a dispute as text; empty if it has none."""
     correction = dispute.correction
     if not correction:
         return ""
@@ -171,7 +171,7 @@ def disputed_fact(dispute: Dispute) -> Fact | None:
 
 
 def _apply(dispute: Dispute, facts: list[Fact] | None) -> str:
-    """Changes the list; says why it does not."""
+    """Changes the list in place; returns the reason if it cannot."""
     correction = dispute.correction
     if not correction:
         return BY_HAND
@@ -180,7 +180,7 @@ def _apply(dispute: Dispute, facts: list[Fact] | None) -> str:
     was = disputed_fact(dispute)
     place = next((n for n, fact in enumerate(facts) if was and _same(fact, was)), None)
     if correction["act"] != ADD and place is None:
-        return "the fact is not there as it was disputed"
+        return "the disputed fact is no longer in the gold"
     rest = [fact for n, fact in enumerate(facts) if n != place]
     if correction["act"] == REMOVE:
         facts[:] = rest
@@ -201,9 +201,9 @@ def _same(fact: Fact, other: Fact) -> bool:
 
 
 def note_disputes(release: Release, rows: Sequence[ReleaseItem]) -> list[Dispute]:
-    """The disputes that a release about to be frozen settles by its items; its notes name each.
+    """Returns the disputes that a release settles and adds them to its notes.
 
-    What its draft named already is not said twice. Runs in the transaction that freezes, with the
+    Skips disputes that the notes already name. Runs in the transaction that freezes, with the
     dataset locked.
     """
     gold = {row.name: NewGold(row.sha256, row.facts) for row in rows}
@@ -217,5 +217,5 @@ def note_disputes(release: Release, rows: Sequence[ReleaseItem]) -> list[Dispute
 
 
 def settle_disputes(settled: Sequence[Dispute], release: Release) -> None:
-    """Points them at the release, once that is stored."""
+    """Marks the disputes as settled in the release, once that is stored."""
     Dispute.objects.filter(pk__in=[dispute.pk for dispute in settled]).update(settled_in=release)

@@ -1,24 +1,23 @@
-"""A release as a ZIP: written while it is sent, and the same bytes every time.
+"""A release as a ZIP: streamed, and byte-identical every time.
 
 gold/ID.html     canonical HTML with inline fact tags, where the benchmark is of pages
-gold.jsonl       the gold lines as the benchmark has them, in canonical JSON; an item's hash is of
-                 its line
+gold.jsonl       the gold lines of the benchmark in canonical JSON; an item's hash covers its line
 facts.jsonl      {"id", "text_chars", "text_sha256", "facts": [{n, type, value, start, end}]}
 items.jsonl      {"id", "document", "prompt", "images"} per item; in splits {…, "split"} too
-meta.jsonl       {"id", "company", "source_url", …} per document whose gold is seen, as frozen
+meta.jsonl       {"id", "company", "source_url", …} per document with visible gold, as frozen
 items.parquet    ids, prompts, gold and facts in one table
 images/ID.png    on request, named by the document
 citation.bib, CITATION.cff
-croissant.json   the data set in the terms of Croissant, for the files beside it
+croissant.json   the Croissant description of these files
 manifest.json    the release, its items' hashes, and the SHA-256 of every file before it
 
-A release shows what it pinned when it was frozen, whatever became of its documents and of the
-dataset's title. Releases from before that show documents and dataset as they are now.
+A release shows the state of its documents and dataset at the time it was frozen. Releases without
+pinned data, from before that was introduced, show the current state.
 
-Of a release in splits, those who may see the gold of one part only get all of that for this part,
-and of the other ids, prompts and images: `seen` is what they may see, None for everything.
+`gold_splits` names the splits whose gold the reader may see; None means all gold. For the other
+splits the archive holds only ids, prompts and images.
 
-Here the database's rows become those that `publishing` writes.
+This module turns database rows into the plain values that `publishing` writes.
 """
 
 from collections.abc import Callable, Collection, Iterator
@@ -30,6 +29,7 @@ from zipfile import ZIP_STORED
 from django.core.files.storage import default_storage
 from django.db.models import QuerySet
 
+from portal.datasets.access import GoldSplits
 from portal.datasets.imaging.pictures import bare_image
 from portal.datasets.models import Document, Release, ReleaseItem
 from portal.datasets.releases.publishing.covered import described_files, image_entries, unique_lines
@@ -72,7 +72,7 @@ AT_ONCE = 100
 _META_FIELDS = (
     "doc_type", "company", "form_type", "fiscal_year", "source_url", "licence", LANGUAGE,
 )  # fmt: skip
-# Of an archive's files those that a release consists of, but for its images.
+# The files that make up a release's content, apart from its images.
 _CONTENT = frozenset({GOLD_LINES, FACT_LINES, ITEM_LINES, META_LINES})
 
 
@@ -81,14 +81,14 @@ def archive_name(release: Release) -> str:
 
 
 def release_archive(
-    release: Release, *, images: bool = False, seen: frozenset[str] | None = None
+    release: Release, gold_splits: GoldSplits, *, images: bool = False
 ) -> Iterator[bytes]:
-    """The archive's bytes, in pieces. Bounded memory: one item at a time."""
+    """The archive's bytes in pieces. Memory is bounded: one item at a time."""
     sink = ZipSink()
     writer = ZipWriter(sink)
 
     def items() -> Iterator[PublishedItem]:
-        return published_items(release, seen=seen)
+        return published_items(release, gold_splits)
 
     for item in items() if release.has_pages else ():
         if item.gold:
@@ -97,32 +97,30 @@ def release_archive(
     for name, pieces in (
         (GOLD_LINES, gold_lines(items())),
         (FACT_LINES, fact_lines(items())),
-        (ITEM_LINES, _item_lines(release, images=images or _is_covered(release, seen))),
-        (META_LINES, _meta_lines(release, seen)),
+        (ITEM_LINES, _item_lines(release, gold_splits, images=images)),
+        (META_LINES, _meta_lines(release, gold_splits)),
         (PARQUET, parquet_pieces(items(), gold=True)),
     ):
         for _ in writer.adding(name, pieces):
             yield from sink.drain(DRAIN_AT)
     added: set[str] = set()
-    for bare in _bare_items(release, seen=seen) if images else ():
+    for bare in _bare_items(release, gold_splits) if images else ():
         for image in bare.images:
-            # Two items may be of one document; an image that did not come back has no file.
+            # Two items can share a document. An image that was not restored has no file.
             if image.name in added or image.read is missing_image:
                 continue
             added.add(image.name)
             writer.add(f"images/{image.name}", image.read(), method=ZIP_STORED)
             yield from sink.drain(DRAIN_AT)
-    _add_descriptions(writer, release, seen)
+    _add_descriptions(writer, release, gold_splits)
     writer.close()
     yield from sink.drain(0)
 
 
 def published_release(
-    release: Release, *, page: str = "", seen: frozenset[str] | None = None
+    release: Release, gold_splits: GoldSplits, *, page: str = ""
 ) -> PublishedRelease:
-    """The release's row as it is told to those who may see `seen`; `page` is its absolute
-    address.
-    """
+    """The release as readers of `gold_splits` see it; `page` is its absolute URL."""
     about = release.about or release_about(release)
     return PublishedRelease(
         **{key: about[key] for key in ("dataset", "title", "description", "licence", "notes")},
@@ -133,9 +131,9 @@ def published_release(
         labels=tuple(release.labels),
         visibility=release.visibility,
         scheme=release.scheme,
-        sha256=release.sha256 if seen is None else "",
+        sha256=release.sha256 if gold_splits is None else "",
         item_count=release.item_count,
-        fact_count=release.fact_count if seen is None else None,
+        fact_count=release.fact_count if gold_splits is None else None,
         citation=read_citation(release.citation),
         draw=read_draw(release.draw),
         keywords=tuple(about["keywords"]),
@@ -144,7 +142,7 @@ def published_release(
 
 
 def release_about(release: Release) -> dict[str, Any]:
-    """What describes the release, as its dataset is now; pinned when it is frozen."""
+    """The description of the release from its dataset's current state; pinned when frozen."""
     dataset = release.dataset
     simulated = ["simulated captures"] if dataset.derivation else []
     return {
@@ -160,19 +158,19 @@ def release_about(release: Release) -> dict[str, Any]:
 
 def published_items(
     release: Release,
+    gold_splits: GoldSplits,
     *,
-    seen: frozenset[str] | None = None,
     names: Collection[str] | None = None,
 ) -> Iterator[PublishedItem]:
-    """The items with their images, in their order, and with the gold of the splits in `seen`.
+    """The items in order, with their images and the gold of `gold_splits`.
 
-    The gold of the others does not even leave the database. `names` are the items wanted, at most
-    as many as one query takes.
+    Hidden gold is never read from the database. `names` restricts the items; pass at most as many
+    as one query can take.
     """
     items = _items(release)
     if names is not None:
         items = items.filter(name__in=names)
-    if seen is None:
+    if gold_splits is None:
         for item in items.iterator(chunk_size=AT_ONCE):
             yield published_item(item)
         return
@@ -181,13 +179,13 @@ def published_items(
     for item in without_gold.iterator(chunk_size=AT_ONCE):
         chunk.append(item)
         if len(chunk) == AT_ONCE:
-            yield from _with_seen_gold(chunk, seen)
+            yield from _with_gold(chunk, gold_splits)
             chunk = []
-    yield from _with_seen_gold(chunk, seen)
+    yield from _with_gold(chunk, gold_splits)
 
 
-def _with_seen_gold(items: list[ReleaseItem], seen: frozenset[str]) -> Iterator[PublishedItem]:
-    opened = [item.pk for item in items if item.split in seen]
+def _with_gold(items: list[ReleaseItem], gold_splits: frozenset[str]) -> Iterator[PublishedItem]:
+    opened = [item.pk for item in items if item.split in gold_splits]
     columns = ("gold", "facts", "sha256")
     golds = ReleaseItem.objects.filter(pk__in=opened).values("pk", *columns) if opened else ()
     by_item = {row["pk"]: row for row in golds}
@@ -201,7 +199,7 @@ def _with_seen_gold(items: list[ReleaseItem], seen: frozenset[str]) -> Iterator[
 
 
 def published_item(item: ReleaseItem) -> PublishedItem:
-    """An item with its gold; one that is not pinned yet without prompt and images."""
+    """An item with its gold. An item that is not pinned yet has no prompt and no images."""
     text = document_text(item.document) if item.pinned is None else item.pinned
     return PublishedItem(
         name=item.name,
@@ -219,7 +217,7 @@ def published_item(item: ReleaseItem) -> PublishedItem:
 
 
 def document_text(document: Document | None) -> dict[str, Any]:
-    """Of the text in which the facts' offsets count, its length and hash; None for none."""
+    """Length and hash of the text that the facts' offsets count in; None without a document."""
     return {
         "text_chars": document.text_chars if document else None,
         "text_sha256": document.text_sha256 if document else None,
@@ -227,23 +225,23 @@ def document_text(document: Document | None) -> dict[str, Any]:
 
 
 def kit_items(release: Release) -> Iterator[KitItem]:
-    """The items of a starter kit: all, or of a release in splits those that are not open.
+    """The items of a starter kit: all items except those of the open split, without their gold.
 
-    Their gold does not even leave the database.
+    The gold is never read from the database.
     """
     items = _items(release).exclude(split=ReleaseItem.Split.DEV)
-    for item in _kit_items(items, seen=frozenset()):
+    for item in _kit_items(items, frozenset()):
         here = tuple(image for image in item.images if image.read is not missing_image)
         yield replace(item, images=here)
 
 
-def _bare_items(release: Release, *, seen: frozenset[str] | None = None) -> Iterator[KitItem]:
-    return _kit_items(_items(release), seen=seen)
+def _bare_items(release: Release, gold_splits: GoldSplits) -> Iterator[KitItem]:
+    return _kit_items(_items(release), gold_splits)
 
 
-def _kit_items(items: QuerySet[ReleaseItem], *, seen: frozenset[str] | None) -> Iterator[KitItem]:
+def _kit_items(items: QuerySet[ReleaseItem], gold_splits: GoldSplits) -> Iterator[KitItem]:
     for item in items.defer("gold", "facts", "sha256").iterator(chunk_size=AT_ONCE):
-        is_hidden = seen is not None and item.split not in seen
+        is_hidden = gold_splits is not None and item.split not in gold_splits
         yield KitItem(
             item.name,
             item.split,
@@ -253,20 +251,21 @@ def _kit_items(items: QuerySet[ReleaseItem], *, seen: frozenset[str] | None) -> 
         )
 
 
-def _item_lines(release: Release, *, images: bool) -> Iterator[bytes]:
-    return (item_line(item, images=images) for item in _bare_items(release))
+def _item_lines(release: Release, gold_splits: GoldSplits, *, images: bool) -> Iterator[bytes]:
+    with_names = images or _is_covered(release, gold_splits)
+    return (item_line(item, images=with_names) for item in _bare_items(release, gold_splits))
 
 
-def _is_covered(release: Release, seen: frozenset[str] | None) -> bool:
-    """Whether a hash covers the archive, so that its lines are the same with images and without."""
-    return seen is None and release.scheme != GOLD_ONLY
+def _is_covered(release: Release, gold_splits: GoldSplits) -> bool:
+    """Whether the hash covers the archive: its lines are then the same with and without images."""
+    return gold_splits is None and release.scheme != GOLD_ONLY
 
 
-def _meta_lines(release: Release, seen: frozenset[str] | None) -> Iterator[bytes]:
-    """Of the documents whose gold is seen, each once, in the order of the items."""
+def _meta_lines(release: Release, gold_splits: GoldSplits) -> Iterator[bytes]:
+    """One line per document with visible gold, in the order of the items."""
     items = release.items.select_related("document").defer("gold", "facts").order_by("position")
-    if seen is not None:
-        items = items.filter(split__in=seen)
+    if gold_splits is not None:
+        items = items.filter(split__in=gold_splits)
     found = items.filter(document__isnull=False).iterator(chunk_size=AT_ONCE)
     return unique_lines(
         item.pinned["meta"].encode() if item.pinned else document_meta(item.document)
@@ -275,7 +274,7 @@ def _meta_lines(release: Release, seen: frozenset[str] | None) -> Iterator[bytes
 
 
 def document_meta(document: Document | None) -> bytes:
-    """The document's line of `meta.jsonl` as it is now; empty for none."""
+    """The document's current line of `meta.jsonl`; empty without a document."""
     if document is None:
         return b""
     fields = {name: getattr(document, name) for name in _META_FIELDS}
@@ -302,7 +301,7 @@ def _prompt(item: ReleaseItem) -> str:
 
 
 def related_prompt(document: Document | None) -> str:
-    """The prompt of a document that was read with its record; empty for none."""
+    """The prompt of a document that was loaded with its record; empty if there is none."""
     record = getattr(document, "record", None)
     return record.prompt if record else ""
 
@@ -312,8 +311,9 @@ def _fact(fact: dict[str, Any]) -> Fact:
 
 
 def _item_images(item: ReleaseItem, *, bare: bool = False) -> tuple[ItemImage, ...]:
-    """The images, called as the document is: an id may have what no file's name may. `bare`: with
-    nothing in the files but the picture.
+    """The images, named after the document because an item id may not be a valid file name.
+
+    `bare` strips the metadata from the image files.
     """
     if item.pinned is not None:
         pinned = item.pinned["images"]
@@ -326,7 +326,7 @@ def _item_images(item: ReleaseItem, *, bare: bool = False) -> tuple[ItemImage, .
 
 
 def document_images(document: Document | None) -> list[dict[str, str]]:
-    """The document's images as they are now, as a release pins them."""
+    """The document's current images, in the form that a release pins."""
     if document is None:
         return []
     return [
@@ -340,7 +340,7 @@ def document_images(document: Document | None) -> list[dict[str, str]]:
 
 
 def missing_image() -> bytes:
-    """In place of a reader, for an image that the release has and this site has not."""
+    """The reader of an image that belongs to the release but is missing on this site."""
     raise FileNotFoundError("the release was restored from an archive without its images")
 
 
@@ -356,23 +356,23 @@ def _reader(path: str, *, bare: bool) -> Callable[[], bytes]:
     return read
 
 
-def _add_descriptions(writer: ZipWriter, release: Release, seen: frozenset[str] | None) -> None:
-    """What describes the files before: citations, Croissant, and last the manifest."""
-    row = published_release(release, seen=seen)
+def _add_descriptions(writer: ZipWriter, release: Release, gold_splits: GoldSplits) -> None:
+    """Adds the citations, the Croissant file and, last, the manifest."""
+    row = published_release(release, gold_splits)
     files = [FileEntry(**file) for file in writer.files]
     for name, make in described_files(row, files).items():
         writer.add(name, make())
     hashes = release.items.order_by("position").values_list("name", "sha256", "split")
     entries = [
-        ItemEntry(name, sha256 if seen is None or split in seen else "", split)
+        ItemEntry(name, sha256 if gold_splits is None or split in gold_splits else "", split)
         for name, sha256, split in hashes
     ]
-    content = _content(writer, release) if _is_covered(release, seen) else ()
+    content = _content(writer, release) if _is_covered(release, gold_splits) else ()
     writer.add(MANIFEST, write_manifest(row, entries, writer.files, content))
 
 
 def _content(writer: ZipWriter, release: Release) -> list[ContentEntry]:
-    """What the release's hash covers: the files that were written, and all images."""
+    """The content that the release's hash covers: the files written so far and all images."""
     written = [
         ContentEntry(file["path"], file["sha256"])
         for file in writer.files

@@ -1,7 +1,7 @@
-"""The single files of a release, each as a download of its own, and the downloads as responses.
+"""The files of a release as separate downloads, and the download responses.
 
-`seen` is what someone may see of the gold, as in `exports`: items whose gold is hidden have no
-line, page or task, and rows without gold in the Parquet file.
+`gold_splits` names the splits whose gold the reader may see, as in `exports`. Items with hidden
+gold are left out of the files, except for Parquet, where their gold is empty.
 """
 
 import hashlib
@@ -12,6 +12,7 @@ from importlib.metadata import version as version_of
 from django.core.cache import cache
 from django.http import StreamingHttpResponse
 
+from portal.datasets.access import GoldSplits
 from portal.datasets.models import Release
 from portal.datasets.releases.publishing.croissant import (
     BIBTEX,
@@ -41,31 +42,30 @@ from .exports import archive_name, kit_items, published_items, published_release
 from .gold import empty_line_of
 
 GOLD_PAGES = "gold.zip"
-Seen = frozenset[str] | None
-# Frozen gold gives the same file again; a change of the writers is seen within a day.
+# The files of frozen gold change only with the code that writes them.
 _KEEP_HASHES = 24 * 60 * 60
 
 
 @dataclass(frozen=True)
 class ReleaseFile:
-    """A file by its name, with its title for people.
+    """A downloadable file.
 
-    `holds_gold`: it is only for those who may see gold, and the licence stands before it.
-    `of_pages`: there is one only where gold is pages with fact tags.
+    `holds_gold`: only for users who may see gold and have accepted the licence.
+    `of_pages`: exists only where gold is pages with fact tags.
     """
 
     name: str
     title: str
     media_type: str
-    pieces: Callable[[Release, Seen], Iterator[bytes]]
+    pieces: Callable[[Release, GoldSplits], Iterator[bytes]]
     holds_gold: bool = True
     of_pages: bool = False
 
 
-def _gold_pages(release: Release, seen: Seen) -> Iterator[bytes]:
+def _gold_pages(release: Release, gold_splits: GoldSplits) -> Iterator[bytes]:
     sink = ZipSink()
     writer = ZipWriter(sink)
-    for item in published_items(release, seen=seen):
+    for item in published_items(release, gold_splits):
         if item.gold:
             writer.add(f"gold/{item.name}.html", item.gold.line["html"].encode())
             yield from sink.drain(DRAIN_AT)
@@ -80,13 +80,13 @@ FILES = {
             GOLD_LINES,
             "Gold, JSON Lines",
             "application/x-ndjson",
-            lambda release, seen: gold_lines(published_items(release, seen=seen)),
+            lambda release, splits: gold_lines(published_items(release, splits)),
         ),
         ReleaseFile(
             FACT_LINES,
             "Facts with offsets, JSON Lines",
             "application/x-ndjson",
-            lambda release, seen: fact_lines(published_items(release, seen=seen)),
+            lambda release, splits: fact_lines(published_items(release, splits)),
             of_pages=True,
         ),
         ReleaseFile(
@@ -97,14 +97,14 @@ FILES = {
             PARQUET,
             "Parquet",
             "application/vnd.apache.parquet",
-            lambda release, seen: parquet_pieces(published_items(release, seen=seen), gold=True),
+            lambda release, splits: parquet_pieces(published_items(release, splits), gold=True),
         ),
         ReleaseFile(
             LABEL_STUDIO,
             "Label Studio JSON",
             "application/json",
-            lambda release, seen: label_studio_pieces(
-                published_items(release, seen=seen), release.labels
+            lambda release, splits: label_studio_pieces(
+                published_items(release, splits), release.labels
             ),
             of_pages=True,
         ),
@@ -112,15 +112,15 @@ FILES = {
             BIBTEX,
             "BibTeX",
             "application/x-bibtex",
-            lambda release, seen: iter([bibtex(published_release(release, seen=seen)).encode()]),
+            lambda release, splits: iter([bibtex(published_release(release, splits)).encode()]),
             holds_gold=False,
         ),
         ReleaseFile(
             CFF,
             "CITATION.cff",
             "application/yaml",
-            lambda release, seen: iter(
-                [citation_cff(published_release(release, seen=seen)).encode()]
+            lambda release, splits: iter(
+                [citation_cff(published_release(release, splits)).encode()]
             ),
             holds_gold=False,
         ),
@@ -129,7 +129,7 @@ FILES = {
 
 
 def gold_files(release: Release) -> list[ReleaseFile]:
-    """The files with gold that there are of the release."""
+    """The files of the release that hold gold."""
     return [
         file
         for file in FILES.values()
@@ -138,35 +138,37 @@ def gold_files(release: Release) -> list[ReleaseFile]:
 
 
 def file_of(release: Release, name: str) -> ReleaseFile | None:
-    """The file of this name; None where the release has none."""
+    """The file with this name; None if the release has no such file."""
     file = FILES.get(name)
     return file if file and (release.has_pages or not file.of_pages) else None
 
 
 def croissant_file(
-    release: Release, seen: Seen, *, page: str, address: Callable[[str], str]
+    release: Release, gold_splits: GoldSplits, *, page: str, file_url: Callable[[str], str]
 ) -> bytes:
-    """The release in the terms of Croissant, with the files that a reader who may see `seen` gets.
+    """The Croissant description of the release and its files, as readers of `gold_splits` get them.
 
-    `page` is the release's absolute address, `address` gives that of a file by its name.
+    `page` is the release's absolute URL; `file_url` returns that of a file by its name.
     """
     files = [
-        DistributedFile(file.name, address(file.name), *_measured(release, file, seen), file.title)
+        DistributedFile(
+            file.name, file_url(file.name), *_measured(release, file, gold_splits), file.title
+        )
         for file in gold_files(release)
     ]
-    row = published_release(release, page=page, seen=seen)
+    row = published_release(release, gold_splits, page=page)
     return croissant_bytes(row, files, ItemFile(PARQUET, gold=True, images=False))
 
 
-def _measured(release: Release, file: ReleaseFile, seen: Seen) -> tuple[int, str]:
-    """Size and SHA-256 of a file, by making it; kept for the next who asks."""
-    part = "all" if seen is None else "-".join(sorted(seen))
+def _measured(release: Release, file: ReleaseFile, gold_splits: GoldSplits) -> tuple[int, str]:
+    """Size in bytes and SHA-256 of a file, found by generating it; cached."""
+    part = "all" if gold_splits is None else "-".join(sorted(gold_splits))
     key = f"release-file:{release.pk}:{release.sha256}:{file.name}:{part}:{version_of('pyarrow')}"
     known: tuple[int, str] | None = cache.get(key)
     if known is not None:
         return known
     digest, size = hashlib.sha256(), 0
-    for piece in file.pieces(release, seen):
+    for piece in file.pieces(release, gold_splits):
         digest.update(piece)
         size += len(piece)
     measured = size, digest.hexdigest()
@@ -175,24 +177,24 @@ def _measured(release: Release, file: ReleaseFile, seen: Seen) -> tuple[int, str
 
 
 def release_response(
-    release: Release, *, images: bool, seen: frozenset[str] | None = None
+    release: Release, gold_splits: GoldSplits, *, images: bool
 ) -> StreamingHttpResponse:
-    """The release's archive as a download, sent while it is made, with the gold that is `seen`."""
-    pieces = release_archive(release, images=images, seen=seen)
+    """The release's archive as a streamed download."""
+    pieces = release_archive(release, gold_splits, images=images)
     return _download(pieces, "application/zip", archive_name(release))
 
 
 def release_file_response(
-    release: Release, file: ReleaseFile, seen: frozenset[str] | None
+    release: Release, file: ReleaseFile, gold_splits: GoldSplits
 ) -> StreamingHttpResponse:
-    """One file of a release, sent while it is made."""
-    return _download(file.pieces(release, seen), file.media_type, file.name)
+    """One file of a release as a streamed download."""
+    return _download(file.pieces(release, gold_splits), file.media_type, file.name)
 
 
 def starter_kit_response(release: Release, page: str) -> StreamingHttpResponse:
-    """The starter kit; `page` is the absolute address of the release."""
-    # Whoever downloads it is told nothing that only some may see.
-    row = published_release(release, page=page, seen=frozenset())
+    """The starter kit as a streamed download; `page` is the absolute URL of the release."""
+    # A starter kit never contains gold, even for users who may see it.
+    row = published_release(release, frozenset(), page=page)
     empty_line = empty_line_of(release.benchmark)
     pieces = starter_kit(row, lambda: kit_items(release), empty_line)
     return _download(pieces, "application/zip", kit_name(row))

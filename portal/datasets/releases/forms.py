@@ -1,6 +1,4 @@
-"""Forms around releases: the terms under which one is frozen, where its gold comes from, and the
-acceptance of a licence.
-"""
+"""Forms of releases: freezing one, restoring one, and accepting a licence."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -20,22 +18,22 @@ from .freezing import COLUMN, DRAW, EARLIER, FILE, NO_SPLIT, RECORDS, FreezeOrde
 from .gold import gold_formats
 
 _SPLITS = [
-    (NO_SPLIT, "none: one piece"),
-    (DRAW, "drawn by lot, by type of document"),
-    (COLUMN, "as the field “split” of record or metadata says"),
+    (NO_SPLIT, "No split"),
+    (DRAW, "Draw at random, stratified by document type"),
+    (COLUMN, "Use the field “split” of the record or metadata"),
 ]
 GROUPS = [
-    (FILING, "the pages of a filing"),
-    (COMPANY, "all documents of a company"),
-    (NOTHING, "nothing: each document by itself"),
+    (FILING, "Pages of a filing"),
+    (COMPANY, "Documents of a company"),
+    (NOTHING, "Nothing"),
 ]
 LARGEST_SEED = 2**53
 
 
 class ReleaseTermsForm(forms.Form):
-    """Version, visibility, licence, citation, splits and notes of a release that is frozen."""
+    """Version, visibility, splits, licence, citation and notes of a release."""
 
-    version = forms.CharField(max_length=32, help_text="Semantic version, such as 1.0.0.")
+    version = forms.CharField(max_length=32, help_text="A semantic version, such as 1.0.0.")
     visibility = forms.ChoiceField(
         choices=Release.Visibility.choices, initial=Release.Visibility.GOLD_HIDDEN
     )
@@ -44,51 +42,51 @@ class ReleaseTermsForm(forms.Form):
         label="Split",
         choices=_SPLITS,
         initial=NO_SPLIT,
-        help_text="With hidden gold the development part is open; of the test part only images, "
-        "ids and prompts are.",
+        help_text="With hidden gold, the dev split is open. The test split shows only images, ids "
+        "and prompts.",
     )
     test_share = forms.IntegerField(
         required=False,
         min_value=1,
         max_value=99,
         initial=50,
-        label="Test part, per cent",
-        help_text="Of a drawn split. What an earlier release had in a part stays in it.",
+        label="Test split, percent",
+        help_text="For a drawn split. Items keep the split they had in earlier releases.",
     )
     group_by = forms.ChoiceField(
         required=False,
         label="Keep together",
         choices=GROUPS,
         initial=FILING,
-        help_text="Of a drawn split: pages of one group come into the same part. A filing is known "
-        "by the metadata “filing” or by the name before the page, as in acme_p012.",
+        help_text="For a drawn split. A filing is found by the metadata “filing” or by the name "
+        "before the page number, as in acme_p012.",
     )
     seed = forms.IntegerField(
         required=False,
         min_value=0,
         max_value=LARGEST_SEED,
         initial=1,
-        help_text="Of a drawn split: the same seed draws the same again.",
+        help_text="For a drawn split. The same seed gives the same split.",
     )
     licence = forms.CharField(
         required=False,
         max_length=160,
-        help_text="Has to be accepted before a download, such as CC-BY-4.0; empty: nothing has.",
+        help_text="Users must accept it before they download, for example CC-BY-4.0.",
     )
     authors = forms.CharField(
         required=False,
         max_length=10_000,
         widget=forms.Textarea(attrs={"rows": 3}),
-        help_text="To cite the release by: one a line, people as “Family, Given”.",
+        help_text="One per line; people as “Family, Given”.",
     )
     year = forms.IntegerField(required=False, min_value=1900, max_value=2200)
     doi = forms.CharField(required=False, max_length=200, label="DOI")
-    url = forms.CharField(required=False, max_length=500, label="Address to cite")
+    url = forms.CharField(required=False, max_length=500, label="URL to cite")
     notes = forms.CharField(
         required=False,
         max_length=20_000,
         widget=forms.Textarea(attrs={"rows": 6}),
-        help_text="What is new in this version, for everybody to read. Markdown.",
+        help_text="Public notes on what is new in this version. Markdown.",
     )
 
     def clean_version(self) -> str:
@@ -113,16 +111,16 @@ class ReleaseTermsForm(forms.Form):
         if data.get("split") == DRAW:
             for name in ("test_share", "seed"):
                 if data.get(name) is None and name not in self.errors:
-                    self.add_error(name, "Needed to draw a split.")
+                    self.add_error(name, "Required to draw a split.")
         return data
 
     def citation(self) -> dict[str, Any]:
-        """What was said of it, without what was left empty."""
+        """The citation without empty fields."""
         given = {name: self.cleaned_data.get(name) for name in ("authors", "year", "doi", "url")}
         return {name: value for name, value in given.items() if value}
 
     def draw(self) -> SplitDraw | None:
-        """How to draw the split, if it is to be drawn."""
+        """How to draw the split; None if it is not drawn."""
         if self.cleaned_data.get("split") != DRAW:
             return None
         data = self.cleaned_data
@@ -133,25 +131,25 @@ class ReleaseTermsForm(forms.Form):
         return bool(self.cleaned_data.get("split") == COLUMN)
 
     def show_notes(self, notes: str) -> None:
-        """Puts other notes into the form as it is shown again."""
+        """Replaces the notes in the bound form before it is shown again."""
         self.data = MultiValueDict(self.data)
         self.data["notes"] = notes
 
 
 class NewReleaseForm(ReleaseTermsForm):
-    """A release without a campaign: of records, or of a file of gold."""
+    """A release without a campaign: from records, a gold file or an earlier release."""
 
-    source = forms.ChoiceField(label="Gold", help_text="Where it comes from.")
+    source = forms.ChoiceField(label="Gold")
     file = forms.FileField(
         required=False,
-        label="File of gold",
+        label="Gold file",
         widget=forms.ClearableFileInput(attrs={"accept": ".zip,.jsonl,.gz"}),
     )
     labels = forms.CharField(
         required=False,
         max_length=400,
         initial="Number, Date",
-        help_text="The labels of the facts, where gold is pages with tags.",
+        help_text="The labels of the facts, for gold with fact tags.",
     )
     field_order = ("source", "file", "labels")
 
@@ -164,7 +162,7 @@ class NewReleaseForm(ReleaseTermsForm):
         source.choices = source_choices(dataset)
         file = self.fields["file"]
         file.help_text = (
-            "A ZIP, JSON Lines or gzipped JSON Lines, of at most "
+            "ZIP, JSON Lines or gzipped JSON Lines, up to "
             f"{settings.UPLOAD_LIMIT // settings.MEGABYTE} MB."
         )
         self._too_large = too_large
@@ -174,19 +172,19 @@ class NewReleaseForm(ReleaseTermsForm):
         if self._too_large:
             self.add_error("file", upload_limit_message())
         elif self.chosen[0] == FILE and not data.get("file"):
-            self.add_error("file", "Choose the file with the gold.")
+            self.add_error("file", "Choose a gold file.")
         return data
 
     @property
     def chosen(self) -> tuple[str, str]:
-        """Where the gold comes from, RECORDS or FILE with the key of its benchmark, or EARLIER with
-        the release's version.
+        """The source of the gold: RECORDS or FILE with the benchmark's key, or EARLIER with the
+        version of the release.
         """
         kind, _, benchmark = self.cleaned_data.get("source", "").partition(":")
         return kind, benchmark
 
     def order(self) -> FreezeOrder:
-        """What is to be frozen."""
+        """The release to freeze."""
         data = self.cleaned_data
         source, benchmark = self.chosen
         split: dict[str, Any] = {"split_by": data.get("split") or NO_SPLIT}
@@ -214,36 +212,36 @@ class NewReleaseForm(ReleaseTermsForm):
 
 
 def source_choices(dataset: Dataset) -> list[tuple[str, str]]:
-    """Records of benchmarks that the dataset has, a file of each, then the newest release."""
+    """The benchmarks with records in the dataset, a file of any benchmark, the newest release."""
     kept = DocumentRecord.objects.filter(document__dataset=dataset)
     found = set(kept.order_by().values_list("benchmark", flat=True).distinct())
     formats = gold_formats()
     records = [
-        (f"{RECORDS}:{each.key}", f"the records of {each.title} in this dataset")
+        (f"{RECORDS}:{each.key}", f"{each.title} records of this dataset")
         for each in formats
         if each.key in found
     ]
-    files = [(f"{FILE}:{each.key}", f"a file of {each.title}") for each in formats]
+    files = [(f"{FILE}:{each.key}", f"{each.title} gold file") for each in formats]
     newest = dataset.releases.order_by("-pk").values_list("version", flat=True)[:1]
     earlier = [
-        (f"{EARLIER}:{version}", f"release {version}, with the corrections of accepted disputes")
+        (f"{EARLIER}:{version}", f"Release {version} with corrections from accepted disputes")
         for version in newest
     ]
     return [*records, *files, *earlier]
 
 
 class RestoreForm(forms.Form):
-    """An archive of a release, to be restored."""
+    """Uploads the archive of a release to restore."""
 
     archive = forms.FileField(
-        label="Archive of a release",
+        label="Release archive",
         widget=forms.ClearableFileInput(attrs={"accept": ".zip,application/zip"}),
     )
 
     def __init__(self, *args: Any, too_large: bool = False, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         if too_large:
-            # The upload was stopped and is not there; to call it missing would mislead.
+            # The upload was stopped, so the file is missing; report the size instead.
             self.fields["archive"].error_messages["required"] = upload_limit_message()
 
     @property
@@ -255,5 +253,5 @@ class RestoreForm(forms.Form):
 class AcceptLicenceForm(forms.Form):
     accept = forms.BooleanField(
         label="I accept this licence",
-        error_messages={"required": "Without this there is no download."},
+        error_messages={"required": "Accept the licence to download the release."},
     )

@@ -1,7 +1,7 @@
-"""Freezing without a campaign, as page, API and command ask for it.
+"""Freezing a release without a campaign, for the page, the API and the command.
 
-The gold comes from the records of documents, from gold files, or from an earlier release. It is
-frozen at once where that is quick, else as a task that a worker does.
+The gold comes from the records of documents, from gold files or from an earlier release. Small
+releases are frozen within the request, large ones in a task.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -47,17 +47,17 @@ from .services import (
     suggest_version,
 )
 
-# Whose gold is pages with fact tags.
+# The benchmark whose gold is pages with fact tags.
 PAGES = "fincriticaled"
-# Goes through pages one by one, and may count them on the way.
+# Wraps an iterable of pages, for example to report progress.
 Over = Callable[[Iterable[Any]], Iterator[Any]]
 
 
 @dataclass(frozen=True)
 class Gold:
-    """What is to be frozen: facts of pages under a label set, or the lines of another benchmark.
+    """The gold to freeze: facts of pages with a label set, or the lines of another benchmark.
 
-    `splits` are those that came with the gold, by the item's name.
+    `splits` are those given with the gold, by item name.
     """
 
     benchmark: str
@@ -71,7 +71,7 @@ class Gold:
 def gold_of_release(*, release: Release, over: Over = iter) -> Gold:
     """The gold of an earlier release, with the corrections of accepted disputes applied.
 
-    Documents that are held back since are left out. Raises ReleaseError.
+    Leaves out documents that are now held back. Raises ReleaseError.
     """
     items = release.items.select_related("document").defer("document__metadata", "pinned")
     kept = [item for item in items.order_by("position") if not _is_held(item)]
@@ -102,17 +102,15 @@ def _spans(facts: Iterable[Mapping[str, Any]]) -> list[Span]:
 def gold_of_records(
     *, dataset: Dataset, benchmark: str, labels: Sequence[str], over: Over = iter
 ) -> Gold:
-    """The gold in the records of a benchmark, of all documents that are not held back.
+    """The gold in the benchmark's records of all documents that are not held back.
 
-    `over` iterates over the pages, and may count them.
-
-    A column `split` of a record, or of its document's metadata, says in which part it belongs.
-    Raises ReleaseError with every fault, each naming the document.
+    `over` wraps the iteration over pages. The field `split` of a record, or of its document's
+    metadata, names its split. Raises ReleaseError with every fault, each naming the document.
     """
     documents = list(_with_records(dataset, benchmark))
     if not documents:
         raise ReleaseError([f"no document has a record of {benchmark}"])
-    splits = {document.name: _told_split(document) for document in documents}
+    splits = {document.name: _recorded_split(document) for document in documents}
     if benchmark == PAGES:
         pages = (
             GoldPage(document.name, document.name, str(document.record.gold.get("html", "")))
@@ -126,8 +124,8 @@ def gold_of_records(
     if read.faults:
         raise ReleaseError(read.faults)
     by_id = {item: documents[place] for item, place in read.places.items()}
-    told = {item: splits[document.name] for item, document in by_id.items()}
-    return Gold(benchmark, lines=read.lines, documents=by_id, splits=told)
+    splits = {item: splits[document.name] for item, document in by_id.items()}
+    return Gold(benchmark, lines=read.lines, documents=by_id, splits=splits)
 
 
 def gold_of_file(
@@ -138,7 +136,7 @@ def gold_of_file(
     labels: Sequence[str],
     over: Over = iter,
 ) -> Gold:
-    """The gold in a file or folder, in the benchmark's layouts. Raises ReleaseError."""
+    """The gold in a file or folder, in any layout of the benchmark. Raises ReleaseError."""
     if benchmark == PAGES:
         try:
             pages = over(read_gold_pages(path, archive_limits()))
@@ -170,9 +168,9 @@ def freeze_gold(
     each: Callable[[], None] = lambda: None,
     then: Callable[[Release], None] | None = None,
 ) -> Release:
-    """Freezes it; without `notes` they are drafted. `each` and `then` are as in `freeze_release`.
+    """Freezes the gold. The arguments are those of `freeze_release`.
 
-    Raises ReleaseError with all faults; then nothing is written.
+    Raises ReleaseError with all faults and writes nothing.
     """
     terms: dict[str, Any] = {
         "dataset": dataset,
@@ -194,9 +192,9 @@ def freeze_gold(
 
 
 def draft_notes(*, dataset: Dataset, gold: Gold, visibility: str, splits: Splits) -> str:
-    """Change notes for a release of this gold, in Markdown, by comparison with the one before.
+    """Change notes in Markdown for a release of this gold, compared with the newest release.
 
-    Raises ReleaseError, for what freezing would.
+    Raises ReleaseError for gold that cannot be frozen.
     """
     if gold.lines is None:
         rows = page_rows(dataset, gold.items, gold.labels)
@@ -208,20 +206,20 @@ def draft_notes(*, dataset: Dataset, gold: Gold, visibility: str, splits: Splits
 def notes_of_rows(
     dataset: Dataset, rows: list[ReleaseItem], *, visibility: str, splits: Splits
 ) -> str:
-    """The same for rows that are about to be frozen."""
+    """Change notes, as in `draft_notes`, for rows that are about to be frozen."""
     put_in_splits(dataset, rows, splits, visibility)
     return drafted_rows(Release(dataset=dataset, visibility=visibility), rows)
 
 
 def given_splits(gold: Gold) -> dict[str, str]:
-    """The splits that came with the gold. Raises ReleaseError if any item has none."""
-    told = {name: split for name, split in (gold.splits or {}).items() if split}
-    if not told:
-        raise ReleaseError(["no record and no metadata has a split of dev or test"])
-    return told
+    """The splits given with the gold. Raises ReleaseError if there are none."""
+    splits = {name: split for name, split in (gold.splits or {}).items() if split}
+    if not splits:
+        raise ReleaseError(["no record or metadata has a field “split” of dev or test"])
+    return splits
 
 
-def _told_split(document: Document) -> str:
+def _recorded_split(document: Document) -> str:
     for source in (document.record.gold, document.metadata):
         if isinstance(source, dict) and isinstance(source.get("split"), str):
             return str(source["split"]).strip().lower()
@@ -236,7 +234,7 @@ def _with_records(dataset: Dataset, benchmark: str) -> Iterator[Document]:
 
 
 def _records_by_id(dataset: Dataset, benchmark: str) -> dict[str, Document]:
-    """Documents by the id of their record's gold line; what cannot be read is nobody's."""
+    """Documents by the id of their record's gold line; skips unreadable records."""
     documents = list(_with_records(dataset, benchmark))
     read = _format(benchmark).read_records([(one.name, one.record.gold) for one in documents])
     return {item: documents[place] for item, place in read.places.items()}
@@ -251,10 +249,10 @@ def _format(benchmark: str) -> GoldFormat:
 
 RECORDS, FILE, EARLIER = "records", "file", "release"
 NO_SPLIT, DRAW, COLUMN = "none", "draw", "column"
-# More than this is no work for a request: a page takes some hundredths of a second.
+# Larger releases are frozen by a worker: a page takes some hundredths of a second.
 MOST_DOCUMENTS = 200
 MOST_BYTES = 8 * 1024 * 1024
-# Steps between two looks at whether somebody cancelled.
+# Steps between two checks for cancellation.
 LOOK_EVERY = 10
 RELEASE = "release"
 
@@ -267,10 +265,10 @@ class StoppedError(Exception):
 
 @dataclass(frozen=True)
 class FreezeOrder:
-    """A release to be frozen. Without `notes` they are drafted by comparison with the one before.
+    """A release to freeze. If `notes` is None, they are drafted.
 
-    `source` says where the gold comes from: RECORDS of the benchmark, FILE, whose name is
-    `file_name`, or an EARLIER release, `base`, with the corrections of accepted disputes.
+    `source` is where the gold comes from: RECORDS of the benchmark, FILE (`file_name`), or EARLIER,
+    the release `base` with the corrections of accepted disputes.
     """
 
     benchmark: str
@@ -291,7 +289,7 @@ class FreezeOrder:
 
 @dataclass
 class Watch:
-    """Told of every step of the work; says how far it is, and raises StoppedError on request."""
+    """Counts the steps of the work, reports progress and raises StoppedError when cancelled."""
 
     steps: Steps | None = None
     total: int = 0
@@ -312,7 +310,7 @@ class Watch:
 
 
 def is_quick(dataset: Dataset, size: int = 0) -> bool:
-    """Whether a request can wait for a release; `size` is that of the file of gold in bytes."""
+    """Whether a release can be frozen within a request; `size` is the gold file's in bytes."""
     return size <= MOST_BYTES and dataset.documents.count() <= MOST_DOCUMENTS
 
 
@@ -325,9 +323,9 @@ def freeze_order(
     watch: Watch | None = None,
     then: Callable[[Release], None] | None = None,
 ) -> Release:
-    """Freezes what is asked for, now. `then` is called in the transaction that stores it.
+    """Freezes the release at once. `then` is called in the transaction that stores it.
 
-    Raises ReleaseError with all faults; then nothing is written.
+    Raises ReleaseError with all faults and writes nothing.
     """
     watch = watch or Watch()
     gold = gold_of_order(dataset=dataset, order=order, path=path, watch=watch)
@@ -348,7 +346,7 @@ def freeze_order(
 
 @contextmanager
 def stored_upload(upload: "File[bytes] | None") -> Iterator[Path | None]:
-    """The upload as a file of its own name, for readers that go by its ending; None for none."""
+    """The upload as a temporary file; readers rely on the extension of its name."""
     if upload is None:
         yield None
         return
@@ -363,7 +361,7 @@ def stored_upload(upload: "File[bytes] | None") -> Iterator[Path | None]:
 def gold_of_order(
     *, dataset: Dataset, order: FreezeOrder, path: Path | None = None, watch: Watch | None = None
 ) -> Gold:
-    """The gold that is to be frozen. Raises ReleaseError."""
+    """The gold to freeze. Raises ReleaseError."""
     over = (watch or Watch()).over
     if order.source == EARLIER:
         return gold_of_release(release=earlier_release(dataset, order.base), over=over)
@@ -375,21 +373,21 @@ def gold_of_order(
     }
     if order.source == FILE:
         if path is None:
-            raise ReleaseError(["the file of gold is missing"])
+            raise ReleaseError(["the gold file is missing"])
         return gold_of_file(**about, path=path)
     return gold_of_records(**about)
 
 
 def earlier_release(dataset: Dataset, version: str) -> Release:
-    """The release whose gold is taken. Raises ReleaseError if there is none."""
+    """The release to take the gold from. Raises ReleaseError if it does not exist."""
     release = dataset.releases.filter(version=version).first()
     if release is None:
-        raise ReleaseError([f"there is no release {version} whose gold could be taken"])
+        raise ReleaseError([f"this dataset has no release {version}"])
     return release
 
 
 def splits_of_order(order: FreezeOrder, gold: Gold) -> Any:
-    """How the items come into their parts. Raises ReleaseError."""
+    """How items are assigned to splits. Raises ReleaseError."""
     if order.split_by == DRAW:
         return SplitDraw(order.test_share, order.seed, order.group_by)
     return given_splits(gold) if order.split_by == COLUMN else None
@@ -398,9 +396,9 @@ def splits_of_order(order: FreezeOrder, gold: Gold) -> Any:
 def start_freezing(
     *, dataset: Dataset, order: FreezeOrder, upload: "File[bytes] | None" = None, actor: User
 ) -> DatasetTask:
-    """Queues it; asked a second time for the same it is the task under way.
+    """Queues the release; a repeated request returns the running task.
 
-    Raises ReleaseError for terms that cannot be, and while another release is being frozen.
+    Raises ReleaseError for invalid fields and while another release is being frozen.
     """
     order = replace(order, version=order.version or suggest_version(dataset))
     options = asdict(order)
@@ -416,7 +414,7 @@ def start_freezing(
         )
     if running.options != options:
         version = running.options["version"]
-        message = f"release {version} is being frozen (task {running.pk}); wait until it has ended"
+        message = f"release {version} is being frozen (task {running.pk}); wait until it is done"
         raise ReleaseError([message])
     return running
 
@@ -428,8 +426,8 @@ def running_freeze(dataset: Dataset) -> DatasetTask | None:
 def freeze_task(task: DatasetTask, steps: Steps) -> TaskReport | None:
     """The runner of kind "freeze". Raises TaskError with the faults of the gold.
 
-    The release is noted in the task's row by the transaction that stores it, so that a worker that
-    is killed behind that is not followed by one that freezes it again.
+    The transaction that stores the release also notes it in the task's row. If the worker is killed
+    afterwards, the next run does not freeze again.
     """
     if RELEASE in task.report:
         return _report(Release.objects.get(pk=task.report[RELEASE]))
@@ -460,7 +458,7 @@ def freeze_task(task: DatasetTask, steps: Steps) -> TaskReport | None:
 
 
 def _copy(task: DatasetTask, name: str, folder: Path) -> Path:
-    """The upload as a file of its own name, for readers that go by its ending."""
+    """The upload as a file; readers rely on the extension of its name."""
     path = folder / (PurePath(name).name or "upload")
     with task.upload.open("rb") as stored, path.open("wb") as file:
         for chunk in stored.chunks():
@@ -485,5 +483,5 @@ def _refused(error: ReleaseError) -> TaskError:
         where, separator, reason = fault.partition(": ")
         report.fault(where if separator else "", "release", reason if separator else fault)
     count = len(error.faults)
-    message = "nothing was frozen; " + ("1 fault" if count == 1 else f"{count:,} faults")
+    message = "nothing was frozen; " + ("1 error" if count == 1 else f"{count:,} errors")
     return TaskError(message, report)

@@ -1,9 +1,8 @@
-"""What goes into a release before it is frozen: its gold lines with facts, hashes and splits.
+"""The rows of a release before it is frozen: gold lines with facts, hashes and splits.
 
-`place_gold` places gold HTML onto the documents of a dataset; `page_rows` and `line_rows` make
-the items; `put_in_splits` puts each into a part: a given one, or one drawn at random. Datasets do
-not know how the gold of a benchmark is read: `scoring` registers its benchmarks with
-`register_gold_format` when it starts.
+`place_gold` matches gold HTML to the documents of a dataset; `page_rows` and `line_rows` make the
+items; `put_in_splits` assigns each item to a split. The `scoring` app registers the readers of its
+benchmarks with `register_gold_format` at startup.
 """
 
 from collections import Counter, defaultdict
@@ -14,7 +13,7 @@ from pathlib import Path
 from typing import IO, Any, Protocol, TypeAlias
 
 from portal.datasets.curation.draws import SplitDraw, Unit, draw_splits, group_of
-from portal.datasets.imports.labelled_pages import GoldFault, GoldPage, where_texts_part
+from portal.datasets.imports.labelled_pages import GoldFault, GoldPage, first_difference
 from portal.datasets.models import (
     Dataset,
     Document,
@@ -39,9 +38,9 @@ from portal.facts import (
 
 @dataclass(frozen=True)
 class GoldLines:
-    """Canonical gold lines by id, in the order of the source, and what was wrong with others.
+    """Canonical gold lines by id, in source order, and the errors of lines that were not read.
 
-    `places` gives for an id the number of the record it was read from, from 0.
+    `places` maps an id to the number of its record, from 0.
     """
 
     lines: dict[str, Mapping[str, Any]]
@@ -50,26 +49,26 @@ class GoldLines:
 
 
 class GoldFormat(Protocol):
-    """The gold of a benchmark and its submissions, as far as releases need it."""
+    """How releases read the gold of a benchmark and write an empty submission."""
 
     key: str
     title: str
 
     def read_file(self, source: Path | IO[bytes], name: str) -> GoldLines:
-        """The gold of a file in any layout of the benchmark. Faults name file and line."""
+        """Reads a gold file in any layout of the benchmark. Faults name file and line."""
 
     def read_records(self, records: Sequence[tuple[str, Mapping[str, Any]]]) -> GoldLines:
-        """The gold of lines that are known already, each with the name that a fault blames."""
+        """Reads gold lines, given with the name to use in faults."""
 
     def empty_line(self, name: str) -> Mapping[str, Any]:
-        """The line of a submission that has nothing to say of this item."""
+        """An empty prediction for this item."""
 
 
 _formats: dict[str, GoldFormat] = {}
 
 
 def register_gold_format(gold_format: GoldFormat) -> None:
-    """Called once for each benchmark, from an AppConfig."""
+    """Call once for each benchmark, from an AppConfig."""
     _formats[gold_format.key] = gold_format
 
 
@@ -82,7 +81,7 @@ def gold_format(key: str) -> GoldFormat | None:
 
 
 def empty_line_of(benchmark: str) -> EmptyLine:
-    """How the empty line of a submission is made; for an unknown benchmark, of the id alone."""
+    """The function that makes an empty prediction; for an unknown benchmark it has only the id."""
     known = _formats.get(benchmark)
     return known.empty_line if known else empty_line_like("{}")
 
@@ -93,16 +92,16 @@ MOST_NAMED = 200
 
 @dataclass(frozen=True)
 class GoldItem:
-    """A document and its facts: spans of its canonical text that share no character."""
+    """A document and its facts: non-overlapping spans of its canonical text."""
 
     document: Document
     spans: Sequence[Span]
 
 
 class ReleaseError(Exception):
-    """Why nothing was frozen: one sentence per fault, each naming the document it concerns.
+    """Nothing was frozen; one sentence per fault, each naming its document.
 
-    So many faults are named, and the others counted.
+    At most MOST_NAMED faults are listed; the others are counted.
     """
 
     def __init__(self, faults: Sequence[str]) -> None:
@@ -119,9 +118,9 @@ def page_rows(
     *,
     each: Callable[[], None] = lambda: None,
 ) -> list[ReleaseItem]:
-    """The rows without their release, in the order of the documents' names.
+    """The rows, without their release, sorted by document name.
 
-    `each` is called for each of them. Raises ReleaseError with the faults of all items.
+    `each` is called for each row. Raises ReleaseError with the faults of all items.
     """
     if faults := list(_page_faults(dataset, items, labels)):
         raise ReleaseError(faults)
@@ -148,10 +147,10 @@ def line_rows(
     *,
     each: Callable[[], None] = lambda: None,
 ) -> list[ReleaseItem]:
-    """The rows of gold lines without their release, in the order of their ids.
+    """The rows of gold lines, without their release, sorted by id.
 
-    `documents` are those of the lines by id; by default those of the same names. `each` is called
-    for each of them. Raises ReleaseError.
+    `documents` maps line ids to documents; by default documents are found by name. `each` is called
+    for each row. Raises ReleaseError.
     """
     if not lines:
         raise ReleaseError(["a release needs at least one item"])
@@ -186,7 +185,7 @@ def _named(dataset: Dataset, names: Sequence[str]) -> dict[str, Document]:
 def _page_faults(
     dataset: Dataset, items: Sequence[GoldItem], labels: Sequence[str]
 ) -> Iterator[str]:
-    """What is wrong before any content is looked at."""
+    """The faults that can be found without reading any content."""
     yield from check_labels(labels)
     if not items:
         yield "a release needs at least one document"
@@ -196,16 +195,16 @@ def _page_faults(
     seen: set[int] = set()
     for document in documents:
         if document.kind == Document.Kind.PICTURE:
-            yield f"{document.name}: is a picture without text, in which no fact can be marked"
+            yield f"{document.name}: is a picture without text and cannot have facts"
         if document.pk in seen:
-            yield f"{document.name}: is given twice"
+            yield f"{document.name}: appears twice"
         seen.add(document.pk)
 
 
 def _foreign(dataset: Dataset, documents: Sequence[Document]) -> Iterator[str]:
     for document in documents:
         if document.dataset_id != dataset.pk:
-            yield f"{document.name}: is a document of another dataset"
+            yield f"{document.name}: belongs to another dataset"
 
 
 def _held(documents: Sequence[Document]) -> Iterator[str]:
@@ -238,10 +237,10 @@ def _page_row(
 def _facts(
     name: str, html: str, content: DocumentContent, spans: Sequence[Span], labels: Sequence[str]
 ) -> list[dict[str, Any]]:
-    """The facts as a reader of the gold finds them; raises ReleaseError unless they are `spans`.
+    """The facts as read back from the gold HTML; raises ReleaseError unless they equal `spans`.
 
-    A frozen line cannot be mended, so it is read back before it is kept. Only white space at a
-    span's edge may have been given up, where no tag can stand between the cells of a table.
+    A frozen line cannot be corrected, so it is read back first. White space at the edges of a span
+    may be lost, because no tag can be placed between the cells of a table.
     """
     try:
         page = read_tags(html, labels, known=content.html)
@@ -250,7 +249,7 @@ def _facts(
     wanted = [(span.label, content.text[span.start : span.end].strip()) for span in sorted(spans)]
     found = [(span.label, content.text[span.start : span.end].strip()) for span in page.spans]
     if page.canonical.html != content.html or wanted != found:
-        raise ReleaseError([f"{name}: its facts do not survive being written as tags"])
+        raise ReleaseError([f"{name}: its facts change when they are written as tags"])
     return [
         {
             "n": n,
@@ -264,17 +263,16 @@ def _facts(
 
 
 class _MisplacedError(Exception):
-    """A gold page that fits no document; the message says why."""
+    """A gold page that matches no document; the message says why."""
 
 
 def place_gold(
     *, dataset: Dataset, pages: Iterable[GoldPage | GoldFault], labels: Sequence[str]
 ) -> list[GoldItem]:
-    """The spans of gold pages on the documents of the same names. Writes nothing.
+    """Matches gold pages to documents by name and reads the spans. Writes nothing.
 
-    Offsets are taken from the inline tags, in a page whose canonical form, or at least its
-    canonical text, is that of the document. Raises ReleaseError with every fault, each naming the
-    file, or file and line.
+    Offsets come from the inline tags. The canonical text of the page must equal the document's.
+    Raises ReleaseError with every fault, each naming the file, or file and line.
     """
     if problems := check_labels(labels):
         raise ReleaseError(problems)
@@ -295,7 +293,7 @@ def place_gold(
                 faults.append(f"{page.where}: {error}")
                 continue
             if earlier := placed.get(item.document.pk):
-                faults.append(f"{page.where}: the gold of {page.name} was in {earlier} already")
+                faults.append(f"{page.where}: the gold of {page.name} is already in {earlier}")
             placed[item.document.pk] = page.where
             items.append(item)
     if faults:
@@ -310,7 +308,7 @@ def _pages_in_parts(pages: Iterable[GoldPage | GoldFault]) -> Iterator[list[Gold
 
 
 def _name_of(text: str) -> str:
-    """The name to look for; a name that can be none is told with its reason later."""
+    """The document name; empty if it is invalid, which `_place_page` reports."""
     try:
         return document_name(text)
     except ValueError:
@@ -328,22 +326,22 @@ def _place_page(
     document = documents.get(name)
     if document is None:
         raise _MisplacedError(f"the dataset {dataset.slug} has no document {name}")
-    # Offsets live in the text: where it is the same, markup that differs does no harm.
+    # Offsets count in the text, so different markup is harmless if the text is the same.
     if tagged.canonical.text_sha256 != document.text_sha256:
         raise _MisplacedError(text_difference(tagged.canonical.text, document))
     return GoldItem(document, tagged.spans)
 
 
 def text_difference(text: str, document: Document) -> str:
-    """Where the text without its tags parts from the document's, for people."""
-    place = where_texts_part(text, document.content.text)
-    return f"without its tags the page is not the document {document.name}: {place}"
+    """A message that shows where the text differs from the document's."""
+    place = first_difference(text, document.content.text)
+    return f"the text without tags differs from the document {document.name}: {place}"
 
 
-# Which split an item belongs to by its name, or how to draw it; None for a release in one piece.
+# The split of each item by name, or how to draw the splits; None for a release without splits.
 Splits: TypeAlias = Mapping[str, str] | SplitDraw | None
 
-# What says of a gold line what kind of item it is, where its document does not.
+# Fields of a gold line that name the kind of item if its document does not.
 _KINDS = ("doc_type", "task", "track", "category")
 _MOST_NAMED = 20
 
@@ -351,8 +349,9 @@ _MOST_NAMED = 20
 def put_in_splits(
     dataset: Dataset, rows: Sequence[ReleaseItem], splits: Splits, visibility: str
 ) -> dict[str, Any]:
-    """Sets the split of every row; gives what is kept of a draw, empty without one. Raises
-    ReleaseError.
+    """Sets the split of every row; returns the record of a draw, empty without one.
+
+    Raises ReleaseError.
     """
     if splits is None:
         return {}
@@ -369,13 +368,13 @@ def put_in_splits(
 
 
 def kept_splits(dataset: Dataset) -> dict[str, str]:
-    """The split that each item had in the newest release in splits that held it."""
+    """The split of each item in the newest release with splits that contains it."""
     items = ReleaseItem.objects.filter(release__dataset=dataset).exclude(split="")
     return dict(items.order_by("release_id").values_list("name", "split"))
 
 
 def _groups(dataset: Dataset, rows: Sequence[ReleaseItem], group_by: str) -> dict[str, str]:
-    """What names the group of each item, by the item's name."""
+    """The group of each item, by item name."""
     documents = dataset.documents.only("name", "company", "source_url", "metadata")
     found: dict[int | None, str] = {
         document.pk: group_of(
@@ -398,9 +397,9 @@ def _outcome(
     splits: Mapping[str, str],
     groups: Mapping[str, str],
 ) -> dict[str, Any]:
-    """What a draw came to: items and groups, and by kind of item how many are in the test part.
+    """The outcome of a draw: counts of items and groups, and test items by kind.
 
-    `divided` are groups that earlier releases have put into both parts.
+    `divided` counts groups that earlier releases put into both splits.
     """
     parts: defaultdict[str, set[str]] = defaultdict(set)
     for row in rows:
@@ -423,7 +422,7 @@ def _drawn(
     dataset: Dataset, rows: Sequence[ReleaseItem], draw: SplitDraw, groups: Mapping[str, str]
 ) -> dict[str, str]:
     if len(rows) < 2:
-        raise ReleaseError(["one item alone cannot be drawn into two parts"])
+        raise ReleaseError(["a draw of splits needs at least two items"])
     units = [Unit(row.name, (_kind(row),)) for row in rows]
     try:
         return draw_splits(units, draw, kept_splits(dataset), groups)
@@ -444,16 +443,16 @@ def _faults(
     known = ReleaseItem.Split.values
     yield from _few(
         [
-            f"{name}: {split!r} is no split; there are {' and '.join(known)}"
+            f"{name}: {split!r} is not a split; use {' or '.join(known)}"
             for name, split in splits.items()
             if name in names and split not in known
         ]
     )
     yield from _few([f"{name}: has no split" for name in sorted(names - set(splits))])
-    yield from _few([f"{name}: is no item of the release" for name in sorted(set(splits) - names)])
+    yield from _few([f"{name}: is not in the release" for name in sorted(set(splits) - names)])
     hidden = visibility == Release.Visibility.GOLD_HIDDEN
     if hidden and ReleaseItem.Split.TEST not in splits.values():
-        yield "no item is in the test part, so that no gold would be hidden"
+        yield "no item is in the test split, so no gold would be hidden"
 
 
 def _few(faults: list[str]) -> list[str]:

@@ -1,6 +1,6 @@
-"""An exported release made again: its documents, as far as they are missing, and its gold.
+"""Restoring a release from its archive, with its gold and any missing documents.
 
-A document is found in the dataset, or made of what the archive holds. Older archives say less.
+Documents that the dataset lacks are created from the archive. Older archives hold less data.
 """
 
 import hashlib
@@ -61,16 +61,16 @@ class RestoredMeta:
     meta: DocumentMeta = field(default_factory=DocumentMeta)
     language: str = ""
     line: str = ""
-    """As the archive has it, with its line break."""
+    """The line of the archive, including its line break."""
 
     def fields(self, benchmark: str) -> dict[str, Any]:
-        """As keyword arguments of Document."""
+        """The keyword arguments of Document."""
         source = document_source(self.meta.source_url, benchmark)
         return {**self.meta.fields(), "language": self.language, "source": source}
 
 
 def read_meta(archive: Archive, manifest: Manifest) -> Mapping[str, RestoredMeta]:
-    """By document; older archives say nothing. Raises PublishingError with line and field."""
+    """Metadata by document; empty for older archives. Raises PublishingError."""
     if META_LINES not in {file.path for file in manifest.files}:
         return {}
     found: dict[str, RestoredMeta] = {}
@@ -88,7 +88,7 @@ def _read(about: dict[str, Any], line: bytes) -> tuple[str, RestoredMeta]:
     check_plain(about)
     name, language = about.pop("id", None), about.pop(LANGUAGE, "")
     if not isinstance(name, str):
-        raise ValueError("id: missing, or not a text")
+        raise ValueError("id: missing or not a string")
     try:
         written = line.decode() + "\n"
         return name, RestoredMeta(described(about), read_text(LANGUAGE, language), written)
@@ -100,13 +100,13 @@ _EMPTY_SHA256 = hashlib.sha256(b"").hexdigest()
 
 
 class _UnfitError(Exception):
-    """Why an item cannot be restored; the message does not name it."""
+    """An item cannot be restored; the message gives the reason without the item's name."""
 
 
 class RestoredDocuments:
-    """Collects what is to be frozen, item by item, and every fault.
+    """Collects the gold and documents to freeze, item by item, and all faults.
 
-    To be used inside a transaction that is given up if there are faults.
+    Creates documents, so use it in a transaction that is rolled back if there are faults.
     """
 
     def __init__(
@@ -121,7 +121,7 @@ class RestoredDocuments:
         self.documents: dict[str, Document] = {}
         self.faults: list[str] = []
         self.pinned: dict[str, dict[str, Any]] = {}
-        """What the release had pinned of each item, where its hash covers that."""
+        """The pinned data of each item, if the release's hash covers it."""
         self._dataset = dataset
         self._archive = archive
         self._manifest = manifest
@@ -148,11 +148,11 @@ class RestoredDocuments:
     def _pins(
         self, item: PublishedItem, document: Document | None, about: Mapping[str, Any]
     ) -> dict[str, Any]:
-        """As the archive has it; an image that neither it nor the document has gets no path."""
+        """The pinned data from the archive; images missing there and here get an empty path."""
         images, paths = document_images(document), _image_paths(about)
         wanted = {PurePosixPath(path).name: self._covered.get(path, "") for path in paths}
         if images and {image["name"]: image["sha256"] for image in images} != wanted:
-            raise _UnfitError("its images here are not those of the release")
+            raise _UnfitError("its images on this site differ from those of the release")
         missing = [{"name": name, "path": "", "sha256": sha} for name, sha in wanted.items()]
         called = str(about.get("document") or item.name)
         assert item.gold is not None
@@ -168,23 +168,25 @@ class RestoredDocuments:
 
     def _add_page(self, name: str, line: Mapping[str, Any], about: Mapping[str, Any]) -> Document:
         if not isinstance(line.get("html"), str) or line.get("id") != name:
-            raise _UnfitError("its gold line is not that of a page of this name")
+            raise _UnfitError("its gold line is not a page with this name")
         try:
             page = read_tags(line["html"], self._manifest.labels)
         except TagError as error:
             raise _UnfitError(str(error)) from error
         doc_type = str(line.get("doc_type", DocumentType.OTHER))
         if doc_type not in DocumentType.values:
-            raise _UnfitError(f"{doc_type!r} is no type of documents")
+            raise _UnfitError(f"{doc_type!r} is not a document type")
         document = self._known.get(document_name(name))
         if document is None:
             document = self._new_page(name, page.canonical, doc_type)
         elif document.kind == Document.Kind.PICTURE:
-            raise _UnfitError("is a picture here, in the archive a page")
+            raise _UnfitError("is a picture on this site but a page in the archive")
         elif document.text_sha256 != page.canonical.text_sha256:
             raise _UnfitError(text_difference(page.canonical.text, document))
         elif document.doc_type != doc_type:
-            raise _UnfitError(f"is of the type {document.doc_type} here, in the archive {doc_type}")
+            raise _UnfitError(
+                f"has type {document.doc_type} on this site but {doc_type} in the archive"
+            )
         self._add_images(document, self._pictures(about))
         if _prompt(about):
             self._add_record(document, line, _prompt(about))
@@ -193,7 +195,7 @@ class RestoredDocuments:
 
     def _new_page(self, name: str, canonical: Canonical, doc_type: str) -> Document:
         if other := self._by_html.get(canonical.html_sha256):
-            raise _UnfitError(f"has the same content as {other}, which is here already")
+            raise _UnfitError(f"has the same content as the existing document {other}")
         document = Document.objects.create(
             dataset=self._dataset,
             name=name,
@@ -256,15 +258,15 @@ class RestoredDocuments:
         )
 
     def _pictures(self, about: Mapping[str, Any]) -> list[Picture]:
-        """Those that are in the archive; a hash may cover images that were left out of it."""
+        """The pictures in the archive, which may leave out images that the hash covers."""
         paths = _image_paths(about)
         return [check_picture(self._archive.read(path)) for path in paths if path in self._here]
 
     def _add_images(self, document: Document, pictures: list[Picture]) -> None:
-        """Images that are here already stay, and so does what another release shows."""
+        """Adds images to a document without any, unless a release pins it with other images."""
         if pictures and not document.images.exists():
             if not is_pinned(document, [picture.sha256 for picture in pictures]):
-                raise _UnfitError(f"has no images here: {release_reason(document)}")
+                raise _UnfitError(f"cannot get images: {release_reason(document)}")
             for number, picture in enumerate(pictures, start=1):
                 store_picture(document, picture, number)
 
@@ -272,7 +274,7 @@ class RestoredDocuments:
 def _image_paths(about: Mapping[str, Any]) -> list[str]:
     paths = about.get("images") or []
     if not isinstance(paths, list) or not all(isinstance(path, str) for path in paths):
-        raise _UnfitError("images: not a list of paths")
+        raise _UnfitError("images: must be a list of paths")
     return paths
 
 
@@ -287,23 +289,22 @@ _MOST_FAULTS = 100
 def restore_release(
     *, dataset: Dataset, path: Path, limits: ArchiveLimits = LIMITS, actor: User | None = None
 ) -> Release:
-    """Freezes the release of an archive again, under its version and with its hash.
+    """Freezes the release of an archive again, with the same version and hash.
 
-    The archive must be sound and hold the gold of all items. Documents that the dataset has are
-    used, the others are made of the gold and of the images, if these are in the archive. When the
-    release was first frozen is told in its notes. Raises ReleaseError with all faults; then nothing
-    is written.
+    The archive must be valid and hold the gold of all items. Missing documents are created from the
+    gold and, if the archive has them, the images. The notes record when the release was first
+    frozen. Raises ReleaseError with all faults and writes nothing.
     """
     manifest = _verified(path, limits)
     if there := dataset.releases.filter(version=manifest.version).first():
         same = "with the same hash" if there.sha256 == manifest.sha256 else "with another hash"
-        raise ReleaseError([f"the release {manifest.version} is here already, {same}"])
+        raise ReleaseError([f"release {manifest.version} already exists, {same}"])
     try:
         with open_archive(path, limits) as archive, transaction.atomic():
             release = _restore(dataset, archive, manifest, actor)
             if release.sha256 != manifest.sha256:
                 raise ReleaseError(
-                    [f"frozen again its hash is {release.sha256}, in the archive {manifest.sha256}"]
+                    [f"the restored hash is {release.sha256}, the archive's {manifest.sha256}"]
                 )
             record_event(
                 verb="restore_release", subject=release, actor=actor, sha256=release.sha256
@@ -311,7 +312,7 @@ def restore_release(
     except (ArchiveFault, PublishingError) as error:
         raise ReleaseError([str(error)]) from error
     except IntegrityError as error:
-        raise ReleaseError(["somebody changed the dataset meanwhile; try again"]) from error
+        raise ReleaseError(["the dataset was changed at the same time; try again"]) from error
     return release
 
 
@@ -324,8 +325,8 @@ def _verified(path: Path, limits: ArchiveLimits) -> Manifest:
     assert found.manifest is not None
     if found.hidden:
         raise ReleaseError(
-            [f"the gold of {found.hidden:,} items is not in the archive: only the whole release"
-             " can be restored, which organisers download"]
+            [f"the archive lacks the gold of {found.hidden:,} items; restore from an archive that"
+             " an organiser downloaded"]
         )  # fmt: skip
     if not found.manifest.items:
         raise ReleaseError(["the archive has no items"])
@@ -358,7 +359,7 @@ def _restore(dataset: Dataset, archive: Archive, manifest: Manifest, actor: User
 
 
 def _terms(manifest: Manifest) -> dict[str, Any]:
-    """What freezing takes of the manifest; it is checked there."""
+    """The arguments of freezing from the manifest, not yet checked."""
     about = manifest.about
     splits = {item.name: item.split for item in manifest.items if item.split}
     citation = about.get("citation")
@@ -373,7 +374,7 @@ def _terms(manifest: Manifest) -> dict[str, Any]:
 
 
 def _restored(manifest: Manifest, documents: RestoredDocuments) -> Restored:
-    """What the release had pinned, which is what its hash covers."""
+    """The pinned data of the release, which its hash covers."""
     row = manifest.release
     if row is None:
         return Restored(manifest.scheme)
@@ -405,7 +406,7 @@ def _notes(about: Mapping[str, Any]) -> str:
 
 
 def _descriptions(archive: Archive, manifest: Manifest) -> Iterator[tuple[str, dict[str, Any]]]:
-    """What the archive says of its items beside the gold; older archives say nothing."""
+    """The lines of items.jsonl by item; empty for older archives."""
     if ITEM_LINES not in {file.path for file in manifest.files}:
         return
     for number, line in enumerate(archive_lines(archive, ITEM_LINES), 1):

@@ -1,7 +1,7 @@
-"""The pages of releases: a dataset's list, one with its items, and what changed between two.
+"""Data of the release pages: a dataset's list, one release with its items, and comparisons.
 
-An item is shown in full where its gold is open to the reader in every release that is compared;
-of any other the page says that it came, went or changed, and no more.
+A comparison shows an item in full only if the reader may see its gold in both releases. For any
+other item it shows only whether it was added, removed or changed.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -13,7 +13,13 @@ from django.core.paginator import Page, Paginator
 from django.db.models import Count, QuerySet, Sum
 
 from portal.accounts.access import is_organiser
-from portal.datasets.access import may_see_all_gold, must_accept_licence, seen_splits
+from portal.datasets.access import (
+    ALL_GOLD,
+    GoldSplits,
+    gold_splits_for,
+    may_see_all_gold,
+    must_accept_licence,
+)
 from portal.datasets.models import Dataset, PageImage, Release, ReleaseItem
 from portal.datasets.models.releases import JsonLength
 from portal.datasets.releases.publishing.croissant import bibtex, citation_cff
@@ -37,7 +43,7 @@ RELEASES_PER_PAGE = 25
 
 @dataclass(frozen=True)
 class ReleaseRow:
-    """An item of a release; `facts`, their number, and `sha256` are None where gold is hidden."""
+    """An item of a release; `facts` (a count) and `sha256` are None where gold is hidden."""
 
     name: str
     split: str
@@ -50,7 +56,7 @@ class ReleaseRow:
 
 @dataclass(frozen=True)
 class SplitRow:
-    """A part of a release: its items, and its facts where they are open."""
+    """A split of a release: counts of its items, and of its facts where they are open."""
 
     split: str
     title: str
@@ -61,9 +67,7 @@ class SplitRow:
 
 @dataclass(frozen=True)
 class ReleasePage:
-    """A release; `gold` says whether all of its gold, facts and hashes are open to the reader,
-    `some_gold` whether a part is.
-    """
+    """A release; `gold`: the reader may see all gold, facts and hashes; `some_gold`: a part."""
 
     release: Release
     gold: bool
@@ -73,16 +77,16 @@ class ReleasePage:
     may_manage: bool
     splits: list[SplitRow]
     drawn: str
-    """How the splits were drawn, in words."""
+    """How the splits were drawn, as text."""
     split: str
     facts: int | None
     hash_covers: str
-    """What the scheme of the published hash covers, in words."""
+    """The data that the published hash covers, as text."""
     files: list[ReleaseFile]
     bibtex: str
     cff: str
     exposed: int
-    """Of the items that should be hidden, those whose document an earlier release shows."""
+    """Number of items meant to be hidden whose document another release shows."""
     previous: Release | None
     page: Page[ReleaseItem]
     rows: list[ReleaseRow]
@@ -90,7 +94,7 @@ class ReleasePage:
 
 @dataclass(frozen=True)
 class ListedRelease:
-    """A release in the list; `facts` and `sha256` are None where they are not to be told."""
+    """A release in the list; `facts` and `sha256` are None where the reader may not see them."""
 
     release: Release
     facts: int | None
@@ -110,7 +114,7 @@ class ReleaseList:
 def release_list(
     user: Any, dataset: Dataset, releases: QuerySet[Release], *, page: str = "1"
 ) -> ReleaseList:
-    """The releases the user may know of, newest first, each with the one before it."""
+    """The releases visible to the user, newest first, each with its predecessor."""
     ordered = list(releases.order_by("-frozen_at", "-id"))
     before = dict(zip_longest((release.pk for release in ordered), ordered[1:]))
     shown = Paginator(releases.order_by("-frozen_at", "-id"), RELEASES_PER_PAGE).get_page(page)
@@ -133,7 +137,7 @@ def release_list(
 
 
 def shown_facts(user: Any, release: Release) -> int | None:
-    """The number of facts of all items, for those who may see the gold of all."""
+    """The number of facts; None for users who may not see all gold."""
     return release.fact_count if may_see_all_gold(user, release) else None
 
 
@@ -152,22 +156,23 @@ def release_page(
     releases: QuerySet[Release],
     page: str = "1",
     split: str = "",
-    address: str = "",
+    url: str = "",
 ) -> ReleasePage:
-    """One page of the items, of one split if it is asked for. `releases` are those the user may
-    know of, `address` is the absolute one of the page.
+    """One page of the items, optionally of one split only.
+
+    `releases` are those visible to the user; `url` is the absolute URL of the release.
     """
-    seen = seen_splits(user, release)
-    splits = _split_rows(release, seen)
-    some_gold = seen is None or any(row.is_open for row in splits)
+    gold_splits = gold_splits_for(user, release)
+    splits = _split_rows(release, gold_splits)
+    some_gold = gold_splits is None or any(row.is_open for row in splits)
     split = split if split in {row.split for row in splits} else ""
     items = release_items(release)
     shown = Paginator(items.filter(split=split) if split else items, ITEMS_PER_PAGE).get_page(page)
-    row = published_release(release, page=address, seen=seen)
+    row = published_release(release, gold_splits, page=url)
     may_manage = is_organiser(user)
     return ReleasePage(
         release=release,
-        gold=seen is None,
+        gold=gold_splits is None,
         some_gold=some_gold,
         has_kit=not release.is_gold_public,
         must_accept=must_accept_licence(user, release),
@@ -192,9 +197,9 @@ def _before(release: Release, releases: QuerySet[Release]) -> Release | None:
 
 
 def exposed_items(release: Release) -> int:
-    """How many items whose gold should be hidden are of documents that are open by another release.
+    """The number of items meant to be hidden whose document another release shows.
 
-    Only organisers are told: it is their decision, and perhaps their mistake.
+    Shown to organisers only.
     """
     hidden = [split for split in ("", *ReleaseItem.Split.values) if not release.opens(split)]
     if not hidden:
@@ -205,7 +210,11 @@ def exposed_items(release: Release) -> int:
     return items.filter(document__in=open_documents).count()
 
 
-def _split_rows(release: Release, seen: frozenset[str] | None) -> list[SplitRow]:
+def _shows(gold_splits: GoldSplits, split: str) -> bool:
+    return gold_splits is None or split in gold_splits
+
+
+def _split_rows(release: Release, gold_splits: GoldSplits) -> list[SplitRow]:
     counted = release.items.exclude(split="").order_by("split").values_list("split")
     counts: dict[str, int] = dict(counted.annotate(Count("id")))
     return [
@@ -213,7 +222,7 @@ def _split_rows(release: Release, seen: frozenset[str] | None) -> list[SplitRow]
             split=split,
             title=str(title),
             items=counts[split],
-            facts=_facts_of(release, split) if seen is None or split in seen else None,
+            facts=_facts_of(release, split) if _shows(gold_splits, split) else None,
             is_open=release.opens(split),
         )
         for split, title in ReleaseItem.Split.choices
@@ -227,16 +236,16 @@ def _facts_of(release: Release, split: str) -> int:
 
 
 def release_items(release: Release) -> QuerySet[ReleaseItem]:
-    """Items without their gold, which is large, and with their documents' images."""
+    """Items with their documents' images, without their gold, which is large."""
     items = release.items.select_related("document").prefetch_related("document__images")
     return items.defer("gold", "document__metadata")
 
 
 def release_rows(user: Any, release: Release, items: Iterable[ReleaseItem]) -> list[ReleaseRow]:
-    seen = seen_splits(user, release)
+    gold_splits = gold_splits_for(user, release)
 
     def row(item: ReleaseItem) -> ReleaseRow:
-        gold = seen is None or item.split in seen
+        gold = _shows(gold_splits, item.split)
         return ReleaseRow(
             name=item.name,
             split=item.split,
@@ -250,7 +259,7 @@ def release_rows(user: Any, release: Release, items: Iterable[ReleaseItem]) -> l
 
 
 def _images(release: Release, item: ReleaseItem) -> list[PageImage]:
-    """The images with what their addresses need already in place."""
+    """The images with everything their URLs need, without further queries."""
     if item.document is None:
         return []
     item.document.dataset = release.dataset
@@ -261,7 +270,7 @@ def _images(release: Release, item: ReleaseItem) -> list[PageImage]:
 
 
 CHANGES_PER_PAGE = 25
-# Changes of one item that are shown; more are counted.
+# Changes shown per item; any more are only counted.
 MOST_CHANGES = 100
 KINDS: tuple[Kind, ...] = ("added", "removed", "changed")
 _AT_ONCE = 200
@@ -278,16 +287,16 @@ class Counts:
 
 @dataclass(frozen=True)
 class ChangedItem:
-    """An item that differs. Where it is not open, there is only its name and what became of it."""
+    """An item that differs. If it is not open, only its name and kind are set."""
 
     name: str
     kind: Kind
     is_open: bool
     change: ItemChange | None
     facts: int | None
-    """Of an item that came or went."""
+    """Number of facts of an added or removed item."""
     left_out: int
-    """Changes of the item that are not shown."""
+    """Number of changes of the item that are not shown."""
 
 
 @dataclass(frozen=True)
@@ -297,9 +306,9 @@ class DiffPage:
     items: Counts
     unchanged: int
     facts: Counts
-    """Of the open items alone."""
+    """In open items only."""
     hidden: int
-    """Changed items of which nothing but the name is told."""
+    """Number of changed items whose gold is hidden."""
     kind: str
     may_manage: bool
     page: Page[ItemChange]
@@ -309,12 +318,12 @@ class DiffPage:
 def diff_page(
     user: Any, one: Release, other: Release, *, kind: str = "", page: str = "1"
 ) -> DiffPage:
-    """The comparison of two releases of a dataset, the older first, in pages."""
+    """A page of the comparison of two releases of a dataset; the older one is `before`."""
     before, after = sorted((one, other), key=lambda release: release.pk)
     diff = compare(before, after)
     opened = _opened(user, before, after)
     shown = tuple(item for item in diff.items if opened(item))
-    told = ReleaseDiff(diff.before, diff.after, shown, 0)
+    open_diff = ReleaseDiff(diff.before, diff.after, shown, 0)
     wanted = [item for item in diff.items if kind not in KINDS or item.kind == kind]
     pages = Paginator(wanted, CHANGES_PER_PAGE).get_page(page)
     return DiffPage(
@@ -322,7 +331,7 @@ def diff_page(
         after=after,
         items=Counts(*(len(diff.of_kind(each)) for each in KINDS)),
         unchanged=diff.unchanged,
-        facts=Counts(*(told.facts_of_kind(each) for each in KINDS)),
+        facts=Counts(*(open_diff.facts_of_kind(each) for each in KINDS)),
         hidden=len(diff.items) - len(shown),
         kind=kind if kind in KINDS else "",
         may_manage=is_organiser(user),
@@ -332,9 +341,7 @@ def diff_page(
 
 
 def compare(before: Release, after: Release) -> ReleaseDiff:
-    """Everything that differs. Items that are the same are told by their hashes, and their gold
-    is not loaded.
-    """
+    """All differences. Unchanged items are recognised by their hashes; their gold is not loaded."""
     was, now = _hashes(before), _hashes(after)
     differing = sorted(name for name in was.keys() | now.keys() if was.get(name) != now.get(name))
     diff = diff_releases(
@@ -347,15 +354,15 @@ def compare(before: Release, after: Release) -> ReleaseDiff:
 
 
 def drafted_notes(coming: Release, items: Sequence[PublishedItem]) -> str:
-    """Change notes of a release that is about to be frozen, by comparison with the newest one.
+    """Change notes for a release that is about to be frozen, compared with the newest release.
 
-    Everybody reads notes: only what everybody may see is told. Empty for the first release.
+    Notes are public, so they never contain hidden gold. Empty for the first release.
     """
     newest = coming.dataset.releases.order_by("-pk").first()
     if newest is None:
         return ""
     diff = diff_releases(
-        published_items(newest),
+        published_items(newest, ALL_GOLD),
         sorted(items, key=lambda item: item.name),
         versions=(newest.version, coming.version or "the new version"),
     )
@@ -397,7 +404,7 @@ def _hashes(release: Release) -> dict[str, tuple[str, str]]:
 
 def _named_items(release: Release, names: Sequence[str]) -> Iterator[PublishedItem]:
     for start in range(0, len(names), _AT_ONCE):
-        yield from published_items(release, names=names[start : start + _AT_ONCE])
+        yield from published_items(release, ALL_GOLD, names=names[start : start + _AT_ONCE])
 
 
 def _opens(release: Release, item: PublishedItem | None) -> bool:
@@ -405,12 +412,11 @@ def _opens(release: Release, item: PublishedItem | None) -> bool:
 
 
 def _opened(user: Any, before: Release, after: Release) -> Callable[[ItemChange], bool]:
-    sides = [(seen_splits(user, before), "before"), (seen_splits(user, after), "after")]
+    """Whether the user may see the gold of an item in both releases."""
+    splits_before, splits_after = gold_splits_for(user, before), gold_splits_for(user, after)
 
     def is_open(item: ItemChange) -> bool:
-        return all(
-            seen is None or getattr(item, side) is None or getattr(item, side).split in seen
-            for seen, side in sides
-        )
+        sides = ((splits_before, item.before), (splits_after, item.after))
+        return all(side is None or _shows(splits, side.split) for splits, side in sides)
 
     return is_open

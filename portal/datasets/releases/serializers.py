@@ -1,4 +1,4 @@
-"""JSON forms of releases: one of them, freezing one, and what changed between two."""
+"""Serializers of releases: detail, freezing, licence and comparison."""
 
 from typing import Any
 
@@ -46,23 +46,23 @@ class CitationSerializer(serializers.Serializer[Any]):
 
 
 class SplitDrawSerializer(serializers.Serializer[Any]):
-    """How the splits of a release were drawn: what was wanted and what it came to."""
+    """How the splits of a release were drawn, and the outcome."""
 
-    share = serializers.FloatField(help_text="The wanted share of the test part.")
+    share = serializers.FloatField(help_text="The requested share of the test split.")
     seed = serializers.IntegerField(required=False)
-    group_by = serializers.CharField(help_text="What was kept together: filing, company or none.")
+    group_by = serializers.CharField(help_text="Groups kept in one split: filing, company or none.")
     items = serializers.IntegerField(required=False)
     test_items = serializers.IntegerField(required=False)
     groups = serializers.IntegerField(required=False)
     divided = serializers.IntegerField(
-        required=False, help_text="Groups that earlier releases have put into both parts."
+        required=False, help_text="Groups that earlier releases have in both splits."
     )
 
 
 class ReleaseSerializer(serializers.ModelSerializer[Release]):
-    """A release; its hash and the number of its facts are null unless all gold is open.
+    """A release; `sha256` and `fact_count` are null unless you may see all gold.
 
-    `licence` has to be accepted before a download, if there is one.
+    If there is a `licence`, you must accept it before a download.
     """
 
     sha256 = serializers.SerializerMethodField()
@@ -102,10 +102,10 @@ class ReleaseSerializer(serializers.ModelSerializer[Release]):
 
 
 class ReleaseRowSerializer(serializers.Serializer[ReleaseRow]):
-    """An item; the number of its facts and its hash are null where the gold is hidden."""
+    """An item of a release; `facts` (a count) and `sha256` are null where the gold is hidden."""
 
     id = serializers.CharField(source="name")
-    split = serializers.CharField(help_text="dev, test, or empty in a release of one piece.")
+    split = serializers.CharField(help_text="dev, test, or empty in a release without splits.")
     facts = serializers.IntegerField(allow_null=True)
     sha256 = serializers.CharField(allow_null=True)
     images = ImageSerializer(many=True)
@@ -113,40 +113,40 @@ class ReleaseRowSerializer(serializers.Serializer[ReleaseRow]):
 
 class DownloadQuerySerializer(serializers.Serializer[Any]):
     images = serializers.BooleanField(
-        required=False, default=False, help_text="With the page images."
+        required=False, default=False, help_text="Include the page images."
     )
 
 
-# Of a request what the order has by the same name.
+# Fields that are passed on to FreezeOrder unchanged.
 _ORDERED = ("benchmark", "visibility", "licence", "split_by", "test_share", "seed", "group_by")
 
 
 class SplitQuerySerializer(serializers.Serializer[Any]):
     split = serializers.ChoiceField(
-        choices=ReleaseItem.Split.choices, required=False, default="", help_text="Only this part."
+        choices=ReleaseItem.Split.choices, required=False, default="", help_text="Only this split."
     )
 
 
 class NewReleaseSerializer(serializers.Serializer[Any]):
-    """A release of the records of a benchmark, or with `file` (multipart) of gold in its layout.
+    """A release to freeze, from the records of a benchmark or from a `file` (multipart) of gold.
 
-    Without `notes` they are drafted from the comparison with the release before.
+    If `notes` is left out, they are drafted by comparison with the newest release.
     """
 
     benchmark = serializers.CharField(max_length=40, required=False, default="")
     from_release = serializers.CharField(
         max_length=32, required=False, default="", allow_blank=True,
-        help_text="The version whose gold is taken, with the corrections of accepted disputes; then"
-        " neither `benchmark` nor `file` is needed.",
+        help_text="Takes the gold of this version, with the corrections of accepted disputes,"
+        " instead of `benchmark` and `file`.",
     )  # fmt: skip
     file = serializers.FileField(required=False)
     labels = serializers.ListField(
         child=serializers.CharField(max_length=60),
         required=False,
-        help_text="Of the facts, where gold is pages with tags; Number and Date if it is left out.",
+        help_text="The labels of the facts, for gold with fact tags. Default: Number and Date.",
     )
     version = serializers.CharField(
-        max_length=32, required=False, help_text="The next one if it is left out."
+        max_length=32, required=False, help_text="Default: the next patch version."
     )
     notes = serializers.CharField(required=False, allow_blank=True, max_length=20_000)
     visibility = serializers.ChoiceField(
@@ -154,31 +154,35 @@ class NewReleaseSerializer(serializers.Serializer[Any]):
     )
     licence = serializers.CharField(
         required=False, allow_blank=True, max_length=160, default="",
-        help_text="Has to be accepted before a download.",
+        help_text="Users must accept it before a download.",
     )  # fmt: skip
     citation = CitationSerializer(required=False)
     split_by = serializers.ChoiceField(
-        choices=[(NO_SPLIT, "none"), (DRAW, "drawn"), (COLUMN, "told by the records")],
+        choices=[(NO_SPLIT, "none"), (DRAW, "drawn"), (COLUMN, "given in the records")],
         default=NO_SPLIT,
-        help_text="How items come into the dev and the test part.",
+        help_text="How items are assigned to the dev and test splits.",
     )
     test_share = serializers.FloatField(
-        required=False, min_value=0.01, max_value=0.99, default=0.5, help_text="Of a drawn split."
+        required=False, min_value=0.01, max_value=0.99, default=0.5, help_text="For a drawn split."
     )
     seed = serializers.IntegerField(
-        required=False, min_value=0, max_value=LARGEST_SEED, default=1, help_text="Of the draw."
+        required=False,
+        min_value=0,
+        max_value=LARGEST_SEED,
+        default=1,
+        help_text="For a drawn split.",
     )
 
     group_by = serializers.ChoiceField(
         choices=GROUPS,
         required=False,
         default=FILING,
-        help_text="What a draw keeps together in one part.",
+        help_text="Groups that a draw keeps in one split.",
     )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         if attrs["from_release"] and (attrs["benchmark"] or attrs.get("file")):
-            message = "The gold comes from a release, or from records or a file."
+            message = "Give either `from_release`, or `benchmark` and optionally `file`."
             raise serializers.ValidationError({"from_release": [message]})
         if not attrs["from_release"] and not attrs["benchmark"]:
             raise serializers.ValidationError({"benchmark": ["This field is required."]})
@@ -186,7 +190,7 @@ class NewReleaseSerializer(serializers.Serializer[Any]):
 
     def validate_benchmark(self, key: str) -> str:
         if key and gold_format(key) is None:
-            raise serializers.ValidationError(f"No benchmark is called {key!r}.")
+            raise serializers.ValidationError(f"There is no benchmark {key!r}.")
         return key
 
     def order(self) -> FreezeOrder:
@@ -205,7 +209,7 @@ class NewReleaseSerializer(serializers.Serializer[Any]):
         )
 
     def freeze(self, dataset: Dataset, actor: User) -> Release | DatasetTask:
-        """The release, or the task of one that takes longer than a request should.
+        """Returns the release, or a task if the release is large.
 
         Raises ValidationError with every fault of the gold.
         """
@@ -220,11 +224,11 @@ class NewReleaseSerializer(serializers.Serializer[Any]):
 
 
 class FrozenReleaseSerializer(ReleaseSerializer):
-    """A release that was just frozen, with what those who froze it should know."""
+    """A newly frozen release with remarks and warnings."""
 
-    remarks = serializers.SerializerMethodField(help_text="What the draw of splits came to.")
+    remarks = serializers.SerializerMethodField(help_text="The outcome of the draw of splits.")
     warnings = serializers.SerializerMethodField(
-        help_text="Disputes that stay unsettled, and hidden gold that is public elsewhere."
+        help_text="Unsettled disputes, and hidden gold that is public elsewhere."
     )
 
     class Meta(ReleaseSerializer.Meta):
@@ -239,12 +243,12 @@ class FrozenReleaseSerializer(ReleaseSerializer):
 
 class AcceptLicenceSerializer(serializers.Serializer[Any]):
     version = serializers.CharField(
-        max_length=32, help_text="The version whose licence is accepted, once more."
+        max_length=32, help_text="The version in the URL, repeated as confirmation."
     )
 
     def validate_version(self, version: str) -> str:
         if version != self.context["release"].version:
-            raise serializers.ValidationError("This is not the version of the address.")
+            raise serializers.ValidationError("This version differs from the version in the URL.")
         return version
 
 
@@ -271,7 +275,7 @@ FieldChangeSerializer = answer(FieldChange)
 
 
 class ChangedItemSerializer(serializers.Serializer[ChangedItem]):
-    """An item that differs; where its gold is hidden, its name and what became of it alone."""
+    """An item that differs; if its gold is hidden, only its id and kind of change are set."""
 
     id = serializers.CharField(source="name")
     change = serializers.CharField(source="kind", help_text="added, removed or changed.")
@@ -293,13 +297,13 @@ class ChangedItemSerializer(serializers.Serializer[ChangedItem]):
 
 
 class DiffSerializer(serializers.Serializer[DiffPage]):
-    """What changed from the older to the newer of two releases; `facts` counts open items only."""
+    """The changes from the older to the newer of two releases; `facts` counts open items only."""
 
     before = serializers.CharField(source="before.version")
     after = serializers.CharField(source="after.version")
     items = ChangeCountSerializer()
     unchanged = serializers.IntegerField()
     facts = ChangeCountSerializer()
-    hidden = serializers.IntegerField(help_text="Changed items of which only the name is told.")
+    hidden = serializers.IntegerField(help_text="Number of changed items whose gold is hidden.")
     pages = serializers.IntegerField(source="page.paginator.num_pages")
     results = ChangedItemSerializer(many=True, source="rows")

@@ -1,11 +1,11 @@
-"""Freezing a release: the only way gold leaves annotation, and the only way a Release is made.
+"""Freezing a release: the only way gold leaves annotation and the only way to create a Release.
 
-`freeze_release` takes facts of documents, `freeze_lines` the gold lines of any other benchmark.
-What belongs to a release is pinned by it: its documents' images, prompts and metadata, and the
-words that describe it; its published hash covers all of that.
+`freeze_release` takes the facts of documents, `freeze_lines` the gold lines of other benchmarks.
+A release pins the images, prompts and metadata of its documents and its own description. The
+published hash covers all of these.
 
-`freeze_warnings` and `open_gold_of_dataset` say what those who freeze should know, such as
-hidden gold that everyone can already read in another release.
+`freeze_warnings` and `open_gold_of_dataset` warn organisers, for example about hidden gold that
+another release already shows.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -19,6 +19,7 @@ from django.utils import timezone
 
 from portal.accounts.models import User
 from portal.audit.models import record_event
+from portal.datasets.access import ALL_GOLD
 from portal.datasets.models import (
     Dataset,
     Document,
@@ -55,8 +56,8 @@ from .selectors import drafted_notes
 
 @dataclass(frozen=True)
 class Restored:
-    """What a release that is restored had pinned: its scheme, the words about it, and of each item
-    by name what differs from its document here.
+    """The data that a restored release had pinned: its hash scheme, its description (`about`) and,
+    by item name, the values that differ from the document on this site.
     """
 
     scheme: str = WHOLE
@@ -65,9 +66,9 @@ class Restored:
 
 
 def pin_rows(rows: Sequence[ReleaseItem], restored: Restored | None = None) -> None:
-    """Writes into the rows what their documents show now.
+    """Copies the current data of the documents into the rows.
 
-    Locks the documents, so that nothing is added to them before the release is stored.
+    Locks the documents so that nothing is added to them before the release is stored.
     """
     pinned = restored.pinned if restored else {}
     for start in range(0, len(rows), AT_ONCE):
@@ -97,13 +98,13 @@ def _pins(document: Document | None) -> dict[str, Any]:
 
 
 def seal(release: Release, rows: Sequence[ReleaseItem], restored: Restored | None = None) -> None:
-    """Writes what describes the release and its hashes; the rows are pinned and in their splits."""
+    """Sets the description and hashes of the release. The rows must be pinned and in splits."""
     release.scheme = restored.scheme if restored else WHOLE
     release.frozen_at = timezone.now()
     release.item_count = len(rows)
     release.fact_count = sum(len(row.facts) for row in rows)
-    told = restored.about if restored else None
-    release.about = release_about(release) | dict(told or {})
+    about = restored.about if restored else None
+    release.about = release_about(release) | dict(about or {})
     release.gold_sha256 = release_sha256((row.name, row.sha256) for row in rows)
     release.sha256 = release.gold_sha256
     if release.scheme != GOLD_ONLY:
@@ -118,7 +119,7 @@ def _whole_sha256(release: Release, rows: Sequence[ReleaseItem]) -> str:
             yield Content(published_item(row), pinned["document"], pinned["meta"].encode())
 
     items = [ItemEntry(row.name, row.sha256, row.split) for row in rows]
-    return manifest_sha256(published_release(release), items, content_entries(parts))
+    return manifest_sha256(published_release(release, ALL_GOLD), items, content_entries(parts))
 
 
 _LICENCE_LENGTH = 160
@@ -141,16 +142,17 @@ def freeze_release(
     each: Callable[[], None] = lambda: None,
     then: Callable[[Release], None] | None = None,
 ) -> Release:
-    """Freezes the items, in the order of their documents' names, as an immutable release.
+    """Freezes the items, sorted by document name, as an immutable release.
 
-    `version` is semantic and greater than any before; `labels` is the label set. An item's `sha256`
-    is that of its gold line in canonical JSON, the release's that of its manifest, which covers all
-    that belongs to it. `restored` is what a release from an archive had pinned; `each` is called
-    for each item that is written, `then` in the transaction that stores the release. `licence` has
-    to be accepted before a download; `citation` is {authors, year, doi, url}. Without `notes`
-    (None) they are drafted. `splits` names the part of each item, "dev" or "test", or says how to
-    draw it; with hidden gold the development part is open. `draw` is what an archive says of the
-    draw of its splits. Raises ReleaseError with all faults; then nothing is written.
+    `version`: semantic, greater than all earlier versions. `labels`: the label set. `licence`: must
+    be accepted before a download. `citation`: {authors, year, doi, url}. `notes`: None drafts them.
+    `splits`: the split of each item ("dev" or "test") or how to draw it; with hidden gold the dev
+    split is open. `draw`: the draw recorded in an archive. `restored`: the pinned data of a release
+    from an archive. `each` is called for each item, `then` in the transaction that stores the
+    release.
+
+    An item's `sha256` covers its gold line in canonical JSON; the release's covers its manifest and
+    thereby all its content. Raises ReleaseError with all errors and writes nothing.
     """
     release = Release(
         dataset=dataset,
@@ -186,11 +188,11 @@ def freeze_lines(
     each: Callable[[], None] = lambda: None,
     then: Callable[[Release], None] | None = None,
 ) -> Release:
-    """Freezes gold lines by id, as the benchmark's reader made them, as an immutable release.
+    """Freezes gold lines by id, as returned by the benchmark's reader, as an immutable release.
 
-    `documents` are the dataset's documents by id of their line; by default a line belongs to the
-    document of the same name, if there is one. The rest is as in `freeze_release`. Raises
-    ReleaseError with all faults; then nothing is written.
+    `documents` are the dataset's documents by line id; by default a line belongs to the document
+    with the same name, if there is one. The other arguments are those of `freeze_release`. Raises
+    ReleaseError with all errors and writes nothing.
     """
     release = Release(
         dataset=dataset,
@@ -211,10 +213,13 @@ def freeze_lines(
 def _checked_rows(
     release: Release, make: Callable[[], list[ReleaseItem]], splits: Splits, *, drafts: bool
 ) -> list[ReleaseItem]:
-    """The rows, and with `drafts` the notes. Raises ReleaseError with all faults of both."""
+    """Checks the request and makes the rows; `drafts` also drafts the notes.
+
+    Raises ReleaseError with all errors of both.
+    """
     faults = list(_request_faults(release))
     try:
-        # Content never changes, so the lines can be made before the database is locked for writing.
+        # Document content never changes, so no lock is needed yet.
         rows = make()
     except ReleaseError as error:
         raise ReleaseError([*faults, *error.faults]) from error
@@ -234,7 +239,7 @@ def freeze_rows(
 ) -> Release:
     """Stores a release and its items. Raises ReleaseError if its version was taken meanwhile.
 
-    For the services of this package; the rows are whole but for their release.
+    The rows must be complete except for `release`.
     """
     with transaction.atomic():
         Dataset.objects.select_for_update().get(pk=release.dataset_id)
@@ -258,18 +263,18 @@ def freeze_rows(
 
 
 def drafted_rows(release: Release, rows: Sequence[ReleaseItem]) -> str:
-    """The change notes of a coming release whose rows are in their splits."""
+    """The change notes of a coming release; its rows must be in their splits."""
     return drafted_notes(release, [published_item(row) for row in rows])
 
 
 def _draft(release: Release, rows: Sequence[ReleaseItem], splits: Splits) -> None:
-    """A draw that is repeated draws the same, as long as nothing is frozen in between."""
+    """Drafts the notes. Repeating a draw gives the same splits, unless a release came between."""
     put_in_splits(release.dataset, rows, splits, release.visibility)
     release.notes = drafted_rows(release, rows)
 
 
 def _count_facts(rows: Sequence[ReleaseItem]) -> None:
-    """Tells the documents how many facts the newest release has of them."""
+    """Updates the fact counts of the documents to those of the newest release."""
     counted = [
         Document(pk=row.document_id, fact_count=len(row.facts))
         for row in rows
@@ -279,7 +284,7 @@ def _count_facts(rows: Sequence[ReleaseItem]) -> None:
 
 
 def suggest_version(dataset: Dataset) -> str:
-    """The version after the latest, 1.0.0 for the first."""
+    """The patch version after the latest; 1.0.0 for the first."""
     latest = _latest_version(dataset)
     return str(latest.next_patch()) if latest else "1.0.0"
 
@@ -287,7 +292,7 @@ def suggest_version(dataset: Dataset) -> str:
 def check_terms(
     dataset: Dataset, version: str, visibility: str, licence: str, citation: Mapping[str, Any]
 ) -> None:
-    """Raises ReleaseError for what is wrong with a release before its gold is read."""
+    """Raises ReleaseError if these fields are wrong; does not look at the gold."""
     terms = {"version": version, "visibility": visibility, "licence": licence}
     release = Release(dataset=dataset, citation=dict(citation), **terms)
     if faults := list(_request_faults(release)):
@@ -321,16 +326,16 @@ def _version_faults(dataset: Dataset, version: str) -> list[str]:
         return [str(error)]
     latest = _latest_version(dataset)
     if latest is not None and not latest < wanted:
-        return [f"version {version} is not greater than the latest release, {latest}"]
+        return [f"version {version} must be greater than the latest release, {latest}"]
     return []
 
 
 def _request_faults(release: Release) -> Iterator[str]:
-    """What is wrong before any item is looked at."""
+    """The errors that can be found without looking at the items."""
     if release.visibility not in Release.Visibility.values:
-        yield f"{release.visibility!r} is none of {', '.join(Release.Visibility.values)}"
+        yield f"visibility must be one of {', '.join(Release.Visibility.values)}"
     if len(release.licence) > _LICENCE_LENGTH:
-        yield f"the licence has more than {_LICENCE_LENGTH} characters"
+        yield f"the licence must have at most {_LICENCE_LENGTH} characters"
     try:
         read_citation(release.citation)
     except ValueError as error:
@@ -340,7 +345,7 @@ def _request_faults(release: Release) -> Iterator[str]:
 
 @transaction.atomic
 def accept_licence(*, release: Release, actor: User) -> LicenceAcceptance:
-    """Keeps that somebody accepted the licence; a second time changes nothing."""
+    """Records that the user accepted the licence. Idempotent."""
     acceptance, is_new = LicenceAcceptance.objects.get_or_create(release=release, user=actor)
     if is_new:
         record_event(verb="accept_licence", subject=release, actor=actor, licence=release.licence)
@@ -352,14 +357,14 @@ MOST_NAMED = 5
 
 @dataclass(frozen=True)
 class OpenGold:
-    """How many documents, and which releases show the gold of the same content to everybody."""
+    """Documents whose content is public with its gold, and the releases that show it."""
 
     documents: int
     releases: Sequence[str]
-    """Title of the dataset and version, in order."""
+    """Dataset title and version of each, in order."""
 
     def words(self) -> str:
-        """A warning; empty if there is none."""
+        """The warning text; empty if there is nothing to warn about."""
         if not self.documents:
             return ""
         named = ", ".join(self.releases[:MOST_NAMED])
@@ -367,19 +372,19 @@ class OpenGold:
             named += f" and {more:,} more" if more > 0 else ""
         plural = "" if self.documents == 1 else "s"
         return (
-            f"The content of {self.documents:,} document{plural} is public with open gold in"
-            f" {named}, so a model may have seen the answers. Before you hide their gold, leave"
-            " these documents out or put them in the development part."
+            f"The gold of {self.documents:,} document{plural} is already public in {named}, so"
+            " models may have seen the answers. Leave these documents out of a hidden test set"
+            " or put them in the dev split."
         )
 
 
 def open_gold_of_dataset(dataset: Dataset) -> OpenGold:
-    """Of all documents that a release of the dataset could hide."""
+    """The open gold of all documents that a release of the dataset could hide."""
     return _open_gold(dataset.documents.filter(state=Document.State.ACTIVE), _open_items())
 
 
 def open_gold_of_release(release: Release) -> OpenGold:
-    """Of the items whose gold the release hides; none for a public one."""
+    """The open gold of the items whose gold the release hides; none for a public release."""
     hidden = [split for split in ("", *ReleaseItem.Split.values) if not release.opens(split)]
     items = release.items.filter(split__in=hidden, document__isnull=False)
     documents = Document.objects.filter(pk__in=items.values("document"))
@@ -387,7 +392,7 @@ def open_gold_of_release(release: Release) -> OpenGold:
 
 
 def _open_items() -> QuerySet[ReleaseItem]:
-    """Items whose gold anybody may read."""
+    """Items whose gold is public."""
     public, hidden = Release.Visibility.PUBLIC, Release.Visibility.GOLD_HIDDEN
     is_open = Q(release__visibility=public) | Q(
         release__visibility=hidden, split=ReleaseItem.Split.DEV
@@ -398,7 +403,7 @@ def _open_items() -> QuerySet[ReleaseItem]:
 
 
 def _open_gold(documents: QuerySet[Document], items: QuerySet[ReleaseItem]) -> OpenGold:
-    """Pages are the same by their text, pictures by the hash of what they ask."""
+    """Pages are matched by their text, pictures by the hash of image and question."""
     page = Document.Kind.PAGE
     same_text = items.filter(document__kind=page, document__text_sha256=OuterRef("text_sha256"))
     same_picture = items.exclude(document__kind=page).filter(
@@ -422,12 +427,12 @@ def _open_gold(documents: QuerySet[Document], items: QuerySet[ReleaseItem]) -> O
 
 
 def freeze_remarks(release: Release) -> list[str]:
-    """How its splits were drawn and how near they come to the wanted share."""
+    """How the splits were drawn and how close they come to the requested share."""
     remarks = [draw_words(release.draw), draw_deviations(release.draw)]
     return [remark for remark in remarks if remark]
 
 
 def freeze_warnings(release: Release) -> list[str]:
-    """Accepted disputes that it does not settle, and hidden gold that is public elsewhere."""
+    """Accepted disputes that the release does not settle, and hidden gold public elsewhere."""
     warnings = [unsettled_warning(release.dataset), open_gold_of_release(release).words()]
     return [warning for warning in warnings if warning]

@@ -1,4 +1,4 @@
-"""Releases: the list, one of them, what changed, files, freezing and restoring."""
+"""Pages of releases: list, detail, comparison, downloads, licence, freezing and restoring."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -19,8 +19,8 @@ from portal.datasets.access import (
     get_downloadable_release,
     get_kit_release,
     get_release,
+    gold_splits_for,
     must_accept_licence,
-    seen_splits,
     visible_releases,
 )
 from portal.datasets.models import Dataset, Release
@@ -79,7 +79,7 @@ def release(request: HttpRequest, slug: str, version: str) -> HttpResponse:
         releases=visible_releases(request.user, release.dataset),
         page=request.GET.get("page", "1"),
         split=request.GET.get("split", ""),
-        address=_address(request, release),
+        url=_absolute_url(request, release),
     )
     return render(request, "datasets/releases/release.html", {"view": page})
 
@@ -98,11 +98,8 @@ def download(request: HttpRequest, slug: str, version: str) -> HttpResponseBase:
     release = get_downloadable_release(request.user, slug, version)
     if must_accept_licence(request.user, release):
         return _to_licence(request, release)
-    return release_response(
-        release,
-        images=request.GET.get("images") == "1",
-        seen=seen_splits(request.user, release),
-    )
+    gold_splits = gold_splits_for(request.user, release)
+    return release_response(release, gold_splits, images=request.GET.get("images") == "1")
 
 
 @require_safe
@@ -110,24 +107,24 @@ def starter_kit(request: HttpRequest, slug: str, version: str) -> HttpResponseBa
     release = get_kit_release(request.user, slug, version)
     if must_accept_licence(request.user, release):
         return _to_licence(request, release)
-    return starter_kit_response(release, _address(request, release))
+    return starter_kit_response(release, _absolute_url(request, release))
 
 
 @require_safe
 def release_file(request: HttpRequest, slug: str, version: str, name: str) -> HttpResponseBase:
-    """A single file. Citations are open to whoever sees the release, all else to who sees gold."""
+    """A single file. Citations are open to anyone who sees the release; the rest needs gold."""
     release = get_release(request.user, slug, version)
     file = file_of(release, name)
     if file is not None and not file.holds_gold:
         return release_file_response(release, file, frozenset())
     release = get_downloadable_release(request.user, slug, version)
-    seen = seen_splits(request.user, release)
+    gold_splits = gold_splits_for(request.user, release)
     if name == CROISSANT:
         content = croissant_file(
             release,
-            seen,
-            page=_address(request, release),
-            address=lambda each: request.build_absolute_uri(_file_path(release, each)),
+            gold_splits,
+            page=_absolute_url(request, release),
+            file_url=lambda each: request.build_absolute_uri(_file_path(release, each)),
         )
         response = HttpResponse(content, content_type="application/ld+json")
         response["Content-Disposition"] = f'attachment; filename="{CROISSANT}"'
@@ -137,46 +134,46 @@ def release_file(request: HttpRequest, slug: str, version: str, name: str) -> Ht
         raise Http404("this release has no such file")
     if must_accept_licence(request.user, release):
         return _to_licence(request, release)
-    return release_file_response(release, file, seen)
+    return release_file_response(release, file, gold_splits)
 
 
 def licence(request: HttpRequest, slug: str, version: str) -> HttpResponse:
-    """The licence with its checkbox; those who are not signed in are asked to."""
+    """The licence with a form to accept it; anonymous users are asked to sign in."""
     release = get_release(request.user, slug, version)
     if not release.licence:
         raise Http404("this release has no licence to accept")
-    wanted = _wanted(request, release)
+    next_url = _next_url(request, release)
     if request.method == "POST":
-        return _accept(request, release, wanted)  # type: ignore[arg-type]
+        return _accept(request, release, next_url)  # type: ignore[arg-type]
     if request.user.is_authenticated and not must_accept_licence(request.user, release):
-        return redirect(wanted)
-    return _licence_page(request, release, AcceptLicenceForm(), wanted)
+        return redirect(next_url)
+    return _licence_page(request, release, AcceptLicenceForm(), next_url)
 
 
 @login_required
 @require_POST
-def _accept(request: UserRequest, release: Release, wanted: str) -> HttpResponse:
+def _accept(request: UserRequest, release: Release, next_url: str) -> HttpResponse:
     form = AcceptLicenceForm(request.POST)
     if not form.is_valid():
-        return _licence_page(request, release, form, wanted)
+        return _licence_page(request, release, form, next_url)
     accept_licence(release=release, actor=request.user)
     messages.success(request, f"You accepted the licence of {release.version}.")
     return redirect(f"{release.get_absolute_url()}#downloads")
 
 
 def _licence_page(
-    request: HttpRequest, release: Release, form: AcceptLicenceForm, wanted: str
+    request: HttpRequest, release: Release, form: AcceptLicenceForm, next_url: str
 ) -> HttpResponse:
-    context = {"release": release, "form": form, "wanted": wanted}
+    context = {"release": release, "form": form, "next_url": next_url}
     status = 400 if form.errors else 200
     return render(request, "datasets/releases/licence.html", context, status=status)
 
 
-def _wanted(request: HttpRequest, release: Release) -> str:
-    """Where to go on: the download that was asked for, if it is an address of ours."""
-    wanted = request.POST.get("next") or request.GET.get("next") or ""
-    if url_has_allowed_host_and_scheme(wanted, allowed_hosts=None):
-        return wanted
+def _next_url(request: HttpRequest, release: Release) -> str:
+    """The requested download if its URL belongs to this site, else the release page."""
+    next_url = request.POST.get("next") or request.GET.get("next") or ""
+    if url_has_allowed_host_and_scheme(next_url, allowed_hosts=None):
+        return next_url
     return release.get_absolute_url()
 
 
@@ -185,7 +182,7 @@ def _to_licence(request: HttpRequest, release: Release) -> HttpResponse:
     return redirect(f"{path}?{urlencode({'next': request.get_full_path()})}")
 
 
-def _address(request: HttpRequest, release: Release) -> str:
+def _absolute_url(request: HttpRequest, release: Release) -> str:
     return request.build_absolute_uri(release.get_absolute_url())
 
 
@@ -237,7 +234,7 @@ def _unbound(dataset: Dataset) -> NewReleaseForm:
     initial: dict[str, Any] = {"version": suggest_version(dataset)}
     newest = dataset.releases.order_by("-pk").first()
     if newest is not None:
-        # What was said of the last one is most likely true of the next.
+        # The settings of the newest release are usually right for the next one.
         citation = newest.citation
         initial |= {
             "visibility": newest.visibility,
@@ -265,7 +262,7 @@ def _new_release_page(
 
 
 def _answer(request: UserRequest, dataset: Dataset, form: NewReleaseForm) -> HttpResponse | None:
-    """Freezes at once what is quick; anything else a worker does. None for a draft of the notes."""
+    """Freezes a small release at once and queues a large one. None for a draft of the notes."""
     order, upload = form.order(), form.upload
     if not is_quick(dataset, (upload.size or 0) if upload else 0):
         return _queued(request, dataset, form)
@@ -278,12 +275,12 @@ def _answer(request: UserRequest, dataset: Dataset, form: NewReleaseForm) -> Htt
 
 
 def _queued(request: UserRequest, dataset: Dataset, form: NewReleaseForm) -> HttpResponse | None:
-    """Notes that were left empty are drafted by the worker, for that takes as long."""
+    """Queues a large release. The worker drafts the notes if they are empty."""
     order = form.order()
     if "draft" in request.POST:
         form.add_error(
             "notes",
-            "With so many documents the draft takes minutes. Leave the notes empty: they are"
+            "Drafting takes minutes for this many documents. Leave the notes empty and they are"
             " drafted when the release is frozen.",
         )
         return None
@@ -294,7 +291,7 @@ def _queued(request: UserRequest, dataset: Dataset, form: NewReleaseForm) -> Htt
 
 
 def _draft(request: UserRequest, dataset: Dataset, form: NewReleaseForm, path: Path | None) -> None:
-    """Writes the change notes into the form; what the person wrote stays above them."""
+    """Writes drafted change notes into the form."""
     order = form.order()
     gold = gold_of_order(dataset=dataset, order=order, path=path)
     drafted = draft_notes(
@@ -305,9 +302,9 @@ def _draft(request: UserRequest, dataset: Dataset, form: NewReleaseForm, path: P
     )
     if drafted:
         form.show_notes(drafted)
-        messages.info(request, "The notes are drafted. Read them over before you freeze.")
+        messages.info(request, "Notes drafted. Check them before you freeze the release.")
     else:
-        messages.info(request, "This is the first release: there is nothing to compare it with.")
+        messages.info(request, "This is the first release, so there are no changes to describe.")
 
 
 def _frozen(request: UserRequest, release: Release) -> HttpResponse:
@@ -320,6 +317,6 @@ def _frozen(request: UserRequest, release: Release) -> HttpResponse:
 
 
 def _is_too_large(request: UserRequest) -> bool:
-    """Known once the upload was read, which reading any of its fields does."""
+    """Whether the upload exceeded the limit; reads the files first, which finds out."""
     _ = request.FILES
     return was_too_large(request)

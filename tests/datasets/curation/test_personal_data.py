@@ -70,7 +70,7 @@ class TestScan:
         assert found == [("email", EMAIL), ("phone", PHONE)]
         assert counts["pages looked through"] == 1
         assert counts["new findings"] == 2
-        assert counts["e-mail address"] == 1
+        assert counts["email address"] == 1
 
     def test_second_scan_changes_nothing(
         self, dataset: Dataset, document: Document, organiser: User

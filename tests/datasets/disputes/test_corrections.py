@@ -122,7 +122,7 @@ def test_of_two_for_one_fact_the_second_is_not_applied(raiser: User, organiser: 
     decide(first, organiser)
     accept(second, organiser, "remove")
     reasons = [row.reason for row in corrections_for(release).planned]
-    assert reasons == ["", "the fact is not there as it was disputed"]
+    assert reasons == ["", "the disputed fact is no longer in the gold"]
     assert facts(freeze_next(release))[0] == ("Number", "sales 1,200")
 
 
@@ -173,7 +173,7 @@ def test_the_api_takes_lists_and_freezes_them(raiser: User, organiser: User, api
     assert answer.status_code == 201
     assert facts(Release.objects.get(version="1.0.1")) == FACTS[1:]
     answer = api.post(f"{API}releases/", {"from_release": "9.0.0"}, format="json")
-    assert answer.json() == {"gold": ["there is no release 9.0.0 whose gold could be taken"]}
+    assert answer.json() == {"gold": ["this dataset has no release 9.0.0"]}
     assert api.post(f"{API}releases/", {}, format="json").json() == {
         "benchmark": ["This field is required."]
     }

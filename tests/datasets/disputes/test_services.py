@@ -160,7 +160,7 @@ def test_accepted_ones_wait_as_long_as_their_gold_is_as_it_was(
     missing = decide(make_dispute(release, researcher, fact=None), lead)
     assert released(version="1.1.0").notes == ""
     assert unsettled_warning(release.dataset) == (
-        "Accepted disputes stay unsettled, for their gold is as it was:"
+        "These accepted disputes are still unsettled because their gold is unchanged:"
         f" {number.pk} (a), {date.pk} (b), {missing.pk} (a)."
     )
     # The number of both pages changes, the date does not, though its place in the list does.

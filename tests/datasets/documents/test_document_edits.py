@@ -90,8 +90,8 @@ class TestOne:
         ("written", "message"),
         [
             ("{", "Line 1"),
-            ("[1]", "not a JSON object"),
-            ('{"a": 1,\n "a": 2}', "twice"),
+            ("[1]", "must be a JSON object"),
+            ('{"a": 1,\n "a": 2}', "duplicate key"),
             ('{"a": ' + "[" * 5000 + "]" * 5000 + "}", "deep"),
             ('{"a": "' + "x" * 70_000 + '"}', "64 kB"),
             ('{"a": NaN}', "NaN"),

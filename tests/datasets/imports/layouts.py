@@ -1,4 +1,4 @@
-"""A small source in each layout, made in memory, and what becomes of it."""
+"""A small source in each layout, made in memory, and its expected outcome."""
 
 import csv
 import io

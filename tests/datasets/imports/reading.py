@@ -1,4 +1,4 @@
-"""What the tests of the readers share: sources made in memory, and results sorted apart."""
+"""Helpers for tests of the readers: sources in memory, and results sorted by kind."""
 
 import io
 import zipfile
@@ -31,14 +31,14 @@ def picture(colour: int = 0, kind: str = "PNG") -> bytes:
 
 
 def items(read: Iterable[SourceItem | Refusal]) -> list[SourceItem]:
-    """The items, of which none may be refused."""
+    """The items; fails if any is refused."""
     found = list(read)
     assert [one for one in found if isinstance(one, Refusal)] == []
     return [one for one in found if isinstance(one, SourceItem)]
 
 
 def refusals(read: Iterable[SourceItem | Refusal]) -> list[tuple[str, str]]:
-    """Place and code of what was refused."""
+    """Place and code of each refusal."""
     return [(one.name, one.code) for one in read if isinstance(one, Refusal)]
 
 

@@ -1,4 +1,4 @@
-"""Bad archives and pages: a clear answer, and nothing half-written."""
+"""Bad archives and pages: a clear message, and no partial data."""
 
 import io
 import stat
@@ -42,7 +42,7 @@ def zipped_link() -> bytes:
 
 
 def encrypted() -> bytes:
-    """The flag of encryption set in both of the entry's headers."""
+    """Sets the encryption flag in both headers of the entry."""
     data = bytearray(zip_bytes({"pages/a.html": page()}))
     for signature, offset in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
         place = data.index(signature) + offset
@@ -53,8 +53,8 @@ def encrypted() -> bytes:
 
 BAD_ARCHIVES: dict[str, tuple[Callable[[], bytes], str]] = {
     "text": (lambda: b"this is not a ZIP", "not a readable ZIP archive"),
-    "empty": (lambda: zip_bytes({}), "there is no page in it"),
-    "no pages": (lambda: zip_bytes({"a.html": page()}), "there is no page in it"),
+    "empty": (lambda: zip_bytes({}), "the source has no pages"),
+    "no pages": (lambda: zip_bytes({"a.html": page()}), "the source has no pages"),
     "truncated": (lambda: zip_bytes({"pages/a.html": page()})[:-30], "not a readable ZIP archive"),
     "traversal": (lambda: zip_bytes({"../pages/a.html": page()}), "not a name we accept"),
     "absolute": (lambda: zip_bytes({"/pages/a.html": page()}), "not a name we accept"),

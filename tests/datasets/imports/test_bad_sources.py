@@ -100,7 +100,7 @@ def test_bad_archive_is_refused_by_the_page_and_the_api(
 
 
 def damaged(files: Files, name: str) -> bytes:
-    """A ZIP in which the content of one member is not what its checksum says."""
+    """A ZIP in which one member does not match its checksum."""
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as bundle:
         for member, data in files.items():
@@ -145,7 +145,7 @@ def test_bad_filings_are_refused_by_name_and_the_rest_goes_on(
 def test_text_node_of_100_megabytes_is_refused_and_the_rest_goes_on(
     tmp_path: Path, settings: Any
 ) -> None:
-    """The limit of the settings, and a folder, where nothing else is in the way."""
+    """The limits of the settings, and a folder."""
     (tmp_path / "a.htm").write_bytes(b"<p>" + b"x" * (100 * 1024**2))
     (tmp_path / "b.htm").write_text(FILING)
     assert settings.ARCHIVE_MEMBER_LIMIT < 100 * 1024**2
@@ -187,7 +187,7 @@ BAD_PICTURES = {
 
 
 def _with_picture(form: str, data: bytes) -> Files:
-    """A source of two documents, of which one has this picture."""
+    """A source of two documents; one has this picture."""
     if form == Form.FCMBENCH:
         asked = {**QUESTION, "id": "bad", "images": ["images/bad.png"]}
         return {**questions(asked, QUESTION), "images/bad.png": data}
@@ -282,7 +282,7 @@ def test_damage_in_the_middle_costs_only_what_cannot_be_read(
 )
 @given(data=st.data())
 def test_damaged_sources_end_in_a_report(form: str, data: st.DataObject, tmp_path: Path) -> None:
-    """Bytes of one file changed anywhere: whatever comes of it, every document is whole."""
+    """Changed bytes anywhere in a file never leave an incomplete document."""
     ImportRun.objects.all().delete()
     Document.objects.all().delete()
     Dataset.objects.all().delete()
@@ -328,7 +328,7 @@ def _growing(form: str, count: int) -> Iterator[bytes | tuple[str, bytes]]:
     [(Form.FINCRITICALED, "a.csv"), (Form.LABEL_STUDIO, "a.json"), (Form.FCMBENCH, "a.jsonl")],
 )
 def test_items_are_read_one_by_one(form: str, name: str, tmp_path: Path) -> None:
-    """Four times the items take no more memory: the source is never held whole."""
+    """Four times the items take no more memory, because the source is streamed."""
 
     def peak(count: int) -> int:
         folder = tmp_path / f"{count}"

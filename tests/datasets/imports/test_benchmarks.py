@@ -1,4 +1,4 @@
-"""FCMBench, CC-OCR and receipts as they are published, and that their records can be graded."""
+"""FCMBench, CC-OCR and receipts as published, and that their records can be graded."""
 
 import io
 import json
@@ -65,7 +65,7 @@ def receipts(files: dict[str, bytes]) -> SourceItems:
 
 
 def graded(read: SourceItems, read_gold: Callable[..., Any]) -> list[str]:
-    """The ids that the benchmark's own reader takes from the records."""
+    """The ids that the benchmark's own reader finds in the records."""
     gold = read_gold(io.BytesIO(lines(*(one.record or {} for one in items(read)))))
     return [line.id if isinstance(line, GoldLine) else str(line) for line in gold]
 

@@ -1,4 +1,4 @@
-"""Importing in a real browser: a filing comes in, and a file that is none is refused."""
+"""Imports in a real browser: a filing is imported, and another file is refused."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -30,12 +30,12 @@ def test_filing_is_imported_and_its_page_opened(
     page = page_of(organiser)
     page.goto("/datasets/set/import/")
     assert Axe().run(page).response["violations"] == []
-    page.get_by_role("radio", name="a filing of the SEC, or several").check()
+    page.get_by_role("radio", name="SEC filings").check()
     page.get_by_label("File", exact=True).set_input_files(path)
     page.get_by_role("button", name="Import", exact=True).click()
     expect(page.locator("#report")).to_contain_text("Waiting for a worker")
     run_jobs()
-    # The report renews itself; nobody loads the page again.
+    # The report refreshes without a reload.
     expect(page.locator("#report")).to_contain_text("3 of 3 items")
     expect(page.locator("#report tbody tr")).to_have_count(3)
     assert Axe().run(page).response["violations"] == []
@@ -60,9 +60,9 @@ def test_file_that_is_no_filing_is_refused_at_its_field(
     path.write_bytes(b"x")
     page = page_of(organiser, ignore_console=True)
     page.goto("/datasets/set/import/")
-    page.get_by_role("radio", name="a filing of the SEC, or several").check()
+    page.get_by_role("radio", name="SEC filings").check()
     page.get_by_label("File", exact=True).set_input_files(path)
     page.get_by_role("button", name="Import", exact=True).click()
-    expect(page.locator(".field-errors")).to_contain_text("notes.docx: this layout takes .zip")
-    expect(page.get_by_role("radio", name="a filing of the SEC, or several")).to_be_checked()
+    expect(page.locator(".field-errors")).to_contain_text("notes.docx: this layout accepts .zip")
+    expect(page.get_by_role("radio", name="SEC filings")).to_be_checked()
     assert not ImportRun.objects.exists()

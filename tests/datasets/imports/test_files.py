@@ -29,9 +29,9 @@ HOSTILE = ["../x.png", "a/../../x.png", "", "  ", "no.png", "/etc/passwd"]
 
 
 def find(path: str, *names: str, beside: str = "") -> str:
-    """Which of the pictures is found."""
+    """The name of the picture that is found."""
     with open_source(zipped(dict.fromkeys(names, b"x")), "a.zip", LIMITS) as files:
-        return PicturePaths(files).find(path, beside=beside).shown
+        return PicturePaths(files).find(path, folder=beside).shown
 
 
 def test_folder_zip_and_lone_file_are_read_alike(tmp_path: Path) -> None:
@@ -107,7 +107,7 @@ def test_picture_is_found_by_the_end_of_its_path(path: str, found: str) -> None:
 
 
 def test_picture_beside_the_table_comes_first() -> None:
-    assert find("a.png", "x/a.png", "y/a.png", beside="y") == "y/a.png"
+    assert find("a.png", "x/a.png", "y/a.png", folder="y") == "y/a.png"
 
 
 def test_picture_that_may_be_two_is_refused() -> None:
@@ -145,7 +145,7 @@ def test_picture_in_base64_is_decoded_when_it_is_read() -> None:
 def test_damaged_or_large_base64_is_refused() -> None:
     damaged = picture_from_text("here", "data:image/png;base64,@@@", 10_000)
     assert damaged is not None
-    with pytest.raises(ArchiveFault, match="here: the picture is no base64"):
+    with pytest.raises(ArchiveFault, match="here: the picture is not base64"):
         damaged.read()
     with pytest.raises(ItemError, match="larger than allowed"):
         picture_from_text("here", "data:,AAAA", 3)
@@ -163,11 +163,11 @@ def test_any_path_gives_a_name(path: str) -> None:
         (b"{", "not JSON", 1),
         (b'{\n"a" 1}', "not JSON", 2),
         (b'\n"\xff"', "not UTF-8 at byte 3", 2),
-        (b'{"a": NaN}', "NaN is no JSON number", 1),
-        (b'{"a": 1, "a": 2}', "stands twice", 1),
+        (b'{"a": NaN}', "NaN is not a JSON number", 1),
+        (b'{"a": 1, "a": 2}', "duplicate key", 1),
         (b'"\\u0000"', "a NUL", 1),
-        (b'"\\ud800"', "half a character", 1),
-        (b'{"\\ud800": 1}', "half a character", 1),
+        (b'"\\ud800"', "a surrogate", 1),
+        (b'{"\\ud800": 1}', "a surrogate", 1),
         (b"1e999", "too large", 1),
         (b"1" * 5000, "too many digits", 1),
         (b"[" * 100_000, "nested", 1),
@@ -182,7 +182,7 @@ def test_json_that_cannot_be_kept_is_refused(data: bytes, reason: str, line: int
 
 def test_json_that_is_no_object_is_refused() -> None:
     assert read_object(b'\xef\xbb\xbf{"a": [1.5, null, "\xc3\xa9"]}') == {"a": [1.5, None, "é"]}
-    with pytest.raises(JsonError, match="not a JSON object"):
+    with pytest.raises(JsonError, match="must be a JSON object"):
         read_object(b"[]")
 
 

@@ -1,4 +1,4 @@
-"""Where a filing's pages end, and that nothing is lost or doubled on the way."""
+"""Splitting filings into pages, without losing or doubling text."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Raw filings as items: names, what they seem to be, and the inline XBRL of their pages."""
+"""Raw filings as items: names, guesses and the inline XBRL of their pages."""
 
 from pathlib import Path
 

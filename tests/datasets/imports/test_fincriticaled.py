@@ -1,4 +1,4 @@
-"""FinCriticalED's tables and the gold beside them."""
+"""FinCriticalED's tables and their gold."""
 
 import base64
 import csv

@@ -23,7 +23,7 @@ PAGES = 8
 
 
 class Killed(BaseException):
-    """What a worker's death looks like from inside: nothing catches it."""
+    """Simulates a killed worker: nothing catches it."""
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ def run(organiser: User) -> ImportRun:
 
 
 def break_at(monkeypatch: pytest.MonkeyPatch, nth: int, error: BaseException, place: str) -> None:
-    """Makes the nth call of a function of the page service, or of what it stores by, raise once."""
+    """Makes the nth call of a storing function raise once."""
     module = pages_service if place == "canonicalise" else storing
     real: Callable[..., Any] = getattr(module, place)
     calls = 0
@@ -184,7 +184,7 @@ def test_metadata_that_cannot_be_read_fails_the_import_before_any_page(
 def test_same_page_from_two_runs_at_once_is_stored_once(
     organiser: User, run_jobs: RunJobs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The other import stores the page between this one's look and its write."""
+    """Another import stores the page between the check and the write."""
     dataset = empty_dataset()
     runs = [
         start_import(

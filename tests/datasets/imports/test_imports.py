@@ -1,4 +1,4 @@
-"""Imports: what becomes of each file, and what is stored."""
+"""Imports: the outcome for each file, and the stored data."""
 
 import hashlib
 from pathlib import Path
@@ -97,11 +97,11 @@ def test_import_reports_every_refusal_and_goes_on(dataset: Dataset, tmp_path: Pa
     assert run.total == 10
 
 
-def test_refusals_name_what_stands_in_the_way(dataset: Dataset, tmp_path: Path) -> None:
+def test_refusals_name_the_conflicting_document(dataset: Dataset, tmp_path: Path) -> None:
     write_folder(tmp_path, {"pages/a.html": page("One 1"), "pages/b.html": page("One 1")})
     run = import_path(dataset=dataset, path=tmp_path)
     twin = run.items.get(name="pages/b.html")
-    assert twin.reason == "the same content as a"
+    assert twin.reason == "has the same content as a"
     assert twin.document == Document.objects.get(name="a")
 
 
@@ -149,8 +149,8 @@ def test_what_is_stored_is_kept_and_the_difference_reported(
     changed = {"images/a.png": png(shade=2), "meta.jsonl": line}
     run = import_path(dataset=dataset, path=write_folder(tmp_path, changed))
     reason = run.items.get().reason
-    assert "its image differs" in reason
-    assert "company differ from what is stored" in reason
+    assert "kept the stored image" in reason
+    assert "stored values of company, which differ" in reason
     document = Document.objects.get()
     assert document.company == ""
     assert stored_bytes(document.images.get()) == png(shade=1)

@@ -1,4 +1,4 @@
-"""JSON arrays are read item by item, wherever the pieces of the file end."""
+"""JSON arrays are read item by item, in pieces of any size."""
 
 import io
 import json
@@ -25,7 +25,7 @@ def items(data: bytes, limits: ArchiveLimits = LIMITS) -> list[Any]:
 
 @pytest.fixture
 def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Files come in pieces of three characters."""
+    """Reads files in pieces of three characters."""
     monkeypatch.setattr(json_arrays, "MEGABYTE", 3)
 
 
@@ -50,7 +50,7 @@ def test_items_may_be_larger_than_a_piece() -> None:
         (b"[{}", "item 2: not JSON: a comma or the end of the list is missing"),
         (b"[{},]", "item 2: not JSON: Expecting value"),
         (b"[{} {}]", "item 2: not JSON: a comma or the end of the list is missing"),
-        (b"[{}] []", "item 2: not JSON: something follows its end"),
+        (b"[{}] []", "item 2: not JSON: there is text after the end"),
         (b'[{"a": ', "item 1: not JSON: Expecting value"),
         (b"[" + b"[" * 100_000, "item 1: not JSON: "),
     ],

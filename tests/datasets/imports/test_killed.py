@@ -1,4 +1,4 @@
-"""An import whose worker is killed in the middle: another one completes it, no double, no gap."""
+"""A killed import is completed by another worker, without duplicates or gaps."""
 
 import subprocess
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Which files of a source are pages, images and metadata."""
+"""Sorting a source into pages, images and metadata."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Every layout through the import: what becomes documents, and that twice is like once."""
+"""Imports in every layout: the documents they create, and that importing twice changes nothing."""
 
 import hashlib
 import json
@@ -159,7 +159,7 @@ def test_filing_is_split_guessed_and_keeps_its_inline_xbrl(
             {"sign": "-", "scale": 6, "unit": "USD", "period": "2024-01-01/2024-12-31"},
         ]
     ]
-    # The unit stands in the header, which is on the first page.
+    # The unit is in the header, which is on the first page.
     assert second.xbrl_facts.facts[0][3:] == ["us-gaap:Assets", {"unit": "USD"}]
 
 
@@ -182,8 +182,8 @@ def test_gold_of_another_page_is_a_fault_and_the_page_comes_in(
     }
     reason = run.items.get(code="gold_differs").reason
     assert reason == (
-        "without its tags the gold is not the page: at character 4 it reads"
-        " 'costs 1,200 at March 31, 2025', the document 'sales 1,200 at March 31, 2025'"
+        "the text without tags differs from the page: at character 4 it has"
+        " 'costs 1,200 at March 31, 2025', the document has 'sales 1,200 at March 31, 2025'"
     )
     assert not DocumentRecord.objects.exists()
 
@@ -197,7 +197,7 @@ def test_gold_that_comes_later_is_added_and_other_gold_is_not(
     assert run.items.get().reason == "gold added"
     other = {**table, "gold/p1.html": GOLD.replace("Date", "Temporal")}
     run = import_files(dataset, tmp_path / "3", Form.FINCRITICALED, other)
-    assert run.items.get().reason == "its gold differs from the stored one, which was kept"
+    assert run.items.get().reason == "kept the stored gold, which differs"
     assert DocumentRecord.objects.get().gold["html"] == GOLD
 
 
@@ -205,12 +205,12 @@ def test_two_questions_of_one_picture_are_two_documents(dataset: Dataset, tmp_pa
     files = questions(QUESTION, {**QUESTION, "id": "q2"})
     import_files(dataset, tmp_path, Form.FCMBENCH, files)
     first, second = dataset.documents.order_by("name")
-    said = (
+    content = (
         '{"benchmark":"fcmbench","name":"q1","pictures":["'
         + hashlib.sha256(png()).hexdigest()
         + '"],"prompt":"What is it?"}'
     )
-    assert first.html_sha256 == hashlib.sha256(said.encode()).hexdigest()
+    assert first.html_sha256 == hashlib.sha256(content.encode()).hexdigest()
     assert first.html_sha256 != second.html_sha256
     assert first.source_sha256 == second.source_sha256 == hashlib.sha256(png()).hexdigest()
     assert (first.kind, first.text_chars, first.language) == ("picture", 0, "zh")
@@ -350,7 +350,7 @@ def test_source_of_another_layout_is_refused_before_it_is_accepted(
 def test_file_of_another_kind_is_refused_by_its_ending(form: str, tmp_path: Path) -> None:
     path = tmp_path / "a.docx"
     path.write_bytes(b"x")
-    with pytest.raises(ArchiveFault, match=r"this layout takes \.zip"):
+    with pytest.raises(ArchiveFault, match=r"this layout accepts \.zip"):
         check_source(path, form, name="a.docx")
 
 

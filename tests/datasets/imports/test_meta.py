@@ -1,4 +1,4 @@
-"""meta.jsonl: what it says of documents, and how its faults are named."""
+"""Reading meta.jsonl and reporting its faults."""
 
 import json
 from typing import Any
@@ -60,11 +60,11 @@ def test_meta_tolerates_blank_lines_crlf_and_a_byte_order_mark() -> None:
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"doc_type": "novel"}, "doc_type: 'novel' is none of financial_statement"),
+        ({"doc_type": "novel"}, "doc_type: must be one of financial_statement"),
         ({"doc_type": ["tax_form"]}, "doc_type: "),
-        ({"company": 7}, "company: must be a text, not 7"),
-        ({"company": "x" * 201}, "company: at most 200 characters, this one has 201"),
-        ({"form_type": {"a": 1}}, "form_type: must be a text"),
+        ({"company": 7}, "company: must be a string, not 7"),
+        ({"company": "x" * 201}, "company: must have at most 200 characters, not 201"),
+        ({"form_type": {"a": 1}}, "form_type: must be a string"),
         ({"fiscal_year": "last"}, "fiscal_year: must be a year such as 2024, not 'last'"),
         ({"fiscal_year": 99999}, "fiscal_year: must be a year"),
         ({"fiscal_year": True}, "fiscal_year: must be a year"),

@@ -1,4 +1,4 @@
-"""Parquet with embedded pictures, and as FinCriticalED's table."""
+"""Parquet with embedded pictures, and FinCriticalED's Parquet table."""
 
 import io
 import math

@@ -1,4 +1,4 @@
-"""The import's pages and endpoints for every layout: the form, the report, the report as a file."""
+"""Pages and API of imports in every layout: form, report and report file."""
 
 import csv
 import io
@@ -83,7 +83,7 @@ def test_file_of_another_kind_is_refused_at_its_field(dataset: Dataset, client: 
     response = client.post("/datasets/set/import/", {"form": Form.FILING, "file": upload})
     assert response.status_code == 400
     shown = response.content.decode()
-    assert "acme.docx: this layout takes .zip, .htm, .html, .xhtml, .txt" in shown
+    assert "acme.docx: this layout accepts .zip, .htm, .html, .xhtml, .txt" in shown
     assert not dataset.imports.exists()
 
 
@@ -185,7 +185,7 @@ def _filing(folder: Any) -> Any:
 
 
 def test_report_counts_what_is_there_while_it_runs(dataset: Dataset, client: Client) -> None:
-    """The total is not known before the end: the report counts what is there."""
+    """The total is unknown before the end, so the report counts rows."""
     upload = SimpleUploadedFile("s.zip", zip_bytes({**SOURCES[Form.RECEIPTS], "x.png": png()}))
     client.post("/datasets/set/import/", {"form": Form.RECEIPTS, "file": upload})
     run = ImportRun.objects.get()
@@ -204,7 +204,7 @@ def test_page_names_above_the_list_what_was_not_read(
     notice, rows = shown.index('id="left-out"'), shown.index("pages/p1.html")
     assert notice < rows
     assert "3 files of the source were not imported" in shown
-    assert "gold/</span> (2 files). To use it as gold, choose “File of gold”" in shown
+    assert "gold/</span> (2 files). To use it as gold, choose a gold file" in shown
     listed = client.get("/datasets/set/").content.decode()
     assert "Not read" in listed
 
@@ -212,13 +212,13 @@ def test_page_names_above_the_list_what_was_not_read(
 @pytest.mark.parametrize(
     ("folder", "form", "hint"),
     [
-        ("gold/", Form.PAGES, "File of gold"),
-        ("set/gold/", Form.PARQUET, "File of gold"),
-        ("gold.jsonl", Form.RECEIPTS, "File of gold"),
+        ("gold/", Form.PAGES, "a gold file"),
+        ("set/gold/", Form.PARQUET, "a gold file"),
+        ("gold.jsonl", Form.RECEIPTS, "a gold file"),
         ("pages/", Form.PAGES, "directly in pages/"),
         ("pages/", Form.FCMBENCH, "choose the layout"),
-        ("images/", Form.FCMBENCH, "names these pictures"),
-        ("cover.PNG", Form.PARQUET, "names these pictures"),
+        ("images/", Form.FCMBENCH, "refers to these pictures"),
+        ("cover.PNG", Form.PARQUET, "refers to these pictures"),
         ("predictions/", Form.PAGES, "leaderboard"),
         ("labels/", Form.PAGES, "In and out"),
         ("README.md", Form.PAGES, "another layout"),

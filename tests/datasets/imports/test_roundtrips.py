@@ -1,4 +1,4 @@
-"""What a published layout says comes in, and the same lines can be written from what is stored."""
+"""Published layouts are imported completely: the stored data give the same lines again."""
 
 import hashlib
 import json
@@ -113,7 +113,7 @@ def plain(name: str, data: bytes | str) -> Any:
 
 
 def test_made_sources_are_what_is_expected_of_them() -> None:
-    """The comparison above is of the whole: gold, prompt and pictures are in it."""
+    """The comparison above includes gold, prompt and pictures."""
     assert set(QUESTION) == set(fcmbench_keys())
     assert read_tags(GOLD, ["Number", "Date"]).canonical.html == canonicalise(PAGE).html
     assert RECEIPT["std_total"] in str(SOURCES[Form.RECEIPTS]["r1.json"])

@@ -1,4 +1,4 @@
-"""Inline XBRL at import: its facts are kept beside the document that does not hold them."""
+"""Importing inline XBRL: its facts are stored apart from the canonical HTML."""
 
 from collections.abc import Callable
 
@@ -46,7 +46,7 @@ def test_page_whose_tags_cannot_be_placed_is_imported_without_them(
     run = imported(page(f"Net sales<template>{FACT}</template>"))
     item = ImportItem.objects.get(run=run)
     assert item.outcome == "imported"
-    assert "its inline XBRL could not be placed and was left out" in item.reason
+    assert "inline XBRL left out: it could not be placed" in item.reason
     assert not XbrlFacts.objects.exists()
 
 

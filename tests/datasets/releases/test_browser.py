@@ -43,7 +43,7 @@ def test_a_release_from_records_to_the_reader(
     page.set_default_timeout(30_000)
     freeze(page, "1.0.0")
     no_violations(page)
-    page.get_by_role("button", name="Freeze this version").click()
+    page.get_by_role("button", name="Freeze release").click()
     expect(page.get_by_role("heading", name="Records 1.0.0")).to_be_visible()
     expect(page.get_by_text("Release 1.0.0 is frozen.")).to_be_visible()
     no_violations(page)
@@ -52,12 +52,12 @@ def test_a_release_from_records_to_the_reader(
     assert held is not None
     dataset.documents.filter(name=held.name).update(state="held", held_reason="x")
     freeze(page, "1.1.0")
-    page.get_by_role("button", name="Draft the notes").click()
+    page.get_by_role("button", name="Draft notes").click()
     expect(page.get_by_label("Notes")).to_have_value(
         f"Since 1.0.0: items 0 added, 1 removed, 0 changed, 3 unchanged. Facts 0 added,"
         f" 1 removed, 0 changed.\n\n### Items removed\n\n- `{held.name}` (1 fact)\n"
     )
-    page.get_by_role("button", name="Freeze this version").click()
+    page.get_by_role("button", name="Freeze release").click()
     expect(page.get_by_role("heading", name="Records 1.1.0")).to_be_visible()
 
     reader = page_of(researcher)
@@ -66,7 +66,7 @@ def test_a_release_from_records_to_the_reader(
     expect(reader.get_by_role("heading", name="Licence")).to_be_visible()
     no_violations(reader)
     reader.get_by_label("I accept this licence").check()
-    reader.get_by_role("button", name="Accept").click()
+    reader.get_by_role("button", name="Accept licence").click()
     expect(reader.get_by_text("You accepted the licence of 1.1.0.")).to_be_visible()
     with reader.expect_download() as download:
         reader.get_by_role("link", name="Starter kit, ZIP").click()

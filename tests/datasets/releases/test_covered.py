@@ -1,6 +1,4 @@
-"""The published hash of a release covers everything in its archive: whatever is edited, removed or
-added together with a manifest that says so is found by the hash alone.
-"""
+"""The hash of a release covers its whole archive: any edited, removed or added file is found."""
 
 import hashlib
 import io
@@ -12,6 +10,7 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
+from portal.datasets.access import ALL_GOLD
 from portal.datasets.models import Release
 from portal.datasets.releases.exports import release_archive
 from portal.datasets.releases.publishing.manifest import canonical_json, release_sha256, sha256_of
@@ -39,7 +38,7 @@ def frozen() -> Release:
 
 
 def members_of(release: Release, *, images: bool = True) -> Members:
-    data = b"".join(release_archive(release, images=images))
+    data = b"".join(release_archive(release, ALL_GOLD, images=images))
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         return {name: archive.read(name) for name in archive.namelist()}
 
@@ -160,7 +159,7 @@ def test_a_manifest_of_the_older_scheme_is_not_taken_for_it(tmp_path: Path) -> N
     (fault,) = verify_release(
         write(older, tmp_path), expected=f"release-v2:{release.sha256}"
     ).faults
-    assert "the scheme release-v2 was expected, the archive's is of release-v1" in fault.message
+    assert "has the scheme release-v2, but the archive's has release-v1" in fault.message
 
 
 def test_a_copy_without_images_has_the_same_hash(tmp_path: Path) -> None:
@@ -188,10 +187,10 @@ def _report(path: Path, *options: str) -> str:
 def test_the_command_names_the_scheme_and_what_it_covers(tmp_path: Path) -> None:
     release = frozen()
     path = write(members_of(release, images=False), tmp_path)
-    told = _report(path, "--sha256", release.sha256)
-    assert f"sha256 {release.sha256}\nrelease-v2: covers gold, facts, splits" in told
-    assert "page images that are not in this copy: 2" in told
-    assert "compare the hash" not in told
+    output = _report(path, "--sha256", release.sha256)
+    assert f"sha256 {release.sha256}\nrelease-v2: covers gold, facts, splits" in output
+    assert "page images not in this copy, but covered by the hash: 2" in output
+    assert "compare the hash" not in output
     assert "compare the hash" in _report(path)
     with pytest.raises(CommandError):
         _report(path, "--sha256", release.gold_sha256)
@@ -199,5 +198,5 @@ def test_the_command_names_the_scheme_and_what_it_covers(tmp_path: Path) -> None
 
 def test_the_same_release_gives_the_same_bytes() -> None:
     release = frozen()
-    first, second = (b"".join(release_archive(release, images=True)) for _ in range(2))
+    first, second = (b"".join(release_archive(release, ALL_GOLD, images=True)) for _ in range(2))
     assert first == second

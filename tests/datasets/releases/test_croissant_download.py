@@ -32,7 +32,7 @@ PAGES = 20
 
 
 def loaded(client: Client, release: Release, folder: Path) -> mlc.Dataset:
-    """The file with its addresses led to downloads of the same bytes, as nothing is online."""
+    """The file with its URLs mapped to local downloads."""
     content = client.get(f"{release.get_absolute_url()}files/croissant.json").json()
     assert content["url"] == f"{HOST}{release.get_absolute_url()}"
     for file in content["distribution"]:

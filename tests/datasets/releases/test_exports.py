@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from portal.datasets.access import ALL_GOLD
 from portal.datasets.imports.labelled_pages import read_gold_pages
 from portal.datasets.models import Dataset, Release
 from portal.datasets.releases.exports import release_archive
@@ -32,7 +33,7 @@ def release() -> Release:
 
 
 def archive_of(release: Release, *, images: bool = False) -> zipfile.ZipFile:
-    data = b"".join(release_archive(release, images=images))
+    data = b"".join(release_archive(release, ALL_GOLD, images=images))
     return zipfile.ZipFile(io.BytesIO(data))
 
 
@@ -96,8 +97,8 @@ def test_archive_has_images_on_request(release: Release) -> None:
 
 
 def test_archive_is_the_same_every_time(release: Release) -> None:
-    first = b"".join(release_archive(release, images=True))
-    again = b"".join(release_archive(Release.objects.get(pk=release.pk), images=True))
+    first = b"".join(release_archive(release, ALL_GOLD, images=True))
+    again = b"".join(release_archive(Release.objects.get(pk=release.pk), ALL_GOLD, images=True))
     assert first == again
 
 
@@ -106,14 +107,14 @@ def test_archive_comes_in_pieces() -> None:
     words = " ".join(hashlib.sha256(bytes([n % 256, n // 256])).hexdigest() for n in range(4000))
     for name in "abcd":
         make_document(dataset, name, f"<p>{name} {words}</p>")
-    pieces = list(release_archive(make_release(dataset)))
+    pieces = list(release_archive(make_release(dataset), ALL_GOLD))
     assert len(pieces) > 4
     assert max(map(len, pieces)) < 400_000
 
 
 def test_download_that_breaks_off_leaves_nothing_behind(release: Release) -> None:
     for taken in range(3):
-        stream = release_archive(release)
+        stream = release_archive(release, ALL_GOLD)
         for _ in range(taken):
             next(stream, None)
         stream.close()  # type: ignore[attr-defined]
@@ -124,7 +125,7 @@ def test_download_that_breaks_off_leaves_nothing_behind(release: Release) -> Non
 
 def test_exported_gold_freezes_to_the_same_gold(release: Release, tmp_path: Path) -> None:
     path = tmp_path / "set-1.0.0.zip"
-    path.write_bytes(b"".join(release_archive(release, images=True)))
+    path.write_bytes(b"".join(release_archive(release, ALL_GOLD, images=True)))
     dataset = Dataset.objects.get()
     items = place_gold(dataset=dataset, pages=read_gold_pages(path, ArchiveLimits()), labels=LABELS)
     again = freeze_release(dataset=dataset, version="1.0.1", items=items, labels=LABELS)

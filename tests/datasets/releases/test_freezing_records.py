@@ -12,6 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from rest_framework.test import APIClient
 
 from portal.accounts.models import User
+from portal.datasets.access import ALL_GOLD
 from portal.datasets.models import Document, DocumentRecord, Release
 from portal.datasets.releases.exports import release_archive
 from portal.datasets.releases.freezing import gold_of_records
@@ -63,7 +64,7 @@ def test_organisers_freeze_pages_of_records(organiser: User, client_of: Clients)
     assert sorted(release.items.values_list("split", flat=True)) == ["dev", "dev", "test", "test"]
     page = client_of(organiser).get(answer["Location"]).content.decode()
     assert "10.5281/zenodo.1" in page
-    # The next form has what was said of this one.
+    # The next form starts with the values of this release.
     again = client_of(organiser).get(NEW).content.decode()
     assert 'value="1.0.1"' in again
     assert "Institute of Records" in again
@@ -116,7 +117,7 @@ def test_the_split_can_be_told_by_metadata(organiser: User, client_of: Clients) 
 def test_a_missing_split_is_told(organiser: User, client_of: Clients) -> None:
     page_records()
     answer = client_of(organiser).post(NEW, form(split="column"))
-    assert "no record and no metadata has a split" in answer.content.decode()
+    assert "no record or metadata has a field “split”" in answer.content.decode()
 
 
 def test_gold_comes_from_a_file(organiser: User, client_of: Clients) -> None:
@@ -146,7 +147,7 @@ def test_a_file_of_another_benchmark_finds_its_documents(
     [
         ({"version": "one"}, "is not a semantic version"),
         ({"doi": "nonsense"}, "must be such as 10.5281/zenodo.1234"),
-        ({"url": "ftp://x"}, "must be an address that begins with https://"),
+        ({"url": "ftp://x"}, "must be a URL that begins with https://"),
         ({"source": "file:fcmbench"}, "Choose the file with the gold."),
         ({"split": "draw", "test_share": ""}, "Needed to draw a split."),
         ({"labels": "1 2"}, "label"),
@@ -190,7 +191,7 @@ def test_a_draft_tells_nothing_of_hidden_gold(organiser: User, client_of: Client
 def test_the_first_release_has_nothing_to_compare_with(organiser: User, client_of: Clients) -> None:
     page_records()
     page = client_of(organiser).post(NEW, form(draft="1"), follow=True).content.decode()
-    assert "there is nothing to compare it with" in page
+    assert "there are no changes to describe" in page
 
 
 def test_the_api_freezes_records(organiser: User, api_of: Apis) -> None:
@@ -204,9 +205,9 @@ def test_the_api_freezes_records(organiser: User, api_of: Apis) -> None:
     }
     answer = api_of(organiser).post(API, body, format="json")
     assert answer.status_code == 201
-    told = answer.json()
-    assert (told["version"], told["licence"]) == ("1.0.0", "CC0-1.0")
-    assert told["citation"] == {"authors": ["Doe, Jane"]}
+    body = answer.json()
+    assert (body["version"], body["licence"]) == ("1.0.0", "CC0-1.0")
+    assert body["citation"] == {"authors": ["Doe, Jane"]}
     release = Release.objects.get()
     assert release.items.filter(split="test").count() == 1
     again = api_of(organiser).post(API, {"benchmark": "fincriticaled"}, format="json")
@@ -221,11 +222,11 @@ def test_an_archive_is_restored_on_the_page(organiser: User, client_of: Clients)
     client = client_of(organiser)
     client.post(NEW, form())
     release = Release.objects.get()
-    archive = SimpleUploadedFile("r.zip", b"".join(release_archive(release)))
+    archive = SimpleUploadedFile("r.zip", b"".join(release_archive(release, ALL_GOLD)))
     other = "/datasets/records/releases/restore/"
     page = client.post(other, {"archive": archive})
     assert page.status_code == 400
-    assert "is here already, with the same hash" in page.content.decode()
+    assert "already exists, with the same hash" in page.content.decode()
     from tests.factories import empty_dataset
 
     empty_dataset(slug="other")

@@ -29,7 +29,7 @@ API = "/api/v1/datasets/records/releases/"
 
 
 class Killed(BaseException):
-    """A worker's death."""
+    """The worker was killed."""
 
 
 @pytest.fixture(autouse=True)
@@ -102,8 +102,8 @@ def test_the_api_answers_202_and_freezes_the_same(
     answer = api.post(API, {"benchmark": "fincriticaled", "labels": ["Number"]}, format="json")
     assert (answer.status_code, answer.json()["state"]) == (202, "queued")
     run_jobs()
-    told = api.get(f"/api/v1/datasets/records/tasks/{answer.json()['id']}/").json()
-    assert (told["state"], told["report"]["counts"]["items"]) == ("done", 4)
+    task = api.get(f"/api/v1/datasets/records/tasks/{answer.json()['id']}/").json()
+    assert (task["state"], task["report"]["counts"]["items"]) == ("done", 4)
     release = Release.objects.get(version="1.0.0")
     order = FreezeOrder("fincriticaled", labels=["Number"])
     again = freeze_order(dataset=dataset, order=order, actor=None)
@@ -130,7 +130,7 @@ def test_terms_are_checked_before_anything_is_queued(
     client.post(NEW, form())
     run_jobs()
     answer = client.post(NEW, form())
-    assert "version 1.0.0 is not greater than the latest release" in answer.content.decode()
+    assert "version 1.0.0 must be greater than the latest release" in answer.content.decode()
     assert DatasetTask.objects.count() == 1
 
 
@@ -141,10 +141,10 @@ def test_faults_of_the_gold_are_in_the_report_of_the_task(
     client_of(organiser).post(NEW, form(file=upload, source="file:fincriticaled"))
     run_jobs()
     task = DatasetTask.objects.get()
-    assert (task.state, task.error) == ("failed", "nothing was frozen; 4 faults")
+    assert (task.state, task.error) == ("failed", "nothing was frozen; 4 errors")
     fault = task.report["faults"][0]
     assert (fault["name"], fault["code"]) == ("a.html", "release")
-    assert "without its tags the page is not the document" in fault["reason"]
+    assert "the text without tags differs from the document" in fault["reason"]
     assert not Release.objects.exists()
 
 

@@ -115,7 +115,7 @@ class TestPlacing:
     def test_every_fault_is_listed_with_its_place(self, dataset: Dataset) -> None:
         found = self.faults(
             dataset,
-            GoldFault("gold.jsonl:1: not a line of gold"),
+            GoldFault("gold.jsonl:1: not a gold line"),
             GoldPage("gold.jsonl:2", "ghost", HTML),
             GoldPage("gold.jsonl:3", "a", "<p>Net <Number>1,300</Number></p>"),
             GoldPage("gold.jsonl:4", "a", "<p>Net <Number>1,200</p>"),
@@ -126,12 +126,12 @@ class TestPlacing:
             f"gold.jsonl:{number}" for number in range(1, 7)
         ]
         assert "the dataset set has no document ghost" in found[1]
-        assert "at character 6 it reads '300', the document '200'" in found[2]
+        assert "at character 6 it has '300', the document has '200'" in found[2]
 
     def test_gold_given_twice_is_refused(self, dataset: Dataset) -> None:
         page = GoldPage("gold/a.html", "a", HTML)
         [fault] = self.faults(dataset, page, GoldPage("x.jsonl:7", "a", HTML))
-        assert fault == "x.jsonl:7: the gold of a was in gold/a.html already"
+        assert fault == "x.jsonl:7: the gold of a is already in gold/a.html"
 
     def test_unusable_labels_are_refused(self, dataset: Dataset) -> None:
         with pytest.raises(ReleaseError, match="name of an HTML element"):

@@ -1,4 +1,4 @@
-"""No page, download or endpoint of a release in two parts tells anything of its test part."""
+"""No page, download or endpoint of a release reveals hidden gold of its test split."""
 
 from collections.abc import Callable
 
@@ -10,7 +10,13 @@ from portal.accounts.models import User
 from portal.datasets.models import Release
 from tests.asking import in_turn
 from tests.datasets.factories import SECRET, SECRET_COMPANY
-from tests.datasets.releases.worlds import OPEN, SECRET_IN_IMAGE, freeze_split, split_world, told
+from tests.datasets.releases.worlds import (
+    OPEN,
+    SECRET_IN_IMAGE,
+    freeze_split,
+    shown_text,
+    split_world,
+)
 from tests.datasets.test_access import body
 
 pytestmark = pytest.mark.django_db
@@ -66,7 +72,7 @@ ADDRESSES = [*PAGES, *(f"/api/v1{path}" for path in ENDPOINTS)]
 
 @pytest.fixture
 def release() -> Release:
-    """1.1.0 has other facts, and the dataset's people may write what they like into the notes."""
+    """Adds 1.1.0 with other facts and notes."""
     release = split_world()
     freeze_split(release.dataset, version="1.1.0", notes="Second.", marked_less=True)
     return release
@@ -92,7 +98,7 @@ def test_the_test_part_leaks_nowhere(
         page, endpoint = client_of(user), api_of(user)
         for path in ADDRESSES:
             response = (endpoint if path.startswith("/api") else page).get(path)
-            text = told(body(response))
+            text = shown_text(body(response))
             assert response.status_code == 200, path
             assert [secret for secret in secrets if secret in text] == [], path
             if "secret/images" in path or "starter-kit" in path:
@@ -104,7 +110,7 @@ def test_the_test_part_leaks_nowhere(
 def test_organisers_get_all_of_it(
     release: Release, organiser: User, client_of: Clients, api_of: Apis
 ) -> None:
-    """That the search above can find what it looks for."""
+    """The search above finds the strings if they are shown."""
     item = release.items.get(name="secret")
     for path, secret in (
         (f"{BASE}/1.0.0/", release.sha256),
@@ -118,17 +124,17 @@ def test_organisers_get_all_of_it(
         ("/datasets/world/documents/secret/images/1/", SECRET_IN_IMAGE),
     ):
         client = (api_of if path.startswith("/api") else client_of)(organiser)
-        assert secret in told(body(client.get(path))), path
+        assert secret in shown_text(body(client.get(path))), path
 
 
 def test_the_open_part_is_there_for_everybody(release: Release, client_of: Clients) -> None:
     client = client_of(None)
     for name in FILES[:5]:
-        assert OPEN in told(body(client.get(f"{BASE}/1.0.0/files/{name}"))), name
-    archive = told(body(client.get(f"{BASE}/1.0.0/download/?images=1")))
+        assert OPEN in shown_text(body(client.get(f"{BASE}/1.0.0/files/{name}"))), name
+    archive = shown_text(body(client.get(f"{BASE}/1.0.0/download/?images=1")))
     assert OPEN in archive
     assert "secret.png" in archive
-    kit = told(body(client.get(f"{BASE}/1.0.0/starter-kit/")))
+    kit = shown_text(body(client.get(f"{BASE}/1.0.0/starter-kit/")))
     assert OPEN not in kit
     assert "images/secret.png" in kit
 

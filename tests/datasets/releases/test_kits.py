@@ -1,4 +1,4 @@
-"""Starter kits: what is in them, and that their empty submission is one."""
+"""Starter kits: their content and a valid empty submission."""
 
 import io
 from collections.abc import Callable
@@ -98,9 +98,9 @@ def test_a_bare_jpeg_has_its_pixels_and_nothing_else() -> None:
     note = SECRET_IN_IMAGE.encode()
     comment = b"\xff\xfe" + (len(note) + 2).to_bytes(2, "big") + note
     exif = b"\xff\xe1" + (len(note) + 8).to_bytes(2, "big") + b"Exif\0\0" + note
-    told = plain[:2] + comment + exif + plain[2:] + note
-    assert pixels(told) == pixels(plain)
-    bare = bare_image(told)
+    marked = plain[:2] + comment + exif + plain[2:] + note
+    assert pixels(marked) == pixels(plain)
+    bare = bare_image(marked)
     assert note not in bare
     assert pixels(bare) == pixels(plain)
     assert bare == bare_image(plain)

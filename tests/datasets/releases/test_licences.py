@@ -78,7 +78,7 @@ def test_without_the_tick_nothing_is_kept(
 ) -> None:
     answer = client_of(researcher).post(LICENCE, {})
     assert answer.status_code == 400
-    assert "Without this there is no download." in answer.content.decode()
+    assert "Accept the licence to download the release." in answer.content.decode()
     assert not LicenceAcceptance.objects.exists()
 
 

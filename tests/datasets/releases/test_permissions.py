@@ -35,7 +35,7 @@ KINDS = [
     ("private", False),
     ("private", True),
 ]
-# Status for everybody but organisers, by kind, and for organisers.
+# Status by kind for users other than organisers, and for organisers.
 STATUSES = {
     f"{BASE}/": ((200, 200, 200, 200, 404, 404), (200,) * 6),
     f"{BASE}/diff/1.0.0/": ((200, 200, 200, 200, 404, 404), (200,) * 6),
@@ -80,8 +80,8 @@ def test_the_items_tell_facts_and_hashes_of_the_open_part(api_of: Apis) -> None:
     assert secret["sha256"] is None
     listed = api_of(None).get(f"{path}?split=test").json()["results"]
     assert [item["id"] for item in listed] == ["secret"]
-    told = api_of(None).get(f"/api/v1{BASE}/").json()
-    assert (told["sha256"], told["fact_count"], told["item_count"]) == (None, None, 2)
+    shown = api_of(None).get(f"/api/v1{BASE}/").json()
+    assert (shown["sha256"], shown["fact_count"], shown["item_count"]) == (None, None, 2)
 
 
 def many_releases(count: int, items: int) -> Dataset:
@@ -127,5 +127,5 @@ def test_a_diff_is_of_one_dataset(client_of: Clients) -> None:
     freeze_split(release.dataset, version="1.1.0")
     client = client_of(None)
     page = client.get("/datasets/world/releases/1.0.0/diff/1.1.0/").content.decode()
-    assert "Nothing changed" in page
+    assert "No changes" in page
     assert client.get("/datasets/world/releases/1.0.0/diff/9.9.9/").status_code == 404

@@ -12,6 +12,7 @@ from django.core.management import call_command
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from portal.datasets.access import ALL_GOLD
 from portal.datasets.models import (
     Dataset,
     Document,
@@ -87,7 +88,7 @@ def release(dataset: Dataset) -> Release:
 
 
 def archive_of(release: Release, *, images: bool = False) -> bytes:
-    return b"".join(release_archive(release, images=images))
+    return b"".join(release_archive(release, ALL_GOLD, images=images))
 
 
 def from_lines(archive: bytes) -> Iterator[PublishedItem]:
@@ -108,7 +109,7 @@ def wipe() -> None:
 
 
 def freeze_again(items: Iterator[PublishedItem]) -> Release:
-    """A release of documents that are made of nothing but what was published."""
+    """A release of documents created only from published data."""
     dataset = empty_dataset(slug="again")
     golds = []
     for item in items:
@@ -163,7 +164,7 @@ def test_an_archives_croissant_leads_to_its_items(release: Release, tmp_path: Pa
 
 
 def test_rows_tell_what_the_release_is(release: Release) -> None:
-    row = published_release(release, page="https://example.org/x")
+    row = published_release(release, ALL_GOLD, page="https://example.org/x")
     assert (row.dataset, row.title, row.licence) == ("set", "A set", "public record")
     assert (row.sha256, row.item_count, row.fact_count) == (release.sha256, 3, 3)
     assert row.page == "https://example.org/x"
@@ -171,9 +172,9 @@ def test_rows_tell_what_the_release_is(release: Release) -> None:
     # A release from before its words were pinned shows those of the dataset.
     release.licence, release.about = "CC-BY-4.0", None
     release.dataset.derivation = {"kind": "rotation"}
-    row = published_release(release)
+    row = published_release(release, ALL_GOLD)
     assert (row.licence, row.keywords) == ("CC-BY-4.0", ("fincriticaled", "simulated captures"))
-    first = next(published_items(release))
+    first = next(published_items(release, ALL_GOLD))
     assert [image.name for image in first.images] == ["a.png"]
     assert first.images[0].read() == png()
 
@@ -187,13 +188,15 @@ def test_a_kit_of_a_hidden_release_tells_nothing_of_its_gold() -> None:
     release = make_release(dataset, visibility="gold_hidden")
     kit = b"".join(
         starter_kit(
-            published_release(release), lambda: kit_items(release), empty_line_like('{"html": "x"}')
+            published_release(release, ALL_GOLD),
+            lambda: kit_items(release),
+            empty_line_like('{"html": "x"}'),
         )
     )
     files = members(kit)
-    told = b"\n".join([*map(str.encode, files), *files.values()]).decode("latin-1")
-    # What is packed may hold any two letters by chance, but no hash and no name.
-    everything = kit.decode("latin-1") + told
+    text = b"\n".join([*map(str.encode, files), *files.values()]).decode("latin-1")
+    # Compressed data can contain any two characters by chance, but no hash and no name.
+    everything = kit.decode("latin-1") + text
     content, item = document.content, release.items.get()
     secrets = [
         *(SECRET, SECRET_COMPANY, "1,200", "secret-source", "secret/path", "<Number>"),

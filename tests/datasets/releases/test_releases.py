@@ -1,4 +1,4 @@
-"""Freezing: what a release holds, what it is refused for, and that it never changes."""
+"""Freezing: the content of a release, refusals, and that it never changes."""
 
 import hashlib
 import json
@@ -126,7 +126,7 @@ def test_release_of_a_version_that_is_none_is_refused(dataset: Dataset, version:
 def test_release_must_be_greater_than_the_last(dataset: Dataset, version: str) -> None:
     freeze(dataset, version="1.9.0")
     freeze(dataset, version="1.10.0")
-    with pytest.raises(ReleaseError, match=r"not greater than the latest release, 1\.10\.0"):
+    with pytest.raises(ReleaseError, match=r"must be greater than the latest release, 1\.10\.0"):
         freeze(dataset, version=version)
 
 
@@ -154,9 +154,9 @@ def test_requests_that_make_no_sense_are_refused(dataset: Dataset) -> None:
     own = GoldItem(dataset.documents.get(name="a"), [])
     foreign = GoldItem(make_document(empty_dataset(), "x", "<p>x</p>"), [])
     assert faults_of(dataset, items=[]) == ["a release needs at least one document"]
-    assert faults_of(dataset, items=[own, own]) == ["a: is given twice"]
-    assert faults_of(dataset, items=[foreign]) == ["x: is a document of another dataset"]
-    assert "'open' is none of public" in faults_of(dataset, visibility="open")[0]
+    assert faults_of(dataset, items=[own, own]) == ["a: appears twice"]
+    assert faults_of(dataset, items=[foreign]) == ["x: belongs to another dataset"]
+    assert "visibility must be one of public" in faults_of(dataset, visibility="open")[0]
     assert "Table" in faults_of(dataset, labels=["Table"])[0]
     assert faults_of(dataset, labels=[]) == ["a label set needs at least one label"]
 
@@ -200,7 +200,7 @@ def test_canonical_json_has_one_spelling() -> None:
 
 
 class TestImmutability:
-    """Every way of the ORM to a frozen row is closed."""
+    """The ORM refuses every change of a frozen row."""
 
     @pytest.fixture
     def release(self, dataset: Dataset) -> Release:

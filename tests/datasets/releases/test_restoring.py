@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
+from portal.datasets.access import ALL_GOLD, GoldSplits
 from portal.datasets.curation.draws import SplitDraw
 from portal.datasets.models import Document, Release
 from portal.datasets.releases.exports import release_archive
@@ -29,9 +30,11 @@ from tests.factories import empty_dataset, make_document
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def export(release: Release, folder: Path, *, images: bool, seen: Any = None) -> Path:
+def export(
+    release: Release, folder: Path, *, images: bool, gold_splits: GoldSplits = ALL_GOLD
+) -> Path:
     path = folder / "release.zip"
-    path.write_bytes(b"".join(release_archive(release, images=images, seen=seen)))
+    path.write_bytes(b"".join(release_archive(release, gold_splits, images=images)))
     return path
 
 
@@ -50,15 +53,15 @@ def test_the_manifest_names_the_grouping_and_a_restored_release_keeps_it(tmp_pat
     release = drawn_release()
     path = export(release, tmp_path, images=False)
     with zipfile.ZipFile(path) as archive:
-        told = json.loads(archive.read("manifest.json"))["draw"]
-    assert told == {
+        draw = json.loads(archive.read("manifest.json"))["draw"]
+    assert draw == {
         "share": 0.5, "seed": 4, "group_by": "filing",
         "items": 8, "test_items": 4, "groups": 4, "divided": 0,
     }  # fmt: skip
     splits = dict(release.items.values_list("name", "split"))
     wipe()
     again = restore_release(dataset=empty_dataset(slug="again"), path=path)
-    assert again.draw == told
+    assert again.draw == draw
     assert dict(again.items.values_list("name", "split")) == splits
 
 
@@ -115,7 +118,7 @@ def test_every_benchmark_comes_back_with_the_same_hash(
     again = restore_release(dataset=empty_dataset(slug="again"), path=path)
     assert (again.sha256, again.benchmark) == (release.sha256, benchmark)
     assert [stored_bytes(image) for image in _images(again)] == (pictures if images else [])
-    # What came back goes out again as it was, but for the notes that tell of it.
+    # A second export is the same except for the notes, which record the restoring.
     if images:
         second = export(again, tmp_path, images=True)
         wipe()
@@ -135,7 +138,7 @@ def test_the_command_restores_into_a_new_dataset(tmp_path: Path) -> None:
     out = io.StringIO()
     call_command("import_release", str(path), "again", "--create", stdout=out)
     assert release.sha256 in out.getvalue()
-    with pytest.raises(CommandError, match="is here already, with the same hash"):
+    with pytest.raises(CommandError, match="already exists, with the same hash"):
         call_command("import_release", str(path), "again")
     with pytest.raises(CommandError, match="there is no dataset nowhere"):
         call_command("import_release", str(path), "nowhere")
@@ -167,7 +170,7 @@ def test_what_is_known_of_the_documents_comes_back(tmp_path: Path) -> None:
 
 def test_an_archive_tells_nothing_of_documents_whose_gold_is_hidden(tmp_path: Path) -> None:
     release = described_world(secret=ABOUT, open={"company": "Open Inc."})
-    path = export(release, tmp_path, images=False, seen=frozenset({"dev"}))
+    path = export(release, tmp_path, images=False, gold_splits=frozenset({"dev"}))
     with zipfile.ZipFile(path) as archive:
         (line,) = archive.read("meta.jsonl").splitlines()
         everything = b"".join(archive.read(name) for name in archive.namelist())
@@ -193,7 +196,7 @@ def refused(path: Path, **fields: Any) -> str:
 
 
 def test_an_archive_without_all_gold_is_refused(tmp_path: Path) -> None:
-    path = export(split_world(), tmp_path, images=True, seen=frozenset({"dev"}))
+    path = export(split_world(), tmp_path, images=True, gold_splits=frozenset({"dev"}))
     assert "the gold of 1 items is not in the archive" in refused(path)
 
 
@@ -229,11 +232,11 @@ def test_an_archive_with_a_forged_visibility_is_refused(tmp_path: Path) -> None:
     assert "manifest.json: sha256 is" in refused(forged)
 
 
-def test_other_documents_of_the_same_name_are_told(tmp_path: Path) -> None:
+def test_other_documents_of_the_same_name_are_refused(tmp_path: Path) -> None:
     path = export(split_world(), tmp_path, images=False)
     wipe()
     dataset = empty_dataset(slug="again")
     make_document(dataset, "open", "<p>Total 1,300</p>")
-    with pytest.raises(ReleaseError, match="open: without its tags the page is not the document"):
+    with pytest.raises(ReleaseError, match="open: the text without tags differs from the document"):
         restore_release(dataset=dataset, path=path)
     assert dataset.documents.count() == 1

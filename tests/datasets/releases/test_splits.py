@@ -1,4 +1,4 @@
-"""Releases in two parts: how items come into them, and what is open of each."""
+"""Releases with splits: how items are assigned to them and which gold is open."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -9,10 +9,10 @@ from django.contrib.auth.models import AnonymousUser
 from portal.accounts.models import User
 from portal.audit.models import Event
 from portal.datasets.access import (
+    gold_splits_for,
     may_see_all_gold,
     may_see_item_gold,
     may_see_some_gold,
-    seen_splits,
 )
 from portal.datasets.curation.draws import SplitDraw, Unit, draw_splits
 from portal.datasets.models import Dataset, Document, DocumentType, Release, ReleaseItem
@@ -37,7 +37,7 @@ def splits_of(release: Release) -> dict[str, str]:
     return dict(release.items.values_list("name", "split"))
 
 
-def test_told_splits_are_kept_with_the_items() -> None:
+def test_given_splits_are_kept_with_the_items() -> None:
     assert splits_of(split_world()) == {"open": "dev", "secret": "test"}
 
 
@@ -53,11 +53,11 @@ def test_the_published_hash_covers_splits_and_that_of_the_gold_does_not() -> Non
     ("splits", "fault"),
     [
         ({"open": "dev"}, "secret: has no split"),
-        ({"open": "dev", "secret": "train"}, "secret: 'train' is no split; there are dev and test"),
-        ({"open": "dev", "secret": "test", "x": "dev"}, "x: is no item of the release"),
+        ({"open": "dev", "secret": "train"}, "secret: 'train' is not a split; use dev or test"),
+        ({"open": "dev", "secret": "test", "x": "dev"}, "x: is not in the release"),
         (
             {"open": "dev", "secret": "dev"},
-            "no item is in the test part, so that no gold would be hidden",
+            "no item is in the test split, so no gold would be hidden",
         ),
         (SplitDraw(1.0, 1), "the test share must be between 0 and 1, not 1.0"),
     ],
@@ -78,9 +78,9 @@ def test_a_draw_takes_its_share_of_every_type() -> None:
     )
     test = release.items.filter(split="test").values_list("document__doc_type", flat=True)
     assert sorted(test) == ["financial_legal"] * 3 + ["tax_form"] * 2
-    told = Event.objects.get(verb="freeze_release").data["draw"]
-    assert told == release.draw
-    assert {key: told[key] for key in ("share", "seed", "group_by")} == {
+    recorded = Event.objects.get(verb="freeze_release").data["draw"]
+    assert recorded == release.draw
+    assert {key: recorded[key] for key in ("share", "seed", "group_by")} == {
         "share": 0.5,
         "seed": 7,
         "group_by": "filing",
@@ -200,7 +200,7 @@ def test_a_release_is_drawn_by_its_groups_and_says_so(group_by: str, groups: int
 def test_one_item_cannot_be_drawn_into_two_parts() -> None:
     dataset = empty_dataset()
     items = [GoldItem(make_document(dataset, "a", "<p>x</p>"), [])]
-    with pytest.raises(ReleaseError, match="one item alone"):
+    with pytest.raises(ReleaseError, match="needs at least two items"):
         freeze_release(
             dataset=dataset, version="1.0.0", items=items, labels=LABELS, splits=SplitDraw(0.5, 1)
         )
@@ -227,7 +227,7 @@ def test_documents_are_as_hidden_as_their_items(visibility: str, hidden: list[st
     assert names(opened) == sorted({"open", "secret"} - set(hidden)) == open_names()
 
 
-def test_a_test_item_that_a_public_release_shows_is_open_and_organisers_are_told() -> None:
+def test_a_test_item_that_a_public_release_shows_is_open_and_organisers_are_warned() -> None:
     release = split_world()
     assert exposed_items(release) == 0
     make_release(release.dataset, version="1.1.0", visibility="public")
@@ -244,22 +244,28 @@ def test_development_items_of_one_release_are_open_though_a_private_one_holds_th
 
 
 @pytest.mark.parametrize(
-    ("visibility", "everything", "seen"),
+    ("visibility", "everything", "expected_splits"),
     [("public", True, None), ("gold_hidden", False, {"dev"}), ("private", False, set())],
 )
 def test_who_sees_which_gold(
-    visibility: str, everything: bool, seen: set[str] | None, organiser: User, stranger: User
+    visibility: str,
+    everything: bool,
+    expected_splits: set[str] | None,
+    organiser: User,
+    stranger: User,
 ) -> None:
     release = split_world(visibility)
     items = {item.name: item for item in ReleaseItem.objects.select_related("release")}
     for user in (AnonymousUser(), stranger):
         assert may_see_all_gold(user, release) is everything
-        assert seen_splits(user, release) == seen
+        assert gold_splits_for(user, release) == expected_splits
         for name, split in (("open", "dev"), ("secret", "test")):
-            expected = seen is None or split in seen
+            expected = expected_splits is None or split in expected_splits
             assert may_see_item_gold(user, items[name]) is expected
-        assert may_see_some_gold(user, release) is (seen is None or bool(seen))
-    assert seen_splits(organiser, release) is None
+        assert may_see_some_gold(user, release) is (
+            expected_splits is None or bool(expected_splits)
+        )
+    assert gold_splits_for(organiser, release) is None
     assert may_see_item_gold(organiser, items["secret"])
 
 
@@ -305,7 +311,7 @@ def test_documents_know_how_many_facts_the_newest_release_has() -> None:
     [
         ({"citation": {"doi": "no"}}, "citation: doi"),
         ({"citation": {"who": "x"}}, "citation: who"),
-        ({"licence": "x" * 161}, "the licence has more than 160 characters"),
+        ({"licence": "x" * 161}, "the licence must have at most 160 characters"),
     ],
 )
 def test_bad_terms_are_refused(terms: dict[str, Any], fault: str) -> None:

@@ -1,4 +1,4 @@
-"""A release stays what it was: whatever would change what it shows is refused by every door, and
+"""A release never changes: every page, endpoint and command refuses a change of its data, and
 what may change afterwards is pinned by it.
 """
 
@@ -14,6 +14,7 @@ from rest_framework.test import APIClient
 
 from portal.accounts.models import User
 from portal.audit.models import Event
+from portal.datasets.access import ALL_GOLD
 from portal.datasets.documents.services import (
     Hold,
     bulk_edit_documents,
@@ -62,7 +63,7 @@ def freeze(document: Document, version: str = "1.0.0") -> Release:
 
 
 def archive_of(release: Release) -> bytes:
-    return b"".join(release_archive(Release.objects.get(pk=release.pk), images=True))
+    return b"".join(release_archive(Release.objects.get(pk=release.pk), ALL_GOLD, images=True))
 
 
 def upload(data: bytes | None = None) -> SimpleUploadedFile:
@@ -81,9 +82,9 @@ def test_an_image_uploaded_by_page_or_api_is_refused(
     shown = client_of(organiser).post(path, {"file": upload()})
     assert shown.status_code == 400
     assert REASON in shown.content.decode()
-    told = api_of(organiser).post(f"/api/v1{path}", {"file": upload()}, format="multipart")
-    assert told.status_code == 400
-    assert REASON in told.json()["file"][0]
+    response = api_of(organiser).post(f"/api/v1{path}", {"file": upload()}, format="multipart")
+    assert response.status_code == 400
+    assert REASON in response.json()["file"][0]
     assert archive_of(release) == before
     assert not page.images.exists()
 

@@ -1,4 +1,4 @@
-"""Semantic versions: what is one, and which is greater."""
+"""Semantic versions: validity and order."""
 
 import itertools
 

@@ -1,4 +1,4 @@
-"""Releases for tests: in two parts with secrets in the test part, and of other benchmarks."""
+"""Releases for tests: with a hidden test split, and of other benchmarks."""
 
 import io
 import zipfile
@@ -41,7 +41,7 @@ RECORDS: dict[str, list[dict[str, Any]]] = {
 
 @cache
 def titled_png() -> bytes:
-    """A PNG that tells a secret beside its pixels."""
+    """A PNG with a secret in its metadata."""
     stream, info = io.BytesIO(), PngInfo()
     info.add_text("Title", SECRET_IN_IMAGE)
     Image.new("L", (40, 30), 90).save(stream, "PNG", pnginfo=info)
@@ -128,12 +128,12 @@ def unzipped(data: bytes) -> dict[str, bytes]:
         return {name: archive.read(name) for name in archive.namelist()}
 
 
-def told(data: bytes) -> str:
-    """All there is to read in a download, what is packed unpacked."""
+def shown_text(data: bytes) -> str:
+    """All text in a download, including archive members."""
     text = data.decode("latin-1")
     if data[:2] == b"PK":
         for name, part in unzipped(data).items():
-            text += f"\n{name}\n" + told(part)
+            text += f"\n{name}\n" + shown_text(part)
     if data[:4] == b"PAR1":
         import pyarrow.parquet as pq
 

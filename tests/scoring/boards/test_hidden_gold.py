@@ -17,7 +17,7 @@ from scoring.leaderboard.services import load_reported
 from scoring.models import Board, Phase, Submission
 from scoring.submissions.services import publish_submission
 from tests.asking import in_turn
-from tests.datasets.releases.worlds import told
+from tests.datasets.releases.worlds import shown_text
 from tests.scoring.factories import first_phase, make_board, make_release, make_submission, upload
 
 from .test_permissions import address
@@ -102,7 +102,7 @@ def answers(submission: Submission, client: Client, api: APIClient) -> Iterator[
 
 def text_of(response: Any) -> str:
     body = b"".join(response.streaming_content) if response.streaming else response.content
-    return told(body) + str(dict(response.headers))
+    return shown_text(body) + str(dict(response.headers))
 
 
 @pytest.mark.parametrize("is_closed", [False, True], ids=["open", "closed"])

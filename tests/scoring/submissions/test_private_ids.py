@@ -17,7 +17,7 @@ from portal.jobs.models import Job
 from portal.jobs.worker import run_due_jobs
 from scoring.benchmarks import BENCHMARKS
 from scoring.models import Board, Phase, Submission
-from tests.datasets.releases.worlds import told
+from tests.datasets.releases.worlds import shown_text
 from tests.scoring.factories import (
     PERFECT,
     first_phase,
@@ -50,7 +50,7 @@ def board(request: Any) -> Board:
 
 
 def ids_in(response: Any) -> list[str]:
-    text = told(response.content)
+    text = shown_text(response.content)
     return [name for name in SECRET_IDS if name in text]
 
 
@@ -80,8 +80,8 @@ def test_the_page_counts_missing_ids_and_names_none(
     data: dict[str, Any] = {"name": "Reader", "category": "other", "form_key": "k", **extra}
     data |= {"phase": first_phase(board).pk, "file": upload(lines_of(SENT))}
     answer = client_of(researcher).post("/boards/board/submit/", data)
-    assert "2 documents without a prediction" in told(answer.content)
-    assert "The ids of this phase are not public" in told(answer.content)
+    assert "2 documents without a prediction" in shown_text(answer.content)
+    assert "The ids of this phase are not public" in shown_text(answer.content)
     assert ids_in(answer) == []
 
 

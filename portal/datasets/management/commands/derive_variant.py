@@ -1,4 +1,4 @@
-"""Derives a stress variant: the same pages with images of a simulated capture."""
+"""Derives a stress variant: the same pages with simulated captures as images."""
 
 from argparse import ArgumentParser
 from typing import Any
@@ -19,24 +19,24 @@ from portal.datasets.variants.services import (
 
 class Command(BaseCommand):
     help = (
-        "Derives a stress variant of a dataset. Run again with the same words it makes what is"
-        " missing; the images are the same, byte by byte."
+        "Derives a stress variant of a dataset. Run the same command again to add missing images;"
+        " they are byte-identical."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("slug", help="The dataset whose images are captured.")
+        parser.add_argument("slug", help="The dataset to derive from.")
         parser.add_argument(
-            "--kind", required=True, help="Such as off_axis; a wrong one lists all."
+            "--kind", required=True, help="Such as off_axis; an unknown kind lists all."
         )
         parser.add_argument(
             "--strength", type=float, default=0.5, help="Above 0 up to 1 (default: %(default)s)."
         )
-        parser.add_argument("--seed", type=int, help="Of all that is drawn (default: any).")
-        parser.add_argument("--name", default="", help="The variant's short name.")
+        parser.add_argument("--seed", type=int, help="Seed of the captures (default: random).")
+        parser.add_argument("--name", default="", help="The variant's slug.")
         parser.add_argument(
             "--documents", nargs="+", metavar="ID", help="Only these (default: all with an image)."
         )
-        parser.add_argument("--release", help="The version whose gold is carried over.")
+        parser.add_argument("--release", help="Copy the gold of this version.")
 
     def handle(self, *_: Any, **options: Any) -> None:
         base = Dataset.objects.filter(slug=options["slug"]).first()

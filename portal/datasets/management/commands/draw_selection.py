@@ -12,8 +12,8 @@ from portal.datasets.models import Dataset
 
 class Command(BaseCommand):
     help = (
-        "Draws documents by lot from strata and keeps them as a selection. Prints the seed and the"
-        " names; the same seed draws the same ones as long as the documents are the same."
+        "Draws a stratified random sample of documents and stores it as a selection. Prints the"
+        " seed and the names; the same seed and documents give the same sample."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -21,14 +21,14 @@ class Command(BaseCommand):
         parser.add_argument(
             "--strata",
             default="doc_type",
-            help=f"What strata are made by, with commas, of {', '.join(STRATA)}"
+            help=f"Comma-separated fields that define the strata: {', '.join(STRATA)}"
             " (default: %(default)s).",
         )
         number = parser.add_mutually_exclusive_group(required=True)
-        number.add_argument("--size", type=int, help="In all, shared out in proportion.")
-        number.add_argument("--per-stratum", type=int, help="Of each stratum.")
-        parser.add_argument("--seed", type=int, help="A whole number; by chance if left out.")
-        parser.add_argument("--title", required=True, help="To keep the selection under.")
+        number.add_argument("--size", type=int, help="Number of documents in all, in proportion.")
+        number.add_argument("--per-stratum", type=int, help="Number of documents per stratum.")
+        parser.add_argument("--seed", type=int, help="A whole number (default: random).")
+        parser.add_argument("--title", required=True, help="Title of the selection.")
 
     def handle(self, *_: Any, **options: Any) -> None:
         dataset = Dataset.objects.filter(slug=options["slug"]).first()

@@ -20,31 +20,31 @@ from portal.files.uploads import archive_limits
 
 class Command(BaseCommand):
     help = (
-        "Freezes a release from gold HTML with inline fact tags. Every page must be one of the"
-        " dataset's documents, but for the tags; otherwise all faults are listed and nothing is"
-        " written."
+        "Freezes a release from gold HTML with inline fact tags. Apart from the tags, every page"
+        " must equal a document of the dataset. If there are faults, lists them all and writes"
+        " nothing."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("slug", help="The dataset.")
-        parser.add_argument("version", help="Semantic, greater than the last: 1.0.0.")
+        parser.add_argument("version", help="A semantic version above the latest, such as 1.0.0.")
         source = parser.add_mutually_exclusive_group(required=True)
         source.add_argument(
             "--gold",
             type=Path,
-            help="A folder or ZIP of ID.html, or lines {id, html} as .jsonl or .jsonl.gz.",
+            help="A folder or ZIP of ID.html, or a .jsonl or .jsonl.gz of {id, html}.",
         )
         source.add_argument(
             "--from-release",
             metavar="VERSION",
-            help="The gold of this release, with the corrections of accepted disputes.",
+            help="Take the gold of this release, with the corrections of accepted disputes.",
         )
         parser.add_argument(
             "--labels",
             default=",".join(LABEL_SETS["v1"]),
-            help="A label set's name, v1 or v2, or labels with commas (default: %(default)s).",
+            help="A label set, v1 or v2, or a comma-separated list (default: %(default)s).",
         )
-        parser.add_argument("--notes", default="", help="What changed, in Markdown.")
+        parser.add_argument("--notes", default="", help="The changes, in Markdown.")
         parser.add_argument(
             "--visibility",
             default=Release.Visibility.GOLD_HIDDEN,
@@ -89,8 +89,8 @@ class Command(BaseCommand):
     def _freeze_again(self, dataset: Dataset, options: dict[str, Any]) -> Release:
         base = earlier_release(dataset, options["from_release"])
         for row in corrections_for(base).planned:
-            told = row.words if row.applies else f"not applied: {row.reason}"
-            self.stdout.write(f"dispute {row.dispute.pk}, {row.dispute.item.name}: {told}")
+            outcome = row.words if row.applies else f"not applied: {row.reason}"
+            self.stdout.write(f"dispute {row.dispute.pk}, {row.dispute.item.name}: {outcome}")
         return freeze_gold(
             dataset=dataset,
             gold=gold_of_release(release=base),
@@ -108,7 +108,7 @@ class Command(BaseCommand):
         )
         left_out = release.dataset.documents.count() - release.item_count
         if left_out:
-            self.stdout.write(f"documents of the dataset without gold, not in it: {left_out}")
+            self.stdout.write(f"documents without gold, left out: {left_out}")
         report_frozen(self, release)
 
 

@@ -1,4 +1,4 @@
-"""Imports a folder or file of any layout into a dataset, in this process."""
+"""Imports a folder or file in any layout into a dataset, in this process."""
 
 import signal
 from argparse import ArgumentParser
@@ -17,15 +17,15 @@ from portal.datasets.imports.services import check_source, import_path
 from portal.datasets.models import Dataset, ImportItem, ImportRun
 from portal.files.archives import ArchiveFault
 
-# So many refusals are printed; the page of the import lists them all.
+# Refused files that are printed; the import's page lists all of them.
 SHOWN = 50
 
 
 class Command(BaseCommand):
     help = (
-        "Imports a folder or file of a layout: by default pages/ID.html, images/ID.png (optional)"
-        " and meta.jsonl (optional); --form names another. Run again, it goes on where it was"
-        " stopped; what is here already is left as it is."
+        "Imports a folder or file. The default layout is pages/ID.html with optional"
+        " images/ID.png and meta.jsonl; use --form for another. Run the command again to resume:"
+        " existing documents are not changed."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -35,23 +35,27 @@ class Command(BaseCommand):
             "--form",
             default=ImportRun.Form.PAGES,
             choices=ImportRun.Form.values,
-            help="The layout, by default pages.",
+            help="The layout (default: %(default)s).",
         )
         parser.add_argument(
             "--benchmark",
             default="",
             choices=BENCHMARKS,
-            help="What the rows of a Parquet file are gold of.",
+            help="The benchmark of a Parquet file.",
         )
-        parser.add_argument("--create", action="store_true", help="Create the dataset if need be.")
-        parser.add_argument("--title", default="", help="Title of a dataset that is created.")
-        parser.add_argument("--description", default="", help="Its description, in Markdown.")
-        parser.add_argument("--licence", default="", help="Its licence.")
+        parser.add_argument(
+            "--create", action="store_true", help="Create the dataset if it is missing."
+        )
+        parser.add_argument("--title", default="", help="Title of a new dataset.")
+        parser.add_argument(
+            "--description", default="", help="Description of a new dataset, in Markdown."
+        )
+        parser.add_argument("--licence", default="", help="Licence of a new dataset.")
         parser.add_argument(
             "--visibility",
             default=Dataset.Visibility.PRIVATE,
             choices=Dataset.Visibility.values,
-            help="Who may read it, by default organisers alone.",
+            help="Who may read a new dataset (default: %(default)s).",
         )
 
     def handle(self, *_: Any, **options: Any) -> None:
@@ -68,7 +72,7 @@ class Command(BaseCommand):
         except ArchiveFault as fault:
             raise CommandError(f"{path}: {fault}") from fault
         except KeyboardInterrupt:
-            self.stderr.write("Stopped. The same command goes on from here.")
+            self.stderr.write("Stopped. Run the same command to resume.")
             raise SystemExit(128 + signal.SIGINT) from None
         self._report(run)
 
@@ -77,7 +81,7 @@ class Command(BaseCommand):
         if dataset is not None:
             return dataset
         if not options["create"]:
-            raise CommandError(f"there is no dataset {options['slug']}; --create makes it")
+            raise CommandError(f"there is no dataset {options['slug']}; use --create to create it")
         try:
             return create_dataset(
                 slug=options["slug"],
@@ -87,8 +91,9 @@ class Command(BaseCommand):
                 visibility=options["visibility"],
             )
         except ValidationError as error:
-            faults = [f"{field}: {' '.join(said)}" for field, said in error.message_dict.items()]
-            raise CommandError("; ".join(faults)) from error
+            faults = error.message_dict.items()
+            lines = [f"{field}: {' '.join(messages)}" for field, messages in faults]
+            raise CommandError("; ".join(lines)) from error
 
     def _import(self, dataset: Dataset, path: Path, form: str, benchmark: str) -> ImportRun:
         with tqdm(unit="page", file=self.stderr, disable=None) as bar:

@@ -13,16 +13,18 @@ from portal.datasets.releases.restoring import restore_release
 
 class Command(BaseCommand):
     help = (
-        "Restores an exported release in a dataset: checks the archive, makes the documents that"
-        " are missing and freezes the gold under the same version, with the same hash. With any"
-        " fault, all of them are listed and nothing is written."
+        "Restores an exported release: checks the archive, creates missing documents and freezes"
+        " the gold with the same version and hash. If there are faults, lists them all and writes"
+        " nothing."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("path", type=Path, help="The ZIP, or the folder it was unpacked to.")
+        parser.add_argument("path", type=Path, help="The ZIP or its unpacked folder.")
         parser.add_argument("slug", help="The dataset.")
-        parser.add_argument("--create", action="store_true", help="Create the dataset if need be.")
-        parser.add_argument("--title", default="", help="Title of a dataset that is created.")
+        parser.add_argument(
+            "--create", action="store_true", help="Create the dataset if it is missing."
+        )
+        parser.add_argument("--title", default="", help="Title of a new dataset.")
 
     def handle(self, *_: Any, **options: Any) -> None:
         from portal.datasets.documents.services import create_dataset
@@ -33,7 +35,7 @@ class Command(BaseCommand):
         slug = options["slug"]
         dataset = Dataset.objects.filter(slug=slug).first()
         if dataset is None and not options["create"]:
-            raise CommandError(f"there is no dataset {slug}; --create makes it")
+            raise CommandError(f"there is no dataset {slug}; use --create to create it")
         if dataset is None:
             dataset = create_dataset(slug=slug, title=options["title"] or slug)
         try:

@@ -12,8 +12,8 @@ from portal.datasets.models import Dataset, DatasetTask
 
 class Command(BaseCommand):
     help = (
-        "Renders the documents of a dataset that have no image: one PNG a page at 300 dpi, with"
-        " where the text lies on it. Needs Chromium."
+        "Renders the documents of a dataset that have no image: one PNG per page at 300 dpi, with"
+        " text boxes. Requires Chromium."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -21,7 +21,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--again",
             action="store_true",
-            help="Also documents whose images were rendered here and that no release holds.",
+            help="Also render documents again that were rendered here and are in no release.",
         )
 
     def handle(self, *_: Any, **options: Any) -> None:
@@ -40,5 +40,5 @@ class Command(BaseCommand):
         for fault in task.report.get("faults", []):
             self.stderr.write(f"{fault['name']}: {fault['reason']} ({fault['code']})")
         counts = task.report.get("counts", {})
-        told = ", ".join(f"{number} {what}" for what, number in sorted(counts.items()))
-        self.stdout.write(told or "every page has an image")
+        summary = ", ".join(f"{number} {what}" for what, number in sorted(counts.items()))
+        self.stdout.write(summary or "every page has an image")

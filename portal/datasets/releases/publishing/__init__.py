@@ -1,5 +1,5 @@
 """A release as files: written, read back, compared, cited and checked. Pure functions; no Django.
 
-The rows of `rows` come in as plain values; `releases.exports` makes them from the database. A
-row whose gold is hidden has none, so that no writer can let it out.
+`releases.exports` turns database rows into the plain values of `rows`. An item with hidden gold
+carries no gold, so no writer can leak it.
 """

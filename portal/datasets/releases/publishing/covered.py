@@ -1,7 +1,7 @@
-"""What the hash of a whole release covers in an archive, and what is made of that again.
+"""The files of an archive that the hash of a release covers, and the files derived from them.
 
-The hash covers the manifest, and so the files that the manifest names as the release's content.
-All other files of an archive must be what their writers make of the content.
+The hash covers the manifest and thereby the files listed there as the release's content. All other
+files of an archive must equal what their writers produce from the content.
 """
 
 import hashlib
@@ -38,14 +38,14 @@ from .formats import (
 from .manifest import ContentEntry, FileEntry, Manifest
 from .rows import META_LINES, PublishedItem, PublishedRelease
 
-# Of an archive's files those that Croissant describes one by one.
+# The files that the Croissant file lists one by one.
 DISTRIBUTED = frozenset({GOLD_LINES, FACT_LINES, PARQUET})
 GOLD_PAGES = "gold"
 
 
 @dataclass(frozen=True)
 class Content:
-    """An item as a release consists of it; `meta` is its document's line of `meta.jsonl`."""
+    """The content of one item; `meta` is its document's line of `meta.jsonl`."""
 
     item: PublishedItem
     document: str = ""
@@ -53,7 +53,7 @@ class Content:
 
 
 def content_entries(parts: Callable[[], Iterable[Content]]) -> list[ContentEntry]:
-    """The content of a release with all its gold. `parts` is called for each of its files."""
+    """The content of a release with all gold. `parts` is called once per file."""
     files: list[tuple[str, Iterator[bytes]]] = [
         (GOLD_LINES, gold_lines(part.item for part in parts())),
         (FACT_LINES, fact_lines(part.item for part in parts())),
@@ -65,13 +65,13 @@ def content_entries(parts: Callable[[], Iterable[Content]]) -> list[ContentEntry
 
 
 def image_entries(items: Iterable[PublishedItem]) -> list[ContentEntry]:
-    """The page images by their stored hash, each once: two items may be of one document."""
+    """The page images with their stored hashes, without repeats: items can share a document."""
     images = {(image.name, image.sha256): image for item in items for image in item.images}
     return [ContentEntry(f"{IMAGES}/{name}", sha256) for name, sha256 in images]
 
 
 def unique_lines(lines: Iterable[bytes]) -> Iterator[bytes]:
-    """The lines without empty ones, and each once."""
+    """The lines without empty lines and repeats."""
     seen: set[bytes] = set()
     for line in lines:
         if line and line not in seen:
@@ -94,13 +94,13 @@ def sha256_of_pieces(pieces: Iterable[bytes]) -> str:
 def described_files(
     release: PublishedRelease, files: Iterable[FileEntry]
 ) -> dict[str, Callable[[], bytes]]:
-    """The files of an archive that describe the others, each with how it is made."""
+    """The files of an archive that describe the others, each with the function that writes it."""
     distributed = [
         DistributedFile(file.path, file.path, file.bytes, file.sha256)
         for file in files
         if file.path in DISTRIBUTED
     ]
-    # Neither is in an archive: the address of the release's page depends on who asks.
+    # The URL of the release's page depends on the site, so archives leave it out.
     row = replace(release, page="")
     items = ItemFile(PARQUET, gold=True, images=False)
     return {
@@ -111,15 +111,15 @@ def described_files(
 
 
 def made_of_content(manifest: Manifest) -> set[str]:
-    """The paths of all files that are made of the content, as far as an archive must have them."""
+    """The paths of the files derived from the content that an archive must have."""
     pages = {f"{GOLD_PAGES}/{item.name}.html" for item in manifest.items if manifest.labels}
     return {PARQUET, BIBTEX, CFF, CROISSANT, *pages}
 
 
 def content_faults(manifest: Manifest) -> Iterator[tuple[str, str, str]]:
-    """Where the files of an archive are not the release's content: (code, path, message).
+    """The files of an archive that differ from the release's content: (code, path, message).
 
-    An archive may leave out the page images, all of them or none.
+    An archive holds either all page images or none.
     """
     files: Mapping[str, str] = {file.path: file.sha256 for file in manifest.files}
     content = {entry.path: entry.sha256 for entry in manifest.content}
@@ -128,16 +128,16 @@ def content_faults(manifest: Manifest) -> Iterator[tuple[str, str, str]]:
         if path in files and files[path] != sha256:
             yield "content", path, f"SHA-256 is {files[path]}, the release's content has {sha256}"
         elif path not in files and (has_images or not is_image(path)):
-            yield "missing", path, "missing, and not in the manifest's files either"
+            yield "missing", path, "missing, also from the manifest's files"
     made = made_of_content(manifest)
     for path in sorted(made - files.keys()):
-        yield "missing", path, "missing, and not in the manifest's files either"
+        yield "missing", path, "missing, also from the manifest's files"
     for path in sorted(files.keys() - content.keys() - made):
-        yield "extra", path, "is no file of the release"
+        yield "extra", path, "is not a file of the release"
 
 
 def images_left_out(manifest: Manifest) -> int:
-    """How many page images the release has that this copy is without."""
+    """The number of page images of the release that this copy lacks."""
     files = {file.path for file in manifest.files}
     return sum(is_image(entry.path) and entry.path not in files for entry in manifest.content)
 
@@ -147,10 +147,10 @@ def is_image(path: str) -> bool:
 
 
 def table_faults(file: IO[bytes], items: Callable[[], Iterable[PublishedItem]]) -> Iterator[str]:
-    """Where a Parquet file is not the one that is made of the items.
+    """The differences between a Parquet file and the one written for these items.
 
-    The same rows may be other bytes when another version of pyarrow wrote them. Raises
-    PublishingError for what is no such file.
+    Another version of pyarrow may write the same rows as other bytes. Raises PublishingError for
+    any other kind of file.
     """
     digest = sha256_of_pieces(iter(partial(file.read, 1 << 20), b""))
     file.seek(0)
@@ -160,7 +160,7 @@ def table_faults(file: IO[bytes], items: Callable[[], Iterable[PublishedItem]]) 
     for found, wanted in zip_longest(read_parquet(file, strict=True), items()):
         if found != wanted:
             is_other = True
-            yield f"{(wanted or found).name}: a row that is missing, too many, or another one"
+            yield f"{(wanted or found).name}: the row is missing, extra or different"
     file.seek(0)
     if not is_other and is_written_here(file):
-        yield "is not what is written for this release, although its rows are"
+        yield "has the right rows but differs from the file written for this release"

@@ -1,12 +1,11 @@
-"""How a release is described and cited: Croissant 1.1, BibTeX and CITATION.cff 1.2.0.
+"""The description and citation of a release: Croissant 1.1, BibTeX and CITATION.cff 1.2.0.
 
-A name written “Family, Given” is a person's. Any other name is taken in one piece, since no rule
-tells an institute from a person whose family name comes first.
+A name written “Family, Given” belongs to a person. Any other name is used as a whole, because an
+institute cannot be distinguished from a person whose family name comes first.
 
 The records of the Croissant file
-(https://docs.mlcommons.org/croissant/docs/croissant-spec-1.1.html) are those of the Parquet
-file, in which an id stays a text and facts stay nested. The other files are listed with their
-hashes.
+(https://docs.mlcommons.org/croissant/docs/croissant-spec-1.1.html) are those of the Parquet file,
+which keeps ids as strings and facts nested. The other files are listed with their hashes.
 """
 
 import json
@@ -23,7 +22,7 @@ BIBTEX = "citation.bib"
 CFF = "CITATION.cff"
 _BREAKS = frozenset("\x85\u2028\u2029")
 CFF_VERSION = "1.2.0"
-# Of the identifiers of SPDX those that data are put under: CFF takes no other words.
+# SPDX identifiers that are used for data; CFF accepts no other text as a licence.
 SPDX = frozenset(
     """
     CC0-1.0 CC-BY-3.0 CC-BY-4.0 CC-BY-SA-3.0 CC-BY-SA-4.0 CC-BY-NC-4.0 CC-BY-NC-SA-4.0
@@ -37,7 +36,7 @@ _URL = re.compile(r"https?://[^\s<>\"{}|\\^`]+")
 _YEARS = range(1900, 2201)
 _ESCAPES = {
     "\\": r"\textbackslash{}",
-    # BibTeX counts every brace, behind a backslash too: in a text they must be none.
+    # BibTeX counts every brace, even an escaped one, so text must not contain any.
     "{": r"\textbraceleft{}",
     "}": r"\textbraceright{}",
     "~": r"\textasciitilde{}",
@@ -47,14 +46,14 @@ _ESCAPES = {
 
 
 def read_citation(value: object) -> Citation:
-    """A citation of `{authors: [name, …], year, doi, url}`, each of which may be missing.
+    """Reads a citation `{authors: [name, …], year, doi, url}`; all fields are optional.
 
-    Raises ValueError, which names the field.
+    Raises ValueError, naming the field.
     """
     if not isinstance(value, Mapping):
         raise ValueError("a citation must be an object")
     if unknown := sorted(set(value) - _CITATION_FIELDS):
-        raise ValueError(f"{unknown[0]}: a citation has no such field")
+        raise ValueError(f"{unknown[0]}: unknown field; use authors, year, doi and url")
     authors = value.get("authors") or []
     if not isinstance(authors, list) or not all(map(_is_name, authors)):
         raise ValueError("authors: must be a list of names")
@@ -65,12 +64,12 @@ def read_citation(value: object) -> Citation:
         authors=tuple(" ".join(name.split()) for name in authors),
         year=year,
         doi=_matched(value, "doi", _DOI, "such as 10.5281/zenodo.1234"),
-        url=_matched(value, "url", _URL, "an address that begins with https:// or http://"),
+        url=_matched(value, "url", _URL, "a URL that begins with https:// or http://"),
     )
 
 
 def bibtex(release: PublishedRelease) -> str:
-    """A BibTeX entry, with a line break at its end. Letters beyond ASCII stay: it is UTF-8."""
+    """A BibTeX entry in UTF-8, ending with a line break."""
     citation = release.citation
     fields = {
         "title": f"{{{escape(release.title)}}}",
@@ -78,7 +77,7 @@ def bibtex(release: PublishedRelease) -> str:
         "year": str(_year(release)),
         "version": escape(release.version),
         "note": f"Data set, version {escape(release.version)}",
-        # An address is taken as it is; only what would end the braces has to go.
+        # URLs are written unescaped, except for characters that would end the braces.
         "doi": quote(citation.doi, safe="/:;()[].,_-"),
         "url": quote(_url(release), safe="/:;?&=#%+,.@!~*'()[]_-$"),
     }
@@ -98,7 +97,7 @@ def citation_cff(release: PublishedRelease) -> str:
     elif _URL.fullmatch(release.licence):
         licence = {"license-url": release.licence}
     elif release.licence:
-        # In words it fits no field of the format.
+        # The format has no field for a licence in free text.
         message += f" Licence: {release.licence}"
     content: dict[str, Any] = {
         "cff-version": CFF_VERSION,
@@ -107,7 +106,7 @@ def citation_cff(release: PublishedRelease) -> str:
         "title": release.title,
         "version": release.version,
         "date-released": release.frozen_at.date().isoformat(),
-        # One author there must be; the data set stands for those it does not name.
+        # The format requires an author.
         "authors": [_cff_author(name) for name in dict.fromkeys(citation.authors)]
         or [{"name": f"The authors of {release.title}"}],
         **licence,
@@ -118,7 +117,7 @@ def citation_cff(release: PublishedRelease) -> str:
     }
 
     class Dumper(yaml.SafeDumper):
-        """Line breaks beyond ASCII's survive only in double quotes."""
+        """Quotes strings with non-ASCII line breaks, which YAML would otherwise lose."""
 
         def represent_str(self, data: str) -> yaml.ScalarNode:
             style = '"' if _BREAKS & set(data) else None
@@ -138,7 +137,7 @@ def escape(text: str) -> str:
 
 
 def split_name(name: str) -> tuple[str, str] | None:
-    """Family and given name of a person; None of a name that is one piece.
+    """Family and given name of a person; None for any other name.
 
     >>> split_name("Doe, Jane"), split_name("Institute of Records")
     (('Doe', 'Jane'), None)
@@ -160,7 +159,7 @@ def _matched(value: Mapping[str, Any], key: str, pattern: re.Pattern[str], wante
 
 
 def _bibtex_author(name: str) -> str:
-    """Names are parted at “and” and at commas, wherever no braces keep them together."""
+    """BibTeX splits names at “and” and at commas unless braces protect them."""
     person = split_name(name)
     if person is None:
         return f"{{{escape(name)}}}"
@@ -186,7 +185,7 @@ def _url(release: PublishedRelease) -> str:
 
 
 def _key(release: PublishedRelease) -> str:
-    """Of letters, digits and hyphens, whatever the slug has: `set-1-0-0`."""
+    """The citation key: alphanumerics and hyphens, such as `set-1-0-0`."""
     return re.sub("[^A-Za-z0-9]+", "-", f"{release.dataset}-{release.version}").strip("-")
 
 
@@ -246,7 +245,7 @@ _CONTEXT = {
     "subField": "cr:subField",
     "transform": "cr:transform",
 }
-# The first is the word of 1.1, the second that of 1.0, by which readers still go.
+# The first key is from version 1.1; readers still use the second, from 1.0.
 _SEVERAL = {"isArray": True, "repeated": True}
 _FACT_FIELDS = {
     "n": ("sc:Integer", "Number of the fact in its item, from 0."),
@@ -259,9 +258,7 @@ _FACT_FIELDS = {
 
 @dataclass(frozen=True)
 class DistributedFile:
-    """A file one can have: its `name`, where (`url`: absolute, or relative to the Croissant
-    file), size and SHA-256 of its bytes.
-    """
+    """A downloadable file; `url` is absolute or relative to the Croissant file."""
 
     name: str
     url: str
@@ -272,7 +269,7 @@ class DistributedFile:
 
 @dataclass(frozen=True)
 class ItemFile:
-    """Which of the files is the Parquet file of the items, and with what columns it was written."""
+    """The Parquet file of the items, and whether it has columns of gold and images."""
 
     name: str
     gold: bool
@@ -282,9 +279,9 @@ class ItemFile:
 def croissant(
     release: PublishedRelease, files: Sequence[DistributedFile], items: ItemFile | None = None
 ) -> dict[str, Any]:
-    """The JSON-LD. Without `items` it tells of files only, not of what is in them.
+    """The JSON-LD. Without `items` it describes the files but not their records.
 
-    Raises ValueError if two files have one name, or `items` is none of them.
+    Raises ValueError if two files have the same name or `items` is not among them.
     """
     names = [file.name for file in files]
     if len(set(names)) < len(names):
@@ -318,7 +315,7 @@ def croissant(
 def croissant_bytes(
     release: PublishedRelease, files: Sequence[DistributedFile], items: ItemFile | None = None
 ) -> bytes:
-    """The file as it is sent."""
+    """The bytes of the Croissant file."""
     content = croissant(release, files, items)
     return (json.dumps(content, ensure_ascii=False, indent=1) + "\n").encode()
 
@@ -393,7 +390,7 @@ def _gold_fields(file: ItemFile) -> list[dict[str, Any]]:
 def _field(
     file: ItemFile, column: str, description: str, data_type: str = "sc:Text", part: str = ""
 ) -> dict[str, Any]:
-    """A field of a column, or of a part of each of its objects."""
+    """A field for a column, or for the key `part` of the objects in it."""
     source: dict[str, Any] = {"fileObject": {"@id": file.name}, "extract": {"column": column}}
     if part:
         source["transform"] = {"jsonPath": part}

@@ -1,6 +1,6 @@
-"""Two releases compared: which items and facts were added, removed or changed, and the note on it.
+"""Compares two releases: the items and facts that were added, removed or changed.
 
-`change_notes` writes the comparison in Markdown, for those who use the data.
+`change_notes` writes the comparison as Markdown for the release notes.
 """
 
 import re
@@ -17,7 +17,7 @@ Kind = Literal["added", "removed", "changed"]
 
 @dataclass(frozen=True)
 class FactChange:
-    """A fact as it was and as it is; None on the side on which it is not."""
+    """A fact before and after; None where it does not exist."""
 
     before: Fact | None
     after: Fact | None
@@ -30,7 +30,7 @@ class FactChange:
 
     @property
     def aspects(self) -> tuple[str, ...]:
-        """What of a changed one is another: of `label`, `borders` and `value`."""
+        """The parts of a changed fact that differ: `label`, `borders` or `value`."""
         if self.before is None or self.after is None:
             return ()
         pairs = {
@@ -44,12 +44,12 @@ class FactChange:
 def compare_facts(
     before: Sequence[Fact], after: Sequence[Fact], *, same_text: bool = True
 ) -> list[FactChange]:
-    """The changes, in the order of their places.
+    """The changes, sorted by position.
 
-    In the same text facts are matched by their offsets: first those with the same borders, then
-    overlapping ones, those of one label and with the most characters in common first. In another
-    text offsets say nothing: there facts are matched by label and value, in their order, and new
-    places are no change. Within each release no two facts share a character.
+    If the text is the same, facts are matched by offsets: first those with the same borders, then
+    overlapping ones, preferring equal labels and the longest overlap. If the text differs, offsets
+    cannot be compared: facts are matched by label and value in order, and a new position is not a
+    change. Facts of one release must not overlap.
     """
     if same_text:
         pairs = _same_borders(before, after)
@@ -68,7 +68,7 @@ def _place(fact: Fact) -> tuple[int, int]:
 
 
 def _equal(was: Fact, now: Fact) -> bool:
-    """Numbers follow from the order, and change with every fact before."""
+    """Ignores the number, which changes when an earlier fact is added or removed."""
     return (_place(was), was.type, was.value) == (_place(now), now.type, now.value)
 
 
@@ -78,7 +78,7 @@ def _same_borders(before: Sequence[Fact], after: Sequence[Fact]) -> dict[Fact, F
 
 
 def _overlapping(before: Sequence[Fact], after: Sequence[Fact]) -> dict[Fact, Fact]:
-    """Pairs of facts that share characters, each fact in one pair at most."""
+    """Pairs of overlapping facts; each fact is in at most one pair."""
     pairs: dict[Fact, Fact] = {}
     taken: set[Fact] = set()
     for _, _, _, was, now in sorted(_overlaps(before, after), key=lambda found: found[:3]):
@@ -91,7 +91,7 @@ def _overlapping(before: Sequence[Fact], after: Sequence[Fact]) -> dict[Fact, Fa
 def _overlaps(
     before: Sequence[Fact], after: Sequence[Fact]
 ) -> list[tuple[bool, int, int, Fact, Fact]]:
-    """(other label, -characters in common, start, was, now), in one walk over both."""
+    """(label differs, -length of the overlap, start, was, now) of all overlapping pairs."""
     was_in_order, now_in_order = sorted(before, key=_place), sorted(after, key=_place)
     found: list[tuple[bool, int, int, Fact, Fact]] = []
     i = j = 0
@@ -108,7 +108,7 @@ def _overlaps(
 
 
 def _same_sequence(before: Sequence[Fact], after: Sequence[Fact]) -> dict[Fact, Fact]:
-    """Facts of the same label and value that come in the same order."""
+    """Facts with the same label and value in the same order."""
     was = [(fact.type, fact.value) for fact in before]
     now = [(fact.type, fact.value) for fact in after]
     pairs: dict[Fact, Fact] = {}
@@ -132,7 +132,7 @@ _END = None
 
 @dataclass(frozen=True)
 class FieldChange:
-    """A value of the gold line, such as `fields.total`; None where there is none."""
+    """A changed value of the gold line, such as `fields.total`; None where it does not exist."""
 
     path: str
     before: Any | None
@@ -141,10 +141,9 @@ class FieldChange:
 
 @dataclass(frozen=True)
 class ItemChange:
-    """An item as it was and as it is; None on the side on which it is not.
+    """An item before and after; None where it does not exist.
 
-    `text` says whether its canonical text is another one, `markup` whether its gold HTML differs
-    although text and facts are the same.
+    `text`: its canonical text differs. `markup`: its gold HTML differs, but not text or facts.
     """
 
     name: str
@@ -163,7 +162,7 @@ class ItemChange:
 
     @property
     def splits(self) -> tuple[str, str] | None:
-        """Its split before and after, if they differ."""
+        """The splits before and after; None if they are equal."""
         if self.before is None or self.after is None or self.before.split == self.after.split:
             return None
         return self.before.split, self.after.split
@@ -171,7 +170,7 @@ class ItemChange:
 
 @dataclass(frozen=True)
 class ReleaseDiff:
-    """The changes by item, sorted by name, and how many items are the same."""
+    """The changed items, sorted by name, and the number of unchanged items."""
 
     before: str
     after: str
@@ -182,7 +181,7 @@ class ReleaseDiff:
         return [item for item in self.items if item.kind == kind]
 
     def facts_of_kind(self, kind: Kind) -> int:
-        """Facts of all items; those of an item that came or went came or went with it."""
+        """The number of facts changed in this way; facts of added and removed items count."""
         return sum(_facts_of_kind(item, kind) for item in self.items)
 
 
@@ -192,10 +191,10 @@ def diff_releases(
     *,
     versions: tuple[str, str],
 ) -> ReleaseDiff:
-    """What changed between two releases, matched by name and offsets.
+    """The differences between two releases, matched by item name and offsets.
 
-    Both sides come sorted by name, as a release keeps its items, and are read once, one item at a
-    time. Gold is compared where both sides have it. Raises ValueError if a side is not sorted.
+    Both sides must be sorted by name, as in a release; they are read once, one item at a time. Gold
+    is compared if both sides have it. Raises ValueError if a side is not sorted.
     """
     changes: list[ItemChange] = []
     unchanged = 0
@@ -220,7 +219,7 @@ def _sorted(items: Iterable[PublishedItem]) -> Iterator[PublishedItem]:
 def _paired(
     before: Iterator[PublishedItem], after: Iterator[PublishedItem]
 ) -> Iterator[tuple[PublishedItem | None, PublishedItem | None]]:
-    """Items of the same name together, the others alone."""
+    """Pairs of items with the same name; None for a missing side."""
     was, now = next(before, _END), next(after, _END)
     while was or now:
         if now is None or (was is not None and was.name < now.name):
@@ -235,7 +234,7 @@ def _paired(
 
 
 def _compare(was: PublishedItem | None, now: PublishedItem | None) -> ItemChange | None:
-    """The change, None if there is none."""
+    """The change; None if there is none."""
     if was is None or now is None:
         one = was or now
         assert one is not None
@@ -246,7 +245,7 @@ def _compare(was: PublishedItem | None, now: PublishedItem | None) -> ItemChange
 
 
 def _same_gold(was: ItemGold, now: ItemGold) -> bool:
-    """Facts that were not written into the HTML do not count in the hash."""
+    """Compares facts too, because the hash misses facts that are not in the HTML."""
     return was.sha256 == now.sha256 and was.facts == now.facts
 
 
@@ -276,7 +275,7 @@ def _without_html(gold: ItemGold) -> dict[str, Any]:
 
 
 def _fields(path: str, was: Any, now: Any) -> Iterator[FieldChange]:
-    """The innermost values that differ: `fields.items[2].amount`."""
+    """The innermost values that differ, such as `fields.items[2].amount`."""
     if isinstance(was, Mapping) and isinstance(now, Mapping):
         for key in sorted({*was, *now}):
             yield from _fields(f"{path}.{key}" if path else key, was.get(key), now.get(key))
@@ -296,7 +295,7 @@ def _facts_of_kind(item: ItemChange, kind: Kind) -> int:
     return len(gold.facts) if gold and item.kind == kind else 0
 
 
-# So many are named of each kind of change; the rest is counted.
+# Items listed per kind of change; the rest are counted.
 MOST_ITEMS = 200
 MOST_CHANGES = 50
 LONGEST_QUOTE = 80
@@ -305,10 +304,10 @@ _KINDS: tuple[Kind, ...] = ("added", "removed", "changed")
 
 
 def change_notes(diff: ReleaseDiff, *, gold_is_open: Callable[[str], bool]) -> str:
-    """The note, in Markdown, without a heading of its own.
+    """The notes in Markdown, without a heading.
 
-    Notes are read by everybody: of an item for whose name `gold_is_open` is false they tell that
-    it came, went or changed, and nothing of its facts, not even their number.
+    Notes are public: if `gold_is_open` is false for an item's name, they say only that it was
+    added, removed or changed, and not even how many facts it has.
     """
     opened = {item.name for item in diff.items if gold_is_open(item.name)}
     lines = [_summary(diff, opened)]
@@ -323,7 +322,7 @@ def change_notes(diff: ReleaseDiff, *, gold_is_open: Callable[[str], bool]) -> s
 
 
 def code(text: str, longest: int = LONGEST_QUOTE) -> str:
-    """Any text as a code span of Markdown, on one line and cut short.
+    """Any text as a Markdown code span, on one line and truncated.
 
     >>> print(code("1,200"), code("a `b`"))
     `1,200` `` a `b` ``
@@ -342,8 +341,9 @@ def _summary(diff: ReleaseDiff, opened: set[str]) -> str:
     text = f"Since {diff.before}: items {counts}, {diff.unchanged:,} unchanged."
     shown = tuple(item for item in diff.items if item.name in opened)
     if shown:
-        told = ReleaseDiff(diff.before, diff.after, shown, 0)
-        text += f" Facts {', '.join(f'{told.facts_of_kind(kind):,} {kind}' for kind in _KINDS)}"
+        opened_diff = ReleaseDiff(diff.before, diff.after, shown, 0)
+        facts = (f"{opened_diff.facts_of_kind(kind):,} {kind}" for kind in _KINDS)
+        text += f" Facts {', '.join(facts)}"
         text += "." if len(shown) == len(diff.items) else ", in items whose gold is open."
     return text
 
@@ -372,9 +372,9 @@ def _changes(item: ItemChange) -> Iterator[str]:
         was, now = (split or "none" for split in item.splits)
         yield f"split: {was} → {now}"
     if item.text:
-        yield "another text"
+        yield "text changed"
     if item.markup:
-        yield "other markup"
+        yield "markup changed"
     yield from map(_fact_change, item.facts)
     yield from map(_field_change, item.fields)
 

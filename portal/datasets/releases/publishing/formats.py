@@ -1,30 +1,29 @@
-"""The items of a release as files: JSON Lines, Parquet, tasks of Label Studio, and the starter kit.
+"""The items of a release as files: JSON Lines, Parquet, Label Studio tasks, and the starter kit.
 
-`gold.jsonl` and `facts.jsonl` have one line per item in the same order. The gold lines are the
-benchmark's own, and their ids need not be the items' names: the manifest and `facts.jsonl` have
-the names. Items whose gold is hidden have no line.
+`gold.jsonl` and `facts.jsonl` have one line per item in the same order. Gold lines have the
+benchmark's own ids, which can differ from the item names in the manifest and `facts.jsonl`. Items
+with hidden gold have no line.
 
-The Parquet file is written in the manner of Hugging Face, with page images in it if wanted:
+The Parquet file follows the conventions of Hugging Face and can include the page images:
 
-    id, split, prompt    texts
-    images               [{bytes, path}], if wanted
+    id, split, prompt    strings
+    images               [{bytes, path}], optional
     html                 a page's gold HTML
     record               the rest of the gold line, in canonical JSON
     facts                [{n, type, value, start, end}]
     text_chars, text_sha256, sha256
 
-Where gold is hidden these are null, and there are no facts; written without gold, the file has
-no such columns at all. pyarrow is imported when it is needed: it takes a while.
+Where gold is hidden, `facts` is empty and the other gold columns are null. A file written without
+gold lacks these columns. pyarrow is imported on first use because it loads slowly.
 
-The starter kit has all that a model is given, and an empty submission:
+The starter kit has the input of a model and an empty submission:
 
-    README.md            what is in here
+    README.md            a description of the files
     items.jsonl          {"id", "prompt", "images"} per item; in splits {…, "split"} too
     images/ID.png        the page images
-    submission.jsonl     a line per item as the benchmark wants it, with nothing in it
+    submission.jsonl     an empty prediction per item, in the benchmark's layout
 
-`KitItem` has no place for anything that could tell of the gold: no text, HTML, hash, source or
-fact.
+`KitItem` has no field that could reveal gold: no text, HTML, hash, source or fact.
 """
 
 import json
@@ -50,14 +49,14 @@ FACT_LINES = "facts.jsonl"
 
 
 def gold_lines(items: Iterable[PublishedItem]) -> Iterator[bytes]:
-    """The gold lines in canonical JSON: an item's hash is of its line without the line break."""
+    """The gold lines in canonical JSON. An item's hash covers its line without the line break."""
     for item in items:
         if item.gold:
             yield (canonical_json(item.gold.line) + "\n").encode()
 
 
 def fact_lines(items: Iterable[PublishedItem]) -> Iterator[bytes]:
-    """The items' facts with their offsets, and the text these count in."""
+    """The items' facts with offsets, and length and hash of the text the offsets count in."""
     for item in items:
         if item.gold:
             line = {
@@ -72,10 +71,10 @@ def fact_lines(items: Iterable[PublishedItem]) -> Iterator[bytes]:
 def read_items(
     entries: Iterable[ItemEntry], gold: Iterable[bytes], facts: Iterable[bytes]
 ) -> Iterator[PublishedItem]:
-    """The items again, without their images; one at a time.
+    """Reads the items back, without their images, one at a time.
 
-    `entries` are the manifest's. Raises PublishingError, which names file and line, for a line
-    that is missing, too many, unreadable, of another item, or not what its hash says.
+    `entries` are those of the manifest. Raises PublishingError, naming file and line, for a line
+    that is missing, extra, unreadable, of another item, or different from its hash.
     """
     entries = list(entries)
     lines = zip_longest(
@@ -88,7 +87,7 @@ def read_items(
             yield PublishedItem(entry.name, entry.split)
     for _, gold_line, fact_line in lines:
         name, (number, _) = (GOLD_LINES, gold_line) if gold_line else (FACT_LINES, fact_line)
-        raise PublishingError(f"{name}:{number}", "a line of no item of the manifest")
+        raise PublishingError(f"{name}:{number}", "the line belongs to no item of the manifest")
 
 
 def _read_item(
@@ -101,11 +100,12 @@ def _read_item(
     assert facts is not None
     line = read_line(GOLD_LINES, *gold)
     if gold_sha256(line) != entry.sha256:
-        raise PublishingError(f"{GOLD_LINES}:{gold[0]}", f"not the gold of {entry.name}, by hash")
+        reason = f"its hash differs from that of {entry.name}"
+        raise PublishingError(f"{GOLD_LINES}:{gold[0]}", reason)
     where = f"{FACT_LINES}:{facts[0]}"
     about = read_line(FACT_LINES, *facts)
     if about.get("id") != entry.name:
-        raise PublishingError(where, f"id: must be {entry.name}, is {about.get('id')!r:.80}")
+        raise PublishingError(where, f"id: must be {entry.name}, not {about.get('id')!r:.80}")
     return PublishedItem(
         name=entry.name,
         split=entry.split,
@@ -133,33 +133,33 @@ def read_line(name: str, number: int, line: bytes) -> dict[str, Any]:
 def read_facts(where: str, facts: object) -> tuple[Fact, ...]:
     """The facts of `[{n, type, value, start, end}, …]`; raises PublishingError with the field."""
     if not isinstance(facts, list):
-        raise PublishingError(where, "facts: missing, or not a list")
+        raise PublishingError(where, "facts: missing or not a list")
     return tuple(_fact(f"{where}: facts[{index}]", fact) for index, fact in enumerate(facts))
 
 
 def _fact(where: str, fact: object) -> Fact:
     if not isinstance(fact, Mapping):
-        raise PublishingError(where, "not an object")
+        raise PublishingError(where, "must be an object")
     for key in ("n", "start", "end"):
         if type(fact.get(key)) is not int:
-            raise PublishingError(where, f"{key}: missing, or not a whole number")
+            raise PublishingError(where, f"{key}: missing or not a whole number")
     for key in ("type", "value"):
         if not isinstance(fact.get(key), str):
-            raise PublishingError(where, f"{key}: missing, or not a text")
+            raise PublishingError(where, f"{key}: missing or not a string")
     return Fact(fact["n"], fact["type"], fact["value"], fact["start"], fact["end"])
 
 
 def _optional(where: str, about: Mapping[str, Any], key: str, kind: type) -> Any:
     value = about.get(key)
     if value is not None and type(value) is not kind:
-        raise PublishingError(where, f"{key}: must be of type {kind.__name__}, or null")
+        raise PublishingError(where, f"{key}: must be of type {kind.__name__} or null")
     return value
 
 
 PARQUET = "items.parquet"
 GOLD_COLUMNS = ("html", "record", "facts", "text_chars", "text_sha256", "sha256")
 IMAGES = "images"
-# What is held in memory before it is written, by whichever comes first.
+# A group of rows is written when it reaches either limit.
 GROUP_ROWS = 1000
 GROUP_BYTES = 16 * 1024 * 1024
 
@@ -167,9 +167,9 @@ GROUP_BYTES = 16 * 1024 * 1024
 def parquet_pieces(
     items: Iterable[PublishedItem], *, gold: bool, images: bool = False
 ) -> Iterator[bytes]:
-    """The file's bytes while it is made; memory is bounded by a group of rows.
+    """The bytes of the Parquet file, streamed; memory is bounded by a group of rows.
 
-    Without `gold` no column of gold is written, whatever the items have.
+    Without `gold` no gold column is written, even if the items have gold.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -184,7 +184,7 @@ def parquet_pieces(
 
 
 def is_written_here(file: IO[bytes]) -> bool:
-    """Whether the file says that the version of pyarrow at hand wrote it."""
+    """Whether the installed version of pyarrow wrote the file."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -195,9 +195,9 @@ def is_written_here(file: IO[bytes]) -> bool:
 def read_parquet(
     file: IO[bytes], name: str = PARQUET, *, strict: bool = False
 ) -> Iterator[PublishedItem]:
-    """The items again, one group of rows at a time. `strict`: there is no other column.
+    """Reads the items back, one group of rows at a time. `strict` refuses other columns.
 
-    Raises PublishingError for what is no such file, and for a row that is not what its hash says.
+    Raises PublishingError for an invalid file and for a row that differs from its hash.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -212,7 +212,7 @@ def read_parquet(
 
 
 class _Sink(ZipSink):
-    """What pyarrow asks of a file beside being written to."""
+    """A sink with the attribute that pyarrow expects of a file."""
 
     closed = False
 
@@ -243,7 +243,7 @@ def _row(item: PublishedItem, *, gold: bool, images: bool) -> dict[str, Any]:
     if images:
         row[IMAGES] = [{"bytes": image.read(), "path": image.name} for image in item.images]
     if gold and item.gold is None:
-        # Not null, which readers of nested fields take for one fact without values.
+        # Not null: some readers take a null list of structs for one fact without values.
         row["facts"] = []
     elif gold and item.gold:
         line = dict(item.gold.line)
@@ -271,17 +271,17 @@ def _groups(rows: Iterable[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
 
 
 def _check_columns(schema: "pa.Schema", name: str, *, strict: bool = False) -> None:
-    """All columns of one of the forms that are written, with their types, in any order."""
+    """Checks that all columns of a known layout exist with their types, in any order."""
     found = set(schema.names)
     wanted = _schema(gold=bool(found & set(GOLD_COLUMNS)), images=IMAGES in found)
     if strict and (more := sorted(found - set(wanted.names))):
-        raise PublishingError(name, f"{more[0]}: no column of a release")
+        raise PublishingError(name, f"{more[0]}: not a column of a release")
     for field in wanted:
         if field.name not in found:
             raise PublishingError(name, f"the column {field.name} is missing")
         if schema.field(field.name).type != field.type:
             kind = schema.field(field.name).type
-            raise PublishingError(name, f"{field.name}: must be {field.type}, is {kind}")
+            raise PublishingError(name, f"{field.name}: must be {field.type}, not {kind}")
 
 
 def _rows(source: Any) -> Iterator[dict[str, Any]]:
@@ -303,7 +303,7 @@ def _item(where: str, row: dict[str, Any]) -> PublishedItem:
 
 def _image(where: str, image: dict[str, Any] | None) -> ItemImage:
     if image is None or image["bytes"] is None or not image["path"]:
-        raise PublishingError(where, "images: one without its bytes or its path")
+        raise PublishingError(where, "images: an image has no bytes or no path")
     return ItemImage(image["path"], partial(bytes, image["bytes"]))
 
 
@@ -317,7 +317,7 @@ def _gold(where: str, row: dict[str, Any]) -> ItemGold:
     if row["html"] is not None:
         line["html"] = row["html"]
     if gold_sha256(line) != row["sha256"]:
-        raise PublishingError(where, f"not the gold of {row['id']}, by hash")
+        raise PublishingError(where, f"its hash differs from that of {row['id']}")
     return ItemGold(
         line=line,
         sha256=row["sha256"],
@@ -331,7 +331,7 @@ LABEL_STUDIO = "labelstudio.json"
 
 
 def label_studio_pieces(items: Iterable[PublishedItem], labels: Sequence[str]) -> Iterator[bytes]:
-    """The file's bytes while it is made. Items whose gold is hidden have no task."""
+    """The bytes of the Label Studio file, streamed. Items with hidden gold have no task."""
     separator = "[\n"
     number = 0
     for item in items:
@@ -372,20 +372,20 @@ ITEM_LINES = "items.jsonl"
 SUBMISSION = "submission.jsonl"
 README = "README.md"
 
-# From an item's name the empty line of a submission, as the benchmark's reader wants it.
+# Makes the empty prediction of an item from its name, in the benchmark's layout.
 EmptyLine = Callable[[str], Mapping[str, Any]]
 
 
 @dataclass(frozen=True)
 class KitItem:
-    """An item as somebody sees it who is to solve it."""
+    """The input of a model for one item."""
 
     name: str
     split: str
     prompt: str
     images: tuple[ItemImage, ...]
     document: str = ""
-    """The document's name, where the item has one of its own."""
+    """The document's name, if it differs from the item's."""
 
 
 def kit_name(release: PublishedRelease) -> str:
@@ -397,9 +397,9 @@ def starter_kit(
     items: Callable[[], Iterable[KitItem]],
     empty_line: EmptyLine,
 ) -> Iterator[bytes]:
-    """The ZIP's bytes while it is made, the same every time: one item at a time in memory.
+    """The bytes of the ZIP, streamed and identical every time; one item at a time in memory.
 
-    `items` is called for each part of the kit, and gives those whose gold is hidden.
+    `items` returns the items with hidden gold; it is called once per part of the kit.
     """
     sink = ZipSink()
     writer = ZipWriter(sink)
@@ -419,8 +419,7 @@ def starter_kit(
 
 
 def empty_line_like(example: str) -> EmptyLine:
-    """Lines with the keys of a benchmark's example: its id, and nothing of the same kind in each
-    other key.
+    """Makes predictions with the keys of an example, the item's id and empty values.
 
     >>> empty_line_like('{"id": "p1", "html": "<p>…"}')("p7")
     {'id': 'p7', 'html': ''}
@@ -431,7 +430,7 @@ def empty_line_like(example: str) -> EmptyLine:
 
 
 def item_line(item: KitItem, *, images: bool = True) -> bytes:
-    """An item without its gold, as a line of JSON; `images`: whether they are beside it."""
+    """An item without its gold as a line of JSON; `images` includes the paths of its images."""
     document = {} if item.document in {"", item.name} else {"document": item.document}
     split = {"split": item.split} if item.split else {}
     paths = [f"{IMAGES}/{image.name}" for image in item.images] if images else []
@@ -443,14 +442,14 @@ def _line(value: Mapping[str, Any]) -> bytes:
 
 
 def _readme(release: PublishedRelease) -> str:
-    """Neither notes nor description: they may speak of what the gold holds."""
+    """Leaves out notes and description, which may reveal gold."""
     licence = f"\nLicence: {release.licence}\n" if release.licence else ""
-    page = f"\nWhere it comes from: {release.page}\n" if release.page else ""
+    page = f"\nSource: {release.page}\n" if release.page else ""
     return f"""# {release.title} {release.version}: starter kit
 
-The items whose gold is hidden, and an empty submission.
+The items with hidden gold, and an empty submission.
 {licence}{page}
-- `{ITEM_LINES}`: one item per line, with its id, its prompt and the paths of its images
+- `{ITEM_LINES}`: one item per line, with its id, prompt and image paths
 - `{IMAGES}/`: the images
-- `{SUBMISSION}`: one line per item, to be filled in; the ids stay as they are
+- `{SUBMISSION}`: one line per item to fill in; keep the ids
 """

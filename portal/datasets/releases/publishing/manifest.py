@@ -1,16 +1,15 @@
-"""Hashes of a release, and the manifest that holds them with all else there is to know of it.
+"""The hashes of a release and its manifest.
 
-An item's hash is the SHA-256 of its gold line in canonical JSON. How the release's own hash is made
-has a name, its scheme:
+An item's hash is the SHA-256 of its gold line in canonical JSON. The release's own hash depends on
+its scheme:
 
-release-v1   of one line `sha256  name` per item, sorted by name
-release-v2   of the manifest in canonical JSON, without `sha256` itself and without `files`, which
-             lists what one copy holds. Its `content` lists every file that the others are made of:
-             gold.jsonl, facts.jsonl, items.jsonl, meta.jsonl and all page images.
+release-v1   one line `sha256  name` per item, sorted by name
+release-v2   the manifest in canonical JSON, without `sha256` and without `files`, which lists the
+             files of one copy. `content` lists every source file: gold.jsonl, facts.jsonl,
+             items.jsonl, meta.jsonl and all page images.
 
-The files that are made of these (gold/, items.parquet, the citations, croissant.json) are made
-again by `verify` and compared. So whoever changes what is written into them gives the scheme
-another name.
+`verify` writes the derived files (gold/, items.parquet, the citations, croissant.json) again and
+compares them. A change to the content of these files therefore needs a new scheme.
 """
 
 import hashlib
@@ -35,12 +34,12 @@ _RELEASE_TEXTS = (
     "dataset", "title", "description", "licence", "version", "benchmark", "visibility", "notes",
 )  # fmt: skip
 _ABOUT = ("visibility", "notes", "licence", "must_accept", "citation", "draw", "frozen_at")
-# What a hash over the manifest cannot cover: itself, and what differs from copy to copy.
+# The hash of the manifest leaves out itself and the files, which differ between copies.
 _UNCOVERED = frozenset({"sha256", "files"})
 
 
 def canonical_json(value: Any) -> str:
-    """JSON in one spelling: keys sorted, no spaces, characters as themselves."""
+    """JSON with sorted keys, no spaces and unescaped characters."""
     return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
 
 
@@ -49,18 +48,18 @@ def sha256_of(text: str) -> str:
 
 
 def gold_sha256(line: Mapping[str, Any]) -> str:
-    """The hash of an item, by its gold line."""
+    """The hash of an item, from its gold line."""
     return sha256_of(canonical_json(line))
 
 
 def release_sha256(hashes: Iterable[tuple[str, str]]) -> str:
-    """The release's own hash, by its items' (name, sha256) in any order."""
+    """The hash of a release by `release-v1`, from its items' (name, sha256) in any order."""
     return sha256_of("".join(f"{sha256}  {name}\n" for name, sha256 in sorted(hashes)))
 
 
 @dataclass(frozen=True)
 class FileEntry:
-    """A file: its path inside the export, its size and the SHA-256 of its bytes."""
+    """A file: its path inside the archive, its size in bytes and its SHA-256."""
 
     path: str
     bytes: int
@@ -69,7 +68,7 @@ class FileEntry:
 
 @dataclass(frozen=True)
 class ContentEntry:
-    """A file that the release consists of, whether or not it is in the copy at hand."""
+    """A file of the release's content, whether or not it is in this copy."""
 
     path: str
     sha256: str
@@ -77,7 +76,7 @@ class ContentEntry:
 
 @dataclass(frozen=True)
 class ItemEntry:
-    """An item by name; `sha256` is empty where its gold is hidden."""
+    """An item; `sha256` is empty if its gold is hidden."""
 
     name: str
     sha256: str
@@ -86,7 +85,7 @@ class ItemEntry:
 
 @dataclass(frozen=True)
 class Manifest:
-    """What `manifest.json` says; `sha256` is empty where gold is hidden."""
+    """The content of `manifest.json`; `sha256` is empty if gold is hidden."""
 
     dataset: str
     version: str
@@ -98,20 +97,20 @@ class Manifest:
     items: tuple[ItemEntry, ...]
     files: tuple[FileEntry, ...]
     about: Mapping[str, Any] = field(default_factory=dict)
-    """What restoring needs and no check: visibility, notes, licence, must_accept, citation, draw
-    and frozen_at, as the file has them and unchecked."""
+    """Used for restoring only, unchecked: visibility, notes, licence, must_accept, citation, draw
+    and frozen_at."""
     scheme: str = GOLD_ONLY
     content: tuple[ContentEntry, ...] = ()
     release: PublishedRelease | None = None
-    """The release as it describes itself; None in the manifests of the first scheme."""
+    """The description of the release; None in manifests of `release-v1`."""
     computed: str = ""
-    """The SHA-256 of the manifest by the second scheme."""
+    """The SHA-256 of the manifest by `release-v2`."""
 
 
 def manifest_sha256(
     release: PublishedRelease, items: Iterable[ItemEntry], content: Iterable[ContentEntry]
 ) -> str:
-    """The release's own hash by the scheme `release-v2`."""
+    """The hash of a release by `release-v2`."""
     return _covered_sha256(_described(release, items, content))
 
 
@@ -121,7 +120,7 @@ def write_manifest(
     files: Sequence[Mapping[str, Any]],
     content: Iterable[ContentEntry] = (),
 ) -> bytes:
-    """The manifest's bytes; `files` are {path, bytes, sha256} of every file but itself."""
+    """The manifest's bytes; `files` are {path, bytes, sha256} of all other files."""
     described = _described(release, items, content)
     written = described | {"sha256": release.sha256, "files": list(files)}
     return (json.dumps(written, ensure_ascii=False, indent=1) + "\n").encode()
@@ -168,7 +167,7 @@ def _described(
 
 
 def read_manifest(data: bytes) -> Manifest:
-    """Raises PublishingError, which names the field that is missing or wrong."""
+    """Raises PublishingError, naming the field that is missing or wrong."""
     try:
         content = json.loads(data.decode())
     except (ValueError, RecursionError) as error:
@@ -219,7 +218,7 @@ def read_manifest(data: bytes) -> Manifest:
 def _scheme(content: Mapping[str, Any]) -> str:
     scheme = _text({"scheme": GOLD_ONLY, **content}, "scheme")
     if scheme not in SCHEMES:
-        raise _fault("scheme", f"{scheme!r:.40} is unknown here; known are {', '.join(SCHEMES)}")
+        raise _fault("scheme", f"{scheme!r:.40} is unknown; use {' or '.join(SCHEMES)}")
     return scheme
 
 
@@ -227,13 +226,13 @@ def _computed(content: Mapping[str, Any]) -> str:
     try:
         return _covered_sha256(content)
     except UnicodeEncodeError as error:
-        raise PublishingError(MANIFEST, f"holds half a character: {error}") from error
+        raise PublishingError(MANIFEST, f"invalid Unicode: {error}") from error
 
 
 def _release(manifest: Manifest, content: Mapping[str, Any]) -> PublishedRelease:
-    """The release's row, of which the descriptions in an archive are made."""
+    """The description of the release, from which an archive's citations are written."""
     if not isinstance(content.get("must_accept"), bool):
-        raise _fault("must_accept", "missing, or neither true nor false")
+        raise _fault("must_accept", "missing or not true or false")
     citation = content.get("citation")
     given = citation if isinstance(citation, Mapping) else {"": citation}
     try:
@@ -263,21 +262,21 @@ def _fault(field: str, reason: str) -> PublishingError:
 def _text(content: Mapping[str, Any], key: str, where: str = "") -> str:
     value = content.get(key)
     if not isinstance(value, str):
-        raise _fault(where + key, "missing, or not a text")
+        raise _fault(where + key, "missing or not a string")
     return value
 
 
 def _texts(content: Mapping[str, Any], key: str) -> list[str]:
     value = content.get(key)
     if not isinstance(value, list) or not all(isinstance(part, str) for part in value):
-        raise _fault(key, "missing, or not a list of texts")
+        raise _fault(key, "missing or not a list of strings")
     return value
 
 
 def _count(content: Mapping[str, Any], key: str, where: str = "") -> int:
     value = content.get(key)
     if type(value) is not int or value < 0:
-        raise _fault(where + key, "missing, or not a count")
+        raise _fault(where + key, "missing or not a whole number from 0")
     return value
 
 
@@ -291,8 +290,8 @@ def _sha256(
 
 
 def _objects(content: Mapping[str, Any], key: str) -> list[tuple[str, dict[str, Any]]]:
-    """The objects of a list, each with how to name it in a fault: `items[3].`."""
+    """The objects of a list, each with its prefix in fault messages, such as `items[3].`."""
     value = content.get(key)
     if not isinstance(value, list) or not all(isinstance(part, dict) for part in value):
-        raise _fault(key, "missing, or not a list of objects")
+        raise _fault(key, "missing or not a list of objects")
     return [(f"{key}[{number}].", part) for number, part in enumerate(value)]

@@ -1,8 +1,8 @@
-"""What is published of a release and its items, as plain values.
+"""The published data of a release and its items, as plain values.
 
-Also how the splits of a release were drawn, as it is published and read back, and the lines of
-`meta.jsonl`: what is known of its documents beside their content, in the layout that imports
-read. Documents whose gold is hidden have no line, because their source leads to the answer.
+Includes the record of how splits were drawn and the lines of `meta.jsonl`, the metadata of the
+documents in the layout that imports read. Documents with hidden gold have no line, because their
+source would reveal the answers.
 """
 
 import json
@@ -23,9 +23,7 @@ class PublishingError(ValueError):
 
 @dataclass(frozen=True)
 class Citation:
-    """How a release wants to be cited. A person is “Family, Given”; other names stay as they
-    are.
-    """
+    """How to cite a release. A person is “Family, Given”; other names are used unchanged."""
 
     authors: tuple[str, ...] = ()
     year: int | None = None
@@ -37,9 +35,9 @@ class Citation:
 class PublishedRelease:
     """A release without its items.
 
-    `licence` is an SPDX identifier, an address or words; `must_accept` says that it stands before a
-    download. `draw` says how its splits were drawn. `page` is the absolute address of the release's
-    page. `sha256`, made as `scheme` says, is empty where gold is hidden, as is `fact_count`.
+    `licence` is an SPDX identifier, a URL or text; with `must_accept` users accept it before a
+    download. `draw` records how the splits were drawn. `page` is the absolute URL of the release.
+    `sha256` follows `scheme`. If any gold is hidden, `sha256` is empty and `fact_count` None.
     """
 
     dataset: str
@@ -76,7 +74,7 @@ class Fact:
 
 @dataclass(frozen=True)
 class ItemGold:
-    """The canonical gold line of an item, its hash and its facts; the text the facts count in."""
+    """The canonical gold line of an item with its hash, facts, and text length and hash."""
 
     line: Mapping[str, Any]
     sha256: str
@@ -87,9 +85,9 @@ class ItemGold:
 
 @dataclass(frozen=True)
 class ItemImage:
-    """A page image: its file's name, such as `ID.png`, and how to get at its bytes.
+    """A page image: its file name, such as `ID.png`, and a function that reads its bytes.
 
-    `sha256` is that of the stored file, which the release covers; empty where nobody needs it.
+    `sha256` is that of the stored file, which the release covers; empty where it is not needed.
     """
 
     name: str
@@ -99,7 +97,7 @@ class ItemImage:
 
 @dataclass(frozen=True)
 class PublishedItem:
-    """One item; `gold` is None where it is hidden. What is left then may be told to anybody."""
+    """One item. `gold` is None if it is hidden; the other fields are always public."""
 
     name: str
     split: str = ""
@@ -109,7 +107,7 @@ class PublishedItem:
 
 
 def image_name(document: str, number: int, suffix: str) -> str:
-    """The file of a document's image: `ID.png` for the first, `ID-2.png` for the second."""
+    """The file name of a document's image: `ID.png` for the first, `ID-2.png` for the second."""
     return f"{document}{'' if number == 1 else f'-{number}'}{suffix}"
 
 
@@ -118,9 +116,9 @@ _LONGEST = 40
 
 
 def read_draw(value: Any) -> dict[str, Any]:
-    """What a release tells of its draw: share, seed, group_by and counts; empty for none.
+    """The public part of a draw: share, seed, group_by and counts; empty if there was none.
 
-    Anything else in it stays out. Raises PublishingError, for archives come from outside.
+    Raises PublishingError if the value is malformed, because it may come from an archive.
 
     >>> read_draw({"share": 0.5, "seed": 7, "group_by": "filing", "kinds": []})
     {'share': 0.5, 'group_by': 'filing', 'seed': 7}
@@ -128,15 +126,15 @@ def read_draw(value: Any) -> dict[str, Any]:
     if not value:
         return {}
     if not isinstance(value, dict):
-        raise PublishingError("draw", "not an object")
+        raise PublishingError("draw", "must be an object")
     share, group_by = value.get("share"), value.get("group_by")
     if not isinstance(share, int | float) or isinstance(share, bool) or not 0 < share < 1:
-        raise PublishingError("draw.share", "not a number above 0 and below 1")
+        raise PublishingError("draw.share", "must be a number above 0 and below 1")
     if not isinstance(group_by, str) or len(group_by) > _LONGEST:
-        raise PublishingError("draw.group_by", f"not a text of at most {_LONGEST} characters")
+        raise PublishingError("draw.group_by", f"must be a string of at most {_LONGEST} characters")
     counts = {key: value[key] for key in _COUNTS if key in value}
     if wrong := next((key for key, count in counts.items() if not _is_count(count)), ""):
-        raise PublishingError(f"draw.{wrong}", "not a count")
+        raise PublishingError(f"draw.{wrong}", "must be a whole number from 0")
     return {"share": share, "group_by": group_by, **counts}
 
 
@@ -145,11 +143,11 @@ def _is_count(value: Any) -> bool:
 
 
 def draw_words(draw: dict[str, Any]) -> str:
-    """A draw in a sentence, with its share beside the wanted one; empty for none.
+    """A draw as a sentence, with actual and requested share; empty if there was none.
 
     >>> draw_words({"share": 0.5, "seed": 7, "group_by": "filing", "items": 9, "test_items": 4,
     ...             "groups": 3, "divided": 0})
-    'Drawn by filing with seed 7: 4 of 9 items (44.4 %, wanted 50 %) in 3 groups are the test part.'
+    'Drawn by filing with seed 7: 4 of 9 items (44.4 %, requested 50 %) in test, 3 groups.'
     """
     if "test_items" not in draw or not draw.get("items"):
         return ""
@@ -157,30 +155,30 @@ def draw_words(draw: dict[str, Any]) -> str:
     reached = 100 * draw["test_items"] / draw["items"]
     words = (
         f"Drawn{by} with seed {draw.get('seed', 0)}: {draw['test_items']:,} of"
-        f" {draw['items']:,} items ({reached:.1f} %, wanted {100 * draw['share']:g} %)"
-        f" in {draw.get('groups', 0):,} groups are the test part."
+        f" {draw['items']:,} items ({reached:.1f} %, requested {100 * draw['share']:g} %)"
+        f" in test, {draw.get('groups', 0):,} groups."
     )
     if divided := draw.get("divided"):
-        words += f" Earlier releases have {divided:,} of the groups in both parts."
+        words += f" Earlier releases have {divided:,} of the groups in both splits."
     return words
 
 
 def draw_deviations(draw: dict[str, Any]) -> str:
-    """The kinds of items whose share in the test part is another than the wanted, in a sentence.
+    """A sentence on the kinds of items whose test share differs from the requested one.
 
-    Differences below one item do not count.
+    Ignores differences of less than one item.
 
     >>> draw_deviations({"share": 0.5, "kinds": [{"kind": "tax_form", "items": 8, "test_items": 6},
     ...                                          {"kind": "other", "items": 5, "test_items": 2}]})
-    'Away from the wanted share: tax_form 6 of 8 (4 wanted).'
+    'Test items that differ from the requested share: tax_form 6 of 8 (4 requested).'
     """
     away = [
         f"{row['kind'] or 'no type'} {row['test_items']:,} of {row['items']:,}"
-        f" ({draw['share'] * row['items']:.3g} wanted)"
+        f" ({draw['share'] * row['items']:.3g} requested)"
         for row in draw.get("kinds", ())
         if abs(row["test_items"] - draw["share"] * row["items"]) >= 1
     ]
-    return f"Away from the wanted share: {', '.join(away)}." if away else ""
+    return f"Test items that differ from the requested share: {', '.join(away)}." if away else ""
 
 
 META_LINES = "meta.jsonl"
@@ -189,7 +187,7 @@ LANGUAGE = "language"
 
 @dataclass(frozen=True)
 class PublishedMeta:
-    """What is told of one document: fields such as `company`, and any others in `metadata`."""
+    """The metadata of one document: fields such as `company`, and others in `metadata`."""
 
     document: str
     fields: Mapping[str, Any]
@@ -197,12 +195,12 @@ class PublishedMeta:
 
 
 def meta_line(meta: PublishedMeta) -> bytes:
-    """One line of JSON; fields without a value are left out, and win over others of their name.
+    """One line of JSON without empty fields; `fields` take precedence over `metadata`.
 
     >>> meta_line(PublishedMeta("p1", {"company": "Acme", "licence": ""}, {"cik": 7}))
     b'{"id": "p1", "company": "Acme", "cik": 7}\\n'
     """
-    told = {key: value for key, value in meta.fields.items() if value not in ("", None)}
+    filled = {key: value for key, value in meta.fields.items() if value not in ("", None)}
     others = {key: meta.metadata[key] for key in sorted(meta.metadata) if key not in meta.fields}
-    line = {"id": meta.document, **told, **others}
+    line = {"id": meta.document, **filled, **others}
     return (json.dumps(line, ensure_ascii=False) + "\n").encode()

@@ -1,9 +1,9 @@
-"""Checks an exported release, a folder or a ZIP, against its own manifest. Offline.
+"""Checks an exported release, a folder or a ZIP, against its own manifest. Works offline.
 
-Every file must be there with the size and the SHA-256 that the manifest says, and no other; every
-gold line must have its item's hash. Whoever changes files and manifest together is found out by
-the release's hash alone, which is on the release's page. What that hash covers depends on its
-scheme (see `manifest`): by `release-v2` it is everything, as `covered` says.
+The archive must hold exactly the files of the manifest, with the same sizes and SHA-256, and every
+gold line must match its item's hash. Only the release's hash, shown on its page, reveals a change
+of files and manifest together. It covers everything under the scheme `release-v2` (see `manifest`
+and `covered`).
 """
 
 import hashlib
@@ -34,7 +34,7 @@ from .formats import (
 from .manifest import MANIFEST, SCHEMES, WHOLE, FileEntry, Manifest, read_manifest, release_sha256
 from .rows import PublishedItem, PublishingError
 
-# A release is one's own choice to have: only what would fill the memory is refused.
+# Users check archives that they chose to download, so the limits only protect memory.
 LIMITS = ArchiveLimits(
     total=1024 * 1024 * MEGABYTE, member=256 * MEGABYTE, ratio=2000, members=5_000_000
 )
@@ -44,9 +44,9 @@ Archive = FolderArchive | ZipArchive
 
 @dataclass(frozen=True)
 class VerifyFault:
-    """What is wrong, and with which file. `code` is for programs.
+    """A fault of a file. `code` is stable for programs.
 
-    Names come from the files: for people they are shown without what a terminal would obey.
+    Paths come from the archive, so `str` escapes control characters.
     """
 
     code: str
@@ -60,7 +60,7 @@ class VerifyFault:
 
 @dataclass
 class Verification:
-    """What was found; `manifest` is None if it cannot be read. Sound if there are no faults."""
+    """The result; the archive is valid if there are no faults. `manifest` is None if unreadable."""
 
     manifest: Manifest | None = None
     files: int = 0
@@ -74,17 +74,17 @@ class Verification:
 
     @property
     def is_whole(self) -> bool:
-        """Whether the archive has the hash of everything: of hidden gold there is none."""
+        """Whether the archive's hash covers everything, which needs all gold."""
         return bool(self.manifest and self.manifest.scheme == WHOLE and not self.hidden)
 
 
 def verify_release(
     path: Path, *, expected: str = "", limits: ArchiveLimits = LIMITS
 ) -> Verification:
-    """Checks everything, and goes on after a fault. Never raises for what is in the files.
+    """Checks everything and continues after a fault. Never raises for the content of the files.
 
-    `expected` is the release's hash as somebody else knows it, with or without its scheme before
-    it (`release-v2:…`); `limits` are narrower ones for an archive that a stranger sent.
+    `expected` is the known hash of the release, optionally with its scheme (`release-v2:…`). Pass
+    narrower `limits` for an untrusted archive.
     """
     found = Verification()
     try:
@@ -98,7 +98,8 @@ def verify_release(
 def _verify(archive: Archive, found: Verification, expected: str) -> None:
     sizes = {member.name: member.size for member in archive.members()}
     if MANIFEST not in sizes:
-        found.fault("no_manifest", MANIFEST, "missing: this is no exported release, or cut short")
+        message = "missing: this is not an exported release, or it is incomplete"
+        found.fault("no_manifest", MANIFEST, message)
         return
     try:
         manifest = read_manifest(archive.read(MANIFEST))
@@ -120,12 +121,12 @@ def _reason(error: PublishingError | ArchiveFault) -> str:
 def _check_files(
     archive: Archive, found: Verification, files: Iterable[FileEntry], sizes: dict[str, int]
 ) -> set[str]:
-    """The files that are what the manifest says."""
+    """Checks all files; returns the paths of those that match the manifest."""
     sound: set[str] = set()
     seen: set[str] = {MANIFEST}
     for file in files:
         if file.path in seen:
-            found.fault("doubled", file.path, "twice in the manifest, or the manifest itself")
+            found.fault("doubled", file.path, "listed twice, or the manifest itself")
             continue
         seen.add(file.path)
         if file.path not in sizes:
@@ -157,16 +158,16 @@ def _is_sound(archive: Archive, found: Verification, file: FileEntry) -> bool:
 
 
 def _check_hashes(found: Verification, manifest: Manifest, expected: str) -> None:
-    """The release's hash and counts against the items that the manifest lists."""
+    """Checks the release's hash and counts against the items of the manifest."""
     names = {item.name for item in manifest.items}
     if len(names) < len(manifest.items):
-        found.fault("doubled", MANIFEST, "items: a name is there twice")
+        found.fault("doubled", MANIFEST, "items: a name appears twice")
     if manifest.item_count != len(manifest.items):
-        message = f"item_count is {manifest.item_count}, items are {len(manifest.items)}"
+        message = f"item_count is {manifest.item_count}, but there are {len(manifest.items)} items"
         found.fault("count", MANIFEST, message)
     found.hidden = sum(not item.sha256 for item in manifest.items)
     if found.hidden:
-        # Without all items' hashes the release's cannot be known; then the manifest gives none.
+        # The release's hash needs all items' hashes; without them the manifest has none.
         computed = ""
     elif manifest.scheme == WHOLE:
         computed = manifest.computed
@@ -174,8 +175,8 @@ def _check_hashes(found: Verification, manifest: Manifest, expected: str) -> Non
         computed = release_sha256((item.name, item.sha256) for item in manifest.items)
     if manifest.sha256 != computed:
         given = manifest.sha256 or "empty"
-        of = "that of the manifest" if manifest.scheme == WHOLE else "that of its items"
-        message = f"sha256 is {given}, {of} {computed or 'hidden'}"
+        source = "the manifest" if manifest.scheme == WHOLE else "its items"
+        message = f"sha256 is {given}, but that of {source} is {computed or 'hidden'}"
         found.fault("release_sha256", MANIFEST, message)
     _check_expected(found, manifest.scheme, computed, expected)
 
@@ -184,14 +185,14 @@ def _check_expected(found: Verification, scheme: str, computed: str, expected: s
     named, _, sha256 = expected.rpartition(":")
     if named and named not in SCHEMES:
         known = ", ".join(SCHEMES)
-        message = f"a hash of the scheme {named} was expected, which is unknown here ({known})"
+        message = f"the expected hash has the unknown scheme {named}; use {known}"
         found.fault("expected_sha256", MANIFEST, message)
     elif named and named != scheme:
-        message = f"a hash of the scheme {named} was expected, the archive's is of {scheme}"
+        message = f"the expected hash has the scheme {named}, but the archive's has {scheme}"
         found.fault("expected_sha256", MANIFEST, message)
     elif sha256 and sha256 != computed:
         message = (
-            f"the release's SHA-256 is {computed or 'hidden'}, expected was {sha256} ({scheme}"
+            f"the release's SHA-256 is {computed or 'hidden'}, but {sha256} was expected ({scheme}"
             f" covers {SCHEMES[scheme]})"
         )
         found.fault("expected_sha256", MANIFEST, message)
@@ -200,14 +201,14 @@ def _check_expected(found: Verification, scheme: str, computed: str, expected: s
 def _check_content(
     archive: Archive, found: Verification, manifest: Manifest, sound: set[str]
 ) -> None:
-    """The files are the content that the hash covers, or what is made of it."""
+    """Checks that the files are the content that the hash covers, or derived from it."""
     for fault in content_faults(manifest):
         found.fault(*fault)
     found.images_left_out = images_left_out(manifest)
     assert manifest.release is not None
     for path, make in described_files(manifest.release, manifest.files).items():
         if path in sound and not _is_made_of(archive, path, make):
-            found.fault("described", path, "is not what is written for this release")
+            found.fault("described", path, "differs from the file written for this release")
 
 
 def _is_made_of(archive: Archive, path: str, make: Callable[[], bytes]) -> bool:
@@ -220,13 +221,13 @@ def _is_made_of(archive: Archive, path: str, make: Callable[[], bytes]) -> bool:
 def _check_lines(
     archive: Archive, found: Verification, manifest: Manifest, sound: set[str]
 ) -> None:
-    """Gold lines, facts and pages against the items' hashes; damaged files were named before."""
+    """Checks gold lines, facts and pages against the items' hashes; skips damaged files."""
     needed = {GOLD_LINES, FACT_LINES}
     listed = {file.path for file in manifest.files}
     if found.hidden == len(manifest.items) and not needed & listed:
         return
     for name in sorted(needed - listed):
-        found.fault("missing", name, "missing, and not in the manifest either")
+        found.fault("missing", name, "missing, also from the manifest")
     if not needed <= sound:
         return
     try:
@@ -246,7 +247,7 @@ def _check_lines(
 def _check_items(
     archive: Archive, found: Verification, manifest: Manifest, sound: set[str]
 ) -> None:
-    """Raises PublishingError for a line that is not the one of its item, and ArchiveFault."""
+    """Raises PublishingError for a line that does not belong to its item, and ArchiveFault."""
     facts = 0
     pages = {file.path for file in manifest.files if file.path.startswith(f"{GOLD_PAGES}/")}
     for item in read_items(
@@ -257,15 +258,16 @@ def _check_items(
         pages.discard(_page_path(item))
         _check_page(archive, found, item, sound)
     for path in sorted(pages):
-        found.fault("page", path, "of no item of the release")
+        found.fault("page", path, "belongs to no item of the release")
     if manifest.fact_count is not None and not found.hidden and facts != manifest.fact_count:
-        found.fault("count", MANIFEST, f"fact_count is {manifest.fact_count}, facts are {facts}")
+        message = f"fact_count is {manifest.fact_count}, but there are {facts} facts"
+        found.fault("count", MANIFEST, message)
 
 
 def _check_whole_parquet(
     archive: Archive, found: Verification, manifest: Manifest, sound: set[str]
 ) -> None:
-    """The file is the one that is made of the release's content."""
+    """Checks that the Parquet file is the one written for the release's content."""
     if ITEM_LINES not in sound:
         return
 
@@ -291,7 +293,7 @@ def _whole_items(archive: Archive, manifest: Manifest) -> Iterator[PublishedItem
         about = read_line(ITEM_LINES, number, line)
         prompt = about.get("prompt")
         if about.get("id") != item.name or not isinstance(prompt, str):
-            raise PublishingError(f"{ITEM_LINES}:{number}", f"not the line of {item.name}")
+            raise PublishingError(f"{ITEM_LINES}:{number}", f"must be the line of {item.name}")
         yield replace(item, prompt=prompt)
 
 
@@ -302,17 +304,17 @@ def _page_path(item: PublishedItem) -> str:
 def _check_page(
     archive: Archive, found: Verification, item: PublishedItem, sound: set[str]
 ) -> None:
-    """The gold page, if there is one, is the HTML of the gold line."""
+    """Checks that the gold page, if there is one, has the HTML of the gold line."""
     path = _page_path(item)
     if path not in sound or item.gold is None:
         return
     html = item.gold.line.get("html")
     if not isinstance(html, str) or archive.read(path) != html.encode():
-        found.fault("page", path, "not the HTML of the item's gold line")
+        found.fault("page", path, "differs from the HTML of the item's gold line")
 
 
 def _check_parquet(archive: Archive, found: Verification, manifest: Manifest) -> None:
-    """The rows are the manifest's items, with the gold that their hashes say."""
+    """Checks that the rows are the manifest's items, with gold that matches their hashes."""
     hashes = {item.name: item.sha256 for item in manifest.items}
     with TemporaryFile() as file:
         file.writelines(archive.pieces(PARQUET))
@@ -321,7 +323,7 @@ def _check_parquet(archive: Archive, found: Verification, manifest: Manifest) ->
             for item in read_parquet(file):
                 sha256 = item.gold.sha256 if item.gold else ""
                 if hashes.pop(item.name, None) != sha256:
-                    message = f"{item.name}: a row of no item, or with other gold"
+                    message = f"{item.name}: the row has no item, or other gold"
                     found.fault("parquet", PARQUET, message)
         except PublishingError as error:
             found.fault("parquet", error.where, error.reason)
@@ -331,7 +333,7 @@ def _check_parquet(archive: Archive, found: Verification, manifest: Manifest) ->
 
 
 def archive_lines(archive: Archive, name: str) -> Iterator[bytes]:
-    """The lines of a file, in bounded memory; one that is too long raises PublishingError."""
+    """The lines of a file in bounded memory; raises PublishingError for one that is too long."""
     rest, number = b"", 0
     for piece in archive.pieces(name):
         *lines, rest = (rest + piece).split(b"\n")

@@ -1,4 +1,4 @@
-"""Items and releases as plain rows, for tests of what is published of them."""
+"""Items and releases as plain values for tests of publishing."""
 
 import io
 import json
@@ -91,7 +91,7 @@ def release(items: Sequence[PublishedItem] = ITEMS, **fields: Any) -> PublishedR
 
 
 def export(items: Sequence[PublishedItem] = ITEMS, **fields: Any) -> bytes:
-    """A ZIP as releases are exported."""
+    """A ZIP like an exported release."""
     row = release(items, **fields)
     sink = ZipSink()
     writer = ZipWriter(sink)
@@ -128,7 +128,7 @@ def change_manifest(folder: Path, **fields: Any) -> None:
     path.write_text(json.dumps({**content, **fields}))
 
 
-# What gold lines and facts of any benchmark can be made of: no half characters, no NUL.
+# Any text and JSON in gold lines and facts: no surrogates, no NUL.
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=20)
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | TEXTS,
@@ -147,7 +147,7 @@ FACTS = st.builds(
 
 @st.composite
 def published(draw: st.DrawFn) -> list[PublishedItem]:
-    """Items of any gold, sorted by name; of some it is hidden."""
+    """Items with any gold, sorted by name; the gold of some is hidden."""
     names = sorted(draw(st.sets(TEXTS.filter(bool), max_size=4)))
     return [_drawn(draw, name) for name in names]
 

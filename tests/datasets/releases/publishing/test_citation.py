@@ -1,4 +1,4 @@
-"""Citations: what readers of BibTeX and YAML make of them is what was meant."""
+"""Citations: readers of BibTeX and YAML parse the original values."""
 
 import re
 from itertools import accumulate
@@ -87,7 +87,7 @@ def test_escaped_text_reads_as_it_was(text: str) -> None:
 @given(TEXTS, st.lists(TEXTS.filter(str.strip), max_size=3))
 def test_bibtex_is_balanced_whatever_the_names(title: str, authors: list[str]) -> None:
     entry = bibtex(release(title=title, citation=read_citation({"authors": authors})))
-    # BibTeX counts them all, whether a backslash stands before them or not.
+    # BibTeX counts every brace, even after a backslash.
     depths = list(accumulate((c == "{") - (c == "}") for c in entry))
     assert min(depths) >= 0
     assert depths[-1] == 0
@@ -131,9 +131,9 @@ def test_cff_always_has_the_required_fields() -> None:
 
 def test_cff_puts_a_licence_where_it_fits() -> None:
     assert cff(licence="https://example.org/terms")["license-url"] == "https://example.org/terms"
-    told = cff(licence="public record: filings")
-    assert "license" not in told
-    assert told["message"].endswith("Licence: public record: filings")
+    content = cff(licence="public record: filings")
+    assert "license" not in content
+    assert content["message"].endswith("Licence: public record: filings")
 
 
 def test_cff_names_an_author_once() -> None:
@@ -161,7 +161,7 @@ def test_a_citation_is_read() -> None:
     ("value", "fault"),
     [
         ([], "must be an object"),
-        ({"author": ["A"]}, "author: a citation has no such field"),
+        ({"author": ["A"]}, "author: unknown field"),
         ({"authors": "Doe"}, "authors: "),
         ({"authors": [" "]}, "authors: "),
         ({"year": "2024"}, "year: "),

@@ -51,7 +51,7 @@ def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def write(folder: Path, *, gold: bool = True, images: bool = True, **fields: Any) -> Path:
-    """Parquet, gold lines and the Croissant file that tells of them."""
+    """Parquet, gold lines and their Croissant file."""
     data = b"".join(parquet_pieces(ITEMS, gold=gold, images=images))
     contents = {PARQUET: data} | ({GOLD_LINES: b"".join(gold_lines(ITEMS))} if gold else {})
     files = []

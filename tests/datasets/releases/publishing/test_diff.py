@@ -1,4 +1,4 @@
-"""Releases compared by hand-made tables, by properties, and told in Markdown."""
+"""Comparisons of releases: hand-made tables, properties and the Markdown notes."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -29,7 +29,7 @@ def diff(before: Sequence[PublishedItem], after: Sequence[PublishedItem]) -> Rel
     return diff_releases(before, after, versions=VERSIONS)
 
 
-def told(before: Sequence[Fact], after: Sequence[Fact], **options: bool) -> list[Any]:
+def changes_of(before: Sequence[Fact], after: Sequence[Fact], **options: bool) -> list[Any]:
     return [
         (change.kind, change.aspects, change.before, change.after)
         for change in compare_facts(before, after, **options)
@@ -81,12 +81,12 @@ YEAR = number("2025", 20, 1)
     ],
 )
 def test_facts_are_matched_by_their_places(after: list[Fact], expected: list[Any]) -> None:
-    assert told([SALES, YEAR], after) == expected
+    assert changes_of([SALES, YEAR], after) == expected
 
 
 def test_facts_of_another_text_are_matched_by_what_they_say() -> None:
     moved = [number("1,200", 14), number("7", 20), number("2025", 30, label="Date")]
-    assert told([SALES, YEAR], moved, same_text=False) == [
+    assert changes_of([SALES, YEAR], moved, same_text=False) == [
         ("added", (), None, moved[1]),
         ("removed", (), YEAR, None),
         ("added", (), None, moved[2]),
@@ -95,7 +95,7 @@ def test_facts_of_another_text_are_matched_by_what_they_say() -> None:
 
 @st.composite
 def facts(draw: st.DrawFn) -> list[Fact]:
-    """Facts that share no character, in any order."""
+    """Non-overlapping facts in any order."""
     borders = sorted(draw(st.sets(st.integers(0, 40), max_size=12)))
     pairs = list(zip(borders[::2], borders[1::2], strict=False))
     labels = st.sampled_from(["Number", "Date"])
@@ -104,7 +104,7 @@ def facts(draw: st.DrawFn) -> list[Fact]:
 
 
 @given(facts(), facts(), st.booleans())
-def test_every_fact_is_told_of_once(before: list[Fact], after: list[Fact], same: bool) -> None:
+def test_every_fact_is_in_one_change(before: list[Fact], after: list[Fact], same: bool) -> None:
     changes = compare_facts(before, after, same_text=same)
     was = [change.before for change in changes if change.before]
     now = [change.after for change in changes if change.after]
@@ -112,7 +112,7 @@ def test_every_fact_is_told_of_once(before: list[Fact], after: list[Fact], same:
     assert len(set(now)) == len(now)
     assert set(was) <= set(before)
     assert set(now) <= set(after)
-    # What is not told of is on both sides: as many facts, with the same labels and values.
+    # Facts without a change are on both sides, with the same labels and values.
     assert sorted((f.type, f.value) for f in before if f not in was) == sorted(
         (f.type, f.value) for f in after if f not in now
     )
@@ -187,7 +187,7 @@ def test_every_item_is_told_of_once(
     names = {item.name for item in before} | {item.name for item in after}
     assert len(found.items) + found.unchanged == len(names)
     assert not diff(before, before).items
-    # Whatever changed can be told, and a note is a text.
+    # Notes can be written for any change.
     assert change_notes(found, gold_is_open=lambda _: True).startswith("Since 1.0.0: ")
 
 
@@ -266,5 +266,5 @@ def test_quoted_text_is_one_line(text: str) -> None:
 
 
 def test_the_examples_are_sorted() -> None:
-    """So that the releases of other tests are such as can be compared."""
+    """The releases of other tests are sorted, so they can be compared."""
     assert diff(ITEMS, ITEMS).unchanged == len(ITEMS)

@@ -1,4 +1,4 @@
-"""The draw of a release's splits, as archives tell it: they come from outside."""
+"""The draw of a release's splits, read from untrusted archives."""
 
 from typing import Any
 
@@ -49,5 +49,5 @@ def test_a_difference_below_one_item_is_no_deviation() -> None:
     assert draw_deviations({"share": 0.5, "kinds": kinds}) == ""
     kinds[0]["test_items"] = 4
     assert draw_deviations({"share": 0.5, "kinds": kinds}) == (
-        "Away from the wanted share: no type 4 of 5 (2.5 wanted)."
+        "Test items that differ from the requested share: no type 4 of 5 (2.5 requested)."
     )

@@ -1,4 +1,4 @@
-"""What is written as JSON Lines or Parquet is read back as it was, or refused by name."""
+"""JSON Lines and Parquet files are read back unchanged, or refused with a reason."""
 
 import io
 import json
@@ -38,22 +38,22 @@ def through_parquet(items: Any, **options: bool) -> list[PublishedItem]:
     return list(read_parquet(io.BytesIO(data)))
 
 
-def told(items: Any) -> list[tuple[Any, ...]]:
+def values_of(items: Any) -> list[tuple[Any, ...]]:
     return [(item.name, item.split, item.gold) for item in items]
 
 
 @pytest.mark.parametrize("through", [through_lines, through_parquet])
 def test_items_come_back_with_the_same_hash(through: Callable[[Any], list[PublishedItem]]) -> None:
     back = through(ITEMS)
-    assert told(back) == told(ITEMS)
+    assert values_of(back) == values_of(ITEMS)
     hashes = [(item.name, item.gold.sha256) for item in back if item.gold]
     assert release_sha256(hashes) == release().sha256
 
 
 @drawn(published(), examples=60)
 def test_items_of_any_gold_come_back(items: list[PublishedItem]) -> None:
-    assert told(through_lines(items)) == told(items)
-    assert told(through_parquet(items)) == told(items)
+    assert values_of(through_lines(items)) == values_of(items)
+    assert values_of(through_parquet(items)) == values_of(items)
 
 
 def test_parquet_holds_prompts_and_images_on_request() -> None:
@@ -86,7 +86,7 @@ def test_parquet_is_written_in_groups(monkeypatch: pytest.MonkeyPatch) -> None:
     items = [item(f"{n:03}") for n in range(5)]
     data = b"".join(parquet_pieces(items, gold=True))
     assert pq.ParquetFile(io.BytesIO(data)).num_row_groups == 3
-    assert told(read_parquet(io.BytesIO(data))) == told(items)
+    assert values_of(read_parquet(io.BytesIO(data))) == values_of(items)
     monkeypatch.setattr(parquet, "GROUP_BYTES", 1)
     data = b"".join(parquet_pieces(items, gold=True))
     assert pq.ParquetFile(io.BytesIO(data)).num_row_groups == 5
@@ -114,8 +114,8 @@ def parquet_of(**columns: Any) -> bytes:
     ("columns", "fault"),
     [
         *(({name: None}, f"the column {name} is missing") for name in ("id", *GOLD_COLUMNS)),
-        ({"split": [[1]]}, "split: must be string, is int64"),
-        ({"html": [["<p>else</p>"]]}, "row 0: not the gold of 001, by hash"),
+        ({"split": [[1]]}, "split: must be string, not int64"),
+        ({"html": [["<p>else</p>"]]}, "row 0: its hash differs from that of 001"),
         ({"record": [["{"]]}, "row 0: record: not JSON"),
         ({"record": [["[]"]]}, "row 0: record: must be a JSON object"),
         ({"record": [pa.array([None], pa.string())]}, "row 0: record: not JSON"),
@@ -134,7 +134,7 @@ def test_parquet_with_an_image_without_bytes_is_refused() -> None:
     empty = pa.array([[{"bytes": None, "path": "a.png"}]], table.schema.field(at).type)
     sink = io.BytesIO()
     pq.write_table(table.set_column(at, "images", empty), sink)
-    with pytest.raises(PublishingError, match="row 0: images: one without its bytes"):
+    with pytest.raises(PublishingError, match="row 0: images: an image has no bytes"):
         list(read_parquet(sink))
 
 
@@ -156,9 +156,13 @@ def faulty_lines(change: Callable[[list[bytes], list[bytes]], Any]) -> str:
 def test_lines_with_a_fault_are_refused_with_file_and_line() -> None:
     assert "gold.jsonl: the line of no facts is missing" in faulty_lines(lambda g, _: g.pop())
     assert "facts.jsonl: the line of no facts" in faulty_lines(lambda _, f: f.pop())
-    assert "gold.jsonl:4: a line of no item" in faulty_lines(lambda g, _: g.append(b"{}"))
-    assert "facts.jsonl:4: a line of no item" in faulty_lines(lambda _, f: f.append(b"{}"))
-    assert "gold.jsonl:1: not the gold of 001" in faulty_lines(lambda g, _: g.reverse())
+    assert "gold.jsonl:4: the line belongs to no item" in faulty_lines(lambda g, _: g.append(b"{}"))
+    assert "facts.jsonl:4: the line belongs to no item" in faulty_lines(
+        lambda _, f: f.append(b"{}")
+    )
+    assert "gold.jsonl:1: its hash differs from that of 001" in faulty_lines(
+        lambda g, _: g.reverse()
+    )
     assert "facts.jsonl:1: id: must be 001" in faulty_lines(lambda _, f: f.reverse())
     assert "gold.jsonl:2: not JSON" in faulty_lines(lambda g, _: g.__setitem__(1, b"\xff"))
     assert "facts.jsonl:2: must be a JSON object" in faulty_lines(
@@ -170,7 +174,7 @@ def test_lines_with_a_fault_are_refused_with_file_and_line() -> None:
     ("about", "fault"),
     [
         ({"facts": None}, "facts: missing"),
-        ({"facts": [1]}, "facts[0]: not an object"),
+        ({"facts": [1]}, "facts[0]: must be an object"),
         ({"facts": [{"n": True}]}, "facts[0]: n: missing, or not a whole number"),
         ({"facts": [{"n": 0, "start": 0, "end": 1, "type": 1}]}, "facts[0]: type: missing"),
         ({"facts": [], "text_chars": "9"}, "text_chars: must be of type int"),

@@ -1,4 +1,4 @@
-"""What holds for the package as a whole."""
+"""Rules for the whole package."""
 
 import subprocess
 import sys

@@ -7,6 +7,7 @@ from pathlib import Path
 import mlcroissant as mlc
 import pytest
 
+from portal.datasets.access import ALL_GOLD
 from portal.datasets.models import Release
 from portal.datasets.releases.exports import release_archive
 from portal.datasets.releases.gold import GoldItem
@@ -48,7 +49,7 @@ def release() -> Release:
 
 def test_real_pages_are_released_as_files(release: Release, tmp_path: Path) -> None:
     path = tmp_path / "dev.zip"
-    path.write_bytes(b"".join(release_archive(release, images=True)))
+    path.write_bytes(b"".join(release_archive(release, ALL_GOLD, images=True)))
     found = verify_release(path, expected=release.sha256)
     assert (found.faults, found.items) == ([], PAGES)
     folder = unpack(path.read_bytes(), tmp_path / "dev")

@@ -1,4 +1,4 @@
-"""The starter kit holds what a model is given, and nothing that tells of the gold."""
+"""The starter kit holds the model's input and nothing that reveals gold."""
 
 import json
 from dataclasses import fields
@@ -73,7 +73,7 @@ def test_kit_holds_nothing_of_the_gold() -> None:
 
 
 def test_a_kits_item_has_no_field_for_gold() -> None:
-    """Whoever adds one has to think of who will read it."""
+    """Any new field must be safe to publish."""
     names = ["name", "split", "prompt", "images", "document"]
     assert [field.name for field in fields(KitItem)] == names
 
@@ -83,7 +83,7 @@ def test_kit_has_a_name() -> None:
 
 
 def ccocr_line(name: str) -> dict[str, str]:
-    """Its items are known as `subset:id`."""
+    """Its item ids are `subset:id`."""
     subset, _, item = name.partition(":")
     return {"id": item, "subset": subset, "response": ""}
 
