@@ -144,7 +144,7 @@ def test_where_scores_alone_are_shown_no_gold_is_on_the_item_page(
 ) -> None:
     Phase.objects.update(diagnostics=Phase.Diagnostics.ITEMS)
     text = text_of(client_of(researcher), f"/submissions/{graded.pk}/items/q2/")
-    assert "scores alone are shown" in text
+    assert "Only scores are shown" in text
     assert ">12<" not in text
 
 

@@ -497,7 +497,7 @@ def test_a_chart_as_csv_is_safe_for_spreadsheets(client_of: ClientOf, rows: Boar
 def test_a_board_without_rows_says_so(client_of: ClientOf, board: Board) -> None:
     answer = client_of(None).get(PAGE)
     assert "There are no rows yet." in answer.content.decode()
-    assert "Too few rows for a picture" in answer.content.decode()
+    assert "Not enough data" in answer.content.decode()
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ Jobs = Callable[[], int]
 ClientOf = Callable[[User | None], Client]
 ApiOf = Callable[[User | None], APIClient]
 
-WITHHELD = "Counts would undo that"
+WITHHELD = "Counts of graded rows are hidden"
 
 
 def receipts(score_decimals: int | None) -> Board:

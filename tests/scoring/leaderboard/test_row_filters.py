@@ -102,7 +102,7 @@ def test_page_json_and_csv_show_the_same_rows(
     )
     assert systems == names
     assert (f"Showing {len(names)} of 5 rows" in page) is bool(query)
-    assert ("No row fits" in page) is (not names)
+    assert ("No matching rows" in page) is (not names)
 
 
 def test_ranks_and_marks_stay_those_of_the_whole_table(rows: Board) -> None:
@@ -148,7 +148,7 @@ def test_what_cannot_be_understood_is_told(
 ) -> None:
     page = client_of(None).get(f"{PAGE}?{query}")
     assert page.status_code == 200
-    assert "Not every filter could be understood" in page.content.decode()
+    assert "These filters are invalid" in page.content.decode()
     table = client_of(None).get(f"{CSV}?{query}")
     assert (table.status_code, table.content.decode().startswith(f"{field}: ")) == (400, True)
     answer = api_of(None).get(f"{JSON}?{query}")

@@ -177,7 +177,7 @@ def test_until_they_are_compared_ranks_go_by_the_figures(
     )
     assert not section_of(board).is_compared
     assert ranks_of(board) == {"Best": 1, "Second": 2, "Third": None}
-    assert "Ranks go by the figures alone" in client_of(None).get("/boards/board/").content.decode()
+    assert "Ranked by figures only" in client_of(None).get("/boards/board/").content.decode()
     run_due_jobs()
     assert section_of(board).is_compared
     assert ranks_of(board) == {"Best": 1, "Second": 1, "Third": None}

@@ -82,7 +82,7 @@ def test_a_span_over_several_elements_survives_writing_and_reading() -> None:
         ("<p>\n\n<Number>1</p>", "line 3: <Number> is never closed"),
         ("<p><Number> <br></Number></p>", "line 1: <Number> holds no visible text"),
         ("<noscript><Number>1</Number></noscript>", "line 1: <Number> holds no visible text"),
-        ("<b><Date id=a>1</Date>x<Date id=a>2</Date></b>", "stands other text"),
+        ("<b><Date id=a>1</Date>x<Date id=a>2</Date></b>", "there is other text between"),
     ],
 )
 def test_tags_that_mark_nothing_are_refused(html: str, message: str) -> None:

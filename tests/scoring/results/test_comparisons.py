@@ -147,7 +147,7 @@ def test_one_document_says_nothing_of_how_much_a_figure_varies(
     assert (pair.difference.text, pair.difference.test) == ("+33.33", None)
     assert (pair.difference.interval_text, pair.difference.p_text) == ("n/a", "n/a")
     text = text_of(client_of(None), address(entries))
-    assert "rests on a single document" in text
+    assert "depends on a single document" in text
     told = api_of(None).get(address(entries, "/api/v1/")).json()["pairs"][0]["difference"]
     assert (told["p_value"], told["interval"]) == (None, None)
     [section] = leaderboard(board, first_phase(board)).sections
@@ -183,7 +183,7 @@ def test_tests_come_from_a_job_that_is_queued_once(
     assert "hx-trigger" not in text
     assert Job.objects.filter(kind=RESAMPLE_KIND).count() == 3
     part = client.get(url, headers={"HX-Request": "true"}).content.decode()
-    assert "Each against each" in part
+    assert "Pairwise comparison" in part
     assert "<html" not in part
 
 
@@ -209,7 +209,7 @@ def test_scores_that_nobody_has_summarised_are_waited_for(
     found = compared(None, entries, run_jobs)
     assert found.items is None
     assert found.pairs[0].wins is None
-    assert "still being put together" in text_of(client_of(None), address(entries))
+    assert "are being prepared" in text_of(client_of(None), address(entries))
 
 
 @pytest.mark.parametrize("count", [3, 30])
@@ -272,7 +272,7 @@ def test_other_releases_and_phases_are_refused(board: Board, entries: list[Entry
 
 def test_refusals_on_page_and_api(entries: list[Entry], client_of: ClientOf, api_of: ApiOf) -> None:
     url = "/boards/board/compare/"
-    assert "Tick two to five rows" in text_of(client_of(None), url)
+    assert "Select two to five rows" in text_of(client_of(None), url)
     assert "Choose 2 to 5" in text_of(client_of(None), f"{url}?entries={entries[0].pk}", 400)
     answer = api_of(None).get(f"/api/v1{url}?entries=1,x")
     assert answer.status_code == 400
@@ -341,7 +341,7 @@ def test_nothing_undoes_rounding_or_parts(
         assert {(each.wins, each.difference.test) for each in found.pairs} == {(None, None)}
         assert (found.disputed, found.error_rows) == ([], [])
         text = text_of(client_of(user), address(entries))
-        assert "Each against each" not in text
+        assert "Pairwise comparison" not in text
         assert not any(name in text for name in GOLD)
         answer = api_of(user).get(address(entries, "/api/v1/")).json()
         told = [entry.scores["ffa"] for entry in entries]

@@ -85,7 +85,7 @@ def test_where_all_agree_the_choice_says_so(
     url = graded(researcher, run_jobs).replace("page-2", "page-3")
     client = client_of(researcher)
     assert "The matchers agree on every fact" in text_of(client, f"{url}?facts=differ")
-    assert "Every fact of this document is right" in text_of(client, f"{url}?facts=wrong")
+    assert "All facts of this document are correct" in text_of(client, f"{url}?facts=wrong")
 
 
 def test_without_other_matchers_there_is_nothing_to_compare(

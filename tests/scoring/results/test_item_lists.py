@@ -151,7 +151,7 @@ def test_the_page_offers_what_there_is_and_keeps_the_address(
     assert '<option value="hardest" selected>' in text
     assert "<option>sign</option>" in text
     empty = client_of(researcher).get(f"{read.get_absolute_url()}?q=nowhere").content.decode()
-    assert "No item found" in empty
+    assert "No matching items" in empty
 
 
 def test_headings_order_by_every_figure(
@@ -234,7 +234,7 @@ def test_older_rows_are_summarised_afterwards(
     before = list(ItemScore.objects.order_by("pk").values(*fields))
     ItemScore.objects.update(score=None, missing=False, part=None, errors="", figures=None)
     page = client_of(researcher).get(read.get_absolute_url())
-    assert b"still being put together" in page.content
+    assert b"is being prepared" in page.content
     assert summarise_older() == 5
     assert list(ItemScore.objects.order_by("pk").values(*fields)) == before
     assert summarise_older() == 0
@@ -307,7 +307,7 @@ def test_both_sides_are_shown_where_gold_is_public_only(
     for side in ("gold", "prediction"):
         assert client.get(f"{item_url(submission, 'page-1')}{side}/").status_code == status
     text = client.get(item_url(submission, "page-1")).content.decode()
-    assert ("Gold against prediction" in text) is (status == 200)
+    assert ("Gold and prediction" in text) is (status == 200)
 
 
 def test_the_text_is_compared_word_by_word(
@@ -317,7 +317,7 @@ def test_the_text_is_compared_word_by_word(
     assert "<del>(350)</del>" in text
     assert "<ins>350</ins>" in text
     same = client_of(researcher).get(item_url(read, "page-3")).content.decode()
-    assert "Word for word the same." in same
+    assert "Identical." in same
     gone = client_of(researcher).get(item_url(read, "page-4")).content.decode()
     assert "There is no readable prediction." in gone
 
