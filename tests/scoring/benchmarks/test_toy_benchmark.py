@@ -1,4 +1,5 @@
-"""A sixth benchmark is one folder and one dict entry: the toy goes the whole way of the site."""
+"""A new benchmark is one folder and one dict entry: the toy benchmark goes through the whole
+site."""
 
 import html
 import io
@@ -47,7 +48,7 @@ def gold(tmp_path: Path) -> Path:
 
 
 def make_toy_board(gold: Path, visibility: str = Release.Visibility.PUBLIC) -> Board:
-    """Open, on a release of the toy's gold, showing all of the single items."""
+    """An open phase on a release of the toy's gold that shows all single items."""
     dataset = empty_dataset(visibility=Dataset.Visibility.PUBLIC)
     out = io.StringIO()
     call_command(

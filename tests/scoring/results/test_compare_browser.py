@@ -20,7 +20,7 @@ Pages = Callable[..., Page]
 
 
 def is_fine(page: Page) -> None:
-    """Nothing stands over the edge, and axe has nothing to say."""
+    """Nothing overflows the page, and axe reports nothing."""
     root = "document.documentElement"
     assert page.evaluate(f"{root}.scrollWidth - {root}.clientWidth") == 0, page.url
     assert Axe().run(page).violations_count == 0, page.url
@@ -28,7 +28,7 @@ def is_fine(page: Page) -> None:
 
 @pytest.fixture
 def flawed(board: Board, researcher: User) -> Submission:
-    """Published beside a perfect one."""
+    """Publish one next to a perfect submission."""
     submissions = [
         make_submission(board, researcher, predictions, name=name)
         for name, predictions in (("Flawed", FLAWED), ("Perfect", PERFECT))
@@ -41,7 +41,7 @@ def flawed(board: Board, researcher: User) -> Submission:
 
 
 def forget_replicates() -> None:
-    """As with gradings that were done before any were resampled."""
+    """Delete the replicates, as for gradings from before resampling."""
     Replicate.objects.all().delete()
     Job.objects.filter(kind=RESAMPLE_KIND).delete()
 
@@ -112,7 +112,7 @@ def test_ticked_rows_are_compared_and_the_tests_come_by_themselves(
 def test_on_a_phone_every_difference_is_in_sight(
     page_of: Pages, flawed: Submission, board: Board, researcher: User
 ) -> None:
-    """Of five entries, too: nothing has to be scrolled sideways, and each line says whose it is."""
+    """Five entries need no sideways scrolling, and each line names its entry."""
     more = [make_submission(board, researcher, FLAWED, name=f"Reader {n}") for n in range(3)]
     run_due_jobs()
     for submission in more:
