@@ -149,8 +149,8 @@ def sort_and_filter(page: Page, sample: Sample) -> None:
 
 
 def take_files(page: Page, sample: Sample) -> None:
-    for link in ("Table as CSV", "Table as LaTeX"):
-        address = page.get_by_role("link", name=link).get_attribute("href") or ""
+    for link in ("Download CSV", "Download LaTeX"):
+        address = page.get_by_role("link", name=link, exact=True).get_attribute("href") or ""
         answer = page.request.get(address)
         assert answer.ok, address
         for name in (sample.first, sample.second):
@@ -177,7 +177,7 @@ def compare(page: Page, sample: Sample) -> None:
     figures = [cell_of(page, name, sample.figure) for name in (sample.first, sample.second)]
     for name in (sample.first, sample.second):
         page.get_by_label(f"Compare {name}", exact=True).check()
-    page.get_by_role("button", name="Compare the ticked rows").click()
+    page.get_by_role("button", name="Compare selected rows").click()
     row = page.get_by_role("table", name="Figures").get_by_role("row", name=sample.figure).last
     cells = row.get_by_role("cell")
     shown = [cells.nth(place).inner_text().split()[0] for place in range(2)]
@@ -185,7 +185,7 @@ def compare(page: Page, sample: Sample) -> None:
     difference = cells.nth(1).locator(".difference").inner_text().rstrip("*").replace("−", "-")
     expected = float(shown[1]) - float(shown[0])
     assert float(difference) == pytest.approx(expected, abs=0.011)
-    pair = page.get_by_role("table", name="Each against each").locator("tbody td")
+    pair = page.get_by_role("table", name="Pairwise comparison").locator("tbody td")
     assert sum(int(text) for text in pair.all_inner_texts()[-3:]) == sample.items
 
 
@@ -204,7 +204,7 @@ def test_the_public_reads_a_board(page_at: Open, sample: Sample, script: bool) -
         expect(row_of(page, sample.first)).to_be_visible()
     see_charts(page, sample)
     compare(page, sample)
-    expect(page.get_by_role("table", name="Where they disagree most")).to_be_visible()
+    expect(page.get_by_role("table", name="Largest disagreements")).to_be_visible()
 
     # The submission says what its row says.
     page.get_by_role("link", name=sample.first, exact=True).click()
@@ -251,8 +251,8 @@ def open_hardest_item(page: Page, sample: Sample) -> str:
     link_of(page, sample.first).click()
     form = page.get_by_role("search", name="Items")
     form.get_by_label("Order").select_option("hardest")
-    form.get_by_label("Which").select_option("wrong")
-    form.get_by_role("button", name="Show").click()
+    form.get_by_label("Show").select_option("wrong")
+    form.get_by_role("button", name="Apply filters").click()
     page.wait_for_url(re.compile("hardest"))
     rows = page.get_by_role("table", name="Items").locator("tbody tr")
     scores = [float(row.locator("td").first.inner_text()) for row in rows.all()]
@@ -260,7 +260,7 @@ def open_hardest_item(page: Page, sample: Sample) -> str:
     assert scores[0] < 100
     name = rows.first.get_by_role("link").inner_text()
     form.get_by_label("Id").fill(name)
-    form.get_by_role("button", name="Show").click()
+    form.get_by_role("button", name="Apply filters").click()
     expect(rows).to_have_count(1)
     rows.first.get_by_role("link").click()
     expect(page.get_by_role("heading", level=1)).to_have_text(name)
@@ -274,7 +274,7 @@ def see_gold_beside_prediction(page: Page, name: str) -> None:
             page.get_by_title(title).scroll_into_view_if_needed()
             expect(page.frame_locator(f"iframe[title='{title}']").locator("body")).to_be_visible()
     else:
-        payloads = page.get_by_text("Gold and prediction as they are in the files")
+        payloads = page.get_by_text("Show gold and prediction as in the files")
         if not page.get_by_role("table", name="Gold", exact=True).is_visible():
             payloads.click()
         tables = [
@@ -306,7 +306,7 @@ def test_a_researcher_looks_into_a_submission(
     see_gold_beside_prediction(page, name)
     dispute(page, name, f"something else, {'with' if script else 'without'} a script")
     compare(page, sample)
-    cells = page.get_by_role("table", name="Where they disagree most").locator("tbody tr").first
+    cells = page.get_by_role("table", name="Largest disagreements").locator("tbody tr").first
     disputed = cells.get_by_role("rowheader").inner_text()
     cells.get_by_role("link").first.click()
     expect(page.get_by_role("heading", level=1)).to_have_text(disputed)
@@ -328,7 +328,7 @@ def test_a_researcher_reads_where_matchers_disagree(
     facts = page.get_by_role("table", name="Facts").locator("tbody tr")
     whole, differing = facts.count(), facts.filter(has_text="≠").count()
     assert 0 < differing < whole
-    choice = page.get_by_role("navigation", name="Which facts")
+    choice = page.get_by_role("navigation", name="Filter facts")
     choice.get_by_role("link", name=f"Matchers disagree {differing}").click()
     expect(facts).to_have_count(differing)
     expect(facts.filter(has_text="≠")).to_have_count(differing)
@@ -374,7 +374,7 @@ def test_rows_are_chosen_and_compared_by_keyboard(page_at: Open) -> None:
         page.keyboard.press("Tab")
         expect(link_of(page, name)).to_be_focused()
         page.keyboard.press("Tab")
-    expect(page.get_by_role("button", name="Compare the ticked rows")).to_be_focused()
+    expect(page.get_by_role("button", name="Compare selected rows")).to_be_focused()
     page.keyboard.press("Enter")
     heads = page.get_by_role("table", name="Figures").get_by_role("columnheader")
     expect(heads).to_have_text(["Figure", *names[:2]])

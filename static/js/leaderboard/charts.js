@@ -1,22 +1,22 @@
-// Charts to interact with: beside each picture a button that shows the same chart drawn here, with
-// the figures of what one points at and a row that stands out. The library that draws is fetched
-// when the first is asked for; it comes with an interpreter, so that nothing is evaluated.
+// Interactive charts: a button next to each picture draws the chart in the browser, with tooltips and
+// a highlighted row. The library is loaded on first use; it includes an interpreter, so that no code
+// is evaluated.
 
 const narrow = window.matchMedia("(max-width: 45rem)");
-const TOLD = "Point at a mark for its figures; click it to highlight what belongs to it.";
-const TOLD_OF_BARS = "Point at a bar for its figures.";
-const TOLD_OF_ZOOM = " Drag to move, turn the wheel with Ctrl to zoom, double-click to go back.";
-const FAILED = "The interactive chart could not be loaded, so the picture stays. Load the page again to try once more.";
+const HINT = "Hover a mark to see its figures. Click it to highlight its system.";
+const HINT_FOR_BARS = "Hover a bar to see its figures.";
+const HINT_FOR_ZOOM = " Drag to pan, use Ctrl and the mouse wheel to zoom, double-click to reset.";
+const FAILED = "The interactive chart could not be loaded. Reload the page to try again.";
 
 async function specification(section) {
-  const address = new URL(section.dataset.chart, location.href);
-  if (narrow.matches) address.searchParams.set("size", "narrow");
-  const response = await fetch(address);
-  if (!response.ok) throw new Error(`${address.pathname}: ${response.status}`);
+  const url = new URL(section.dataset.chart, location.href);
+  if (narrow.matches) url.searchParams.set("size", "narrow");
+  const response = await fetch(url);
+  if (!response.ok) throw new Error(`${url.pathname}: ${response.status}`);
   return response.json();
 }
 
-/** The rows of a chart by the names they have in it. */
+/** The names of the rows of a chart. */
 function names(spec) {
   const found = new Set();
   const parts = [spec];
@@ -27,7 +27,7 @@ function names(spec) {
   return [...found];
 }
 
-/** A choice of the row that stands out: for the keyboard, and to find a name among many. */
+/** A select of the highlighted row: for keyboard users, and to find a name among many. */
 function choice(rows, view) {
   const select = document.createElement("select");
   select.add(new Option("All", ""));
@@ -63,7 +63,7 @@ async function draw(section, picture) {
   if (select) picture.parentElement.before(select);
   const zooms = spec.layer.some((layer) => layer.params) && !narrow.matches;
   return {
-    told: (select ? TOLD : TOLD_OF_BARS) + (zooms ? TOLD_OF_ZOOM : ""),
+    hint: (select ? HINT : HINT_FOR_BARS) + (zooms ? HINT_FOR_ZOOM : ""),
     remove() {
       finalize();
       live.remove();
@@ -87,16 +87,16 @@ function offer(section) {
       live.remove();
       live = null;
       said.textContent = "";
-      word.textContent = "Interactive";
+      word.textContent = "Show interactive chart";
       return;
     }
-    // Not disabled, which would take the focus from it.
+    // Not `disabled`, which would remove the focus from the button.
     button.ariaDisabled = "true";
     said.textContent = "Loading …";
     try {
       live = await draw(section, picture);
-      said.textContent = live.told;
-      word.textContent = "Picture";
+      said.textContent = live.hint;
+      word.textContent = "Show picture";
     } catch (error) {
       console.warn("The interactive chart could not be loaded:", error);
       said.textContent = FAILED;

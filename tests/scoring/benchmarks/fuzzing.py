@@ -1,5 +1,4 @@
-"""Puts any file before a benchmark's readers, grades whatever they take from it, and looks at all
-that comes out."""
+"""Passes any file to a benchmark's readers, grades the usable lines, and checks all output."""
 
 import io
 import json
@@ -24,12 +23,12 @@ from scoring.benchmarks.checking import holds_nul
 from tests.many import together
 from tests.scoring.benchmarks.samples import SAMPLES, Side, as_lines
 
-# What a person still reads of one message.
+# The longest message that a user reads.
 LONGEST_MESSAGE = 400
 
 SIDES: list[tuple[str, Side]] = [(key, side) for key in BENCHMARKS for side in get_args(Side)]
 LAYOUTS = [(key, side) for key, side in SIDES if side in SAMPLES[key].files]
-# Every benchmark's gold and predictions, and those that have a published layout of files.
+# Every benchmark's gold and predictions, and those with a published layout of files.
 each_side = together("key side", SIDES)
 each_layout = together("key side", LAYOUTS)
 
@@ -37,7 +36,7 @@ Read = GoldLine | PredictionLine | ReadFault
 
 
 class Found(NamedTuple):
-    """What one file gave: the ids of usable lines, and the faults as they are printed."""
+    """The outcome for one file: the ids of usable lines, and the faults as printed."""
 
     ids: list[str]
     faults: list[str]
@@ -49,17 +48,17 @@ def lines_of(key: str, side: Side) -> bytes:
 
 
 def upload(data: bytes, name: str) -> io.BytesIO:
-    """The bytes as a file that came from a browser."""
+    """Return the bytes as a file uploaded by a browser."""
     file = io.BytesIO(data)
     file.name = name
     return file
 
 
 def put_before(key: str, side: Side, source: bytes | Path, name: str = "x.jsonl") -> Found:
-    """Reads a source, grades what was usable in it against the sample, and checks every output.
+    """Read a source, grade its usable lines against the sample, and check every output.
 
     Bytes are an upload of that name. Nothing may be raised; a fault names file and line in a few
-    words; a result is JSON that every database stores; a figure is None or finite.
+    words; a result is JSON that every database can store; a figure is None or finite.
     """
     called = str(source) if isinstance(source, Path) else name
     lines: list[Read] = []
@@ -77,7 +76,7 @@ def put_before(key: str, side: Side, source: bytes | Path, name: str = "x.jsonl"
 
 
 def checked(key: str, side: Side, source: bytes) -> list[str]:
-    """The faults that the whole file has, ids that come again and files without items included."""
+    """Return the faults of the whole file, including repeated ids and files without items."""
     lines = _read(key, side, upload(source, "x.jsonl"))
     if side == "gold":
         gold = check_gold((line for line in lines if not isinstance(line, PredictionLine)), "x")
@@ -126,7 +125,8 @@ def _grade(key: str, side: Side, usable: dict[str, Payload]) -> None:
 
 @lru_cache(maxsize=500)
 def _scored(key: str, gold: str, prediction: str) -> str:
-    """The item's result as JSON, which every database can store; the same pair is scored once."""
+    """Return the item's result as JSON that every database can store; equal pairs are scored
+    once."""
     result = BENCHMARKS[key].score_item(json.loads(gold), json.loads(prediction), _options(key))
     text = json.dumps(result, ensure_ascii=False, allow_nan=False)
     text.encode("utf-8")
@@ -136,7 +136,7 @@ def _scored(key: str, gold: str, prediction: str) -> str:
 
 @lru_cache(maxsize=500)
 def _summed_up(key: str, results: tuple[str, ...]) -> int:
-    """How many items there are, once their figures were looked at."""
+    """Check the figures of the items, and return the number of items."""
     scores = BENCHMARKS[key].aggregate(map(json.loads, results), _options(key))
     figures = [*scores.scores.values(), *(v for p in scores.subsets.values() for v in p.values())]
     assert all(value is None or math.isfinite(value) for value in figures)

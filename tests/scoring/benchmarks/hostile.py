@@ -1,4 +1,4 @@
-"""What is put into files to break their readers."""
+"""File contents that could break readers."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -6,13 +6,13 @@ from functools import cache
 from typing import Any
 
 DEEP = 100_000
-# A line's beginning, so that only what follows is wrong.
+# The beginning of a line, so that only the rest is wrong.
 HALF = b'{"id": "a", "x": '
 
 
 @cache
 def fifty_megabytes() -> bytes:
-    """One line, which would be an object."""
+    """A line that would be an object."""
     return HALF + b'"' + b"x" * 50_000_000 + b'"}'
 
 
@@ -61,9 +61,9 @@ WRONG_VALUES: list[Any] = [
 
 
 def changed(value: Any, wrong: Any) -> Iterator[Any]:
-    """The value with one part of it exchanged, each in turn, or with a part more or less.
+    """Yield the value with one part replaced, each in turn, or with a part added or removed.
 
-    Of a list only the first item: the others are read alike.
+    Only the first item of a list: the others are read in the same way.
     """
     yield wrong
     if isinstance(value, dict):

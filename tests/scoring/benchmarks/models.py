@@ -1,5 +1,5 @@
-"""A folder that holds a sentence model's files, and a package that reads it: far too small to mean
-anything, and as deterministic as the real one."""
+"""A folder with a sentence model's files, and a package that reads it: far too small to be useful,
+and as deterministic as a real one."""
 
 import hashlib
 import json
@@ -13,14 +13,14 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-# Names in the order in which the hash takes them: the folder's own files, then its modules'.
+# Names in the order of hashing: the folder's own files, then its modules'.
 FILES = {
     "modules.json": json.dumps([{"path": ""}, {"path": "1_Pooling"}]).encode(),
     "config.json": b"{}",
     "model.safetensors": b"weights",
     "1_Pooling/config.json": b"pooling",
 }
-# By hand: what the tests embed, and vectors that are not of length 1.
+# Vectors by hand for the texts of the tests, not all of length 1.
 VECTORS = {
     "trip fare": (3.0, 4.0),
     "fare trip": (4.0, 3.0),
@@ -29,7 +29,7 @@ VECTORS = {
 
 
 def model_folder(folder: Path, **changed: bytes) -> Path:
-    """A folder of this name; `changed` has contents by the name before the dot."""
+    """Make a folder of this name; `changed` has contents by the name before the dot."""
     for name, content in FILES.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -38,7 +38,7 @@ def model_folder(folder: Path, **changed: bytes) -> Path:
 
 
 def embedding_name_of(folder: Path) -> str:
-    """Computed a second time: SHA-256 over each name, NUL and the SHA-256 of the file."""
+    """The expected name: SHA-256 over each name, NUL and the SHA-256 of the file."""
     parts = (
         name.encode() + b"\0" + hashlib.sha256((folder / name).read_bytes()).digest()
         for name in FILES
@@ -47,7 +47,7 @@ def embedding_name_of(folder: Path) -> str:
 
 
 class FakeTransformer:
-    """Stands in for SentenceTransformer, and notes what it is asked."""
+    """Replaces SentenceTransformer and records its inputs."""
 
     loaded: list["FakeTransformer"]
 
@@ -67,7 +67,7 @@ class FakeTransformer:
 
 
 def install_fake(monkeypatch: pytest.MonkeyPatch) -> type[FakeTransformer]:
-    """Puts the package into this process, until the test's end."""
+    """Make the package importable in this process, until the test's end."""
     fake = type("SentenceTransformer", (FakeTransformer,), {"loaded": []})
     package, torch = ModuleType("sentence_transformers"), ModuleType("torch")
     package.__dict__["SentenceTransformer"] = fake

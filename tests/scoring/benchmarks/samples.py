@@ -17,8 +17,8 @@ Files = dict[str, bytes]
 class Sample:
     """Items that are graded without a fault.
 
-    `gold` and `predictions` are canonical lines; `answer` is the key under which a prediction has
-    what the model wrote; `files` the same items in the benchmark's own layout, where it has one.
+    `gold` and `predictions` are canonical lines; `answer` is the key of a prediction for the
+    model's output; `files` has the same items in the benchmark's own layout, if it has one.
     """
 
     gold: Sequence[Line]

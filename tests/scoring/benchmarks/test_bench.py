@@ -1,4 +1,4 @@
-"""`make bench`: the data it makes is what the benchmarks read, and its tables say what is met."""
+"""`make bench`: its data can be read by the benchmarks, and its tables report the targets."""
 
 from pathlib import Path
 
@@ -21,7 +21,7 @@ def test_generated_lines_are_graded(key: str) -> None:
 
 @pytest.fixture
 def _small(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Comparisons that are made already, and a benchmark of few items."""
+    """Existing comparisons, and a benchmark with few items."""
     met = Comparison("quick", "x", ours=1, theirs=30, gap=0, wanted=25)
     missed = Comparison("slow", "x", ours=1, theirs=30, gap=0, wanted=150)
     parts = {"quick": lambda: iter([met]), "slow": lambda: iter([missed])}
@@ -45,7 +45,7 @@ def test_parts_are_measured_alone(capsys: pytest.CaptureFixture[str]) -> None:
     assert "## Whole benchmarks" not in printed
 
 
-def test_a_growth_beyond_linear_is_told() -> None:
+def test_growth_beyond_linear_is_reported() -> None:
     assert Whole("x", 4, seconds=4, half=2, quarter=1, wanted=4).is_linear
     square = Whole("x", 4, seconds=16, half=4, quarter=1, wanted=4)
     assert (square.growth, square.is_linear, square.is_met) == ((4, 4), False, False)

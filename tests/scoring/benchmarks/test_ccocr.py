@@ -26,7 +26,7 @@ from tests.shared import ORACLE, needs_oracle
 OPTIONS = CCOCR.check_options({})
 TABLE = "<table><tr><td>Net loss</td><td>1,200</td></tr></table>"
 WORD = {"text": "Total", "point": [10, 20]}
-# A gold answer, and the response that is perfect, for every op.
+# A gold answer and a perfect response for every op.
 PERFECT: dict[str, tuple[Any, str]] = {
     "ocr": ("Net loss 1,200", "net Loss 1,200"),
     "doc": ("\\section{Loss} 1,200", "```latex\n\\section{Loss}\n1,200\n```"),
@@ -70,7 +70,7 @@ def graded(rows: Iterable[tuple[dict[str, Any], str | None]]) -> Scores:
     return CCOCR.aggregate([score(line, response) for line, response in rows], OPTIONS)
 
 
-# --- what there is ------------------------------------------------------------------------
+# --- columns ------------------------------------------------------------------------------
 
 
 def test_subsets_are_those_of_the_paper() -> None:
@@ -133,7 +133,7 @@ def test_every_column_has_a_figure_and_every_reported_figure_a_column() -> None:
 
 
 def test_reported_rows_add_up() -> None:
-    """The paper's totals are the means of their subsets, but for three that the card names."""
+    """The paper's totals are the means of their subsets, except three that the card names."""
     totals = {track: [one.key for one in SUBSETS if one.track == track] for track in TRACK_TITLES}
     totals["grounding"] = [f"grounding_{subset.key}" for subset in GROUNDED]
     known = {("GPT-4o", "kie"), ("Claude-3.5-Sonnet", "kie"), ("TextMonkey", "grounding")}
@@ -315,7 +315,7 @@ def test_grounding_is_apart_from_the_tracks() -> None:
     assert found.scores["grounding"] == found.scores["grounding_multi_scene_ic15"] == 0.5
 
 
-def test_subsets_of_one_name_are_told_apart() -> None:
+def test_subsets_of_one_name_are_distinguished() -> None:
     rows = [
         (gold("ocr", "a", subset="CORD"), "a"),
         (gold("kie", subset="CORD"), PERFECT["kie"][1]),
@@ -551,7 +551,7 @@ def test_published_predictions_that_cannot_be_used_are_refused(tmp_path: Path) -
 
 
 def grade(name: str) -> tuple[dict[tuple[str, str], dict[str, Any]], Scores, dict[str, Any]]:
-    """Item results by subset and id, the scores, and what the reference gives."""
+    """Return item results by subset and id, the scores, and the reference's figures."""
     known = check_gold(CCOCR.read_gold(ORACLE / name / "gold.jsonl"))
     said = check_predictions(
         CCOCR.read_predictions(ORACLE / name / "predictions.jsonl"), known.lines
@@ -600,7 +600,7 @@ def test_reading_equals_the_reference() -> None:
 
 
 def test_a_large_board_is_aggregated_in_little_memory_and_time() -> None:
-    """Results may be a stream: only numbers are kept of each."""
+    """Results may be a stream: only numbers are stored of each."""
     random.seed(5)
     template = score(gold("kie"), PERFECT["kie"][1])
     stream = ({**template, "acc": random.random()} for _ in range(100_000))

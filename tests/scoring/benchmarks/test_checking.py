@@ -1,4 +1,4 @@
-"""Whole files against each other: every fault is listed, missing ids are named."""
+"""Checks of gold and predictions: every fault is listed, missing ids are named."""
 
 import pytest
 

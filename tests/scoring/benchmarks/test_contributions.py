@@ -1,4 +1,4 @@
-"""What items add to figures adds up to the figures, and gives their replicates."""
+"""Contributions of items add up to the figures, and give their replicates."""
 
 import math
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ from scoring.metrics.intervals import Replicates
 from tests.scoring.benchmarks.samples import SAMPLES
 from tests.scoring.benchmarks.toy import TOY
 
-# CC-OCR adds 1e-6 to denominators; intervals do without.
+# CC-OCR adds 1e-6 to denominators; contributions do not.
 TOLERANCE = 1e-5
 
 
@@ -55,11 +55,11 @@ def test_figures_are_those_of_the_benchmark(key: str, missing: int) -> None:
     assert known
     for name, value in known.items():
         assert found[name].value == pytest.approx(value, abs=TOLERANCE), name
-    # Every headline figure that there is has an interval, around or at the figure.
+    # Every existing headline figure has an interval, around or at the figure.
     for column in spec.columns:
         if (column.headline or column.rank) and scores[column.key] is not None:
             interval = found[column.key].interval()
-            # None where a part is of one document, as some of these small samples are.
+            # None if a part has only one document, as in some of these small samples.
             assert (interval is not None) == found[column.key].can_be_compared, column.key
 
 
@@ -119,9 +119,9 @@ def test_a_document_is_drawn_within_the_strata_of_its_items() -> None:
 @pytest.mark.parametrize(
     ("kinds", "together"),
     [
-        # Two documents of several parts each, shared by nobody else: drawn with each other.
+        # Several documents, each with its own set of parts, are drawn together.
         ({"a": "x", "b": "x", "c": "xy", "d": "xz", "e": "y"}, ("c", "d")),
-        # A single one: with the most documents that share a part.
+        # A single one joins the largest stratum that shares a part.
         ({"a": "x", "b": "x", "c": "xy", "d": "y"}, ("a", "b", "c")),
     ],
 )
@@ -136,7 +136,7 @@ def test_documents_of_several_strata_can_vary(
 
 
 def test_a_part_of_one_document_has_no_interval() -> None:
-    """Nor has what is computed from it: a width of zero would say that it is known exactly."""
+    """Nor have figures computed from it: a width of zero would mean that they are known exactly."""
 
     def contribute(result: Mapping[str, Any]) -> list[Contribution]:
         return [

@@ -70,7 +70,7 @@ def graded(rows: Iterable[tuple[dict[str, str], str | None]]) -> Any:
         ({"sum": 12}, '{"answer": {"sum": "12.0"}}', 1),
         ({"sum": 12}, '{"sum": "12.0"}', 1),
         ({"sum": 1234}, '{"answer": {"sum": "1,234"}}', 1),
-        # 1 and 234 are two fields here, neither of them right.
+        # 1 and 234 are two fields here, neither of them correct.
         ({"sum": 1234}, '{"answer": {"sum": "1，234"}}', 0),
         ({"<sum>": 1}, '{"sum": 1}', 0),
         ([["rent", 30.0], ["pay", 8]], '{"answer": [["rent", "30"], ["pay", 9]]}', 1 / 2),
@@ -239,7 +239,7 @@ def test_conditions_are_relative_to_normal_captures_without_image_quality() -> N
             (gold("5", "A", robustness="Small ROIs"), right),
         ]
     )
-    # Half right: P = 1/3, R = 1, F1 = 1/2. Normal captures: (1 + 1/2) / 2 = 3/4.
+    # Half correct: P = 1/3, R = 1, F1 = 1/2. Normal captures: (1 + 1/2) / 2 = 3/4.
     conditions = ["Normal Captures", "Out-of-focus", "Small ROIs"]
     assert [scores.subsets[name]["without_iqe"] for name in conditions] == [0.75, 0.5, 1]
     assert [scores.subsets[name]["relative"] for name in conditions] == pytest.approx(
@@ -275,7 +275,7 @@ def test_a_perfect_submission_scores_one_everywhere() -> None:
     assert scores["unparseable"] == 0
     assert {key: value for key, value in scores.items() if value != 1} == {
         "unparseable": 0,
-        # There are no other conditions than normal captures.
+        # There are no conditions other than normal captures.
         "relative": None,
         **{condition_key(name): None for name in CONDITIONS},
     }
@@ -441,7 +441,7 @@ def test_pages_are_refused(tmp_path: Path) -> None:
         assert "JSON Lines" in fault.message
 
 
-# --- what the benchmark says of itself ----------------------------------------------------
+# --- columns and reported rows -------------------------------------------------------------
 
 
 def test_the_signature_names_what_can_change_a_figure() -> None:

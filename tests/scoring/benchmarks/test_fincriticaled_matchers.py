@@ -1,4 +1,4 @@
-"""FinCriticalED's matchers: one decides, others stand beside it, a judge among them."""
+"""FinCriticalED's matchers: the main one, and others for comparison, including a judge."""
 
 import pytest
 
@@ -33,15 +33,15 @@ def test_matchers_that_make_no_sense(raw: dict[str, str], problem: str) -> None:
         BENCHMARK.check_options(raw)
 
 
-def test_matchers_beside_stand_in_the_signature_and_an_unused_option_does_not() -> None:
+def test_other_matchers_are_in_the_signature_and_an_unused_option_is_not() -> None:
     assert "beside" not in BENCHMARK.signature(BENCHMARK.check_options({}))
     chosen = BENCHMARK.check_options({"beside": " judge(m) , substring"})
     assert chosen["beside"] == "substring,judge(m,facts-1)"
     assert "|beside:substring,judge(m,facts-1)|" in BENCHMARK.signature(chosen)
 
 
-def test_substring_beside_aligned_by_hand() -> None:
-    """Both values stand in the prediction, one of them in another row."""
+def test_substring_compared_with_aligned_by_hand() -> None:
+    """The prediction has both values, one of them in another row."""
     gold = {
         "id": "a",
         "html": "<table><tr><td>Sales</td><td><Number>12</Number></td></tr>"

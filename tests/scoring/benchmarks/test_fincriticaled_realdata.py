@@ -23,7 +23,7 @@ def gold() -> dict[str, GoldLine]:
 
 
 def graded(engine: str, matcher: str = "aligned", step: int = 1) -> Scores:
-    """The figures of an engine, by every page or every `step`th."""
+    """Return the figures of an engine, over every page or every `step`th."""
     return _graded(engine, matcher, step)  # The cache keys depend on how arguments are passed.
 
 
@@ -49,7 +49,7 @@ def _graded(engine: str, matcher: str, step: int) -> Scores:
 def test_general_figures_equal_the_published_ones(engine: str) -> None:
     expected = json.loads((ORACLE / "text" / "expected.json").read_text())[engine]
     for key in ("r1", "rl", "edit_distance"):
-        # The matcher of facts has no part in these figures, and this one is the fastest.
+        # The fact matcher does not affect these figures, and this one is the fastest.
         scores = graded(engine, "substring").scores
         assert scores[key] == pytest.approx(expected[key], abs=1e-6)
 
@@ -85,5 +85,5 @@ def test_no_more_facts_are_correct_than_values_are_there_at_all(engine: str) -> 
     )
     assert aligned is not None
     assert substring is not None
-    # A value with a space more or less around its marks is typography to one rule only.
+    # A value with an extra or missing space around its marks differs only by the published rule.
     assert aligned <= substring + 0.005

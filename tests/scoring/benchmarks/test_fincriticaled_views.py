@@ -11,7 +11,7 @@ GOLD = (
     " <Number>1,200</Number> and lost <Number>350</Number> million"
     " <MonetaryUnit>dollars</MonetaryUnit>.</p>"
 )
-# The number 350 is wrong, and so is the name: of numbers and dates two of three are right.
+# The number 350 is wrong, and so is the name: two of three numbers and dates are correct.
 PREDICTION = "<p>In 2020 Acne Ltd earned 1,200 and lost 390 million dollars.</p>"
 
 
@@ -26,7 +26,7 @@ def test_numbers_and_dates_alone_are_counted() -> None:
 
 
 def test_numbers_and_dates_have_replicates() -> None:
-    """Two of three are right on the page that was read, none of three on the one that was not."""
+    """Two of three are correct on the read page, none of three on the missing one."""
     gold, read = {"id": "page", "html": GOLD}, {"id": "page", "html": PREDICTION}
     rows = [
         Observation("one", FINCRITICALED.score_item(gold, read, V2)),
@@ -40,7 +40,7 @@ def test_numbers_and_dates_have_replicates() -> None:
         weights,
     )["first_ffa"]
     assert found.value == pytest.approx(2 / 6)
-    # Twice the one page, each once, twice the other.
+    # Twice the first page, once each, twice the second.
     assert sorted(set(found.values.round(9))) == [0, round(2 / 6, 9), round(2 / 3, 9)]
 
 

@@ -49,7 +49,7 @@ def read_predictions(data: bytes) -> list[PredictionLine | ReadFault]:
 
 def test_one_document_by_hand() -> None:
     result = FINDOC.score_item(gold(), text("AUDITOR rao  & co: 1200, 1,500"), OPTIONS)
-    # Numbers 1200 and 50: one is there. Items "1,200" and "Rao & Co": one. "auditor": 1 of 4.
+    # Numbers 1200 and 50: one is in the text. Items "1,200" and "Rao & Co": one. "auditor": 1 of 4.
     assert [result[key] for key in KEYS] == pytest.approx(
         [0.5, 0.5, 0.25, 0, 0.4 * 0.5 + 0.2 * 0.5 + 0.2 * 0.25]
     )
@@ -145,7 +145,7 @@ def test_wrong_options_are_refused(raw: dict[str, object], message: str) -> None
         FINDOC.check_options(raw)
 
 
-def test_the_signature_tells_options_apart_and_stays_short() -> None:
+def test_the_signature_distinguishes_options_and_stays_short() -> None:
     assert FINDOC.signature(OPTIONS) == (
         "findoc|v1|matching:exact"
         "|sections:auditor,balance sheet,cash flow,statement of profit and loss"

@@ -1,4 +1,4 @@
-"""The published layouts of every benchmark, folders and ZIPs, damaged in every way we know."""
+"""The published layouts of every benchmark, as folders and ZIPs, damaged in every known way."""
 
 import gzip
 import io
@@ -22,12 +22,12 @@ from tests.scoring.benchmarks.hostile import (
 )
 from tests.scoring.benchmarks.samples import SAMPLES, Files, Side, as_json, as_zip
 
-# Every cut would be more of the same; a prime, so that all kinds of places are met.
+# Testing every cut would be redundant. A prime step covers all kinds of positions.
 STEP = 7
 
 
 def one_of_each(files: Files) -> Files:
-    """One file of each name: others of that name are read alike."""
+    """One file of each name: others of that name are read in the same way."""
     return {name: files[name] for name in {PurePath(name).name: name for name in files}.values()}
 
 
@@ -74,7 +74,7 @@ def test_files_in_a_wrong_encoding_are_faults(key: str, side: Side, name: str) -
     files = SAMPLES[key].files[side]
     damaged = {member: ENCODINGS[name](data.decode()) for member, data in files.items()}
     found = put_before(key, side, as_zip(damaged), "x.zip")
-    # Text may say `\u0000`; only in JSON is it a NUL.
+    # Text may contain `\u0000`; only in JSON is it a NUL.
     assert found.faults or "escaped" in name
 
 
@@ -91,7 +91,7 @@ def test_no_file_takes_what_is_not_strict_json(key: str, side: Side, name: str) 
 
 @pytest.mark.parametrize(
     "step",
-    # Of every kind of value some; all of them are put into lines at every change.
+    # Some of each type of value; all of them are put into lines at every change.
     [pytest.param(4, id="some"), pytest.param(1, id="all", marks=pytest.mark.slow)],
 )
 @each_layout

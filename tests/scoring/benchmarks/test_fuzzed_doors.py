@@ -1,4 +1,4 @@
-"""The two ways a file comes in, `manage.py grade` and an upload, say what is wrong with it."""
+"""`manage.py grade` and uploads report what is wrong with a file."""
 
 import gzip
 import io
@@ -53,7 +53,7 @@ each_file = together("name", FILES)
 
 
 class Graded(NamedTuple):
-    """How a command ended, and what it printed."""
+    """The exit status and output of a command."""
 
     code: object
     output: str
@@ -112,7 +112,7 @@ def test_grade_names_file_and_line(
 @pytest.mark.parametrize("key", BENCHMARKS)
 def test_an_upload_is_checked_by_file_and_line(key: str) -> None:
     phase = first_phase(make_board())
-    phase.board.benchmark = key  # The release has other items, but only their ids are looked at.
+    phase.board.benchmark = key  # The release has other items, but only their ids matter.
     for file, data, member, line, message in FILES.values():
         checked = check_upload(phase=phase, file=upload(data, file), filename=file)
         assert (checked.predictions, checked.fault_count) == ({}, 1)

@@ -1,6 +1,6 @@
-"""Every reader of every benchmark, before JSON Lines that are damaged in every way we know.
+"""Every reader of every benchmark with JSON Lines damaged in every known way.
 
-A file gives lines and faults, never an exception; what lines there are can be graded.
+A file gives lines and faults, never an exception; every line can be graded.
 """
 
 import gzip
@@ -22,7 +22,7 @@ from tests.scoring.benchmarks.hostile import (
 )
 from tests.scoring.benchmarks.samples import SAMPLES, Side, as_json, as_zip
 
-# Every cut would be more of the same; a prime, so that all kinds of places are met.
+# Testing every cut would be redundant. A prime step covers all kinds of positions.
 STEP = 7
 
 
@@ -67,7 +67,7 @@ def test_lines_in_a_wrong_encoding_are_faults(key: str, side: Side, name: str) -
     if "UTF-" in name:
         # Another encoding of the whole file is one fault, not one of each line.
         (fault,) = found.faults
-        # Without its mark it is known by its zero bytes alone.
+        # Without its byte order mark it is recognised by its zero bytes.
         kind = "a binary file" if "without mark" in name else f"text in {name}"
         assert fault.startswith(f"x.jsonl:0: looks like {kind}; accepted are JSON Lines")
         return

@@ -1,6 +1,6 @@
-"""Whatever a model answers is scored: the result can be stored, every figure is None or finite.
+"""Every model output is scored: the result can be stored, every figure is None or finite.
 
-The readers take any text as an answer. What holds no usable answer is counted, never raised.
+The readers accept any text as an answer. Unusable answers are counted, never raised.
 """
 
 import json
@@ -16,7 +16,7 @@ from tests.scoring.benchmarks.samples import SAMPLES, as_lines
 DEEP = 100_000
 each_benchmark = together("key", BENCHMARKS)
 
-# What a value of an answer may be, as it stands in the answer's JSON.
+# Values of an answer, as written in its JSON.
 VALUES = {
     "lists too deep": "[" * (DEEP // 5) + "]" * (DEEP // 5),
     "objects too deep": '{"a":' * (DEEP // 10) + "1" + "}" * (DEEP // 10),
@@ -40,7 +40,7 @@ VALUES = {
     "a point far away": '{"text": "a", "point": [1e308, -1e308]}',
     "a point that is none": '{"text": "a", "point": [1e999, NaN]}',
 }
-# Answers that are no JSON at all.
+# Answers that are not JSON at all.
 TEXTS = {
     "empty": "",
     "white space": " \n\t",
@@ -63,7 +63,8 @@ TEXTS = {
 
 
 def answered(key: str, answer: str) -> tuple[list[str], list[str]]:
-    """What the reader says when the model gives this answer to every item; they are graded."""
+    """Return the reader's output if the model gives this answer for every item, after grading
+    it."""
     sample = SAMPLES[key]
     names = [{k: v for k, v in line.items() if k in ("id", "subset")} for line in sample.gold]
     return put_before(
@@ -97,7 +98,7 @@ SCALARS = (
     | st.sampled_from(["1,200", "$5", "nan", "inf", "1e999", "٣", "²", "\ud800", "\0", "２０"])
 )
 MARKUP = "<>/=\"'{}[]:,0123456789.-$%() \nabtdruelé\u3000０"
-# The names that readers and scorers look for.
+# The keys that readers and scorers use.
 KEYS = st.text(max_size=5) | st.sampled_from(
     "answer present_categories seller_name std_total orig_curr type detail content amount ifTax"
     " text point box confidence café total".split()

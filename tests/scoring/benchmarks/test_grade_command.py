@@ -1,4 +1,4 @@
-"""`manage.py grade`: offline, with no database in reach."""
+"""`manage.py grade` works offline, without a database."""
 
 import errno
 import io
@@ -29,7 +29,7 @@ Done = CompletedProcess[str]
 
 
 def grade(*arguments: str | Path, cwd: Path) -> Done:
-    """The command as a user starts it, in a process of its own."""
+    """Run the command as a user would, in its own process."""
     environment = {
         **os.environ,
         "DJANGO_SETTINGS_MODULE": "portal.settings",
@@ -41,9 +41,9 @@ def grade(*arguments: str | Path, cwd: Path) -> Done:
 
 
 def grade_here(*arguments: str | Path) -> Done:
-    """The command as `manage.py` calls it, but in this process, which takes a fraction of the time.
+    """Run the command in this process, which is much faster.
 
-    Here, too, no database is in reach: a test that asks one without saying so fails.
+    There is no database here either: a test that uses one without marking it fails.
     """
     command = ["manage.py", "grade", *map(str, arguments)]
     code = 0
@@ -225,7 +225,7 @@ def test_nothing_of_the_head_of_a_gold_page_counts(tmp_path: Path) -> None:
     done = grade_here("fincriticaled", *files)
     scores = json.loads(done.stdout)["scores"]
     assert (scores["r1"], scores["rl"], scores["edit_distance"], scores["ffa"]) == (1, 1, 0, 1)
-    # The published script's rule drops no title: 4 of 4 tokens found, of 9 (P = 1, R = 4/9).
+    # The published script's rule keeps the title: 4 of 4 tokens found, of 9 (P = 1, R = 4/9).
     done = grade_here("fincriticaled", *files, "--raw-gold")
     assert json.loads(done.stdout)["scores"]["r1"] == pytest.approx(2 * 4 / (4 + 9))
 

@@ -1,4 +1,4 @@
-"""Items in short, of each benchmark: their own score, part and errors, and both sides of them."""
+"""Summaries of each benchmark's items: their own score, part, errors, and both sides."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Reading gold and submissions from files nobody has looked at yet."""
+"""Reading gold and submissions from untrusted files."""
 
 import gzip
 import io

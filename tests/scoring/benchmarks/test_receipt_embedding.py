@@ -27,7 +27,7 @@ READ = {"id": "r1", "fields": {"detail": [{"content": "Cost of the ride", "amoun
 
 @pytest.fixture(autouse=True)
 def fresh() -> Iterator[None]:
-    """No model and no vector of another test."""
+    """Remove models and vectors of other tests."""
     yield
     embedding._vector.cache_clear()
     embedding._model.cache_clear()
@@ -74,7 +74,7 @@ def test_another_model_has_another_name(folder: Path, fake: object, tmp_path: Pa
         (lambda folder: (folder / "model.safetensors").unlink(), "it has no model.safetensors"),
     ],
 )
-def test_what_is_no_model_is_refused(
+def test_folders_without_a_model_are_refused(
     folder: Path, fake: object, spoil: Any, message: str, settings: LazySettings
 ) -> None:
     spoil(folder)
@@ -123,7 +123,7 @@ def test_the_model_is_loaded_with_the_first_text_and_from_the_folder_alone(
     )
     assert (os.environ["HF_HUB_OFFLINE"], os.environ["TOKENIZERS_PARALLELISM"]) == ("1", "false")
     assert sys.modules["torch"].threads == 1
-    # Each text by itself and once, of length 1.
+    # Each text on its own and once, of length 1.
     assert [texts for texts, _ in model.calls] == [["trip fare"], ["cost of the ride"]]
     assert all(asked["normalize_embeddings"] is True for _, asked in model.calls)
 
@@ -188,8 +188,8 @@ def test_similarities_are_weighed(spec: Benchmark) -> None:
 
 
 def test_cosines_are_of_the_meaning(spec: Benchmark) -> None:
-    # As alike in letters, S = 0.3 + 0.3 * 4/8 + 0.4 * 0 = 0.45: (0, 2) and (1, 0) are at right
-    # angles. A text that is the same has S = 1, whatever its vector.
+    # By characters S = 0.3 + 0.3 * 4/8 + 0.4 * 0 = 0.45 for both: (0, 2) and (1, 0) are at right
+    # angles. An identical text has S = 1, whatever its vector.
     assert detail(spec, "Tip fare", "Fare tip", weights="D")["counts"] == [0, 1, 1, 0]
     equal = detail(spec, "Tip fare", "tip FARE ", weights="D")
     assert equal["reward"] == pytest.approx(1.0)
@@ -216,7 +216,7 @@ def test_weights_take_the_embedding_that_is_set_up(spec: Benchmark, folder: Path
         spec.check_options({"embedding": "x"})
 
 
-def test_what_another_embedding_graded_is_read_and_not_graded_on(spec: Benchmark) -> None:
+def test_gradings_of_another_embedding_can_be_read_but_not_continued(spec: Benchmark) -> None:
     options = spec.check_options({"weights": "A", "embedding": "other-model@0123abcd"})
     for here in (spec, RECEIPTBENCH):
         assert here.check_options(options) == options

@@ -92,8 +92,8 @@ def test_one_receipt_by_hand() -> None:
     assert (result["arithmetic"], result["arithmetic_gold"]) == (False, True)
 
     scores = RECEIPTBENCH.aggregate([result], OPTIONS)
-    # invoice_number, std_total and one line item are right; type, tax_number and a line item are
-    # wrong; type, std_curr and a line item are missed; 13 fields are rightly empty.
+    # invoice_number, std_total and one line item are correct; type, tax_number and a line item are
+    # wrong; type, std_curr and a line item are missed; 13 fields are correctly empty.
     assert scores.scores["overall"] == scores.scores["f1"] == pytest.approx(6 / 12)
     assert scores.scores["precision"] == scores.scores["recall"] == pytest.approx(0.5)
     assert scores.scores["accuracy"] == pytest.approx(16 / 22)
@@ -165,7 +165,7 @@ def test_a_response_is_read_like_fields() -> None:
     ],
     ids=short_id,
 )
-def test_what_cannot_be_read_is_counted(response: str, problem: str) -> None:
+def test_unreadable_responses_are_counted(response: str, problem: str) -> None:
     result = score({"id": "r1", "response": response})
     assert result["outcome"] == "unparseable"
     assert problem in result["problem"]
@@ -227,12 +227,12 @@ def test_views_by_language_category_and_balance() -> None:
     assert scores.scores["non_english_overall"] == subsets["Non-English"]["overall"]
     assert subsets["language fr"]["overall"] == 0
     assert subsets["Non-English"]["receipts"] == 2
-    # 6 of 12 values are right, nothing is invented.
+    # 6 of 12 values are correct, nothing is invented.
     assert subsets["Non-English"]["overall"] == pytest.approx(2 * 6 / (2 * 6 + 6))
     assert subsets["category hotel"]["receipts"] == 2
     assert subsets["category taxi"]["receipts"] == 1  # its gold type
     assert subsets["Category-balanced"]["overall"] == pytest.approx(2 / 3)
-    # Each of three categories weighs 1: two right, one missed.
+    # Each of three categories weighs 1: two correct, one missed.
     assert subsets["Categories weighed equally"]["overall"] == pytest.approx(4 / 5)
 
 

@@ -1,4 +1,4 @@
-"""Benchmarks are imported when they are asked for, and the site starts without them."""
+"""Benchmarks are imported on first use, and the site starts without them."""
 
 import os
 import subprocess
@@ -12,7 +12,7 @@ from scoring.benchmarks.findoc import FINDOC
 
 from .models import embedding_name_of, model_folder
 
-# What a process of the site has imported once it can answer, and of which benchmarks it knows.
+# The imports of a site's process once it can respond, and its known benchmarks.
 STARTED = """
 import sys, django
 django.setup()
@@ -23,7 +23,7 @@ heavy = {"numba", "numpy", "openai", "scipy", "sentence_transformers", "torch"}
 print(*sorted(heavy & sys.modules.keys()))
 """
 
-# With an embedding set up, even the benchmark is built and its options are checked without it.
+# With an embedding set up, the benchmark is built and its options are checked without loading it.
 CHECKED = """
 import sys, django
 django.setup()
@@ -47,7 +47,7 @@ def _printed(program: str, tmp_path: Path, **settings: str) -> list[str]:
 
 
 def _embedding(tmp_path: Path) -> dict[str, str]:
-    """Settings with a model, and packages that cannot be imported unnoticed."""
+    """Settings with a model, and packages whose import would be noticed."""
     model = model_folder(tmp_path / "tiny")
     packages = tmp_path / "packages"
     packages.mkdir()
@@ -64,7 +64,7 @@ def test_the_site_starts_without_what_only_gradings_need(tmp_path: Path) -> None
 def test_an_embedding_is_named_without_being_loaded(tmp_path: Path) -> None:
     settings = _embedding(tmp_path)
     name = embedding_name_of(tmp_path / "tiny")
-    # One process says both: what it imports when it starts, and what the options of a benchmark do.
+    # One process checks both: the imports at start, and those of a benchmark's options.
     assert _printed(STARTED + CHECKED, tmp_path, **settings) == [name, "-", "False"]
 
 

@@ -42,7 +42,7 @@ def test_without_facts_there_is_none() -> None:
     assert SEVERITY.weighted_accuracy({}, 0) is None
 
 
-def test_it_stands_beside_ffa() -> None:
+def test_it_is_shown_next_to_ffa() -> None:
     gold = {
         "id": "p",
         "html": "<p>Revenue <Number>1,200</Number>, loss <Number>(350)</Number></p>",
@@ -55,7 +55,7 @@ def test_it_stands_beside_ffa() -> None:
     assert scores["weighted_ffa"] == pytest.approx(1 - (1 + 0.2) / 2)
 
 
-def test_the_version_stands_in_the_signature_and_over_the_table() -> None:
+def test_the_version_is_in_the_signature_and_above_the_table() -> None:
     (table,) = FINCRITICALED.rules
     assert FINCRITICALED.signature(OPTIONS).endswith(f"|severity:{SEVERITY.version}")
     assert table.help.startswith(f"Version {SEVERITY.version}.")

@@ -1,4 +1,5 @@
-"""Joining, and scoring on several cores: the same whatever the number, and in little memory."""
+"""Joining, and scoring on several cores: equal results for any number of cores, in little
+memory."""
 
 import gzip
 import io
@@ -39,7 +40,7 @@ def gold_lines(number: int) -> Iterator[str]:
 
 
 def prediction_lines(number: int) -> Iterator[str]:
-    """In another order than the gold, some of them missing."""
+    """In another order than the gold, with some missing."""
     for i in reversed(range(number)):
         if i % 10:
             yield json.dumps({"id": f"item-{i}", "response": json.dumps({"n": str(i % 5)})})
@@ -222,7 +223,7 @@ import re, resource, sys
 from pathlib import Path
 from django.core.management import execute_from_command_line
 execute_from_command_line(sys.argv)
-# ru_maxrss of this process would begin with that of the test's own, from which it was started.
+# ru_maxrss of this process would start with that of the test process, which started it.
 print(re.search("VmHWM:[^0-9]*([0-9]+)", Path("/proc/self/status").read_text())[1], file=sys.stderr)
 print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, file=sys.stderr)
 """

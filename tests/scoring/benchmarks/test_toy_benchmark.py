@@ -1,4 +1,5 @@
-"""A sixth benchmark is one folder and one dict entry: the toy goes the whole way of the site."""
+"""A new benchmark is one folder and one dict entry: the toy benchmark goes through the whole
+site."""
 
 import html
 import io
@@ -47,7 +48,7 @@ def gold(tmp_path: Path) -> Path:
 
 
 def make_toy_board(gold: Path, visibility: str = Release.Visibility.PUBLIC) -> Board:
-    """Open, on a release of the toy's gold, showing all of the single items."""
+    """An open phase on a release of the toy's gold that shows all single items."""
     dataset = empty_dataset(visibility=Dataset.Visibility.PUBLIC)
     out = io.StringIO()
     call_command(
@@ -144,7 +145,7 @@ def test_where_scores_alone_are_shown_no_gold_is_on_the_item_page(
 ) -> None:
     Phase.objects.update(diagnostics=Phase.Diagnostics.ITEMS)
     text = text_of(client_of(researcher), f"/submissions/{graded.pk}/items/q2/")
-    assert "scores alone are shown" in text
+    assert "Only scores are shown" in text
     assert ">12<" not in text
 
 

@@ -1,4 +1,4 @@
-"""The contract of columns and views, for every benchmark; and each one's views by hand."""
+"""The contract of columns and views for every benchmark, and each one's views by hand."""
 
 import pytest
 
@@ -94,7 +94,7 @@ def test_receiptbench_by_language_and_field() -> None:
         receipt("Korean", type="bus", place="UK-London"),
     ]
     scores = RECEIPTBENCH.aggregate(results, RECEIPTBENCH.check_options({})).scores
-    # English: three values right or wrong of four: TP 2, FP 1, FN 2.
+    # English: three values correct or wrong of four: TP 2, FP 1, FN 2.
     assert scores["language_en"] == pytest.approx(4 / 7)
     assert scores["language_other"] == pytest.approx(0.5)
     assert scores["language_fr"] is None

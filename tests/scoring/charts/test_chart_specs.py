@@ -50,7 +50,7 @@ def fields(rows: list[dict[str, Any]], *names: str) -> list[tuple[Any, ...]]:
 
 
 def shapes() -> dict[str, Shape]:
-    """One of each, with names that nobody vouches for."""
+    """One chart of each kind, with untrusted names."""
     places = enumerate(NAMES)
     kinds = ("Dense", "Mixture of experts")
     points = [Point(name, 0.1 * i, 0.9 - 0.1 * i, kinds[i % 2]) for i, name in places]
@@ -81,7 +81,7 @@ def shapes() -> dict[str, Shape]:
 
 @pytest.fixture(scope="module")
 def both_sizes() -> list[str]:
-    """Every chart as usual, then every one for narrow screens."""
+    """Draw every chart in the usual size, then in the narrow one."""
     made = shapes().values()
     return draw_svg([specification(each, room) for room in (WIDE, NARROW) for each in made])
 
@@ -94,14 +94,14 @@ def pictures(both_sizes: list[str]) -> dict[str, str]:
 
 @pytest.mark.parametrize("kind", list(shapes()))
 def test_every_picture_is_xml_with_every_name_as_text(pictures: dict[str, str], kind: str) -> None:
-    root = etree.fromstring(with_words(pictures[kind], Words("A < B", "told & so")).encode())
+    root = etree.fromstring(with_words(pictures[kind], Words("A < B", "text & more")).encode())
     tags = {etree.QName(each).localname for each in root.iter(etree.Element)}
     assert not tags & {"script", "a", "image", "foreignObject"}
     texts = " | ".join(map(str, root.itertext()))
     for name in SHOWN:
         assert name in texts, name
     assert root[0].text == "A < B"
-    assert root[1].text == "told & so"
+    assert root[1].text == "text & more"
     assert "prefers-color-scheme:dark" in str(root[2].text)
 
 
@@ -114,7 +114,7 @@ def test_a_narrow_picture_fits_a_telephone(both_sizes: list[str]) -> None:
 
 
 def expressions(part: Any, key: str = "") -> Iterator[str]:
-    """What of a specification would be computed."""
+    """The parts of a specification that are evaluated."""
     if isinstance(part, dict):
         for name, value in part.items():
             if name != "values":
@@ -126,7 +126,7 @@ def expressions(part: Any, key: str = "") -> Iterator[str]:
         yield str(part)
 
 
-def test_what_is_computed_has_no_name_in_it() -> None:
+def test_expressions_contain_no_names() -> None:
     named = [set(expressions(specification(each))) for each in shapes().values()]
     other = "another name"
     points = tuple(Point(other, 0.1 * i, 0.5) for i in range(5))
@@ -137,7 +137,7 @@ def test_what_is_computed_has_no_name_in_it() -> None:
     assert not any(name in each for found in named for each in found for name in NAMES[1:])
 
 
-def test_moments_are_told_so_that_an_interpreter_knows_them() -> None:
+def test_moments_are_written_for_the_interpreter() -> None:
     low, _ = specification(shapes()["time"])["encoding"]["x"]["scale"]["domain"]
     assert (low["utc"], low["year"], low["month"]) == (True, 2024, 12)
 
@@ -153,13 +153,13 @@ def test_bars_count_what_is_in_each_range() -> None:
 
 
 def test_every_colour_of_a_picture_has_a_dark_twin(pictures: dict[str, str]) -> None:
-    told = with_words("<svg>", Words("", ""))
+    styled = with_words("<svg>", Words("", ""))
     for svg in pictures.values():
         root = etree.fromstring(svg.encode())
         for name in ("fill", "stroke"):
             used = {str(each.attrib[name]) for each in root.iter() if name in each.attrib}
             for colour in used - {"none", "transparent"}:
-                assert f'[{name}="{colour}"]' in told, colour
+                assert f'[{name}="{colour}"]' in styled, colour
 
 
 def test_a_png_is_twice_the_size(pictures: dict[str, str]) -> None:
@@ -181,7 +181,7 @@ def test_a_scatter_has_its_points_times_100() -> None:
     assert [each["name"] for each in values(spec, 1)] == ["A", "B"]
 
 
-def test_slopes_stand_in_the_order_of_their_ranks() -> None:
+def test_slopes_are_in_the_order_of_their_ranks() -> None:
     chart = Slopes("by text", "by facts", (Slope("A", 2, 1), Slope("B", 1, 2), Slope("C", 2, 3)))
     spec = specification(chart)
     assert fields(values(spec, 0), "name", "x", "y", "change") == [
@@ -198,7 +198,7 @@ def test_slopes_stand_in_the_order_of_their_ranks() -> None:
     assert fields(texts["data"]["values"], "text") == [("A  2",), ("B  1",), ("C  2",)]
 
 
-def test_cells_tell_their_figures_and_leave_what_is_not_scored_empty() -> None:
+def test_cells_show_their_figures_and_are_empty_without_a_score() -> None:
     grid = Grid(
         "cells", "System", Axis("Share", "%", 1), ("X", "Y"), (GridRow("A", (0.125, None)),)
     )
@@ -265,8 +265,8 @@ def test_names_of_points_that_are_close_do_not_cover_each_other() -> None:
     assert labels[3].align == "right"
 
 
-def test_a_line_leads_to_a_name_that_stands_apart_from_its_point() -> None:
-    """Twelve names at one point: a name two lines away has a line to the edge of its letters."""
+def test_a_line_leads_from_a_point_to_a_distant_name() -> None:
+    """Twelve names at one point: a name two lines away has a line to the edge of its text."""
     points = [(100.0, 150.0)] * 12
     labels = [label for label in place_labels(points, ["reader"] * 12, 200, 300) if label]
     far = [label for label in labels if abs(label.y) >= 2 * 13]
@@ -283,7 +283,7 @@ def test_a_line_leads_to_a_name_that_stands_apart_from_its_point() -> None:
 
 
 def test_a_name_for_which_there_is_no_room_is_left_out() -> None:
-    """A picture of three lines' height has no place for twelve names at one point."""
+    """A picture of three lines has no room for twelve names at one point."""
     labels = place_labels([(100.0, 20.0)] * 12, ["a name of some length"] * 12, 330, 40)
     shown = [label for label in labels if label is not None]
     assert 0 < len(shown) < 12
@@ -292,7 +292,7 @@ def test_a_name_for_which_there_is_no_room_is_left_out() -> None:
     assert len(set(tops)) == len(tops)
 
 
-def test_in_a_crowd_names_stand_where_they_cover_two_points_at_most() -> None:
+def test_names_in_a_crowd_cover_two_points_at_most() -> None:
     """A grid of 500 points, of which the first ten have names."""
     points = [(12.0 * (n % 50) + 6, 34.0 * (n // 50) + 17) for n in range(500)]
     labels = place_labels(points, ["reader"] * 10, 600, 340)
@@ -312,7 +312,7 @@ def test_in_a_crowd_names_stand_where_they_cover_two_points_at_most() -> None:
 
 
 def test_a_legend_is_no_wider_than_its_plot() -> None:
-    """Long names stand below each other, whole; short ones beside each other."""
+    """Long names are listed one below the other, in full; short ones side by side."""
     for names, columns in (
         (("Qwen3-VL-8B (SFT+GRPO)", "Qwen3-VL-4B (SFT+GRPO)"), 1),
         (("A", "B"), 6),
@@ -322,13 +322,13 @@ def test_a_legend_is_no_wider_than_its_plot() -> None:
         colour = spec["layer"][-1]["encoding"]["color"]
         assert colour["scale"]["domain"] == list(names)
         assert colour["legend"]["columns"] == columns
-        # Of so many letters, each with its mark.
+        # This many characters, each name with its mark.
         assert columns * (34 + 6.4 * len(names[0])) <= spec["width"]
 
 
 @pytest.mark.parametrize("room", [WIDE, NARROW])
 def test_specifications_keep_the_schema_of_vega_lite(room: Room) -> None:
-    """Vega passes over a property that does not exist, or a wrong value; the schema does not."""
+    """Vega ignores unknown properties and wrong values; the schema does not."""
     for shape in shapes().values():
         altair.LayerChart.from_dict(specification(shape, room))
     with pytest.raises(ValidationError):
@@ -363,7 +363,7 @@ def test_the_process_that_draws_gets_no_secret(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_the_site_starts_without_the_engine() -> None:
-    """Neither a web server nor a worker holds what only the drawing process needs."""
+    """Neither a web server nor a worker imports what only the drawing process needs."""
     code = (
         "import sys, portal.wsgi, scoring.urls, scoring.tasks\n"
         "print(sorted({'altair', 'vl_convert'} & set(sys.modules)))"

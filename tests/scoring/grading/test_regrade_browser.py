@@ -65,7 +65,7 @@ def test_from_a_dispute_to_moved_ranks(
     public.goto("/boards/board/")
     expect(public.get_by_role("row", name="Flawed")).to_contain_text("100.00")
     is_fine(public)
-    public.get_by_role("link", name="which ranks moved, and why").click()
+    public.get_by_role("link", name="View rank changes").click()
     moved = public.get_by_role("table", name="Rows that changed").get_by_role("row")
     # Three pages tell nobody apart: the scores moved, no rank did.
     expect(moved.nth(1)).to_contain_text("66.67 → 100.00")

@@ -75,7 +75,7 @@ def test_the_log_tells_which_ranks_moved_and_why(
     assert "No rank moved. 1 row kept rank and score." in page
     assert "/releases/1.0.0/diff/1.1.0/" in page
     assert "Olga" not in page, "who started it is for organisers"
-    assert "All results were graded again on" in words_of(client_of(None), "/boards/board/")
+    assert "All results were re-graded on" in words_of(client_of(None), "/boards/board/")
 
 
 def test_ranks_that_moved_are_counted(client_of: ClientOf, researcher: User) -> None:

@@ -1,4 +1,4 @@
-"""Charts that answer the pointer, under the site's own Content-Security-Policy."""
+"""Interactive charts under the site's own Content-Security-Policy."""
 
 from collections.abc import Callable
 
@@ -14,7 +14,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 Pages = Callable[..., Page]
 PAGE = "/boards/board/charts/"
 HOSTILE = "<img src=x onerror='window.ran = 1'> ' || alert(1) || '"
-# To make the library takes seconds, some more on a busy machine.
+# Building the library takes seconds, more on a busy machine.
 PATIENCE = 60_000
 
 
@@ -30,7 +30,7 @@ def test_charts_answer_the_pointer_and_the_keyboard(page_of: Pages, rows: Board)
     said: list[str] = []
     page.on("console", lambda message: said.append(f"{message.type}: {message.text}"))
     page.goto(PAGE)
-    # A pair, two orders, and moments, which are drawn in ways of their own.
+    # A pair, two orders, and dates, which are each drawn differently.
     for key in ("text-and-facts", "ranks", "history"):
         section = page.locator("section", has=page.locator(f"#{key}-heading"))
         section.get_by_role("button", name="Interactive").press("Enter")
@@ -56,11 +56,11 @@ def test_charts_answer_the_pointer_and_the_keyboard(page_of: Pages, rows: Board)
     assert said == []
 
 
-def test_lines_lead_to_names_that_stand_apart(
+def test_lines_lead_to_distant_names(
     page_of: Pages, board: Board, researcher: User, empty_pictures: None
 ) -> None:
-    """Also as the browser draws it, whose interpreter does not know all expressions: the lines end
-    as many units away as the specification says."""
+    """The browser's interpreter does not know all expressions, so check here too that the lines
+    have the length given by the specification."""
     for number in range(10):
         make_entry(board, researcher, name=f"Reader {number}", general=0.8, ffa=0.7)
     page = page_of(None)

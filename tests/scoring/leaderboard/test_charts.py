@@ -51,7 +51,7 @@ def no_cache() -> Iterator[None]:
 
 @pytest.fixture
 def drawn(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """How many charts each run of the drawing process was given; it draws empty pictures."""
+    """Record how many charts each run of the drawing process got; draw empty pictures."""
     runs: list[int] = []
 
     def draw(specs: Sequence[Any]) -> list[str]:
@@ -65,7 +65,7 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 @pytest.fixture
 @shared
 def rows(board: Board, researcher: User) -> Board:
-    """By text A is first, by facts B; C was disqualified, D has no facts."""
+    """A is first by text, B by facts; C was disqualified, D has no facts."""
     for name, general, ffa in [("A", 0.9, 0.5), ("B", 0.8, 0.75), ("C", 0.99, 0.99)]:
         make_entry(board, researcher, name=name, general=general, ffa=ffa, n_ffa=ffa, t_ffa=general)
     make_entry(board, researcher, name="D", general=0.7, ffa=None, n_ffa=None)
@@ -135,7 +135,7 @@ def test_document_types_are_those_of_the_best_row(board: Board, researcher: User
     assert chart.table.lines == (("Tax form", 0.75, None),)
 
 
-def test_what_the_model_card_says_against_the_score(board: Board, researcher: User) -> None:
+def test_model_card_values_against_the_score(board: Board, researcher: User) -> None:
     for name, size, tokens, cost, ffa in [
         ("Small", "7B", 300, "1.50", 0.5),
         ("Wasteful", "3B + 27B-A3B", 900, "9", 0.4),
@@ -152,9 +152,9 @@ def test_what_the_model_card_says_against_the_score(board: Board, researcher: Us
         ("Wasteful", 30e9),
         ("Large", 72e9),
     }
-    # Of three items each: a card states the tokens of all of them.
+    # Three items each: a card states the tokens of all of them.
     assert list(tokens_chart.line) == [(100, 0.5), (400, 0.9)]
-    # What costs nothing and is the best leaves no other on the front.
+    # The best system costs nothing, so no other is on the front.
     assert list(cost_chart.line) == [(0.0, 0.9)]
 
 
@@ -261,17 +261,17 @@ def test_queries_do_not_grow_with_the_rows(
         assert all(chart.table for chart in shown.drawable)
 
 
-# --- what is not told ----------------------------------------------------------------------------
+# --- what is hidden ------------------------------------------------------------------------------
 
 
 def cells(answer: Any) -> list[list[str]]:
     return list(csv.reader(io.StringIO(answer.content.decode())))
 
 
-def test_rounded_scores_are_rounded_and_parts_not_told(
+def test_rounded_scores_are_rounded_and_parts_hidden(
     client_of: ClientOf, board: Board, researcher: User, drawn: list[int]
 ) -> None:
-    """An entry has what is told of its scores; the parts of its grading are not told at all."""
+    """Entries have the scores that are shown; the parts of their gradings are hidden."""
     board.phases.update(score_decimals=0)
     for name in ("A", "B"):
         entry = make_entry(board, researcher, name=name, ffa=0.123456)
@@ -288,7 +288,7 @@ def test_rounded_scores_are_rounded_and_parts_not_told(
     assert client.get(f"{PAGE}documents-and-facts.svg").status_code == 404
 
 
-def test_of_a_phase_in_parts_only_the_part_that_is_told_is_drawn(
+def test_a_phase_in_parts_draws_only_the_part_shown(
     client_of: ClientOf, board: Board, researcher: User, organiser: User, drawn: list[int]
 ) -> None:
     board.phases.update(public_share=50)
@@ -301,11 +301,11 @@ def test_of_a_phase_in_parts_only_the_part_that_is_told_is_drawn(
         Entry.objects.filter(pk=entry.pk).update(parts=parts)
         Grading.objects.filter(entry=entry).update(subsets={"Tax form": {"n_ffa": 0.5}})
 
-    def told(user: User | None, part: str = "") -> str:
+    def score_of(user: User | None, part: str = "") -> str:
         return cells(client_of(user).get(f"{PAGE}text-and-facts.csv?part={part}"))[1][2]
 
-    assert [told(None), told(None, "private"), told(researcher, "all")] == ["0.25"] * 3
-    assert [told(organiser), told(organiser, "private"), told(organiser, "all")] == [
+    assert [score_of(None), score_of(None, "private"), score_of(researcher, "all")] == ["0.25"] * 3
+    assert [score_of(organiser), score_of(organiser, "private"), score_of(organiser, "all")] == [
         "0.25",
         "0.5",
         "0.375",
@@ -314,10 +314,10 @@ def test_of_a_phase_in_parts_only_the_part_that_is_told_is_drawn(
     assert answer["rows"] == []
     # The phase closes, and the private part counts.
     board.phases.update(closes_at=timezone.now() - timedelta(hours=1))
-    assert told(None) == "0.5"
+    assert score_of(None) == "0.5"
 
 
-def test_what_was_disqualified_is_in_no_chart(
+def test_disqualified_rows_are_in_no_chart(
     client_of: ClientOf, api_of: ApiOf, rows: Board, drawn: list[int]
 ) -> None:
     for chart in api_of(None).get(API).json():
@@ -335,7 +335,7 @@ def test_all_pictures_are_drawn_once_for_what_the_board_says(
     page = client.get(PAGE)
     assert page.status_code == 200
     assert 'width="400"' in page.content.decode()
-    # Each for narrow screens too.
+    # Also for narrow screens.
     count = 2 * len(charts_of(rows).drawable)
     assert drawn == [count]
     client.get(PAGE)
@@ -345,7 +345,7 @@ def test_all_pictures_are_drawn_once_for_what_the_board_says(
     client.get(f"{PAGE}?phase=no-such&rows=nor-this")
     assert client.get(f"{PAGE}ranks.svg?size=narrow").status_code == 200
     assert drawn == [count]
-    # Whatever changed: as long as the charts say the same they are the same pictures.
+    # As long as the charts' data are equal, the pictures are reused.
     bump_board(rows.pk)
     for reader in (None, organiser):
         client_of(reader).get(PAGE)
@@ -366,7 +366,7 @@ def test_all_pictures_are_drawn_once_for_what_the_board_says(
     assert client.get(f"{PAGE}ranks.svg").status_code == 404
 
 
-def test_charts_are_drawn_before_somebody_asks_for_them(
+def test_charts_are_drawn_before_the_first_request(
     client_of: ClientOf,
     rows: Board,
     drawn: list[int],
@@ -455,7 +455,7 @@ def test_a_chart_as_vega_lite_says_what_its_table_says(
     assert api_of(None).get(f"{API}text-and-facts/?format=vl").content == answer.content
     narrow = client_of(None).get(f"{PAGE}text-and-facts.vl?size=narrow").json()
     assert narrow["width"] < answer.json()["width"]
-    # Too little to draw, as for a picture.
+    # As little to draw as for a picture.
     assert client_of(None).get(f"{PAGE}errors.vl").status_code == 404
 
 
@@ -497,7 +497,7 @@ def test_a_chart_as_csv_is_safe_for_spreadsheets(client_of: ClientOf, rows: Boar
 def test_a_board_without_rows_says_so(client_of: ClientOf, board: Board) -> None:
     answer = client_of(None).get(PAGE)
     assert "There are no rows yet." in answer.content.decode()
-    assert "Too few rows for a picture" in answer.content.decode()
+    assert "Not enough data" in answer.content.decode()
 
 
 @pytest.mark.parametrize(
@@ -510,7 +510,7 @@ def test_a_board_without_rows_says_so(client_of: ClientOf, board: Board) -> None
         f"{API}ranks/?format=gif",
     ],
 )
-def test_what_there_is_not_is_404(client_of: ClientOf, rows: Board, path: str) -> None:
+def test_unknown_charts_are_404(client_of: ClientOf, rows: Board, path: str) -> None:
     assert client_of(None).get(path).status_code == 404
 
 
@@ -518,5 +518,5 @@ def test_the_board_links_to_its_charts(client_of: ClientOf, board: Board) -> Non
     text = client_of(None).get("/boards/board/").content.decode()
     assert f'href="{PAGE}"' in text
     assert f'href="{PAGE}#history-heading"' in text
-    # There is something to be led to, also without rows.
+    # The link is shown even without rows.
     assert 'id="history-heading"' in client_of(None).get(PAGE).content.decode()

@@ -1,4 +1,4 @@
-"""An organiser chooses which groups of columns a board shows, and by which it is sorted."""
+"""Organisers choose a board's column groups and its sort column."""
 
 from collections.abc import Callable
 
@@ -53,7 +53,7 @@ def test_a_group_that_is_gone_hides_nothing(board: Board) -> None:
     assert len(table_of(board).columns) == 8
 
 
-def test_what_is_not_shown_still_has_to_be_there_for_a_rank(board: Board, researcher: User) -> None:
+def test_hidden_figures_are_still_required_for_a_rank(board: Board, researcher: User) -> None:
     make_entry(board, researcher, name="Whole", ffa=0.2)
     make_entry(board, researcher, name="Half", ffa=0.9, general=None)
     edit_board(board=board, changes={"column_groups": ["Fact-level"]}, actor=None)

@@ -1,4 +1,5 @@
-"""Who has the leaderboard already is told so by one query, and never what is not theirs."""
+"""Conditional requests: one query for a reader with a current copy, and no access to others'
+data."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -75,7 +76,7 @@ def test_an_unchanged_leaderboard_costs_one_query(
 
 
 def acts(organiser: User) -> list[Callable[[Board, Submission], object]]:
-    """Whatever changes what a leaderboard shows."""
+    """Every change that affects a leaderboard."""
     return [
         lambda _, graded: publish_submission(submission=graded, actor=organiser),
         lambda _, graded: judge_submission(
@@ -177,7 +178,7 @@ def test_organisers_and_others_never_share_an_answer(
 def test_pages_of_people_with_an_account_have_none(
     client_of: ClientOf, board: Board, researcher: User
 ) -> None:
-    """They hold what is theirs alone: tokens of forms, their navigation."""
+    """They contain private data: tokens of forms, navigation."""
     response = client_of(researcher).get(PAGE)
     assert "ETag" not in response
     known = etag(client_of(None), PAGE)
@@ -200,7 +201,7 @@ def test_every_read_of_the_api_is_conditional(
         assert response["Cache-Control"] == "private, no-cache", path
         assert {"Authorization", "Cookie"} <= set(response["Vary"].split(", ")), path
         assert status(mine, path, response["ETag"]) == 304, path
-    # Whoever may not read it is told that it is not there, whatever they know of it.
+    # Readers without access get 404, even with a known ETag.
     for path in (f"/api/v1/submissions/{graded.pk}/", f"/api/v1/submissions/{graded.pk}/items/"):
         known = etag(mine, path)
         assert status(api_of(stranger), path, known) == 404
@@ -222,8 +223,8 @@ def test_an_etag_is_of_the_values(monkeypatch: pytest.MonkeyPatch) -> None:
     assert etag_of(1) != before
 
 
-def test_what_is_changed_is_answered_at_once(api_of: ApiOf, board: Board, researcher: User) -> None:
-    """An ETag never stands in the way of what is sent."""
+def test_changes_are_visible_at_once(api_of: ApiOf, board: Board, researcher: User) -> None:
+    """An ETag never prevents sending other content."""
     submission = make_submission(board, researcher)
     answer = api_of(researcher).post(
         f"/api/v1/submissions/{submission.pk}/withdraw/", headers={"if-none-match": "*"}

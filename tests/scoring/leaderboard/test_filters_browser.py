@@ -40,7 +40,7 @@ def test_the_table_follows_the_filter_without_loading_the_page_again(
     expect(page.get_by_text("Showing 1 of 2 rows")).to_be_visible()
     expect(page.get_by_role("row", name="Large")).to_be_visible()
     expect(page.get_by_role("row", name="Small")).to_have_count(0)
-    # What is empty is not in the address.
+    # Empty parameters are not in the URL.
     expect(page).to_have_url(re.compile(r"/boards/board/\?size_from=7B$"))
     page.get_by_role("button", name="Copy").click()
     expect(page.get_by_role("button", name="Copied")).to_be_visible()
@@ -57,8 +57,8 @@ def test_the_table_follows_the_filter_without_loading_the_page_again(
 def test_enter_asks_at_once_and_gives_up_nothing_that_is_under_way(
     page_of: Pages, rows: Board
 ) -> None:
-    """Enter is a change and a submission: a request that is given up would be an error in the
-    console, which `page_of` does not let pass."""
+    """Enter causes a change and a submission. An aborted request would be an error in the console,
+    which `page_of` does not allow."""
     page = page_of(None)
     page.goto("/boards/board/")
     page.get_by_text("Filter rows").click()
@@ -73,8 +73,8 @@ def test_filtering_works_without_javascript(page_of: Pages, rows: Board) -> None
     page.goto("/boards/board/?sort=name")
     page.get_by_text("Filter rows").click()
     page.get_by_label("Search").fill("nobody")
-    page.get_by_role("button", name="Show", exact=True).click()
-    expect(page.get_by_role("heading", name="No row fits")).to_be_visible()
+    page.get_by_role("button", name="Apply filters", exact=True).click()
+    expect(page.get_by_role("heading", name="No matching rows")).to_be_visible()
     page.locator("#results").get_by_role("link", name="Show all rows").click()
     expect(page.get_by_role("row", name="Small")).to_be_visible()
     expect(page).to_have_url(re.compile(r"\?sort=name$"))

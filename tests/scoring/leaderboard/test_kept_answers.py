@@ -1,4 +1,4 @@
-"""Leaderboards are made once for all who may read the same: few queries, and never too much."""
+"""Leaderboards are rendered once for all readers with the same rights, with few queries."""
 
 from collections.abc import Callable
 from typing import Any
@@ -27,7 +27,7 @@ ADDRESSES = [PAGE, JSON, f"{PAGE}?q=reader&sort=ffa", f"{JSON}?format=csv"]
 
 
 def fill(board: Board, owner: User, count: int) -> None:
-    """So many graded rows of one submitter, with scores that fall from row to row."""
+    """Return this many graded rows of one submitter, with falling scores."""
     phase, spec = first_phase(board), board.spec
     signature = spec.signature(spec.check_options(phase.options))
     submissions = Submission.objects.bulk_create(
@@ -73,7 +73,7 @@ def test_queries_are_as_many_for_few_rows_as_for_many(
     for address in ADDRESSES:
         caches["answers"].clear()
         # The board with its phases, its rows, and on the page the last re-grade; the second time
-        # only what tells that nothing changed.
+        # only the check for changes.
         with django_assert_num_queries(3 if address.startswith(PAGE) else 2, info=address):
             first = client.get(address)
         with django_assert_num_queries(1, info=address):
@@ -84,13 +84,14 @@ def test_queries_are_as_many_for_few_rows_as_for_many(
 def test_a_page_of_500_rows_with_intervals_stays_under_300_kilobytes(
     client_of: ClientOf, board: Board, researcher: User, query: str
 ) -> None:
-    """By what 100 rows add to it: figures with intervals, two ranks, a link and a box to tick."""
+    """Return the size that 100 rows add: figures with intervals, two ranks, a link and a
+    checkbox."""
     sizes = []
     for count in (10, 100):
         fill(board, researcher, count)
         entries = list(Entry.objects.all())
         for place, entry in enumerate(entries):
-            # No two alike, or all of them would be marked as the best.
+            # All different, or all would be marked as the best.
             entry.scores = {key: score - place / 1000 for key, score in SCORES.items()}
             entry.intervals = {key: [0.123, 0.456] for key in SCORES}
             entry.organisation, entry.size = "Some organisation", "7B"
@@ -157,7 +158,7 @@ def test_rows_that_tie_share_a_rank_and_a_mark(board: Board, researcher: User) -
     }
 
 
-def test_what_is_taken_back_is_gone_at_once(
+def test_withdrawn_rows_disappear_at_once(
     client_of: ClientOf, graded: Submission, organiser: User
 ) -> None:
     client = client_of(None)
@@ -196,10 +197,10 @@ def test_organisers_parts_are_never_shown_to_others(
         assert "12.34" not in client_of(user).get(address).content.decode()
 
 
-def test_what_is_kept_holds_nothing_of_who_asked(
+def test_the_cached_table_has_no_data_of_its_first_reader(
     client_of: ClientOf, board: Board, researcher: User
 ) -> None:
-    """People with an account get the same table, with a page of their own around it."""
+    """Signed-in users get the same table within their own page."""
     make_entry(board, researcher)
     caches["answers"].clear()
     own = client_of(researcher).get(PAGE)

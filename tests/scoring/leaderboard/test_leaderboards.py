@@ -82,7 +82,7 @@ def test_entry_without_a_complete_score_is_neither_ranked_nor_best(
 ) -> None:
     board = make_board()
     make_entry(board, researcher, name="Whole", r1=0.5, ffa=0.5)
-    # Written past the services, as a broken import might: the leaderboard must not trust it.
+    # Written without the services, as a broken import might do; the leaderboard must not trust it.
     make_entry(board, researcher, name="Part", r1=1.0)
     rest = {"r1": 1.0, "rl": 1.0, "edit_distance": 0.0, "general": 1.0, "n_ffa": 1.0}
     Entry.objects.filter(name="Part").update(scores=rest | ffa)
@@ -235,7 +235,7 @@ def fcmbench_board() -> Board:
     return board
 
 
-def test_reported_rows_stand_in_the_view_of_their_table() -> None:
+def test_reported_rows_are_in_the_view_of_their_table() -> None:
     board = fcmbench_board()
     found = {view: leaderboard(board, None, view=view) for view in ("", "chinese", "english")}
     assert {
@@ -250,7 +250,7 @@ def test_reported_rows_stand_in_the_view_of_their_table() -> None:
     assert row.ranks == {"rank_zh_without_iqe": 1}
 
 
-def test_a_human_row_with_part_of_the_figures_stands_in_the_benchmarks_own_table() -> None:
+def test_a_human_row_with_some_figures_is_in_the_benchmarks_own_table() -> None:
     board = fcmbench_board()
     Entry.objects.create(
         board=board, kind=Entry.Kind.HUMAN, name="People", provenance="A study", scores={"DTR": 0.9}

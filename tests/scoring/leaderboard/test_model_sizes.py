@@ -34,7 +34,7 @@ B = 1e9
         ("1B + 2B + 3B", 6 * B),
         ("3B, 671B", 674 * B),
         ("7B + rules", 7 * B),
-        # Of a mixture of experts all parameters count.
+        # All parameters of a mixture of experts count.
         ("235B-A22B", 235 * B),
         ("30B-A3B", 30 * B),
         ("16B (A2.8B)", 16 * B),
@@ -46,7 +46,7 @@ B = 1e9
         ("8x7B", 56 * B),
         ("8 × 22B", 176 * B),
         ("8x7B (47B total)", 47 * B),
-        # Nothing is stated.
+        # No size is stated.
         ("", None),
         ("-", None),
         ("large", None),

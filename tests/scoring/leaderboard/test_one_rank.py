@@ -1,4 +1,4 @@
-"""Every place that shows a rank shows the same one, also where rows share it."""
+"""All pages show the same rank, even if rows share it."""
 
 import csv
 import html
@@ -26,8 +26,8 @@ pytestmark = pytest.mark.django_db
 
 ClientOf = Callable[[User | None], Client]
 Ranks = dict[str, int]
-# Draws lie a hundredth around each: two rows that are a hundredth apart cannot be told apart, two
-# hundredths can. Of C only A is significantly better; of D all three are.
+# Draws lie within a hundredth: rows a hundredth apart are not significantly different, rows two
+# hundredths apart are. Only A is significantly better than C; all three are better than D.
 MEANS = {"B": 0.890, "D": 0.5, "C": 0.880, "A": 0.900}
 RANKS = {"A": 1, "B": 1, "C": 2, "D": 4}
 
@@ -77,7 +77,7 @@ def in_the_chart(client: Client) -> Ranks:
 
 
 def in_comparisons(board: Board) -> Ranks:
-    """1 + the number of those that are significantly better in the table of pairs."""
+    """1 + the number of significantly better rows in the table of pairs."""
     numbers = [entry.pk for entry in board.entries.all()]
     worse = []
     for pair in comparison(AnonymousUser(), board, numbers).pairs:
@@ -124,13 +124,13 @@ def test_charts_keep_the_order_of_the_board_where_ranks_are_shared(
     assert [line[0] for line in table.lines] == ["Zeta", "Alpha", "Low"]
 
 
-def test_a_re_grade_tells_the_ranks_of_the_board(
+def test_a_re_grade_shows_the_ranks_of_the_board(
     board: Board, researcher: User, client_of: ClientOf
 ) -> None:
     published(board, researcher, **MEANS)
     client = client_of(None)
     assert in_the_api(client) == RANKS
-    # All sent the same predictions: graded anew they are alike.
+    # All sent the same predictions, so they are equal after re-grading.
     start_regrade(board=board, release=release_of(board), actor=None)
     run_due_jobs()
     after = in_the_api(client)
@@ -139,7 +139,7 @@ def test_a_re_grade_tells_the_ranks_of_the_board(
     rows = log["phases"][0]["rows"]
     assert {row["name"]: row["rank_before"] for row in rows} == RANKS
     assert {row["name"]: row["rank_after"] for row in rows} == after
-    # Nothing changes when it is graded again as it was.
+    # Nothing changes if the grading is repeated unchanged.
     start_regrade(board=board, release=release_of(board), actor=None)
     run_due_jobs()
     log, _ = client.get("/api/v1/boards/board/changes/").json()["results"]

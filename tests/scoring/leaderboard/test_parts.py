@@ -34,7 +34,7 @@ pytestmark = pytest.mark.django_db
 ClientOf = Callable[[User | None], Client]
 ApiOf = Callable[[User | None], APIClient]
 RunJobs = Callable[[], int]
-# Of the flawed predictions: facts that are right, and all, of each page.
+# Flawed predictions: correct facts, and all facts, of each page.
 RIGHT = {"page-1": (2, 3), "page-2": (1, 2), "page-3": (1, 1)}
 
 
@@ -60,7 +60,7 @@ def graded(board: Board, researcher: User) -> Submission:
 
 
 def names_of(phase: Phase) -> tuple[list[str], list[str]]:
-    """Of the public items, and of the others."""
+    """Accuracy over the public items, and over the others."""
     public = public_items(phase, phase.release_id)
     items = list(phase.items.order_by("name"))
     return (
@@ -75,11 +75,11 @@ def accuracy(names: list[str]) -> float:
 
 
 def close(board: Board) -> None:
-    """The closing instant is this very one."""
+    """Close the phase at this very instant."""
     board.phases.update(closes_at=timezone.now())
 
 
-def told(api: APIClient, submission: Submission) -> dict[str, Any]:
+def grading_of(api: APIClient, submission: Submission) -> dict[str, Any]:
     grading: dict[str, Any] = api.get(f"/api/v1/submissions/{submission.pk}/").json()["grading"]
     return grading
 
@@ -132,10 +132,10 @@ def test_owners_read_the_public_part_while_it_is_open_then_the_private_one(
 ) -> None:
     public, private = names_of(first_phase(board))
     api = api_of(researcher)
-    before = told(api, graded)
+    before = grading_of(api, graded)
     assert before["scores"]["ffa"] == pytest.approx(accuracy(public))
     close(board)
-    after = told(api, graded)
+    after = grading_of(api, graded)
     assert after["scores"]["ffa"] == pytest.approx(accuracy(private))
     for grading in (before, after):
         assert (grading["counts"], grading["subsets"], grading["parts"]) == ({}, {}, None)
@@ -154,7 +154,7 @@ def test_organisers_read_both_parts_and_all(
     board: Board, graded: Submission, organiser: User, api_of: ApiOf, client_of: ClientOf
 ) -> None:
     public, private = names_of(first_phase(board))
-    grading = told(api_of(organiser), graded)
+    grading = grading_of(api_of(organiser), graded)
     assert grading["scores"]["ffa"] == pytest.approx(4 / 6)
     assert grading["parts"]["public"]["ffa"] == pytest.approx(accuracy(public))
     assert grading["parts"]["private"]["ffa"] == pytest.approx(accuracy(private))
@@ -164,7 +164,7 @@ def test_organisers_read_both_parts_and_all(
 
 
 def row_of(api: APIClient, **asked: str) -> Any:
-    """The part that the leaderboard counts, and the accuracy of its first row."""
+    """Return the part that the leaderboard counts, and the accuracy of its first row."""
     table = api.get("/api/v1/boards/board/leaderboard/", asked).json()
     return table["part"], table["sections"][0]["rows"][0]["values"]["ffa"]
 
@@ -197,10 +197,10 @@ def page_of(client: Client, path: str) -> str:
     return client.get(path).content.decode()
 
 
-def test_nothing_tells_which_items_are_in_which_part(
+def test_the_parts_of_items_stay_secret(
     board: Board, graded: Submission, researcher: User, api_of: ApiOf, client_of: ClientOf
 ) -> None:
-    """Not the totals of a part either: with counts one would know how many facts it has."""
+    """The totals of a part are hidden too: with counts one would know how many facts it has."""
     publish_submission(submission=graded, actor=researcher)
     for is_closed in (False, True):
         if is_closed:
@@ -234,7 +234,7 @@ def test_webhooks_and_rounding_keep_to_the_part(
     assert mail.outbox == []
 
 
-def test_what_a_phase_in_parts_must_be(board: Board) -> None:
+def test_the_requirements_of_a_phase_in_parts(board: Board) -> None:
     release = first_phase(board).release
     short = make_release({"only": "<p><Number>1</Number></p>"})
 

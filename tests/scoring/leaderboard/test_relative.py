@@ -1,4 +1,4 @@
-"""A variant's board beside that of the normal capture."""
+"""A variant's board compared with that of the normal capture."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -21,7 +21,8 @@ Clients = Callable[[User | None], Client]
 
 
 def boards(names: list[str] | None = None) -> tuple[Board, Board]:
-    """One on a dataset, one on its variant with the same gold, or the part of it that is named."""
+    """Make a board on a dataset and one on its variant with the same gold, or the named part of
+    it."""
     base = base_dataset()
     release = make_release(base)
     variant = derived(base, replace(OFF_AXIS, names=names, release=release))

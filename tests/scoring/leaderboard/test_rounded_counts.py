@@ -1,4 +1,4 @@
-"""Views that count, in a phase that rounds: a count would undo the rounding."""
+"""Views of counts in a phase that rounds scores: counts would undo the rounding."""
 
 import json
 from collections.abc import Callable
@@ -24,7 +24,7 @@ Jobs = Callable[[], int]
 ClientOf = Callable[[User | None], Client]
 ApiOf = Callable[[User | None], APIClient]
 
-WITHHELD = "Counts would undo that"
+WITHHELD = "Counts of graded rows are hidden"
 
 
 def receipts(score_decimals: int | None) -> Board:
@@ -66,7 +66,7 @@ def published(board: Board, owner: User, run_jobs: Jobs) -> Submission:
 
 
 @pytest.mark.parametrize("decimals", [None, 0], ids=["exact", "rounded"])
-def test_counts_are_told_of_exact_scores_alone(
+def test_counts_are_shown_with_exact_scores_only(
     decimals: int | None,
     researcher: User,
     run_jobs: Jobs,
@@ -76,10 +76,10 @@ def test_counts_are_told_of_exact_scores_alone(
     is_exact = decimals is None
     submission = published(receipts(decimals), researcher, run_jobs)
     assert ("fp_overall" in Entry.objects.get(kind="graded").scores) is is_exact
-    told = api_of(None).get(f"/api/v1/submissions/{submission.pk}/").json()["grading"]
-    assert ("fp_overall" in told["scores"]) is is_exact
-    assert ("false_positives" in told["views"]) is is_exact
-    assert told["scores"]["overall"] is not None
+    shown = api_of(None).get(f"/api/v1/submissions/{submission.pk}/").json()["grading"]
+    assert ("fp_overall" in shown["scores"]) is is_exact
+    assert ("false_positives" in shown["views"]) is is_exact
+    assert shown["scores"]["overall"] is not None
     page = client_of(None).get(submission.get_absolute_url()).content.decode()
     assert ('id="view-false_positives"' in page) is is_exact
     assert 'id="view-precision"' in page
@@ -109,6 +109,6 @@ def test_organisers_read_the_counts(
     researcher: User, organiser: User, run_jobs: Jobs, api_of: ApiOf
 ) -> None:
     submission = published(receipts(0), researcher, run_jobs)
-    told = api_of(organiser).get(f"/api/v1/submissions/{submission.pk}/").json()["grading"]
-    assert told["scores"]["fp_overall"] == told["counts"]["fp"]
-    assert told["views"]["false_positives"]["fp_overall"] == told["scores"]["fp_overall"]
+    shown = api_of(organiser).get(f"/api/v1/submissions/{submission.pk}/").json()["grading"]
+    assert shown["scores"]["fp_overall"] == shown["counts"]["fp"]
+    assert shown["views"]["false_positives"]["fp_overall"] == shown["scores"]["fp_overall"]

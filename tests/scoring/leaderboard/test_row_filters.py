@@ -1,4 +1,4 @@
-"""Filters of a leaderboard: which rows are shown, and that ranks stay those of all."""
+"""Filters of a leaderboard hide rows and do not change ranks."""
 
 import csv
 import io
@@ -50,7 +50,7 @@ def human(board: Board) -> Entry:
 @pytest.fixture
 @shared
 def rows(board: Board, researcher: User) -> Board:
-    """Best first: Big, Middle, Small, Old; and what people reach."""
+    """Best first: Big, Middle, Small, Old; and a human upper bound."""
     big = make_entry(board, researcher, name="Big", ffa=0.9)
     change(big, size="70B", category=Category.PROPRIETARY_VLM, released_on=date(2026, 5, 1))
     middle = make_entry(board, researcher, name="Middle", ffa=0.8)
@@ -102,7 +102,7 @@ def test_page_json_and_csv_show_the_same_rows(
     )
     assert systems == names
     assert (f"Showing {len(names)} of 5 rows" in page) is bool(query)
-    assert ("No row fits" in page) is (not names)
+    assert ("No matching rows" in page) is (not names)
 
 
 def test_ranks_and_marks_stay_those_of_the_whole_table(rows: Board) -> None:
@@ -114,9 +114,7 @@ def test_ranks_and_marks_stay_those_of_the_whole_table(rows: Board) -> None:
     assert (table.shown, table.total, table.has_graded) == (1, 5, True)
 
 
-def test_what_is_pinned_stays_and_what_is_disqualified_stays_last(
-    rows: Board, researcher: User
-) -> None:
+def test_pinned_rows_stay_and_disqualified_rows_stay_last(rows: Board, researcher: User) -> None:
     change(make_entry(rows, researcher, name="Pinned", ffa=0.1), is_pinned=True)
     out = make_entry(rows, researcher, name="Middle, copied", ffa=0.99)
     change(out, verdict=Submission.Verdict.DISQUALIFIED, verdict_reason="Copied.")
@@ -143,12 +141,12 @@ BAD = [
 
 
 @pytest.mark.parametrize(("query", "field"), BAD)
-def test_what_cannot_be_understood_is_told(
+def test_invalid_filters_are_reported(
     rows: Board, client_of: ClientOf, api_of: ApiOf, query: str, field: str
 ) -> None:
     page = client_of(None).get(f"{PAGE}?{query}")
     assert page.status_code == 200
-    assert "Not every filter could be understood" in page.content.decode()
+    assert "These filters are invalid" in page.content.decode()
     table = client_of(None).get(f"{CSV}?{query}")
     assert (table.status_code, table.content.decode().startswith(f"{field}: ")) == (400, True)
     answer = api_of(None).get(f"{JSON}?{query}")
@@ -163,8 +161,8 @@ def test_any_text_gives_a_filter_that_its_own_address_gives_again(values: dict[s
         query[name] = value
     wanted = RowFilterForm(query).wanted()
     again = QueryDict(mutable=True)
-    for name, told in wanted.query.items():
-        again.setlist(name, told if isinstance(told, list) else [told])
+    for name, value in wanted.query.items():
+        again.setlist(name, value if isinstance(value, list) else [value])
     assert RowFilterForm(again).wanted() == wanted
 
 
@@ -206,7 +204,7 @@ def test_the_lede_counts_what_the_phase_grades(client_of: ClientOf) -> None:
 @pytest.mark.parametrize(
     ("decimals", "text"), [(None, "37.50"), (0, "38"), (1, "37.5"), (3, "37.50")]
 )
-def test_a_figure_has_as_many_decimals_as_are_told(
+def test_a_figure_has_as_many_decimals_as_are_shown(
     researcher: User, decimals: int | None, text: str
 ) -> None:
     board = make_board(score_decimals=decimals)

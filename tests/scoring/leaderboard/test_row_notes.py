@@ -1,4 +1,4 @@
-"""What rows say of themselves is said once."""
+"""Equal notes of rows are shown once."""
 
 import pytest
 
@@ -8,7 +8,7 @@ MEAN = "Overall: mean of the tracks."
 
 
 @pytest.mark.parametrize(
-    ("rows", "told"),
+    ("rows", "notes"),
     [
         ([], []),
         ([("A", "")], []),
@@ -20,7 +20,7 @@ MEAN = "Overall: mean of the tracks."
         ([("A", "Old. Slow."), ("B", "New.")], ["A: Old. Slow.", "B: New."]),
     ],
 )
-def test_a_sentence_of_all_is_told_once_and_others_with_their_rows(
-    rows: list[tuple[str, str]], told: list[str]
+def test_a_common_note_is_shown_once_and_others_with_their_rows(
+    rows: list[tuple[str, str]], notes: list[str]
 ) -> None:
-    assert row_notes(rows) == told
+    assert row_notes(rows) == notes

@@ -1,4 +1,4 @@
-"""Intervals and ranks of entries: resampled after grading, compared with each other, shown."""
+"""Intervals and ranks of entries: resampling after grading, comparison, display."""
 
 from collections.abc import Callable
 from typing import Any
@@ -59,7 +59,7 @@ def test_a_grading_is_resampled_once_it_is_done(board: Board, researcher: User) 
     grading = latest_grading(submission)
     rows = {row.figure: row for row in Replicate.objects.filter(grading=grading)}
     assert set(rows) == {"r1", "rl", "edit_distance", "general", "n_ffa", "t_ffa", "ffa"}
-    # The same again by hand: three pages, each a document.
+    # The same by hand: three pages, each a document.
     spec = board.spec
     results = [
         Observation(f"document {name}", result)
@@ -89,7 +89,7 @@ def test_entries_of_a_board_are_drawn_alike(board: Board, researcher: User) -> N
     assert (perfect.low, perfect.high) == (1.0, 1.0)
 
 
-def test_what_is_published_shows_its_intervals(
+def test_published_rows_show_their_intervals(
     board: Board, researcher: User, api_of: ApiOf, client_of: ClientOf
 ) -> None:
     submission = graded(board, researcher)
@@ -104,7 +104,7 @@ def test_what_is_published_shows_its_intervals(
 
 
 def test_a_view_has_intervals_and_ranks_of_its_own(researcher: User) -> None:
-    """Numbers and dates alone, on a board that counts currencies too."""
+    """Only numbers and dates, on a board that counts currencies too."""
     gold = {
         f"page-{number}": f"<p><Number>{number}00</Number> in <Date>202{number}</Date></p>"
         for number in range(1, 4)
@@ -161,7 +161,7 @@ def test_ranks_count_those_significantly_better(board: Board, researcher: User) 
     published(board, researcher, Best=0.9, Second=0.899, Third=0.5)
     assert section_of(board).is_compared
     assert ranks_of(board) == {"Best": 1, "Second": 1, "Third": 3}
-    # Those that share a rank stand in the order of their figures.
+    # Rows that share a rank are ordered by their figures.
     assert [row.entry.name for row in section_of(board).rows] == ["Best", "Second", "Third"]
 
 
@@ -177,7 +177,7 @@ def test_until_they_are_compared_ranks_go_by_the_figures(
     )
     assert not section_of(board).is_compared
     assert ranks_of(board) == {"Best": 1, "Second": 2, "Third": None}
-    assert "Ranks go by the figures alone" in client_of(None).get("/boards/board/").content.decode()
+    assert "Ranked by figures only" in client_of(None).get("/boards/board/").content.decode()
     run_due_jobs()
     assert section_of(board).is_compared
     assert ranks_of(board) == {"Best": 1, "Second": 1, "Third": None}
@@ -210,7 +210,7 @@ def test_many_changes_wait_for_one_ranking(board: Board, researcher: User) -> No
     assert Job.objects.filter(kind=RANKING_KIND, state=Job.State.QUEUED).count() == 1
 
 
-def test_a_phase_that_rounds_tells_rounded_intervals_and_no_ranks(
+def test_a_phase_that_rounds_shows_rounded_intervals_and_no_ranks(
     board: Board, researcher: User
 ) -> None:
     board.phases.update(score_decimals=0)
@@ -222,12 +222,12 @@ def test_a_phase_that_rounds_tells_rounded_intervals_and_no_ranks(
     assert row.low is not None
     assert row.high is not None
     assert entry.intervals["ffa"] == [round(row.low, 2), round(row.high, 2)]
-    told = intervals_of(submission_page(AnonymousUser(), submission))
-    assert told["ffa"] == f"{100 * row.low:.0f}–{100 * row.high:.0f}"
+    intervals = intervals_of(submission_page(AnonymousUser(), submission))
+    assert intervals["ffa"] == f"{100 * row.low:.0f}–{100 * row.high:.0f}"
     assert (entry.ranks, entry.ranked_among) == ({}, "")
 
 
-def test_a_phase_in_parts_tells_no_intervals(board: Board, researcher: User) -> None:
+def test_a_phase_in_parts_shows_no_intervals(board: Board, researcher: User) -> None:
     board.phases.update(public_share=50)
     submission = graded(board, researcher)
     entry = publish_submission(submission=Submission.objects.get(pk=submission.pk), actor=None)
@@ -252,7 +252,7 @@ def test_grading_again_brings_new_intervals(
     assert Replicate.objects.filter(figure="ffa").values("key").distinct().count() == 2
 
 
-def test_what_is_not_done_has_none(board: Board, researcher: User) -> None:
+def test_unfinished_gradings_have_no_replicates(board: Board, researcher: User) -> None:
     submission = make_submission(board, researcher)
     assert resample(latest_grading(submission).pk) == {}
 

@@ -57,24 +57,26 @@ def test_the_best_is_bold_and_the_second_underlined(board: Board, researcher: Us
     assert shown("B") == [r"\underline{80.00}", "2", r"\textbf{10.00}"]
     assert shown("C") == [r"\underline{80.00}", "2", "30.00"]
     assert shown("D") == ["70.00", "4", r"\textbf{10.00}"]
-    # Without a complete score it takes no part, whatever its figures are.
+    # Without a complete score it does not take part, whatever its figures are.
     assert shown("Part") == ["85.00", "--", "10.00"]
     assert "% Left out: 1 disqualified." in lines
     assert not [line for line in lines if "Cheat" in line]
 
 
-def test_intervals_stand_below_where_they_are_asked_for(
+def test_requested_intervals_are_below_the_figures(
     client_of: ClientOf, board: Board, researcher: User
 ) -> None:
     make_entry(board, researcher, name="A", ffa=0.9)
     Entry.objects.update(intervals={"ffa": [0.8512, 0.9366]})
-    [plain, told] = [latex(board, with_intervals=asked) for asked in (False, True)]
+    [plain, detailed] = [latex(board, with_intervals=asked) for asked in (False, True)]
     assert line_of(plain, "A ")[-2] == r"\textbf{90.00}"
-    assert line_of(told, "A ") == line_of(plain, "A ")
-    below = told[told.index(next(line for line in told if line.startswith("A "))) + 1]
+    assert line_of(detailed, "A ") == line_of(plain, "A ")
+    below = detailed[detailed.index(next(line for line in detailed if line.startswith("A "))) + 1]
     # A figure without an interval has nothing below it.
-    assert below == r" & " * (len(line_of(told, "A ")) - 2) + r"\scriptsize 85.1--93.7 &  \\[2pt]"
-    [caption] = [line for line in told if line.startswith(r"\caption")]
+    assert (
+        below == r" & " * (len(line_of(detailed, "A ")) - 2) + r"\scriptsize 85.1--93.7 &  \\[2pt]"
+    )
+    [caption] = [line for line in detailed if line.startswith(r"\caption")]
     assert caption.endswith(r" Below: 95\,\% intervals over documents.}")
     assert not [line for line in plain if "Below" in line]
     page = client_of(None).get("/boards/board/?sort=-ffa").content.decode()
@@ -121,7 +123,7 @@ def test_a_citation_fits_the_page(graded: Submission, tmp_path: Path) -> None:
     file = submission_bibtex(graded, grading, url="https://x.org/7/", accessed=accessed)
     note = re.search(r"  note = \{(.*)\},\n", file.content)
     assert note
-    # As the style `plain` prints it.
+    # As printed by the style `plain`.
     item = rf"\bibitem{{x}} Reader. \newblock {note[1]}."
     text = rf"\begin{{thebibliography}}{{1}}{item}\end{{thebibliography}}"
     assert complaints(text, tmp_path) == []

@@ -1,4 +1,4 @@
-"""Slow, readable twins of metrics, and agreements that only tests ask for."""
+"""Slow, readable implementations of metrics, and agreement measures that only tests need."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -12,13 +12,13 @@ from scoring.metrics.agreement import LabelledSpan, Offsets, overlap_matches
 from scoring.metrics.receipts import DEFAULT, FIELDS, Outcome, Protocol, compare_field
 from scoring.metrics.trees import Costs, Tree
 
-# The code of a rating that is not there.
+# The code of a missing rating.
 MISSING = -1
 
 
 @dataclass(frozen=True)
 class Alpha:
-    """Krippendorff's alpha; `value` is None where it is undefined.
+    """Krippendorff's alpha; `value` is None if it is undefined.
 
     `n` counts the items with at least two ratings, `ratings` the ratings of those. Range of
     `value`: 1 is perfect, 0 is chance, below is worse than chance.
@@ -32,10 +32,10 @@ class Alpha:
 def krippendorff_alpha(codes: NDArray[np.integer] | Sequence[Sequence[int]]) -> Alpha:
     """Krippendorff's alpha of nominal ratings: 1 - D_o / D_e.
 
-    `codes` has shape (items, annotators) and MISSING where an annotator did not rate an item;
-    items with fewer than two ratings cannot be paired and take no part. Undefined without
-    pairable ratings and where one code was used throughout. Raises ValueError for other shapes
-    and for codes below MISSING.
+    `codes` has shape (items, annotators) and MISSING if an annotator did not rate an item; items
+    with fewer than two ratings cannot be paired and are left out. Undefined without pairable
+    ratings and if one code was used throughout. Raises ValueError for other shapes and for codes
+    below MISSING.
 
     >>> krippendorff_alpha([[0, 0], [1, 1], [0, 1], [1, -1]])
     Alpha(value=0.4444444444444444, n=3, ratings=6)
@@ -59,9 +59,9 @@ def krippendorff_alpha(codes: NDArray[np.integer] | Sequence[Sequence[int]]) -> 
 
 
 def _code_counts(codes: NDArray[np.integer]) -> NDArray[np.int64]:
-    """How often each item got each code, of shape (items, codes); MISSING is not counted."""
+    """Return how often each item got each code, of shape (items, codes); MISSING is not counted."""
     size = max(int(codes.max()), 0) + 1
-    # One column beside the codes takes what is missing and is then left out.
+    # An extra column takes the missing ratings and is then dropped.
     cells = codes.astype(np.int64) + 1 + np.arange(len(codes))[:, None] * (size + 1)
     counts = np.bincount(cells.ravel(), minlength=len(codes) * (size + 1))
     return counts.reshape(len(codes), size + 1)[:, 1:]
@@ -69,10 +69,10 @@ def _code_counts(codes: NDArray[np.integer]) -> NDArray[np.int64]:
 
 @dataclass(frozen=True)
 class SpanAgreement:
-    """How well the spans of two annotators agree: F1 = 2 * matched / (first + second).
+    """The agreement of two annotators' spans: F1 = 2 * matched / (first + second).
 
     `exact` and `overlapping` count spans matched one to one. Range of the F1: 0 to 1, higher is
-    better, None where neither marked anything.
+    better, None if neither marked anything.
     """
 
     exact: int
@@ -96,7 +96,7 @@ class SpanAgreement:
 def span_agreement(
     first: Collection[LabelledSpan], second: Collection[LabelledSpan]
 ) -> SpanAgreement:
-    """The spans that two annotators of one document have in common.
+    """Count the spans that two annotators of one document have in common.
 
     Exact: the same offsets and label. Overlap: the same label and at least one character in
     common, each span matched to one other, as many as possible. The spans of one annotator must
@@ -118,7 +118,7 @@ def _by_label(spans: Iterable[LabelledSpan]) -> defaultdict[str, list[Offsets]]:
 
 
 def plain_tree_edit_distance(first: Tree, second: Tree, costs: Costs) -> float:
-    """The same distance as `tree_edit_distance`, in Python that follows the paper.
+    """Return the same distance as `tree_edit_distance`, in Python that follows the paper.
 
     For every pair of keyroots the distances of all forests that end below them are tabulated; a
     pair of whole trees among those is remembered for the forests that contain it.
@@ -137,9 +137,9 @@ def _tabulate_forests(
     roots: tuple[int, int],
     trees: dict[tuple[int, int], float],
 ) -> None:
-    """Fills `trees` for the pairs of nodes that share their leftmost leaves with the two roots.
+    """Fill `trees` for the pairs of nodes that share their leftmost leaves with the two roots.
 
-    `forest[x, y]` is the distance of the nodes up to x from those up to y, none meaning one less
+    `forest[x, y]` is the distance of the nodes up to x from those up to y; no nodes is one less
     than the leftmost leaf.
     """
     left, top = int(first.leftmost[roots[0]]), int(second.leftmost[roots[1]])
@@ -169,7 +169,7 @@ def _tabulate_forests(
 def compare_receipt(
     gold: Mapping[str, Any], prediction: Mapping[str, Any], protocol: Protocol = DEFAULT
 ) -> dict[str, Outcome]:
-    """The outcome of each of the 19 fields, by name; a field that is not there is empty."""
+    """Return the outcome of each of the 19 fields, by name; a missing field is empty."""
     return {
         rule.name: compare_field(rule, gold.get(rule.name), prediction.get(rule.name), protocol)
         for rule in FIELDS

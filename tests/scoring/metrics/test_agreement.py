@@ -112,7 +112,7 @@ def test_white_space_at_the_ends_is_no_disagreement() -> None:
     assert trim_spans(text, [Span(3, 5, "Number")]) == []
 
 
-def test_entity_ratings_of_nobody_are_empty_but_count_annotators() -> None:
+def test_entity_ratings_without_spans_are_empty_but_count_annotators() -> None:
     ratings = entity_ratings([[], []], LABELS)
     assert (ratings.items, ratings.annotators) == (0, 2)
     assert cohen_kappa(*ratings.codes.T).value is None

@@ -72,7 +72,7 @@ def test_fleiss_kappa_equals_statsmodels(codes: np.ndarray) -> None:
 def test_alpha_equals_the_reference(codes: np.ndarray) -> None:
     counts = level_counts(rated(codes))
     assert same(float(alpha_values(counts.coincidences)), krippendorff_alpha(codes).value)
-    # Labels alone: what was not marked is missing.
+    # Labels alone: unmarked ratings are missing.
     alone = krippendorff_alpha(np.where(codes == 0, -1, codes))
     assert same(float(alpha_values(counts.labelled)), alone.value)
     assert counts.labelled_items == alone.n
@@ -112,7 +112,7 @@ def test_counts_of_a_page_by_hand() -> None:
     assert counts.entity.tables.tolist() == [
         [[0, 1, 0, 0], [1, 1, 0, 0], [0, 1, 0, 0], [0, 0, 0, 0]]
     ]
-    # Net revenue was … and the loss … as of … . : 9 tokens of nobody; "(" and ")" of Ann alone.
+    # Net revenue was … and the loss … as of … . : 9 unmarked tokens; "(" and ")" only by Ann.
     assert counts.token.tables[0].tolist()[0] == [9, 0, 0, 0]
     assert counts.token.tables[0].tolist()[1] == [2, 2, 0, 0]
     assert counts.token.tables[0].tolist()[2] == [0, 4, 0, 0]
@@ -169,7 +169,7 @@ def test_order_of_annotators_and_spans_changes_no_figure(
     assert first.spans.sum(axis=0).tolist() == second.spans.sum(axis=0).tolist()
 
 
-def test_nobody_marked_anything() -> None:
+def test_no_annotator_marked_anything() -> None:
     counts = document_counts("", [[], []], LABELS)
     assert (counts.entity.items, counts.token.items) == (0, 0)
     assert math.isnan(float(fleiss_values(counts.entity.coincidences)))
@@ -214,14 +214,14 @@ def test_single_document_has_no_interval() -> None:
 
 
 def test_a_label_of_one_document_among_many_has_no_interval() -> None:
-    """Matched and marked spans of a label that stands in one of five documents: 3 of 4 match."""
+    """Matched and marked spans of a label that is in one of five documents: 3 of 4 match."""
     counts = np.zeros((5, 2))
     counts[2] = (3, 4)
     sums = Draws([f"doc{i}" for i in range(5)], seed="v1").sums(counts)
     with np.errstate(invalid="ignore"):
         found = estimate(sums[:, 0] / sums[:, 1])
     assert (found.value, found.interval) == (0.75, None)
-    # With another document that has it the figure varies.
+    # With another document that has the label, the figure varies.
     counts[4] = (1, 4)
     sums = Draws([f"doc{i}" for i in range(5)], seed="v1").sums(counts)
     with np.errstate(invalid="ignore"):
@@ -250,7 +250,7 @@ def test_more_tokens_run_no_more_python() -> None:
         document_counts("word " * words, spans * 2, LABELS)
 
     count(1_000)
-    # Libraries run a few lines more or less from call to call.
+    # Libraries execute slightly different numbers of lines between calls.
     assert lines_run(lambda: count(200_000)) <= 1.05 * lines_run(lambda: count(1_000))
 
 

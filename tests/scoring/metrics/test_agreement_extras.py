@@ -66,7 +66,7 @@ def test_span_f1_by_hand() -> None:
     first = [Marked(0, 5), Marked(10, 20), Marked(30, 35, "Date")]
     second = [Marked(0, 5), Marked(12, 14), Marked(15, 22), Marked(30, 35)]
     found = span_agreement(first, second)
-    # One of the two in [10, 20) is matched; the date was given another label.
+    # One of the two in [10, 20) is matched; the date got another label.
     assert found == SpanAgreement(exact=1, overlapping=2, first=3, second=4)
     assert (found.exact_f1, found.overlap_f1) == (2 / 7, 4 / 7)
 

@@ -1,4 +1,4 @@
-"""The examples in the docstrings are right."""
+"""The docstring examples are correct."""
 
 import doctest
 import importlib

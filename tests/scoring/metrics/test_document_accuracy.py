@@ -30,7 +30,7 @@ STATEMENT = {
     "unit": "INR",
     "empty": [None, "", "  "],
 }
-# Floats that print without an exponent, of which the digits alone are no number.
+# Floats that print without an exponent, whose digits alone would not be a number.
 AMOUNTS = st.decimals(-(10**12), 10**12, places=2).map(float)
 LEAVES = st.none() | st.booleans() | st.integers() | AMOUNTS | st.text(max_size=12)
 JSON = st.recursive(
@@ -81,8 +81,8 @@ def test_report_of_the_exact_rule_by_hand() -> None:
     text = """BALANCE  SHEET as at March 31
     Share capital 1200.50 (note 3)
     Reserves 1,350. True and fair"""
-    # Numbers 31, 1200.50, 3, 350, -12.5: the first three are there. Items: title, share capital,
-    # "1,200.50" (no), reserves, "(350)" (no). Section 1 of 4. Disclosures 2 of 4.
+    # Numbers 31, 1200.50, 3, 350, -12.5: the first three are in the text. Items: title, share
+    # capital, "1,200.50" (no), reserves, "(350)" (no). Section 1 of 4. Disclosures 2 of 4.
     report = financial_accuracy_report(STATEMENT, text)
     assert report == {
         "numeric_accuracy": pytest.approx(3 / 5),
@@ -100,10 +100,10 @@ def test_the_exact_rule_counts_each_number_once_and_never_inside_another() -> No
     assert match.numbers.missed == ("200",)
 
 
-def test_the_substring_rule_counts_every_number_wherever_it_stands() -> None:
+def test_the_substring_rule_counts_every_number_anywhere() -> None:
     match = match_document(["200", "200", 200, "1,500"], "11,200 and 15", matching="substring")
     assert (match.numbers.total, match.numbers.found) == (4, 3)
-    # Digits of neighbours run together: 1 2 reads as 12.
+    # Digits of neighbours run together: 1 2 is read as 12.
     assert match_document(["12"], "1 2", matching="substring").numbers.accuracy == 1
     assert match_document(["12"], "1 2").numbers.accuracy == 0
 

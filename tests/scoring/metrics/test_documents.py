@@ -1,4 +1,4 @@
-"""Documents, formulas, molecules: by hand, what is cut off around them, and hostile texts."""
+"""Documents, formulas, molecules: by hand, removal of surrounding text, and hostile texts."""
 
 import pytest
 from hypothesis import given
@@ -55,7 +55,7 @@ def test_documents_lose_preamble_fence_and_white_space() -> None:
         "\\usepackage{ctex}\n\\geometry{margin=1in}\n\\begin{document}\n\\noindent Net  loss\n"
         "\\end{document}\n```\nI hope this helps."
     )
-    # A document class with options stays, as in the published evaluator.
+    # A document class with options is kept, as in the published evaluator.
     assert document_score("\\documentclass[11pt]{article} Net\nloss", response) == 1.0
 
 
@@ -65,7 +65,7 @@ def test_gold_documents_keep_all_but_white_space() -> None:
 
 def test_formulas_lose_fences_and_white_space() -> None:
     assert formula_score("a + b", "```latex\na\t+ b\n```") == 1.0
-    # Of the gold only spaces go.
+    # Only spaces are removed from the gold.
     assert formula_score("a\nb", "a\nb") == 1 - 1 / 3
 
 

@@ -1,4 +1,4 @@
-"""The aligned matcher: places, repeated values, other orders, damage, and what never happens."""
+"""The aligned matcher: places, repeated values, other orders, damage, and invariants."""
 
 import pytest
 from hypothesis import given, settings

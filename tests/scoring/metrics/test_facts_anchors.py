@@ -1,4 +1,4 @@
-"""Anchors: the heaviest sequence in common order, and what moved as a whole."""
+"""Anchors: the heaviest sequence in common order, and moved blocks."""
 
 import random
 

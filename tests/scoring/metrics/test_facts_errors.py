@@ -1,4 +1,4 @@
-"""Error types of damaged forms, on damage seen in real OCR output."""
+"""Error types of damaged forms, from real OCR output."""
 
 import pytest
 from hypothesis import given
@@ -14,7 +14,7 @@ from tests.many import together
     "value form expected",
     [
         ("(3,627)", "(3,627)", ""),
-        # One damage.
+        # One error.
         ("(3,627)", "3,627)", "sign"),
         ("(245)", "(245}", "sign"),
         ("-2,175", '"2,175', "sign"),
@@ -22,7 +22,7 @@ from tests.many import together
         ("46,211", "4621)", "sign"),
         ("3,627", "(3,627)", "sign"),
         ("(2,144)", "(2,1_}", "sign"),
-        # With the marks in their places no sign was lost, even if not one digit is right.
+        # With the marks in their places no sign was lost, even if every digit is wrong.
         ("(79)", "(64)", "digit"),
         ("(9)", "(6)", "digit"),
         ("$(79)", "$(64)", "digit"),
@@ -77,7 +77,7 @@ from tests.many import together
         ("13,057.7", "13,057.7-12,134.4", "merged"),
         ("12,134.4", "13,057.7-12,134.4", "merged"),
         ("95,000", "95,000retainer", "merged"),
-        # Several: the gravest.
+        # Several errors: the gravest.
         ("(107,458)", "207,458", "sign"),
         ("(297)", "97)", "sign"),
         ("(515)", "G15)", "sign"),
@@ -101,7 +101,7 @@ def test_error_type_of_numbers(value: str, form: str, expected: str) -> None:
 @pytest.mark.parametrize(
     ("value", "form", "before", "behind", "expected"),
     [
-        # The gold text beside the fact, and what became of it.
+        # The gold text around the fact, and the prediction's.
         ("1,000", "S1,000", "of $", " each", ""),
         ("30", "&30", "of $", " each", ""),
         ("177", "196$177", "$ 196 $ ", "", ""),
@@ -119,7 +119,7 @@ def test_error_type_of_numbers(value: str, form: str, expected: str) -> None:
         ("0.0001", "Bo.000l", "US$", "", "digit"),
     ],
 )
-def test_what_the_gold_has_beside_a_number_counts(
+def test_gold_text_next_to_a_number_counts(
     value: str, form: str, before: str, behind: str, expected: str
 ) -> None:
     assert explain(value, form, "number", before[::-1], behind) == expected

@@ -45,7 +45,7 @@ def test_number_like_and_date_like_tokens(text: str, tokens: list[str]) -> None:
     assert number_and_date_tokens(normalise(text).text) == tokens
 
 
-def test_the_third_copy_of_a_value_that_stands_twice_is_one() -> None:
+def test_the_third_copy_of_a_value_that_occurs_twice_is_one() -> None:
     found = hallucinated("12 of 12 and 7", "12 12 12, 8 and 7")
     assert (found.tokens, found.count, found.shown) == (5, 2, ("12", "8"))
 
@@ -64,7 +64,7 @@ def test_the_whole_text_of_the_gold_counts_and_what_is_left_out_does_not() -> No
     assert hallucinated("Note 7: 1,200", "7").count == 0
 
 
-def test_what_is_listed_is_bounded_and_all_is_counted() -> None:
+def test_the_list_is_bounded_and_all_tokens_are_counted() -> None:
     found = hallucinated("", "9" * 1000 + " 8" * 1000)
     assert found.count == 1001
     assert len(found.shown) == MOST_SHOWN

@@ -1,4 +1,4 @@
-"""Typographic normalisation: what is levelled, what never changes, and the way back."""
+"""Typographic normalisation: what it removes, what it keeps, and the mapping to the source."""
 
 import pytest
 from hypothesis import given
@@ -29,7 +29,7 @@ def test_typography_is_levelled(text: str, expected: str) -> None:
 
 
 @pytest.mark.parametrize("value", ["1,200", "(1,200)", "1.200", "1 200", "DECEMBER", "l0O"])
-def test_digits_separators_and_letters_never_change(value: str) -> None:
+def test_digits_separators_and_words_never_change(value: str) -> None:
     assert normalise_value(value) == value
 
 

@@ -1,4 +1,4 @@
-"""Where a value stands for itself, and where it is part of something else."""
+"""Whether an occurrence of a value is a whole value or part of another."""
 
 import pytest
 
@@ -38,7 +38,7 @@ def errors(value: str, text: str, kind: FactKind, gold: str = "") -> list[str]:
         "1,200$",
     ],
 )
-def test_a_number_stands_alone(text: str) -> None:
+def test_a_number_is_a_whole_value(text: str) -> None:
     assert errors("1,200", text, "number") == [""]
 
 
@@ -82,7 +82,9 @@ def test_a_number_is_part_of_something_else(text: str, error: str) -> None:
         ("10", "10 - 20", "10-20"),
     ],
 )
-def test_what_the_gold_has_beside_the_value_is_no_fault(value: str, gold: str, text: str) -> None:
+def test_text_that_the_gold_has_next_to_the_value_is_no_fault(
+    value: str, gold: str, text: str
+) -> None:
     assert errors(value, text, "number", gold) == [""]
 
 

@@ -1,4 +1,4 @@
-"""Reading pages: visible text as everybody computes it, facts and cells at their places in it."""
+"""Reading pages: visible text as elsewhere, with the positions of facts and cells."""
 
 import json
 
@@ -82,7 +82,7 @@ def test_a_span_over_several_elements_survives_writing_and_reading() -> None:
         ("<p>\n\n<Number>1</p>", "line 3: <Number> is never closed"),
         ("<p><Number> <br></Number></p>", "line 1: <Number> holds no visible text"),
         ("<noscript><Number>1</Number></noscript>", "line 1: <Number> holds no visible text"),
-        ("<b><Date id=a>1</Date>x<Date id=a>2</Date></b>", "stands other text"),
+        ("<b><Date id=a>1</Date>x<Date id=a>2</Date></b>", "there is other text between"),
     ],
 )
 def test_tags_that_mark_nothing_are_refused(html: str, message: str) -> None:
@@ -107,7 +107,7 @@ def test_cells_know_their_columns() -> None:
     assert cells == [("A", 0, 0, 1, 3), ("B", 0, 1, 2, 3), ("C", 1, 2, 1, 3)]
 
 
-def test_lines_are_what_stands_between_blocks() -> None:
+def test_lines_are_the_text_between_blocks() -> None:
     page = read_prediction("a<p>b <i>c</i><br>d</p><table><tr><td>e<p>f</td></tr></table>g")
     assert [page.text[start:end] for start, end in page.lines] == ["a", "b c", "d", "g"]
     plain = read_prediction("a b\n\n  c\nd")

@@ -1,4 +1,4 @@
-"""The substring matcher is the reference rule, weaknesses included."""
+"""The substring matcher is the reference rule, including its weaknesses."""
 
 from scoring.metrics.facts import match_substring, read_page, read_prediction
 

@@ -90,7 +90,7 @@ def test_nesting_is_taken_up_to_the_stated_limit() -> None:
         parse_json(f"[{deepest}]")
 
 
-def test_many_brackets_beside_each_other_are_not_deep() -> None:
+def test_many_adjacent_brackets_are_not_deep() -> None:
     assert len(parse_json(json.dumps([[1]] * 10_000))) == 10_000
 
 
@@ -124,7 +124,7 @@ def test_unwrap_answer_takes_one_wrapping_off() -> None:
         ("１２", "12"),
         ("12 %", "12 %"),
         (True, "True"),
-        # The nearest a float can hold: long numbers are compared no closer.
+        # Floats are compared at their precision, even for long numbers.
         ("110101199003078888", "110101199003078880"),
         ({"b": 1, "a": [None]}, "{'a': [None], 'b': 1}"),
     ],
@@ -170,7 +170,7 @@ def test_flatten_refuses_paths_that_grow_with_the_square_of_the_text() -> None:
 
 def test_set_f1_by_hand() -> None:
     gold = flatten({"a": 1, "b": 2, "c": 3})
-    # 2 of 3 right, 1 of 3 predicted wrong: P = R = 2/3.
+    # 2 of 3 correct, 1 of 3 predicted wrong: P = R = 2/3.
     assert set_f1(gold, flatten({"a": 1, "b": 2, "c": 4})) == pytest.approx(2 / 3)
     # P = 1, R = 1/3.
     assert set_f1(gold, flatten({"a": "1.0"})) == pytest.approx(1 / 2)

@@ -33,7 +33,7 @@ ENTRIES = st.recursive(
 def test_each_word_goes_to_the_nearest_and_must_read_the_same() -> None:
     gold = [Word("Net", (0, 0)), Word("loss", (10, 0))]
     prediction = [Word("net", (1, 1)), Word("less", (9, 0)), Word("loss", (100, 100))]
-    # The far `loss` is nearest to the gold one as well, but `less` is nearer.
+    # The distant `loss` is nearest to the gold one as well, but `less` is nearer.
     assert match_words(gold, prediction, RULE) == Matches(tp=1, fp=2, fn=1)
 
 
@@ -42,11 +42,11 @@ def test_the_most_confident_of_several_is_kept() -> None:
     near, far = Word("less", (1, 0), 0.4), Word("loss", (5, 0), 0.6)
     assert match_words(gold, [near, far], RULE) == Matches(1, 1, 0)
     assert match_words(gold, [near, Word("loss", (5, 0), 0.2)], RULE) == Matches(0, 2, 1)
-    # One that does not say how sure it is gives way to one that does.
+    # A word with a confidence takes precedence over one without.
     assert match_words(gold, [Word("less", (1, 0)), far], RULE) == Matches(1, 1, 0)
 
 
-def test_of_equally_near_gold_words_the_same_is_taken() -> None:
+def test_the_same_word_is_taken_of_equally_near_gold_words() -> None:
     gold = [Word("net", (0, 0)), Word("loss", (0, 0)), Word("loss", (0, 0))]
     assert match_words(gold, gold, RULE) == Matches(3, 0, 0)
 
@@ -97,7 +97,7 @@ def test_words_are_read(entry: Any, centre: tuple[float, float]) -> None:
         {"text": "a", "box": "0 0 1 1"},
     ],
 )
-def test_what_is_no_word_is_none(entry: Any) -> None:
+def test_invalid_words_are_none(entry: Any) -> None:
     assert word_of(entry) is None
 
 

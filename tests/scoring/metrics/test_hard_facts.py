@@ -1,4 +1,4 @@
-"""The labelled set of hard facts is whole, and the aligned matcher agrees with its labels."""
+"""The labelled set of hard facts is complete, and the aligned matcher agrees with its labels."""
 
 import json
 from collections import Counter
@@ -20,7 +20,7 @@ def test_every_fact_has_two_readings_and_a_settled_label() -> None:
     for fact in FACTS:
         readings = {fact["reading_a"], fact["reading_b"]}
         assert fact["label"] in readings <= LABELS
-        # Who differs is heard: a settled label comes with its reason.
+        # Disagreement is considered: a settled label has a reason.
         assert (len(readings) > 1) == bool(fact.get("note"))
 
 
@@ -61,7 +61,7 @@ def _disagreement(fact: dict[str, Any]) -> str:
 
 
 def _facts_of(part: str) -> list[dict[str, Any]]:
-    """The facts of a part of the pages that were read."""
+    """Return the facts of a part of the read pages."""
     pages = part_of(sorted({(fact["engine"], fact["id"]) for fact in FACTS}), part)
     return [fact for fact in FACTS if (fact["engine"], fact["id"]) in pages]
 

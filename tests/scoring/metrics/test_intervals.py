@@ -1,4 +1,4 @@
-"""Intervals, paired tests and ranks: hand-computed cases, and what must hold for any figures."""
+"""Intervals, paired tests and ranks: hand-computed cases and invariants."""
 
 import hashlib
 from typing import Literal
@@ -39,7 +39,7 @@ def test_a_ratio_of_sums_by_hand() -> None:
 
 def test_a_mean_of_means_by_hand() -> None:
     groups = [("KIE", "zh"), ("KIE", "zh"), ("KIE", "en"), ("VC", "zh"), ("VC", "en")]
-    # KIE is the mean of 0.5 and 1; VC has nothing counted in English, and is 0.25.
+    # KIE is the mean of 0.5 and 1; VC has no counts in English, and is 0.25.
     figure = tally(names(5), [0, 1, 1, 0.25, 0], [1, 1, 1, 1, 0], groups)
     assert figure.value == pytest.approx((0.75 + 0.25) / 2)
 
@@ -61,7 +61,7 @@ def test_every_replicate_resamples_within_the_strata() -> None:
 
 
 def test_documents_are_drawn_evenly() -> None:
-    # 20,000 draws a document: 0.05 is seven standard errors.
+    # 20,000 draws per document: 0.05 is seven standard errors.
     weights = resampling(names(20), seed="v1", resamples=20_000).weights()
     assert np.abs(weights.mean(axis=0) - 1).max() < 0.05
     assert weights.var(axis=0).mean() == pytest.approx(1 - 1 / 20, abs=0.02)
@@ -179,7 +179,7 @@ def test_p_value_and_interval_never_disagree(
     test = paired_bootstrap(first, second)
     finite = [value for value in values if np.isfinite(value)]
     if test is None:
-        # Of fewer no p-value is below 5 %.
+        # With fewer, no p-value is below 5 %.
         assert len(finite) < 40
         return
     assert test.interval is not None
@@ -192,15 +192,15 @@ def test_p_value_and_interval_never_disagree(
 
 
 def test_a_document_alone_in_its_stratum_gives_no_test() -> None:
-    """It is drawn once in every resample; an interval of no width would say it is exact."""
+    """It is drawn once in every resample; a zero-width interval would mean that it is exact."""
     documents = names(5)
     weights = resampling(documents, seed="s", strata=["x", "x", "x", "x", "y"])
     first, second = (bootstrap(tally(documents, row), weights) for row in ([1] * 5, [0] * 5))
     assert (first.value, first.interval(), first.can_be_compared) == (1.0, None, False)
     assert paired_bootstrap(first, second) is None
-    # Without a test there is no rank by tests, for anybody.
+    # Without tests, no entry has a rank by tests.
     assert significance_ranks([first, second]) == [None, None]
-    # Counted by the others alone the figure varies.
+    # Counted by the other documents alone, the figure varies.
     others = [bootstrap(tally(documents[:4], row), weights) for row in ([1, 0, 1, 1], [0] * 4)]
     assert others[0].interval() is not None
     assert significance_ranks(others) == [1, 2]
@@ -229,7 +229,7 @@ def test_ranks_count_those_significantly_better() -> None:
 def test_ranks_are_those_of_the_paired_tests(
     outcomes: list[list[int]], direction: Literal["up", "down"]
 ) -> None:
-    """Some documents count nothing, so that some replicates are not defined."""
+    """Some documents count nothing, so that some replicates are undefined."""
     documents = names(6)
     weights = resampling(documents, seed="s")
     entries = [
@@ -264,7 +264,7 @@ def test_ranks_are_those_of_the_paired_tests(
         (lambda: resampling(["a"], seed="", resamples=999), "at least 1000"),
     ],
 )
-def test_what_cannot_be_is_refused(call: object, message: str) -> None:
+def test_invalid_input_is_refused(call: object, message: str) -> None:
     assert callable(call)
     with pytest.raises(ValueError, match=message):
         call()
@@ -299,7 +299,7 @@ def test_the_order_of_documents_changes_nothing(scores: list[float], random: obj
 @few
 @given(st.lists(st.floats(0, 1, width=32), min_size=20, max_size=60))
 def test_the_interval_holds_the_figure(scores: list[float]) -> None:
-    # A mean of many: a lone outlier among equals may be drawn in few resamples only.
+    # A mean of many: a lone outlier among equals may be drawn in only a few resamples.
     spread = [*scores, *(1 - score for score in scores)]
     found = replicates(spread)
     interval = found.interval()

@@ -61,7 +61,7 @@ def test_stem_equals_nltk_on_every_suffix(part: str) -> None:
 
 
 @given(st.text(alphabet="aeiouybcdlnrstz09", min_size=1, max_size=12))
-def test_stem_equals_nltk_on_any_letters(word: str) -> None:
+def test_stem_equals_nltk_on_any_word(word: str) -> None:
     assert stem(word) == REFERENCE.stem(word)
 
 

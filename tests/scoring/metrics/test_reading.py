@@ -48,7 +48,7 @@ def test_overlap_counts_as_multisets() -> None:
 
 
 def test_f1_by_hand() -> None:
-    """Two of three words are right, of four that were read: 2·2 / (3 + 4)."""
+    """Two of three words are correct, of four read words: 2·2 / (3 + 4)."""
     assert f1("net loss 2024", "net loss for 2023") == pytest.approx(4 / 7, abs=1e-8)
     assert f1("", "anything") == 0.0
     assert f1("", "") == 0.0

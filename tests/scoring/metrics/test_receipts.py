@@ -1,4 +1,4 @@
-"""Receipts: every rule of the protocol by hand, and what holds of any receipt."""
+"""Receipts: every rule of the protocol by hand, and invariants."""
 
 import copy
 import random
@@ -161,7 +161,7 @@ def test_the_judge_is_asked_only_where_texts_differ() -> None:
 
 
 def test_as_many_texts_as_possible_are_paired() -> None:
-    # "abcd" is nearest to "abcd", but then "abce" and "xbcd" would be left alone.
+    # "abcd" is nearest to "abcd", but then "abce" and "xbcd" would remain unmatched.
     assert counts("seller_name", ["abcd", "abce"], ["xbcd", "abcd"]) == (2, 0, 0, 0)
 
 
@@ -289,7 +289,7 @@ def test_rates() -> None:
 def test_the_reward_by_hand() -> None:
     gold = {"type": "taxi", "std_curr": "USD", "place": "UK-London", "orig_curr": ["$", "USD"]}
     prediction = {"type": "taxi", "std_curr": "EUR", "tax_number": "7", "orig_curr": ["$"]}
-    # 1, a mismatch 0, missed 0, 1 of 2 items, an invention, and 14 fields rightly empty.
+    # 1, a mismatch 0, missed 0, 1 of 2 items, an invention, and 14 fields correctly empty.
     expected = (1 + 0 + 0 + 0.5 - 0.5 + 14 * 0.3) / 19
     assert receipt_reward(compare_receipt(gold, prediction).values()) == pytest.approx(expected)
     assert receipt_reward([]) == 0

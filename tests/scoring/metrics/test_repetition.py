@@ -37,7 +37,7 @@ def test_nothing_is_not_repetitive() -> None:
 
 
 @given(st.text())
-def test_any_text_is_told(text: str) -> None:
+def test_any_text_is_accepted(text: str) -> None:
     run = longest_run(text)
     assert run in text
     assert is_repetitive(text) == (4 * len(run) > len(text))

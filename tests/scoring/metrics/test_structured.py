@@ -191,7 +191,7 @@ def test_the_order_of_keys_changes_nothing(gold: Any) -> None:
 
 @drawn(RECORDS, RECORDS, st.text())
 def test_more_fields_never_find_less(gold: Any, prediction: Any, more: str) -> None:
-    """With `more` under a key of its own, nothing else changes."""
+    """With `more` under its own key, nothing else changes."""
     first, second = fields_of(normalise_record(gold)), fields_of(normalise_record(prediction))
     third = fields_of(normalise_record({**prediction, "another key": more}))
     assert field_counts(first, third).tp >= field_counts(first, second).tp

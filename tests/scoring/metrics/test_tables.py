@@ -1,4 +1,4 @@
-"""TEDS: by hand, what cleaning takes away, apted with the usual cost model, and hostile tables."""
+"""TEDS: by hand, cleaning, apted with the usual cost model, and hostile tables."""
 
 from typing import Any
 
@@ -79,7 +79,7 @@ def test_teds_by_hand() -> None:
     assert scores(gold, gold.replace("2024", "2023")) == (1 - 1 / 4 / 6, 1.0)
     # A cell is missing: one of six elements.
     assert scores(gold, table([["Year", "Loss"], ["2024"]])) == (1 - 1 / 6, 1 - 1 / 6)
-    # A cell spans two columns where it should not: renaming costs 1, whatever the text.
+    # A cell spans two columns by mistake: renaming costs 1, whatever the text.
     assert scores(gold, gold.replace("<td>Year", '<td colspan="2">Year')) == (1 - 1 / 6, 1 - 1 / 6)
 
 
@@ -103,7 +103,7 @@ def test_nested_tables_in_cells_are_text() -> None:
 
 
 def test_score_can_be_negative_on_tiny_tables() -> None:
-    """Two nodes side by side become two below each other: one is renamed, two cost one each."""
+    """Two siblings become parent and child: one is renamed, two cost one each."""
     other = "<table><caption>a</caption><colgroup></colgroup></table>"
     assert scores(table([["a"]]), other) == (1 - 3 / 2, 1 - 3 / 2)
 
@@ -126,7 +126,7 @@ def test_no_table_scores_nothing_and_two_empty_ones_are_alike() -> None:
         "\n\n{}",
     ],
 )
-def test_what_a_model_writes_around_the_table_does_not_count(response: str) -> None:
+def test_text_around_the_table_does_not_count(response: str) -> None:
     gold = table([["Net loss", "(1,200)"]])
     assert scores(gold, response.format(gold)) == (1.0, 1.0)
 

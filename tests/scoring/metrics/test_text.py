@@ -25,7 +25,7 @@ WORDS = st.lists(
 ).map(" ".join)
 
 
-def test_rouge_tokens_are_lower_case_and_stemmed_from_four_letters() -> None:
+def test_rouge_tokens_are_lower_case_and_stemmed_from_four_characters() -> None:
     assert rouge_tokens("Sales of the Subsidiaries: $(1,200.50) é") == [
         "sale",
         "of",

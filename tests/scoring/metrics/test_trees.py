@@ -1,4 +1,4 @@
-"""Tree edit distance: by hand, the plain twin, and the packages apted and zss as references."""
+"""Tree edit distance: by hand, the plain implementation, and apted and zss as references."""
 
 import sys
 from typing import Any
@@ -27,7 +27,7 @@ KINDS = 4
 
 @st.composite
 def trees(draw: st.DrawFn, largest: int = 14) -> Tree:
-    """Trees of any shape: each node hangs on one of those on the path to the node before it."""
+    """Trees of any shape: each node is a child of a node on the path to the previous one."""
     size = draw(st.integers(1, largest))
     parents, path = [-1], [0]
     for node in range(1, size):
@@ -112,7 +112,8 @@ class Reference(apted.Config):  # type: ignore[misc]
 @given(trees(largest=25), trees(largest=25))
 @settings(max_examples=60, deadline=None)
 def test_apted_finds_nothing_cheaper(first: Tree, second: Tree) -> None:
-    """apted 1.0.3 misses the minimum for some trees, where zss and the plain twin agree with us.
+    """apted 1.0.3 misses the minimum for some trees; zss and the plain implementation agree with
+    us.
 
     No table has been found among them: see `test_tables`.
     """
@@ -155,7 +156,7 @@ def test_zss_agrees(first: Tree, second: Tree, chosen: Costs) -> None:
         ([-1, 0, 5], [0] * 3),
     ],
 )
-def test_what_is_no_tree_is_refused(parents: list[int], kinds: list[int]) -> None:
+def test_invalid_trees_are_refused(parents: list[int], kinds: list[int]) -> None:
     with pytest.raises(ValueError, match=r"tree needs|is not below"):
         tree_of(parents, kinds)
 

@@ -20,7 +20,7 @@ Pages = Callable[..., Page]
 
 
 def is_fine(page: Page) -> None:
-    """Nothing stands over the edge, and axe has nothing to say."""
+    """Nothing overflows the page, and axe reports nothing."""
     root = "document.documentElement"
     assert page.evaluate(f"{root}.scrollWidth - {root}.clientWidth") == 0, page.url
     assert Axe().run(page).violations_count == 0, page.url
@@ -28,7 +28,7 @@ def is_fine(page: Page) -> None:
 
 @pytest.fixture
 def flawed(board: Board, researcher: User) -> Submission:
-    """Published beside a perfect one."""
+    """Publish one next to a perfect submission."""
     submissions = [
         make_submission(board, researcher, predictions, name=name)
         for name, predictions in (("Flawed", FLAWED), ("Perfect", PERFECT))
@@ -41,7 +41,7 @@ def flawed(board: Board, researcher: User) -> Submission:
 
 
 def forget_replicates() -> None:
-    """As with gradings that were done before any were resampled."""
+    """Delete the replicates, as for gradings from before resampling."""
     Replicate.objects.all().delete()
     Job.objects.filter(kind=RESAMPLE_KIND).delete()
 
@@ -54,8 +54,8 @@ def test_sort_filter_open_and_go_on(
     page.goto(flawed.get_absolute_url())
     form = page.get_by_role("search", name="Items")
     form.get_by_label("Order").select_option("hardest")
-    form.get_by_label("Which").select_option("wrong")
-    form.get_by_role("button", name="Show").click()
+    form.get_by_label("Show").select_option("wrong")
+    form.get_by_role("button", name="Apply filters").click()
     rows = page.get_by_role("table", name="Items").locator("tbody tr")
     expect(rows).to_have_count(2)
     expect(rows.first).to_contain_text("page-2")
@@ -88,20 +88,20 @@ def test_ticked_rows_are_compared_and_the_tests_come_by_themselves(
     page.goto("/boards/board/")
     is_fine(page)
     page.get_by_label("Compare Perfect").check()
-    page.get_by_role("button", name="Compare the ticked rows").click()
+    page.get_by_role("button", name="Compare selected rows").click()
     expect(page.get_by_role("alert")).to_contain_text("Choose 2 to 5 entries")
     is_fine(page)
     page.go_back()
     page.get_by_label("Compare Perfect").check()
     page.get_by_label("Compare Flawed").check()
-    page.get_by_role("button", name="Compare the ticked rows").click()
+    page.get_by_role("button", name="Compare selected rows").click()
     expect(page.get_by_role("status")).to_contain_text("0 of 2 entries are ready")
     is_fine(page)
     page.evaluate("window.notReloaded = true")
     run_due_jobs()
     expect(page.get_by_role("status")).to_have_count(0)
     assert page.evaluate("window.notReloaded") is True
-    row = page.get_by_role("table", name="Each against each").locator("tbody tr")
+    row = page.get_by_role("table", name="Pairwise comparison").locator("tbody tr")
     expect(row).to_contain_text("33.33")
     expect(row.locator("td").nth(2)).not_to_have_text("–")
     is_fine(page)
@@ -112,7 +112,7 @@ def test_ticked_rows_are_compared_and_the_tests_come_by_themselves(
 def test_on_a_phone_every_difference_is_in_sight(
     page_of: Pages, flawed: Submission, board: Board, researcher: User
 ) -> None:
-    """Of five entries, too: nothing has to be scrolled sideways, and each line says whose it is."""
+    """Five entries need no sideways scrolling, and each line names its entry."""
     more = [make_submission(board, researcher, FLAWED, name=f"Reader {n}") for n in range(3)]
     run_due_jobs()
     for submission in more:
@@ -124,7 +124,7 @@ def test_on_a_phone_every_difference_is_in_sight(
     figures = page.get_by_role("table", name="Figures")
     row = figures.get_by_role("row", name="FFA (%)").last
     assert row.get_by_role("cell").count() == 5
-    for table in (figures, page.get_by_role("table", name="Each against each")):
+    for table in (figures, page.get_by_role("table", name="Pairwise comparison")):
         for cell in table.get_by_role("cell").all():
             box = cell.bounding_box()
             assert box is not None
@@ -143,8 +143,8 @@ def test_comparing_works_without_javascript(page_of: Pages, flawed: Submission) 
     page.goto("/boards/board/")
     for name in ("Perfect", "Flawed"):
         page.get_by_label(f"Compare {name}").check()
-    page.get_by_role("button", name="Compare the ticked rows").click()
+    page.get_by_role("button", name="Compare selected rows").click()
     run_due_jobs()
-    page.get_by_role("link", name="Look again").click()
-    expect(page.get_by_role("table", name="Each against each")).to_contain_text("33.33")
-    expect(page.get_by_text("Which items these are")).to_be_visible()
+    page.get_by_role("link", name="Refresh").click()
+    expect(page.get_by_role("table", name="Pairwise comparison")).to_contain_text("33.33")
+    expect(page.get_by_text("Items are visible only to users")).to_be_visible()

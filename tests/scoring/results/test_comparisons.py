@@ -1,4 +1,4 @@
-"""Entries side by side: differences, paired tests, items, and what of it a reader may see."""
+"""Comparisons of entries: differences, paired tests, items, and what each reader may see."""
 
 import html
 from collections.abc import Callable
@@ -45,7 +45,7 @@ pytestmark = pytest.mark.django_db
 ClientOf = Callable[[User | None], Client]
 ApiOf = Callable[[User | None], APIClient]
 RunJobs = Callable[[], int]
-# Of three pages with 3, 2 and 1 facts: right are 3, 2, 1; then 2, 1, 1; then 3, 0, 0.
+# Three pages with 3, 2 and 1 facts: correct are 3, 2, 1; then 2, 1, 1; then 3, 0, 0.
 SYSTEMS = {"Perfect": PERFECT, "Flawed": FLAWED, "First page": {"page-1": PERFECT["page-1"]}}
 
 
@@ -69,7 +69,7 @@ def entries(board: Board, researcher: User) -> list[Entry]:
 
 
 def forget_replicates() -> None:
-    """As with gradings that were done before any were resampled."""
+    """Delete the replicates, as for gradings from before resampling."""
     Replicate.objects.all().delete()
     Job.objects.filter(kind=RESAMPLE_KIND).delete()
 
@@ -120,7 +120,7 @@ def test_the_test_is_that_of_the_metrics(entries: list[Entry], run_jobs: RunJobs
     assert found.test is not None
     assert found.value == pytest.approx(wanted.difference)
     assert (found.test.p_value, found.test.interval) == (wanted.p_value, wanted.interval)
-    # No resample has fewer facts right for the perfect system.
+    # No resample has fewer correct facts for the perfect system.
     assert wanted.interval is not None
     assert wanted.interval.low >= 0
 
@@ -137,7 +137,7 @@ def test_a_system_against_its_equal(board: Board, researcher: User, run_jobs: Ru
 def test_one_document_says_nothing_of_how_much_a_figure_varies(
     researcher: User, run_jobs: RunJobs, client_of: ClientOf, api_of: ApiOf
 ) -> None:
-    """No interval of no width, no p-value, and no rank that comes of them."""
+    """There is no zero-width interval, no p-value, and no rank based on them."""
     page = "page-1"
     board = make_board(make_release({page: GOLD[page]}))
     systems = {"Perfect": {page: PERFECT[page]}, "Flawed": {page: FLAWED[page]}}
@@ -147,9 +147,9 @@ def test_one_document_says_nothing_of_how_much_a_figure_varies(
     assert (pair.difference.text, pair.difference.test) == ("+33.33", None)
     assert (pair.difference.interval_text, pair.difference.p_text) == ("n/a", "n/a")
     text = text_of(client_of(None), address(entries))
-    assert "rests on a single document" in text
-    told = api_of(None).get(address(entries, "/api/v1/")).json()["pairs"][0]["difference"]
-    assert (told["p_value"], told["interval"]) == (None, None)
+    assert "depends on a single document" in text
+    shown = api_of(None).get(address(entries, "/api/v1/")).json()["pairs"][0]["difference"]
+    assert (shown["p_value"], shown["interval"]) == (None, None)
     [section] = leaderboard(board, first_phase(board)).sections
     assert not section.is_compared
     assert not section.has_intervals
@@ -183,11 +183,11 @@ def test_tests_come_from_a_job_that_is_queued_once(
     assert "hx-trigger" not in text
     assert Job.objects.filter(kind=RESAMPLE_KIND).count() == 3
     part = client.get(url, headers={"HX-Request": "true"}).content.decode()
-    assert "Each against each" in part
+    assert "Pairwise comparison" in part
     assert "<html" not in part
 
 
-def test_what_failed_for_good_is_not_tried_at_every_look(entries: list[Entry]) -> None:
+def test_final_failures_are_not_retried_on_every_visit(entries: list[Entry]) -> None:
     gradings = [entry.grading for entry in entries if entry.grading]
     forget_replicates()
     assert ask_for_replicates(gradings) == 3
@@ -202,14 +202,14 @@ def test_the_job_can_be_run_twice(entries: list[Entry], run_jobs: RunJobs) -> No
     assert compared(None, entries, run_jobs).pairs[0].difference.p_text == first
 
 
-def test_scores_that_nobody_has_summarised_are_waited_for(
+def test_comparisons_wait_for_missing_summaries(
     entries: list[Entry], run_jobs: RunJobs, client_of: ClientOf
 ) -> None:
     ItemScore.objects.filter(grading=entries[0].grading_id).update(part=None, score=None)
     found = compared(None, entries, run_jobs)
     assert found.items is None
     assert found.pairs[0].wins is None
-    assert "still being put together" in text_of(client_of(None), address(entries))
+    assert "are being prepared" in text_of(client_of(None), address(entries))
 
 
 @pytest.mark.parametrize("count", [3, 30])
@@ -272,7 +272,7 @@ def test_other_releases_and_phases_are_refused(board: Board, entries: list[Entry
 
 def test_refusals_on_page_and_api(entries: list[Entry], client_of: ClientOf, api_of: ApiOf) -> None:
     url = "/boards/board/compare/"
-    assert "Tick two to five rows" in text_of(client_of(None), url)
+    assert "Select two to five rows" in text_of(client_of(None), url)
     assert "Choose 2 to 5" in text_of(client_of(None), f"{url}?entries={entries[0].pk}", 400)
     answer = api_of(None).get(f"/api/v1{url}?entries=1,x")
     assert answer.status_code == 400
@@ -341,12 +341,12 @@ def test_nothing_undoes_rounding_or_parts(
         assert {(each.wins, each.difference.test) for each in found.pairs} == {(None, None)}
         assert (found.disputed, found.error_rows) == ([], [])
         text = text_of(client_of(user), address(entries))
-        assert "Each against each" not in text
+        assert "Pairwise comparison" not in text
         assert not any(name in text for name in GOLD)
         answer = api_of(user).get(address(entries, "/api/v1/")).json()
-        told = [entry.scores["ffa"] for entry in entries]
+        shown = [entry.scores["ffa"] for entry in entries]
         [row] = [row for row in answer["figures"] if row["key"] == "ffa"]
-        assert [cell["value"] for cell in row["cells"]] == told
+        assert [cell["value"] for cell in row["cells"]] == shown
         assert {cell["difference"]["p_value"] for cell in row["cells"] if cell["difference"]} == {
             None
         }
@@ -357,7 +357,7 @@ def test_nothing_undoes_rounding_or_parts(
     assert compared(organiser, entries, run_jobs).is_exact
 
 
-def test_scores_told_later_give_no_tests_before(
+def test_unpublished_scores_give_no_tests(
     board: Board, entries: list[Entry], run_jobs: RunJobs
 ) -> None:
     board.phases.update(scores_after=timezone.now() + timedelta(days=1))

@@ -14,7 +14,7 @@ WORDS = st.lists(st.sampled_from("abcde"), max_size=60)
 
 @given(WORDS, WORDS)
 def test_each_side_can_be_read_from_the_stretches(gold: list[str], prediction: list[str]) -> None:
-    """Whatever is shown of what is the same, no word that one side alone has is lost."""
+    """However much equal text is cut, no word that only one side has is lost."""
     stretches = text_diff(gold, prediction)
     for words, kind in ((gold, "missed"), (prediction, "extra")):
         kept = [each for each in stretches if each.kind in {"same", kind}]
@@ -49,7 +49,7 @@ def test_fields_are_in_order_and_what_is_empty_is_not_there() -> None:
         (Sides("a", "b " * (MOST_WORDS + 1)), "More than 10,000 words are not compared."),
     ],
 )
-def test_what_cannot_be_compared_says_why(sides: Sides, words: str) -> None:
+def test_problems_have_a_reason(sides: Sides, words: str) -> None:
     assert item_diff(sides).problem == words
 
 

@@ -1,4 +1,4 @@
-"""What matchers beside the board's, and the judge, say of each fact of an item."""
+"""Verdicts of other matchers and of the judge on each fact of an item."""
 
 import html
 from collections.abc import Callable
@@ -18,12 +18,12 @@ pytestmark = pytest.mark.django_db
 ClientOf = Callable[[User | None], Client]
 ApiOf = Callable[[User | None], APIClient]
 RunJobs = Callable[[], int]
-# "3.5%" stands inside of "13.5%": right as a substring, and a wrong digit in its place.
+# "3.5%" is inside "13.5%": correct as a substring, but a wrong digit in its place.
 READ = FLAWED | {"page-2": "<p>The margin rose to 13.5% in 2029.</p>"}
 
 
 def graded(owner: User, run_jobs: RunJobs, *, release: Release | None = None, **phase: Any) -> str:
-    """The address of page-2 of a submission."""
+    """The URL of page-2 of a submission."""
     board = make_board(release, options={"beside": "substring"}, **phase)
     submission = make_submission(board, owner, READ)
     run_jobs()
@@ -40,7 +40,7 @@ def rows_of(text: str) -> list[str]:
     return text.split('<tr id="fact-')[1:]
 
 
-def test_a_fact_tells_what_other_matchers_say_and_whether_they_disagree(
+def test_a_fact_shows_the_verdicts_of_other_matchers_and_disagreement(
     client_of: ClientOf, researcher: User, run_jobs: RunJobs
 ) -> None:
     text = text_of(client_of(researcher), graded(researcher, run_jobs))
@@ -74,7 +74,7 @@ def test_facts_on_which_matchers_disagree_can_be_chosen(
     text = text_of(client_of(researcher), f"{url}?facts={wanted}")
     assert [row.partition('"')[0] for row in rows_of(text)] == shown
     assert f'aria-current="true">{current} <span' in text
-    # The other items are seen by the same choice.
+    # The choice is kept when moving to other items.
     kept = f"?facts={wanted}" if wanted in {"wrong", "differ"} else ""
     assert f'/items/page-3/{kept}"' in text
 
@@ -85,7 +85,7 @@ def test_where_all_agree_the_choice_says_so(
     url = graded(researcher, run_jobs).replace("page-2", "page-3")
     client = client_of(researcher)
     assert "The matchers agree on every fact" in text_of(client, f"{url}?facts=differ")
-    assert "Every fact of this document is right" in text_of(client, f"{url}?facts=wrong")
+    assert "All facts of this document are correct" in text_of(client, f"{url}?facts=wrong")
 
 
 def test_without_other_matchers_there_is_nothing_to_compare(
@@ -106,7 +106,7 @@ def test_without_other_matchers_there_is_nothing_to_compare(
         assert "Aligned" not in text.partition("<h1")[2]
 
 
-def test_the_api_tells_the_same(api_of: ApiOf, researcher: User, run_jobs: RunJobs) -> None:
+def test_the_api_returns_the_same(api_of: ApiOf, researcher: User, run_jobs: RunJobs) -> None:
     url = f"/api/v1{graded(researcher, run_jobs)}"
     api = api_of(researcher)
     facts = api.get(url).json()["facts"]
@@ -121,7 +121,7 @@ def test_the_api_tells_the_same(api_of: ApiOf, researcher: User, run_jobs: RunJo
 
 
 def judged(why: str) -> None:
-    """As a judge's verdicts are kept: with a reason for each fact."""
+    """Store a judge's verdicts, with a reason for each fact."""
     for score in ItemScore.objects.filter(item__name="page-2"):
         score.result["facts"][0]["why"] = why
         score.save()
@@ -131,28 +131,28 @@ WHY = "The text has 13.5% where the page has 3.5%."
 
 
 @pytest.mark.parametrize(
-    ("diagnostics", "told"),
+    ("diagnostics", "is_shown"),
     [
         (Phase.Diagnostics.AGGREGATES, False),
         (Phase.Diagnostics.ITEMS, False),
         (Phase.Diagnostics.FACTS, True),
     ],
 )
-def test_reasons_and_matchers_are_told_where_facts_are(
+def test_reasons_and_matchers_are_shown_with_facts(
     client_of: ClientOf,
     researcher: User,
     stranger: User,
     run_jobs: RunJobs,
     diagnostics: str,
-    told: bool,
+    is_shown: bool,
 ) -> None:
     release = make_release(visibility=Release.Visibility.GOLD_HIDDEN)
     url = graded(researcher, run_jobs, release=release, diagnostics=diagnostics)
     judged(WHY)
     for address in (url, f"{url}?facts=differ", f"/api/v1{url}"):
         said = html.unescape(client_of(researcher).get(address).content.decode())
-        assert (WHY in said) is told, address
-        assert ("ubstring" in said) is told, address
+        assert (WHY in said) is is_shown, address
+        assert ("ubstring" in said) is is_shown, address
         for user in (None, stranger):
             assert WHY not in client_of(user).get(address).content.decode()
 

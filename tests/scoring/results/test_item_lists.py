@@ -1,4 +1,4 @@
-"""The items of a submission: sorted, filtered and searched, and how one leads to the next."""
+"""The items of a submission: sorting, filters, search, and links between items."""
 
 import html
 from collections.abc import Callable
@@ -33,7 +33,7 @@ ApiOf = Callable[[User | None], APIClient]
 RunJobs = Callable[[], int]
 Budget = Any
 
-# Facts right: 2 of 3 on page 1 (a sign), 0 of 2 on page 2, 1 of 1 on page 3, 0 of 1 on page 4.
+# Correct facts: 2 of 3 on page 1 (a sign), 0 of 2 on page 2, 1 of 1 on page 3, 0 of 1 on page 4.
 GOLD = {
     "page-1": "<p><Number>1,200</Number>, <Number>(350)</Number> at <Date>May 27, 2021</Date></p>",
     "page-2": "<p>It rose to <Number>3.5%</Number> in <Date>2020</Date>.</p>",
@@ -70,7 +70,7 @@ def test_scores_in_short_are_written_with_the_score(read: Submission) -> None:
     assert rows[0].error_names == ["sign"]
     assert rows[2].error_names == []
     assert {row.part for row in rows} == {"Other or not stated"}
-    # One of the two numbers of page 1 is right, and the date; page 5 has no fact.
+    # One of the two numbers of page 1 is correct, and the date; page 5 has no fact.
     assert rows[0].figures is not None
     assert {key: rows[0].figures[key] for key in ("n_ffa", "t_ffa", "ffa")} == {
         "n_ffa": 0.5,
@@ -85,13 +85,14 @@ def test_scores_in_short_are_written_with_the_score(read: Submission) -> None:
     [
         ({}, "12345"),
         ({"order": "name"}, "12345"),
-        # No fact, no score: last in either order; what is equal keeps the release's order.
+        # Items without facts have no score and come last in either order; ties keep the release's
+        # order.
         ({"order": "hardest"}, "24135"),
         ({"order": "easiest"}, "31245"),
-        # Numbers: one of two, none of one, one of one, none of one, none to be read.
+        # Numbers: one of two, none of one, one of one, none of one, no number.
         ({"order": "n_ffa"}, "31245"),
         ({"order": "-n_ffa"}, "24135"),
-        # Pages 3 and 5 are read as they are. The smaller a distance, the better.
+        # Pages 3 and 5 are read perfectly. A smaller distance is better.
         ({"order": "edit_distance"}, "35124"),
         ({"order": "-edit_distance"}, "42135"),
         ({"order": "-t_ffa", "show": "wrong"}, "214"),
@@ -122,7 +123,7 @@ def item_url(submission: Submission, name: str) -> str:
 def test_next_and_previous_keep_to_the_list(
     client_of: ClientOf, read: Submission, researcher: User, query: str
 ) -> None:
-    """Walking from the first to the last and back again meets the list's items in its order."""
+    """Walking from the first to the last item and back visits the list in order."""
     asked = dict(pair.split("=") for pair in query.split("&") if pair)
     wanted = [f"page-{name}" for name in names(read, **asked)]
     client = client_of(researcher)
@@ -130,7 +131,7 @@ def test_next_and_previous_keep_to_the_list(
     for rel, walk in (("next", wanted), ("prev", wanted[::-1])):
         for name, after in zip(walk, [*walk[1:], None], strict=True):
             text = html.unescape(client.get(item_url(read, name) + suffix).content.decode())
-            # Whichever order the parameters have in the link.
+            # For any order of the link's parameters.
             found = [each for each in wanted if f'rel="{rel}"' in text and
                      _link(text, rel).startswith(item_url(read, each))]  # fmt: skip
             assert found == ([after] if after else [])
@@ -151,7 +152,7 @@ def test_the_page_offers_what_there_is_and_keeps_the_address(
     assert '<option value="hardest" selected>' in text
     assert "<option>sign</option>" in text
     empty = client_of(researcher).get(f"{read.get_absolute_url()}?q=nowhere").content.decode()
-    assert "No item found" in empty
+    assert "No matching items" in empty
 
 
 def test_headings_order_by_every_figure(
@@ -162,7 +163,7 @@ def test_headings_order_by_every_figure(
         client.get(url)
     with django_assert_num_queries(len(plain)):
         text = html.unescape(client.get(f"{url}?order=-t_ffa&show=wrong").content.decode())
-    # The worst first, then turned round; the rest of the address stays.
+    # Worst first, then reversed; the rest of the URL is kept.
     assert 'aria-sort="ascending"><a href="?order=t_ffa&show=wrong#items"' in text
     assert '<a href="?order=-edit_distance&show=wrong#items"' in text
     assert '<option value="-t_ffa" selected>T-FFA, worst first</option>' in text
@@ -175,7 +176,7 @@ def test_headings_order_by_every_figure(
 def test_no_other_key_is_an_order(
     client_of: ClientOf, api_of: ApiOf, read: Submission, researcher: User, order: str
 ) -> None:
-    """Neither a figure that the list does not show nor a place in JSON."""
+    """Unknown figures and paths into JSON are refused."""
     asked = {"order": order}
     text = client_of(researcher).get(read.get_absolute_url(), asked).content.decode()
     assert "aria-sort" not in text.split('id="items"')[1]
@@ -234,7 +235,7 @@ def test_older_rows_are_summarised_afterwards(
     before = list(ItemScore.objects.order_by("pk").values(*fields))
     ItemScore.objects.update(score=None, missing=False, part=None, errors="", figures=None)
     page = client_of(researcher).get(read.get_absolute_url())
-    assert b"still being put together" in page.content
+    assert b"is being prepared" in page.content
     assert summarise_older() == 5
     assert list(ItemScore.objects.order_by("pk").values(*fields)) == before
     assert summarise_older() == 0
@@ -307,7 +308,7 @@ def test_both_sides_are_shown_where_gold_is_public_only(
     for side in ("gold", "prediction"):
         assert client.get(f"{item_url(submission, 'page-1')}{side}/").status_code == status
     text = client.get(item_url(submission, "page-1")).content.decode()
-    assert ("Gold against prediction" in text) is (status == 200)
+    assert ("Gold and prediction" in text) is (status == 200)
 
 
 def test_the_text_is_compared_word_by_word(
@@ -317,7 +318,7 @@ def test_the_text_is_compared_word_by_word(
     assert "<del>(350)</del>" in text
     assert "<ins>350</ins>" in text
     same = client_of(researcher).get(item_url(read, "page-3")).content.decode()
-    assert "Word for word the same." in same
+    assert "Identical." in same
     gone = client_of(researcher).get(item_url(read, "page-4")).content.decode()
     assert "There is no readable prediction." in gone
 

@@ -40,7 +40,7 @@ def test_paths_and_texts() -> None:
     assert "id" not in found
 
 
-def test_what_is_shown_is_bounded_and_says_so() -> None:
+def test_long_tables_are_cut_and_marked() -> None:
     table = field_table("Gold", {"a": list(range(1000))}, without=frozenset())
     assert (len(table.rows), table.has_more) == (MOST_ROWS, True)
     table = field_table("Gold", {"a": "x" * (MOST_CHARACTERS + 1)}, without=frozenset())

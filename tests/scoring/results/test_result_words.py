@@ -16,7 +16,7 @@ JSON = st.recursive(
 )
 
 
-def told(result: dict[str, Any], **options: Any) -> dict[str, dict[str, str]]:
+def texts(result: dict[str, Any], **options: Any) -> dict[str, dict[str, str]]:
     parts = result_parts(result, **{"without": frozenset(), "is_compared": False, **options})
     return {part.title: {row.label: row.text for row in part.rows} for part in parts}
 
@@ -34,7 +34,7 @@ def test_keys_have_labels_and_nothing_is_raw() -> None:
         "extra": [],
         "output_tokens": 17,
     }
-    assert told(result, without={"id"}) == {
+    assert texts(result, without={"id"}) == {
         "": {
             "Outcome": "left out",
             "Reason": "–",
@@ -49,7 +49,7 @@ def test_keys_have_labels_and_nothing_is_raw() -> None:
     }
 
 
-def test_rows_have_the_same_order_whatever_order_the_database_keeps() -> None:
+def test_the_order_of_rows_does_not_depend_on_the_database() -> None:
     result = {"reward": 1.0, "outcome": "read", "zeta": 1, "alpha": 2, "f1": 0.5}
     (part,) = result_parts(result, without=(), is_compared=False)
     labels = [row.label for row in part.rows]
@@ -74,7 +74,7 @@ RECEIPT = {
 
 
 def test_fields_keep_their_names_and_counts_are_words() -> None:
-    assert told(RECEIPT) == {
+    assert texts(RECEIPT) == {
         "By field": {
             "arrival": "1 rightly empty; reward: 0.3",
             "std_curr": "1 not in the gold, 1 not found; errors: reasoning: 1; reward: 0; "
@@ -84,34 +84,34 @@ def test_fields_keep_their_names_and_counts_are_words() -> None:
     }
 
 
-def test_where_gold_and_prediction_stand_beside_it_they_are_not_repeated() -> None:
-    fields = told(RECEIPT, is_compared=True)["By field"]
+def test_compared_gold_and_prediction_are_not_repeated() -> None:
+    fields = texts(RECEIPT, is_compared=True)["By field"]
     assert fields["std_curr"] == "1 not in the gold, 1 not found; errors: reasoning: 1; reward: 0"
 
 
 def test_long_texts_are_cut_and_say_so() -> None:
-    text = told({"reason": "x" * (LONGEST_VALUE + 1)})[""]["Reason"]
+    text = texts({"reason": "x" * (LONGEST_VALUE + 1)})[""]["Reason"]
     assert text == "x" * LONGEST_VALUE + "… cut off"
 
 
 def test_four_numbers_elsewhere_are_no_counts() -> None:
-    assert told({"box": [1, 2, 3, 4]}) == {"": {"Box": "1, 2, 3, 4"}}
+    assert texts({"box": [1, 2, 3, 4]}) == {"": {"Box": "1, 2, 3, 4"}}
 
 
 @settings(max_examples=20)
 @given(st.dictionaries(st.text(), JSON))
-def test_any_result_can_be_told(result: dict[str, Any]) -> None:
-    check_that_it_is_told(result)
+def test_any_result_has_words(result: dict[str, Any]) -> None:
+    check_words(result)
 
 
 @pytest.mark.slow
 @given(st.dictionaries(st.text(), JSON))
-def test_each_of_many_results_can_be_told(result: dict[str, Any]) -> None:
-    check_that_it_is_told(result)
+def test_each_of_many_results_has_words(result: dict[str, Any]) -> None:
+    check_words(result)
 
 
-def check_that_it_is_told(result: dict[str, Any]) -> None:
-    """As it comes back from a database."""
+def check_words(result: dict[str, Any]) -> None:
+    """Return the result as stored in a database."""
     kept = json.loads(json.dumps(result))
     parts = result_parts(kept, without=(), is_compared=True)
     rows = sum(len(part.rows) for part in parts)

@@ -1,4 +1,4 @@
-"""How the scores of a submission's items are spread, and whom nobody tells."""
+"""The distribution of a submission's item scores, and who may see it."""
 
 import csv
 import io
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.django_db
 
 ClientOf = Callable[[User | None], Client]
 
-# Facts right: 2 of 3, 0 of 1, 1 of 1; page 4 has none.
+# Correct facts: 2 of 3, 0 of 1, 1 of 1; page 4 has none.
 GOLD = {
     "page-1": "<p><Number>1,200</Number>, <Number>(350)</Number> at <Date>May 27, 2021</Date></p>",
     "page-2": "<p>It rose to <Number>3.5%</Number></p>",
@@ -63,7 +63,7 @@ def test_items_are_counted_by_tenths(
 def test_a_score_on_a_border_is_in_the_upper_tenth(
     client_of: ClientOf, read: Submission, researcher: User
 ) -> None:
-    # Neither is a multiple of a tenth as a computer has it; 0.1 + 0.2 is a bit above, 0.7 below.
+    # As floats, neither is a multiple of a tenth: 0.1 + 0.2 is slightly above, 0.7 below.
     scores = latest_grading(read).item_scores.order_by("item__position")
     for row, score in zip(scores, (0.1 + 0.2, 0.7, 0.7, None), strict=True):
         row.score = score
@@ -81,7 +81,7 @@ def test_a_score_on_a_border_is_in_the_upper_tenth(
         {"public_share": 50},
     ],
 )
-def test_where_single_items_are_not_told_neither_is_their_spread(
+def test_hidden_items_have_no_score_chart(
     client_of: ClientOf,
     read: Submission,
     researcher: User,
@@ -98,7 +98,7 @@ def test_where_single_items_are_not_told_neither_is_their_spread(
     assert client_of(organiser).get(f"/submissions/{read.pk}/scores.csv").status_code == 200
 
 
-def test_of_a_published_submission_others_read_the_totals_alone(
+def test_other_readers_see_only_totals_of_a_published_submission(
     client_of: ClientOf, read: Submission, stranger: User, organiser: User
 ) -> None:
     publish_submission(submission=read, actor=organiser)

@@ -146,6 +146,6 @@ def test_an_organisation_is_the_submitters_word_until_it_is_verified(
     url = submission.get_absolute_url()
     assert "(stated by the submitter)" in client_of(None).get(url).content.decode()
     table = client_of(None).get("/boards/board/").content.decode()
-    assert "stated by their submitters, unless the row is verified" in table
+    assert "stated by submitters unless verified" in table
     Submission.objects.update(verdict="verified")
     assert "(stated by the submitter)" not in client_of(None).get(url).content.decode()

@@ -376,7 +376,7 @@ def test_image_and_prediction_stand_beside_the_facts_of_public_gold(
     submission = graded_on(make_board(release, diagnostics=diagnostics), researcher, run_jobs)
     text = text_of(client_of(researcher), item_url(submission))
     assert (image.get_absolute_url() in text) is shown
-    assert ("The prediction's text" in text) is shown
+    assert ("Prediction text" in text) is shown
 
 
 @pytest.mark.parametrize(
@@ -432,7 +432,7 @@ def test_an_item_without_a_prediction_says_so(
     text = text_of(client_of(researcher), item_url(submission, "page-2"))
     assert "no prediction" in text
     assert "not found" in text
-    assert "The prediction's text" not in text
+    assert "Prediction text" not in text
 
 
 def test_an_unknown_item_and_an_unfinished_grading_answer_404(

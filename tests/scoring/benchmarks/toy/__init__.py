@@ -1,4 +1,4 @@
-"""A benchmark as small as one can be. See README.md beside this file."""
+"""A minimal benchmark. See README.md in this folder."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any

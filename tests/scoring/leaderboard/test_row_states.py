@@ -1,4 +1,4 @@
-"""Rows of a leaderboard told apart: disqualified, verified, pinned; and the table as CSV."""
+"""States of leaderboard rows: disqualified, verified, pinned; and the table as CSV."""
 
 import csv
 import io
@@ -75,7 +75,7 @@ def test_disqualified_and_incomplete_rows_have_no_rank_and_take_none_away(rows: 
 
 def test_the_best_value_is_that_of_a_row_that_counts(rows: Board) -> None:
     assert best(table_of(rows), "ffa") == {"Tied A", "Tied B"}
-    # Part has the highest of all and Best the second, but neither takes part.
+    # Part has the highest score and Best the second, but neither takes part.
     assert best(table_of(rows), "r1") == {"Tied A", "Tied B"}
 
 
@@ -84,7 +84,7 @@ def test_a_disqualified_row_with_the_best_value_of_others_is_not_marked(rows: Bo
     assert best(table_of(rows), "ffa") == {"Tied A", "Tied B"}
 
 
-def test_pinned_stand_first_and_disqualified_last_however_it_is_sorted(rows: Board) -> None:
+def test_pinned_rows_are_first_and_disqualified_last_in_any_order(rows: Board) -> None:
     assert grouped(table_of(rows)) == [
         ("Pinned", ["Baseline"]),
         ("Other systems", ["Tied A", "Tied B", "Part"]),
@@ -104,7 +104,7 @@ def test_without_a_pinned_row_a_sorted_table_has_no_heading(rows: Board) -> None
     ]
 
 
-def test_a_pinned_row_that_is_disqualified_stands_with_the_disqualified(rows: Board) -> None:
+def test_a_disqualified_pinned_row_is_with_the_disqualified(rows: Board) -> None:
     Entry.objects.filter(name="Best").update(is_pinned=True)
     assert grouped(table_of(rows))[-1] == ("Disqualified", ["Best"])
 
@@ -121,11 +121,11 @@ def test_the_page_gives_the_reason_and_marks_what_was_verified(
     assert "Best</" not in home, "the home page names no disqualified row among the best"
 
 
-def test_the_api_tells_verdict_reason_and_pin(
+def test_the_api_returns_verdict_reason_and_pin(
     api_of: Callable[[User | None], APIClient], rows: Board
 ) -> None:
-    told = api_of(None).get("/api/v1/boards/board/leaderboard/").json()
-    found = {row["name"]: row for row in told["sections"][0]["rows"]}
+    shown = api_of(None).get("/api/v1/boards/board/leaderboard/").json()
+    found = {row["name"]: row for row in shown["sections"][0]["rows"]}
     assert list(found) == ["Baseline", "Tied A", "Tied B", "Part", "Best"]
     assert (found["Best"]["verdict"], found["Best"]["verdict_reason"]) == ("disqualified", REASON)
     assert found["Best"]["ranks"] == {"rank_general": None, "rank_ffa": None}
@@ -188,7 +188,7 @@ def test_csv_has_the_intervals_after_the_figures(board: Board, researcher: User)
     assert tuple(first)[-2:] == ends
     assert [first[end] for end in ends] == ["0.8512", "0.9366"]
     assert [second[end] for end in ends] == ["", ""]
-    # Of a figure that no column shows there is none, and none of ranks.
+    # Figures without a column have no interval, and neither do ranks.
     assert not {"general_low", "rank_ffa_low"} & set(first)
     assert first["r1_low"] == ""
 
@@ -210,7 +210,7 @@ def test_harmless_text_stays_as_it_is() -> None:
         assert spreadsheet_text(text) == text
 
 
-def test_columns_are_stable_whatever_the_board_holds(board: Board, rows: Board) -> None:
+def test_columns_do_not_depend_on_the_rows(board: Board, rows: Board) -> None:
     empty = leaderboard_csv(table_of(make_board(slug="empty")))
     assert empty.splitlines() == [leaderboard_csv(table_of(rows)).splitlines()[0]]
 
