@@ -1,12 +1,20 @@
-"""Shared parts of annotation's endpoints: base view, request bodies, refusals, span serializers.
+"""Shared parts of annotation's pages and endpoints: URLs, refusals, base view, span serializers.
 
 A save may contain thousands of spans, so `annotation.spans` reads them instead of serializers.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
+from functools import partial
 from typing import Any
 
+from django import forms
+from django.contrib import messages
 from django.core.exceptions import RequestDataTooBig
+from django.http import HttpRequest
+from django.urls import URLPattern, path
+from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
 from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
@@ -33,6 +41,33 @@ from .spans import MAX_VALUE
 
 # An answer lists at most so many faults, and their total.
 SHOWN_FAULTS = 100
+
+
+campaigns_schema = partial(extend_schema, tags=["campaigns"])
+
+
+def campaign_path(route: str, view: Any, name: str) -> URLPattern:
+    """A URL below that of a campaign. `view` is a function, or a class of the API."""
+    view = view.as_view() if isinstance(view, type) else view
+    return path(f"campaigns/<slug:slug>/{route}", view, name=name)
+
+
+@contextmanager
+def refusals_shown(request: HttpRequest) -> Iterator[None]:
+    """In a view: shows the message of a refusal on the next page."""
+    try:
+        yield
+    except Refused as refusal:
+        messages.error(request, refusal.message)
+
+
+@contextmanager
+def refusals_in(form: forms.Form) -> Iterator[None]:
+    """In a view: adds the message of a refusal to the field that its code names, or to the form."""
+    try:
+        yield
+    except Refused as refusal:
+        form.add_error(refusal.code if refusal.code in form.fields else None, refusal.message)
 
 
 class UploadTooLarge(Refused):

@@ -5,14 +5,20 @@ from typing import Any
 from django.core.paginator import Paginator
 from django.http import Http404
 from django.shortcuts import get_object_or_404
-from drf_spectacular.utils import extend_schema, extend_schema_field
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.access import managed_campaign
-from annotation.api_base import AnnotationRefusal, AnnotationView, WorkflowReason, user_of
+from annotation.api_base import (
+    AnnotationRefusal,
+    AnnotationView,
+    WorkflowReason,
+    campaigns_schema,
+    user_of,
+)
 from annotation.models import Assignment, CampaignDocument
 from portal.accounts.models import User, display_name
 from portal.web.api import LARGEST_KEY, checked
@@ -152,9 +158,8 @@ PER_PAGE = 100
 
 
 class CampaignDocuments(AnnotationView):
-    @extend_schema(
+    @campaigns_schema(
         summary="List the documents of a campaign (leads, organisers)",
-        tags=["campaigns"],
         responses=CampaignDocumentRow(many=True),
     )
     def get(self, request: Request, slug: str) -> Response:
@@ -164,11 +169,10 @@ class CampaignDocuments(AnnotationView):
 
 
 class CampaignCalibration(AnnotationView):
-    @extend_schema(
+    @campaigns_schema(
         summary="Add documents to the calibration set (leads, organisers)",
         description="Every annotator labels these documents. Choose them by name, or draw `count` "
         "of them with `seed`.",
-        tags=["campaigns"],
         request=CalibrationChoice,
         responses={200: CampaignDocumentNames, 409: AnnotationRefusal},
     )
@@ -181,10 +185,9 @@ class CampaignCalibration(AnnotationView):
             names = draw_calibration(campaign=campaign, actor=actor, **wanted)
         return Response({"documents": names})
 
-    @extend_schema(
+    @campaigns_schema(
         operation_id="campaigns_calibration_end",
         summary="Remove documents from the calibration set (leads, organisers)",
-        tags=["campaigns"],
         request=CampaignDocumentNames,
         responses={200: CampaignDocumentNames, 409: AnnotationRefusal},
     )
@@ -196,9 +199,8 @@ class CampaignCalibration(AnnotationView):
 
 
 class CampaignOverlap(AnnotationView):
-    @extend_schema(
+    @campaigns_schema(
         summary="Set the number of annotators of documents (leads, organisers)",
-        tags=["campaigns"],
         request=DocumentOverlap,
         responses={200: CampaignDocumentNames, 409: AnnotationRefusal},
     )
@@ -215,10 +217,9 @@ class CampaignOverlap(AnnotationView):
 
 
 class CampaignAssignmentsView(AnnotationView):
-    @extend_schema(
+    @campaigns_schema(
         summary="List the assignments of a campaign (leads, organisers)",
         description="Returns states and times, but no labels; 100 per page, longest idle first.",
-        tags=["campaigns"],
         parameters=[CampaignAssignmentQuery],
         responses=CampaignAssignments,
     )
@@ -236,11 +237,10 @@ class CampaignAssignmentsView(AnnotationView):
 
 
 class AssignmentHandOver(AnnotationView):
-    @extend_schema(
+    @campaigns_schema(
         summary="Hand unfinished work over to another annotator (leads, organisers)",
         description="Started work is withdrawn and kept, and the new annotator starts again. "
         "Untouched work moves.",
-        tags=["campaigns"],
         request=HandOver,
         responses={200: HandOverResult, 409: AnnotationRefusal},
     )
@@ -266,12 +266,11 @@ def _work(request: Request, slug: str, pk: int) -> Assignment:
 
 
 class AssignmentReturn(AnnotationView):
-    @extend_schema(
+    @campaigns_schema(
         summary="Return a submitted page to its annotator (leads, organisers)",
         description="The annotator sees the reason and submits again. Refused if a case of the "
         "page was decided, or the page was reviewed or released. The first submission still counts "
         "for agreement, unless the page was submitted untouched.",
-        tags=["campaigns"],
         request=WorkflowReason,
         responses={200: AssignmentState, 409: AnnotationRefusal},
     )
@@ -283,10 +282,9 @@ class AssignmentReturn(AnnotationView):
 
 
 class AnnotatorHandOver(AnnotationView):
-    @extend_schema(
+    @campaigns_schema(
         summary="Hand over all unfinished work of an annotator (leads, organisers)",
         description="`pk` is the annotator's `annotator_id`.",
-        tags=["campaigns"],
         request=None,
         responses={200: HandedOver, 409: AnnotationRefusal},
     )

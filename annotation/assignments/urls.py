@@ -1,61 +1,25 @@
 """URLs of assignments: pages, and endpoints below /api/v1/."""
 
-from django.urls import path
+from annotation.api_base import campaign_path
 
 from . import api, views
 
 urlpatterns = [
-    path("campaigns/<slug:slug>/documents/", views.documents, name="documents"),
-    path("campaigns/<slug:slug>/documents/draw/", views.draw, name="calibration-draw"),
-    path("campaigns/<slug:slug>/assignments/", views.assignments, name="assignments"),
-    path(
-        "campaigns/<slug:slug>/assignments/<int:pk>/hand-over/", views.hand_over_, name="hand-over"
-    ),
-    path(
-        "campaigns/<slug:slug>/assignments/<int:pk>/return/",
-        views.return_,
-        name="assignment-return",
-    ),
-    path(
-        "campaigns/<slug:slug>/annotators/<int:pk>/hand-over/",
-        views.hand_over_all,
-        name="hand-over-all",
-    ),
+    campaign_path("documents/", views.documents, "documents"),
+    campaign_path("documents/draw/", views.draw, "calibration-draw"),
+    campaign_path("assignments/", views.assignments, "assignments"),
+    campaign_path("assignments/<int:pk>/hand-over/", views.hand_over_, "hand-over"),
+    campaign_path("assignments/<int:pk>/return/", views.return_, "assignment-return"),
+    campaign_path("annotators/<int:pk>/hand-over/", views.hand_over_all, "hand-over-all"),
 ]
 api_urlpatterns = [
-    path(
-        "campaigns/<slug:slug>/documents/",
-        api.CampaignDocuments.as_view(),
-        name="campaign-documents",
+    campaign_path("documents/", api.CampaignDocuments, "campaign-documents"),
+    campaign_path("documents/calibration/", api.CampaignCalibration, "campaign-calibration"),
+    campaign_path("documents/overlap/", api.CampaignOverlap, "campaign-overlap"),
+    campaign_path("assignments/", api.CampaignAssignmentsView, "campaign-assignments"),
+    campaign_path(
+        "assignments/<int:pk>/hand-over/", api.AssignmentHandOver, "assignment-hand-over"
     ),
-    path(
-        "campaigns/<slug:slug>/documents/calibration/",
-        api.CampaignCalibration.as_view(),
-        name="campaign-calibration",
-    ),
-    path(
-        "campaigns/<slug:slug>/documents/overlap/",
-        api.CampaignOverlap.as_view(),
-        name="campaign-overlap",
-    ),
-    path(
-        "campaigns/<slug:slug>/assignments/",
-        api.CampaignAssignmentsView.as_view(),
-        name="campaign-assignments",
-    ),
-    path(
-        "campaigns/<slug:slug>/assignments/<int:pk>/hand-over/",
-        api.AssignmentHandOver.as_view(),
-        name="assignment-hand-over",
-    ),
-    path(
-        "campaigns/<slug:slug>/assignments/<int:pk>/return/",
-        api.AssignmentReturn.as_view(),
-        name="assignment-return",
-    ),
-    path(
-        "campaigns/<slug:slug>/annotators/<int:pk>/hand-over/",
-        api.AnnotatorHandOver.as_view(),
-        name="annotator-hand-over",
-    ),
+    campaign_path("assignments/<int:pk>/return/", api.AssignmentReturn, "assignment-return"),
+    campaign_path("annotators/<int:pk>/hand-over/", api.AnnotatorHandOver, "annotator-hand-over"),
 ]

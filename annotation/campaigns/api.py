@@ -4,14 +4,19 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
-from drf_spectacular.utils import extend_schema
 from rest_framework import status
 from rest_framework.exceptions import PermissionDenied
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.access import CampaignAccess, campaign_for, managed_campaign
-from annotation.api_base import AnnotationInvalid, AnnotationRefusal, AnnotationView, user_of
+from annotation.api_base import (
+    AnnotationInvalid,
+    AnnotationRefusal,
+    AnnotationView,
+    campaigns_schema,
+    user_of,
+)
 from annotation.assignments.sharing import assign_documents
 from annotation.models import Campaign
 from portal.accounts.access import is_organiser
@@ -46,16 +51,13 @@ from .services import (
 
 
 class CampaignList(AnnotationView):
-    @extend_schema(
-        summary="List my campaigns", tags=["campaigns"], responses=shapes.CampaignRow(many=True)
-    )
+    @campaigns_schema(summary="List my campaigns", responses=shapes.CampaignRow(many=True))
     def get(self, request: Request) -> Response:
         rows = campaign_rows(request.user)
         return Response(shapes.CampaignRow(rows, many=True).data)
 
-    @extend_schema(
+    @campaigns_schema(
         summary="Create a campaign (organisers)",
-        tags=["campaigns"],
         request=shapes.NewCampaign,
         responses={201: shapes.CampaignDetail},
     )
@@ -73,10 +75,9 @@ class CampaignList(AnnotationView):
 
 
 class CampaignDetailView(AnnotationView):
-    @extend_schema(
+    @campaigns_schema(
         operation_id="campaigns_retrieve_one",
         summary="Get a campaign with its progress and guidelines",
-        tags=["campaigns"],
         responses=shapes.CampaignDetail,
     )
     def get(self, request: Request, slug: str) -> Response:
@@ -121,10 +122,9 @@ class _StateChange(AnnotationView):
 
 
 class CampaignOpen(_StateChange):
-    @extend_schema(
+    @campaigns_schema(
         summary="Open a campaign (leads, organisers)",
         description="Assigns every document of the dataset to annotators.",
-        tags=["campaigns"],
         request=None,
         responses={200: shapes.CampaignDetail, 409: AnnotationRefusal},
     )
@@ -133,9 +133,8 @@ class CampaignOpen(_StateChange):
 
 
 class CampaignClose(_StateChange):
-    @extend_schema(
+    @campaigns_schema(
         summary="Close a campaign (leads, organisers)",
-        tags=["campaigns"],
         request=None,
         responses={200: shapes.CampaignDetail, 409: AnnotationRefusal},
     )
@@ -144,9 +143,8 @@ class CampaignClose(_StateChange):
 
 
 class CampaignReopen(_StateChange):
-    @extend_schema(
+    @campaigns_schema(
         summary="Reopen a closed campaign (leads, organisers)",
-        tags=["campaigns"],
         request=None,
         responses={200: shapes.CampaignDetail, 409: AnnotationRefusal},
     )
@@ -155,9 +153,8 @@ class CampaignReopen(_StateChange):
 
 
 class CampaignAssign(AnnotationView):
-    @extend_schema(
+    @campaigns_schema(
         summary="Assign documents that were added to the dataset later (leads, organisers)",
-        tags=["campaigns"],
         request=None,
         responses={200: shapes.DocumentsShared, 409: AnnotationRefusal},
     )
@@ -168,17 +165,15 @@ class CampaignAssign(AnnotationView):
 
 
 class CampaignSettingsView(AnnotationView):
-    @extend_schema(
+    @campaigns_schema(
         summary="Get the workflow settings of a campaign (leads, organisers)",
-        tags=["campaigns"],
         responses=shapes.WorkflowSettingsState,
     )
     def get(self, request: Request, slug: str) -> Response:
         return Response(_settings(managed_campaign(request.user, slug).campaign))
 
-    @extend_schema(
+    @campaigns_schema(
         summary="Change the workflow settings (leads, organisers)",
-        tags=["campaigns"],
         request=shapes.WorkflowSettingsChange,
         responses={200: shapes.WorkflowSettingsState, 409: AnnotationRefusal},
     )
@@ -197,10 +192,9 @@ def _settings(campaign: Campaign) -> dict[str, Any]:
 
 
 class CampaignGuidelinesView(AnnotationView):
-    @extend_schema(
+    @campaigns_schema(
         summary="Get the guidelines of a campaign",
         description="Returns the newest version, or the requested one.",
-        tags=["campaigns"],
         parameters=[shapes.GuidelinesVersionQuery],
         responses=shapes.CampaignGuidelines,
     )
@@ -210,9 +204,8 @@ class CampaignGuidelinesView(AnnotationView):
         number = query.get("version", campaign.guidelines_version)
         return _guidelines(request, campaign, number)
 
-    @extend_schema(
+    @campaigns_schema(
         summary="Save a new version of the guidelines (leads, organisers)",
-        tags=["campaigns"],
         request=shapes.GuidelinesEdit,
         responses=shapes.CampaignGuidelines,
     )
@@ -242,10 +235,9 @@ def _guidelines(request: Request, campaign: Campaign, number: int) -> Response:
 
 
 class CampaignGuidelinesSeen(AnnotationView):
-    @extend_schema(
+    @campaigns_schema(
         summary="Mark a version of the guidelines as read by me",
         description="The number never decreases and never exceeds the newest version.",
-        tags=["campaigns"],
         request=shapes.GuidelinesOpened,
         responses=shapes.GuidelinesSeenVersion,
     )
@@ -259,18 +251,16 @@ class CampaignGuidelinesSeen(AnnotationView):
 
 
 class CampaignRelease(AnnotationView):
-    @extend_schema(
+    @campaigns_schema(
         summary="Get the documents ready for release (leads, organisers)",
-        tags=["campaigns"],
         responses=shapes.CampaignReleaseState,
     )
     def get(self, request: Request, slug: str) -> Response:
         access = managed_campaign(request.user, slug)
         return Response(shapes.CampaignReleaseState(release_state(access.campaign)).data)
 
-    @extend_schema(
+    @campaigns_schema(
         summary="Freeze a release (leads, organisers)",
-        tags=["campaigns"],
         request=shapes.NewCampaignRelease,
         responses={
             201: shapes.FrozenCampaignRelease,

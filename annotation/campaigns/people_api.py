@@ -1,5 +1,6 @@
 """API of a campaign's people: members, invitations, leaving, open tasks and reminders."""
 
+from functools import partial
 from typing import Any
 
 from django import forms
@@ -11,7 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.access import CampaignAccess, campaign_for, managed_campaign
-from annotation.api_base import AnnotationRefusal, AnnotationView, user_of
+from annotation.api_base import AnnotationRefusal, AnnotationView, campaigns_schema, user_of
 from annotation.assignments.api import HandedOver
 from annotation.errors import Refused
 from annotation.models import CampaignInvitation, Membership
@@ -130,20 +131,18 @@ class ReminderSent(serializers.Serializer[Any]):
 
 
 class CampaignPeople(AnnotationView):
-    @extend_schema(
+    @campaigns_schema(
         summary="List the members of a campaign (leads, organisers)",
-        tags=["campaigns"],
         responses=CampaignMember(many=True),
     )
     def get(self, request: Request, slug: str) -> Response:
         access = managed_campaign(request.user, slug)
         return Response(CampaignMember(campaign_people(access), many=True).data)
 
-    @extend_schema(
+    @campaigns_schema(
         summary="Give a user a role (leads, organisers)",
         description="The user is notified by email. To add people without an account, use "
         "`invitations/`. Only organisers can appoint leads.",
-        tags=["campaigns"],
         request=NewCampaignMember,
         responses={201: CampaignMember(many=True), 409: AnnotationRefusal},
     )
@@ -167,11 +166,10 @@ class CampaignPeople(AnnotationView):
 
 
 class CampaignPerson(AnnotationView):
-    @extend_schema(
+    @campaigns_schema(
         summary="Remove a role (leads, organisers)",
         description="Documents not yet started go to other annotators; with `begun`, also started "
         "ones.",
-        tags=["campaigns"],
         parameters=[MemberRemoval],
         responses={200: HandedOver, 409: AnnotationRefusal},
     )
@@ -189,7 +187,7 @@ def _require_may_give(access: CampaignAccess, role: str) -> None:
         raise PermissionDenied("Only organisers can appoint leads.")
 
 
-TAGS = ["people"]
+people_schema = partial(extend_schema, tags=["people"])
 
 
 class PeopleView(AnnotationView):
@@ -200,9 +198,8 @@ class PeopleView(AnnotationView):
 
 
 class CampaignInvitations(PeopleView):
-    @extend_schema(
+    @people_schema(
         summary="List open invitations (leads, organisers)",
-        tags=TAGS,
         responses=CampaignInvitationRow(many=True),
     )
     def get(self, request: Request, slug: str) -> Response:
@@ -210,11 +207,10 @@ class CampaignInvitations(PeopleView):
         rows = campaign_invitations(access)
         return Response(CampaignInvitationRow(rows, many=True).data)
 
-    @extend_schema(
+    @people_schema(
         summary="Invite people by email (leads, organisers)",
         description="Existing accounts get the role at once. Others get an email with a link that "
         "works once and expires after 14 days. Only organisers can appoint leads.",
-        tags=TAGS,
         request=NewInvitations,
         responses={201: InvitedPeople, 409: AnnotationRefusal},
     )
@@ -240,9 +236,8 @@ def _invitation(request: Request, slug: str, pk: int) -> Invitation:
 
 
 class CampaignInvitationDetail(PeopleView):
-    @extend_schema(
+    @people_schema(
         summary="Withdraw an invitation (leads, organisers)",
-        tags=TAGS,
         responses={204: None, 409: AnnotationRefusal},
     )
     def delete(self, request: Request, slug: str, pk: int) -> Response:
@@ -251,11 +246,10 @@ class CampaignInvitationDetail(PeopleView):
 
 
 class CampaignInvitationLink(PeopleView):
-    @extend_schema(
+    @people_schema(
         summary="Create an invitation link (leads, organisers)",
         description="Available only if email is not configured or sending failed. The link works "
         "for the invited email address and expires after 14 days; earlier links stop working.",
-        tags=TAGS,
         request=None,
         responses={201: InvitationLink, 409: AnnotationRefusal},
     )
@@ -269,11 +263,10 @@ class CampaignInvitationLink(PeopleView):
 
 
 class CampaignInvitationResend(PeopleView):
-    @extend_schema(
+    @people_schema(
         summary="Send an invitation again (leads, organisers)",
         description="The email has a new link that expires after 14 days; earlier links stop "
         "working.",
-        tags=TAGS,
         request=None,
         responses={204: None, 409: AnnotationRefusal},
     )
@@ -287,11 +280,10 @@ class CampaignInvitationResend(PeopleView):
 
 
 class CampaignLeave(PeopleView):
-    @extend_schema(
+    @people_schema(
         summary="Leave a campaign",
         description="Pages not yet started go to others. Submit started pages first, or ask a lead "
         "to hand them over.",
-        tags=TAGS,
         request=None,
         responses={200: HandedOver, 409: AnnotationRefusal},
     )
@@ -304,10 +296,9 @@ class CampaignLeave(PeopleView):
 
 
 class CampaignWaitingView(PeopleView):
-    @extend_schema(
+    @people_schema(
         summary="List open tasks by person (leads, organisers)",
         description="Shared tasks are listed for everyone who has the role.",
-        tags=TAGS,
         responses=WaitingInCampaign,
     )
     def get(self, request: Request, slug: str) -> Response:
@@ -316,9 +307,8 @@ class CampaignWaitingView(PeopleView):
 
 
 class CampaignRemindAll(PeopleView):
-    @extend_schema(
+    @people_schema(
         summary="Remind everyone with old tasks (leads, organisers)",
-        tags=TAGS,
         request=RemindWaiting,
         responses=RemindedPeople,
     )
@@ -335,11 +325,10 @@ class CampaignRemindAll(PeopleView):
 
 
 class CampaignRemind(PeopleView):
-    @extend_schema(
+    @people_schema(
         operation_id="campaigns_waiting_remind_one",
         summary="Remind one person (leads, organisers)",
         description="At most one reminder per person and day; otherwise 409 with code `reminded`.",
-        tags=TAGS,
         request=None,
         responses={201: ReminderSent, 409: AnnotationRefusal},
     )

@@ -4,7 +4,6 @@ from typing import Any
 
 from django.http import HttpResponseBase, StreamingHttpResponse
 from django.utils.http import content_disposition_header
-from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
 from rest_framework.exceptions import PermissionDenied
 from rest_framework.generics import GenericAPIView
@@ -12,14 +11,20 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.access import managed_campaign
-from annotation.api_base import AnnotationRefusal, AnnotationView, UploadTooLarge, user_of
+from annotation.api_base import (
+    AnnotationRefusal,
+    AnnotationView,
+    UploadTooLarge,
+    campaigns_schema,
+    user_of,
+)
 from annotation.models import CampaignImport
 from portal.accounts.models import User
 from portal.files.uploads import upload_limit_message, was_too_large
 from portal.web.api import NamedField, PlainMultiPartParser, checked, file_answers
 
 from .selectors import FILES, campaign_file
-from .services import upload_import
+from .services import new_import
 
 Form = CampaignImport.Form
 Layer = CampaignImport.Layer
@@ -64,11 +69,10 @@ class CampaignImportRow(serializers.ModelSerializer[CampaignImport]):
 
 
 class CampaignExport(AnnotationView):
-    @extend_schema(
+    @campaigns_schema(
         summary="Export a campaign's gold or work, or the whole campaign (leads, organisers)",
         description="Streams the gold of finished documents, or the work of every annotator on "
         "documents that all annotators have submitted. Pseudonyms replace names.",
-        tags=["campaigns"],
         parameters=[CampaignExportQuery],
         responses=file_answers(kind for _, kind in FILES.values()),
     )
@@ -90,9 +94,8 @@ class CampaignImports(AnnotationView, GenericAPIView[CampaignImport]):
     serializer_class = CampaignImportRow
     parser_classes = [PlainMultiPartParser]
 
-    @extend_schema(
+    @campaigns_schema(
         summary="List the imports of a campaign, newest first (leads, organisers)",
-        tags=["campaigns"],
         responses=CampaignImportRow(many=True),
     )
     def get(self, request: Request, slug: str) -> Response:
@@ -100,12 +103,11 @@ class CampaignImports(AnnotationView, GenericAPIView[CampaignImport]):
         page = self.paginate_queryset(imports)
         return self.get_paginated_response(self.get_serializer(page, many=True).data)
 
-    @extend_schema(
+    @campaigns_schema(
         summary="Import labels into a campaign (leads, organisers)",
         description="Imports labels as gold, or as the submitted work of an annotator. A job reads "
         "the file and reports labels that moved or could not be placed. Only organisers can import "
         "a whole campaign; it needs an empty draft on the same documents.",
-        tags=["campaigns"],
         request=CampaignImportFile,
         responses={202: CampaignImportRow, 409: AnnotationRefusal, 413: AnnotationRefusal},
     )
@@ -118,13 +120,5 @@ class CampaignImports(AnnotationView, GenericAPIView[CampaignImport]):
         wanted = body.validated_data
         if wanted["form"] == CampaignImport.Form.FULL and not access.is_organiser:
             raise PermissionDenied("Only organisers can import whole campaigns.")
-        taken = upload_import(
-            campaign=access.campaign,
-            file=wanted["file"],
-            source_name=wanted["file"].name,
-            form=wanted["form"],
-            layer=wanted["layer"],
-            annotator=wanted["annotator"],
-            actor=user_of(request),
-        )
+        taken = new_import(campaign=access.campaign, actor=user_of(request), **wanted)
         return Response(self.get_serializer(taken).data, status.HTTP_202_ACCEPTED)

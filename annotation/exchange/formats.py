@@ -6,9 +6,10 @@ one file for each kind of row (`KINDS`), and the shape of every line is checked.
 """
 
 import json
+import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 from typing import IO, Any
 
@@ -36,19 +37,12 @@ SETTINGS = (
     "labels", "overlap", "guidelines", "guidelines_version", "suggestion_sources", "screening",
     "agreement_threshold", "review_pages", "review_share", "qualification_f1", "state",
 )  # fmt: skip
-_OF_DOCUMENT = {"campaign_document": "documents"}
-_OF_ASSIGNMENT = {"assignment": "assignments"}
+_KINDS_FILE = Path(__file__).resolve().parent.parent / "data" / "archive.toml"
 
 
 @dataclass(frozen=True)
 class Kind:
-    """The rows of one model in an archive.
-
-    `owner` is the path from a row to its campaign. `document` is the path to its campaign document
-    if the row reveals labels, otherwise empty. `fields` are copied, `refs` point to rows of another
-    kind, `people` to accounts. `times` are set by the database and restored afterwards. `left_out`
-    lists fields that the archive does not contain.
-    """
+    """The rows of one model in an archive, as `data/archive.toml` describes them."""
 
     file: str
     model: str
@@ -65,103 +59,15 @@ class Kind:
         return (*self.refs, *self.people, *self.fields, *self.times)
 
 
-_SPAN = ("label", "start", "end", "quote", "value", "sign")
+def _kinds() -> tuple[Kind, ...]:
+    listed = tomllib.loads(_KINDS_FILE.read_text(encoding="utf-8"))["kind"]
+    return tuple(
+        Kind(**{name: tuple(v) if isinstance(v, list) else v for name, v in kind.items()})
+        for kind in listed
+    )
 
-KINDS = (
-    Kind(
-        "members", "Membership", "campaign", ("role", "seen_guidelines", "qualified_at"),
-        people=("user",),
-    ),
-    Kind(
-        "guidelines", "GuidelinesVersion", "campaign", ("number", "text", "note"),
-        people=("author",), times=("created_at",),
-    ),
-    Kind(
-        "review_rounds", "ReviewRound", "campaign",
-        (
-            "number", "seed", "share", "pages", "facts", "population", "guidelines_version",
-            "state", "closed_at",
-        ),
-        people=("opened_by",), times=("opened_at",),
-    ),
-    Kind(
-        "documents", "CampaignDocument", "campaign",
-        ("stage", "purpose", "overlap", "faults", "settled_at", "gold_at"),
-        refs={"review_round": "review_rounds"},
-        # Identified by name and by the hash of the text.
-        left_out=("document",),
-    ),
-    Kind(
-        "screenings", "Screening", "campaign_document__campaign",
-        ("verdict", "faults", "reason"), refs=_OF_DOCUMENT,
-        people=("screened_by",), times=("screened_at",),
-    ),
-    Kind(
-        "known_gold", "KnownGold", "campaign_document__campaign", ("spans", "source"),
-        refs=_OF_DOCUMENT,
-    ),
-    Kind(
-        "assignments", "Assignment", "campaign_document__campaign",
-        (
-            "state", "revision", "active_seconds", "flag", "flag_reason", "return_reason",
-            "submitted_at",
-        ),
-        refs=_OF_DOCUMENT, people=("annotator",), times=("created_at",),
-    ),
-    Kind(
-        "spans", "Span", "assignment__campaign_document__campaign", ("key", *_SPAN, "edited"),
-        refs=_OF_ASSIGNMENT, document="assignment__campaign_document",
-    ),
-    Kind(
-        "first_submissions", "FirstSubmission", "assignment__campaign_document__campaign",
-        ("spans", "submitted_at"),
-        refs=_OF_ASSIGNMENT, document="assignment__campaign_document",
-    ),
-    Kind(
-        "revisions", "Revision", "assignment__campaign_document__campaign",
-        ("number", "save_key", "digest", "added", "removed", "active_seconds", "note"),
-        refs=_OF_ASSIGNMENT, people=("author",), times=("saved_at",),
-        document="assignment__campaign_document",
-    ),
-    Kind(
-        "comments", "Comment", "assignment__campaign_document__campaign",
-        ("span_key", "text", "edited_at"),
-        refs=_OF_ASSIGNMENT, people=("author",), times=("created_at",),
-        document="assignment__campaign_document",
-    ),
-    Kind(
-        "qualification_results", "QualificationResult", "assignment__campaign_document__campaign",
-        ("attempt", "matched", "marked", "expected"),
-        refs=_OF_ASSIGNMENT, times=("created_at",), document="assignment__campaign_document",
-    ),
-    Kind(
-        "cases", "Case", "campaign_document__campaign",
-        (
-            "start", "end", "kind", "proposals", "score", "state", "decision", "reason",
-            "decided_at",
-        ),
-        refs=_OF_DOCUMENT, people=("decided_by",), document="campaign_document",
-    ),
-    Kind(
-        "decisions", "Decision", "case__campaign_document__campaign",
-        ("choice", "proposal", "spans", "reason"),
-        refs={"case": "cases"}, people=("decided_by",), times=("decided_at",),
-        document="case__campaign_document",
-    ),
-    Kind(
-        "gold_spans", "GoldSpan", "campaign_document__campaign", (*_SPAN, "origin"),
-        refs=_OF_DOCUMENT | {"case": "cases"}, document="campaign_document",
-    ),
-    Kind(
-        "review_items", "ReviewItem", "campaign_document__campaign",
-        (
-            "position", *_SPAN, "verdict", "correction", "reason", "guidelines_version",
-            "decided_at",
-        ),
-        refs={"round": "review_rounds"} | _OF_DOCUMENT, people=("reviewer",),
-        document="campaign_document",
-    ),
-)  # fmt: skip
+
+KINDS = _kinds()
 
 # Kinds that others refer to. Their rows contain their number.
 NUMBERED = frozenset(target for kind in KINDS for target in kind.refs.values())
@@ -392,19 +298,11 @@ class FileLabels:
     content: StudioWork | DocumentLine | str
 
 
-@dataclass(frozen=True)
-class FileFault:
-    """A part that could not be read. The message names the file or line, and the field."""
-
-    message: str
-
-
 def read_label_file(
     file: IO[bytes], filename: str, form: str, limits: ArchiveLimits
-) -> Iterator[FileLabels | FileFault]:
-    """Yields the labels of a file, and a fault for each part that cannot be read.
-
-    Raises ArchiveFault if the file as a whole is unusable.
+) -> Iterator[FileLabels | str]:
+    """Yields the labels of a file, and a message for each part that cannot be read, which names the
+    file or line, and the field. Raises ArchiveFault if the file as a whole is unusable.
     """
     readers = {"labelstudio": _from_label_studio, "tags": _from_archive, "jsonl": _from_lines}
     return readers[form](file, filename, limits)
@@ -412,7 +310,7 @@ def read_label_file(
 
 def _from_lines(
     file: IO[bytes], filename: str, limits: ArchiveLimits
-) -> Iterator[FileLabels | FileFault]:
+) -> Iterator[FileLabels | str]:
     for number, line in bounded_lines(file, filename, limits):
         if not line.strip():
             continue
@@ -420,9 +318,9 @@ def _from_lines(
         try:
             read = read_document_line(line.decode("utf-8"))
         except UnicodeDecodeError as error:
-            yield FileFault(f"{where}: invalid UTF-8 at byte {error.start + 1}")
+            yield f"{where}: invalid UTF-8 at byte {error.start + 1}"
         except ReadingError as error:
-            yield FileFault(f"{where}: {error}")
+            yield f"{where}: {error}"
         else:
             is_gold = not read.annotator
             yield FileLabels(where, read.name, read.text_sha256, read.annotator, is_gold, read)
@@ -430,7 +328,7 @@ def _from_lines(
 
 def _from_archive(
     file: IO[bytes], _filename: str, limits: ArchiveLimits
-) -> Iterator[FileLabels | FileFault]:
+) -> Iterator[FileLabels | str]:
     """Reads tagged pages. The folder of a page names its annotator, or is `gold`."""
     with open_archive(file, limits) as archive:
         names = [member.name for member in archive.members()]
@@ -442,9 +340,9 @@ def _from_archive(
             try:
                 html = decode_html(archive.read(name))
             except ArchiveFault as fault:
-                yield FileFault(str(fault))
+                yield str(fault)
             except RefusedHtml as fault:
-                yield FileFault(f"{where}: {fault.reason}")
+                yield f"{where}: {fault.reason}"
             else:
                 is_gold = path.parent.name == GOLD_FOLDER
                 by = "" if is_gold else path.parent.name
@@ -453,24 +351,24 @@ def _from_archive(
 
 def _from_label_studio(
     file: IO[bytes], filename: str, limits: ArchiveLimits
-) -> Iterator[FileLabels | FileFault]:
+) -> Iterator[FileLabels | str]:
     for number, item in enumerate(json_items(file, filename, limits)):
         for task in read_tasks([item]):
             if isinstance(task, ReadingError):
-                yield FileFault(f"{filename}: item {number + 1}: {task}")
+                yield f"{filename}: item {number + 1}: {task}"
             else:
                 yield from _of_task(task)
 
 
-def _of_task(task: Task) -> Iterator[FileLabels | FileFault]:
+def _of_task(task: Task) -> Iterator[FileLabels | str]:
     text_sha256 = task.data.get("text_sha256")
     for annotation in task.annotations:
         where = f"{task.where}, annotation {annotation.id or '1'}"
         if annotation.is_cancelled:
-            yield FileFault(f"{where}: skipped, because its annotator cancelled the task")
+            yield f"{where}: skipped, because its annotator cancelled the task"
             continue
         for kind, count in annotation.other.items():
-            yield FileFault(f"{where}: ignored {count} results of type {kind}, which are not spans")
+            yield f"{where}: ignored {count} results of type {kind}, which are not spans"
         yield FileLabels(
             where,
             task.name,

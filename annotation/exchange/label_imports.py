@@ -40,7 +40,7 @@ from portal.facts import (
 )
 from portal.files.uploads import archive_limits
 
-from .formats import FileFault, FileLabels, StudioWork, read_label_file
+from .formats import FileLabels, StudioWork, read_label_file
 from .selectors import goes_by
 
 # A file has labels of a document for each annotator, mostly one after the other.
@@ -178,8 +178,8 @@ def read_labels(
     limits = archive_limits()
     parts = read_label_file(file, campaign_import.source_name, campaign_import.form, limits)
     for done, part in enumerate(parts, start=1):
-        if isinstance(part, FileFault):
-            found.faults.append(part.message)
+        if isinstance(part, str):
+            found.faults.append(part)
         else:
             try:
                 found.labels.append(matcher.place(part))

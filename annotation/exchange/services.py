@@ -322,47 +322,22 @@ Content = ReadLabels | ArchiveContent
 
 
 @transaction.atomic
-def upload_import(
-    *,
-    campaign: Campaign,
-    file: "File[bytes]",
-    source_name: str,
-    form: str,
-    layer: str,
-    annotator: User | None,
-    actor: User,
-) -> CampaignImport:
-    """Stores a file and queues its import; raises Refused if it cannot be imported."""
-    taken = new_import(
-        campaign=campaign,
-        source_name=source_name,
-        form=form,
-        layer=layer,
-        annotator=annotator,
-        actor=actor,
-        upload=file,
-    )
-    enqueue(kind="import_labels", payload={"import": taken.pk}, group=import_group(taken))
-    return taken
-
-
-@transaction.atomic
 def new_import(
     *,
     campaign: Campaign,
-    source_name: str,
     form: str,
     layer: str,
     annotator: User | None,
     actor: User | None,
-    upload: "File[bytes] | None" = None,
+    file: "File[bytes] | None" = None,
+    source_name: str = "",
 ) -> CampaignImport:
-    """The row of an import. Without `upload`, no file is stored.
+    """Starts an import. A `file` is stored, and a job reads it; otherwise the caller reads it.
 
     Raises Refused for a wrong file type, for a whole campaign unless the target is an empty draft,
     for a campaign in the wrong state, and for work without an annotator of the campaign.
     """
-    name = printable(source_name)
+    name = printable(source_name or (file and file.name) or "")
     suffix = next((s for s in SUFFIXES[form] if name.lower().endswith(s)), "")
     if not suffix:
         wanted = " or ".join(SUFFIXES[form])
@@ -376,7 +351,7 @@ def new_import(
         campaign=campaign,
         created_by=actor,
         source_name=name[-SOURCE_NAME:],
-        upload=File(upload.file, name=f"{uuid4().hex}{suffix}") if upload else "",
+        upload=File(file.file, name=f"{uuid4().hex}{suffix}") if file else "",
         form=form,
         layer=layer,
         annotator=annotator,
@@ -385,6 +360,8 @@ def new_import(
         verb="import_labels", subject=taken, actor=actor, source=taken.source_name, form=form,
         layer=layer, annotator=annotator.pk if annotator else None,
     )  # fmt: skip
+    if file:
+        enqueue(kind="import_labels", payload={"import": taken.pk}, group=import_group(taken))
     return taken
 
 

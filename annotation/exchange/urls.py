@@ -1,11 +1,11 @@
 """URLs of exchange: pages, and endpoints below /api/v1/."""
 
-from django.urls import path
+from annotation.api_base import campaign_path
 
 from . import api, views
 
-urlpatterns = [path("campaigns/<slug:slug>/export/", views.in_and_out, name="export")]
+urlpatterns = [campaign_path("export/", views.in_and_out, "export")]
 api_urlpatterns = [
-    path("campaigns/<slug:slug>/export/", api.CampaignExport.as_view(), name="campaign-export"),
-    path("campaigns/<slug:slug>/import/", api.CampaignImports.as_view(), name="campaign-import"),
+    campaign_path("export/", api.CampaignExport, "campaign-export"),
+    campaign_path("import/", api.CampaignImports, "campaign-import"),
 ]

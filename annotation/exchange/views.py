@@ -19,7 +19,7 @@ from portal.facts import label_config
 from portal.files.uploads import upload_limit_message, was_too_large
 
 from .selectors import FORM_WORDS, export_state, import_rows
-from .services import upload_import
+from .services import new_import
 
 Form = CampaignImport.Form
 Layer = CampaignImport.Layer
@@ -138,17 +138,8 @@ def _taken(request: UserRequest, access: CampaignAccess, form: ImportForm) -> bo
     if wanted["form"] == CampaignImport.Form.FULL and not access.is_organiser:
         raise PermissionDenied("Only organisers can import whole campaigns.")
     try:
-        upload_import(
-            campaign=access.campaign,
-            file=wanted["file"],
-            source_name=wanted["file"].name,
-            form=wanted["form"],
-            layer=wanted["layer"],
-            annotator=wanted["annotator"],
-            actor=request.user,
-        )
+        new_import(campaign=access.campaign, actor=request.user, **wanted)
     except Refused as refusal:
-        field = {"file": "file", "layer": "layer", "annotator": "annotator"}.get(refusal.code)
-        form.add_error(field, refusal.message)
+        form.add_error(refusal.code if refusal.code in form.fields else None, refusal.message)
         return False
     return True

@@ -3,14 +3,19 @@
 from typing import Any
 
 from django.shortcuts import get_object_or_404
-from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.exceptions import PermissionDenied
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.access import campaign_for
-from annotation.api_base import AnnotationRefusal, AnnotationView, WorkflowReason, user_of
+from annotation.api_base import (
+    AnnotationRefusal,
+    AnnotationView,
+    WorkflowReason,
+    campaigns_schema,
+    user_of,
+)
 from annotation.errors import MAX_WORKFLOW_REASON
 from annotation.models import CampaignDocument, Screening
 from portal.accounts.models import display_name
@@ -102,10 +107,9 @@ Stage = CampaignDocument.Stage
 
 
 class CampaignScreening(AnnotationView):
-    @extend_schema(
+    @campaigns_schema(
         operation_id="campaigns_screening_queue",
         summary="List the pages to screen",
-        tags=["campaigns"],
         parameters=[ScreeningQuery],
         responses=ScreeningList,
     )
@@ -118,9 +122,7 @@ class CampaignScreening(AnnotationView):
 
 
 class ScreeningPageView(AnnotationView):
-    @extend_schema(
-        summary="Get a page to screen, without labels", tags=["campaigns"], responses=ScreeningPage
-    )
+    @campaigns_schema(summary="Get a page to screen, without labels", responses=ScreeningPage)
     def get(self, request: Request, slug: str, name: str) -> Response:
         _, row = screening_page(request.user, slug, name)
         content = get_object_or_404(DocumentContent.objects.only("html"), pk=row.document_id)
@@ -132,11 +134,10 @@ class ScreeningPageView(AnnotationView):
         }
         return Response(ScreeningPage(body).data)
 
-    @extend_schema(
+    @campaigns_schema(
         summary="Give a verdict on a page",
         description="An intact page goes to its annotators. A faulty page needs faults and a "
         "reason, and is excluded. Leads and organisers can also exclude a page in annotation.",
-        tags=["campaigns"],
         request=NewScreening,
         responses={200: ScreeningGiven, 409: AnnotationRefusal},
     )
@@ -152,9 +153,8 @@ class ScreeningPageView(AnnotationView):
 
 
 class ScreeningBack(AnnotationView):
-    @extend_schema(
+    @campaigns_schema(
         summary="Restore an excluded page (leads, organisers)",
-        tags=["campaigns"],
         request=WorkflowReason,
         responses={200: ScreeningGiven, 409: AnnotationRefusal},
     )
@@ -168,9 +168,8 @@ class ScreeningBack(AnnotationView):
 
 
 class ScreeningUndo(AnnotationView):
-    @extend_schema(
+    @campaigns_schema(
         summary="Undo my last verdict on a page",
-        tags=["campaigns"],
         request=None,
         responses={200: ScreeningGiven, 409: AnnotationRefusal},
     )

@@ -88,7 +88,7 @@ def test_team_in_part_is_completed_by_others(
 def test_barred_annotator_does_not_join() -> None:
     assigned = balanced_assignment([10, 11], [1, 2, 3], 2, barred={10: [1]})
     assert assigned == {10: (2, 3), 11: (1, 2)}
-    with pytest.raises(ValueError, match="document 10 needs 2 annotators and can have 1"):
+    with pytest.raises(ValueError, match="document 10 needs 2 annotators, but has only 1"):
         balanced_assignment([10], [1, 2], 2, barred={10: [1]})
 
 

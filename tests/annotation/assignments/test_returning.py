@@ -93,7 +93,7 @@ def test_taking_back_ends_with_the_other_submission_and_with_time(
     with pytest.raises(Refused, match="10 minutes"):
         take_back(assignment=work, actor=ann)
     submit(work_of(ben, campaign), NUMBER)
-    with pytest.raises(Refused, match="compared"):
+    with pytest.raises(Refused, match="All annotators have submitted"):
         take_back(assignment=work_of(ben, campaign), actor=ben)
     with pytest.raises(Reassigned):
         take_back(assignment=work, actor=ben)
