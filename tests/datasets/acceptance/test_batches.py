@@ -64,7 +64,7 @@ def test_opening_draws_by_the_seed_and_validates_every_record(organiser: User) -
     assert Event.objects.get(verb="open_batch").data["documents"] == 7
 
 
-def test_batches_take_what_is_in_no_other(organiser: User) -> None:
+def test_batches_take_documents_in_no_other_batch(organiser: User) -> None:
     dataset = receipts(5)
     first = make_batch(dataset, sample=2, size=2)
     Document.objects.filter(name="r003").update(state="held", held_reason="blurred")
