@@ -1,4 +1,4 @@
-"""URLs of disputes: pages, and endpoints below /api/v1/."""
+"""URLs of disputes: pages, and endpoints under /api/v1/."""
 
 from django.urls import path
 

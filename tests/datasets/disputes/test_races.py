@@ -1,4 +1,4 @@
-"""Two at once: deciding one dispute twice, raising one dispute twice."""
+"""Concurrent requests: deciding and raising the same dispute twice."""
 
 import pytest
 
