@@ -166,8 +166,8 @@ def test_rejected_batch_is_held_back_whole_and_can_be_put_back(organiser: User) 
     inspect_all(batch, organiser, {"seller": 1})
     batch = close_batch(batch=batch, actor=organiser)
     reasons = dict(dataset.documents.values_list("name", "held_reason"))
-    told = "batch 1 was rejected; under the threshold: seller"
-    assert reasons == {"r001": told, "r002": told, "r003": told, "r004": "blurred"}
+    reason = "batch 1 was rejected; under the threshold: seller"
+    assert reasons == {"r001": reason, "r002": reason, "r003": reason, "r004": "blurred"}
     assert batch_list(dataset).waiting == 0
     assert put_back_batch(batch=batch, actor=organiser) == 3
     assert names(make_batch(dataset, sample=1)) == ["r001", "r002", "r003"]

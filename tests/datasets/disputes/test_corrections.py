@@ -160,8 +160,8 @@ def test_the_api_takes_lists_and_freezes_them(raiser: User, organiser: User, api
     dispute = make_dispute(released(), raiser)
     api = api_of(organiser)
     body = {"accept": True, "answer": "Yes.", "correction": {"act": "remove"}}
-    told = api.post(f"{API}disputes/{dispute.pk}/decide/", body, format="json").json()
-    assert told["correction"] == {"act": "remove"}
+    decided = api.post(f"{API}disputes/{dispute.pk}/decide/", body, format="json").json()
+    assert decided["correction"] == {"act": "remove"}
     assert api.get(f"{API}corrections/").json() == [
         {
             "dispute": dispute.pk, "item": "a", "fact": 0, "correction": {"act": "remove"},

@@ -81,14 +81,14 @@ def test_deciding_emails_the_raiser(
     assert (dispute.state, dispute.answer, dispute.decided_by) == (state, "Seen.", lead)
     assert mail.outbox == []
     run_jobs()
-    (letter,) = mail.outbox
-    assert letter.to == [researcher.email]
-    assert state in letter.subject
-    assert "Seen." in letter.body
-    assert f"https://factboard.example/datasets/world/disputes/{dispute.pk}/" in letter.body
+    (email,) = mail.outbox
+    assert email.to == [researcher.email]
+    assert state in email.subject
+    assert "Seen." in email.body
+    assert f"https://factboard.example/datasets/world/disputes/{dispute.pk}/" in email.body
 
 
-def test_no_letter_to_an_account_that_is_switched_off(
+def test_no_email_to_an_inactive_account(
     researcher: User, lead: User, run_jobs: Callable[[], int]
 ) -> None:
     dispute = make_dispute(released(), researcher)
@@ -108,7 +108,7 @@ def test_first_decision_holds(researcher: User, lead: User, organiser: User) -> 
 
 def test_own_dispute_and_empty_answer_are_refused(lead: User, researcher: User) -> None:
     release = released()
-    with pytest.raises(DisputeRefused, match="somebody else"):
+    with pytest.raises(DisputeRefused, match="cannot decide your own"):
         decide(make_dispute(release, lead), lead)
     with pytest.raises(DisputeRefused, match="Enter a reason"):
         decide(make_dispute(release, researcher), lead, answer=" ")

@@ -232,12 +232,12 @@ class TestWork:
 
 class TestHere:
     def test_command_runs_a_task_without_a_job(self, dataset: Dataset) -> None:
-        told: list[tuple[int, int]] = []
+        reported: list[tuple[int, int]] = []
         task = run_here(
-            dataset=dataset, kind=KIND, run=two_steps, progress=lambda *at: told.append(at)
+            dataset=dataset, kind=KIND, run=two_steps, progress=lambda *at: reported.append(at)
         )
         assert (task.state, task.done, task.report["counts"]) == ("done", 2, {"documents": 2})
-        assert told == [(1, 2), (2, 2)]
+        assert reported == [(1, 2), (2, 2)]
         assert not Job.objects.exists()
 
     def test_command_waits_for_nobody(self, task: DatasetTask, dataset: Dataset) -> None:

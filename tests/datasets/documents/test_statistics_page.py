@@ -136,16 +136,16 @@ def test_hidden_figures_leave_by_no_door(
     for path in paths:
         client: Any = (api_of if path.startswith("/api") else client_of)(user)
         response = client.get(path)
-        told = response.content.decode()
+        shown = response.content.decode()
         for_organisers = role == "organiser"
         if "form=facts" in path:
             assert response.status_code == (200 if for_organisers else 404), path
         else:
             assert response.status_code == 200, path
         if "latex" not in path and "types" not in path and "facts" not in path:
-            assert ("1987" in told) is for_organisers, path
+            assert ("1987" in shown) is for_organisers, path
         if "form" not in path or "latex" in path or "csv" in path:
-            assert any(word in told for word in ("Numeric", "Number")) is for_organisers, path
+            assert any(word in shown for word in ("Numeric", "Number")) is for_organisers, path
 
 
 def test_part_that_is_open_is_counted_alone(organiser: User, stranger: User) -> None:
@@ -174,8 +174,8 @@ def test_dataset_without_a_release_shows_its_documents(stranger: User, client_of
     dataset = empty_dataset(slug="world", visibility="public")
     make_document(dataset, "a", "<p>Text</p>")
     assert seen_by(stranger, dataset).statistics.rows == ()
-    told = client_of(None).get("/datasets/world/statistics/").content.decode()
-    assert "No release yet" in told
+    shown = client_of(None).get("/datasets/world/statistics/").content.decode()
+    assert "No releases yet" in shown
     assert client_of(None).get("/datasets/world/statistics/export/?form=facts").status_code == 404
     Document.objects.all().delete()
     assert (
