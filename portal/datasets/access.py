@@ -1,16 +1,15 @@
-"""Who may see which dataset, document and release, and who may raise and decide disputes.
+"""Access to datasets, documents, releases and disputes.
 
-A private dataset does not exist for anyone but organisers: 404, not 403. In a public one the
-content of a document is closed while a release with hidden gold holds it, because a page's HTML
-is the answer to be found.
+Only organisers can see a private dataset; others get 404, not 403. In a public dataset, the content
+of a document is hidden while a release with hidden gold contains it, because its HTML is the
+answer.
 
-That a dispute of a visible release exists is no secret. What it says is secret where the gold of
-its item is hidden, because a claim would give away the answer. Its raiser and those who decide
-read it all the same. Datasets know of no campaigns: an app whose people answer for gold
-registers them with `register_deciders` when it starts.
+Disputes of visible releases are public, but their text is hidden if the gold of the item is,
+because a claim could reveal the answer. Their raisers and the users who decide can read them. An
+app whose users decide disputes registers them with `register_deciders` when it starts.
 
-Gold that is not released yet has another door: leads export their campaign (`annotation.exchange`,
-access in `annotation.access`).
+Leads can export gold that is not released yet with their campaign (`annotation.exchange`, access in
+`annotation.access`).
 """
 
 from dataclasses import dataclass
@@ -52,54 +51,54 @@ def get_dataset(user: Any, slug: str) -> Dataset:
 
 
 def get_document(user: Any, slug: str, name: str) -> Document:
-    """The document's row; whether its content may be shown is another question."""
+    """Return the document without a check whether its content may be shown."""
     documents = get_dataset(user, slug).documents.select_related("dataset")
     return get_object_or_404(documents, name=_named(name))
 
 
 def _named(text: str) -> str:
-    """A name out of an address, which can spell what no database can look for."""
+    """Check a name from a URL, because a database cannot search for all characters."""
     if not text.isprintable():
-        raise Http404("not a name")
+        raise Http404("Invalid name.")
     return text
 
 
 def may_read(user: Any, document: Document) -> bool:
-    """Whether HTML, text, source and hashes of a visible document are open to the user."""
+    """Whether the user may see HTML, text, source and hashes of a visible document."""
     return is_organiser(user) or not Document.objects.hidden().filter(pk=document.pk).exists()
 
 
 def get_readable_document(user: Any, slug: str, name: str) -> Document:
     document = get_document(user, slug, name)
     if not may_read(user, document):
-        raise Http404("the content of this document is hidden")
+        raise Http404("The content of this document is hidden.")
     return document
 
 
 def get_image(user: Any, slug: str, name: str, number: int) -> PageImage:
-    """Images are open wherever the document is: of a hidden test set they are the questions."""
+    """Return an image of a visible document. Images are public, also in a hidden test set."""
     return get_object_or_404(get_document(user, slug, name).images.all(), number=number)
 
 
 def get_import(slug: str, pk: int) -> ImportRun:
-    """For organisers only; the caller has checked that."""
+    """For organisers only; the caller must check access."""
     return get_object_or_404(ImportRun.objects.select_related("dataset"), dataset__slug=slug, pk=pk)
 
 
 def get_task(slug: str, pk: int) -> DatasetTask:
-    """For organisers only; the caller has checked that."""
+    """For organisers only; the caller must check access."""
     tasks = DatasetTask.objects.select_related("dataset", "created_by")
     return get_object_or_404(tasks, dataset__slug=slug, pk=pk)
 
 
 def get_batch(slug: str, number: int) -> Batch:
-    """For organisers only; the caller has checked that."""
+    """For organisers only; the caller must check access."""
     batches = Batch.objects.select_related("dataset", "created_by")
     return get_object_or_404(batches, dataset__slug=slug, number=number)
 
 
 def get_sampled(batch: Batch, name: str) -> BatchDocument:
-    """A document that was drawn, with its record; 404 for any other."""
+    """Return a sampled document with its record. Raises Http404 for any other."""
     drawn = batch.documents.filter(is_sampled=True).select_related("document__record")
     sampled = get_object_or_404(drawn, document__name=_named(name))
     sampled.batch = batch
@@ -108,13 +107,13 @@ def get_sampled(batch: Batch, name: str) -> BatchDocument:
 
 
 def get_duplicate(slug: str, pk: int) -> NearDuplicate:
-    """For organisers only; the caller has checked that."""
+    """For organisers only; the caller must check access."""
     pairs = NearDuplicate.objects.select_related("first__dataset", "second__dataset", "decided_by")
     return get_object_or_404(pairs, second__dataset__slug=slug, pk=pk)
 
 
 def get_selection(slug: str, pk: int) -> Selection:
-    """For organisers only; the caller has checked that."""
+    """For organisers only; the caller must check access."""
     selections = Selection.objects.select_related("dataset", "created_by")
     return get_object_or_404(selections, dataset__slug=slug, pk=pk)
 
@@ -130,12 +129,12 @@ def get_release(user: Any, slug: str, version: str) -> Release:
 
 
 def may_see_all_gold(user: Any, release: Release) -> bool:
-    """Gold, facts and hashes of all items, and the release's own hash."""
+    """Whether the user may see gold, facts and hashes of all items, and the release's hash."""
     return release.is_gold_public or is_organiser(user)
 
 
 def may_see_split_gold(user: Any, release: Release, split: str) -> bool:
-    """Gold, facts and hashes of the items of a split, "" for those in none."""
+    """Whether the user may see gold, facts and hashes of a split, or "" for no split."""
     return release.opens(split) or is_organiser(user)
 
 
@@ -149,14 +148,14 @@ ALL_GOLD: GoldSplits = None
 
 
 def gold_splits_for(user: Any, release: Release) -> GoldSplits:
-    """The splits whose gold the user may see."""
+    """Return the splits whose gold the user may see; None for all items."""
     if may_see_all_gold(user, release):
         return ALL_GOLD
     return frozenset(split for split in ReleaseItem.Split.values if release.opens(split))
 
 
 def may_see_some_gold(user: Any, release: Release) -> bool:
-    """Whether there is gold for the user at all: the whole, or a part that is open."""
+    """Whether the user may see gold of the release, or of a part of it."""
     splits = gold_splits_for(user, release)
     return splits is None or release.items.filter(split__in=splits).exists()
 
@@ -164,20 +163,20 @@ def may_see_some_gold(user: Any, release: Release) -> bool:
 def get_downloadable_release(user: Any, slug: str, version: str) -> Release:
     release = get_release(user, slug, version)
     if not may_see_some_gold(user, release):
-        raise Http404("the gold of this release is hidden")
+        raise Http404("The gold of this release is hidden.")
     return release
 
 
 def get_kit_release(user: Any, slug: str, version: str) -> Release:
-    """A release with hidden gold, of which a starter kit can be made."""
+    """Return a release with hidden gold, which can have a starter kit."""
     release = get_release(user, slug, version)
     if release.is_gold_public:
-        raise Http404("the gold of this release is public: it has no starter kit")
+        raise Http404("This release has public gold and no starter kit.")
     return release
 
 
 def must_accept_licence(user: Any, release: Release) -> bool:
-    """Whether the licence stands between the user and a download. Not for organisers."""
+    """Whether the user must accept the licence to download; never for organisers."""
     if not release.licence or is_organiser(user):
         return False
     return not (
@@ -187,46 +186,46 @@ def must_accept_licence(user: Any, release: Release) -> bool:
 
 
 class OrganisersChange(IsOrganiser):
-    """Reading is open, as far as the objects are; changing is for organisers."""
+    """Anyone may read visible objects, and organisers may change them."""
 
     def has_permission(self, request: Request, view: object) -> bool:
         return request.method in SAFE_METHODS or super().has_permission(request, view)
 
 
 def actor_of(request: Request) -> User:
-    """Who does it, behind a permission that only people with an account pass."""
+    """Return the user of a request behind a permission that requires an account."""
     assert isinstance(request.user, User)
     return request.user
 
 
 @dataclass(frozen=True)
 class Workplace:
-    """Where gold is changed: the name of the place and the path of its page."""
+    """A page on which gold can be changed: its title and path."""
 
     title: str
     url: str
 
 
 class DeciderSource(Protocol):
-    """An app with people who answer for the gold of datasets."""
+    """An app with users who decide disputes."""
 
     def may_decide(self, user: Any, dataset: Dataset) -> bool:
-        """Whether this person, who is logged in, is one of them."""
+        """Whether this logged-in user decides disputes of the dataset."""
 
     def workplaces(self, user: Any, dataset: Dataset, document: Document | None) -> list[Workplace]:
-        """Where this person can change the gold of the document, or find out how."""
+        """Return the pages on which this user can change the gold of the document."""
 
 
 _decider_sources: list[DeciderSource] = []
 
 
 def register_deciders(source: DeciderSource) -> None:
-    """Called once by each app, from its AppConfig."""
+    """Register a source, once from the AppConfig of each app."""
     _decider_sources.append(source)
 
 
 def may_decide(user: Any, dataset: Dataset) -> bool:
-    """Organisers always; others where an app says so."""
+    """Whether the user is an organiser, or an app lets them decide."""
     if not user.is_authenticated:
         return False
     return is_organiser(user) or any(
@@ -241,18 +240,16 @@ def workplaces(user: Any, dataset: Dataset, document: Document | None) -> list[W
 
 
 def get_release_item(user: Any, slug: str, version: str, name: str) -> ReleaseItem:
-    """An item of a release one may see; whether its gold may be shown is another question."""
+    """Return an item of a visible release without a check whether its gold may be shown."""
     release = get_release(user, slug, version)
-    if not name.isprintable():
-        raise Http404("not a name")
     items = release.items.select_related("document")
-    item = get_object_or_404(items, name=name)
+    item = get_object_or_404(items, name=_named(name))
     item.release = release
     return item
 
 
 def visible_disputes(user: Any, dataset: Dataset) -> QuerySet[Dispute]:
-    """Of the releases the user may see, newest first, without gold."""
+    """Return disputes of the visible releases, newest first, without loading gold."""
     disputes = Dispute.objects.filter(item__release__dataset=dataset)
     if not is_organiser(user):
         disputes = disputes.exclude(item__release__visibility=Release.Visibility.PRIVATE)
@@ -270,26 +267,26 @@ def get_dispute(user: Any, slug: str, pk: int) -> Dispute:
 
 
 def may_read_dispute(user: Any, dispute: Dispute, *, decides: bool) -> bool:
-    """Whether claim, reason and answer are open to the user. `decides`: what `may_decide` says."""
+    """Whether the user may read claim, reason and answer; `decides` is from `may_decide`."""
     own = user.is_authenticated and dispute.raised_by_id == user.pk
     return own or decides or may_see_item_gold(user, dispute.item)
 
 
 def get_decidable(user: Any, slug: str, pk: int) -> Dispute:
-    """A dispute that the user may decide; 403 for their own and for those who decide nothing."""
+    """Return a dispute that the user may decide. Raises PermissionDenied for any other."""
     dispute = get_dispute(user, slug, pk)
     if not may_decide(user, dispute.item.release.dataset):
         raise PermissionDenied(
-            "Disputes are decided by the leads of the dataset's campaigns and by organisers."
+            "Only leads of the dataset's campaigns and organisers can decide disputes."
         )
     if dispute.raised_by_id == user.pk:
-        raise PermissionDenied("You raised this dispute: somebody else decides it.")
+        raise PermissionDenied("You cannot decide your own dispute.")
     return dispute
 
 
 def get_own_dispute(user: Any, slug: str, pk: int) -> Dispute:
-    """A dispute that the user raised; 403 for those of others."""
+    """Return a dispute that the user raised. Raises PermissionDenied for any other."""
     dispute = get_dispute(user, slug, pk)
     if dispute.raised_by_id != user.pk:
-        raise PermissionDenied("Only who raised a dispute withdraws it.")
+        raise PermissionDenied("Only the user who raised a dispute can withdraw it.")
     return dispute

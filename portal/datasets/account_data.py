@@ -1,4 +1,4 @@
-"""What datasets hold about a person, for their export and for the deletion of their account."""
+"""The data of datasets about a user, for data exports and account deletion."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -33,7 +33,7 @@ class DatasetData:
         return Fate(stays=stays)
 
     def let_go(self, user: User) -> None:
-        """Nothing is to be handed over."""
+        """Do nothing: datasets have nothing to hand over."""
 
     def erase(self, user: User) -> None:
         LicenceAcceptance.objects.filter(user=user).delete()

@@ -1,4 +1,4 @@
-"""Django's admin of datasets, to look things up: what is immutable can be read only."""
+"""Django's admin of datasets. Most rows are read-only."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ from .models import (
 
 
 class ReadOnlyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
-    """Shows rows and changes none: they are made by services, with their checks and their log."""
+    """Read-only rows, which services create with checks and a log."""
 
     show_full_result_count = False
 

@@ -1,8 +1,7 @@
-"""Work on many documents of a dataset that a worker does: starting, carrying out, ending.
+"""Long tasks on the documents of a dataset: starting, running, ending and cancelling them.
 
-A runner does the work of one kind. It may be killed anywhere and is then run again from the
-start, so it looks first what of its work is there already. `check_options` checks the options of
-tasks that are asked for from outside.
+A runner does the work of one kind of task. If it is killed, it runs again from the start and skips
+the work that is done. `check_options` validates the options of tasks that users start.
 """
 
 from collections.abc import Callable, Mapping
@@ -24,27 +23,27 @@ from .models import Dataset, DatasetTask
 
 State = DatasetTask.State
 
-# Every attempt gets further than the one before, as an import's does.
+# Every attempt continues the previous one.
 ATTEMPTS = 5
-# So many faults are kept one by one; more would be the same fault again.
+# Faults that are stored one by one; the others are only counted.
 FAULTS_KEPT = 1_000
 
 
 @dataclass
 class TaskReport:
-    """What came of a task: `counts` by what is counted, `faults` that stopped no other document."""
+    """The result of a task: `counts` by name, and `faults` of single documents."""
 
     counts: dict[str, int] = field(default_factory=dict)
     faults: list[dict[str, str]] = field(default_factory=list)
     faults_left_out: int = 0
     more: dict[str, Any] = field(default_factory=dict)
-    """What a kind keeps beside that, such as the release that it made."""
+    """Other results of a kind of task, such as its release."""
 
     def count(self, what: str, number: int = 1) -> None:
         self.counts[what] = self.counts.get(what, 0) + number
 
     def fault(self, name: str, code: str, reason: str) -> None:
-        """`name` is the document's, `code` is for programs, `reason` for people."""
+        """Add a fault of the document `name`."""
         if len(self.faults) < FAULTS_KEPT:
             self.faults.append({"name": name, "code": code, "reason": reason})
         else:
@@ -59,7 +58,7 @@ class TaskReport:
 
 
 class TaskError(Exception):
-    """Why a task cannot be done at all. The message is for people, `report` tells the rest."""
+    """A task failed as a whole. `report` has its result so far."""
 
     def __init__(self, message: str, report: TaskReport | None = None) -> None:
         super().__init__(message)
@@ -68,7 +67,7 @@ class TaskError(Exception):
 
 @dataclass(frozen=True)
 class Steps:
-    """What a runner tells while it works, `progress(done, total)`, and asks, `stop()`."""
+    """Callbacks of a runner: it reports `progress(done, total)` and checks `stop()`."""
 
     progress: Callable[[int, int], None]
     stop: Callable[[], bool]
@@ -76,7 +75,7 @@ class Steps:
 
 class Runner(Protocol):
     def __call__(self, task: DatasetTask, steps: Steps) -> TaskReport | None:
-        """Does the work; None when it was asked to stop. Raises TaskError."""
+        """Run the task. Returns None if stopped. Raises TaskError."""
 
 
 def start_task(
@@ -87,9 +86,9 @@ def start_task(
     upload: "File[bytes] | None" = None,
     actor: User | None,
 ) -> DatasetTask:
-    """Queues a task, or gives the one of its kind that the dataset has under way.
+    """Queue a task, or return the dataset's running task of the same kind.
 
-    `upload` is a file that it works on, kept until it ends.
+    `upload` is a file for the task, which is deleted when it ends.
     """
     with transaction.atomic():
         Dataset.objects.select_for_update().get(pk=dataset.pk)
@@ -123,17 +122,17 @@ def run_here(
     options: Mapping[str, Any] | None = None,
     progress: Callable[[int, int], None] = lambda *_: None,
 ) -> DatasetTask:
-    """Does a task in this process, for commands. Raises TaskError; the task is failed then.
+    """Run a task in this process, for commands. Raises TaskError after marking it as failed.
 
-    Raises it, too, when a worker has a task of the same kind under way. One of another command is
-    ended: a command that was killed could not do that itself, and one that still runs stops.
+    Also raises TaskError if a worker is running a task of the same kind. A task of another command
+    is ended, because the command may have been killed; if it is still running, it stops.
     """
     with transaction.atomic():
         Dataset.objects.select_for_update().get(pk=dataset.pk)
         if running := dataset.tasks.unfinished().filter(kind=kind).first():
             if Job.objects.unfinished().filter(group=running.job_group).exists():
-                raise TaskError(f"task {running.pk} does that already; wait for it or cancel it")
-            end_task(task=running, state=State.FAILED, error="another command took over")
+                raise TaskError(f"task {running.pk} is already running; wait for it or cancel it")
+            end_task(task=running, state=State.FAILED, error="another command replaced it")
         task = DatasetTask.objects.create(dataset=dataset, kind=kind, options=dict(options or {}))
     try:
         report = carry_out(task=task, run=run, steps=Steps(progress, lambda: _is_ended(task)))
@@ -150,7 +149,7 @@ def run_here(
 
 
 def carry_out(*, task: DatasetTask, run: Runner, steps: Steps) -> TaskReport | None:
-    """Runs the task and keeps how far it is. Raises what the runner raises."""
+    """Run the task and store its progress. Raises the exceptions of the runner."""
     DatasetTask.objects.unfinished().filter(pk=task.pk).update(state=State.RUNNING)
 
     def progress(done: int, total: int) -> None:
@@ -170,7 +169,7 @@ def end_task(
     report: TaskReport | None = None,
     error: str = "",
 ) -> None:
-    """Ends a task that has not ended; one that has stays as it is."""
+    """End a task, unless it has already ended."""
     stored = DatasetTask.objects.select_for_update().get(pk=task.pk)
     if stored.is_finished:
         return
@@ -186,14 +185,14 @@ def end_task(
 
 @transaction.atomic
 def cancel_task(*, task: DatasetTask, actor: User | None) -> None:
-    """Stops a task. What is done stays; a running worker stops after its present document."""
+    """Cancel a task and keep its results. A worker stops after the current document."""
     record_event(verb="cancel_dataset_task", subject=task, actor=actor)
     if cancel_group(task.job_group, actor).asked == 0:
         end_task(task=task, state=State.CANCELLED)
 
 
 def trouble_of(group: str) -> str:
-    """Why the last job of a group waits to be tried again; empty if it does not."""
+    """Return the error after which the last job of a group will be retried, or ""."""
     job = Job.objects.filter(group=group).last()
     return job.error if job is not None and job.state == Job.State.QUEUED else ""
 
@@ -202,7 +201,7 @@ def _is_ended(task: DatasetTask) -> bool:
     return not DatasetTask.objects.unfinished().filter(pk=task.pk).exists()
 
 
-# A check gives the options as they are kept, and raises OptionsError. By name, as runners are.
+# By dotted path, like RUNNERS. A check returns the options to store, or raises OptionsError.
 CHECKS: dict[str, str] = {
     "render": "portal.datasets.imaging.services.check_options",
     "pii": "portal.datasets.curation.personal_data.check_scan",
@@ -212,19 +211,19 @@ CHECKS: dict[str, str] = {
 
 
 class OptionsError(ValueError):
-    """What is wrong with the options of a task. The message is for people."""
+    """The options of a task are invalid."""
 
 
 def check_options(kind: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options as a task of the kind keeps them; raises OptionsError."""
+    """Validate the options of a kind of task. Raises OptionsError."""
     if kind not in CHECKS:
-        raise OptionsError(f"a task of kind {kind} cannot be started here")
+        raise OptionsError(f"Tasks of the kind {kind} cannot be started here.")
     check: Callable[[Mapping[str, Any]], dict[str, Any]] = import_string(CHECKS[kind])
     return check(options)
 
 
 def refuse_others(options: Mapping[str, Any], known: set[str]) -> None:
-    """Raises OptionsError for an option that the kind does not have."""
+    """Check that there are only known options. Raises OptionsError."""
     unknown = sorted(set(options) - known)
     if unknown:
-        raise OptionsError(f"unknown option {unknown[0]!r}; there is {', '.join(sorted(known))}")
+        raise OptionsError(f"unknown option {unknown[0]!r}; use {', '.join(sorted(known))}")

@@ -1,6 +1,6 @@
-"""Documents, page images and text files as HTTP responses, for every app that shows them.
+"""HTTP responses with documents, page images and text files.
 
-Access is the caller's business: the dataset manager and the workbench each have their own rules.
+The caller must check access, because the dataset manager and the workbench have different rules.
 """
 
 from dataclasses import dataclass
@@ -21,20 +21,20 @@ class TextFile:
 
 
 def file_response(file: TextFile) -> HttpResponse:
-    """A download that is kept by no cache: what it holds depends on who asks."""
+    """Return a download that is not cached, because its content depends on the user."""
     response = HttpResponse(file.content, content_type=f"{file.media_type}; charset=utf-8")
     response["Content-Disposition"] = content_disposition_header(True, file.name)
     response["Cache-Control"] = "private, no-store"
     return response
 
 
-# No script, form, frame or outside address ever; `sandbox` is added by the frame that shows it.
+# No scripts, forms, frames or external URLs. The frame that shows a document adds `sandbox`.
 DOCUMENT_POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'self'"
 )
 IMAGE_POLICY = "default-src 'none'; frame-ancestors 'self'"
 
-# A page is paper: light in the dark scheme too, because filings name dark colours for their text.
+# Pages are also light in the dark scheme, because filings set dark colours for their text.
 _STYLE = (
     ":root{color-scheme:only light}"
     "html{background:#fff;color:#111}"
@@ -44,10 +44,10 @@ _STYLE = (
     "td,th{vertical-align:top;padding:1px 3px}"
     "pre{font:12px/1.35 'Liberation Mono','DejaVu Sans Mono',Consolas,monospace}"
     "img{max-width:100%}"
-    # No element may lie over the page and catch its clicks, whatever its style says.
+    # No element may cover the page and catch its clicks.
     "body *{transform:none!important;pointer-events:auto!important;user-select:text!important}"
     '[style*="position" i]{position:static!important}'
-    # Bars that are always shown: a page is often wider than its pane.
+    # Always visible, because a page is often wider than its frame.
     "::-webkit-scrollbar{width:12px;height:12px;background:#e8eaed}"
     "::-webkit-scrollbar-thumb{background:#80868b;border:2px solid #e8eaed;border-radius:6px}"
 )
@@ -55,10 +55,10 @@ _HEAD = f'<head><meta charset="utf-8"><title>Document</title><style>{_STYLE}</st
 
 
 def sandboxed_html_response(document_html: str) -> HttpResponse:
-    """Canonical HTML as a page of its own, to be shown in a sandboxed frame.
+    """Return canonical HTML as a page for a sandboxed frame.
 
-    The body holds `document_html` and not one character more, so that the text a browser reads
-    there is the canonical text and offsets count alike on both sides.
+    The body is exactly `document_html`, so that its text in the browser is the canonical text and
+    offsets agree.
     """
     page = f'<!DOCTYPE html><html lang="en">{_HEAD}<body>{document_html}</body></html>'
     response = HttpResponse(page, content_type="text/html; charset=utf-8")
@@ -69,10 +69,7 @@ def sandboxed_html_response(document_html: str) -> HttpResponse:
 
 
 def image_response(image: PageImage, *, bare: bool = False) -> HttpResponseBase:
-    """A page image; its media type is what was found in it at import.
-
-    `bare`: with nothing in the file but the picture, for those who may not know more of it.
-    """
+    """Return a page image, without metadata in the file if `bare`."""
     response: HttpResponseBase
     if bare:
         with image.file.open("rb") as file:
@@ -86,7 +83,7 @@ def image_response(image: PageImage, *, bare: bool = False) -> HttpResponseBase:
 
 
 def thumbnail_response(data: bytes) -> HttpResponse:
-    """A thumbnail; lists show many of them again and again, so browsers may keep it for a while."""
+    """Return a thumbnail, which browsers may cache for a while."""
     response = HttpResponse(data, content_type="image/webp")
     response["Content-Security-Policy"] = IMAGE_POLICY
     keep_private(response)
@@ -95,6 +92,6 @@ def thumbnail_response(data: bytes) -> HttpResponse:
 
 
 def keep_private(response: HttpResponseBase) -> None:
-    """Kept by nothing between the site and its reader, whose right to it may end."""
+    """Forbid shared caches, because the user's access may end."""
     response["X-Content-Type-Options"] = "nosniff"
     response["Cache-Control"] = "private"

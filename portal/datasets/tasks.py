@@ -14,7 +14,7 @@ from portal.jobs.handlers import Claim, handler
 from .dataset_tasks import Runner, Steps, TaskError, carry_out, end_task
 from .models import DatasetTask, Dispute, ImportRun
 
-# By name: some need libraries that take long to load, and no worker needs all of them.
+# By dotted path, because some runners need libraries that are slow to load.
 RUNNERS: dict[str, str] = {
     "render": "portal.datasets.imaging.services.render_documents",
     "pii": "portal.datasets.curation.personal_data.scan_personal_data",
@@ -37,7 +37,7 @@ def _cancelled(payload: dict[str, Any]) -> None:
 
 @handler("import_files", on_failed=_failed, on_cancelled=_cancelled)
 def import_files(claim: Claim) -> None:
-    """Imports the archive of a run, page by page: a second worker goes on where the first fell."""
+    """Import the archive of a run, page by page. A second attempt continues the first one."""
     run = ImportRun.objects.select_related("dataset").get(pk=claim.payload["run"])
     if run.is_finished:
         return
@@ -66,7 +66,7 @@ def _task_cancelled(payload: dict[str, Any]) -> None:
 
 @handler("dataset_task", on_failed=_task_failed, on_cancelled=_task_cancelled)
 def dataset_task(claim: Claim) -> None:
-    """Does a task of a dataset: a second worker finds what the first one did before it fell."""
+    """Run a task of a dataset. A second attempt continues the first one."""
     task = DatasetTask.objects.select_related("dataset", "created_by").get(pk=claim.payload["task"])
     if task.is_finished:
         return
@@ -84,7 +84,7 @@ def dataset_task(claim: Claim) -> None:
 
 @handler("email_raiser")
 def email_raiser(claim: Claim) -> None:
-    """Tells somebody how their dispute was decided, unless the account is gone or switched off."""
+    """Send the decision on a dispute to its raiser, unless the account is deleted or inactive."""
     disputes = Dispute.objects.select_related("item__release__dataset", "raised_by")
     dispute, origin = disputes.get(pk=claim.payload["dispute"]), claim.payload["origin"]
     raiser, dataset = dispute.raised_by, dispute.item.release.dataset
@@ -93,7 +93,7 @@ def email_raiser(claim: Claim) -> None:
     send_email(
         to=raiser.email,
         subject=f"Dispute {dispute.pk} is {dispute.state}",
-        template="datasets/disputes/letters/dispute_decided.txt",
+        template="datasets/disputes/emails/dispute_decided.txt",
         origin=origin,
         context={
             "name": display_name(raiser),

@@ -1,4 +1,4 @@
-"""URLs of datasets: those of its features, in the order in which they are tried."""
+"""URLs of the features of datasets, in matching order."""
 
 from .acceptance import urls as acceptance
 from .curation import urls as curation

@@ -22,7 +22,7 @@ from tests.factories import empty_dataset, make_document
 
 LABELS = ("Number", "Date")
 
-# Texts that stand only in content that must stay hidden.
+# Texts that occur only in hidden content.
 SECRET = "4,711,000"
 SECRET_COMPANY = "Veiled Holdings"
 
@@ -72,7 +72,7 @@ def write_folder(root: Path, files: Files) -> Path:
 
 
 def outcomes(run: ImportRun) -> dict[str, tuple[str, str]]:
-    """Outcome and code by file."""
+    """Return outcome and code by file."""
     items = ImportItem.objects.filter(run=run)
     return {item.name: (item.outcome, item.code) for item in items}
 
@@ -84,13 +84,13 @@ def stored_bytes(image: PageImage) -> bytes:
 
 
 def body_of(response: Any) -> bytes:
-    """All bytes of a response, also of one that is streamed."""
+    """Return all bytes of a response, including a streaming one."""
     data: bytes = response.getvalue() if response.streaming else response.content
     return data
 
 
 def spans_of(document: Document, **quotes: Sequence[str]) -> list[Span]:
-    """Spans of quotes, each at its first place: `spans_of(d, Number=["1,200"])`."""
+    """Return spans of the first occurrences of quotes: `spans_of(d, Number=["1,200"])`."""
     text = document.content.text
     return [
         Span(text.index(quote), text.index(quote) + len(quote), label)
@@ -111,7 +111,7 @@ def make_release(
     documents: Sequence[Document] | None = None,
     actor: User | None = None,
 ) -> Release:
-    """A release of all documents, or some, in which every “1,200” is a Number."""
+    """Freeze a release of all or some documents, in which every “1,200” is a Number."""
     chosen = list(dataset.documents.all()) if documents is None else documents
     items = [
         GoldItem(document, spans_of(document, Number=["1,200"]))
@@ -130,7 +130,7 @@ def make_release(
 
 
 def secret_document(dataset: Dataset, name: str = "secret") -> Document:
-    """A document with an image whose HTML, text and company must stay hidden once released so."""
+    """A document with an image. Hidden releases must not reveal its HTML, text and company."""
     document = make_document(dataset, name, f"<p>Total 1,200 and {SECRET}</p>")
     document.company = SECRET_COMPANY
     document.source_url = "https://example.org/secret-source"

@@ -1,4 +1,4 @@
-"""Who may see and do what: every page and endpoint, for every role."""
+"""Permissions for every page and endpoint by role."""
 
 from collections.abc import Callable
 from typing import Any
@@ -27,22 +27,22 @@ pytestmark = pytest.mark.django_db
 Clients = Callable[[User | None], Client]
 Apis = Callable[[User | None], APIClient]
 
-# The member is lead, reviewer and annotator of campaigns over the dataset.
+# The member is lead, reviewer and annotator of campaigns with the dataset.
 ROLES = ["organiser", "member", "stranger", "anonymous"]
 OTHERS = ROLES[1:]
 
-# Visibility of the dataset, and of the release that holds its one document.
+# Visibility of the dataset, and of the release with its only document.
 WORLDS = [
     ("public", "public"),
     ("public", "gold_hidden"),
     ("public", "private"),
     ("private", "public"),
 ]
-# The worlds with hidden gold in a dataset that anyone may read.
+# The worlds with hidden gold in a public dataset.
 HIDING = {1, 2}
 SEARCHES = ["/datasets/world/?q=secret", "/datasets/?q=secret"]
 
-# Status for everybody but organisers, by world; organisers may read all of it.
+# Status by world for everyone except organisers, who may read everything.
 READING = {
     "/datasets/": (200, 200, 200, 200),
     "/datasets/world/": (200, 200, 200, 404),
@@ -96,7 +96,7 @@ READING = {
     "/api/v1/datasets/world/releases/1.0.0/download/": (200, 404, 404, 404),
 }
 
-# For organisers alone; GET and POST where there is one. {run} is an import's number.
+# For organisers only, with GET and POST if available. {run} is the number of an import.
 MANAGING_PAGES = [
     ("get", "/datasets/new/"),
     ("post", "/datasets/new/"),
@@ -171,7 +171,7 @@ def cast(organiser: User, lead: User, stranger: User) -> dict[str, User | None]:
 
 
 def enrol(cast: dict[str, User | None]) -> None:
-    """The member holds each role of a campaign over the dataset. None of them opens a page."""
+    """The member has each role in a campaign with the dataset. None gives access to a page."""
     dataset, user = Dataset.objects.get(), cast["member"]
     assert user is not None
     for role in Membership.Role.values:
@@ -180,13 +180,13 @@ def enrol(cast: dict[str, User | None]) -> None:
 
 
 def body(response: Any) -> bytes:
-    """All bytes of a response. The client closes it, a streamed one when it was read to its end."""
+    """Return all bytes of a response. The client closes a stream that was read completely."""
     data: bytes = response.getvalue() if response.streaming else response.content
     return data
 
 
 def opened(cast: dict[str, User | None], client_of: Clients, api_of: Apis) -> Callable[..., Any]:
-    """`get(role, path)` asks as a page or an endpoint; every role is logged in once."""
+    """`get(role, path)` requests a page or an endpoint; every role is logged in once."""
     pages = {role: client_of(user) for role, user in cast.items()}
     endpoints = {role: api_of(user) for role, user in cast.items()}
 
@@ -201,7 +201,7 @@ def opened(cast: dict[str, User | None], client_of: Clients, api_of: Apis) -> Ca
 def test_reading(
     world: int, cast: dict[str, User | None], client_of: Clients, api_of: Apis
 ) -> None:
-    """Who may read what. In worlds with hidden gold, no response contains any of it."""
+    """Read access by role. In worlds with hidden gold, no response contains any of it."""
     document = make_world(*WORLDS[world])
     enrol(cast)
     secrets = secrets_of(document) if world in HIDING else []
@@ -244,7 +244,7 @@ def secrets_of(document: Document) -> list[str]:
     ]
 
 
-def test_hidden_documents_are_not_found_by_what_is_hidden(
+def test_hidden_documents_are_not_found_by_hidden_data(
     cast: dict[str, User | None], client_of: Clients, api_of: Apis
 ) -> None:
     make_world("public", "gold_hidden")
@@ -303,7 +303,7 @@ def run(organiser: User) -> ImportRun:
 
 
 def numbers(run: ImportRun) -> dict[str, int]:
-    """What stands in the addresses: the import's number, and that of a task of its dataset."""
+    """The numbers in the URLs: those of the import and of a task of its dataset."""
     task, _ = DatasetTask.objects.get_or_create(dataset=run.dataset, kind="render", state="queued")
     return {"run": run.pk, "task": task.pk}
 
@@ -353,7 +353,7 @@ def test_managing_endpoints(
 
 
 def state() -> tuple[object, ...]:
-    """What managing could have changed."""
+    """The state that managing could change."""
     return (
         list(Dataset.objects.values()),
         list(ImportRun.objects.values()),

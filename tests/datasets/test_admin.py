@@ -1,4 +1,4 @@
-"""Django's admin shows the dataset manager's rows and changes only what may change."""
+"""Django's admin shows the rows of the dataset manager and protects immutable ones."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""The REST API of datasets: what it answers and what it takes."""
+"""The REST API of datasets."""
 
 import hashlib
 import io
@@ -79,7 +79,7 @@ def test_cancelling_by_api(organiser: User, api_of: Apis) -> None:
     assert api.post(path).json()["state"] == "cancelled"
 
 
-def test_card_counts_what_the_dataset_holds(api_of: Apis) -> None:
+def test_card_counts_documents_and_releases(api_of: Apis) -> None:
     dataset = empty_dataset(slug="set", title="Set", visibility="public")
     make_document(dataset, "a", "<p>1,200</p>")
     make_release(dataset)

@@ -164,7 +164,7 @@ def test_export_writes_a_whole_file_once(gold: Path, tmp_path: Path) -> None:
     assert [file.name for file in tmp_path.iterdir() if "partial" in file.name] == []
 
 
-def test_export_of_what_is_not_there_says_so(gold: Path, tmp_path: Path) -> None:
+def test_export_of_a_missing_release_is_refused(gold: Path, tmp_path: Path) -> None:
     with pytest.raises(CommandError, match=r"there is no release set 2\.0\.0"):
         run("export_release", "set", "2.0.0")
     run("freeze_release", "set", "1.0.0", "--gold", str(gold))

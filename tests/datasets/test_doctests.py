@@ -1,4 +1,4 @@
-"""The examples in the docstrings of what computes and of the readers hold."""
+"""The examples in the docstrings of computing modules and readers are correct."""
 
 import doctest
 from types import ModuleType

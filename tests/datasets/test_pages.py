@@ -1,4 +1,4 @@
-"""The pages: what they show, what they do, and how few queries they make."""
+"""The pages of datasets: content, actions and query counts."""
 
 from collections.abc import Callable
 from typing import Any
@@ -100,7 +100,7 @@ class TestDatasets:
         assert "field-errors" in response.content.decode()
         assert Dataset.objects.count() == 1
 
-    def test_editing_keeps_the_slug_and_logs_what_was(
+    def test_editing_keeps_the_slug_and_logs_previous_values(
         self, organiser: User, client_of: Clients
     ) -> None:
         from portal.audit.models import Event
@@ -130,7 +130,7 @@ class TestDataset:
         empty_dataset(slug="set", visibility="public", description="<script>x()</script>")
         assert "<script>x()" not in shown(client_of(None), "/datasets/set/")
 
-    def test_empty_card_says_what_comes_next(self, organiser: User, client_of: Clients) -> None:
+    def test_empty_card_shows_the_next_step(self, organiser: User, client_of: Clients) -> None:
         empty_dataset(slug="set", visibility="public")
         page_ = shown(client_of(organiser), "/datasets/set/")
         assert "No documents yet" in page_
@@ -191,7 +191,7 @@ class TestDataset:
 
 
 class TestDocument:
-    def test_page_shows_what_is_known(self, client_of: Clients) -> None:
+    def test_page_shows_metadata(self, client_of: Clients) -> None:
         dataset = empty_dataset(slug="set", visibility="public")
         [document] = fill(
             dataset,

@@ -1,4 +1,4 @@
-"""Real filings: every page of the shared set imports, freezes and comes out as it went in."""
+"""Real filings: every page of the shared set imports, freezes and exports unchanged."""
 
 import json
 import shutil
@@ -31,7 +31,7 @@ pytestmark = [pytest.mark.django_db, needs_realdata]
 
 @pytest.fixture(params=["some", pytest.param("all", marks=pytest.mark.slow)])
 def source(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
-    """The shared set, or at every change a part of it in the same layout."""
+    """The shared set, or a part of it in the same layout for quick runs."""
     if request.param == "all":
         return REALDATA
     return some_pages(tmp_path / "dev")

@@ -1,4 +1,4 @@
-"""Untrusted HTML and images as responses: headers, and what a browser makes of them."""
+"""Responses with untrusted HTML and images: headers, and behaviour in a browser."""
 
 from collections.abc import Callable
 from typing import Any
@@ -49,7 +49,7 @@ def test_policy_of_the_site_does_not_replace_it() -> None:
     [(png(), "image/png"), (jpeg(), "image/jpeg")],
     ids=["png", "jpeg"],
 )
-def test_image_is_served_as_what_it_is(
+def test_image_is_served_with_its_type(
     data: bytes, media_type: str, client_of: Callable[[User | None], Client]
 ) -> None:
     dataset = empty_dataset(slug="set", visibility="public")
@@ -73,7 +73,7 @@ def test_headers_survive_the_middleware(client_of: Callable[[User | None], Clien
     assert page["X-Frame-Options"] == "DENY"
 
 
-# What a page might try, and text that parsers like to treat in ways of their own.
+# Attacks of a page, and text that parsers may treat differently.
 HOSTILE = """
 <body onload="document.title='ran'">
 <p onclick="document.title='ran'" style="color:red">Net\t 1,200
@@ -111,12 +111,12 @@ def test_browser_reads_the_canonical_text_and_runs_nothing(page_of: Callable[...
 def test_browser_keeps_scripts_from_running_whatever_the_cleaner_missed(
     page_of: Callable[..., Page],
 ) -> None:
-    """The policy of the response stands for itself: here the content was never cleaned."""
+    """The policy of the response alone protects: this content was not cleaned."""
     dataset = empty_dataset(slug="set", visibility="public")
     make_document(dataset, "a", HTML, uncleaned=HOSTILE)
     page = page_of(None, ignore_console=True)
     page.goto("/datasets/set/documents/a/html/")
     page.get_by_text("Net", exact=False).last.click()
-    # What a click starts comes before what is asked for after it.
+    # Requests of a click come before later requests.
     page.evaluate("new Promise((done) => requestAnimationFrame(() => setTimeout(done)))")
     assert page.title() == "Document"

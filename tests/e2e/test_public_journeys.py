@@ -289,10 +289,10 @@ def see_gold_beside_prediction(page: Page, name: str) -> None:
 def dispute(page: Page, name: str, claim: str) -> None:
     # By keyboard: just after scrolling, Chromium may give a click to a sandboxed frame.
     page.get_by_role("link", name=re.compile("^Dispute (fact 0|this gold)$")).press("Enter")
-    page.get_by_label("What it should be").fill(claim)
-    page.get_by_label("Why").fill("The picture shows it otherwise.")
-    page.get_by_role("button", name="Raise the dispute").click()
-    expect(page.get_by_role("status")).to_contain_text("Your dispute stands")
+    page.get_by_label("Correct fact").fill(claim)
+    page.get_by_label("Reason").fill("The picture shows it otherwise.")
+    page.get_by_role("button", name="Raise dispute").click()
+    expect(page.get_by_role("status")).to_contain_text("Dispute raised")
     expect(page.get_by_text(claim)).to_be_visible()
     expect(page.get_by_role("link", name=name, exact=True)).to_be_visible()
 

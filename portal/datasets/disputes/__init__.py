@@ -1,5 +1,4 @@
-"""Disputes: challenges of gold facts, raised, decided and withdrawn.
+"""Disputes: reports that gold is wrong, which are raised, decided and withdrawn.
 
-May import `releases`. What an accepted dispute changes in the next release is in
-`releases/corrections.py`.
+May import `releases`. `releases/corrections.py` applies accepted disputes to the next release.
 """

@@ -41,7 +41,7 @@ from .services import (
 
 
 class DisputeRowSerializer(serializers.Serializer[Any]):
-    """A dispute; where `readable` is false, what it says is null."""
+    """A dispute. If not `readable`, fact, claim, reason, answer and correction are null."""
 
     id = serializers.IntegerField(source="dispute.pk")
     state = serializers.ChoiceField(choices=Dispute.State.choices, source="dispute.state")
@@ -50,7 +50,9 @@ class DisputeRowSerializer(serializers.Serializer[Any]):
     readable = serializers.BooleanField()
     is_own = serializers.BooleanField()
     fact = serializers.IntegerField(
-        source="dispute.fact", allow_null=True, help_text="Its number n; null: none, or hidden."
+        source="dispute.fact",
+        allow_null=True,
+        help_text="Number of the fact; null if none, or hidden.",
     )
     claim = serializers.CharField(source="dispute.claim", allow_null=True)
     reason = serializers.CharField(source="dispute.reason", allow_null=True)
@@ -58,11 +60,11 @@ class DisputeRowSerializer(serializers.Serializer[Any]):
     correction = serializers.JSONField(
         source="dispute.correction",
         allow_null=True,
-        help_text="{act, type, value, start, end} of an accepted one; null: by hand, or hidden.",
+        help_text="{act, type, value, start, end} if accepted; null if manual, or hidden.",
     )
     raised_at = serializers.DateTimeField(source="dispute.raised_at")
     decided_at = serializers.DateTimeField(source="dispute.decided_at", allow_null=True)
-    settled_in = serializers.SerializerMethodField(help_text="The release that tells of it.")
+    settled_in = serializers.SerializerMethodField(help_text="The release that settles it.")
 
     HIDDEN = ("fact", "claim", "reason", "answer", "correction")
 
@@ -76,13 +78,13 @@ class DisputeRowSerializer(serializers.Serializer[Any]):
 
 
 class DisputeDetailSerializer(DisputeRowSerializer):
-    """A dispute and whether the reader may decide it."""
+    """A dispute, and whether you may decide it."""
 
     may_decide = serializers.BooleanField()
 
 
 class DisputeQuerySerializer(serializers.Serializer[Any]):
-    """How disputes are looked for."""
+    """Filters for disputes."""
 
     state = serializers.ChoiceField(choices=Dispute.State.choices, required=False, default="")
     release = serializers.CharField(required=False, default="", max_length=32)
@@ -90,31 +92,31 @@ class DisputeQuerySerializer(serializers.Serializer[Any]):
 
 
 class NewDisputeSerializer(serializers.Serializer[Any]):
-    release = serializers.CharField(max_length=32, help_text="The version.")
-    item = serializers.CharField(max_length=160, help_text="The id.")
+    release = serializers.CharField(max_length=32, help_text="Version of the release.")
+    item = serializers.CharField(max_length=160, help_text="Name of the item.")
     fact = serializers.IntegerField(
         required=False,
         allow_null=True,
         default=None,
         min_value=0,
-        help_text="Its number n; null: a fact is missing, or the item as a whole.",
+        help_text="Number of the fact; null for a missing fact or the whole item.",
     )
-    claim = serializers.CharField(max_length=CLAIM_LENGTH, help_text="What it should be.")
+    claim = serializers.CharField(max_length=CLAIM_LENGTH, help_text="The correct fact.")
     reason = serializers.CharField(max_length=REASON_LENGTH)
 
 
 class WantedCorrectionSerializer(serializers.Serializer[Any]):
-    """What the next release does to the disputed fact, or the fact that it adds."""
+    """A change of the disputed fact in the next release, or a fact to add."""
 
     act = serializers.ChoiceField(choices=[(act, act) for act in ACTS])
     type = serializers.CharField(required=False, default="", max_length=64, allow_blank=True)
     value = serializers.CharField(
         required=False, default="", max_length=CLAIM_LENGTH, allow_blank=True,
-        help_text="The text as the page has it.",
+        help_text="The text on the page.",
     )  # fmt: skip
     start = serializers.IntegerField(
         required=False, default=None, allow_null=True, min_value=0,
-        help_text="Where it starts, if the page has the text more than once.",
+        help_text="Offset of the text, if the page has it more than once.",
     )  # fmt: skip
 
     def validate(self, attrs: dict[str, Any]) -> Any:
@@ -123,17 +125,19 @@ class WantedCorrectionSerializer(serializers.Serializer[Any]):
 
 class DecisionSerializer(serializers.Serializer[Any]):
     accept = serializers.BooleanField()
-    answer = serializers.CharField(max_length=REASON_LENGTH, help_text="The raiser gets it.")
+    answer = serializers.CharField(
+        max_length=REASON_LENGTH, help_text="Sent to the user who raised it."
+    )
     correction = WantedCorrectionSerializer(
         required=False,
         allow_null=True,
         default=None,
-        help_text="Of an accepted one; without it what the claim says, as far as it can be read.",
+        help_text="For an accepted dispute. By default, it is read from the claim.",
     )
 
 
 class GoldCorrectionSerializer(serializers.Serializer[Any]):
-    """What is applied to the gold; `start` and `end` in code points of the text."""
+    """A correction of the gold; `start` and `end` are code points of the text."""
 
     act = serializers.ChoiceField(choices=[(act, act) for act in ACTS])
     type = serializers.CharField(required=False)
@@ -143,18 +147,18 @@ class GoldCorrectionSerializer(serializers.Serializer[Any]):
 
 
 class PlannedCorrectionSerializer(serializers.Serializer[Any]):
-    """An accepted dispute and what it does to the gold of the newest release."""
+    """An accepted dispute and its correction of the newest release."""
 
     dispute = serializers.IntegerField(source="dispute.pk")
     item = serializers.CharField(source="dispute.item.name")
     fact = serializers.IntegerField(source="dispute.fact", allow_null=True)
     correction = GoldCorrectionSerializer(source="dispute.correction", allow_null=True)
     applies = serializers.BooleanField()
-    reason = serializers.CharField(help_text="Why it is not applied; empty where it is.")
+    reason = serializers.CharField(help_text="Why it does not apply; empty if it applies.")
 
 
 class DisputeList(GenericAPIView[Any]):
-    """The disputes of a dataset, newest first. Whoever is signed in raises a new one."""
+    """List the disputes of a dataset, newest first, or raise one as a signed-in user."""
 
     queryset = Dispute.objects.none()
     serializer_class = DisputeRowSerializer
@@ -182,7 +186,7 @@ class DisputeList(GenericAPIView[Any]):
         data, user = checked(NewDisputeSerializer, request.data), actor_of(request)
         item = get_release_item(user, slug, data["release"], data["item"])
         if data["fact"] is not None and not may_see_item_gold(user, item):
-            message = "The gold of this item is hidden: dispute it as a whole, without a fact."
+            message = "The gold of this item is hidden. Dispute the item without a fact."
             raise ValidationError({"fact": [message]})
         try:
             dispute = raise_dispute(
@@ -198,9 +202,7 @@ class DisputeList(GenericAPIView[Any]):
 
 
 class CorrectionList(APIView):
-    """The accepted disputes that no release has settled, and what each does to the gold of the
-    newest release when the next one is made of that, for organisers.
-    """
+    """List accepted disputes that are not settled, with their corrections of the newest release."""
 
     permission_classes = [IsOrganiser]
 
@@ -211,7 +213,7 @@ class CorrectionList(APIView):
 
 
 class DisputeDetail(APIView):
-    """One dispute."""
+    """Return a dispute."""
 
     @extend_schema(responses=DisputeDetailSerializer)
     def get(self, request: Request, slug: str, pk: int) -> Response:
@@ -219,9 +221,9 @@ class DisputeDetail(APIView):
 
 
 class DisputeDecision(APIView):
-    """Accepts or declines, for leads of the dataset's campaigns and organisers.
+    """Accept or decline a dispute, as a lead of the dataset's campaigns or an organiser.
 
-    A dispute that is decided stays as it is; the answer tells how.
+    A dispute that is already decided does not change and is returned.
     """
 
     permission_classes = [IsAuthenticated]
@@ -243,7 +245,7 @@ class DisputeDecision(APIView):
 
 
 class DisputeWithdrawal(APIView):
-    """Takes a dispute of one's own back. One that is decided stays as it is."""
+    """Withdraw your own dispute. A dispute that is already decided does not change."""
 
     permission_classes = [IsAuthenticated]
 

@@ -1,4 +1,4 @@
-"""Disputes of a dataset, one of them, and the items of a release with the facts they concern."""
+"""Data for the pages of disputes and of release items with their facts."""
 
 import json
 from collections.abc import Sequence
@@ -32,13 +32,13 @@ from portal.facts.page_text import Context, Excerpts
 
 PER_PAGE = 50
 FACTS_PER_PAGE = 100
-# Of a gold line of another benchmark so much is shown.
+# The part of a gold line that is shown, in characters.
 LONGEST_LINE = 20_000
 
 
 @dataclass(frozen=True)
 class DisputeRow:
-    """A dispute in the list. `readable`: whether claim and fact may be shown."""
+    """A dispute in the list. If not `readable`, claim and fact are hidden."""
 
     dispute: Dispute
     raiser: str
@@ -48,7 +48,7 @@ class DisputeRow:
 
 @dataclass(frozen=True)
 class DisputeList:
-    """One page of the disputes, with the numbers by state that the same filters give."""
+    """A page of disputes, with counts by state for the same filters."""
 
     page: Page[Dispute]
     rows: list[DisputeRow]
@@ -58,7 +58,7 @@ class DisputeList:
 
 @dataclass(frozen=True)
 class FactRow:
-    """A gold fact in its context, None where there is no text to show, and its open disputes."""
+    """A gold fact with its open disputes and its context, which is None without a text."""
 
     n: int
     type: str
@@ -69,9 +69,10 @@ class FactRow:
 
 @dataclass(frozen=True)
 class ItemPage:
-    """An item of a release: `gold` says whether its facts are open to the reader.
+    """An item of a release. `gold` is true if the user may see its facts.
 
-    `line` is the gold line of a benchmark without facts, cut short; `prompt` what a model is asked.
+    `line` is the start of the gold line of a benchmark without facts; `prompt` is the question to a
+    model.
     """
 
     item: ReleaseItem
@@ -87,7 +88,7 @@ class ItemPage:
 
 @dataclass(frozen=True)
 class DisputePage:
-    """A dispute as one reader may see it; `decides` and `may_decide` differ for one's own."""
+    """A dispute for one user. `may_decide` is false for the user's own and decided disputes."""
 
     dispute: Dispute
     readable: bool
@@ -101,7 +102,7 @@ class DisputePage:
     workplaces: list[Workplace]
     images: list[PageImage]
     correction: str
-    """What the next release does to the gold, in words; for those who decide."""
+    """Description of the correction in the next release, for users who decide."""
 
 
 def dispute_list(
@@ -113,7 +114,7 @@ def dispute_list(
     mine: bool = False,
     page: str = "1",
 ) -> DisputeList:
-    """By state, release and raiser; six queries at most, however many there are."""
+    """Return disputes by state, release and user, with at most six queries."""
     found = visible_disputes(user, dataset)
     if release:
         found = found.filter(item__release__version=release)
@@ -130,7 +131,6 @@ def dispute_list(
 
 
 def dispute_rows(user: Any, dataset: Dataset, disputes: Sequence[Dispute]) -> list[DisputeRow]:
-    """Rows for disputes of one dataset."""
     decides = bool(disputes) and may_decide(user, dataset)
     rows = []
     for dispute in disputes:
@@ -149,7 +149,7 @@ def dispute_rows(user: Any, dataset: Dataset, disputes: Sequence[Dispute]) -> li
 
 
 def item_page(user: Any, item: ReleaseItem, *, page: str = "1") -> ItemPage:
-    """The item with one page of its facts, where they are open."""
+    """Return the item with one page of its facts, unless they are hidden."""
     gold = may_see_item_gold(user, item)
     dataset = item.release.dataset
     disputes = list(visible_disputes(user, dataset).filter(item=item))
@@ -189,7 +189,7 @@ def dispute_page(user: Any, dispute: Dispute) -> DisputePage:
 
 
 def fact_row(item: ReleaseItem, n: int | None) -> FactRow | None:
-    """A fact by its number; the caller has checked that the reader may see it."""
+    """Return a fact by number. The caller must check that the user may see it."""
     facts = [] if n is None else [fact for fact in item.facts if fact["n"] == n]
     rows = _fact_rows(item, facts, [])
     return rows[0] if rows else None

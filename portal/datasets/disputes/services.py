@@ -1,7 +1,4 @@
-"""Disputes: raised, decided or withdrawn, with the correction that an accepted one makes.
-
-The accepted ones are settled in the next release, see `releases.corrections`.
-"""
+"""Raise, decide and withdraw disputes, and find the corrections of accepted ones."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -21,7 +18,7 @@ ACTS = (CHANGE, REMOVE, ADD)
 
 
 class CorrectionError(ValueError):
-    """Why a correction cannot be made; `field` is the one of the request."""
+    """A correction is invalid. `field` names the invalid input."""
 
     def __init__(self, field: str, message: str) -> None:
         super().__init__(message)
@@ -30,10 +27,9 @@ class CorrectionError(ValueError):
 
 @dataclass(frozen=True)
 class WantedCorrection:
-    """What is to be done to the disputed fact, or what fact is added.
+    """A change of the disputed fact, or a fact to add. Empty fields do not change.
 
-    `value` is the text as the page has it, and `start` its place, where the page has it more than
-    once. What is empty stays as it is.
+    `value` is the text on the page, and `start` its offset if the page has the text more than once.
     """
 
     act: str
@@ -43,8 +39,9 @@ class WantedCorrection:
 
 
 def claimed_correction(dispute: Dispute) -> dict[str, Any] | None:
-    """What the claim itself says, where it can be read as one: a label, or a text that the page has
-    at the disputed fact. Anything else is for a person to say.
+    """Read the claim as a correction: a label, or a text of the page at the disputed fact.
+
+    Returns None for any other claim.
     """
     was, claim = disputed_fact(dispute), dispute.claim.strip()
     if was is None or not dispute.item.release.has_pages:
@@ -62,16 +59,14 @@ def claimed_correction(dispute: Dispute) -> dict[str, Any] | None:
 
 
 def resolve_correction(dispute: Dispute, wanted: WantedCorrection) -> dict[str, Any]:
-    """The correction with its place in the text. Raises CorrectionError."""
+    """Return the correction with its offsets in the text. Raises CorrectionError."""
     item, was = dispute.item, disputed_fact(dispute)
     if not item.release.has_pages:
-        raise CorrectionError("act", "This gold has no facts on a page; change it in its file.")
+        raise CorrectionError("act", "This gold has no facts on a page. Change it in its file.")
     if wanted.act not in ACTS:
         raise CorrectionError("act", f"Must be one of {', '.join(ACTS)}.")
     if (wanted.act == ADD) == (was is not None):
-        reason = (
-            "A fact is disputed: change or remove it." if was else "No fact is disputed: add one."
-        )
+        reason = "Change or remove the disputed fact." if was else "No fact is disputed. Add one."
         raise CorrectionError("act", reason)
     if wanted.act == REMOVE:
         return {"act": REMOVE}
@@ -103,9 +98,9 @@ def _as_correction(fact: dict[str, Any]) -> dict[str, Any]:
 
 
 def _place(dispute: Dispute, value: str, start: int | None) -> int:
-    """Where the text is meant: at `start`, or at the fact, or at its only place."""
+    """Return the offset of the text: at `start`, at the disputed fact, or its only occurrence."""
     if not value:
-        raise CorrectionError("value", "This is needed: the text as the page has it.")
+        raise CorrectionError("value", "Enter the text as it is on the page.")
     was = disputed_fact(dispute)
     others = [fact for fact in dispute.item.facts if fact is not was]
     text = DocumentContent.objects.values_list("text", flat=True).get(
@@ -122,10 +117,10 @@ def _place(dispute: Dispute, value: str, start: int | None) -> int:
     if len(places) == 1:
         return places[0]
     if not places:
-        raise CorrectionError("value", "The page does not have this text free of other facts.")
+        raise CorrectionError("value", "This text is not on the page, or overlaps another fact.")
     named = ", ".join(map(str, places[:10]))
     raise CorrectionError(
-        "start", f"The page has this text {len(places)} times: say where it starts ({named})."
+        "start", f"The page has this text {len(places)} times. Enter its start: {named}."
     )
 
 
@@ -140,12 +135,12 @@ State = Dispute.State
 
 CLAIM_LENGTH = 500
 REASON_LENGTH = 4_000
-# What one person may have under way in a dataset: somebody has to read them all.
+# Open disputes of a user in one dataset.
 MOST_OPEN = 50
 
 
 class DisputeRefused(Exception):
-    """Why a dispute cannot be raised or decided: the field it concerns, the reason for people."""
+    """A dispute cannot be raised or decided. `field` names the invalid input, if there is one."""
 
     def __init__(self, message: str, *, field: str = "", code: str = "refused") -> None:
         super().__init__(message)
@@ -158,16 +153,16 @@ class DisputeRefused(Exception):
 def raise_dispute(
     *, item: ReleaseItem, fact: int | None, claim: str, reason: str, actor: User
 ) -> Dispute:
-    """Challenges a fact of the item, or for None what it lacks or all of it.
+    """Dispute a fact of the item, or for None a missing fact or the whole item.
 
-    The caller has checked that the actor may see the fact. Said again in the same words it is the
-    same dispute. Raises DisputeRefused.
+    The caller must check that the actor may see the fact. The same claim again returns the same
+    dispute. Raises DisputeRefused.
     """
     dataset = Dataset.objects.select_for_update().get(pk=item.release.dataset_id)
     claim, reason = claim.strip(), reason.strip()
     if dataset.derived_from_id is not None:
         raise DisputeRefused(
-            "The gold of a stress variant is that of its original; dispute it there.",
+            "A stress variant has the gold of its original dataset. Dispute it there.",
             code="variant",
         )
     if fact is not None and not 0 <= fact < len(item.facts):
@@ -201,23 +196,22 @@ def decide_dispute(
     origin: str,
     correction: WantedCorrection | None = None,
 ) -> Dispute:
-    """Accepts or declines, once: of two who decide at the same time the first one holds.
+    """Accept or decline a dispute, unless it is already decided, and return it.
 
-    The dispute as it stands afterwards; `decided_by` says whose decision it is. The raiser gets a
-    letter, whose links begin with `origin`. An accepted one keeps its `correction`, or what its
-    claim says, which the next release is given. The caller has checked that the actor may decide.
-    Raises DisputeRefused.
+    The user who raised it gets an email with links to `origin`. An accepted dispute stores its
+    `correction`, or the correction in its claim, for the next release. The caller must check that
+    the actor may decide. Raises DisputeRefused.
     """
     answer = answer.strip()
     if not answer:
-        raise DisputeRefused("Say why.", field="answer", code="required")
+        raise DisputeRefused("Enter a reason.", field="answer", code="required")
     if len(answer) > REASON_LENGTH:
-        message = f"At most {REASON_LENGTH:,} characters."
+        message = f"Enter at most {REASON_LENGTH:,} characters."
         raise DisputeRefused(message, field="answer", code="too_long")
-    # Not the joined rows: their outer joins cannot be locked.
+    # Without joins, because outer joins cannot be locked.
     locked = Dispute.objects.select_for_update().get(pk=dispute.pk)
     if locked.raised_by_id == actor.pk:
-        raise DisputeRefused("You raised this dispute: somebody else decides it.", code="own")
+        raise DisputeRefused("You cannot decide your own dispute.", code="own")
     if locked.state != State.OPEN:
         return locked
     locked.state = State.ACCEPTED if accept else State.DECLINED
@@ -236,9 +230,9 @@ def decide_dispute(
 
 @transaction.atomic
 def withdraw_dispute(*, dispute: Dispute, actor: User) -> Dispute:
-    """Takes an open dispute back; one that was decided meanwhile stays as it is.
+    """Withdraw a dispute, unless it is already decided, and return it.
 
-    The dispute as it stands afterwards. The caller has checked that the actor raised it.
+    The caller must check that the actor raised it.
     """
     locked = Dispute.objects.select_for_update().get(pk=dispute.pk)
     if locked.state != State.OPEN:
@@ -264,6 +258,7 @@ def _check_words(claim: str, reason: str) -> None:
         ("reason", reason, REASON_LENGTH),
     ):
         if not text:
-            raise DisputeRefused("This is needed.", field=field, code="required")
+            raise DisputeRefused("This field is required.", field=field, code="required")
         if len(text) > most:
-            raise DisputeRefused(f"At most {most:,} characters.", field=field, code="too_long")
+            message = f"Enter at most {most:,} characters."
+            raise DisputeRefused(message, field=field, code="too_long")

@@ -1,4 +1,4 @@
-"""Items of releases with their facts, and the disputes about them."""
+"""Pages of release items with their facts, and of disputes."""
 
 from typing import Any
 from urllib.parse import urlencode
@@ -39,34 +39,34 @@ from .services import (
 
 
 class DisputeForm(forms.Form):
-    """A challenge of a fact, or of an item whose facts one does not see."""
+    """A dispute of a fact, or of an item with hidden facts."""
 
     claim = forms.CharField(
         max_length=CLAIM_LENGTH,
-        label="What it should be",
+        label="Correct fact",
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )
     reason = forms.CharField(
         max_length=REASON_LENGTH,
-        label="Why",
+        label="Reason",
         widget=forms.Textarea(attrs={"rows": 5}),
-        help_text="Where you see it on the page, and what speaks for it.",
+        help_text="Where the page shows it, and why it is correct.",
     )
 
     def __init__(self, *args: Any, sees_gold: bool, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         if not sees_gold:
-            self.fields["claim"].label = "What is wrong"
-            self.fields["claim"].help_text = "Such as: the image cannot be read."
+            self.fields["claim"].label = "Problem"
+            self.fields["claim"].help_text = "For example: the image cannot be read."
 
 
 class DecisionForm(forms.Form):
-    """Accepting or declining, with the answer that the raiser gets."""
+    """A decision with an answer to the user who raised the dispute."""
 
     answer = forms.CharField(
         max_length=REASON_LENGTH,
         widget=forms.Textarea(attrs={"rows": 4}),
-        help_text="The raiser gets it by e-mail.",
+        help_text="Sent by email to the user who raised the dispute.",
     )
     decision = forms.ChoiceField(
         choices=[("accept", "Accept"), ("decline", "Decline")], widget=forms.HiddenInput
@@ -76,22 +76,20 @@ class DecisionForm(forms.Form):
         required=False,
         label="Correction",
         choices=[
-            ("", "as the claim says"),
+            ("", "from the claim"),
             (CHANGE, "change the fact"),
             (REMOVE, "remove the fact"),
             (ADD, "add a fact"),
         ],
-        help_text="Applied when the next release is made from the gold of the newest one.",
+        help_text="Applied to the next release that is made from the newest one.",
     )
     type = forms.CharField(required=False, max_length=64, label="Label")
-    value = forms.CharField(
-        required=False, max_length=CLAIM_LENGTH, label="Text, as the page has it"
-    )
+    value = forms.CharField(required=False, max_length=CLAIM_LENGTH, label="Text on the page")
     start = forms.IntegerField(
         required=False,
         min_value=0,
-        label="Where it starts",
-        help_text="Only if the page has the text more than once.",
+        label="Start",
+        help_text="Required if the page has the text more than once.",
     )
 
     def accepts(self) -> bool:
@@ -105,7 +103,7 @@ class DecisionForm(forms.Form):
 
 
 class DisputeFilterForm(forms.Form):
-    """Filters of the list; what is unknown filters nothing."""
+    """Filters of the list. Unknown values are ignored."""
 
     state = forms.ChoiceField(
         required=False, choices=[("", "All"), *Dispute.State.choices], widget=forms.HiddenInput
@@ -157,7 +155,7 @@ def disputes(request: HttpRequest, slug: str) -> HttpResponse:
 
 @login_required
 def new_dispute(request: UserRequest, slug: str, version: str, name: str) -> HttpResponse:
-    """A challenge of `?fact=n`; of an item whose gold is hidden, always of it as a whole."""
+    """Dispute the fact `?fact=n`, or the whole item if its gold is hidden."""
     item = get_release_item(request.user, slug, version, name)
     sees_gold = may_see_item_gold(request.user, item)
     row = fact_row(item, _number(request)) if sees_gold else None
@@ -168,8 +166,8 @@ def new_dispute(request: UserRequest, slug: str, version: str, name: str) -> Htt
     if form.is_valid():
         dispute = _raise(request, item, row.n if row else None, form)
         if dispute is not None:
-            news = "You get an email once it is decided." if email_route().is_sent else ""
-            messages.success(request, f"Your dispute stands. {news}".strip())
+            news = "You will get an email once it is decided." if email_route().is_sent else ""
+            messages.success(request, f"Dispute raised. {news}".strip())
             return redirect("datasets:dispute", item.release.dataset.slug, dispute.pk)
     context = {
         "form": form,
@@ -243,7 +241,7 @@ def decide(request: UserRequest, slug: str, pk: int) -> HttpResponse:
     if decided.decided_by_id == request.user.pk and decided.state == wanted:
         messages.success(request, f"Dispute {pk} is {decided.state}.")
     else:
-        messages.info(request, f"Dispute {pk} was {decided.state} already; that stays.")
+        messages.info(request, f"Dispute {pk} was already {decided.state}.")
     return redirect(reverse("datasets:dispute", args=[slug, pk]))
 
 
@@ -254,5 +252,5 @@ def withdraw(request: UserRequest, slug: str, pk: int) -> HttpResponse:
     if found.state == Dispute.State.WITHDRAWN:
         messages.success(request, f"Dispute {pk} is withdrawn.")
     else:
-        messages.info(request, f"Dispute {pk} was {found.state} already; that stays.")
+        messages.info(request, f"Dispute {pk} was already {found.state}.")
     return redirect(reverse("datasets:dispute", args=[slug, pk]))

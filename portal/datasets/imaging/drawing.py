@@ -371,7 +371,7 @@ def _joined_areas(one: Area, other: Area) -> Area:
     )
 
 
-# A document with more Letter sheets does not fit on a longer sheet.
+# A document with more sheets of 11 inches does not fit on a longer sheet.
 _WORTH_A_LONG_SHEET = 4
 
 
@@ -401,7 +401,7 @@ def draw_document(tab: Any, html: str, text: str, limits: Limits) -> Drawing:
 
 
 def _print(tab: Any, html: str, limits: Limits) -> Any:
-    """Print on one sheet if a paper size is long enough, else on several Letter sheets."""
+    """Print on one sheet if a paper size is long enough, else on several sheets of 11 inches."""
     several: Any = None
     sheets = limits.sheets + 1
     for data in print_fitting(tab, html, sheets=sheets):

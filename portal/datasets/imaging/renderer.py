@@ -29,8 +29,8 @@ from .chromium import ChromiumError, Tab
 
 DPI = 300
 POINTS_PER_INCH = 72
-# Letter, the paper size of filings. A document is one page of a filing, so one that does not fit on
-# a sheet is tried on longer ones, and printed on several sheets only if it does not fit on any.
+# Inches. Filings use 8.5 × 11. A document is one page of a filing, so if it does not fit on a
+# sheet, longer ones are tried before it is printed on several.
 WIDTH = 8.5
 HEIGHTS = (11.0, 14.0, 17.0, 22.0)
 MARGIN = 0.4
@@ -181,7 +181,7 @@ def _printed(tab: Tab, height: float, sheets: int) -> bytes:
 
 
 def print_fitting(tab: Tab, html: str, *, sheets: int) -> Iterator[bytes]:
-    """Yield the document on Letter paper, then on longer and longer sheets."""
+    """Yield the document on sheets of 11 inches, then on longer and longer ones."""
     for height in HEIGHTS:
         yield print_pdf(tab, html, height=height, sheets=sheets)
         html = ""  # the tab has the document now

@@ -1,4 +1,4 @@
-"""How pages of datasets write figures."""
+"""Template filters for figures."""
 
 from django import template
 
@@ -7,5 +7,5 @@ register = template.Library()
 
 @register.filter
 def percent(share: float | None) -> str:
-    """A share, 0 to 1, in per cent with one decimal; a dash for none."""
+    """Format a share from 0 to 1 in per cent with one decimal, or a dash for None."""
     return "–" if share is None else f"{100 * share:.1f}"

@@ -357,7 +357,7 @@ CAPTURES: dict[str, Capture] = {
         Capture(
             "multi_document",
             "Several documents in one image",
-            "Other pages lie beside it.",
+            "Other pages are next to it.",
             several,
             needs_others=True,
         ),

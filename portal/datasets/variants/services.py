@@ -115,7 +115,9 @@ def create_variant(
         created_by=actor,
     )
     if not re.fullmatch(r"[-a-zA-Z0-9_]{1,80}", slug) or slug == "new":
-        raise VariantError("slug", f"“{slug}” is not a slug. Use letters, digits and hyphens.")
+        raise VariantError(
+            "slug", f"“{slug}” is not a slug. Use letters and digits, joined by hyphens."
+        )
     try:
         with transaction.atomic():
             variant.save()

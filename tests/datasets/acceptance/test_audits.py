@@ -95,7 +95,7 @@ def test_nothing_inspected_has_no_accuracy() -> None:
         ({"verdicts": [Verdict("r001", "total", True)] * 2}, "total of r001 has two verdicts"),
     ],
 )
-def test_accept_refuses_what_cannot_be_judged(changes: dict[str, object], message: str) -> None:
+def test_accept_refuses_invalid_arguments(changes: dict[str, object], message: str) -> None:
     arguments: dict[str, object] = {"fields": ["total"], "sampled": DOCUMENTS, "verdicts": []}
     with pytest.raises(ValueError, match=message):
         accept(**{**arguments, **changes})  # type: ignore[arg-type]
@@ -106,7 +106,7 @@ def test_interval_is_the_one_of_statsmodels(right: int, n: int) -> None:
     assert wilson(right, n) == pytest.approx(proportion_confint(right, n, 0.05, "wilson"))
 
 
-def test_smallest_telling_sample_is_the_first_that_tells() -> None:
+def test_smallest_conclusive_sample() -> None:
     for threshold in (0.9, 0.97, 0.99):
         size = smallest_conclusive_sample(threshold)
         low, before = wilson(size, size), wilson(size - 1, size - 1)
@@ -120,7 +120,7 @@ def test_pooled_adds_up_batches() -> None:
     assert pooled(rows) == FieldAccuracy("overall", 137, 150, 3)
 
 
-def test_audit_report_tells_decision_errors_and_faults() -> None:
+def test_audit_report_has_decision_errors_and_faults() -> None:
     documents = ["r1", "r2"]
     said = [
         Verdict(name, field, (name, field) != ("r2", "total"), "12.00", "a 7 read as a 1", "72.00")

@@ -64,7 +64,7 @@ def test_opening_draws_by_the_seed_and_validates_every_record(organiser: User) -
     assert Event.objects.get(verb="open_batch").data["documents"] == 7
 
 
-def test_batches_take_what_is_in_no_other(organiser: User) -> None:
+def test_batches_take_documents_in_no_other_batch(organiser: User) -> None:
     dataset = receipts(5)
     first = make_batch(dataset, sample=2, size=2)
     Document.objects.filter(name="r003").update(state="held", held_reason="blurred")
@@ -166,8 +166,8 @@ def test_rejected_batch_is_held_back_whole_and_can_be_put_back(organiser: User) 
     inspect_all(batch, organiser, {"seller": 1})
     batch = close_batch(batch=batch, actor=organiser)
     reasons = dict(dataset.documents.values_list("name", "held_reason"))
-    told = "batch 1 was rejected; under the threshold: seller"
-    assert reasons == {"r001": told, "r002": told, "r003": told, "r004": "blurred"}
+    reason = "batch 1 was rejected; under the threshold: seller"
+    assert reasons == {"r001": reason, "r002": reason, "r003": reason, "r004": "blurred"}
     assert batch_list(dataset).waiting == 0
     assert put_back_batch(batch=batch, actor=organiser) == 3
     assert names(make_batch(dataset, sample=1)) == ["r001", "r002", "r003"]

@@ -71,7 +71,7 @@ def test_batch_from_opening_to_report(
     assert report["errors"][0]["correct_value"] == "8.00"
 
 
-def test_verdict_of_another_inspector_is_told(
+def test_verdict_of_another_inspector_is_shown(
     page_of: Pages, dataset: Dataset, organiser: User, lead: User
 ) -> None:
     lead.is_organiser = True
@@ -91,9 +91,7 @@ def test_verdict_of_another_inspector_is_told(
     assert Inspection.objects.get().inspector == lead
 
 
-def test_verdict_that_is_not_saved_is_told(
-    page_of: Pages, dataset: Dataset, organiser: User
-) -> None:
+def test_unsaved_verdict_is_shown(page_of: Pages, dataset: Dataset, organiser: User) -> None:
     make_batch(dataset, sample=2)
     page = page_of(organiser, ignore_console=True)
     page.goto(f"{BATCHES}1/inspect/r001/")

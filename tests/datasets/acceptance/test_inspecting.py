@@ -79,7 +79,7 @@ def test_wrong_value_is_corrected_step_by_step(organiser: User) -> None:
         ({"correct_value": float("nan")}, "invalid"),
     ],
 )
-def test_what_cannot_be_is_refused(organiser: User, changes: dict[str, Any], code: str) -> None:
+def test_invalid_verdicts_are_refused(organiser: User, changes: dict[str, Any], code: str) -> None:
     sampled = sampled_of(make_batch(receipts(1), sample=1))
     said = {"sampled": sampled, "field": "total", "is_right": False, "actor": organiser}
     with pytest.raises(AcceptanceRefused) as refusal:
@@ -88,7 +88,7 @@ def test_what_cannot_be_is_refused(organiser: User, changes: dict[str, Any], cod
     assert not Inspection.objects.exists()
 
 
-def test_what_was_not_drawn_is_not_inspected(organiser: User) -> None:
+def test_documents_outside_the_sample_are_not_inspected(organiser: User) -> None:
     batch = make_batch(receipts(2), sample=1)
     other = batch.documents.get(is_sampled=False)
     with pytest.raises(AcceptanceRefused, match="was not drawn"):

@@ -91,7 +91,9 @@ def test_schema_can_be_pasted_uploaded_or_the_one_of_receiptbench(client: Client
         ({"language": "xx"}, "No such document can go into a batch"),
     ],
 )
-def test_faults_of_the_form_are_told(client: Client, changes: dict[str, Any], message: str) -> None:
+def test_faults_of_the_form_are_shown(
+    client: Client, changes: dict[str, Any], message: str
+) -> None:
     receipts(1)
     response = client.post(f"{BATCHES}new/", posted(**changes))
     assert response.status_code == 400
@@ -268,9 +270,7 @@ def test_everything_by_the_api(api: APIClient, organiser: User, lead: User) -> N
         ({"language": "xx"}, "non_field_errors"),
     ],
 )
-def test_api_tells_what_is_wrong_by_field(
-    api: APIClient, changes: dict[str, Any], field: str
-) -> None:
+def test_api_returns_errors_by_field(api: APIClient, changes: dict[str, Any], field: str) -> None:
     receipts(1)
     answer = api.post(API, {"schema": "receipts", "seed": 1, **changes}, format="json")
     assert answer.status_code == 400

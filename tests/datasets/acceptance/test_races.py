@@ -18,7 +18,7 @@ pytestmark = [
 
 
 @pytest.mark.parametrize("turn", range(3))
-def test_of_two_different_verdicts_one_is_told_of_the_other(
+def test_second_of_two_different_verdicts_is_a_conflict(
     organiser: User, lead: User, turn: int
 ) -> None:
     batch = make_batch(receipts(1), sample=1)

@@ -117,7 +117,7 @@ def test_missing_key_is_a_fault_and_a_list_is_no_record() -> None:
 @pytest.mark.parametrize(
     "value", [True, None, [], "1/3", "NaN", float("nan"), float("inf"), "9" * 41, 1e308]
 )
-def test_what_is_no_amount(value: Any) -> None:
+def test_invalid_amounts(value: Any) -> None:
     assert read_amount(value) is None
 
 

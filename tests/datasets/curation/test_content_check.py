@@ -38,7 +38,7 @@ def check(dataset: Dataset, **options: Any) -> DatasetTask:
     )
 
 
-def test_reports_what_pages_lack(dataset: Dataset) -> None:
+def test_reports_missing_content(dataset: Dataset) -> None:
     report = check(dataset).report
     assert report["counts"] == {
         "pages checked": 3,
@@ -62,7 +62,7 @@ def test_holds_back_when_asked(dataset: Dataset) -> None:
     assert check(dataset, required=["numeric_table"]).report["counts"]["pages checked"] == 2
 
 
-def test_checks_what_the_filter_finds(dataset: Dataset) -> None:
+def test_checks_the_filtered_pages(dataset: Dataset) -> None:
     Document.objects.filter(name="words").update(fiscal_year=2024)
     report = check(dataset, filter={"year": "2024"}).report
     assert report["counts"]["pages checked"] == 1
@@ -99,7 +99,7 @@ def test_words() -> None:
     assert lacks(CONTENTS) == "lacks a numeric table, a footnote and a dated reference"
 
 
-def test_page_tells_the_number_and_starts_a_task(
+def test_page_shows_the_number_and_starts_a_task(
     dataset: Dataset, organiser: User, client_of: Any
 ) -> None:
     Document.objects.filter(name="words").update(fiscal_year=2024)
@@ -115,7 +115,7 @@ def test_page_tells_the_number_and_starts_a_task(
     assert client.post("/datasets/set/content/", {"action": "hold"}).status_code == 400
 
 
-def test_document_page_tells_organisers_its_content(
+def test_document_page_shows_organisers_its_content(
     dataset: Dataset, organiser: User, client_of: Any
 ) -> None:
     shown = client_of(organiser).get("/datasets/set/documents/full/").content.decode()

@@ -59,7 +59,7 @@ def test_page_with_another_page_number_is_a_duplicate() -> None:
     assert found.compared == 1
 
 
-def test_pairs_stand_in_the_order_of_the_keys() -> None:
+def test_pairs_are_in_the_order_of_the_keys() -> None:
     words = prose(3)
     texts = {"z": " ".join(words), "a": " ".join([*words[:100], "other", *words[101:]])}
     assert [pair[:2] for pair in search(texts).pairs] == [("z", "a")]
@@ -73,7 +73,7 @@ def test_the_same_words_are_paired_with_the_first_alone() -> None:
     assert found.compared == 0
 
 
-def test_texts_without_words_are_told() -> None:
+def test_texts_without_words_are_listed() -> None:
     found = search({"a": "— — —", "b": "", "c": "Total"})
     assert (found.without_words, found.pairs) == (["a", "b"], [])
 
@@ -85,7 +85,7 @@ def test_wrong_input_is_refused() -> None:
         near_duplicates(["a", "a"], lambda _key: "text")
 
 
-def test_progress_is_told_after_every_text() -> None:
+def test_progress_is_reported_after_every_text() -> None:
     done: list[int] = []
     near_duplicates("abc", str, each=done.append)
     assert done == [1, 2, 3]

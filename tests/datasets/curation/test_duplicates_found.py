@@ -48,9 +48,7 @@ def test_search_keeps_pairs_in_order(dataset: Dataset) -> None:
     assert counts == {"pages compared": 3, "pairs found": 1, "new pairs": 1}
 
 
-def test_second_search_keeps_decisions_and_drops_what_is_open(
-    dataset: Dataset, organiser: User
-) -> None:
+def test_second_search_keeps_decided_pairs_only(dataset: Dataset, organiser: User) -> None:
     search(dataset)
     pair = NearDuplicate.objects.get()
     assert search(dataset)["new pairs"] == 0
@@ -101,7 +99,7 @@ def test_decisions(
     assert Event.objects.get(verb="decide_near_duplicate").data["before"] == "open"
 
 
-def test_another_decision_takes_up_what_the_first_held(dataset: Dataset, organiser: User) -> None:
+def test_new_decision_undoes_the_previous_one(dataset: Dataset, organiser: User) -> None:
     search(dataset)
     pair = NearDuplicate.objects.get()
     decide_duplicate(pair=pair, decision="held", actor=organiser)

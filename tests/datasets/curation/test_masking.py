@@ -19,7 +19,7 @@ stretches = st.lists(
 )
 
 
-def test_mask_covers_what_can_be_read_and_keeps_white_space() -> None:
+def test_mask_covers_text_and_keeps_white_space() -> None:
     assert (
         mask("Call (212)\u00a0555-0100 now", [(5, 19)]) == f"Call {COVER * 5}\u00a0{COVER * 8} now"
     )
@@ -63,7 +63,7 @@ def test_masking_keeps_every_offset(covered: list[tuple[int, int]]) -> None:
         assert after == (COVER if is_covered else before)
 
 
-def test_nothing_is_found_in_what_is_masked() -> None:
+def test_nothing_is_found_in_masked_text() -> None:
     matches = find_pii(TEXT, text_borders(HTML))
     assert [match.kind for match in matches] == ["phone", "email"]
     masked = mask_html(HTML, [match[:2] for match in matches])

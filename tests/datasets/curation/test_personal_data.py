@@ -63,7 +63,7 @@ def mask(dataset: Dataset, actor: User, *, kinds: tuple[str, ...] = ("email", "p
 
 
 class TestScan:
-    def test_finds_what_stands_there(self, dataset: Dataset, document: Document) -> None:
+    def test_finds_personal_data(self, dataset: Dataset, document: Document) -> None:
         counts = scan(dataset)
         text = document.content.text
         found = [(row.kind, text[row.start : row.end]) for row in PiiFinding.objects.all()]
@@ -84,7 +84,7 @@ class TestScan:
         assert scan(dataset)["new findings"] == 0
         assert list(PiiFinding.objects.values()) == before
 
-    def test_what_no_rule_finds_goes_unless_decided(
+    def test_open_findings_without_a_match_are_deleted(
         self, dataset: Dataset, document: Document
     ) -> None:
         for start, decision in ((0, "open"), (2, "kept")):
@@ -95,12 +95,12 @@ class TestScan:
         left = PiiFinding.objects.filter(kind="ssn")
         assert [row.decision for row in left] == ["kept"]
 
-    def test_tells_cells_apart(self, dataset: Dataset) -> None:
+    def test_distinguishes_cells(self, dataset: Dataset) -> None:
         make_document(dataset, "t", "<table><tr><td>212-555-01</td><td>00</td></tr></table>")
         scan(dataset)
         assert not PiiFinding.objects.exists()
 
-    def test_passes_over_what_is_held_back(
+    def test_skips_held_documents(
         self, dataset: Dataset, document: Document, organiser: User
     ) -> None:
         every = dataset.documents.all()
@@ -168,7 +168,7 @@ class TestMasking:
         assert copy.images.count() == 0
         assert not DocumentRecord.objects.filter(document=copy).exists()
 
-    def test_tags_under_a_mask_go_and_others_stand(
+    def test_masked_tags_are_removed_and_others_kept(
         self, dataset: Dataset, document: Document, organiser: User
     ) -> None:
         text = document.content.text

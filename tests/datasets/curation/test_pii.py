@@ -99,7 +99,7 @@ def test_cells_of_a_table_are_not_read_together() -> None:
     assert found(inline.text, text_borders(inline.html)) == [("phone", "212-555-0100")]
 
 
-def test_numbers_beside_a_border_are_whole() -> None:
+def test_numbers_next_to_a_border_are_complete() -> None:
     """Without a border, the number would continue in the next cell."""
     canonical = canonicalise(
         "<table><tr><td>(408)</td><td>996-1010</td><td>94-2404110</td></tr>"
@@ -111,7 +111,7 @@ def test_numbers_beside_a_border_are_whole() -> None:
     ]
 
 
-def test_of_two_that_meet_the_surer_one_stands() -> None:
+def test_more_certain_of_two_overlapping_matches_is_kept() -> None:
     assert found("Telephone account number 4111111111111111") == [("card", "4111111111111111")]
     assert found("ABA 021000021, account 12345678") == [
         ("routing", "021000021"),
@@ -129,7 +129,7 @@ def test_any_text_is_accepted_and_matches_are_apart(text: str) -> None:
 
 
 @given(st.integers(0, 10**15 - 1), st.integers(0, 14), st.integers(1, 9))
-def test_check_digit_tells_any_wrong_digit(number: int, place: int, shift: int) -> None:
+def test_check_digit_detects_any_wrong_digit(number: int, place: int, shift: int) -> None:
     body = f"{number:015}"
     card = next(body + last for last in "0123456789" if luhn(body + last))
     wrong = str((int(card[place]) + shift) % 10)

@@ -64,7 +64,7 @@ def test_same_seed_draws_the_same(dataset: Dataset, organiser: User) -> None:
     assert Event.objects.filter(verb="create_selection").count() == 3
 
 
-def test_drawing_again_tells_what_changed(dataset: Dataset, organiser: User) -> None:
+def test_drawing_again_shows_changes(dataset: Dataset, organiser: User) -> None:
     selection = create_selection(
         dataset=dataset, title="One", spec=BY_LANGUAGE, seed=7, actor=organiser
     )

@@ -1,4 +1,4 @@
-"""A released document with two facts, campaigns over it, and disputes."""
+"""A released document with two facts, campaigns with it, and disputes."""
 
 from annotation.models import Campaign, Membership
 from portal.accounts.models import User

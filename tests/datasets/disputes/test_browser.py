@@ -1,4 +1,4 @@
-"""A dispute in a real browser: raised by a researcher, accepted by a lead, settled by a release."""
+"""A dispute in a browser: raised by a researcher, accepted by a lead, settled by a release."""
 
 from collections.abc import Callable
 
@@ -22,11 +22,11 @@ def test_dispute_from_the_release_to_the_notes_of_the_next(
     page.goto("/datasets/world/releases/1.0.0/")
     page.get_by_role("row", name="a").get_by_role("link", name="2", exact=True).click()
     page.get_by_role("link", name="Dispute fact 0").click()
-    page.get_by_label("What it should be").fill("1,300")
-    page.get_by_label("Why").fill("The page says so.")
+    page.get_by_label("Correct fact").fill("1,300")
+    page.get_by_label("Reason").fill("The page says so.")
     assert Axe().run(page).violations_count == 0
-    page.get_by_role("button", name="Raise the dispute").click()
-    expect(page.get_by_text("Your dispute stands.")).to_be_visible()
+    page.get_by_role("button", name="Raise dispute").click()
+    expect(page.get_by_text("Dispute raised")).to_be_visible()
     number = Dispute.objects.get().pk
 
     page = page_of(lead)

@@ -1,4 +1,4 @@
-"""Accepted disputes correct the gold of a release that is made from the one before."""
+"""Accepted disputes correct the gold of a release that is made from the previous one."""
 
 import io
 from collections.abc import Callable
@@ -90,12 +90,12 @@ def test_facts_are_removed_changed_and_added(raiser: User, organiser: User) -> N
     ("fact", "act", "fields", "field", "message"),
     [
         (0, "change", {"value": "9,999"}, "value", "does not have this text"),
-        (0, "change", {"value": "March 31"}, "value", "free of other facts"),
+        (0, "change", {"value": "March 31"}, "value", "overlaps another fact"),
         (0, "change", {"type": "Money"}, "type", "Must be one of Number, Date"),
         (0, "add", {"type": "Number", "value": "77"}, "act", "A fact is disputed"),
         (None, "remove", {}, "act", "No fact is disputed"),
-        (None, "add", {"type": "Number"}, "value", "This is needed"),
-        (None, "add", {"type": "Number", "value": "a"}, "start", "times: say where it starts"),
+        (None, "add", {"type": "Number"}, "value", "Enter the text"),
+        (None, "add", {"type": "Number", "value": "a"}, "start", "times. Enter its start"),
     ],
 )
 def test_a_correction_that_cannot_be_is_refused(
@@ -153,15 +153,15 @@ def test_the_dispute_page_takes_a_correction(
     assert refused.status_code == 400
     assert "does not have this text" in refused.content.decode()
     client.post(f"{path}decide/", form | {"value": "sales 1,200"})
-    assert "gets this correction: change Number" in client.get(path).content.decode()
+    assert "Correction of the newest release: change Number" in client.get(path).content.decode()
 
 
 def test_the_api_takes_lists_and_freezes_them(raiser: User, organiser: User, api_of: Apis) -> None:
     dispute = make_dispute(released(), raiser)
     api = api_of(organiser)
     body = {"accept": True, "answer": "Yes.", "correction": {"act": "remove"}}
-    told = api.post(f"{API}disputes/{dispute.pk}/decide/", body, format="json").json()
-    assert told["correction"] == {"act": "remove"}
+    decided = api.post(f"{API}disputes/{dispute.pk}/decide/", body, format="json").json()
+    assert decided["correction"] == {"act": "remove"}
     assert api.get(f"{API}corrections/").json() == [
         {
             "dispute": dispute.pk, "item": "a", "fact": 0, "correction": {"act": "remove"},

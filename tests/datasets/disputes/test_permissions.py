@@ -1,4 +1,4 @@
-"""Who may see, raise and decide disputes, on pages and by the API, for every role."""
+"""Permissions to see, raise and decide disputes by role, on pages and in the API."""
 
 from collections.abc import Callable
 from typing import Any
@@ -141,7 +141,7 @@ def test_raising(visibility: str, cast: Cast, client_of: Clients, api_of: Apis) 
             return
         assert (shown.status_code, posted.status_code) == (200, 302)
         assert ("March 31, 2025" in shown.content.decode()) is sees
-        # No one may learn which facts hidden gold has: the dispute is about the item.
+        # Hidden facts must not be revealed, so the dispute is about the whole item.
         assert Dispute.objects.get(claim="1,300").fact == (1 if sees else None)
         assert answer.status_code == (201 if sees else 400)
         assert Dispute.objects.count() == (2 if sees else 1)
@@ -186,7 +186,7 @@ def test_nobody_decides_their_own(
         page = f"/datasets/world/disputes/{dispute.pk}/"
         shown = client_of(user).get(page).content.decode()
         assert "Decide</h2>" not in shown
-        assert "somebody else" in shown
+        assert "cannot decide your own" in shown
         posted = client_of(user).post(f"{page}decide/", {"decision": "accept", "answer": "Yes."})
         answer = api_of(user).post(f"/api/v1{page}decide/", {"accept": True, "answer": "Yes."})
         assert (posted.status_code, answer.status_code) == (403, 403)

@@ -1,4 +1,4 @@
-"""Two at once: deciding one dispute twice, raising one dispute twice."""
+"""Concurrent requests: deciding and raising the same dispute twice."""
 
 import pytest
 
@@ -25,8 +25,8 @@ def test_of_two_decisions_the_first_holds(
         lambda: decide(dispute, organiser, accept=False, answer="No."),
     )
     stored = Dispute.objects.get()
-    told = {(found.state, found.answer, found.decided_by_id) for found in results}  # type: ignore[attr-defined]
-    assert told == {(stored.state, stored.answer, stored.decided_by_id)}
+    returned = {(found.state, found.answer, found.decided_by_id) for found in results}  # type: ignore[attr-defined]
+    assert returned == {(stored.state, stored.answer, stored.decided_by_id)}
     assert Event.objects.filter(verb__startswith="dispute_").count() == 1
 
 

@@ -23,7 +23,7 @@ from .factories import decide, item_of, make_dispute, released
 pytestmark = pytest.mark.django_db
 
 
-def test_raising_keeps_what_was_said(researcher: User) -> None:
+def test_raising_stores_claim_and_reason(researcher: User) -> None:
     dispute = make_dispute(released(), researcher, claim="  1,300 ")
     assert (dispute.claim, dispute.reason, dispute.state) == ("1,300", "So the page.", "open")
     assert Event.objects.get(verb="raise_dispute").actor == researcher
@@ -74,21 +74,21 @@ def test_too_many_open_ones_are_refused(
 
 
 @pytest.mark.parametrize(("accept", "state"), [(True, "accepted"), (False, "declined")])
-def test_deciding_tells_the_raiser(
+def test_deciding_emails_the_raiser(
     researcher: User, lead: User, run_jobs: Callable[[], int], accept: bool, state: str
 ) -> None:
     dispute = decide(make_dispute(released(), researcher), lead, accept=accept, answer="Seen.")
     assert (dispute.state, dispute.answer, dispute.decided_by) == (state, "Seen.", lead)
     assert mail.outbox == []
     run_jobs()
-    (letter,) = mail.outbox
-    assert letter.to == [researcher.email]
-    assert state in letter.subject
-    assert "Seen." in letter.body
-    assert f"https://factboard.example/datasets/world/disputes/{dispute.pk}/" in letter.body
+    (email,) = mail.outbox
+    assert email.to == [researcher.email]
+    assert state in email.subject
+    assert "Seen." in email.body
+    assert f"https://factboard.example/datasets/world/disputes/{dispute.pk}/" in email.body
 
 
-def test_no_letter_to_an_account_that_is_switched_off(
+def test_no_email_to_an_inactive_account(
     researcher: User, lead: User, run_jobs: Callable[[], int]
 ) -> None:
     dispute = make_dispute(released(), researcher)
@@ -108,9 +108,9 @@ def test_first_decision_holds(researcher: User, lead: User, organiser: User) -> 
 
 def test_own_dispute_and_empty_answer_are_refused(lead: User, researcher: User) -> None:
     release = released()
-    with pytest.raises(DisputeRefused, match="somebody else"):
+    with pytest.raises(DisputeRefused, match="cannot decide your own"):
         decide(make_dispute(release, lead), lead)
-    with pytest.raises(DisputeRefused, match="Say why"):
+    with pytest.raises(DisputeRefused, match="Enter a reason"):
         decide(make_dispute(release, researcher), lead, answer=" ")
     assert Dispute.objects.filter(state="open").count() == 2
 
@@ -123,11 +123,11 @@ def test_of_withdrawing_and_deciding_the_first_holds(researcher: User, lead: Use
     decide(decided, lead)
     assert withdraw_dispute(dispute=decided, actor=researcher).state == "accepted"
     assert Event.objects.filter(verb="withdraw_dispute").count() == 1
-    # A place among the open ones is free again, and the same may be said once more.
+    # The limit of open disputes has room again, and the same claim is allowed again.
     assert make_dispute(release, researcher, claim="0").pk != taken_back.pk
 
 
-def test_accepted_ones_are_settled_and_told_by_the_next_release(
+def test_accepted_ones_are_settled_and_listed_by_the_next_release(
     researcher: User, lead: User
 ) -> None:
     release = released()
@@ -163,7 +163,7 @@ def test_accepted_ones_wait_as_long_as_their_gold_is_as_it_was(
         "These accepted disputes are still unsettled because their gold is unchanged:"
         f" {number.pk} (a), {date.pk} (b), {missing.pk} (a)."
     )
-    # The number of both pages changes, the date does not, though its place in the list does.
+    # The number of both pages changes. The date does not, although its position does.
     new = released(version="1.2.0", number="77")
     for dispute, settled in ((number, new), (date, None), (missing, new)):
         dispute.refresh_from_db()
@@ -172,7 +172,7 @@ def test_accepted_ones_wait_as_long_as_their_gold_is_as_it_was(
     assert f": {date.pk} (b)." in unsettled_warning(release.dataset)
 
 
-def test_what_is_no_item_any_more_is_settled(researcher: User, lead: User) -> None:
+def test_dispute_of_a_removed_item_is_settled(researcher: User, lead: User) -> None:
     release = released()
     dispute = decide(make_dispute(release, researcher, name="b"), lead)
     document = release.dataset.documents.get(name="a")
@@ -193,7 +193,7 @@ def test_warning_names_ten_and_counts_the_others(researcher: User, lead: User) -
     assert warning.endswith(" and 2 more.")
 
 
-def test_notes_tell_once_what_their_draft_told(researcher: User, lead: User) -> None:
+def test_notes_do_not_repeat_their_draft(researcher: User, lead: User) -> None:
     release = released()
     dispute = decide(make_dispute(release, researcher), lead)
     draft = dispute_notes(list(unsettled_disputes(release.dataset)))

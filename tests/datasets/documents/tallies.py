@@ -1,4 +1,4 @@
-"""Counting documents one by one: what the figures of a dataset are compared with."""
+"""Counts documents one by one, for comparison with the figures of a dataset."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -8,7 +8,7 @@ from portal.datasets.documents.statistics import FactDetails, FactTally, Tally
 
 
 class DocumentCounts(NamedTuple):
-    """One document: `facts` by label, or None where nobody has labelled it yet."""
+    """A document with `facts` by label, or None if it is not labelled yet."""
 
     doc_type: str
     fiscal_year: int | None

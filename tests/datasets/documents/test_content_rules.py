@@ -18,20 +18,20 @@ def content(html: str) -> set[str]:
     ("html", "numeric"),
     [
         (TABLE, True),
-        # Years and dashes are no numbers, and one row is no table.
+        # Years and dashes are not numbers, and one row is not a table.
         (
             "<table><tr><td>2024</td><td>2023</td></tr><tr><td>2022</td><td>—</td></tr></table>",
             False,
         ),
         ("<table><tr><td>1</td><td>2</td><td>3</td></tr></table>", False),
         ("<table><tr><td>1</td><td>2</td></tr><tr><td>x</td></tr></table>", False),
-        # Amounts within the words of a short cell count.
+        # Amounts in the text of a short cell count.
         (
             "<table><tr><td>Chair</td><td>$20,000 a year</td></tr>"
             "<tr><td>GAAP: $2.65 to $2.70</td><td>~21.5%</td></tr></table>",
             True,
         ),
-        # A page laid out by a table: the numbers of the inner one are its own.
+        # A layout table does not get the numbers of the table in it.
         (f"<table><tr><td>{TABLE}</td></tr></table>", True),
         (
             "<table><tr><td>1</td><td><table><tr><td>2</td></tr></table></td></tr>"

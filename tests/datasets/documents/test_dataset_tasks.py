@@ -1,4 +1,4 @@
-"""Tasks: starting, carrying out, dying and being taken up again, cancelling, and their pages."""
+"""Tasks: starting, running, resuming after a crash, cancelling, and their pages."""
 
 from collections.abc import Callable
 from typing import Any
@@ -35,7 +35,7 @@ Queries = Callable[[int], Any]
 Work = Callable[[DatasetTask, Steps], TaskReport | None]
 
 KIND = DatasetTask.Kind.RENDER
-# What the runner of the tests does; `given_work` sets it.
+# The work of the tests' runner, set by `given_work`.
 WORK: dict[str, Work] = {}
 
 
@@ -44,7 +44,7 @@ def runner(task: DatasetTask, steps: Steps) -> TaskReport | None:
 
 
 class Killed(BaseException):
-    """What a worker's death looks like from inside: nothing catches it."""
+    """Simulates the death of a worker: no code catches it."""
 
 
 @pytest.fixture
@@ -107,7 +107,7 @@ class TestWork:
         assert again.options == {"again": False}
         assert Job.objects.count() == 1
 
-    def test_other_kinds_and_other_datasets_go_beside_it(
+    def test_other_kinds_and_other_datasets_run_in_parallel(
         self, task: DatasetTask, dataset: Dataset
     ) -> None:
         other = start_task(dataset=dataset, kind=DatasetTask.Kind.PII, actor=None)
@@ -157,7 +157,7 @@ class TestWork:
         run_jobs()
         task.refresh_from_db()
         assert (task.state, task.error) == ("failed", "no program for it")
-        # The job did what there was to do: it is not tried again.
+        # The job is done and is not retried.
         assert (Job.objects.get().state, Job.objects.get().attempts) == ("done", 1)
 
     def test_broken_runner_fails_after_all_attempts(
@@ -232,16 +232,16 @@ class TestWork:
 
 class TestHere:
     def test_command_runs_a_task_without_a_job(self, dataset: Dataset) -> None:
-        told: list[tuple[int, int]] = []
+        reported: list[tuple[int, int]] = []
         task = run_here(
-            dataset=dataset, kind=KIND, run=two_steps, progress=lambda *at: told.append(at)
+            dataset=dataset, kind=KIND, run=two_steps, progress=lambda *at: reported.append(at)
         )
         assert (task.state, task.done, task.report["counts"]) == ("done", 2, {"documents": 2})
-        assert told == [(1, 2), (2, 2)]
+        assert reported == [(1, 2), (2, 2)]
         assert not Job.objects.exists()
 
     def test_command_waits_for_nobody(self, task: DatasetTask, dataset: Dataset) -> None:
-        with pytest.raises(TaskError, match=f"task {task.pk} does that already"):
+        with pytest.raises(TaskError, match=f"task {task.pk} is already running"):
             run_here(dataset=dataset, kind=KIND, run=two_steps)
 
     @pytest.mark.parametrize("error", [TaskError("cannot"), KeyboardInterrupt()])
@@ -261,7 +261,7 @@ class TestHere:
         killed = DatasetTask.objects.create(dataset=dataset, kind=KIND, state="running")
         assert run_here(dataset=dataset, kind=KIND, run=two_steps).state == "done"
         killed.refresh_from_db()
-        assert (killed.state, killed.error) == ("failed", "another command took over")
+        assert (killed.state, killed.error) == ("failed", "another command replaced it")
 
     def test_command_s_task_can_be_cancelled(self, dataset: Dataset) -> None:
         def cancelled(task: DatasetTask, steps: Steps) -> TaskReport | None:
@@ -273,7 +273,7 @@ class TestHere:
 
 
 class TestPages:
-    def test_empty_list_says_what_it_is_for(
+    def test_empty_list_explains_itself(
         self, dataset: Dataset, organiser: User, client_of: Clients
     ) -> None:
         shown = client_of(organiser).get("/datasets/set/tasks/").content.decode()
@@ -394,7 +394,7 @@ class TestApi:
     ) -> None:
         monkeypatch.delitem(dataset_tasks.CHECKS, "render")
         answer = api_of(organiser).post("/api/v1/datasets/set/tasks/", {"kind": "render"})
-        assert answer.json() == {"options": ["a task of kind render cannot be started here"]}
+        assert answer.json() == {"options": ["Tasks of the kind render cannot be started here."]}
 
 
 def test_every_kind_of_task_names_a_function_that_exists() -> None:

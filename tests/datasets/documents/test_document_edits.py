@@ -1,4 +1,4 @@
-"""Editing one document and many: what is written, what is refused, what the log keeps."""
+"""Editing one or many documents: changes, errors and the log."""
 
 import json
 from collections.abc import Callable
@@ -111,7 +111,7 @@ class TestOne:
         assert response.status_code == 400
         assert message in response.content.decode()
 
-    def test_page_writes_what_it_shows(
+    def test_page_saves_its_values(
         self, three: list[Document], organiser: User, client_of: Clients
     ) -> None:
         client = client_of(organiser)
@@ -166,7 +166,7 @@ class TestMany:
             "values": {"a": ["other", None], "b": ["other", None]},
         }
 
-    def test_what_is_changed_may_be_what_is_filtered_by(
+    def test_changes_may_affect_the_filtered_fields(
         self, dataset: Dataset, three: list[Document]
     ) -> None:
         documents = dataset.documents.filter(doc_type="other")
@@ -223,7 +223,7 @@ class TestMany:
     ) -> None:
         for number in range(documents):
             make_document(dataset, f"n{number}", f"<p>{number}</p>")
-        # Savepoint and release, lock, what was before, update, event.
+        # Savepoint and release, lock, previous values, update, event.
         with django_assert_max_num_queries(6):
             bulk_edit_documents(
                 dataset=dataset,
@@ -294,7 +294,7 @@ class TestPage:
         ("answers", "message"),
         [
             ({}, "Select at least one field"),
-            ({"action": "hold"}, "Say why"),
+            ({"action": "hold"}, "Enter a reason"),
             ({"change": ["fiscal_year"], "fiscal_year": "12"}, "greater than or equal"),
             ({"change": ["name"]}, "not one of the available choices"),
         ],

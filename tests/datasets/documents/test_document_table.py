@@ -1,4 +1,4 @@
-"""The table of documents: what filters find, for whom, and with how much work."""
+"""The document table: results of filters by user, and query counts."""
 
 from collections.abc import Callable
 from typing import Any
@@ -96,7 +96,7 @@ def test_state_is_for_organisers(three: Dataset, client_of: Clients) -> None:
 
 
 class TestHidden:
-    """`secret` is in a release whose gold is hidden; `open` is in none."""
+    """`secret` is in a release with hidden gold; `open` is not released."""
 
     @pytest.fixture
     def world(self) -> Dataset:
@@ -120,7 +120,7 @@ class TestHidden:
             {"min_facts": 1},
         ],
     )
-    def test_is_not_found_by_what_is_hidden(
+    def test_is_not_found_by_hidden_data(
         self, wanted: dict[str, Any], world: Dataset, organiser: User, stranger: User
     ) -> None:
         assert found(organiser, world, **wanted) == ["secret"]
@@ -130,21 +130,21 @@ class TestHidden:
     @pytest.mark.parametrize(
         "wanted", [{"facts": "unknown"}, {"year": "unknown"}, {"kind": "page"}]
     )
-    def test_is_not_told_by_its_absence(
+    def test_is_not_revealed_by_its_absence(
         self, wanted: dict[str, Any], world: Dataset, stranger: User
     ) -> None:
-        """Neither a filter nor its opposite has it, so that nothing follows from either."""
+        """Neither a filter nor its opposite finds it, so that they reveal nothing."""
         assert "secret" not in found(stranger, world, **wanted)
 
     @pytest.mark.parametrize("sort", ["year", "-year", "size", "-size", "facts", "-facts"])
-    def test_is_not_sorted_by_what_is_hidden(
+    def test_is_not_sorted_by_hidden_data(
         self, sort: str, world: Dataset, organiser: User, stranger: User
     ) -> None:
         assert found(stranger, world, sort) == ["open"]
         assert len(found(organiser, world, sort)) == 2
 
     @pytest.mark.parametrize("sort", ["name", "type"])
-    def test_is_listed_by_what_is_known(self, sort: str, world: Dataset, stranger: User) -> None:
+    def test_is_listed_by_public_data(self, sort: str, world: Dataset, stranger: User) -> None:
         assert sorted(found(stranger, world, sort)) == ["open", "secret"]
         assert found(stranger, world, sort, doc_type="other") == found(stranger, world, sort)
         assert found(stranger, world, query="secr") == ["secret"]
@@ -173,7 +173,7 @@ class TestHidden:
     def test_facts_of_a_newer_hidden_release_stay_hidden(
         self, world: Dataset, stranger: User
     ) -> None:
-        """An open document has the number of its newest release, which may be hidden."""
+        """An open document has the fact count of its newest release, which may be hidden."""
         document = world.documents.get(name="open")
         make_release(world, version="2.0.0", visibility="public", documents=[document])
         make_release(world, version="3.0.0", visibility="gold_hidden", documents=[document])
@@ -244,7 +244,7 @@ def _count(client: Client, path: str) -> int:
 
 
 def test_every_order_is_an_index(organiser: User) -> None:
-    """A page is read off an index; nothing is sorted."""
+    """A page is read from an index without sorting."""
     dataset = empty_dataset()
     bulk(dataset, 2_000)
     for sort in (*SORTS, *(f"-{name}" for name in SORTS)):
@@ -283,7 +283,7 @@ def test_search_reads_an_index_alone_and_once(
     monkeypatch.setattr("portal.datasets.documents.table.MOST_FOUND", 100)
     table = filtered_table(organiser, dataset, DocumentFilter(query="company"), page="2")
     assert (table.count, table.is_cut, len(table.rows)) == (100, True, 50)
-    # Names, rows, images counted, first images.
+    # Names, rows, image counts, first images.
     with django_assert_num_queries(4):
         filtered_table(organiser, dataset, DocumentFilter(query="company 1"))
     if connection.vendor == "sqlite":
@@ -305,7 +305,7 @@ def explained(documents: Any) -> str:
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
             cursor.execute("ANALYZE datasets_document")
-            # A small table would be read whole, and be right to.
+            # The database would otherwise read a small table completely.
             cursor.execute("SET LOCAL enable_seqscan = off")
             cursor.execute("SET LOCAL enable_bitmapscan = off")
             cursor.execute("SET LOCAL enable_sort = off")

@@ -44,7 +44,7 @@ def test_table_by_hand() -> None:
 
 
 def test_table_of_the_paper_has_its_totals_and_ratios() -> None:
-    """500 pairs, 444 and 295 facts. Its averages (2.44, 1.48, 0.96) are not these: 739 / 500."""
+    """500 pairs, 444 and 295 facts. The paper's averages (2.44, 1.48, 0.96) differ: 739 / 500."""
     documents = [DocumentCounts("other", 2024, 1, {"Number": 1, "Date": 1})] * 295
     documents += [DocumentCounts("other", 2024, 1, {"Number": 1})] * 149
     documents += [DocumentCounts("other", 2024, 1, {})] * 56
@@ -123,7 +123,7 @@ def test_csv_has_every_figure_with_six_decimals() -> None:
     assert by_place["year", "unknown"]["documents"] == "1"
 
 
-def test_latex_escapes_titles_and_tells_what_is_not_labelled() -> None:
+def test_latex_escapes_titles_and_counts_labelled_documents() -> None:
     latex = statistics_latex(dataset_statistics(tally_of(DOCUMENTS)), "R&D\n50 %")
     assert latex.startswith(r"% Statistics of R\&D 50 \%; needs")
     assert r"\caption{Statistics of R\&D 50 \%: 4 documents, 3 of which are labelled.}" in latex

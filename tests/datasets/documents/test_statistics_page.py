@@ -1,4 +1,4 @@
-"""The statistics of a dataset by hand, and what they keep to themselves."""
+"""The statistics of a dataset, computed by hand, and hidden figures."""
 
 import csv
 import io
@@ -38,7 +38,7 @@ def described(dataset: Dataset, name: str, html: str, doc_type: str, year: int |
 
 @pytest.fixture
 def dataset(db: None) -> Dataset:
-    """Three documents: a has two numbers and a date, b one number, c is in no release."""
+    """Three documents: a has two numbers and a date, b one number, c is not released."""
     cache.clear()
     found = empty_dataset(slug="world", title="World", visibility="public")
     a = described(found, "a", "<p>1,200 and 7 at March 31, 2025</p>", "tax_form", 2025)
@@ -83,7 +83,7 @@ def test_facts_are_those_of_the_chosen_release(dataset: Dataset, stranger: User)
     freeze(dataset, "2.0.0", "public", dataset.documents.get(name="b"))
     assert seen_by(stranger, dataset).statistics.rows[0].total == 1
     assert seen_by(stranger, dataset, "1.0.0").statistics.rows[0].total == 4
-    # Asked for again, from what was kept.
+    # Again, from the cache.
     assert seen_by(stranger, dataset, "1.0.0").statistics.rows[0].total == 4
     with pytest.raises(Release.DoesNotExist):
         seen_by(stranger, dataset, "3.0.0")
@@ -98,7 +98,7 @@ def test_type_that_was_corrected_counts_at_once(dataset: Dataset, stranger: User
 
 @pytest.fixture
 def hidden(db: None) -> Dataset:
-    """The documents a and b with their gold hidden, and c, which is open."""
+    """The documents a and b with hidden gold, and c, which is public."""
     cache.clear()
     found = empty_dataset(slug="world", title="World", visibility="public")
     a = described(found, "a", "<p>1,200 and 7 at March 31, 2025</p>", "tax_form", 1951)
@@ -108,7 +108,7 @@ def hidden(db: None) -> Dataset:
     return found
 
 
-def test_hidden_gold_tells_its_public_totals_alone(
+def test_hidden_gold_shows_only_its_public_totals(
     hidden: Dataset, stranger: User, organiser: User
 ) -> None:
     page = seen_by(stranger, hidden)
@@ -128,7 +128,7 @@ def test_hidden_figures_leave_by_no_door(
     role: str, hidden: Dataset, organiser: User, stranger: User, client_of: Clients, api_of: Apis
 ) -> None:
     user = {"organiser": organiser, "stranger": stranger}[role]
-    # What an organiser asked for must not be kept for others.
+    # The result for an organiser must not be cached for others.
     client_of(organiser).get("/datasets/world/statistics/")
     paths = ["/datasets/world/statistics/", "/api/v1/datasets/world/statistics/"]
     for form in ("csv", "latex", *FORMS):
@@ -136,16 +136,16 @@ def test_hidden_figures_leave_by_no_door(
     for path in paths:
         client: Any = (api_of if path.startswith("/api") else client_of)(user)
         response = client.get(path)
-        told = response.content.decode()
+        shown = response.content.decode()
         for_organisers = role == "organiser"
         if "form=facts" in path:
             assert response.status_code == (200 if for_organisers else 404), path
         else:
             assert response.status_code == 200, path
         if "latex" not in path and "types" not in path and "facts" not in path:
-            assert ("1987" in told) is for_organisers, path
+            assert ("1987" in shown) is for_organisers, path
         if "form" not in path or "latex" in path or "csv" in path:
-            assert any(word in told for word in ("Numeric", "Number")) is for_organisers, path
+            assert any(word in shown for word in ("Numeric", "Number")) is for_organisers, path
 
 
 def test_part_that_is_open_is_counted_alone(organiser: User, stranger: User) -> None:
@@ -154,7 +154,7 @@ def test_part_that_is_open_is_counted_alone(organiser: User, stranger: User) -> 
     a = described(dataset, "a", "<p>1,200 and 7 at March 31, 2025</p>", "tax_form", 2025)
     b = described(dataset, "b", "<p>Only 1,300</p>", "tax_form", 1987)
     release = freeze(dataset, "1.0.0", "gold_hidden", a, b)
-    # As the freezing of a release in two parts would write it.
+    # As if the release were frozen with two splits.
     from django.db.models import QuerySet
 
     QuerySet(type(release.items.get(name="a"))).filter(release=release, name="a").update(
@@ -170,14 +170,12 @@ def test_part_that_is_open_is_counted_alone(organiser: User, stranger: User) -> 
     assert seen_by(organiser, dataset).statistics.rows[0].total == 4
 
 
-def test_dataset_without_a_release_tells_of_its_documents(
-    stranger: User, client_of: Clients
-) -> None:
+def test_dataset_without_a_release_shows_its_documents(stranger: User, client_of: Clients) -> None:
     dataset = empty_dataset(slug="world", visibility="public")
     make_document(dataset, "a", "<p>Text</p>")
     assert seen_by(stranger, dataset).statistics.rows == ()
-    told = client_of(None).get("/datasets/world/statistics/").content.decode()
-    assert "No release yet" in told
+    shown = client_of(None).get("/datasets/world/statistics/").content.decode()
+    assert "No releases yet" in shown
     assert client_of(None).get("/datasets/world/statistics/export/?form=facts").status_code == 404
     Document.objects.all().delete()
     assert (
@@ -196,7 +194,7 @@ def test_private_release_is_not_known_to_others(
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_chart_stands_alone_as_a_file(dataset: Dataset, client_of: Clients, form: str) -> None:
+def test_chart_is_a_complete_file(dataset: Dataset, client_of: Clients, form: str) -> None:
     Dataset.objects.update(title="<b>World</b> & more")
     response = client_of(None).get(f"/datasets/world/statistics/export/?form={form}")
     assert response["Content-Type"] == "image/svg+xml; charset=utf-8"

@@ -1,4 +1,4 @@
-"""Finding the canonical text among printed characters."""
+"""Aligning the canonical text with printed characters."""
 
 import pytest
 
@@ -18,16 +18,16 @@ def test_equal_texts_are_aligned_one_to_one_over_white_space() -> None:
     ("text", "printed", "expected"),
     [
         ("Total", "TOTAL", [(n, n) for n in range(5)]),
-        # A bullet or a number of a list is in no text.
+        # Bullets and numbers of lists are not in the text.
         ("ab", "•ab", [(0, 1), (1, 2)]),
         # Hidden text is not printed.
         ("aXXb", "ab", [(0, 0), (3, 1)]),
         ("a\u2011b", "a-b", [(0, 0), (1, 1), (2, 2)]),
-        # Soft hyphens and joiners are never asked for.
+        # Soft hyphens and joiners are not matched.
         ("a\u00adb\u200bc", "abc", [(0, 0), (2, 1), (4, 2)]),
         ("", "abc", []),
         ("abc", "", []),
-        # One character beyond the first plane is one.
+        # An astral character counts as one.
         ("\U0001d7d9 2", "\U0001d7d92", [(0, 0), (2, 1)]),
     ],
 )
@@ -58,5 +58,5 @@ def test_very_long_texts_are_aligned_at_their_ends(monkeypatch: pytest.MonkeyPat
     assert places("abXcd", "abYYcd") == [(0, 0), (1, 1), (3, 4), (4, 5)]
 
 
-def test_what_cannot_be_printed_is_not_counted() -> None:
+def test_unprintable_characters_are_not_counted() -> None:
     assert printable_count("a \t\xad\u200b\u2028b") == 2

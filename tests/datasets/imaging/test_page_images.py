@@ -1,4 +1,4 @@
-"""Rendering a dataset's documents, uploading an image by hand, thumbnails, and their pages."""
+"""Rendering a dataset's documents, uploading images, thumbnails, and their pages."""
 
 import io
 from collections.abc import Callable
@@ -42,11 +42,11 @@ Queries = Callable[[int], Any]
 
 
 class Killed(BaseException):
-    """A worker's death."""
+    """Simulates the death of a worker."""
 
 
 class FakeRenderer:
-    """Draws without a browser: as many images as the text has lines, in a shade of its own."""
+    """Draws without a browser: one image per line of text, in a unique shade."""
 
     drawn: list[str]
     error: dict[str, BaseException]
@@ -149,7 +149,7 @@ class TestRendering:
         assert (task.done, task.total) == (3, 3)
 
     @pytest.mark.parametrize("again", [False, True])
-    def test_killed_task_goes_on_behind_what_it_has(
+    def test_killed_task_continues_after_the_last_document(
         self, dataset: Dataset, run_jobs: RunJobs, drawing: Any, again: bool
     ) -> None:
         drawing.error = {
@@ -164,7 +164,7 @@ class TestRendering:
         Job.objects.update(lease_until="2000-01-01T00:00Z", not_before="2000-01-01T00:00Z")
         run_jobs()
         task.refresh_from_db()
-        # What was refused is not tried twice, what was drawn not drawn twice.
+        # Neither refused nor rendered documents are tried again.
         assert drawing.drawn == ["text a", "text b", "text c", "text c"]
         assert task.state == "done"
         assert task.report["counts"] == {
@@ -175,7 +175,7 @@ class TestRendering:
         assert [fault["name"] for fault in task.report["faults"]] == ["a"]
         assert (task.done, task.total) == (3, 3)
 
-    def test_again_replaces_what_was_rendered_and_nothing_else(
+    def test_again_replaces_only_rendered_images(
         self, dataset: Dataset, run_jobs: RunJobs, drawing: Any
     ) -> None:
         import_image(named("b"))
@@ -191,7 +191,7 @@ class TestRendering:
         assert stored_bytes(new) == png(40, 30, 7)
         assert TextBoxes.objects.filter(image=new).exists()
         assert stored_bytes(named("b").images.get()) == png()
-        # Another document shares the old picture, so that its file stays.
+        # Another document uses the old picture, so its file is kept.
         assert new.file.name != old.file.name
         assert named("c").images.get() == released
         assert stored_bytes(released) == png(40, 30, 100)
@@ -232,7 +232,7 @@ class TestRendering:
         assert task.report["counts"]["documents that got another image meanwhile"] == 1
         assert stored_bytes(named("b").images.get()) == png()
 
-    def test_no_browser_fails_the_task_with_what_to_do(
+    def test_missing_browser_fails_the_task(
         self, dataset: Dataset, run_jobs: RunJobs, settings: Any
     ) -> None:
         settings.CHROMIUM = "no-such-chromium"
@@ -242,7 +242,7 @@ class TestRendering:
         assert "uploaded instead" in task.error
         assert not PageImage.objects.exists()
 
-    def test_cancelled_rendering_keeps_what_it_drew(
+    def test_cancelled_rendering_keeps_its_images(
         self, dataset: Dataset, run_jobs: RunJobs, drawing: Any, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         from portal.datasets.dataset_tasks import cancel_task
@@ -273,7 +273,7 @@ class TestRendering:
 
 
 class TestCommand:
-    def test_renders_and_says_what_came_of_it(self, dataset: Dataset, drawing: Any) -> None:
+    def test_renders_and_reports_the_result(self, dataset: Dataset, drawing: Any) -> None:
         drawing.error = {"text b": RenderingError("blank", "nothing of it is visible")}
         out, err = io.StringIO(), io.StringIO()
         call_command("render_pages", "set", stdout=out, stderr=err)
@@ -325,7 +325,7 @@ class TestUploading:
         with pytest.raises(ImageRefusedError, match="a release holds"):
             remove_rendered_images(document=named("a"), actor=None)
 
-    def test_page_takes_an_image_and_says_what_is_wrong(
+    def test_page_accepts_an_image_and_shows_errors(
         self, dataset: Dataset, organiser: User, client_of: Clients
     ) -> None:
         client = client_of(organiser)
@@ -399,7 +399,7 @@ class TestThumbnails:
         path = "/datasets/set/documents/a/images/1/thumbnail/"
         assert client_of(None).get(path).status_code == 404
 
-    def test_lost_thumbnail_is_made_anew(self, dataset: Dataset) -> None:
+    def test_lost_thumbnail_is_created_again(self, dataset: Dataset) -> None:
         import_image(named("a"))
         made = ensure_thumbnail(PageImage.objects.get())
         image = PageImage.objects.get()
@@ -441,7 +441,7 @@ class TestImagesPage:
         client.post("/datasets/set/images/", {"again": "on"})
         assert DatasetTask.objects.first().options == {"again": True}  # type: ignore[union-attr]
 
-    def test_others_are_not_led_to_what_they_may_not_open(
+    def test_others_get_no_links_to_pages_they_may_not_open(
         self, dataset: Dataset, organiser: User, client_of: Clients
     ) -> None:
         for user, is_led in ((organiser, True), (None, False)):

@@ -1,4 +1,4 @@
-"""Page images: which are taken, which are refused and why."""
+"""Page images: accepted and refused files."""
 
 import contextlib
 import io
@@ -19,7 +19,7 @@ def chunk(kind: bytes, data: bytes) -> bytes:
 
 
 def png_claiming(width: int, height: int) -> bytes:
-    """A PNG of a few bytes whose header declares any size."""
+    """A PNG of a few bytes with any size in its header."""
     header = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
     body = chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(b"\0" * 100)) + chunk(b"IEND", b"")
     return b"\x89PNG\r\n\x1a\n" + body
@@ -55,7 +55,7 @@ def test_long_thin_image_is_refused() -> None:
 @pytest.mark.parametrize(
     "data", [b"", b"hello", b"<svg xmlns='http://www.w3.org/2000/svg'/>", b"%PDF-1.4"]
 )
-def test_what_is_no_image_is_refused(data: bytes) -> None:
+def test_other_files_are_refused(data: bytes) -> None:
     assert code_of(data) == "image_format"
 
 

@@ -1,4 +1,4 @@
-"""The areas of a fact on an image, by hand; the browser's twin has the same cases."""
+"""The areas of a fact on an image, computed by hand. The JavaScript tests have the same cases."""
 
 from portal.datasets.imaging.drawing import areas_of
 
@@ -28,6 +28,6 @@ def test_columns_are_apart() -> None:
     assert len(areas_of([[0, 2, 0, 0, 20, 20], [2, 4, 300, 0, 20, 20]], 0, 4)) == 2
 
 
-def test_what_is_not_shown_has_no_area() -> None:
+def test_hidden_text_has_no_area() -> None:
     assert sides(3, 4) == sides(20, 30) == []
     assert areas_of([], 0, 5) == []

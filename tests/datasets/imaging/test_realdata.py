@@ -1,4 +1,4 @@
-"""Boxes on real pages: an OCR engine reads the fact where its box is."""
+"""Boxes on real pages: an OCR engine reads the fact in its box."""
 
 import io
 import json
@@ -21,12 +21,12 @@ pytestmark = [pytest.mark.browser, needs_realdata]
 
 @pytest.fixture(autouse=True)
 def tesseract() -> str:
-    """Skipped without it, and a failure where services must run."""
+    """Skips the test without the engine, or fails if services are required."""
     return require_program("tesseract")
 
 
 PAGES, FACTS_PER_PAGE = 12, 8
-# 96 of 96 on the pages drawn here, 98.9 % of 528 facts of all pages.
+# 96 of 96 on these pages, and 98.9 % of 528 facts on all pages.
 LEAST_READ = 0.93
 
 
@@ -45,7 +45,7 @@ def facts_of(wanted: Sequence[str]) -> Iterator[tuple[str, list[tuple[int, int]]
 
 
 def place(rendered: Rendered, start: int, end: int) -> tuple[RenderedImage, list[int]] | None:
-    """Image and box, left, top, right, bottom, of the runs that the fact touches."""
+    """Return image and box (left, top, right, bottom) of the runs that overlap the fact."""
     for image in rendered.images:
         touched = [box for box in image.boxes if box[0] < end and start < box[1]]
         if touched:
@@ -56,7 +56,7 @@ def place(rendered: Rendered, start: int, end: int) -> tuple[RenderedImage, list
 
 
 def read(boxes: Sequence[tuple[RenderedImage, list[int]]], folder: Path) -> list[str]:
-    """What tesseract reads in each box, drawn on white.
+    """Read each box, drawn on white, with tesseract.
 
     One process reads all boxes: it takes longer to start than to read one.
     """

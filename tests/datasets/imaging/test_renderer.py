@@ -1,4 +1,4 @@
-"""Rendering with a real Chromium: what comes out, and that hostile pages are bounded."""
+"""Rendering with Chromium: results, and limits for hostile pages."""
 
 import http.server
 import io
@@ -88,7 +88,7 @@ def test_boxes_hold_the_ink_of_their_text(shared_renderer: Renderer) -> None:
     for _, _, left, top, width, height in image.boxes:
         box = (left, top, left + width, top + height)
         assert darkest(picture.crop(box)) < 128
-        # The page is white but for what the boxes hold.
+        # The page is white outside the boxes.
         picture.paste(255, box)
     assert darkest(picture) > 200
 
@@ -180,7 +180,7 @@ class TestHostile:
         assert asked == []
 
     def test_slow_document_is_refused_and_the_next_one_goes_on(self) -> None:
-        # Tables in tables take a browser exponential time.
+        # Nested tables take exponential time in a browser.
         slow = "<table><tr><td>" * 60 + "x" + "</td></tr></table>" * 60
         slow = f'<div style="columns:7">{slow * 400}</div>'
         with Renderer("chromium", Limits(seconds=0.05)) as renderer:
@@ -199,7 +199,7 @@ class TestHostile:
             assert "memory" in str(caught.value) + str(caught.value.__cause__)
 
 
-def test_browser_is_started_anew_after_so_many_documents() -> None:
+def test_browser_restarts_after_some_documents() -> None:
     with Renderer("chromium", Limits(documents=2)) as renderer:
         children = []
         for _ in range(3):
@@ -216,7 +216,7 @@ def test_all_processes_end_with_the_renderer() -> None:
         members = family(renderer._child.pid)
         folder = Path(renderer._folder.name)
         assert len(members) > 2  # the child, the driver, the browser and its helpers
-    # Those that nobody waits for any more are gone or zombies; on a busy machine a moment later.
+    # The processes are gone or zombies, perhaps after a moment on a busy machine.
     end = time.monotonic() + 10
     while (alive := [pid for pid in members if _is_running(pid)]) and time.monotonic() < end:
         time.sleep(0.05)
@@ -244,7 +244,7 @@ def test_child_knows_no_secret_of_the_site(monkeypatch: pytest.MonkeyPatch) -> N
     assert b"s3cret" not in known
 
 
-def test_program_that_is_no_browser_is_told() -> None:
+def test_program_that_is_not_a_browser_is_reported() -> None:
     with (
         Renderer("true") as renderer,
         pytest.raises(NoBrowserError, match="cannot be started"),
@@ -252,7 +252,7 @@ def test_program_that_is_no_browser_is_told() -> None:
         renderer.render("<p>x</p>", "x")
 
 
-def test_missing_browser_is_told_with_what_to_do() -> None:
+def test_missing_browser_is_reported() -> None:
     with pytest.raises(NoBrowserError, match=r"Install the package chromium.*CHROMIUM.*uploaded"):
         Renderer("no-such-chromium")
 
@@ -265,7 +265,7 @@ def _is_running(pid: int) -> bool:
 
 
 class Listening:
-    """A server that notes whatever asks for something."""
+    """A server that records all requests."""
 
     def __enter__(self) -> tuple[str, list[str]]:
         asked: list[str] = []

@@ -1,4 +1,4 @@
-"""Boxes of runs, by hand: characters ten pixels wide and twenty high."""
+"""Boxes of runs, computed by hand: characters are ten pixels wide and twenty high."""
 
 import pytest
 from PIL import Image
@@ -26,7 +26,7 @@ def test_words_are_runs() -> None:
     ]
 
 
-def test_brackets_and_currency_stand_apart_from_the_number() -> None:
+def test_brackets_and_currency_are_separate_from_the_number() -> None:
     found = boxes("($1,200)", line("($1,200)"))
     assert [[start, end] for start, end, *_ in found] == [[0, 1], [1, 2], [2, 7], [7, 8]]
     assert found[2] == [2, 7, 20, 0, 50, 20]
@@ -54,7 +54,7 @@ def test_box_covers_every_pixel_that_is_touched() -> None:
 
 
 @pytest.mark.parametrize(("ink", "visible"), [(0, True), (220, True), (240, False), (255, False)])
-def test_what_nobody_sees_is_not_shown(ink: int, visible: bool) -> None:
+def test_invisible_text_is_not_shown(ink: int, visible: bool) -> None:
     picture = Image.new("L", (50, 50), 255)
     picture.putpixel((5, 5), ink)
     assert is_visible(Run(0, 1, 0, 0, 0, 10, 10), picture) is visible
@@ -62,7 +62,7 @@ def test_what_nobody_sees_is_not_shown(ink: int, visible: bool) -> None:
     assert not is_visible(Run(0, 1, 0, 5, 5, 5, 9), picture)
 
 
-def test_text_that_stands_out_by_its_colour_alone_is_shown() -> None:
+def test_text_that_differs_only_in_colour_is_shown() -> None:
     picture = Image.new("RGB", (50, 50), (255, 0, 0))
     picture.putpixel((5, 5), (0, 130, 0))
     assert is_visible(Run(0, 1, 0, 0, 0, 10, 10), picture)

@@ -60,7 +60,7 @@ def test_another_seed_gives_another_picture(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", CAPTURES)
-def test_record_says_what_was_done_and_that_it_is_simulated(kind: str) -> None:
+def test_record_has_the_parameters_and_is_marked_as_simulated(kind: str) -> None:
     _, record = simulate(small_page(), kind, seed=3, strength=0.4, others=[small_page()])
     assert record["simulated"] is True
     assert (record["kind"], record["seed"], record["version"]) == (kind, 3, VERSION)
@@ -101,7 +101,7 @@ def test_perspective_maps_corners_to_corners() -> None:
         ("multi_document", {}, "multi_document needs other pages"),
     ],
 )
-def test_what_cannot_be_done_is_refused(kind: str, options: dict[str, float], message: str) -> None:
+def test_invalid_arguments_are_refused(kind: str, options: dict[str, float], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         simulate(small_page(), kind, **options)  # type: ignore[arg-type]
 

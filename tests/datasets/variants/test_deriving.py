@@ -193,9 +193,7 @@ def test_image_that_cannot_be_read_is_a_fault_of_its_own() -> None:
         ({"names": []}, "names", "at least one"),
     ],
 )
-def test_what_cannot_be_derived_is_refused(
-    change: dict[str, Any], field: str, message: str
-) -> None:
+def test_invalid_parameters_are_refused(change: dict[str, Any], field: str, message: str) -> None:
     base = base_dataset()
     with pytest.raises(VariantError, match=message) as refusal:
         create_variant(base=base, spec=replace(OFF_AXIS, **change), actor=None)
@@ -275,7 +273,7 @@ def test_splits_and_lines_of_other_benchmarks_are_carried_over() -> None:
     assert (carried.benchmark, carried.gold_sha256) == ("findoc", release.gold_sha256)
 
 
-def test_what_cannot_be_carried_over_is_refused() -> None:
+def test_invalid_releases_are_refused() -> None:
     base, other = base_dataset(), base_dataset(slug="other")
     old, new = make_release(base), make_release(base, version="2.0.0")
     variant = derived(base, replace(OFF_AXIS, release=new))

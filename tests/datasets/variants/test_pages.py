@@ -71,7 +71,7 @@ def test_only_the_named_documents_and_selections_are_taken(
         ({"release": "999"}, "release"),
     ],
 )
-def test_bad_input_is_told_by_field(
+def test_invalid_input_is_reported_by_field(
     organiser: User, client_of: Clients, change: dict[str, str], field: str
 ) -> None:
     base_dataset()
@@ -105,7 +105,7 @@ def test_api_makes_a_variant(organiser: User, api_of: Apis, run_jobs: RunJobs) -
         assert (refused.status_code, list(refused.json())) == (400, [field])
 
 
-def test_what_was_simulated_cannot_be_written_over(organiser: User, api_of: Apis) -> None:
+def test_derivation_cannot_be_changed(organiser: User, api_of: Apis) -> None:
     variant = derived(base_dataset())
     url = f"/api/v1/datasets/{variant.slug}/"
     api_of(organiser).patch(url, {"derivation": None, "derived_from": None, "title": "New"})
