@@ -1,12 +1,12 @@
-"""Who may see and change what in scoring.
+"""Access rules of scoring.
 
-What one may not see answers 404, as if it were not there; a role one lacks on a thing one may see
-answers 403.
+An object that the user may not see answers 404, as if it did not exist. An action that needs a role
+the user lacks answers 403.
 
-A submission for a team belongs to the team. Its members read all of it, steer it and send new
-versions; withdrawing, which is for good, is for who submitted it and for the team's owners. Who has
-left the team still reads what they submitted, but no longer decides in the team's name. Once the
-team is closed, who submitted it decides alone.
+A submission for a team belongs to the team. Its members can read all of it, manage it and submit
+new versions. Only the submitter and the team's owners can withdraw it, because that is final. A
+submitter who has left the team can still read the submission but can no longer change it. Once the
+team is closed, only the submitter can change it.
 """
 
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ Viewer = User | AnonymousUser
 
 
 def visible_boards(user: Viewer) -> BoardQuerySet:
-    """Published boards for everybody, drafts for organisers too."""
+    """Published boards; for organisers, drafts too."""
     return Board.objects.all() if is_organiser(user) else Board.objects.published()
 
 
@@ -39,7 +39,7 @@ def board_for(user: Viewer, slug: str) -> Board:
 
 
 def visible_submissions(user: Viewer) -> SubmissionQuerySet:
-    """One's own, those of one's teams and the published; all of them for organisers."""
+    """Published submissions and those of the user and their teams; for organisers, all."""
     if is_organiser(user):
         return Submission.objects.all()
     public = Submission.objects.public()
@@ -47,7 +47,7 @@ def visible_submissions(user: Viewer) -> SubmissionQuerySet:
 
 
 def submission_for(user: Viewer, pk: int) -> Submission:
-    """A submission to be read, with its board, release, owner and team."""
+    """A submission the user may see, with its board, release, owner and team."""
     submissions = visible_submissions(user).select_related(
         "phase__board", "phase__release__dataset", "owner", "team"
     )
@@ -56,23 +56,23 @@ def submission_for(user: Viewer, pk: int) -> Submission:
 
 @dataclass(frozen=True)
 class Rights:
-    """What somebody may do with a submission beyond reading what is published of it."""
+    """The rights of a user on a submission, beyond reading its published part."""
 
     is_keeper: bool = False
-    """Reads the file, the stage log and as much of the items as the phase shows."""
+    """Can read the file, the stage log and the items as far as the phase shows them."""
     may_steer: bool = False
-    """Cancels its grading and takes it up again, publishes the result and takes that back."""
+    """Can cancel and retry the grading, publish and unpublish the result."""
     may_withdraw: bool = False
     may_replace: bool = False
-    """Sends a new version of it."""
+    """Can submit a new version."""
 
 
 def rights_for(user: Viewer, submission: Submission) -> Rights:
-    """At most one query, and that only for a submission of a team."""
+    """One query for a submission of a team, none for others."""
     own = _own_rights(user, submission) if user.is_authenticated else Rights()
     if not is_organiser(user):
         return own
-    # Organisers, too, replace only their own.
+    # Even organisers replace only their own submissions.
     return Rights(True, True, True, may_replace=own.may_replace)
 
 
@@ -91,15 +91,16 @@ def _own_rights(user: User, submission: Submission) -> Rights:
 
 
 def kept_submission(user: Viewer, pk: int) -> Submission:
-    """A submission to be read wholly, its file included; a published one answers others 403."""
+    """A submission the user may read in full, file included. Raises PermissionDenied for a
+    published submission of others."""
     submission = submission_for(user, pk)
     if not rights_for(user, submission).is_keeper:
-        raise PermissionDenied("This submission belongs to somebody else.")
+        raise PermissionDenied("This submission belongs to another user.")
     return submission
 
 
 def steered_submission(user: Viewer, pk: int) -> Submission:
-    """A submission to be steered; 403 for who only reads it."""
+    """A submission the user may manage. Raises PermissionDenied if they may only read it."""
     submission = submission_for(user, pk)
     if not rights_for(user, submission).may_steer:
         raise PermissionDenied(_not_yours(user, submission))
@@ -111,7 +112,7 @@ def submission_to_withdraw(user: Viewer, pk: int) -> Submission:
     rights = rights_for(user, submission)
     if rights.may_steer and not rights.may_withdraw:
         raise PermissionDenied(
-            "Withdrawing is for good: only who submitted it and the owners of its team may."
+            "Withdrawing is final. Only the submitter and the owners of the team can withdraw it."
         )
     if not rights.may_withdraw:
         raise PermissionDenied(_not_yours(user, submission))
@@ -119,7 +120,7 @@ def submission_to_withdraw(user: Viewer, pk: int) -> Submission:
 
 
 def submission_to_replace(user: User, board: Board, pk: int) -> Submission:
-    """A submission of one's own, or of one's teams, to this board, to send a new version of."""
+    """A submission to this board, of the user or their teams, that they may replace."""
     kept = Submission.objects.kept_by(user).filter(phase__board=board)
     submission = get_object_or_404(kept.select_related("team"), pk=pk)
     if not rights_for(user, submission).may_replace:
@@ -130,29 +131,29 @@ def submission_to_replace(user: User, board: Board, pk: int) -> Submission:
 def _not_yours(user: Viewer, submission: Submission) -> str:
     if submission.owner_id == user.pk:
         return "This submission belongs to a team that you have left."
-    return "This submission belongs to somebody else."
+    return "This submission belongs to another user."
 
 
 def may_publish(user: User) -> bool:
-    """Whether results may appear in public in this account's name: its email address is confirmed.
-    Organisers vouch for what they publish. At most one query."""
+    """Whether the user may publish results: organisers, and users with a confirmed email address.
+    At most one query."""
     return is_organiser(user) or is_email_confirmed(user)
 
 
 def may_open_release(user: Viewer, release: Release) -> bool:
-    """Whether the page of the release, its ids and what it gives away are open to the user."""
+    """Whether the user may see the page of the release and the ids of its items."""
     return is_release_open(release) or is_organiser(user)
 
 
 def is_release_open(release: Release) -> bool:
-    """Whether anyone may know of the release and of the ids of its items."""
+    """Whether the release and the ids of its items are public."""
     is_listed = release.visibility != Release.Visibility.PRIVATE
     return is_listed and release.dataset.visibility == Dataset.Visibility.PUBLIC
 
 
 def may_open_items(phase: Phase, release: Release) -> bool:
-    """Whether everybody may be let read the single items of a submission that was graded against
-    the release: where the phase shows them to who sent them, and their gold is public."""
+    """Whether the single items of a submission graded against the release can be made public: the
+    phase shows them to submitters, and their gold is public."""
     return (
         phase.diagnostics != Phase.Diagnostics.AGGREGATES
         and phase.score_decimals is None
@@ -163,31 +164,33 @@ def may_open_items(phase: Phase, release: Release) -> bool:
 
 
 def are_items_open(submission: Submission, release: Release) -> bool:
-    """Whether everybody may read the single items that were graded against the release."""
+    """Whether the submission's single items, graded against the release, are public."""
     is_public = submission.publication == Submission.Publication.PUBLIC
     return is_public and submission.has_open_items and may_open_items(submission.phase, release)
 
 
 def are_scores_due(phase: Phase) -> bool:
-    """Whether the time has come at which the phase tells its scores."""
+    """Whether the phase shows its scores by now."""
     return phase.scores_after is None or timezone.now() >= phase.scores_after
 
 
 def are_scores_shown(user: Viewer, phase: Phase) -> bool:
-    """Whether the user may read the phase's scores; organisers read them before the time."""
+    """Whether the user may see the phase's scores; organisers always may."""
     return is_organiser(user) or are_scores_due(phase)
 
 
 def is_rounding(user: Viewer, phase: Phase) -> bool:
-    """Whether the user reads the phase's scores rounded; organisers read all of their digits."""
+    """Whether the user sees the phase's scores rounded; organisers see all digits."""
     return phase.score_decimals is not None and not is_organiser(user)
 
 
 def diagnostics_for(user: Viewer, submission: Submission, release: Release) -> Phase.Diagnostics:
-    """How much this user may see of the single items that were graded against the release:
-    organisers all, its keepers what the phase allows, everybody else the totals unless the items
-    were opened. Single items would undo what the phase rounds, keeps for later or tells in
-    parts."""
+    """How much this user may see of the single items graded against the release.
+
+    Organisers see everything, keepers what the phase allows, all others only totals unless the
+    items are public. Where the phase rounds scores, delays them or splits them in parts, single
+    items would reveal the hidden figures, so that only totals are shown.
+    """
     phase = submission.phase
     if is_organiser(user):
         return Phase.Diagnostics.FACTS
@@ -199,7 +202,7 @@ def diagnostics_for(user: Viewer, submission: Submission, release: Release) -> P
 
 
 def require_items(user: Viewer, submission: Submission, release: Release) -> Phase.Diagnostics:
-    """The level of diagnostics if it reaches single items; 404 if it does not."""
+    """The level of diagnostics; raises Http404 if it does not include single items."""
     level = diagnostics_for(user, submission, release)
     if level == Phase.Diagnostics.AGGREGATES:
         raise Http404("This phase shows totals only.")
@@ -207,6 +210,6 @@ def require_items(user: Viewer, submission: Submission, release: Release) -> Pha
 
 
 def shows_pages(level: Phase.Diagnostics, release: Release, split: str) -> bool:
-    """Whether page images and marked predictions may stand beside the facts of an item of this
-    split: where its gold is public."""
+    """Whether page images and marked predictions may be shown with the facts of an item of this
+    split. They need public gold."""
     return level == Phase.Diagnostics.FACTS and release.opens(split)

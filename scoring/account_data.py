@@ -1,7 +1,7 @@
-"""What scoring holds about a person, for their export and for the deletion of their account.
+"""The data that scoring holds about a user, for their export and the deletion of their account.
 
-Published results stay with their model card; it is what others quote. What belongs to a team that
-has other members stays with the team. What nobody but the owner could see is deleted.
+Published results stay with their model card, because others cite them. Submissions of a team with
+other members stay with the team. Data that only the owner could see is deleted.
 """
 
 from collections.abc import Iterator
@@ -29,15 +29,13 @@ class SubmissionData:
     def tables(self, user: User) -> Iterator[Table]:
         yield Table(
             "submissions",
-            "What you submitted, with its model card. The figures stand on the site.",
+            "Your submissions, with their model cards. Their scores are on the site.",
             _submissions(user),
         )
-        yield Table("attempts", "What you used up of the limits of phases.", _attempts(user))
-        yield Table(
-            "webhooks", "Addresses told of your gradings, without their secrets.", _webhooks(user)
-        )
-        yield Table("webhook_messages", "What was sent to them, and when.", _messages(user))
-        yield Table("expert_reviews", "What you said of pages as a judge's expert.", _reviews(user))
+        yield Table("attempts", "Your attempts that count against limits.", _attempts(user))
+        yield Table("webhooks", "Your webhooks, without their secrets.", _webhooks(user))
+        yield Table("webhook_messages", "Messages sent to your webhooks.", _messages(user))
+        yield Table("expert_reviews", "Your reviews as a judge expert.", _reviews(user))
 
     def uploads(self, user: User) -> Iterator[Upload]:
         for submission in Submission.objects.of(user).order_by("pk").iterator(_AT_ONCE):
@@ -57,30 +55,30 @@ class SubmissionData:
         if shared := mine.private().count() - private:
             stays.append(
                 f"{counted(shared, 'submission')} of your teams that you have not published. They "
-                "stay with the teams, without your name. Withdraw first what shall never be "
-                "published."
+                "stay with the teams, without your name. To prevent their publication, withdraw "
+                "them first."
             )
         public = mine.count() - mine.private().count()
         if public:
             stays.append(
-                f"{counted(public, 'published result')} with model card, without your name. Take "
-                "back first what shall not stay."
+                f"{counted(public, 'published result')} with model card, without your name. To "
+                "remove results, unpublish them first."
             )
         reviews = ExpertReview.objects.filter(expert=user, submitted_at__isnull=False).count()
         if reviews:
             stays.append(
-                f"{counted(reviews, 'page')} that you reviewed as a judge's expert, without your "
+                f"{counted(reviews, 'page')} that you reviewed as a judge expert, without your "
                 "name."
             )
         return Fate(goes=goes, stays=stays)
 
     def let_go(self, user: User) -> None:
-        """Nothing is to be handed over: teams have what is theirs. Nobody is told any more."""
+        """Switches off webhooks and deletes draft reviews. Teams keep their submissions."""
         Webhook.objects.of(user).update(is_active=False)
         ExpertReview.objects.filter(expert=user, submitted_at=None).delete()
 
     def erase(self, user: User) -> None:
-        """Raises Retry while a worker is at one of the submissions."""
+        """Raises Retry while a worker is grading one of the submissions."""
         Webhook.objects.of(user).delete()
         submissions = list(_going(user).order_by("pk"))
         gradings = list(Grading.objects.filter(submission__in=submissions))
@@ -97,14 +95,14 @@ class SubmissionData:
 
 
 def _going(user: User) -> SubmissionQuerySet:
-    """What goes with the account: what nobody else can read. The same before the places in teams
-    are given up and afterwards."""
+    """The submissions that are deleted with the account: those that no one else can read. The
+    result is the same before and after the user leaves their teams."""
     others = TeamMember.objects.filter(team=OuterRef("team")).exclude(user=user)
     return Submission.objects.of(user).private().exclude(Exists(others))
 
 
 def _delete(submission: Submission) -> None:
-    """What something else rests on stays, without a name."""
+    """Deletes a submission and its file, unless other rows refer to it."""
     name = submission.upload.name
     try:
         with transaction.atomic():
@@ -157,7 +155,7 @@ def _attempts(user: User) -> Iterator[dict[str, Any]]:
 
 
 def _reviews(user: User) -> Iterator[dict[str, Any]]:
-    """Of hidden gold nothing is told: facts go by their number."""
+    """Facts are given by number, so that hidden gold stays hidden."""
     rows = ExpertReview.objects.filter(expert=user).select_related(
         "case__item", "case__sample__phase__board"
     )

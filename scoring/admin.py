@@ -1,5 +1,5 @@
-"""Django's own pages for staff. Everything is only read here: services check what changes, warn of
-hidden and private gold, and write the log. A board can be deleted as long as nothing refers to it.
+"""Django admin pages of scoring, read-only: changes go through services, which check them, warn
+about hidden gold and write the log. A board can be deleted while nothing refers to it.
 """
 
 from typing import Any
@@ -10,7 +10,7 @@ from .models import Board, Entry, Grading, Phase, Submission
 
 
 class ReadOnlyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
-    """Rows that services write: looked at, never typed in."""
+    """Rows that only services write."""
 
     def has_add_permission(self, *_: Any, **__: Any) -> bool:
         return False

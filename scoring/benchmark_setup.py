@@ -1,8 +1,8 @@
-"""What releases know of the benchmarks, and what benchmarks know of the settings.
+"""Connects benchmarks with releases and settings.
 
-Releases learn how gold is read and what an empty submission looks like. ReceiptBench gets the
-sentence embedding that the settings name. A benchmark is imported when it is first asked for, so
-that the site starts without it.
+Releases get each benchmark's gold reader and an empty line of a submission. ReceiptBench gets the
+sentence embedding that the settings name. Benchmarks are imported when they are first used, so that
+the site starts without them.
 """
 
 import json
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .benchmarks import Benchmark, GoldCheck
 
 
-# The names for people; those of the benchmarks themselves would load all of them.
+# Repeated here, because reading the benchmarks' own titles would import all of them.
 TITLES = {
     "fincriticaled": "FinCriticalED",
     "fcmbench": "FCMBench",
@@ -33,7 +33,7 @@ TITLES = {
 
 
 class BenchmarkFormat:
-    """A benchmark by its key, as `portal.datasets.releases.gold` wants it."""
+    """A benchmark by its key, as `portal.datasets.releases.gold` expects it."""
 
     def __init__(self, key: str, title: str) -> None:
         self.key = key
@@ -71,7 +71,7 @@ class BenchmarkFormat:
         example: dict[str, Any] = json.loads(self._benchmark().example)
         empty = {key: type(value)() for key, value in example.items() if key != "id"}
         if self.key == "ccocr":
-            # Its items are known as subset:id, for images of two subsets may have the same id.
+            # Items are named subset:id, because images of two subsets can have the same id.
             subset, _, name = name.partition(":")
             empty["subset"] = subset
         return {"id": name, **empty}
@@ -95,7 +95,7 @@ def register_formats() -> None:
 
 def build_receiptbench() -> "Benchmark":
     """ReceiptBench with the embedding of the settings."""
-    # Numerical libraries, which the site starts without.
+    # Imports numerical libraries, which the site starts without.
     from scoring.benchmarks.receiptbench import RECEIPTBENCH, build_benchmark
 
     helpers = receipt_helpers()
@@ -103,8 +103,8 @@ def build_receiptbench() -> "Benchmark":
 
 
 def receipt_helpers() -> "Helpers | None":
-    """None without the setting. With one that cannot be used there is no embedding, and whoever
-    asks for one is told why; boards of other receipts go on."""
+    """None without the setting. If the setting cannot be used, `why_none` gives the reason and only
+    gradings that need an embedding fail."""
     from scoring.benchmarks.receiptbench.embedding import (
         EmbeddingError,
         FolderEmbedding,

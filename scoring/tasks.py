@@ -1,4 +1,4 @@
-"""The jobs of scoring. Each can be run twice and killed anywhere."""
+"""The jobs of scoring. Each can run twice and can be killed at any point."""
 
 from datetime import timedelta
 from typing import Any
@@ -15,7 +15,6 @@ from scoring.grading.chunks import (
     store_scores,
     summarise_older,
 )
-from scoring.grading.likeness import COMPARISON_KIND, flag_likenesses, write_digests
 from scoring.grading.notices import (
     DELIVERY_KIND,
     NOTICE_KIND,
@@ -26,10 +25,10 @@ from scoring.grading.notices import (
 )
 from scoring.grading.regrades import (
     advance_regrade,
-    cover,
     drop_jobs,
     fail_regrade,
     resume_stranded,
+    start_missing,
 )
 from scoring.grading.selectors import owner_words
 from scoring.grading.services import (
@@ -45,6 +44,7 @@ from scoring.grading.services import (
     settle_stranded,
     split_chunk,
 )
+from scoring.grading.similarity import COMPARISON_KIND, flag_similar, write_digests
 from scoring.judging.runs import (
     JUDGE_KIND,
     end_run,
@@ -69,18 +69,18 @@ from scoring.leaderboard.services import (
 from .benchmarks import BENCHMARKS, get_benchmark
 from .models import Board, Delivery, Grading, JudgeRun
 
-# Until a judge that could not be asked is tried again.
+# The wait before an unavailable judge is tried again.
 _UNTIL_JUDGED = timedelta(minutes=10)
 
 
 def _load_benchmarks(**_: object) -> None:
     """Loads every scorer before the worker's pool is forked.
 
-    The numerical libraries start threads of their own when they are loaded. In a process of the
-    pool those would take the signals that it holds back while it is idle, and the worker would
-    hang in its shutdown; threads do not live on across a fork.
+    Numerical libraries start threads when they are loaded. In a pool process these threads would
+    receive the signals that it blocks while idle, and the worker would hang on shutdown. Threads
+    do not survive a fork.
     """
-    # Loaded by the metrics only when they need it.
+    # The metrics import it only when they need it.
     import scoring.metrics.compiled  # noqa: F401
 
     for key in BENCHMARKS:
@@ -100,13 +100,13 @@ def _chunk_failed(payload: dict[str, Any], _error: str) -> None:
 
 
 def _chunk_label(payload: dict[str, Any]) -> str:
-    """Counted from 1, as people count."""
+    """Items counted from 1."""
     first, last = payload["first"] + 1, payload["last"] + 1
     return f"Item {first}" if first == last else f"Items {first} to {last}"
 
 
 def _aggregate_failed(payload: dict[str, Any], error: str) -> None:
-    reason = f"Putting the scores together: {owner_words(error)}"
+    reason = f"Computing the scores failed: {owner_words(error)}"
     fail_grading(pk=payload["grading"], reason=reason)
 
 
@@ -128,7 +128,7 @@ def grade_chunk(claim: Claim) -> None:
     if found is None:
         return
     if found.fault:
-        # What could be scored stays, and another attempt has only the rest to do.
+        # Keep the scores so far: the next attempt scores only the rest.
         with claim.keep():
             store_scores(grading_id=grading_id, scores=found.scores)
         if isinstance(found.fault, JudgeAwaited):
@@ -156,24 +156,24 @@ def aggregate(claim: Claim) -> None:
 
 @handler(COMPARISON_KIND)
 def compare_submission(claim: Claim) -> None:
-    """Looks for submissions with almost the same predictions; run again, it finds the same."""
+    """Finds submissions with almost the same predictions. Safe to run again."""
     write_digests(claim.payload["submission"])
     with claim.finish():
-        flag_likenesses(claim.payload["submission"])
+        flag_similar(claim.payload["submission"])
 
 
 def _advance_failed(payload: dict[str, Any], error: str) -> None:
-    fail_regrade(pk=payload["regrade"], reason=f"Putting it together: {owner_words(error)}.")
+    fail_regrade(pk=payload["regrade"], reason=f"The last step failed: {owner_words(error)}.")
 
 
 @handler(REGRADE_KIND, on_failed=_advance_failed, nouns=("step", "steps"))
 def advance(claim: Claim) -> None:
-    """Begins what the batch lacks, in parts; then fails it, lets it go on or has it take over."""
+    """Starts missing gradings of the batch; then fails it, lets it continue or activates it."""
     pk = claim.payload["regrade"]
-    begun = 1
-    while begun:
+    started = 1
+    while started:
         with claim.keep():
-            begun = cover(pk)
+            started = start_missing(pk)
     with claim.finish():
         advance_regrade(pk)
     drop_jobs(pk)
@@ -181,7 +181,7 @@ def advance(claim: Claim) -> None:
 
 @handler(DRAWING_KIND)
 def draw_charts(claim: Claim) -> None:
-    """As the public sees them; run again, it finds them drawn. A board may be hidden by now."""
+    """Draws the board's charts as the public sees them, if the board is still published."""
     board = Board.objects.published().filter(pk=claim.payload["board"]).first()
     if board is not None:
         draw_ahead(public_charts(board.slug))
@@ -192,7 +192,7 @@ def draw_charts(claim: Claim) -> None:
 
 @handler(NOTICE_KIND)
 def notify_of_grading(claim: Claim) -> None:
-    """Sends the letter, then queues what webhooks are told; run again, the letter is sent again."""
+    """Sends the email, then queues the webhook messages. Running it again sends the email again."""
     gradings = Grading.objects.select_related("submission__owner", "submission__phase__board")
     grading = gradings.get(pk=claim.payload["grading"])
     send_notice(grading)
@@ -208,14 +208,14 @@ def _delivery_failed(payload: dict[str, Any], error: str) -> None:
 
 @handler(DELIVERY_KIND, on_failed=_delivery_failed)
 def deliver_webhook(claim: Claim) -> None:
-    """Sends one message. An address that was taken away or switched off is told nothing."""
+    """Sends one message, unless its webhook was removed or switched off."""
     deliveries = Delivery.objects.select_related("webhook")
     delivery = deliveries.filter(pk=claim.payload["delivery"]).first()
     if delivery is None or delivery.state != Delivery.State.WAITING:
         return
     if not delivery.webhook.is_active:
         with claim.finish():
-            end_delivery(delivery, error="The address is switched off.")
+            end_delivery(delivery, error="The webhook is switched off.")
         return
     status = deliver(delivery)
     with claim.finish():
@@ -228,7 +228,7 @@ def _resampling_ended(payload: dict[str, Any], _error: str = "") -> None:
 
 @handler(RESAMPLE_KIND, on_failed=_resampling_ended, on_cancelled=_resampling_ended)
 def resample_grading(claim: Claim) -> None:
-    """Run again it writes the same: the draws are seeded by the release."""
+    """Running it again writes the same values, because the release seeds the draws."""
     found = resample(claim.payload["grading"])
     with claim.finish():
         store_replicates(claim.payload["grading"], found)
@@ -252,7 +252,7 @@ def _judge_cancelled(payload: dict[str, Any]) -> None:
 
 @handler(JUDGE_KIND, on_failed=_judge_failed, on_cancelled=_judge_cancelled)
 def judge_submission(claim: Claim) -> None:
-    """Run again it goes on with the pages that have no verdict; kept answers cost nothing."""
+    """Running it again judges only pages without a verdict; cached answers cost nothing."""
     run = JudgeRun.objects.select_related("submission__phase__board").get(pk=claim.payload["run"])
     if run.is_finished:
         return

@@ -1,4 +1,4 @@
-"""URLs of scoring: those of its features, in the order in which they are tried."""
+"""URLs of scoring: those of its features, in the order in which they match."""
 
 from .boards import urls as boards
 from .grading import urls as grading

@@ -1,4 +1,4 @@
-"""What the pages and endpoints of scoring share."""
+"""Helpers shared by the pages and endpoints of scoring."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,9 +19,9 @@ from .models import Submission
 
 
 def upload_response(submission: Submission, *, name: str = "") -> FileResponse:
-    """The file as it was uploaded, always as a download: never opened as a page of ours.
+    """The uploaded file as a download, which browsers never open as a page of the site.
 
-    `name` is what it is called then; by default what its owner called it.
+    `name` is the filename of the download; by default the owner's.
     """
     response = FileResponse(
         submission.upload.open("rb"),
@@ -39,14 +39,14 @@ class DetailSerializer(serializers.Serializer[Any]):
 
 
 class OrganisersChange(IsOrganiser):
-    """Reading is open, as far as the objects are; changing is for organisers."""
+    """Anyone can read visible objects; only organisers can change them."""
 
     def has_permission(self, request: Request, view: object) -> bool:
         return request.method in SAFE_METHODS or super().has_permission(request, view)
 
 
 class CsvRenderer(BaseRenderer):
-    """A table that was written already. Of a refusal the sentence alone."""
+    """Renders a CSV string as it is, and an error as its message."""
 
     media_type = "text/csv"
     format = "csv"
@@ -58,7 +58,7 @@ class CsvRenderer(BaseRenderer):
 
 
 class ConflictError(APIException):
-    """What was asked for cannot be done in the state things are in."""
+    """The request conflicts with the current state."""
 
     status_code = 409
     default_code = "conflict"
@@ -66,7 +66,7 @@ class ConflictError(APIException):
 
 @contextmanager
 def conflicts(*refusals: type[Exception]) -> Iterator[None]:
-    """In an endpoint: answers 409 with the reason of a service that refuses."""
+    """In an endpoint: turns a service's refusal into a 409 with its message."""
     try:
         yield
     except refusals as refusal:
@@ -75,7 +75,7 @@ def conflicts(*refusals: type[Exception]) -> Iterator[None]:
 
 @contextmanager
 def warnings_of(request: HttpRequest, *refusals: type[Exception]) -> Iterator[None]:
-    """In a view: shows the reason of a service that refuses as a warning on the next page."""
+    """In a view: shows a service's refusal as a warning on the next page."""
     try:
         yield
     except refusals as refusal:
@@ -83,6 +83,6 @@ def warnings_of(request: HttpRequest, *refusals: type[Exception]) -> Iterator[No
 
 
 def actor_of(request: Request) -> User:
-    """Who does it, behind a permission that only people with an account pass."""
+    """The user, behind a permission that requires an account."""
     assert isinstance(request.user, User)
     return request.user

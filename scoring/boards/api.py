@@ -48,11 +48,11 @@ from .services import (
 
 @contextmanager
 def board_refusals() -> Iterator[None]:
-    """Answers 409 with the reason of the service, and names the field that confirms a change."""
+    """Turns refusals into 409, and names the field that confirms a disclosure."""
     try:
         yield
     except DisclosureUnconfirmed as refusal:
-        detail = f"{refusal} To go on, send confirm_disclosure=true."
+        detail = f"{refusal} To continue, send confirm_disclosure=true."
         raise ConflictError(detail) from refusal
     except BoardRefused as refusal:
         raise ConflictError(str(refusal)) from refusal
@@ -64,7 +64,7 @@ def _board_shown(request: Request, board: Board) -> Any:
 
 
 class BoardList(GenericAPIView[Any]):
-    """The boards one may see; organisers make new ones, with a first phase."""
+    """Lists the boards the user may see. Organisers can create boards, each with a first phase."""
 
     queryset = Board.objects.none()
     serializer_class = BoardLineSerializer
@@ -85,7 +85,7 @@ class BoardList(GenericAPIView[Any]):
 
 
 class BoardDetail(APIView):
-    """One board. Organisers open it, archive it, or make it a draft again."""
+    """One board. Organisers can change its settings and its state."""
 
     permission_classes = [OrganisersChange]
 
@@ -126,7 +126,7 @@ def _phase_shown(request: Request, phase: Phase) -> Response:
 
 
 class PhaseList(APIView):
-    """Organisers add phases to a board."""
+    """Adds a phase to a board. For organisers."""
 
     permission_classes = [IsOrganiser]
 
@@ -145,7 +145,7 @@ class PhaseList(APIView):
 
 
 class PhaseDetail(APIView):
-    """One phase. Organisers change it; what was graded in it stays as it was graded."""
+    """One phase. Organisers can change it; existing gradings keep their results."""
 
     permission_classes = [OrganisersChange]
 
@@ -173,7 +173,7 @@ class PhaseDetail(APIView):
 
 
 class PhaseIds(APIView):
-    """The ids of the items, each of which a submission answers; where the release is open."""
+    """The ids of the items that a submission answers, if the release is public."""
 
     @extend_schema(responses=PhaseIdsSerializer)
     def get(self, request: Request, slug: str, phase: str) -> Response:
@@ -184,7 +184,7 @@ class PhaseIds(APIView):
 
 
 class PhaseLimits(APIView):
-    """How much one may still submit to a phase, and when more."""
+    """The user's quota in a phase: what is left of its limits, and when more becomes free."""
 
     permission_classes = [IsAuthenticated]
 

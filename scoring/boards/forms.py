@@ -20,25 +20,25 @@ from .services import NewPhase, phase_faults, phase_slug
 class BoardForm(forms.ModelForm):  # type: ignore[type-arg]
     """A new board with its first phase."""
 
-    benchmark = forms.ChoiceField(help_text="What is measured, and how.")
+    benchmark = forms.ChoiceField()
     phase_title = forms.CharField(
         max_length=80, initial="Test", label="First phase", help_text="Such as Test or Development."
     )
     release = forms.ModelChoiceField(
         queryset=Release.objects.none(),
-        help_text="The frozen gold that submissions are graded against.",
+        help_text="The gold that submissions are graded against.",
     )
     options = forms.JSONField(
         required=False,
         initial=dict,
-        help_text="A JSON object with the benchmark's options that differ from its defaults.",
+        help_text="JSON object with options that differ from the defaults.",
         widget=forms.Textarea(attrs={"rows": 3, "class": "mono", "spellcheck": "false"}),
     )
     diagnostics = forms.ChoiceField(
         choices=Phase.Diagnostics,
         initial=Phase.Diagnostics.AGGREGATES,
         label="Submitters see",
-        help_text="Of the single items. Every fact includes its gold value.",
+        help_text="How much of the single items. Every fact includes its gold value.",
     )
     opens_at = forms.DateTimeField(required=False, label="Opens (UTC)")
     closes_at = forms.DateTimeField(required=False, label="Closes (UTC)")
@@ -46,7 +46,7 @@ class BoardForm(forms.ModelForm):  # type: ignore[type-arg]
     class Meta:
         model = Board
         fields = ["title", "slug", "benchmark", "description"]
-        help_texts = {"slug": "Its word in addresses: /boards/SLUG/."}
+        help_texts = {"slug": "Used in the URL: /boards/SLUG/."}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -63,13 +63,13 @@ class BoardForm(forms.ModelForm):  # type: ignore[type-arg]
 
     @property
     def specs(self) -> list[Benchmark]:
-        """The benchmarks to choose from, for the page that explains their options."""
+        """The available benchmarks, for the list of their options."""
         return list(BENCHMARKS.values())
 
     def clean_slug(self) -> str:
         slug: str = self.cleaned_data["slug"]
         if slug == "new":
-            raise ValidationError("This word is taken: it is the address of this page.")
+            raise ValidationError("“new” is reserved. Choose another slug.")
         return slug
 
     def clean_options(self) -> dict[str, Any]:
@@ -79,7 +79,7 @@ class BoardForm(forms.ModelForm):  # type: ignore[type-arg]
         return options
 
     def clean(self) -> dict[str, Any]:
-        """Rules over several fields; a field with an error of its own is left aside."""
+        """Checks rules over several fields, if none of these fields has an error."""
         data = super().clean() or self.cleaned_data
         needed = {"benchmark", "release", "options", "phase_title", "diagnostics"}
         if needed <= data.keys():
@@ -108,9 +108,9 @@ class BoardStateForm(forms.Form):
 
     state = forms.ChoiceField(
         choices=[
-            (Board.State.DRAFT, "draft: organisers alone see it"),
-            (Board.State.OPEN, "open: everybody sees it, it takes submissions"),
-            (Board.State.ARCHIVED, "archived: everybody sees it, it takes no submissions"),
+            (Board.State.DRAFT, "draft: visible to organisers only"),
+            (Board.State.OPEN, "open: visible to everyone, accepts submissions"),
+            (Board.State.ARCHIVED, "archived: visible to everyone, closed for submissions"),
         ]
     )
     confirm_disclosure = forms.BooleanField(required=False, label="Make this public")
@@ -120,24 +120,24 @@ class BoardStateForm(forms.Form):
 
 
 class BoardSettingsForm(forms.ModelForm):  # type: ignore[type-arg]
-    """What may change of a board that is there."""
+    """The settings of an existing board."""
 
     card_fields = forms.MultipleChoiceField(
         required=False,
         choices=[(name, name.replace("_", " ").capitalize()) for name in CARD_FIELDS[1:]],
         widget=forms.CheckboxSelectMultiple,
-        label="Must be filled in",
-        help_text="Of the model card; the name always is.",
+        label="Required fields of the model card",
+        help_text="The name is always required.",
     )
     column_groups = forms.MultipleChoiceField(
         required=False,
         widget=forms.CheckboxSelectMultiple,
         label="Columns shown",
-        help_text="By group, as the leaderboard names them; none ticked shows all. The group of "
-        "the deciding rank is always shown. Ranks count every figure, shown or not.",
+        help_text="Select none to show all. The group of the deciding rank is always shown, and "
+        "ranks use all figures.",
     )
     default_sort = forms.ChoiceField(
-        required=False, label="Sorted by", help_text="Until a reader chooses another column."
+        required=False, label="Sorted by", help_text="Readers can choose another column."
     )
 
     class Meta:
@@ -149,7 +149,7 @@ class BoardSettingsForm(forms.ModelForm):  # type: ignore[type-arg]
         super().__init__(*args, **kwargs)
         sort = self.fields["default_sort"]
         assert isinstance(sort, forms.ChoiceField)
-        sort.choices = [("", "the rank that decides"), *sort_columns(self.instance)]
+        sort.choices = [("", "the deciding rank"), *sort_columns(self.instance)]
         groups = self.fields["column_groups"]
         assert isinstance(groups, forms.MultipleChoiceField)
         groups.choices = [(name, name) for name in group_names(self.instance)]
@@ -160,18 +160,18 @@ LOCAL = "%Y-%m-%dT%H:%M"
 
 
 class PhaseForm(forms.ModelForm):  # type: ignore[type-arg]
-    """A new phase of a board, or what may change of one."""
+    """A new phase of a board, or the settings of an existing one."""
 
     is_protected = forms.BooleanField(
         required=False,
         label="Protect hidden gold",
-        help_text="Where gold is hidden, empty limits and decimals get safe values, and incomplete "
-        "files are refused. Untick it to set them as you like.",
+        help_text="If the gold is hidden, empty limits and decimals get safe values, and "
+        "incomplete files are refused.",
     )
     confirm_disclosure = forms.BooleanField(
         required=False,
         label="Make it public",
-        help_text="Needed for a private release on a board that everyone sees.",
+        help_text="Required for a private release on a board that everyone can see.",
     )
 
     field_order = ["title", "release", "split", "options", "diagnostics", "is_protected"]
@@ -200,12 +200,12 @@ class PhaseForm(forms.ModelForm):  # type: ignore[type-arg]
             "diagnostics": "Submitters see",
             "opens_at": "Opens",
             "closes_at": "Closes",
-            "per_day": "Scores a day",
+            "per_day": "Scores per day",
             "in_total": "Scores in total",
-            "failed_per_day": "Failed attempts a day",
-            "takes_incomplete": "Take incomplete files",
+            "failed_per_day": "Failed attempts per day",
+            "takes_incomplete": "Accept incomplete files",
             "score_decimals": "Decimals of scores",
-            "scores_after": "Scores are told from",
+            "scores_after": "Show scores from",
             "public_share": "Public share (%)",
         }
 
@@ -234,7 +234,7 @@ class PhaseForm(forms.ModelForm):  # type: ignore[type-arg]
         if board.is_draft:
             del self.fields["confirm_disclosure"]
         if stored and stored.submissions.exists():
-            # What was graded stays as it was graded; a new release is a new phase, or a re-grade.
+            # These settings decide results. Changing them needs a new phase or a re-grade.
             for name in ("release", "split", "options", "public_share"):
                 self.fields[name].disabled = True
 
@@ -251,7 +251,7 @@ class PhaseForm(forms.ModelForm):  # type: ignore[type-arg]
         zone: str = self.cleaned_data["time_zone"].strip()
         if zone not in available_timezones():
             raise ValidationError(
-                f"There is no time zone “{zone}”. Zones are named such as UTC or Europe/Berlin."
+                f"There is no time zone “{zone}”. Enter a name such as UTC or Europe/Berlin."
             )
         return zone
 
@@ -273,17 +273,17 @@ class PhaseForm(forms.ModelForm):  # type: ignore[type-arg]
         return data
 
     def _read_local(self, data: dict[str, Any], name: str) -> None:
-        """What Django took for UTC is the time on the clocks of the phase's zone."""
+        """Django reads the time as UTC, but it is the local time in the phase's time zone."""
         when, zone = data.get(name), data.get("time_zone")
         if when is None or zone is None:
             return
         local = when.replace(tzinfo=ZoneInfo(zone))
         if local.astimezone(UTC).astimezone(local.tzinfo).replace(fold=0) != local:
-            self.add_error(name, f"The clocks in {zone} leap over this time on that day.")
+            self.add_error(name, f"This time does not exist in {zone}: the clocks change then.")
         data[name] = local.astimezone(UTC)
 
     def _post_clean(self) -> None:
-        """The service writes: the instance stays as it is stored until then."""
+        """Leaves the instance unchanged, because the service writes it."""
 
     def new_phase(self) -> NewPhase:
         data = self.cleaned_data

@@ -1,8 +1,8 @@
-"""The limits of a phase: how much is used up, and places that are held, used up or given back.
+"""The limits of a phase: quotas, and attempts that are held, charged or released.
 
-The limits hold for a person, whatever team they submit for, and for a team, whoever of it submits:
-neither more teams nor more members give more places. Taking a place locks the rows of the team and
-of the account, so that neither two tabs nor two members of a team can both take the last one.
+Limits apply to each user over all their teams, and to each team over all its members: neither more
+teams nor more members give more attempts. Holding an attempt locks the rows of the team and of the
+account, so that two browser tabs or two members of a team cannot both take the last one.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,15 +19,15 @@ from portal.accounts.models import Team, User
 from scoring.models import Attempt, Phase, Submission
 from scoring.models.boards import moment
 
-# A day is the last 24 hours: it begins anew for nobody at midnight somewhere.
+# A day is the last 24 hours, so that no time zone matters.
 DAY = timedelta(hours=24)
 
 
 @dataclass(frozen=True)
 class Allowance:
-    """One limit: `used` of `limit`, of which `held` are still being graded.
+    """One limit: `used` of `limit` attempts are used up, `held` are being graded.
 
-    `free_at` is when the next place becomes free if none is left, None where that cannot be said.
+    If none is left, `free_at` is when the next becomes free, or None if that is not known.
     """
 
     name: str
@@ -42,23 +42,23 @@ class Allowance:
 
 
 class Holder(NamedTuple):
-    """Whose limits they are, as a sentence begins that says they are used up."""
+    """The words for the owner of the limits in a refusal, such as “You have” and “your”."""
 
     has: str
     whose: str
 
 
 YOU = Holder("You have", "your")
-SUBMITTER = Holder("Whoever submitted it has", "their")
+SUBMITTER = Holder("The submitter has", "their")
 
 
 @dataclass(frozen=True)
 class Quota:
-    """What a person, or a team, may still submit to a phase. A limit that is not set is None."""
+    """The rest of a phase's limits for a user or team. A limit that is not set is None."""
 
     phase: Phase
     team: Team | None
-    """None: the limits are the person's."""
+    """None: the limits are the user's."""
     holder: Holder
     day: Allowance | None
     total: Allowance | None
@@ -70,19 +70,19 @@ class Quota:
 
     @property
     def spent(self) -> Allowance | None:
-        """The limit that stands in the way of another submission; the longest lasting first."""
+        """The used-up limit that blocks another submission for the longest time."""
         spent = [each for each in (self.total, self.failed, self.day) if each and not each.left]
         return spent[0] if spent else None
 
     @property
     def free_at_words(self) -> str:
-        """Such as “21 November 2026, 14:05 UTC”; empty where nothing is spent or nobody knows."""
+        """Such as “21 November 2026, 14:05 UTC”; empty if nothing is used up or it is unknown."""
         spent = self.spent
         return moment(self.phase, spent.free_at) if spent and spent.free_at else ""
 
     @property
     def refusal(self) -> str:
-        """Why nothing more is taken, in one or two sentences; empty while something is."""
+        """Why another submission is refused, in one or two sentences; empty if it is not."""
         spent = self.spent
         if spent is None:
             return ""
@@ -93,22 +93,22 @@ class Quota:
         if spent is self.total and not spent.held:
             return words
         if self.free_at_words:
-            return f"{words} The next is free on {self.free_at_words}."
-        return f"{words} One that is being graded still may give its place back."
+            return f"{words} You can submit again on {self.free_at_words}."
+        return f"{words} You can submit again if one that is being graded fails."
 
 
 def quota(phase: Phase, user: User, *, holder: Holder = YOU) -> Quota:
-    """What this user may still submit to this phase. One query."""
+    """The user's quota in this phase. One query."""
     return phase_quotas(user, [phase], holder=holder)[0]
 
 
 def team_quota(phase: Phase, team: Team) -> Quota:
-    """What this team may still submit to this phase. One query."""
+    """The team's quota in this phase. One query."""
     return team_quotas([team], [phase])[0]
 
 
 def phase_quotas(user: User, phases: Sequence[Phase], *, holder: Holder = YOU) -> list[Quota]:
-    """The user's quota in each phase. One query, none where no phase has a limit."""
+    """The user's quota in each phase. One query, or none if no phase has a limit."""
     limited = [each for each in phases if _has_limits(each)]
     attempts = Attempt.objects.filter(user=user, phase__in=limited)
     found = {row["phase"]: row for row in _counted(attempts, "phase")} if limited else {}
@@ -134,9 +134,8 @@ def _team(team: Team) -> Holder:
 
 
 def refusal_for(phase: Phase, user: User, team: Team | None, *, holder: Holder = YOU) -> str:
-    """Why nothing more is taken of the user for the team; empty while something is. Two queries at
-    most. It names the limit that is used up: the person's, which would stop them for any team, or
-    the team's."""
+    """Why another submission of the user for the team is refused; empty if it is not. The user's
+    limits are checked first. At most two queries."""
     refusal = quota(phase, user, holder=holder).refusal
     return refusal if refusal or team is None else team_quota(phase, team).refusal
 
@@ -146,7 +145,7 @@ def _has_limits(phase: Phase) -> bool:
 
 
 def _counted(attempts: QuerySet[Attempt], *by: str) -> QuerySet[Attempt, dict[str, Any]]:
-    """Only scores use places up; attempts without a score have a limit of their own."""
+    """Attempts without a score count separately: they have their own limit."""
     state, today = Attempt.State, Q(settled_at__gt=timezone.now() - DAY)
     charged_today, failed_today = Q(state=state.CHARGED) & today, Q(state=state.FAILED) & today
     counted: QuerySet[Attempt, dict[str, Any]] = (
@@ -203,23 +202,23 @@ State = Attempt.State
 
 
 class LimitReached(Exception):
-    """Nothing more is taken now. The message says of what, and when there is more."""
+    """A limit is used up. The message names it and when more becomes free."""
 
 
 def lock_team(submission: Submission) -> None:
-    """Until the transaction ends nobody joins or leaves the submission's team, if it has one."""
-    # no_key: rows that refer to it take a weaker lock, which must not collide with it.
+    """Locks the submission's team, if any: until the transaction ends no one joins or leaves."""
+    # no_key: inserting rows that refer to the team takes a weaker lock, which must not wait.
     if submission.team_id is not None:
         Team.objects.select_for_update(no_key=True).get(pk=submission.team_id)
 
 
 @transaction.atomic
 def hold_place(*, submission: Submission, actor: User) -> Attempt:
-    """Takes a place for a submission, or takes up again the one that it gave back.
+    """Holds an attempt for a submission, or holds its released attempt again.
 
-    No limit stops an organiser, who may see the gold. Raises LimitReached.
+    Organisers have no limits. Raises LimitReached.
     """
-    # First the team, then the account: the order in which invitations to teams lock them, too.
+    # Lock the team before the account, like invitations to teams do.
     lock_team(submission)
     User.objects.select_for_update(no_key=True).get(pk=submission.owner_id)
     attempt = Attempt.objects.filter(submission=submission).first()
@@ -247,12 +246,12 @@ def _refuse_spent(submission: Submission, actor: User) -> None:
 
 
 def charge(*, submission_id: int) -> None:
-    """The submission has its score. Of a submission that is graded again nothing is taken twice."""
+    """Charges the held attempt of a scored submission. A re-grade charges nothing."""
     _settle(submission_id, State.CHARGED)
 
 
 def give_back(*, submission_id: int) -> None:
-    """The submission ended without a score: its place is free, and a failed attempt is counted."""
+    """Releases the attempt of a submission without a score, and counts it as failed."""
     _settle(submission_id, State.FAILED)
 
 

@@ -1,7 +1,7 @@
-"""Everything that the page of a board shows around its leaderboard.
+"""The page of a board: its leaderboard, tabs, rules and links.
 
-The page of a stress variant also shows what each system loses against the normal capture. Figures
-are compared for the same system, the same pages and gold, and the same signature only.
+The page of a stress variant also shows how much each system loses against the normal capture.
+Figures are compared only for the same system, pages, gold and signature.
 """
 
 from collections.abc import Mapping, Sequence
@@ -43,9 +43,9 @@ System = tuple[str, str, str]
 
 @dataclass(frozen=True)
 class Loss:
-    """One figure of a system: the difference to the normal capture, and the ratio, in words.
+    """One figure of a system: its difference to the normal capture and their ratio, as texts.
 
-    `ratio` is empty where the normal capture has 0, or where the figure is no rate.
+    `ratio` is empty if the figure of the normal capture is 0, or if the figure is a count.
     """
 
     difference: str
@@ -61,7 +61,7 @@ class RelativeRow:
 
 @dataclass(frozen=True)
 class Relative:
-    """`simulation` and the release it is compared with, in words; the rows as on the board."""
+    """The comparison of `simulation` with the release named by `normal`; rows as on the board."""
 
     simulation: str
     normal: str
@@ -70,13 +70,13 @@ class Relative:
 
 
 def relative_results(user: Viewer, table: Leaderboard) -> Relative | None:
-    """None unless the phase's release is of a variant and a system of the board has a result on
-    the original, too. One query for a variant, none for other datasets."""
+    """The losses on a stress variant; None for other datasets, and if no system of the board has a
+    result on the original. One query for a variant, none for other datasets."""
     if table.phase is None or table.phase.release.dataset.derived_from_id is None:
         return None
     normal = _normal_entries(user, table.phase)
-    told = shown_columns(table.phase, table.columns)
-    columns = tuple(column for column in told if not column.is_rank)
+    shown = shown_columns(table.phase, table.columns)
+    columns = tuple(column for column in shown if not column.is_rank)
     rows = [
         RelativeRow(row.entry, known, _losses(row, known, columns))
         for section in table.sections
@@ -97,10 +97,8 @@ def relative_results(user: Viewer, table: Leaderboard) -> Relative | None:
 
 
 def _normal_entries(user: Viewer, phase: Phase) -> dict[System, Entry]:
-    """The newest result of each system on the release that this one was carried over from.
-
-    Its release has the same items with the same gold, whatever its images are.
-    """
+    """The newest result of each system on a release of the original dataset with the same items
+    and gold."""
     release = phase.release
     entries = Entry.objects.filter(
         kind=Entry.Kind.GRADED,
@@ -116,7 +114,7 @@ def _normal_entries(user: Viewer, phase: Phase) -> dict[System, Entry]:
 
 
 def _system(entry: Entry) -> System:
-    """A system as a model card names it, under one signature."""
+    """The key of a system: its name and organisation in the model card, and the signature."""
     return entry.name.casefold(), entry.organisation.casefold(), entry.signature
 
 
@@ -137,36 +135,36 @@ def _loss(column: BoardColumn, value: float | None, normal: float | None) -> Los
 
 
 def regraded_at(phase: Phase) -> datetime | None:
-    """When the results of the phase were last graded again. One query."""
+    """When the phase was last re-graded. One query."""
     done = RegradedPhase.objects.filter(phase=phase, regrade__state=Regrade.State.DONE)
     ends = done.order_by("-regrade__finished_at").values_list("regrade__finished_at", flat=True)
     return ends.first()
 
 
-# With more columns a table is as wide as they need instead of as wide as the page.
+# A table with more columns may be wider than the page.
 WIDE_FROM = 9
 
 
 @dataclass(frozen=True)
 class Rules:
-    """How the graded rows came about: enough to do it again, and to cite it."""
+    """The settings behind the graded rows, enough to reproduce and cite them."""
 
     phase: Phase
     signature: str
     options: Mapping[str, Any]
     words: Sequence[str]
-    """What the options do not say by themselves."""
+    """Explanations of the options."""
     release: Release
     shows_hash: bool
-    """Of hidden gold not even the hash is told."""
+    """False if the gold is hidden from the reader: then its hash is hidden too."""
     links_release: bool
     tables: Sequence[RuleTable]
 
 
 @dataclass(frozen=True)
 class LeaderboardPage:
-    """What stands around the table is here at once; the table, and what hangs on its rows, is made
-    when it is first looked at, which a page that was kept never does."""
+    """The content around the table is computed at once. The table and everything that depends on
+    its rows are computed on first use, which a cached page never needs."""
 
     user: Viewer
     board: Board
@@ -174,11 +172,11 @@ class LeaderboardPage:
     phase: Phase | None
     phases: Sequence[PhaseWindow]
     part: str
-    """That an organiser asked for; empty for what is told now."""
+    """The part that an organiser asked for; empty: the part that is shown now."""
     wanted: RowFilter
     sort: str
     stamp: str
-    """Of all that the table's part of the page depends on; empty where nothing is kept."""
+    """Cache key of the table's part of the page; empty: it is not cached."""
 
     @cached_property
     def table(self) -> Leaderboard:
@@ -205,14 +203,14 @@ class LeaderboardPage:
 
     @property
     def phase_tabs(self) -> Sequence[Tab]:
-        """The board's phases; empty where there is only one."""
+        """The board's phases; empty if there is only one."""
         if len(self.phases) < 2:
             return []
         kept = {"view": self.frame.view.key} if self.frame.view else {}
         return [
             Tab(
                 each.phase.title,
-                _address({"phase": each.phase.slug, **kept, **self.wanted.query}),
+                _query_string({"phase": each.phase.slug, **kept, **self.wanted.query}),
                 each.phase == self.phase,
             )
             for each in self.phases
@@ -220,12 +218,12 @@ class LeaderboardPage:
 
     @property
     def tabs(self) -> Sequence[Tab]:
-        """The board's tables; empty where there is only one."""
+        """The board's tables; empty if there is only one."""
         if not self.frame.views:
             return []
         kept, current = {**self._phase_query, **self.wanted.query}, self.frame.view
-        return [Tab("Overall", _address(kept), current is None)] + [
-            Tab(view.title, _address({**kept, "view": view.key}), view == current)
+        return [Tab("Overall", _query_string(kept), current is None)] + [
+            Tab(view.title, _query_string({**kept, "view": view.key}), view == current)
             for view in self.frame.views
         ]
 
@@ -235,13 +233,13 @@ class LeaderboardPage:
         if self.phase is None or not self.phase.has_parts or not is_organiser(self.user):
             return []
         return [
-            Tab(title, _address({**self._query, "part": part}), part == self.table.part)
+            Tab(title, _query_string({**self._query, "part": part}), part == self.table.part)
             for part, title in PARTS.items()
         ]
 
     @property
     def part_words(self) -> str:
-        """What the graded rows count, where the phase is in parts."""
+        """Which items the graded rows count, for a phase in parts."""
         return part_words(self.phase, self.table.part) if self.phase else ""
 
     @cached_property
@@ -250,30 +248,30 @@ class LeaderboardPage:
 
     @property
     def grouped_query(self) -> str:
-        """Leads back to the table that is grouped by the kind of system."""
+        """The query of the table grouped by the kind of system."""
         kept = {"sort": GROUPED} if self.board.default_sort else {}
-        return _address({**self._query, **kept})
+        return _query_string({**self._query, **kept})
 
     @property
     def unfiltered_query(self) -> str:
-        """Leads to all rows, in the same order."""
+        """The query of all rows in the same order."""
         kept = {name: self._query[name] for name in self._query if name not in self.wanted.query}
-        return _address({**kept, **self._sort_query})
+        return _query_string({**kept, **self._sort_query})
 
     @property
     def hidden_fields(self) -> Sequence[tuple[str, str]]:
-        """What the form of the filters keeps of the address."""
+        """Hidden fields of the filter form, which keep the rest of the query."""
         shown = {**self._phase_query, **self._view_query, **self._sort_query}
         return list((shown | ({"part": self.part} if self.part else {})).items())
 
     @cached_property
     def relative(self) -> Relative | None:
-        """On a stress variant: what the systems lose against the normal capture."""
+        """For a stress variant: the systems' losses against the normal capture."""
         return relative_results(self.user, self.table)
 
     @cached_property
     def regraded_at(self) -> datetime | None:
-        """When the results of the phase were last graded again."""
+        """When the phase was last re-graded."""
         return regraded_at(self.phase) if self.phase else None
 
     @property
@@ -282,25 +280,26 @@ class LeaderboardPage:
 
     @property
     def file_query(self) -> str:
-        """Of the table as CSV."""
-        return _address({**self._query, **self._sort_query})
+        """The query of the table as CSV."""
+        return _query_string({**self._query, **self._sort_query})
 
     @property
     def link_query(self) -> str:
-        """Leads to this table for good: with its phase, though a newer one may come, and its order,
-        though the board may get another."""
+        """The query of a permanent link: it names the phase and the order, whose defaults may
+        change."""
         named = {"phase": self.phase.slug} if self.phase else {}
-        return _address({**named, **self._query, "sort": self._sort_query.get("sort", GROUPED)})
+        return _query_string(
+            {**named, **self._query, "sort": self._sort_query.get("sort", GROUPED)}
+        )
 
     @cached_property
     def example(self) -> ExampleFile | None:
-        """What a sample board can be tried with."""
+        """A file to try a sample board with."""
         return example_file(self.board)
 
     @cached_property
     def item_count(self) -> int:
-        """What the phase grades: the items of its release, or of its split alone. One query for a
-        split."""
+        """The number of items that the phase grades. One query for a split."""
         assert self.phase is not None
         return self.phase.items.count() if self.phase.split else self.phase.release.item_count
 
@@ -331,7 +330,7 @@ class LeaderboardPage:
 
     @property
     def _query(self) -> dict[str, Any]:
-        """All but the order."""
+        """The query without the order."""
         part = {"part": self.part} if self.part else {}
         return {**self._phase_query, **self._view_query, **part, **self.wanted.query}
 
@@ -348,11 +347,11 @@ def leaderboard_page(
     windows: Sequence[PhaseWindow] | None = None,
     stamp: str = "",
 ) -> LeaderboardPage:
-    """Three queries when it is shown, four on a sample board and for a split, however many entries
-    and phases there are; one less where the board's phases are given, two where its table was kept.
+    """The page, with three queries when it is rendered; four on a sample board or for a split. One
+    less if `windows` is given, two less if its table is cached.
 
-    An unknown phase gives the newest, an unknown view the benchmark's own table. Organisers may ask
-    for a part that is not told now.
+    An unknown phase gives the newest, an unknown view the benchmark's own table. Only organisers
+    can ask for a part that is not shown now.
     """
     windows = phase_windows(board) if windows is None else windows
     shown = choose_phase(windows, phase)
@@ -369,7 +368,7 @@ def leaderboard_page(
     )
 
 
-def _address(query: Mapping[str, Any]) -> str:
+def _query_string(query: Mapping[str, Any]) -> str:
     return urlencode(query, doseq=True)
 
 

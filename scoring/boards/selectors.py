@@ -1,6 +1,4 @@
-"""The list of boards, the phases that take submissions, the task tree, and a file to try a
-board with.
-"""
+"""The list of boards, open phases, the task tree, and the example file of a board."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -42,7 +40,7 @@ def list_boards(user: Viewer) -> list[BoardLine]:
 
 
 def boards_for_list(user: Viewer) -> QuerySet[Board]:
-    """By title, with all that a line shows of them."""
+    """The boards this user may see, by title, with the data that a line shows."""
     phases = Phase.objects.select_related("release__dataset").order_by("id")
     return (
         visible_boards(user)
@@ -61,26 +59,24 @@ def board_lines(boards: Iterable[Board]) -> list[BoardLine]:
 
 
 def is_open_to(window: PhaseWindow, user: Viewer) -> bool:
-    """Whether the phase takes this user's submissions now; organisers may try out a draft."""
+    """Whether the user can submit to the phase now. Organisers can submit to a draft."""
     states = {Board.State.OPEN} | ({Board.State.DRAFT} if is_organiser(user) else set())
     return window.window == Window.OPEN and window.phase.board.state in states
 
 
 def phases_for(user: Viewer, board: Board) -> list[Phase]:
-    """The phases that take this user's submissions now."""
+    """The phases that the user can submit to now."""
     return [each.phase for each in phase_windows(board) if is_open_to(each, user)]
 
 
 def phase_ids(phase: Phase) -> list[str]:
-    """The ids of what is graded, in its order. One query."""
+    """The ids of the graded items, in order. One query."""
     return list(phase.items.order_by("position").values_list("name", flat=True))
 
 
 def precheck_data(user: Viewer, board: Board, phases: Sequence[Phase]) -> dict[str, Any]:
-    """What the browser needs to look at a file before it is sent. Ids only where they are open.
-
-    `complete` says by phase why a file must answer every item, where it must.
-    """
+    """The data for checking a file in the browser before it is uploaded, by phase. `ids` are URLs,
+    given only where the ids are public; `complete` gives the completeness rule."""
     ids = {
         phase.pk: reverse("api:phase-ids", args=[board.slug, phase.slug])
         for phase in phases
@@ -106,22 +102,22 @@ def _line(board: Board, now: datetime) -> BoardLine:
 
 @dataclass(frozen=True)
 class ExampleFile:
-    """A published sample submission, whose file anybody may download, and its phase."""
+    """A published sample submission whose file anyone can download."""
 
     submission: Submission
 
     @property
     def name(self) -> str:
-        """Tells the downloads of several boards apart."""
+        """The filename of the download, which differs from board to board."""
         board = self.submission.phase.board.slug
         return f"{board}-{PurePath(self.submission.filename).name}"
 
 
 def example_file(board: Board) -> ExampleFile | None:
-    """The first sample submission of a sample board to a phase whose gold is open.
+    """The first sample submission of a sample board to a phase with public gold.
 
-    Where gold is hidden no file is given away, for outputs may tell of it. One query, none on
-    boards that are no sample.
+    Predictions can reveal hidden gold, so that it has no example. One query, or none if the board
+    is not a sample.
     """
     if not board.is_sample:
         return None
@@ -143,13 +139,13 @@ def example_file(board: Board) -> ExampleFile | None:
 
 
 EXAMPLES = 3
-# So many items of a task are looked at to find examples of different questions.
+# The number of a task's items that are searched for examples of different questions.
 LOOKED_AT = 40
 
 
 @dataclass(frozen=True)
 class Example:
-    """An item whose gold is open, and its first picture, if it has any."""
+    """An item with public gold, and its first page image, if any."""
 
     item: ReleaseItem
     said: TreeItem
@@ -160,7 +156,7 @@ class Example:
 class TaskNode:
     task: TreeTask
     stages: tuple[TreeStage, ...]
-    """The steps of the work that it is taken from."""
+    """The work steps that the task belongs to."""
     examples: tuple[Example, ...]
 
 
@@ -177,16 +173,16 @@ class TaskTreePage:
     stages: tuple[StageNode, ...]
     tasks: tuple[TaskNode, ...]
     phase: Phase | None
-    """Whose items are the examples; None where no gold is open."""
+    """The phase with the examples; None if no gold is public."""
 
 
 def task_tree_page(board: Board) -> TaskTreePage:
-    """The same for everybody: no item is shown whose gold is hidden from anybody. 404 for a board
-    whose benchmark has no task tree. Queries: one for the phases and one for each that is looked
-    at, one for each task, one for images."""
+    """The task tree with examples from public gold. Raises Http404 if the benchmark has none.
+    Queries: one for the phases and one for each phase that is checked, one for each task, one for
+    images."""
     tree = board.spec.task_tree
     if tree is None:
-        raise Http404("The tasks of this benchmark make up no tree.")
+        raise Http404("This benchmark has no task tree.")
     phase = _open_phase(board)
     found = {task.key: _items(phase, tree, task) for task in tree.tasks} if phase else {}
     documents = [item.document for items in found.values() for item in items if item.document]
@@ -214,7 +210,7 @@ def task_tree_page(board: Board) -> TaskTreePage:
 
 
 def _open_phase(board: Board) -> Phase | None:
-    """The first phase with gold that everybody may see."""
+    """The first phase with public gold."""
     phases = board.phases.select_related("release__dataset").order_by("id")
     anybody = AnonymousUser()
     return next(
@@ -228,13 +224,13 @@ def _open_phase(board: Board) -> Phase | None:
 
 
 def _open_items(phase: Phase) -> QuerySet[ReleaseItem]:
-    """The items whose gold everybody may see."""
+    """The items with public gold."""
     splits = gold_splits_for(AnonymousUser(), phase.release)
     return phase.items if splits is None else phase.items.filter(split__in=splits)
 
 
 def _items(phase: Phase, tree: TaskTree, task: TreeTask) -> Sequence[ReleaseItem]:
-    """The first items of the task, of different kinds of questions as far as there are some."""
+    """The first items of the task, of different kinds of questions if possible."""
     items = _open_items(phase).filter(**{f"gold__{tree.task_field}": task.key})
     found = items.select_related("document__dataset").defer("facts").order_by("position")
     candidates = list(found[:LOOKED_AT])

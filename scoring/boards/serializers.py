@@ -1,4 +1,4 @@
-"""JSON forms of boards, of phases, and of what is left of a phase's limits."""
+"""JSON forms of boards, phases and quotas."""
 
 from typing import Any
 from zoneinfo import available_timezones
@@ -36,7 +36,7 @@ _SETTINGS = (
 
 
 class PhaseSerializer(serializers.ModelSerializer[Phase]):
-    """A phase; `window` says whether it is open at this moment."""
+    """A phase; `window` is its current state."""
 
     dataset = serializers.CharField(source="release.dataset.slug")
     release = serializers.CharField(source="release.version")
@@ -49,12 +49,12 @@ class PhaseSerializer(serializers.ModelSerializer[Phase]):
         fields = ["slug", *_SETTINGS, "window", "warnings"]
 
     def get_warnings(self, phase: Phase) -> list[str]:
-        """For organisers, who asked for the phase itself: what it makes public of a private
-        release, and what its settings tell of hidden gold."""
+        """For organisers: what the phase makes public about a private release, and how its settings
+        reveal hidden gold."""
         return warnings(phase) if self.context.get("for_organisers") else []
 
     def to_representation(self, instance: Any) -> dict[str, Any]:
-        """Of a PhaseWindow."""
+        """`instance` is a PhaseWindow."""
         instance.phase.window = instance.window
         return super().to_representation(instance.phase)
 
@@ -80,12 +80,12 @@ class BoardSerializer(serializers.ModelSerializer[Board]):
         ]
 
     def get_warnings(self, board: Board) -> list[str]:
-        """For organisers: what its phases make public of private releases, and what their settings
-        tell of hidden gold."""
+        """For organisers: what the phases make public about private releases, and how their
+        settings reveal hidden gold."""
         if not self.context.get("for_organisers"):
             return []
-        told = all_warnings(each.phase for each in phase_windows(board))
-        return [f"{phase.title}: {words}" for phase, sentences in told for words in sentences]
+        found = all_warnings(each.phase for each in phase_windows(board))
+        return [f"{phase.title}: {words}" for phase, sentences in found for words in sentences]
 
 
 class BoardLineSerializer(serializers.Serializer[Any]):
@@ -103,13 +103,13 @@ class BoardLineSerializer(serializers.Serializer[Any]):
 
 
 class BoardChangeSerializer(serializers.ModelSerializer[Board]):
-    """What may change of a board; what is not sent stays."""
+    """Changes of a board's settings. Settings that are left out stay as they are."""
 
     state = serializers.ChoiceField(choices=Board.State.choices, required=False)
     confirm_disclosure = serializers.BooleanField(
         required=False,
         write_only=True,
-        help_text="Whether what the board shows of private releases may become public.",
+        help_text="Confirms that information about private releases becomes public.",
     )
     card_fields = serializers.ListField(
         child=serializers.ChoiceField(choices=CARD_FIELDS), required=False
@@ -117,7 +117,7 @@ class BoardChangeSerializer(serializers.ModelSerializer[Board]):
     column_groups = serializers.ListField(
         child=serializers.CharField(),
         required=False,
-        help_text="Groups of columns that are shown, as the leaderboard names them; empty: all.",
+        help_text="Groups of columns that are shown; empty: all.",
     )
 
     class Meta:
@@ -137,19 +137,19 @@ class BoardChangeSerializer(serializers.ModelSerializer[Board]):
         known = group_names(self.context["board"])
         if unknown := [name for name in value if name not in known]:
             raise serializers.ValidationError(
-                f"No column stands in the group {unknown[0]!r}; there are {known}."
+                f"There is no column group {unknown[0]!r}. Choose from {known}."
             )
         return [name for name in known if name in value]
 
     def validate_default_sort(self, value: str) -> str:
         known = [key for key, _ in sort_columns(self.context["board"])]
         if value and value not in known:
-            raise serializers.ValidationError(f"No column has this key; there are {known}.")
+            raise serializers.ValidationError(f"There is no such column. Choose from {known}.")
         return value
 
 
 def _limit(help_text: str, *, least: int = 1) -> serializers.IntegerField:
-    """A setting that has a safe value on hidden gold unless it is sent."""
+    """A setting with a safe default on hidden gold."""
     return serializers.IntegerField(
         required=False, allow_null=True, min_value=least, help_text=help_text
     )
@@ -161,9 +161,8 @@ _PHASE_FIELDS = ("diagnostics", "options", "opens_at", "closes_at", *PROTECTED)
 class NewBoardSerializer(serializers.Serializer[Any]):
     """A new board with its first phase, on a release of a dataset.
 
-    Limits, decimals and incomplete files that are not sent get safe values on hidden gold: 3 scores
-    a day, 20 in total, 1 decimal, no incomplete files. `warnings` of the answer says what looser
-    settings give away.
+    Defaults on hidden gold are 3 scores per day, 20 in total, 1 decimal and no incomplete files. If
+    other settings reveal hidden gold, the response says so in `warnings`.
     """
 
     slug = serializers.SlugField(max_length=80)
@@ -179,11 +178,11 @@ class NewBoardSerializer(serializers.Serializer[Any]):
     )
     opens_at = serializers.DateTimeField(required=False, default=None, allow_null=True)
     closes_at = serializers.DateTimeField(required=False, default=None, allow_null=True)
-    per_day = _limit("Scores within 24 hours; null: any number.")
-    in_total = _limit("Scores altogether; null: any number.")
-    score_decimals = _limit("Of percentages; null: all.", least=0)
+    per_day = _limit("Scores within 24 hours; null: no limit.")
+    in_total = _limit("Scores in total; null: no limit.")
+    score_decimals = _limit("Decimals of percentages; null: all.", least=0)
     takes_incomplete = serializers.BooleanField(
-        required=False, help_text="Whether a file may leave items without an answer."
+        required=False, help_text="Whether a file may leave out items."
     )
 
     def validate_slug(self, value: str) -> str:
@@ -212,11 +211,10 @@ class NewBoardSerializer(serializers.Serializer[Any]):
 
 
 class NewPhaseSerializer(serializers.ModelSerializer[Phase]):
-    """A new phase, or what changes of one; times carry their offset from UTC.
+    """A new phase, or changes of one. Times carry their offset from UTC.
 
-    Limits, decimals and incomplete files that are not sent get safe values on hidden gold: 3 scores
-    a day, 20 in total, 1 decimal, no incomplete files. Null lifts a limit; `warnings` of the answer
-    says what that gives away.
+    Defaults on hidden gold are 3 scores per day, 20 in total, 1 decimal and no incomplete files.
+    Null removes a limit. If the settings reveal hidden gold, the response says so in `warnings`.
 
     Needs `board` in its context and, for a change, the phase as its instance.
     """
@@ -228,7 +226,7 @@ class NewPhaseSerializer(serializers.ModelSerializer[Phase]):
         required=False,
         default=False,
         write_only=True,
-        help_text="Whether a private release may be named on a board that everyone sees.",
+        help_text="Confirms that a private release is named on a board that everyone can see.",
     )
 
     class Meta:
@@ -237,7 +235,7 @@ class NewPhaseSerializer(serializers.ModelSerializer[Phase]):
 
     def validate_time_zone(self, value: str) -> str:
         if value not in available_timezones():
-            raise serializers.ValidationError("Not the name of a time zone, such as Europe/Berlin.")
+            raise serializers.ValidationError("Enter a time zone such as Europe/Berlin.")
         return value
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
@@ -253,7 +251,7 @@ class NewPhaseSerializer(serializers.ModelSerializer[Phase]):
         return {"phase": phase, "confirm_disclosure": confirm}
 
     def _stored(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """What stays; not what was set for open gold, if the phase moves to hidden gold."""
+        """The current settings, protected if the phase moves from public to hidden gold."""
         phase = self.instance
         if phase is None:
             return {}
@@ -281,11 +279,11 @@ class PhaseIdsSerializer(serializers.Serializer[Any]):
 
 
 class AllowanceSerializer(serializers.Serializer[Any]):
-    """One limit. `free_at` is when the next place is free, null while some are left."""
+    """One limit. `free_at` is when the next attempt becomes free; null while some are left."""
 
     limit = serializers.IntegerField()
     used = serializers.IntegerField()
-    held = serializers.IntegerField(help_text="Of submissions that are being graded.")
+    held = serializers.IntegerField(help_text="Submissions that are being graded.")
     left = serializers.IntegerField()
     free_at = serializers.DateTimeField(allow_null=True)
 
@@ -294,17 +292,19 @@ class _QuotaSerializer(serializers.Serializer[Any]):
     day = AllowanceSerializer(allow_null=True)
     total = AllowanceSerializer(allow_null=True)
     failed = AllowanceSerializer(allow_null=True)
-    refusal = serializers.CharField(help_text="Why nothing more is taken now; empty if it is.")
+    refusal = serializers.CharField(
+        help_text="Why a submission is refused now; empty if it is accepted."
+    )
 
 
 class TeamQuotaSerializer(_QuotaSerializer):
-    """What is left for a team, whoever of it submits."""
+    """The quota of a team, for all its members together."""
 
     team = serializers.SlugField(source="team.slug")
 
 
 class QuotaSerializer(_QuotaSerializer):
-    """What is left of a phase's limits, for whatever team one submits; a limit that is not set is
-    null. For a team its own limits count, too."""
+    """The user's quota in a phase, over all teams. A limit that is not set is null. Each team also
+    has its own quota."""
 
-    teams = TeamQuotaSerializer(many=True, help_text="Those one is in.")
+    teams = TeamQuotaSerializer(many=True, help_text="The user's teams.")

@@ -1,4 +1,4 @@
-"""Opening and closing boards and their phases."""
+"""Creates and changes boards and their phases."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
@@ -17,10 +17,10 @@ from scoring.leaderboard.services import refresh_shown_scores
 from scoring.models import Board, Phase
 from scoring.models.boards import phase_windows
 
-from .protection import UNSAID, disclosure, disclosures, unsaid_settings
+from .protection import UNSET, default_settings, disclosure, disclosures
 
 MOST_DECIMALS = 6
-# What may change of a board, and of a phase once something was submitted to it.
+# Settings of a board that can change, and settings of a phase that cannot once it has submissions.
 BOARD_SETTINGS = frozenset(
     {"title", "description", "rules", "card_fields", "default_sort", "column_groups"}
 )
@@ -28,21 +28,18 @@ GRADED_BY = frozenset({"release", "split", "options", "public_share"})
 
 
 class BoardRefused(Exception):
-    """Why a board or phase cannot be changed like this. The message is for people."""
+    """A board or phase cannot be changed like this. The message gives the reason."""
 
 
 class DisclosureUnconfirmed(BoardRefused):
-    """The change makes something of a private release public. The message says what; with
-    `confirm_disclosure` the change is made."""
+    """The change makes information about a private release public, and needs
+    `confirm_disclosure`. The message names the information."""
 
 
 @dataclass(frozen=True)
 class NewPhase:
-    """What an organiser says of a phase. Options are the benchmark's, checked by the form.
-
-    What is not said of limits, decimals and incomplete files is filled in: on hidden gold with safe
-    values, elsewhere without limits.
-    """
+    """The settings of a phase. Limits, decimals and incomplete files that are UNSET get safe values
+    on hidden gold, and no limits on public gold."""
 
     slug: str
     title: str
@@ -53,33 +50,33 @@ class NewPhase:
     opens_at: datetime | None = None
     closes_at: datetime | None = None
     time_zone: str = "UTC"
-    per_day: int | None = UNSAID
-    in_total: int | None = UNSAID
+    per_day: int | None = UNSET
+    in_total: int | None = UNSET
     failed_per_day: int | None = None
-    score_decimals: int | None = UNSAID
+    score_decimals: int | None = UNSET
     scores_after: datetime | None = None
     public_share: int | None = None
-    takes_incomplete: bool = UNSAID
+    takes_incomplete: bool = UNSET
 
     def __post_init__(self) -> None:
-        for name, value in unsaid_settings(self).items():
+        for name, value in default_settings(self).items():
             object.__setattr__(self, name, value)
 
     def settings(self) -> dict[str, Any]:
-        """As keyword arguments of Phase, but for the options, which are completed first."""
+        """Keyword arguments of Phase, without the options, which are completed first."""
         return {
             each.name: getattr(self, each.name) for each in fields(self) if each.name != "options"
         }
 
 
 def phase_slug(title: str) -> str:
-    """The phase's word in addresses."""
+    """The phase's slug in URLs."""
     return slugify(title)[:40].strip("-") or "phase"
 
 
 def phase_faults(benchmark: str, phase: NewPhase, *, former: Phase | None = None) -> dict[str, str]:
-    """What is wrong with a phase for a board of this benchmark, by field; `former` is the phase as
-    it is stored, if it is."""
+    """Error messages by field for a phase of a board with this benchmark. `former` is the stored
+    phase, if any."""
     faults = {}
     if phase.release.benchmark != benchmark:
         faults["release"] = f"This release was made for {phase.release.benchmark}."
@@ -93,7 +90,8 @@ def phase_faults(benchmark: str, phase: NewPhase, *, former: Phase | None = None
         faults["score_decimals"] = f"At most {MOST_DECIMALS}; leave it empty for all digits."
     if is_showing_more(phase):
         faults["diagnostics"] = (
-            "Scores that are rounded, or told in parts, need totals only: items would undo it."
+            "If scores are rounded or split in parts, submitters can see totals only: single items "
+            "would reveal the hidden figures."
         )
     if phase.public_share is not None and (fault := _part_fault(phase)):
         faults["public_share"] = fault
@@ -104,8 +102,8 @@ def phase_faults(benchmark: str, phase: NewPhase, *, former: Phase | None = None
 
 
 def _option_fault(spec: Benchmark, options: Mapping[str, Any], former: Phase | None) -> str:
-    """What is wrong with these options, or cannot be had here. What a phase has already is no
-    fault: it can still be closed when a model is gone."""
+    """Why these options are invalid or need a model that is not set up. Unchanged options of a
+    stored phase are accepted, so that it can be edited after a model was removed."""
     try:
         chosen = spec.check_options(options)
     except OptionError as error:
@@ -115,7 +113,7 @@ def _option_fault(spec: Benchmark, options: Mapping[str, Any], former: Phase | N
 
 
 def is_showing_more(phase: NewPhase) -> bool:
-    """Whether single items are shown although the totals are rounded or told in parts."""
+    """Whether single items are shown although the totals are rounded or split in parts."""
     is_holding_back = phase.score_decimals is not None or phase.public_share is not None
     return is_holding_back and phase.diagnostics != Phase.Diagnostics.AGGREGATES
 
@@ -123,11 +121,11 @@ def is_showing_more(phase: NewPhase) -> bool:
 def _part_fault(phase: NewPhase) -> str:
     assert phase.public_share is not None
     if not 1 <= phase.public_share <= 99:
-        return "From 1 to 99 percent; leave it empty for all items."
+        return "Enter 1 to 99 percent, or leave it empty for all items."
     items = phase.release.items.all()
     if phase.split:
         items = items.filter(split=phase.split)
-    return "" if items.count() > 1 else "Parts need two items at least."
+    return "" if items.count() > 1 else "Parts need at least two items."
 
 
 @transaction.atomic
@@ -141,7 +139,7 @@ def create_board(
     description: str = "",
     is_sample: bool = False,
 ) -> Board:
-    """A draft with its first phase: seen by organisers alone until it is opened."""
+    """Creates a draft with its first phase. Only organisers see it until it is opened."""
     board = Board.objects.create(
         slug=slug,
         title=title,
@@ -159,10 +157,11 @@ def create_board(
 def add_phase(
     *, board: Board, phase: NewPhase, actor: User | None, confirm_disclosure: bool = False
 ) -> Phase:
-    """A window for submissions. Options are stored complete: no later default changes them.
+    """Adds a phase. Options are stored with their defaults, so that later defaults do not change
+    them. The labels are the release's unless the options name others.
 
-    The label set is the release's unless the options name another. Raises OptionError, and
-    DisclosureUnconfirmed for a private release on a board that is not a draft.
+    Raises OptionError, and DisclosureUnconfirmed for a private release on a board that is not a
+    draft.
     """
     if not board.is_draft and not confirm_disclosure:
         _require_public([disclosure(phase)])
@@ -176,14 +175,14 @@ def add_phase(
     return created
 
 
-def _require_public(told: Iterable[str]) -> None:
-    """Raises DisclosureUnconfirmed if any words tell what would become public."""
-    if words := " ".join(each for each in told if each):
+def _require_public(disclosed: Iterable[str]) -> None:
+    """Raises DisclosureUnconfirmed if anything would become public."""
+    if words := " ".join(each for each in disclosed if each):
         raise DisclosureUnconfirmed(words)
 
 
 def _slugs(wanted: str) -> Iterator[str]:
-    """The word itself, then with 2, 3 … after it."""
+    """The wanted slug, then the same with -2, -3 … appended."""
     yield wanted
     for number in count(2):
         yield f"{wanted[:36]}-{number}"
@@ -193,16 +192,17 @@ def _slugs(wanted: str) -> Iterator[str]:
 def edit_phase(
     *, phase: Phase, wanted: NewPhase, actor: User | None, confirm_disclosure: bool = False
 ) -> Phase:
-    """Writes what differs; the log keeps what it was. Published rows are rounded anew if need be.
+    """Writes the settings that differ and logs their former values. Published rows are rounded
+    again if the decimals change.
 
-    Raises BoardRefused when something was submitted and what it was graded by would change, and
-    DisclosureUnconfirmed when a board that is not a draft moves to a private release.
+    Raises BoardRefused if settings of GRADED_BY would change although there are submissions, and
+    DisclosureUnconfirmed if a board that is not a draft moves to a private release.
     """
     stored = Phase.objects.select_for_update(of=("self",)).select_related("board").get(pk=phase.pk)
     changes = wanted.settings() | {"options": _complete_options(stored.board, wanted)}
     changes["slug"] = stored.slug
     if changes["options"] == stored.board.spec.check_options(stored.options):
-        # An option of a later version that has its default is no change.
+        # An option that a later version added with its default is not a change.
         changes["options"] = stored.options
     before = {
         name: getattr(stored, name)
@@ -211,19 +211,19 @@ def edit_phase(
     }
     if GRADED_BY & before.keys() and stored.submissions.exists():
         raise BoardRefused(
-            "Submissions were graded in this phase: its release, split, options and public share "
-            "stay."
+            "This phase has submissions: its release, split, options and public share cannot "
+            "change."
         )
-    tells_more = not stored.board.is_draft and {"release", "diagnostics"} & before.keys()
-    if tells_more and not confirm_disclosure:
+    shows_more = not stored.board.is_draft and {"release", "diagnostics"} & before.keys()
+    if shows_more and not confirm_disclosure:
         _require_public([disclosure(wanted)])
     for name in before:
         setattr(stored, name, changes[name])
     if before:
         stored.save(update_fields=list(before))
-        told = {name: str(value) for name, value in before.items()}
+        logged = {name: str(value) for name, value in before.items()}
         record_event(
-            verb="edit_phase", subject=stored.board, actor=actor, phase=stored.slug, before=told
+            verb="edit_phase", subject=stored.board, actor=actor, phase=stored.slug, before=logged
         )
     if "score_decimals" in before:
         refresh_shown_scores(stored)
@@ -232,7 +232,7 @@ def edit_phase(
 
 @transaction.atomic
 def edit_board(*, board: Board, changes: Mapping[str, Any], actor: User | None) -> Board:
-    """Writes the fields of BOARD_SETTINGS that differ; the log keeps what they were."""
+    """Writes the fields of BOARD_SETTINGS that differ and logs their former values."""
     stored = Board.objects.select_for_update().get(pk=board.pk)
     before = {
         name: getattr(stored, name)
@@ -258,9 +258,9 @@ def _complete_options(board: Board, phase: NewPhase) -> dict[str, Any]:
 def set_board_state(
     *, board: Board, state: Board.State, actor: User | None, confirm_disclosure: bool = False
 ) -> Board:
-    """Publishes, archives or withdraws a board. Withdrawing hides its entries, it deletes none.
+    """Publishes, archives or hides a board. Hidden boards keep their entries.
 
-    Raises DisclosureUnconfirmed when a draft with a private release is published.
+    Raises DisclosureUnconfirmed if a draft with a private release would be published.
     """
     before = board.state
     if board.is_draft and state != Board.State.DRAFT and not confirm_disclosure:

@@ -1,6 +1,4 @@
-"""Pages of boards: the list, the board with its leaderboard, its tasks, and settings for
-organisers.
-"""
+"""Pages of boards: the list, a board with its leaderboard, its tasks, and its settings."""
 
 import json
 import re
@@ -85,7 +83,7 @@ def _saved(form: PhaseForm, save: Callable[..., Phase]) -> Phase | None:
     try:
         return save(confirm_disclosure=form.confirms_disclosure)
     except DisclosureUnconfirmed as refusal:
-        form.add_error("confirm_disclosure", f"{refusal} To go on, tick “Make it public”.")
+        form.add_error("confirm_disclosure", f"{refusal} To continue, select “Make it public”.")
     except BoardRefused as refusal:
         form.add_error(None, str(refusal))
     return None
@@ -99,7 +97,7 @@ def _go_on(request: UserRequest, phase: Phase, done: str) -> HttpResponse:
 
 
 def warn_of(request: UserRequest, phase: Phase) -> None:
-    """Says what the phase makes public, and what it tells of hidden gold."""
+    """Adds warnings about what the phase makes public or reveals of hidden gold."""
     for words in warnings(phase):
         messages.warning(request, f"{phase.title}: {words}")
 
@@ -121,7 +119,7 @@ def _phase_page(
 
 def _warn_of_judge(request: UserRequest, phase: Phase) -> None:
     if fault := judge_fault(phase.board, phase.options):
-        messages.warning(request, f"Gradings of this phase will wait for their judge: {fault}")
+        messages.warning(request, f"Gradings of this phase wait for the judge: {fault}")
 
 
 @require_safe
@@ -132,7 +130,7 @@ def boards(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def board(request: HttpRequest, slug: str) -> HttpResponseBase:
-    """Readers without an account get an ETag; what others see has more of their own in it."""
+    """Readers without an account get an ETag. Other pages depend on the user."""
     stamped = stamped_board(request.user, slug)
     form = RowFilterForm(request.GET)
     asked = {name: request.GET.get(name, "") for name in ("phase", "sort", "view", "part")}
@@ -183,7 +181,7 @@ def example(request: HttpRequest, slug: str) -> FileResponse:
     """A sample submission's file, to try the board with."""
     found = example_file(board_for(request.user, slug))
     if found is None:
-        raise Http404("This board has no file to try it with.")
+        raise Http404("This board has no example file.")
     return upload_response(found.submission, name=found.name)
 
 
@@ -195,7 +193,7 @@ def new_board(request: UserRequest) -> HttpResponse:
     if form.is_valid():
         board = create_board(**form.new_board(), phase=form.new_phase(), actor=request.user)
         load_reported(board=board, actor=request.user)
-        messages.success(request, "Board created as a draft: only organisers see it.")
+        messages.success(request, "Board created as a draft. Only organisers can see it.")
         for phase in board.phases.select_related("release__dataset"):
             warn_of(request, phase)
         return redirect(board)
@@ -208,7 +206,7 @@ def new_board(request: UserRequest) -> HttpResponse:
 def change_state(request: UserRequest, slug: str) -> HttpResponse:
     board, form = board_for(request.user, slug), BoardStateForm(request.POST)
     if not form.is_valid():
-        messages.error(request, "A board is draft, open or archived.")
+        messages.error(request, "Choose draft, open or archived.")
         return redirect(board)
     try:
         set_board_state(
@@ -218,7 +216,7 @@ def change_state(request: UserRequest, slug: str) -> HttpResponse:
             confirm_disclosure=form.cleaned_data["confirm_disclosure"],
         )
     except DisclosureUnconfirmed as refusal:
-        messages.error(request, f"{refusal} To go on, tick “Make this public”.")
+        messages.error(request, f"{refusal} To continue, select “Make this public”.")
         return redirect("scoring:board-manage", board.slug)
     messages.success(request, f"“{board.title}” is now {board.get_state_display().lower()}.")
     return redirect(board)

@@ -1,4 +1,4 @@
-"""Grading a submission, telling its owner, and grading a whole board again.
+"""Grades submissions, notifies their owners, and re-grades boards.
 
 May import `boards` and the features below it.
 """

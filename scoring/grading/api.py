@@ -23,10 +23,10 @@ from .regrades import cancel_regrade, start_regrade
 
 
 class NewRegradeSerializer(serializers.Serializer[Any]):
-    """What is graded again, and on which gold."""
+    """The phase to grade again, and the release to use."""
 
     phase = serializers.SlugField(
-        required=False, default="", help_text="A phase's slug; the whole board without."
+        required=False, default="", help_text="A phase's slug; by default all phases."
     )
     release = serializers.CharField(
         required=False,
@@ -37,7 +37,7 @@ class NewRegradeSerializer(serializers.Serializer[Any]):
 
 
 class RegradedPhaseSerializer(serializers.ModelSerializer[RegradedPhase]):
-    """`facts_changed` is of items whose gold is open; null where all that differ are hidden."""
+    """`facts_changed` counts items with public gold; null if all changed items are hidden."""
 
     phase = serializers.SlugField(source="phase.slug")
     release_before = serializers.CharField(source="release_before.version")
@@ -49,7 +49,7 @@ class RegradedPhaseSerializer(serializers.ModelSerializer[RegradedPhase]):
 
 
 class RegradeSerializer(serializers.ModelSerializer[Regrade]):
-    """A re-grade; `error` says why it changed nothing."""
+    """A re-grade; `error` says why it failed."""
 
     board = serializers.SlugField(source="board.slug")
     phases = RegradedPhaseSerializer(many=True)
@@ -76,7 +76,7 @@ RegradePageSerializer = answer(RegradePage, leave_out=["phases"], regrade=Regrad
 
 
 class RankMoveSerializer(serializers.Serializer[Any]):
-    """A row before and after. Scores are rates as the board told them; null where not ranked."""
+    """A row before and after. Scores are rates as shown on the board; null if not ranked."""
 
     submission = serializers.IntegerField(source="submission.pk")
     name = serializers.CharField(source="submission.name")
@@ -87,7 +87,7 @@ class RankMoveSerializer(serializers.Serializer[Any]):
 
 
 class PhaseChangeSerializer(serializers.Serializer[PhaseChange]):
-    """What changed in a phase, and why. `column` is the figure that decides the ranks."""
+    """The changes in a phase and their reasons. `column` is the figure that decides the ranks."""
 
     phase = serializers.SlugField(source="phase.slug")
     release_before = serializers.CharField(source="part.release_before.version")
@@ -96,13 +96,13 @@ class PhaseChangeSerializer(serializers.Serializer[PhaseChange]):
     facts_changed = serializers.IntegerField(source="part.facts_changed", allow_null=True)
     reasons = serializers.ListField(child=serializers.CharField())
     column = serializers.CharField(source="column.key")
-    moved = serializers.IntegerField(help_text="Rows with another rank.")
+    moved = serializers.IntegerField(help_text="Rows whose rank changed.")
     rows = RankMoveSerializer(many=True, source="lines")
-    left_out = serializers.IntegerField(help_text="Rows that were taken back since.")
+    left_out = serializers.IntegerField(help_text="Rows that are no longer public.")
 
 
 class LogEntrySerializer(serializers.Serializer[LogEntry]):
-    """A re-grade that took over."""
+    """A finished re-grade."""
 
     id = serializers.IntegerField(source="regrade.pk")
     finished_at = serializers.DateTimeField(source="regrade.finished_at")
@@ -110,7 +110,7 @@ class LogEntrySerializer(serializers.Serializer[LogEntry]):
 
 
 class BoardChanges(GenericAPIView[Any]):
-    """Which ranks moved when the board was graded again, and why; the newest first."""
+    """The rank changes after each re-grade of the board, with reasons, newest first."""
 
     queryset = Regrade.objects.none()
     serializer_class = LogEntrySerializer
@@ -124,7 +124,7 @@ class BoardChanges(GenericAPIView[Any]):
 
 
 class RegradeList(GenericAPIView[Any]):
-    """The re-grades of a board, newest first; a new one grades all scored submissions again."""
+    """The re-grades of a board, newest first. A new one grades all scored submissions again."""
 
     queryset = Regrade.objects.none()
     serializer_class = RegradeSerializer
@@ -157,7 +157,7 @@ class RegradeList(GenericAPIView[Any]):
 
 
 class RegradeDetail(APIView):
-    """One re-grade and how far it is."""
+    """One re-grade and its progress."""
 
     permission_classes = [IsOrganiser]
 
@@ -167,7 +167,7 @@ class RegradeDetail(APIView):
 
 
 class RegradeCancel(APIView):
-    """Stops a re-grade; the board stays as it was."""
+    """Cancels a re-grade; the board does not change."""
 
     permission_classes = [IsOrganiser]
 

@@ -1,4 +1,4 @@
-"""The change log of a board: which ranks moved when it was graded again, and why."""
+"""The change log of a board: rank changes after re-grades, and their reasons."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,7 +18,7 @@ from scoring.models import Board, Phase, RankMove, Regrade, RegradedPhase, Submi
 
 @dataclass(frozen=True)
 class SignatureChange:
-    """`version` is the scorer's, before and after, where it differs; so are the other `parts`."""
+    """The scorer's `version` before and after, if it differs, and the other `parts` that differ."""
 
     version: tuple[str, str] | None
     parts: tuple[tuple[str, str], ...]
@@ -29,14 +29,14 @@ class SignatureChange:
 
     @property
     def words(self) -> str:
-        """Such as `scorer v1 → v2; missing:zero → missing:skip`; empty where nothing differs."""
+        """Such as `scorer v1 → v2; missing:zero → missing:skip`; empty if nothing differs."""
         changes = [f"scorer {self.version[0]} → {self.version[1]}"] if self.version else []
         changes += [f"{before or 'nothing'} → {after or 'nothing'}" for before, after in self.parts]
         return "; ".join(changes)
 
 
 def signature_change(before: str, after: str) -> SignatureChange:
-    """Signatures are `benchmark|version|name:value|…`; parts are matched by their names.
+    """The difference of two signatures `benchmark|version|name:value|…`; parts match by name.
 
     >>> signature_change("b|v1|missing:zero|text:all", "b|v2|missing:skip|text:all").words
     'scorer v1 → v2; missing:zero → missing:skip'
@@ -55,7 +55,7 @@ def signature_change(before: str, after: str) -> SignatureChange:
 
 
 def _split(signature: str) -> list[str]:
-    """Version first, then the parts; the benchmark's own name is no part that could differ."""
+    """The version, then the parts; without the benchmark's name, which cannot differ."""
     return signature.split("|")[1:] or [""]
 
 
@@ -68,7 +68,7 @@ PER_PAGE = 10
 
 @dataclass(frozen=True)
 class MoveLine:
-    """A row before and after. Scores are as stored; the texts are as the board shows them."""
+    """A row before and after. Scores are as stored, texts as shown on the board."""
 
     submission: Submission
     rank_before: int | None
@@ -80,7 +80,7 @@ class MoveLine:
 
     @property
     def places(self) -> int:
-        """How many places it rose; below zero if it fell, zero if it was or is not ranked."""
+        """Ranks gained; negative if it fell, zero if it was or is not ranked."""
         if self.rank_before is None or self.rank_after is None:
             return 0
         return self.rank_before - self.rank_after
@@ -99,18 +99,18 @@ class MoveLine:
 
 @dataclass(frozen=True)
 class PhaseChange:
-    """What a re-grade changed in one phase."""
+    """The changes of a re-grade in one phase."""
 
     part: RegradedPhase
     column: Column
-    """What decides the ranks."""
+    """The figure that decides the ranks."""
     reasons: Sequence[str]
     links_diff: bool
-    """Whether the reader can see what differs between the releases."""
+    """Whether the reader can open the comparison of the releases."""
     lines: Sequence[MoveLine]
     """Every row that is still public, in the order of the leaderboard."""
     left_out: int
-    """Rows that are not public any more."""
+    """The number of rows that are no longer public."""
 
     @property
     def phase(self) -> Phase:
@@ -131,7 +131,7 @@ class PhaseChange:
 
 @dataclass(frozen=True)
 class LogEntry:
-    """A re-grade that took over."""
+    """A finished re-grade."""
 
     regrade: Regrade
     phases: Sequence[PhaseChange]
@@ -144,7 +144,7 @@ class ChangeLog:
 
 
 def done_regrades(board: Board) -> QuerySet[Regrade]:
-    """Newest first, with all that the log tells of them. Three queries for a page of them."""
+    """Newest first, with the data of the log. Three queries for a page."""
     parts = RegradedPhase.objects.select_related(
         "phase", "release_before__dataset", "release_after__dataset"
     )
@@ -162,7 +162,7 @@ def done_regrades(board: Board) -> QuerySet[Regrade]:
 
 
 def change_log(user: Viewer, board: Board, page: str) -> ChangeLog:
-    """Public: rows that were taken back since are counted, not named."""
+    """The public log. Rows that are no longer public are counted but not named."""
     shown = Paginator(done_regrades(board), PER_PAGE).get_page(page)
     return ChangeLog(shown, log_entries(user, board, shown))
 
@@ -221,26 +221,24 @@ def _line(column: Column, move: RankMove) -> MoveLine:
 
 
 def _reasons(part: RegradedPhase, moves: Sequence[RankMove]) -> list[str]:
-    """Gold, then scorer and options; what is the same is not told."""
+    """Changes of the gold, then of scorer and options."""
     reasons = [gold_words(part)] if part.changes_release else []
     pairs = {(move.grading_before.signature, move.grading_after.signature) for move in moves}
     changes = [signature_change(*pair).words for pair in sorted(pairs)]
     reasons += dict.fromkeys(f"{words[0].upper()}{words[1:]}" for words in changes if words)
-    return reasons or [
-        "Gold, scorer and options are the same: everything was graded again as it was."
-    ]
+    return reasons or ["Gold, scorer and options did not change."]
 
 
 def gold_words(part: RegradedPhase) -> str:
-    """Nothing but the number of items where all that differ are hidden."""
+    """The change of the gold in words, without facts if the gold of all changed items is hidden."""
     text = f"Gold {part.release_before.version} → {part.release_after.version}"
     items = f"{part.items_changed:,} item{'' if part.items_changed == 1 else 's'}"
     if not part.items_changed:
         return f"{text}: the same facts"
     if part.facts_changed is None:
-        return f"{text}: {items} changed, of which the gold is hidden"
+        return f"{text}: {items} changed (hidden gold)"
     facts = f"{part.facts_changed:,} fact{'' if part.facts_changed == 1 else 's'}"
-    return f"{text}: {facts} changed, {items} in all"
+    return f"{text}: {facts} changed in {items}"
 
 
 def _sees_releases(user: Viewer, part: RegradedPhase) -> bool:

@@ -1,4 +1,4 @@
-"""Grading one chunk of items: read, score, store, with a summary of each item for lists."""
+"""Grades one chunk of items, and summarises each item for lists."""
 
 import logging
 from collections.abc import Callable, Sequence
@@ -23,7 +23,7 @@ from .services import UNNAMED, lock_grading, settle_grading
 
 logger = logging.getLogger(__name__)
 
-# So many in one look of the upkeep: a few seconds of work.
+# The number of rows that one run of the upkeep summarises: a few seconds of work.
 AT_ONCE = 2_000
 _BATCH = 200
 _LONGEST_PART = 200
@@ -31,7 +31,7 @@ _FIELDS = ["score", "missing", "part", "errors", "figures"]
 
 
 def summarised(spec: Benchmark, options: Options, score: ItemScore) -> ItemScore:
-    """The same row, not saved, with its result in short."""
+    """The same row, not saved, with the summary of its result."""
     summary = spec.summarise(score.result, options)
     score.score, score.part = summary.score, summary.part[:_LONGEST_PART]
     score.missing = bool(score.result["missing"])
@@ -41,45 +41,45 @@ def summarised(spec: Benchmark, options: Options, score: ItemScore) -> ItemScore
 
 
 def _own_figures(spec: Benchmark, options: Options, result: dict[str, Any]) -> dict[str, float]:
-    """The headline figures of a submission that consists of this item alone."""
+    """The headline figures of the item alone."""
     alone = spec.aggregate([result], options).scores
     keys = (column.key for column in spec.columns_for(options) if column.headline)
     return {key: value for key in keys if (value := alone.get(key)) is not None}
 
 
 def summarise_older() -> int:
-    """Fills in what rows of earlier versions of the site lack, newest first; how many it did."""
+    """Summarises rows of earlier versions of the site, newest first, and returns their number."""
     lacking = ItemScore.objects.filter(figures__isnull=True).order_by("-id")
     rows = list(lacking[:AT_ONCE])
     gradings = Grading.objects.select_related("submission__phase__board").in_bulk(
         {row.grading_id for row in rows}
     )
     for row in rows:
-        _look(gradings[row.grading_id], row)
+        _summarise_row(gradings[row.grading_id], row)
     ItemScore.objects.bulk_update(rows, _FIELDS, batch_size=_BATCH)
     return len(rows)
 
 
-def _look(grading: Grading, row: ItemScore) -> None:
+def _summarise_row(grading: Grading, row: ItemScore) -> None:
     try:
         summarised(grading.submission.phase.board.spec, grading.options, row)
     except (KeyError, TypeError):
-        # A result that another version wrote must not keep all others from their turn.
-        logger.warning("item score %s is of a form that cannot be summarised", row.pk)
+        # An unreadable result of another version must not block all other rows.
+        logger.warning("item score %s cannot be summarised: unknown form", row.pk)
         row.part, row.figures = "", {}
 
 
 class ItemFault(Exception):
-    """Items could not be scored. The message names them and quotes neither gold nor prediction."""
+    """Items cannot be scored. The message names them, without gold or prediction."""
 
 
 class JudgeAwaited(Exception):
-    """The judge cannot be asked now: it is not set up, does not answer or has no budget left."""
+    """The judge is unavailable: not set up, not answering or without budget."""
 
 
 @dataclass(frozen=True)
 class Chunk:
-    """What is left to be scored of a range of positions."""
+    """The unscored items of a range of positions."""
 
     grading: Grading
     items: list[ReleaseItem]
@@ -91,13 +91,13 @@ class Chunk:
         return self.grading.submission.phase.board.spec
 
     def words_for(self, item: ReleaseItem) -> str:
-        """The item in a message to the submitter."""
-        is_told = item.name in self.predictions or is_release_open(self.grading.release)
-        return f"item “{item.name}”" if is_told else UNNAMED
+        """The item's name in a message to the submitter."""
+        is_known = item.name in self.predictions or is_release_open(self.grading.release)
+        return f"item “{item.name}”" if is_known else UNNAMED
 
 
 def load_chunk(*, grading_id: int, first: int, last: int) -> Chunk | None:
-    """The items of positions first…last without a score; None if nobody waits for them any more."""
+    """The items of positions first…last without a score; None if the grading has ended."""
     grading = Grading.objects.select_related("submission__phase__board", "release__dataset").get(
         pk=grading_id
     )
@@ -115,8 +115,8 @@ def load_chunk(*, grading_id: int, first: int, last: int) -> Chunk | None:
 
 
 def _predictions(grading: Grading, names: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """By the item's name: they were made for a release that may be another one than the grading's,
-    of the same dataset and with items of the same names."""
+    """Predictions by the item's name. They may belong to another release of the dataset than the
+    grading's, with items of the same names."""
     items = ReleaseItem.objects.filter(
         release__dataset=grading.release.dataset_id, name__in=names
     ).order_by()
@@ -128,7 +128,7 @@ def _predictions(grading: Grading, names: Sequence[str]) -> dict[str, dict[str, 
 
 @dataclass(frozen=True)
 class ChunkScores:
-    """The scores of a chunk, and a fault if some of its items could not be scored, or not yet."""
+    """The scores of a chunk, and a fault if some of its items have no score."""
 
     scores: list[ItemScore]
     fault: ItemFault | JudgeAwaited | None
@@ -138,9 +138,9 @@ GoOn = Callable[[int], bool]
 
 
 def score_chunk(chunk: Chunk, *, go_on: GoOn) -> ChunkScores | None:
-    """Scores item by item, outside of any transaction; None when `go_on(done)` said stop.
+    """Scores item by item, outside of any transaction; None if `go_on(done)` returned False.
 
-    An item that cannot be scored keeps no other from being scored.
+    All other items are scored even if one cannot be scored.
     """
     spec, options = chunk.spec, chunk.grading.options
     if spec.judging is not None and (model := spec.judge_model(options)):
@@ -157,8 +157,8 @@ def score_chunk(chunk: Chunk, *, go_on: GoOn) -> ChunkScores | None:
 
 
 def _score_judged(chunk: Chunk, judging: Judging, model: str, *, go_on: GoOn) -> ChunkScores | None:
-    """The same with a judge, of whom some items are asked at once. Its answers are kept as they
-    come, so that what ends half-way asks nothing twice."""
+    """Like `score_chunk`, with a judge that is asked about several items at once. Its answers are
+    cached, so that an interrupted chunk asks nothing twice."""
     scores: list[ItemScore] = []
     faults: list[ItemFault] = []
     grading = chunk.grading
@@ -173,7 +173,7 @@ def _score_judged(chunk: Chunk, judging: Judging, model: str, *, go_on: GoOn) ->
                 for each in judge_all(group, partial(_or_fault, score), len(group)):
                     if each.is_stopped:
                         return ChunkScores(scores, JudgeAwaited(each.reason))
-                    _sort_in(chunk, each, scores, faults)
+                    _add_judged(chunk, each, scores, faults)
     except JudgingRefused as refusal:
         return ChunkScores(scores, JudgeAwaited(str(refusal)))
     return ChunkScores(scores, _as_one(faults))
@@ -188,7 +188,7 @@ def _or_fault(
         return fault
 
 
-def _sort_in(
+def _add_judged(
     chunk: Chunk,
     judged: Judged[ReleaseItem, ItemScore | ItemFault],
     scores: list[ItemScore],
@@ -197,7 +197,7 @@ def _sort_in(
     if isinstance(judged.result, ItemScore):
         scores.append(judged.result)
     else:
-        unscored = f"{chunk.words_for(judged.item)} has no verdict of the judge: {judged.reason}"
+        unscored = f"{chunk.words_for(judged.item)} has no verdict by the judge: {judged.reason}"
         faults.append(judged.result or ItemFault(unscored))
 
 
@@ -207,7 +207,7 @@ def _as_one(faults: Sequence[ItemFault]) -> ItemFault | None:
 
 
 def _score_item(chunk: Chunk, score_item: ItemScorer, item: ReleaseItem) -> ItemScore:
-    """Raises ItemFault, and of a judge Unscored or Stopped."""
+    """Raises ItemFault; with a judge also Unscored or Stopped."""
     options = chunk.grading.options
     try:
         result = score_item(item.gold, chunk.predictions.get(item.name), options)
@@ -216,16 +216,16 @@ def _score_item(chunk: Chunk, score_item: ItemScorer, item: ReleaseItem) -> Item
     except (Unscored, Stopped):
         raise
     except Exception as error:
-        # The exception's own words may quote the gold: they go to the log, never to the owner.
+        # The exception's message may quote the gold: log it, but never show it to the owner.
         logger.exception("grading %s: item %s cannot be scored", chunk.grading.pk, item.name)
         words = chunk.words_for(item)
         raise ItemFault(f"{words} cannot be scored ({type(error).__name__})") from None
 
 
 def store_scores(*, grading_id: int, scores: list[ItemScore]) -> None:
-    """Writes item scores in the caller's transaction and, after the last, settles the grading.
+    """Writes item scores in the caller's transaction and settles the grading.
 
-    What another run of the same chunk has written already stays as it is.
+    Scores that another run of the same chunk has already written are kept.
     """
     grading = lock_grading(grading_id)
     if grading.state == Grading.State.CANCELLED:

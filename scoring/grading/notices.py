@@ -1,7 +1,7 @@
-"""Telling a submitter that a grading has ended: by email, and by webhook.
+"""Notifies submitters by email and webhook when a grading ends.
 
-The message says what the owner may know: scores are rounded where the phase rounds, and left out
-where they are published later.
+Messages contain only what the owner may know: scores are rounded if the phase rounds them, and left
+out if they are shown later.
 """
 
 import hashlib
@@ -32,21 +32,21 @@ SIGNATURE = "X-Factboard-Signature"
 
 
 class WebhookRefused(Exception):
-    """Why an address is not taken. The message is for people."""
+    """The URL is not accepted. The message gives the reason."""
 
 
 @transaction.atomic
 def add_webhook(*, user: User, url: str) -> Webhook:
-    """Raises WebhookRefused for what is no address to send to, or one too many."""
+    """Raises WebhookRefused for an invalid or repeated URL, and if there are too many."""
     User.objects.select_for_update(no_key=True).get(pk=user.pk)
     try:
         check_address(url)
     except OutgoingError as error:
         raise WebhookRefused(f"{error}".capitalize() + ".") from error
     if Webhook.objects.of(user).filter(url=url).exists():
-        raise WebhookRefused("This address is told already.")
+        raise WebhookRefused("You already have a webhook with this URL.")
     if Webhook.objects.of(user).count() >= WEBHOOKS:
-        raise WebhookRefused(f"At most {WEBHOOKS} addresses; take one away first.")
+        raise WebhookRefused(f"You can have at most {WEBHOOKS} webhooks. Remove one first.")
     webhook = Webhook.objects.create(user=user, url=url, secret=secrets.token_hex(32))
     record_event(verb="add_webhook", subject=webhook, actor=user)
     return webhook
@@ -59,9 +59,9 @@ def remove_webhook(*, webhook: Webhook, actor: User) -> None:
 
 
 def queue_notice(grading: Grading) -> None:
-    """In the transaction that ends the grading, so that nobody is told of what did not happen.
+    """Queues the notice if the owner wants an email or has webhooks.
 
-    Nothing is queued where nobody wants to be told.
+    Call it in the transaction that ends the grading, so that no notice is sent after a rollback.
     """
     submission = grading.submission
     hooks = Webhook.objects.filter(user=submission.owner_id, is_active=True)
@@ -73,7 +73,7 @@ def queue_notice(grading: Grading) -> None:
 
 
 def prepare_deliveries(grading: Grading) -> None:
-    """A message and its job for every active webhook of the owner."""
+    """Creates a message and its job for every active webhook of the owner."""
     submission = grading.submission
     for webhook in Webhook.objects.of(submission.owner).filter(is_active=True):
         delivery = Delivery.objects.create(
@@ -88,9 +88,9 @@ def prepare_deliveries(grading: Grading) -> None:
 
 
 def message(grading: Grading) -> dict[str, object]:
-    """What a webhook is told. Scores are rates in [0, 1]; empty where they are told later."""
+    """The body for webhooks. Scores are rates in [0, 1]; empty if they are shown later."""
     submission = grading.submission
-    told = as_shown(submission.owner, submission.phase, grading)
+    shown = as_shown(submission.owner, submission.phase, grading)
     return {
         "event": "grading.regraded" if grading.regrade_id else f"grading.{grading.state}",
         "submission": submission.pk,
@@ -102,7 +102,7 @@ def message(grading: Grading) -> dict[str, object]:
         "state": grading.state,
         "error": grading.error,
         "signature": grading.signature,
-        "scores": dict(told.scores),
+        "scores": dict(shown.scores),
         "finished_at": _time(grading.finished_at),
     }
 
@@ -112,12 +112,12 @@ def _time(when: datetime | None) -> str | None:
 
 
 def signed(webhook: Webhook, body: bytes) -> str:
-    """The value of the signature's header: HMAC-SHA-256 of the body under the secret, in hex."""
+    """The value of the signature header: HMAC-SHA-256 of the body with the secret, in hex."""
     return "sha256=" + hmac.new(webhook.secret.encode(), body, hashlib.sha256).hexdigest()
 
 
 def deliver(delivery: Delivery) -> int:
-    """Sends a message; the status of the answer. Raises OutgoingError for any but 2xx."""
+    """Sends a message and returns the HTTP status. Raises OutgoingError unless it is 2xx."""
     body = delivery.body.encode()
     headers = {"Content-Type": "application/json", SIGNATURE: signed(delivery.webhook, body)}
     status = post(delivery.webhook.url, body, headers)
@@ -133,7 +133,7 @@ def end_delivery(delivery: Delivery, *, status: int | None = None, error: str = 
 
 
 def send_notice(grading: Grading) -> None:
-    """Sends the letter that the owner asked for, if any. Raises what the mail server raises."""
+    """Sends the email if the owner wants it. Passes on errors of the mail server."""
     submission = grading.submission
     if not submission.email_origin or not submission.owner.is_active:
         return
@@ -159,11 +159,11 @@ LATEST = 5
 class WebhookLine:
     webhook: Webhook
     deliveries: list[Delivery]
-    """The latest first."""
+    """Newest first."""
 
 
 def webhook_lines(user: User) -> list[WebhookLine]:
-    """Two queries, however much was sent."""
+    """The user's webhooks with their latest deliveries. Two queries."""
     hooks = list(Webhook.objects.of(user))
     number = Window(RowNumber(), partition_by=F("webhook"), order_by=F("id").desc())
     latest = Delivery.objects.filter(webhook__in=hooks).annotate(number=number)

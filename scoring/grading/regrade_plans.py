@@ -1,6 +1,6 @@
-"""What a re-grade would do, and how far one is.
+"""Plans and progress of re-grades.
 
-A plan names the phases, counts the submissions, and says what differs in their gold.
+A plan lists the phases with their submissions and the changes of their gold.
 """
 
 from collections.abc import Iterable, Sequence
@@ -22,12 +22,12 @@ NAMES_SHOWN = 10
 
 
 class RegradeRefused(Exception):
-    """The board cannot be graded again like this. The message says why."""
+    """The board cannot be graded again like this. The message gives the reason."""
 
 
 @dataclass(frozen=True)
 class GoldChange:
-    """What differs between two releases in the items of a phase; see RegradedPhase."""
+    """The difference between two releases in the items of a phase; see RegradedPhase."""
 
     items: int = 0
     facts: int | None = 0
@@ -35,7 +35,7 @@ class GoldChange:
 
 @dataclass(frozen=True)
 class PhasePlan:
-    """One phase: the release it is graded on then, and the signatures that its results bear now."""
+    """One phase with its new release and signature, and the current signatures of its results."""
 
     phase: Phase
     release: Release
@@ -50,12 +50,12 @@ class PhasePlan:
 
     @property
     def protection(self) -> str:
-        """What is set otherwise because the other release hides its gold; or nothing."""
+        """The settings that change because the new release hides its gold; or nothing."""
         return move_words(self.phase, self.release)
 
     @property
     def changes(self) -> list[SignatureChange]:
-        """What differs in how it is graded, once for every signature there is now."""
+        """The differences of the new signature to each current one."""
         return [
             change
             for each in self.signatures
@@ -74,15 +74,16 @@ class RegradePlan:
 
 
 def scored_submissions(phase: Phase) -> QuerySet[Submission]:
-    """Those with a score that counts, published or not, that were not withdrawn; oldest first."""
+    """Submissions with a score that counts, published or not, without withdrawn ones; oldest
+    first."""
     scored = Grading.objects.in_force().done().filter(submission=OuterRef("pk"))
     submitted = Submission.objects.filter(phase=phase, withdrawn_at__isnull=True)
     return submitted.filter(Exists(scored)).order_by("pk")
 
 
 def find_release(board: Board, phase: Phase | None, version: str) -> Release | None:
-    """The release of this version that the phase, or one of the board's, could be graded on; none
-    for no version. Raises RegradeRefused."""
+    """The release with this version in a dataset of the phase, or of any phase of the board; None
+    without a version. Raises RegradeRefused."""
     if not version:
         return None
     phases = Phase.objects.filter(pk=phase.pk) if phase else board.phases.all()
@@ -91,19 +92,19 @@ def find_release(board: Board, phase: Phase | None, version: str) -> Release | N
     ).distinct()
     found = list(releases.select_related("dataset"))
     if not found:
-        raise RegradeRefused(f"No dataset that was graded has a release {version}.")
+        raise RegradeRefused(f"The board's datasets have no release {version}.")
     if len(found) > 1:
-        raise RegradeRefused(f"Several datasets have a release {version}: name the phase.")
+        raise RegradeRefused(f"Several datasets have a release {version}. Choose a phase.")
     return found[0]
 
 
 def regrade_plan(
     board: Board, *, phase: Phase | None = None, release: Release | None = None
 ) -> RegradePlan:
-    """A re-grade of one phase, or of all that have scores; on their releases, or on another one.
+    """The plan to re-grade one phase, or all with scores, on their releases or another one.
 
-    Another release must be of the phase's dataset and have its items. With the whole board it is
-    for the phases of its dataset, and the others stay on theirs. Raises RegradeRefused.
+    Another release must belong to the phase's dataset and have the same items. For the whole board
+    it applies only to the phases of its dataset. Raises RegradeRefused.
     """
     chosen = [phase] if phase else list(board.phases.select_related("release__dataset"))
     for each in chosen:
@@ -112,13 +113,13 @@ def regrade_plan(
         each.release.dataset_id != release.dataset_id for each in chosen
     ):
         raise RegradeRefused(
-            f"{release} is of another dataset than what was graded: results on other pages cannot"
-            " take each other’s place. Add a phase for it."
+            f"{release} belongs to another dataset, whose results cannot replace the current ones."
+            " Add a phase for it."
         )
     plans = [_phase_plan(each, release) for each in chosen]
     plans = [each for each in plans if each.submissions]
     if not plans:
-        raise RegradeRefused("There is nothing to grade again: no submission has a score.")
+        raise RegradeRefused("No submission has a score to grade again.")
     return RegradePlan(board, tuple(plans))
 
 
@@ -127,8 +128,8 @@ def _phase_plan(phase: Phase, release: Release | None) -> PhasePlan:
     target = release if release is not None and moves else phase.release
     if not phase.board.is_draft and is_release_open(phase.release) and not is_release_open(target):
         raise RegradeRefused(
-            f"{target} is private and the board is not a draft. Add a phase for it: that asks what "
-            "may become public."
+            f"{target} is private and the board is not a draft. Add a phase for it, where you can "
+            "confirm what becomes public."
         )
     spec = phase.board.spec
     gradings = (
@@ -165,15 +166,15 @@ def _check_items(phase: Phase, release: Release) -> None:
     before = set(phase.items.values_list("name", flat=True))
     after = set(phase.items_of(release.pk).values_list("name", flat=True))
     if before != after:
-        told = [
+        differences = [
             f"{words}: {_listed(names)}"
             for words, names in (("without", before - after), ("new", after - before))
             if names
         ]
         part = f" in the part “{phase.get_split_display()}”" if phase.split else ""
         raise RegradeRefused(
-            f"{release} has other items than {phase.release.version}{part} ({'; '.join(told)})."
-            " Submissions answer the items they were made for: add a phase for it."
+            f"{release} has other items than {phase.release.version}{part}"
+            f" ({'; '.join(differences)}). Add a phase for it."
         )
 
 
@@ -184,19 +185,19 @@ def _listed(names: Iterable[str]) -> str:
 
 
 def _is_open(before: Release, after: Release, item: ItemChange) -> bool:
-    """Whether everybody may see the gold of the item in both."""
+    """Whether the gold of the item is public in both releases."""
     sides = [(before, item.before), (after, item.after)]
     return all(side is not None and release.opens(side.split) for release, side in sides)
 
 
 def _values_changed(item: ItemChange) -> int:
-    """Facts that came, went or changed; of gold without facts its fields."""
+    """The number of changed facts; for gold without facts, of changed fields."""
     return len(item.facts) or len(item.fields)
 
 
 @dataclass(frozen=True)
 class RegradeProgress:
-    """How far a batch is. The number of its submissions may still grow."""
+    """The progress of a batch. Its number of submissions can still grow."""
 
     submissions: int
     submissions_done: int

@@ -1,9 +1,8 @@
-"""Re-grades: started, joined by new submissions meanwhile, ended without effect or taking over.
+"""Runs re-grades: starts their gradings, adds new submissions, and finishes, fails or cancels them.
 
-Jobs advance a re-grade: one when it starts, one whenever a grading of its batch ends, and one
-whenever such a grading was resampled. Each looks at the whole batch, and running one twice changes
-nothing. When all of the batch is done it takes over in one transaction: entries, phases, and what
-is still being graded.
+Jobs advance a re-grade: one when it starts, and one whenever a grading of its batch has ended or
+was resampled. Each job checks the whole batch, and running one twice changes nothing. When all of
+the batch is done, one transaction updates entries and phases, and restarts unfinished gradings.
 """
 
 from collections.abc import Iterable
@@ -48,7 +47,7 @@ from .services import STRANDED_AFTER, advance, is_outdated, lock_phase, start_gr
 
 
 class _Moved(NamedTuple):
-    """An entry with its new result, and the grading whose result it held."""
+    """An entry with its new result, and the ids of its gradings before and after."""
 
     entry: Entry
     submission: int
@@ -57,26 +56,26 @@ class _Moved(NamedTuple):
 
 
 def lock_unfinished(phases: Iterable[Phase]) -> list[Grading]:
-    """What is being graded in these phases for the submissions themselves, locked: none of it
-    becomes done until the transaction ends."""
+    """Locks the unfinished gradings of these phases that do not belong to a re-grade, so that none
+    of them ends before the transaction does."""
     live = Grading.objects.live().filter(regrade__isnull=True, submission__phase__in=list(phases))
     return list(live.select_for_update(of=("self",), no_key=True).order_by("pk"))
 
 
-def take_over(regrade: Regrade, unfinished: Iterable[Grading]) -> None:
-    """The batch of a locked re-grade is done: its results count from now on.
+def finish_regrade(regrade: Regrade, unfinished: Iterable[Grading]) -> None:
+    """Makes the results of a finished batch count.
 
-    Its phases and `unfinished` are locked. What is still being graded by the former rules begins
-    again, so that nothing of them comes in later.
+    The re-grade, its phases and `unfinished` must be locked. Unfinished gradings with former rules
+    are restarted.
     """
-    # Who publishes, withdraws or judges one of them waits, and finds the new result then.
+    # Lock the submissions: publishing, withdrawing or judging one waits for the new result.
     held = Submission.objects.select_for_update(of=("self",), no_key=True).order_by("pk")
     list(held.filter(pk__in=regrade.gradings.values("submission")).values_list("pk"))
     for part in regrade.phases.select_related("release_after").order_by("phase"):
-        _take_over_phase(regrade, part)
+        _update_phase(regrade, part)
     regrade.state, regrade.finished_at = Regrade.State.DONE, timezone.now()
     regrade.save(update_fields=["state", "finished_at"])
-    _begin_again(unfinished)
+    _restart(unfinished)
     for grading in _results(regrade).values():
         queue_notice(grading)
     bump_board(regrade.board_id)
@@ -84,12 +83,12 @@ def take_over(regrade: Regrade, unfinished: Iterable[Grading]) -> None:
 
 
 def _results(regrade: Regrade) -> dict[int, Grading]:
-    """The batch by submission; what was withdrawn meanwhile is left out."""
+    """The batch by submission, without withdrawn submissions."""
     done = regrade.gradings.done().filter(submission__withdrawn_at__isnull=True)
     return {each.submission_id: each for each in done.select_related("submission").order_by("pk")}
 
 
-def _take_over_phase(regrade: Regrade, part: RegradedPhase) -> None:
+def _update_phase(regrade: Regrade, part: RegradedPhase) -> None:
     phase = lock_phase(part.phase_id)
     before = _ranked_by_tests(phase)
     _protect(phase, part.release_after)
@@ -97,7 +96,7 @@ def _take_over_phase(regrade: Regrade, part: RegradedPhase) -> None:
     phase.release = part.release_after
     phase.save(update_fields=["release"])
     after = _ranked_by_tests(phase)
-    # A ranking that is under way may have read the entries as they were.
+    # A running ranking job may have read the former entries.
     queue_ranking(phase)
     RankMove.objects.bulk_create(
         _move(regrade, phase, each, before[each.entry.pk], after[each.entry.pk]) for each in moved
@@ -105,8 +104,7 @@ def _take_over_phase(regrade: Regrade, part: RegradedPhase) -> None:
 
 
 def _protect(phase: Phase, release: Release) -> None:
-    """Before the phase moves to this release: hidden gold is protected, with a line in the log.
-    Here no form asks for the settings."""
+    """Protects hidden gold before the phase moves to this release, and logs the changes."""
     changes = outgrown_settings(phase, release, phase.split)
     if not changes:
         return
@@ -120,14 +118,14 @@ def _protect(phase: Phase, release: Release) -> None:
 
 
 def _ranked_by_tests(phase: Phase) -> dict[int, RankedScore]:
-    """Ranked now and not by a later job: ranks by tests and ranks by figures alone must not be
-    compared with each other."""
+    """The ranks by significance tests, computed now: ranks by figures alone, before the ranking
+    job, could not be compared with them."""
     store_ranks(phase.pk, rank_entries(phase.pk))
     return ranked_scores(phase.board, phase)
 
 
 def _move_entries(regrade: Regrade, phase: Phase) -> list[_Moved]:
-    """Every row of the phase gets the figures of the batch; card, verdict and pin stay."""
+    """Updates the figures of every row in the phase; card, verdict and pin stay."""
     results, moved = _results(regrade), []
     entries = Entry.objects.filter(phase=phase, kind=Entry.Kind.GRADED).select_related("grading")
     for entry in entries.order_by("pk"):
@@ -158,22 +156,22 @@ def _move(
     )
 
 
-def _begin_again(unfinished: Iterable[Grading]) -> None:
-    """A submission keeps its place in the limits meanwhile, and nobody is told of the first try."""
+def _restart(unfinished: Iterable[Grading]) -> None:
+    """Restarts outdated gradings. Their attempts stay held, and no notice is sent."""
     for grading in unfinished:
         phase = lock_phase(grading.submission.phase_id)
         if not is_outdated(grading, phase):
             continue
         grading.state, grading.finished_at = Grading.State.CANCELLED, timezone.now()
-        grading.error = "The phase was graded again meanwhile; this submission began again."
+        grading.error = "Restarted because the phase was graded again."
         grading.save(update_fields=["state", "error", "finished_at"])
         start_grading(submission=grading.submission, actor=None)
 
 
-# Gradings that are begun in one transaction; each brings a job for every chunk of its items.
-BEGUN_AT_ONCE = 20
+# Gradings that are started in one transaction; each queues a job for every chunk of its items.
+STARTED_AT_ONCE = 20
 FAULTS_NAMED = 5
-SCORER_CHANGED = "The scorer was changed while the batch was graded. Start it again."
+SCORER_CHANGED = "The scorer changed during the re-grade. Start the re-grade again."
 
 
 def start_regrade(
@@ -181,24 +179,26 @@ def start_regrade(
 ) -> Regrade:
     """Queues a re-grade of a phase, or of the whole board. Raises RegradeRefused.
 
-    Workers begin the gradings. Until all of them are done, nothing changes for anybody.
+    Workers start the gradings. The leaderboard does not change until all of them are done.
     """
     plan = regrade_plan(board, phase=phase, release=release)
     with transaction.atomic():
         Board.objects.select_for_update(no_key=True).get(pk=board.pk)
         if board.regrades.filter(state=Regrade.State.RUNNING).exists():
-            raise RegradeRefused("This board is being graded again already: wait, or cancel that.")
+            raise RegradeRefused("A re-grade of this board is running. Wait for it or cancel it.")
         regrade = Regrade.objects.create(board=board, started_by=actor)
         RegradedPhase.objects.bulk_create(_covered(regrade, each) for each in plan.phases)
         advance(regrade.pk)
-        record_event(verb="start_regrade", subject=regrade, actor=actor, **_told(plan))
+        record_event(verb="start_regrade", subject=regrade, actor=actor, **_event_data(plan))
     return regrade
 
 
 def _covered(regrade: Regrade, plan: PhasePlan) -> RegradedPhase:
     """Raises RegradeRefused if another re-grade has moved the phase since the plan was made."""
     if lock_phase(plan.phase.pk).release_id != plan.phase.release_id:
-        raise RegradeRefused(f"“{plan.phase.title}” was just graded again: look at it anew.")
+        raise RegradeRefused(
+            f"“{plan.phase.title}” was graded again meanwhile. Check the plan again."
+        )
     return RegradedPhase(
         regrade=regrade,
         phase=plan.phase,
@@ -209,7 +209,7 @@ def _covered(regrade: Regrade, plan: PhasePlan) -> RegradedPhase:
     )
 
 
-def _told(plan: RegradePlan) -> dict[str, object]:
+def _event_data(plan: RegradePlan) -> dict[str, object]:
     return {
         "board": plan.board.pk,
         "submissions": plan.submissions,
@@ -222,32 +222,32 @@ def lock_regrade(pk: int) -> Regrade:
 
 
 @transaction.atomic
-def cover(pk: int) -> int:
-    """Begins gradings of scored submissions that the batch has not got yet, some at a time; how
-    many. There are such at the start, and when others were scored while the batch ran."""
+def start_missing(pk: int) -> int:
+    """Starts gradings of scored submissions that are not in the batch, some at a time, and returns
+    their number. Submissions are missing at the start, and if they were scored meanwhile."""
     regrade = lock_regrade(pk)
-    begun = 0
+    started = 0
     if regrade.is_finished:
-        return begun
+        return started
     for part in regrade.phases.select_related("phase", "release_after").order_by("phase"):
         lacking = scored_submissions(part.phase).exclude(gradings__regrade=regrade)
-        for submission in lacking[: BEGUN_AT_ONCE - begun]:
+        for submission in lacking[: STARTED_AT_ONCE - started]:
             start_grading(
                 submission=submission,
                 actor=regrade.started_by,
                 regrade=regrade,
                 release=part.release_after,
             )
-            begun += 1
-    return begun
+            started += 1
+    return started
 
 
 @transaction.atomic
 def advance_regrade(pk: int) -> None:
-    """Fails the re-grade, lets it go on, or, once all of its batch is done, has it take over.
+    """Fails the re-grade, lets it continue, or finishes it once all of its batch is done.
 
-    A grading of the batch that was cancelled is of an account that is being deleted; what was
-    withdrawn meanwhile is left out, too.
+    Withdrawn submissions are left out, and so are cancelled gradings, which belong to accounts that
+    are being deleted.
     """
     regrade = lock_regrade(pk)
     if regrade.is_finished:
@@ -257,22 +257,22 @@ def advance_regrade(pk: int) -> None:
     if failed:
         _end(regrade, Regrade.State.FAILED, error=_faults(list(failed)))
         return
-    # Without its replicates the batch could not be ranked in the moment in which it takes over.
+    # The ranks at the end need the replicates of the batch.
     if batch.live().exists() or are_being_resampled(batch):
         return
-    # From here on nothing is submitted to these phases, and nothing in them gets its score.
+    # From here on nothing can be submitted to these phases or scored in them.
     phases = [lock_phase(part.phase_id) for part in regrade.phases.order_by("phase")]
     unfinished = lock_unfinished(phases)
-    if cover(pk):
+    if start_missing(pk):
         return
     if any(_has_former_rules(batch, phase) for phase in phases):
         _end(regrade, Regrade.State.FAILED, error=SCORER_CHANGED)
         return
-    take_over(regrade, unfinished)
+    finish_regrade(regrade, unfinished)
 
 
 def _has_former_rules(batch: GradingQuerySet, phase: Phase) -> bool:
-    """Whether the site got another scorer while the batch was graded."""
+    """Whether the scorer changed while the batch was graded."""
     spec = phase.board.spec
     signature = spec.signature(spec.check_options(phase.options))
     return batch.done().filter(submission__phase=phase).exclude(signature=signature).exists()
@@ -288,16 +288,16 @@ def _faults(failed: list[Grading]) -> str:
 
 
 def _end(regrade: Regrade, state: Regrade.State, *, error: str = "") -> None:
-    """Ends a locked re-grade that has no effect, and stops what of its batch still runs."""
+    """Ends a locked re-grade without effect, and cancels the rest of its batch."""
     regrade.state, regrade.error, regrade.finished_at = state, error, timezone.now()
     regrade.save(update_fields=["state", "error", "finished_at"])
-    # Their chunks find them cancelled and leave them.
+    # Chunks check the state and stop.
     regrade.gradings.live().update(state=Grading.State.CANCELLED, finished_at=regrade.finished_at)
 
 
 @transaction.atomic
 def fail_regrade(*, pk: int, reason: str) -> None:
-    """Ends it without effect. One that has ended stays as it is."""
+    """Ends the re-grade without effect, unless it has already ended."""
     regrade = lock_regrade(pk)
     if not regrade.is_finished:
         _end(regrade, Regrade.State.FAILED, error=reason)
@@ -305,11 +305,11 @@ def fail_regrade(*, pk: int, reason: str) -> None:
 
 
 def cancel_regrade(*, regrade: Regrade, actor: User | None) -> Regrade:
-    """Stops it; nothing was changed. Raises RegradeRefused if it has ended already."""
+    """Cancels the re-grade without effect. Raises RegradeRefused if it has already ended."""
     with transaction.atomic():
         regrade = lock_regrade(regrade.pk)
         if regrade.is_finished:
-            raise RegradeRefused(f"This re-grade has ended already: it is {regrade.state}.")
+            raise RegradeRefused(f"This re-grade has already ended: it is {regrade.state}.")
         _end(regrade, Regrade.State.CANCELLED)
         record_event(verb="cancel_regrade", subject=regrade, actor=actor)
     drop_jobs(regrade.pk, actor=actor)
@@ -317,8 +317,8 @@ def cancel_regrade(*, regrade: Regrade, actor: User | None) -> Regrade:
 
 
 def drop_jobs(pk: int, *, actor: User | None = None) -> None:
-    """Takes what is left of an ended re-grade out of the queue. In transactions of its own: a job
-    that ends at this moment holds its row and waits for its grading's."""
+    """Cancels the remaining jobs of a failed or cancelled re-grade. Uses its own transactions: a
+    job that ends now locks its row and waits for its grading's."""
     regrade = Regrade.objects.get(pk=pk)
     if regrade.state not in {Regrade.State.FAILED, Regrade.State.CANCELLED}:
         return
@@ -329,8 +329,8 @@ def drop_jobs(pk: int, *, actor: User | None = None) -> None:
 
 
 def resume_stranded() -> int:
-    """Advances re-grades that nothing is going to advance any more; how many. As when the last of
-    the batch was deleted with its account."""
+    """Advances running re-grades without jobs and live gradings, and returns their number. This
+    happens if the last grading of the batch was deleted with its account."""
     jobs = Job.objects.unfinished().filter(group=Concat(Value("regrade:"), OuterRef("pk_text")))
     running = Regrade.objects.filter(
         state=Regrade.State.RUNNING, created_at__lt=timezone.now() - STRANDED_AFTER

@@ -1,6 +1,6 @@
-"""How far a grading is, which grading of a submission is read, and all results that it has had.
+"""The progress of a grading, and the current and earlier results of a submission.
 
-A result stays readable after the submission was graded again.
+Earlier results stay readable after a re-grade.
 """
 
 from collections.abc import Sequence
@@ -20,14 +20,14 @@ from scoring.leaderboard.disclosure import as_shown
 from scoring.leaderboard.figures import Figure, columns_of, figure
 from scoring.models import Entry, Grading, RankMove, Submission
 
-# Errors that were worded for people; all others may quote what they were working on.
+# Errors with messages for users. All others may quote gold or predictions.
 OWN_ERROR = "ItemFault"
 _OWN_ERRORS = {OWN_ERROR, "JudgeAwaited"}
 
 
 @dataclass(frozen=True)
 class Progress:
-    """Items done of all; `trouble` says why the part that waits was interrupted."""
+    """Items done of all; `trouble` says why a waiting job was interrupted."""
 
     done: int
     total: int
@@ -36,20 +36,20 @@ class Progress:
 
     @property
     def wait(self) -> str:
-        """What one waits for before anything of the grading runs; empty once it does."""
+        """The reason for waiting; empty while it runs."""
         if self.position.running:
             return ""
         before = self.position.jobs_before
         if before is None:
-            return "Waiting until the next attempt is due."
+            return "Waiting for the next attempt."
         jobs = "Next in the queue" if before == 0 else f"Queue: {before} before it"
         if self.position.expected_wait is None:
             return f"{jobs}. Waiting for a worker."
-        return f"{jobs}, expected to begin in {in_words(self.position.expected_wait)}."
+        return f"{jobs}, expected to start in {in_words(self.position.expected_wait)}."
 
     @property
     def pace(self) -> str:
-        """Items per second and the time left, while it runs and once that is known."""
+        """Items per second and the time left; empty while unknown."""
         rate, left = self.position.rate, self.position.time_left
         if rate is None or left is None:
             return ""
@@ -58,7 +58,7 @@ class Progress:
 
 
 def in_words(duration: timedelta) -> str:
-    """A duration as an estimate is said: in seconds, minutes or hours, never exacter than it is."""
+    """A rounded duration in seconds, minutes or hours, for estimates."""
     seconds = max(duration.total_seconds(), 0)
     if seconds < 90:
         return f"{max(round(seconds), 1)} s"
@@ -66,18 +66,18 @@ def in_words(duration: timedelta) -> str:
 
 
 def grading_stages(grading: Grading) -> StageLog:
-    """What happened to the grading's jobs, in words its owner may read. Two queries."""
+    """The log of the grading's jobs, in words for its owner. Two queries."""
     return stage_log(grading.job_group, words=owner_words)
 
 
 def grading_progress(grading: Grading) -> Progress:
-    """Items whose scores are stored and items that workers have just scored, and
-    what comes before and after. Nine queries."""
+    """Items with stored scores plus items that workers have just scored, and the place in the
+    queue. Nine queries."""
     jobs = Job.objects.filter(group=grading.job_group)
     running = jobs.filter(state=Job.State.RUNNING).aggregate(done=Sum("progress_done"))["done"] or 0
     interrupted = jobs.filter(state=Job.State.QUEUED).exclude(error="").first()
     return Progress(
-        # A chunk may be stored between the two counts; it must not be shown twice.
+        # A chunk may be stored between the two counts and counted twice.
         done=min(grading.item_scores.count() + running, grading.items_total),
         total=grading.items_total,
         trouble=owner_words(interrupted.error) if interrupted else "",
@@ -86,10 +86,10 @@ def grading_progress(grading: Grading) -> Progress:
 
 
 def owner_words(error: str) -> str:
-    """What a submission's owner is told of a job's last error.
+    """The words for a submission's owner about a job's last error.
 
-    Only faults that we worded ourselves are quoted. Of others the type alone is named, since an
-    exception may carry a piece of the gold in its message.
+    Only messages for users are quoted. For other exceptions only the type is named, because their
+    messages may contain gold.
     """
     error = error.partition(HOOK_FAILED)[0]
     if error in {LOST, STOPPED}:
@@ -102,16 +102,16 @@ def owner_words(error: str) -> str:
 
 @dataclass(frozen=True)
 class HistoryLine:
-    """One result: when, on which gold, by which rules, and the figure its board is ordered by."""
+    """One result with its deciding figure."""
 
     grading: Grading
     figure: Figure | None
-    """None where the reader is told no scores yet."""
+    """None while scores are not shown."""
     is_current: bool
 
 
 def gradings_in_force(submission: Submission) -> list[Grading]:
-    """All that count or counted, newest first, with their releases. One query."""
+    """All gradings that count or counted, newest first, with their releases. One query."""
     gradings = submission.gradings.in_force().select_related("release__dataset")
     return list(gradings.order_by("-id"))
 
@@ -119,8 +119,8 @@ def gradings_in_force(submission: Submission) -> list[Grading]:
 def readable_results(
     user: Viewer, submission: Submission, gradings: Sequence[Grading]
 ) -> list[Grading]:
-    """Of the submission's gradings in force those that are done; for others than its keepers those
-    that stand or stood on the leaderboard, as long as the submission is public."""
+    """The finished gradings that the user may see: all for keepers; for others those that are or
+    were on the leaderboard, while the submission is public."""
     done = [each for each in gradings if each.state == Grading.State.DONE]
     if rights_for(user, submission).is_keeper or not done:
         return done
@@ -128,15 +128,15 @@ def readable_results(
         return []
     moves = RankMove.objects.filter(submission=submission)
     entries = Entry.objects.filter(grading__submission=submission)
-    stood = {
+    published = {
         *moves.values_list("grading_before", flat=True),
         *entries.values_list("grading", flat=True),
     }
-    return [each for each in done if each.pk in stood]
+    return [each for each in done if each.pk in published]
 
 
 def earlier_grading(user: Viewer, submission: Submission, wanted: str) -> Grading:
-    """The result of this number; 404 for what is none, or not for this reader."""
+    """The result with this id; raises Http404 if there is none for this user."""
     for grading in readable_results(user, submission, gradings_in_force(submission)):
         if str(grading.pk) == wanted:
             return grading
@@ -146,7 +146,7 @@ def earlier_grading(user: Viewer, submission: Submission, wanted: str) -> Gradin
 def grading_history(
     user: Viewer, submission: Submission, gradings: Sequence[Grading], current: Grading | None
 ) -> list[HistoryLine]:
-    """Empty where there is no result but the one that counts."""
+    """All results for this user; empty if there is only the current one."""
     if all(each == current for each in gradings if each.state == Grading.State.DONE):
         return []
     results = readable_results(user, submission, gradings)
@@ -156,22 +156,22 @@ def grading_history(
 def _line(
     user: Viewer, submission: Submission, grading: Grading, *, is_current: bool
 ) -> HistoryLine:
-    told = as_shown(user, submission.phase, grading)
-    if not told.scores:
+    shown = as_shown(user, submission.phase, grading)
+    if not shown.scores:
         return HistoryLine(grading, None, is_current)
-    column = deciding_column(columns_of(submission.phase.board.spec, told.options))
-    return HistoryLine(grading, figure(column, told.scores, told.counts), is_current)
+    column = deciding_column(columns_of(submission.phase.board.spec, shown.options))
+    return HistoryLine(grading, figure(column, shown.scores, shown.counts), is_current)
 
 
 def latest_grading(submission: Submission) -> Grading:
-    """The newest that counts: what one of a running re-grade says counts when all of it does."""
+    """The newest grading that counts, which excludes those of a running re-grade."""
     in_force = submission.gradings.in_force().select_related("release__dataset")
     return get_object_or_404(in_force.order_by("-id")[:1])
 
 
 def finished_grading(user: Viewer, submission: Submission, wanted: str = "") -> Grading:
-    """The newest grading if it is done, or an earlier one; for others than its keepers the one
-    that is published. 404 before."""
+    """The newest grading, or the earlier one that is `wanted`; for other users than keepers the
+    published one. Raises Http404 if it is not done."""
     if wanted:
         return earlier_grading(user, submission, wanted)
     if not rights_for(user, submission).is_keeper:
@@ -184,8 +184,8 @@ def finished_grading(user: Viewer, submission: Submission, wanted: str = "") -> 
 
 
 def cited_grading(user: Viewer, submission: Submission) -> Grading | None:
-    """The result to cite: the one that is published; before that, to its keepers, the newest that
-    is done. One or two queries."""
+    """The result to cite: the published one; without one, for keepers, the newest that is done.
+    One or two queries."""
     related = submission.gradings.in_force().done().select_related("release__dataset")
     published = related.filter(entry__isnull=False).first()
     if published is None and rights_for(user, submission).is_keeper:

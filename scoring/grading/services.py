@@ -1,13 +1,13 @@
-"""The life of a grading: started, tried again, cancelled, finished, failed.
+"""Starts, retries, cancels, finishes and fails gradings.
 
-The grading's row is locked before anything is written that belongs to it. So two chunks that finish
-at the same moment see each other's item scores, and exactly one of them finds that it was the last.
-Where several rows are locked, it is in this order: job, re-grade, phase, submission, grading,
-account. To start a grading the phase is locked, so that no re-grade takes over at that moment.
+A grading's row is locked before its data is written. Two chunks that finish at the same time see
+each other's item scores, so that exactly one of them is the last. Rows are locked in this order:
+job, re-grade, phase, submission, grading, account. Starting a grading locks the phase, so that no
+re-grade finishes at the same time.
 
-A chunk that failed for good is cut into pieces, down to single items. An item that fails alone is
-given up; everything beside it is graded. Such an item is no missing prediction: it counts neither
-as zero nor as left out, so that the grading ends without figures (docs/decisions/015).
+A chunk that failed for good is split, down to single items. An item that fails alone is a failing
+item; all other items are graded. A failing item is not a missing prediction: it counts neither as
+zero nor as left out, so that the grading ends without figures (docs/decisions/015).
 """
 
 import re
@@ -35,31 +35,32 @@ from scoring.leaderboard.disclosure import PRIVATE, PUBLIC, public_items
 from scoring.leaderboard.services import queue_resampling
 from scoring.models import Grading, Phase, Regrade, Submission
 
-from .likeness import queue_comparison
 from .notices import queue_notice
 from .selectors import OWN_ERROR, owner_words
+from .similarity import queue_comparison
 
-# Into so many pieces at most; with the usual chunk each is a single item at once. A piece of
-# several gets one attempt, for what follows its failure is another attempt on less.
+# The most pieces of a chunk; with the default chunk size each is a single item. A piece of several
+# items gets one attempt, because it is split again if it fails.
 PIECES = 32
 NAMES_SHOWN = 10
-# A private item that the submitter did not name in the file: its id is not told.
+# Used instead of the id of a private item that is not in the submitter's file.
 UNNAMED = "an item without a prediction"
 
 
 def pieces(positions: Sequence[int]) -> list[Sequence[int]]:
-    """The positions in at most PIECES runs of equal length (the last may be shorter)."""
+    """Splits the positions into at most PIECES runs of equal length (the last may be shorter)."""
     size = -(-len(positions) // PIECES)
     return [positions[start : start + size] for start in range(0, len(positions), size)]
 
 
-def given_up(grading: Grading, chunks: Sequence[Job], positions: Sequence[int]) -> str:
-    """Why the items at these positions cannot be graded; `chunks` are the failed jobs, by id."""
+def failing_items(grading: Grading, chunks: Sequence[Job], positions: Sequence[int]) -> str:
+    """The error message for the failing items at these positions; `chunks` are the failed jobs, by
+    id."""
     named = grading.items.filter(position__in=positions).order_by("position")
     first = list(named.values_list("position", "name")[:NAMES_SHOWN])
-    told = _told_names(grading, [name for _, name in first])
+    known = _known_names(grading, [name for _, name in first])
     shown = [
-        f"{f'“{name}”' if name in told else UNNAMED} ({_reason(chunks, position)})"
+        f"{f'“{name}”' if name in known else UNNAMED} ({_reason(chunks, position)})"
         for position, name in first
     ]
     more = len(positions) - len(shown)
@@ -67,8 +68,8 @@ def given_up(grading: Grading, chunks: Sequence[Job], positions: Sequence[int]) 
     return f"{len(positions)} of {grading.items_total} items cannot be graded: {listed}"
 
 
-def _told_names(grading: Grading, names: Sequence[str]) -> set[str]:
-    """Of these items those that the submitter may be told of by name."""
+def _known_names(grading: Grading, names: Sequence[str]) -> set[str]:
+    """The names that the submitter may know: those of a public release or in their file."""
     if is_release_open(grading.release):
         return set(names)
     answered = grading.submission.predictions.filter(item__name__in=names)
@@ -76,17 +77,17 @@ def _told_names(grading: Grading, names: Sequence[str]) -> set[str]:
 
 
 def _reason(chunks: Sequence[Job], position: int) -> str:
-    """From the newest failed job that was to grade the item; nothing of gold or prediction."""
+    """The error of the newest failed job for the item, without gold or prediction."""
     for job in reversed(chunks):
         if job.payload["first"] <= position <= job.payload["last"]:
             return _words(job.error)
-    return "it was not taken up"
+    return "it was not started"
 
 
 def _words(error: str) -> str:
     error = error.partition(HOOK_FAILED)[0]
     if error == LOST:
-        return "the worker was lost at it each time: it crashed or ran out of memory"
+        return "the worker crashed or ran out of memory each time"
     kind = re.search(r"\((\w+)\)$", error) if error.startswith(OWN_ERROR) else None
     return f"the scorer stopped with {kind.group(1)}" if kind else owner_words(error)
 
@@ -96,14 +97,14 @@ _AT_ONCE = 200
 
 @dataclass(frozen=True)
 class Aggregate:
-    """The scores over all items and, of a phase in parts, those of each part."""
+    """The scores over all items and, for a phase in parts, those of each part."""
 
     scores: Scores
     parts: dict[str, dict[str, float | None]] = field(default_factory=dict)
 
 
 def aggregate_grading(grading_id: int) -> Aggregate | None:
-    """The scores of a wholly scored grading; None if nobody waits for them any more."""
+    """The scores of a grading with all items scored; None if it has already ended."""
     grading = Grading.objects.select_related("submission__phase__board").get(pk=grading_id)
     if grading.is_finished:
         return None
@@ -123,7 +124,7 @@ def aggregate_grading(grading_id: int) -> Aggregate | None:
 def _results(
     grading: Grading, items: frozenset[int] | None = None, *, is_in: bool = True
 ) -> Iterator[Any]:
-    """The item scores in the release's order: all of them, or those in (or not in) `items`."""
+    """The item results in the release's order: all, or those in (or not in) `items`."""
     rows = grading.item_scores.order_by("item__position").values_list("item_id", "result")
     for item, result in rows.iterator(chunk_size=_AT_ONCE):
         if items is None or (item in items) == is_in:
@@ -133,17 +134,17 @@ def _results(
 CHUNK_KIND = "grade_chunk"
 AGGREGATE_KIND = "aggregate"
 REGRADE_KIND = "advance_regrade"
-# Younger ones may not have committed their jobs' last step in the eyes of another worker.
+# Another worker may not yet see the last step of a younger grading.
 STRANDED_AFTER = timedelta(minutes=1)
 
 
 class GradingRefused(Exception):
-    """The grading is not in a state in which this could be done. The message says why."""
+    """The grading is in the wrong state for this. The message gives the reason."""
 
 
 def lock_phase(pk: int) -> Phase:
     """The row with board and release, locked until the transaction ends."""
-    # Locked without joins: PostgreSQL would lose a row whose release changed while it waited.
+    # Locked without joins: PostgreSQL would drop a row whose release changed while it waited.
     Phase.objects.select_for_update(no_key=True).get(pk=pk)
     return Phase.objects.select_related("board", "release").get(pk=pk)
 
@@ -156,9 +157,9 @@ def start_grading(
     regrade: Regrade | None = None,
     release: Release | None = None,
 ) -> Grading:
-    """Queues the grading of a stored submission under the options of its phase.
+    """Queues the grading of a stored submission with the options of its phase.
 
-    It is graded on the phase's release; in a re-grade on the one that takes its place.
+    `release` is that of the re-grade; by default the phase's.
     """
     phase = lock_phase(submission.phase_id)
     release = release or phase.release
@@ -182,14 +183,14 @@ def start_grading(
 
 
 def is_outdated(grading: Grading, phase: Phase) -> bool:
-    """Whether the phase would be graded by other rules, or on other gold, if it began now."""
+    """Whether the phase has another signature or release by now."""
     spec = phase.board.spec
     signature = spec.signature(spec.check_options(phase.options))
     return (grading.release_id, grading.signature) != (phase.release_id, signature)
 
 
 def _enqueue_chunks(grading: Grading, positions: Sequence[int]) -> None:
-    """One job per chunk of neighbouring positions, all in the grading's group."""
+    """Queues one job per chunk of consecutive positions, all in the grading's group."""
     size = settings.GRADING_CHUNK
     chunks = [positions[start : start + size] for start in range(0, len(positions), size)]
     _enqueue(grading, chunks)
@@ -208,8 +209,8 @@ def _enqueue(grading: Grading, chunks: Sequence[Sequence[int]], *, max_attempts:
 
 
 def lock_grading(pk: int) -> Grading:
-    """The row, locked until the transaction ends. It must be the first lock that is taken."""
-    # no_key: item scores that refer to the row take a weaker lock, which must not collide with it.
+    """The row, locked until the transaction ends."""
+    # no_key: inserting item scores takes a weaker lock on the row, which must not wait.
     return Grading.objects.select_for_update(no_key=True).get(pk=pk)
 
 
@@ -218,12 +219,12 @@ def mark_running(pk: int) -> None:
 
 
 def settle_grading(grading: Grading) -> None:
-    """Queues the last step once every item has its score; fails the grading once all items that
-    have none are given up. The grading must be locked."""
+    """Queues the last step if all items have scores; fails the grading if all others are failing
+    items. The grading must be locked."""
     if grading.is_finished:
         return
     if lacking := grading.items_total - grading.item_scores.count():
-        _fail_if_given_up(grading, lacking)
+        _fail_if_all_failing(grading, lacking)
         return
     jobs = Job.objects.filter(group=grading.job_group, kind=AGGREGATE_KIND)
     if not jobs.unfinished().exists():
@@ -232,20 +233,21 @@ def settle_grading(grading: Grading) -> None:
         )
 
 
-def _fail_if_given_up(grading: Grading, lacking: int) -> None:
-    """`lacking` items have no score: fails the grading if no job is going to score any of them."""
+def _fail_if_all_failing(grading: Grading, lacking: int) -> None:
+    """Fails the grading if no job will score any of its `lacking` items."""
     chunks = Job.objects.filter(group=grading.job_group, kind=CHUNK_KIND)
     failed = list(chunks.filter(state=Job.State.FAILED).order_by("id"))
     if not failed:
         return
     positions = _open_positions(grading)
     if len(positions) == lacking:
-        fail_grading(pk=grading.pk, reason=given_up(grading, failed, positions))
+        fail_grading(pk=grading.pk, reason=failing_items(grading, failed, positions))
 
 
 @transaction.atomic
 def split_chunk(*, pk: int, first: int, last: int) -> None:
-    """After a chunk failed for good: queues what it left undone in pieces, or gives an item up."""
+    """After a chunk failed for good: queues its unscored items in pieces. A single item is a
+    failing item, so that the grading is settled."""
     grading = lock_grading(pk)
     if grading.is_finished:
         return
@@ -258,9 +260,9 @@ def split_chunk(*, pk: int, first: int, last: int) -> None:
 
 
 def settle_stranded() -> int:
-    """Settles gradings that nobody works on any more, as when a hook failed at its end; how many.
+    """Settles live gradings without jobs, such as after a failed hook, and returns their number.
 
-    With every item scored the last step is queued again, else the grading fails by name.
+    If every item is scored, the last step is queued again; otherwise the grading fails.
     """
     jobs = Job.objects.unfinished().filter(group=Concat(Value("grading:"), OuterRef("pk_text")))
     live = Grading.objects.filter(state__in=[Grading.State.QUEUED, Grading.State.RUNNING])
@@ -274,7 +276,7 @@ def settle_stranded() -> int:
 
 
 def _settle_one(grading: Grading) -> None:
-    # Another worker may have queued what is missing since the list was made.
+    # Another worker may have queued jobs since the list was made.
     if Job.objects.unfinished().filter(group=grading.job_group).exists():
         return
     settle_grading(grading)
@@ -289,7 +291,7 @@ def finish_grading(
     scores: Scores,
     parts: Mapping[str, Mapping[str, float | None]] | None = None,
 ) -> None:
-    """Writes the scores of a locked grading that is still running; `parts` of a phase in parts."""
+    """Writes the scores of a locked, unfinished grading; `parts` for a phase in parts."""
     if grading.is_finished:
         return
     grading.parts = dict(parts or {})
@@ -303,7 +305,7 @@ def finish_grading(
 
 @transaction.atomic
 def fail_grading(*, pk: int, reason: str) -> None:
-    """Marks it failed and keeps every item score there is. A finished grading stays as it is."""
+    """Marks the grading as failed and keeps its item scores. Finished gradings do not change."""
     grading = lock_grading(pk)
     if grading.is_finished:
         return
@@ -314,7 +316,8 @@ def fail_grading(*, pk: int, reason: str) -> None:
 
 
 def _ended(grading: Grading) -> None:
-    """Settles the owner's place and tells the owner; of a batch neither, but the batch goes on."""
+    """Settles the attempt and notifies the owner. For a grading of a re-grade, advances that
+    instead."""
     if grading.regrade_id is not None:
         advance(grading.regrade_id)
         return
@@ -327,53 +330,53 @@ def _ended(grading: Grading) -> None:
 
 
 def advance(regrade: int) -> None:
-    """Has a worker look what is next in a re-grade.
+    """Queues the next step of a re-grade.
 
-    One job for every grading that ends: a job that is queued already may have been taken up by a
+    Every grading that ends queues its own job: a job that is already queued may be running on a
     worker that does not see this end yet.
     """
     enqueue(kind=REGRADE_KIND, payload={"regrade": regrade}, group=f"regrade:{regrade}")
 
 
 def advance_batch_of(grading_id: int) -> None:
-    """After the grading was resampled, or could not be: its re-grade waits for that."""
+    """Advances the running re-grade of the grading, after its resampling succeeded or failed."""
     waiting = Grading.objects.filter(pk=grading_id, regrade__state=Regrade.State.RUNNING)
     for regrade in waiting.values_list("regrade", flat=True):
         advance(regrade)
 
 
 def cancel_grading(*, grading: Grading, actor: User | None) -> Grading:
-    """Stops a grading: waiting chunks are dropped, running ones stop after the item they are at.
+    """Cancels a grading: drops waiting chunks; running ones stop after the current item.
 
-    Raises GradingRefused if it has ended already.
+    Raises GradingRefused if it has already ended.
     """
     with transaction.atomic():
         grading = lock_grading(grading.pk)
         if grading.is_finished:
-            raise GradingRefused(f"This grading has ended already: it is {grading.state}.")
+            raise GradingRefused(f"This grading has already ended: it is {grading.state}.")
         grading.state, grading.finished_at = Grading.State.CANCELLED, timezone.now()
         grading.save(update_fields=["state", "finished_at"])
         _ended(grading)
         record_event(verb="cancel_grading", subject=grading, actor=actor)
-    # In a transaction of its own: a job that fails at this moment holds its row and waits for the
-    # grading's. Should the process die before this line, the chunks find the grading cancelled.
+    # In its own transaction: a job that fails now locks its row and waits for the grading's. If the
+    # process dies before this line, the chunks find the grading cancelled.
     cancel_group(grading.job_group, actor)
     return grading
 
 
 @transaction.atomic
 def retry_grading(*, grading: Grading, actor: User | None) -> Grading:
-    """Goes on with a failed or cancelled grading: new jobs for the items that have no score.
+    """Continues a failed or cancelled grading: queues jobs for the items without a score.
 
-    Chunks that are still waiting or running are left to do their part. Where gold or scorer changed
-    since, a new grading begins instead: no figure is made of two. Raises GradingRefused if the
-    grading runs or is done, or the owner's limits are spent.
+    Chunks that are still waiting or running are kept. If the gold or the scorer changed since, a
+    new grading is started instead, so that results are not mixed. Raises GradingRefused if the
+    grading is running or done, or a limit is used up.
     """
     phase = lock_phase(grading.submission.phase_id)
     grading = lock_grading(grading.pk)
     if grading.state not in {Grading.State.FAILED, Grading.State.CANCELLED}:
         raise GradingRefused(
-            f"Only a failed or cancelled grading can go on: it is {grading.state}."
+            f"Only a failed or cancelled grading can be retried: it is {grading.state}."
         )
     try:
         hold_place(submission=grading.submission, actor=actor or grading.submission.owner)
@@ -390,7 +393,7 @@ def retry_grading(*, grading: Grading, actor: User | None) -> Grading:
 
 
 def _open_positions(grading: Grading) -> list[int]:
-    """Positions, in order, of the items that have no score and that no job is going to score."""
+    """Positions, in order, of the items that have no score and no job."""
     scored = grading.item_scores.values("item_id")
     positions = (
         grading.items.exclude(pk__in=scored).order_by("position").values_list("position", flat=True)

@@ -1,4 +1,4 @@
-"""Pages of re-grades: organisers start, watch and cancel one; everybody reads what it changed."""
+"""Pages of re-grades, for organisers, and the public change log."""
 
 from typing import Any
 
@@ -20,12 +20,12 @@ from .regrades import cancel_regrade, start_regrade
 
 
 class RegradeForm(forms.Form):
-    phase = forms.ChoiceField(required=False, label="What is graded again")
+    phase = forms.ChoiceField(required=False, label="Grade again")
     release = forms.ModelChoiceField(
         queryset=Release.objects.none(),
         required=False,
-        label="On the gold of",
-        empty_label="the same release as now",
+        label="Gold",
+        empty_label="the current release",
         help_text="Another release of the same dataset, with the same items.",
     )
 
@@ -47,7 +47,7 @@ class RegradeForm(forms.Form):
         )
 
     def chosen(self) -> dict[str, Any]:
-        """As keyword arguments of plan and start."""
+        """Keyword arguments of `regrade_plan` and `start_regrade`."""
         phase: Phase | None = self.phases.get(self.cleaned_data["phase"])
         return {"phase": phase, "release": self.cleaned_data["release"]}
 
@@ -61,7 +61,7 @@ def changes(request: HttpRequest, slug: str) -> HttpResponse:
 
 @organiser_required
 def start(request: UserRequest, slug: str) -> HttpResponse:
-    """Asks what is to be graded again, shows what that means, and starts it when confirmed."""
+    """Shows the form, then the plan for confirmation; on POST, starts the re-grade."""
     board = board_for(request.user, slug)
     sent = request.POST if request.method == "POST" else request.GET
     form = RegradeForm(sent if request.method == "POST" or "phase" in sent else None, board=board)
@@ -81,7 +81,7 @@ def start(request: UserRequest, slug: str) -> HttpResponse:
 @organiser_required
 @require_safe
 def regrade(request: UserRequest, slug: str, pk: int) -> HttpResponse:
-    """How far it is; asked for by htmx, only the part that changes."""
+    """The progress; for htmx, only the part that changes."""
     page = regrade_page(board_for(request.user, slug), pk)
     template = "scoring/grading/regrade.html"
     if request.headers.get("HX-Request"):
@@ -97,5 +97,5 @@ def cancel(request: UserRequest, slug: str, pk: int) -> HttpResponse:
     found = get_object_or_404(board_regrades(board_for(request.user, slug)), pk=pk)
     with warnings_of(request, RegradeRefused):
         cancel_regrade(regrade=found, actor=request.user)
-        messages.success(request, "Cancelled. The board is as it was.")
+        messages.success(request, "Re-grade cancelled. The board did not change.")
     return redirect(found)

@@ -1,6 +1,5 @@
-"""The LLM judge: facts of a page and meanings of fields, decided by a model and checked by us.
+"""The LLM judge: a language model decides about facts and fields, and its answers are checked.
 
-`facts` and `fields` make questions, `asking` answers each of them once (`cache`, `budget`,
-`client`), `checks` holds the answers against gold and prediction. No Django. What all of it means
-stands in docs/judge.md.
+`facts` and `fields` make questions, `asking` answers each of them once through `client` and a
+cache, `checks` compares the answers with gold and prediction. Without Django. See docs/judge.md.
 """

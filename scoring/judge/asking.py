@@ -1,7 +1,7 @@
-"""Asks each question once: from what is kept, from whoever is asking it already, or anew.
+"""Asks each question once: answers come from the cache, from a running call, or from a new one.
 
-Answers were paid for, and are kept by the hash of their question. Many items are judged at once, in
-order, and what that would take can be planned before.
+Answers cost money and are cached by the hash of their question. Many items are judged at once, in
+order. `plan` estimates the calls in advance.
 """
 
 import contextlib
@@ -28,7 +28,7 @@ Record = dict[str, Any]
 
 
 class AnswerCache(Protocol):
-    """For use by many threads and processes at once."""
+    """Safe for many threads and processes."""
 
     def get(self, key: str) -> Record | None: ...
 
@@ -36,8 +36,8 @@ class AnswerCache(Protocol):
 
 
 class FolderCache:
-    """A file per answer, which appears under its name only when all of it is written: whoever is
-    killed leaves whole answers, and goes on from them."""
+    """One file per answer. A file gets its name only once it is complete, so that a killed process
+    leaves only complete answers."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -63,17 +63,17 @@ class FolderCache:
             raise
 
     def _path(self, key: str) -> Path:
-        """Two letters make a folder: a million files in one are slow to list."""
+        """The first two characters name a folder, because huge folders are slow to list."""
         return self._folder / key[:2] / f"{key}.json"
 
 
 A = TypeVar("A", bound=Answer)
-# Problems of an answer that are told back to the judge.
+# The most problems of an answer that are sent back to the judge.
 _MOST_PROBLEMS = 5
 
 
-def kept_answer(cache: AnswerCache, model: str, question: Question[A]) -> A | None:
-    """The answer that is kept, if it can still be used."""
+def cached_answer(cache: AnswerCache, model: str, question: Question[A]) -> A | None:
+    """The cached answer, if there is a usable one."""
     record = cache.get(question.key(model))
     try:
         answer = question.schema.model_validate(record["answer"]) if record else None
@@ -83,7 +83,7 @@ def kept_answer(cache: AnswerCache, model: str, question: Question[A]) -> A | No
 
 
 class Asker:
-    """Answers questions of many threads. An answer is kept as soon as it is there."""
+    """Answers questions of many threads, and caches each answer at once."""
 
     def __init__(self, client: "Client", cache: AnswerCache) -> None:
         self._client = client
@@ -110,16 +110,16 @@ class Asker:
 
     def _resolve(self, own: Future[Any], key: str, question: Question[A]) -> None:
         try:
-            kept = kept_answer(self._cache, self.model, question)
-            own.set_result(kept or self._ask_anew(key, question))
+            cached = cached_answer(self._cache, self.model, question)
+            own.set_result(cached or self._ask_judge(key, question))
         except BaseException as error:
             own.set_exception(error)
         finally:
             with self._lock:
                 del self._under_way[key]
 
-    def _ask_anew(self, key: str, question: Question[A]) -> A:
-        """Asks, and once more if the answer cannot be used, with what is wrong with it."""
+    def _ask_judge(self, key: str, question: Question[A]) -> A:
+        """Asks the judge, and asks once more with the problem if the answer cannot be used."""
         messages = question.messages()
         reply = self._complete(messages, question)
         answer, problem = _parse(reply, question)
@@ -141,12 +141,12 @@ class Asker:
 
 
 def _parse(reply: Reply, question: Question[A]) -> tuple[A | None, str]:
-    """The answer, or what is wrong with it. Some endpoints wrap JSON in a fence or in words."""
+    """The answer, or its problem. Some endpoints put JSON in a code block or between words."""
     if reply.is_cut_off:
         return None, "it was cut off for its length; keep explanations short"
     start, end = reply.text.find("{"), reply.text.rfind("}")
     if start < 0 or end < start:
-        return None, "it holds no JSON object"
+        return None, "it contains no JSON object"
     try:
         answer = question.schema.model_validate_json(reply.text[start : end + 1])
     except ValidationError as error:
@@ -156,7 +156,7 @@ def _parse(reply: Reply, question: Question[A]) -> tuple[A | None, str]:
 
 
 def _first_problems(error: ValidationError) -> str:
-    """Where and what, without the judge's own words."""
+    """The first problems with their locations, without quoting the judge."""
     problems = error.errors(include_url=False, include_context=False, include_input=False)
     return "; ".join(
         f"{'.'.join(map(str, problem['loc'])) or 'answer'}: {problem['msg']}"
@@ -181,8 +181,8 @@ R = TypeVar("R")
 
 @dataclass(frozen=True)
 class Judged(Generic[T, R]):
-    """An item with its result, or without one and why; `is_stopped` if no item would have fared
-    better."""
+    """An item with its result, or with the reason for having none; `is_stopped` if no other item
+    can be judged either."""
 
     item: T
     result: R | None
@@ -191,8 +191,8 @@ class Judged(Generic[T, R]):
 
 
 class Plan(NamedTuple):
-    """Calls that would be made, tokens at most without a repaired answer, and questions whose
-    answer is kept already."""
+    """The calls and tokens needed at most, without repaired answers, and the number `kept` of
+    questions with cached answers."""
 
     usage: Usage
     kept: int
@@ -201,8 +201,8 @@ class Plan(NamedTuple):
 def judge_all(
     items: Iterable[T], judge: Callable[[T], R], concurrency: int
 ) -> Iterator[Judged[T, R]]:
-    """Every item once, in order. After a stop the rest are still tried, since answers that are
-    kept cost nothing."""
+    """Judges every item, in order. After a stop the rest are still tried, because cached answers
+    cost nothing."""
 
     def attempt(item: T) -> Judged[T, R]:
         try:
@@ -215,7 +215,7 @@ def judge_all(
 
 
 def plan(questions: Iterable[Question[Any]], cache: AnswerCache, model: str) -> Plan:
-    """What asking these questions would take; equal ones are asked once."""
+    """Estimates the calls for these questions; equal ones count once."""
     usage, kept = Usage(), 0
     seen: set[str] = set()
     for question in questions:
@@ -223,7 +223,7 @@ def plan(questions: Iterable[Question[Any]], cache: AnswerCache, model: str) -> 
         if key in seen:
             continue
         seen.add(key)
-        if kept_answer(cache, model, question) is not None:
+        if cached_answer(cache, model, question) is not None:
             kept += 1
         else:
             tokens = estimated_tokens(question.messages())

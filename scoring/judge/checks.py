@@ -1,7 +1,7 @@
-"""Holds a judge's rows against gold and prediction. What a text can refute does not stand.
+"""Checks a judge's rows against gold and prediction, and overrules claims that the text refutes.
 
-Every count is made here from the checked rows; a judge's own counts are never read. The scores of a
-page come in the form in which the paper's judge gives them.
+All counts come from the checked rows, never from the judge. The scores of a page have the form of
+the paper's judge.
 """
 
 from collections import defaultdict
@@ -22,24 +22,24 @@ from scoring.metrics.facts.occurrences import (
 
 from .questions import FactRow
 
-# What matched text that equals the value makes of a fact: found, as the paper wants the same place,
-# or correct, as the script of the later release has it.
+# The effect of matched text that equals the value: the fact is found (“paper”, which also wants the
+# same place) or correct (“reference”, like the script of the later release).
 Override = Literal["paper", "reference"]
 OVERRIDES: tuple[Override, ...] = ("paper", "reference")
 
 _MOST_OCCURRENCES = 1000
 
-NOT_THERE = "the matched text does not stand in the prediction"
-NOTHING_NAMED = "no matched text was named"
+NOT_THERE = "the matched text is not in the prediction"
+NOTHING_NAMED = "there is no matched text"
 IS_VALUE = "the matched text is the value"
 NOT_VALUE = "the matched text is not the value"
-NOT_ALONE = "the value stands nowhere for itself"
-TAKEN = "other facts with this value have all its occurrences"
+NOT_ALONE = "the value occurs only inside longer values"
+TAKEN = "other facts with this value use all its occurrences"
 
 
 @dataclass(frozen=True)
 class Overrule:
-    """A row that does not stand: what the judge said of fact `n`, what stands, and why."""
+    """An overruled row: the judge's claim about fact `n`, the verdict after the check, and why."""
 
     n: int
     said_found: bool
@@ -52,7 +52,7 @@ class Overrule:
 
 @dataclass(frozen=True)
 class Checked:
-    """A verdict per gold fact, in order, and what was overruled."""
+    """A verdict per gold fact, in order, and the overruled rows."""
 
     verdicts: list[Verdict]
     overruled: list[Overrule]
@@ -60,7 +60,7 @@ class Checked:
 
 @dataclass(frozen=True)
 class _Claim:
-    """A row, its matched text normalised, and what of it stands so far."""
+    """A row with its normalised matched text and its verdict so far."""
 
     fact: GoldFact
     row: FactRow
@@ -78,13 +78,14 @@ class _Claim:
 def check_rows(
     gold: Page, prediction: Page, rows: Mapping[int, FactRow], override: Override = "paper"
 ) -> Checked:
-    """The verdicts that stand, from a row for every fact of `gold`; raises KeyError without.
+    """The checked verdicts, from one row for every fact of `gold`. Raises KeyError if one is
+    missing.
 
-    Matched text that does not stand in the prediction's visible text is no match: not found, not
-    correct. Matched text that is the value, typography aside, makes a fact found; with
-    `reference` correct, and there ends the check. Correct stands only where the matched text is the
-    value, the value stands for itself (not inside a longer number), and no more facts claim it
-    than it has occurrences; of too many, the first ones keep it.
+    Without matched text in the prediction's visible text, a fact is neither found nor correct. If
+    the matched text is the value, apart from typography, the fact is found; with `reference` it is
+    correct and the check ends. With `paper` a claim of correct holds only if the matched text is
+    the value, occurs outside of longer numbers, and has enough occurrences for all facts that claim
+    it; the first facts get them.
     """
     text = prediction.normalised.text
     claims = [
@@ -92,7 +93,7 @@ def check_rows(
         for fact in gold.facts
     ]
     if override == "paper":
-        claims = _share_out(claims, text)
+        claims = _assign_occurrences(claims, text)
     return Checked(
         [_verdict(claim, prediction) for claim in claims],
         [_overrule(claim) for claim in claims if claim.why],
@@ -100,7 +101,7 @@ def check_rows(
 
 
 def _checked(fact: GoldFact, row: FactRow, text: str, override: Override) -> _Claim:
-    """The row held against the text alone."""
+    """Checks the row against the text only."""
     form = read_prediction(row.matched_text).normalised.text.strip()
     claim = _Claim(fact, row, form, row.found, row.correct)
     if not form:
@@ -115,8 +116,8 @@ def _checked(fact: GoldFact, row: FactRow, text: str, override: Override) -> _Cl
     return claim
 
 
-def _share_out(claims: Sequence[_Claim], text: str) -> list[_Claim]:
-    """Correct claims of equal values share out the occurrences where the value stands alone."""
+def _assign_occurrences(claims: Sequence[_Claim], text: str) -> list[_Claim]:
+    """Assigns occurrences outside of longer values to the correct claims of equal values."""
     groups: defaultdict[tuple[str, str], list[_Claim]] = defaultdict(list)
     for claim in claims:
         if claim.correct:
@@ -142,7 +143,8 @@ def _is_alone(fact: GoldFact, occurrence: Occurrence) -> bool:
 
 
 def _verdict(claim: _Claim, prediction: Page) -> Verdict:
-    """The place is told where the matched text stands once: a judge does not say which it means."""
+    """The verdict has a position only if the matched text occurs once: otherwise it is unknown
+    which occurrence the judge means."""
     if not claim.found:
         return MISSING
     text = prediction.normalised
@@ -161,8 +163,8 @@ def _verdict(claim: _Claim, prediction: Page) -> Verdict:
 
 
 def _error(claim: _Claim, text: str) -> str:
-    """The error type of what was matched: of the exact value what touches it, and where nothing
-    does, its place."""
+    """The error type of the matched text. For the exact value it is that of the surrounding text,
+    or “misplaced” if it occurs alone."""
     fact = claim.fact
     if claim.form != fact.value:
         error = explain(fact.value, claim.form, fact.kind, fact.place.before, fact.place.behind)
@@ -189,14 +191,14 @@ def _overrule(claim: _Claim) -> Overrule:
 ENTITY_POINTS = 5
 STRUCTURE_POINTS = 2
 MOST_POINTS = 10
-# The paper wants the score of a severely broken structure lowered, and gives no number.
+# The paper lowers the score of a severely broken structure without giving a number.
 MOST_WITHOUT_STRUCTURE = 3
 
 Summary = dict[str, Any]
 
 
 def overall_score(structure_score: int, entity_score: float) -> float:
-    """2 · structure + entity score, in [0, 10]; with structure 0 at most 3. Higher is better.
+    """2 · structure + entity score, in [0, 10]; at most 3 if structure is 0. Higher is better.
 
     Source: FinCriticalED, appendix C, step 4.
 
@@ -210,9 +212,9 @@ def overall_score(structure_score: int, entity_score: float) -> float:
 def page_summary(
     structure_score: int, facts: Sequence[Fact], verdicts: Sequence[Verdict]
 ) -> Summary:
-    """Counts and scores from the verdicts that stand, unrounded.
+    """Counts and scores from the checked verdicts, unrounded.
 
-    `entity_accuracy` = correct / all facts in [0, 1], `entity_score` 5 times that; both and
+    `entity_accuracy` is correct / all facts, in [0, 1], and `entity_score` 5 times that. Both and
     `overall_score` are None on a page without facts.
     """
     correct = [fact for fact, verdict in zip(facts, verdicts, strict=True) if verdict.correct]
@@ -231,8 +233,8 @@ def page_summary(
 
 
 def mean_summary(summaries: Sequence[Mapping[str, Any]]) -> Summary:
-    """Of many pages: facts are summed and their accuracy is that of the sums; structure and overall
-    score are means over pages (of overall score those with facts). None where there are none."""
+    """The summary of many pages. Facts are summed, and their accuracy is that of the sums.
+    Structure score is a mean over pages, overall score over pages with facts. None without any."""
     total = sum(page["total_entities"] for page in summaries)
     correct = sum(page["correct_entities"] for page in summaries)
     accuracy = correct / total if total else None

@@ -1,6 +1,6 @@
-"""Calls to an OpenAI-compatible endpoint: bounded in time, attempts, rate and cost.
+"""Calls to an OpenAI-compatible endpoint, with limits of time, attempts, rate and cost.
 
-The library behind it takes a second to import: only who is about to ask imports this module.
+Import this module only before asking, because its library takes a second to import.
 """
 
 import json
@@ -16,18 +16,18 @@ from openai.types.chat import ChatCompletion
 from .endpoint import Budget, Endpoint, Pacer, Reply, Stopped, Ticket, Unscored, Usage
 from .questions import Answer, Message, estimated_tokens, response_format
 
-# So many questions in a row without any answer: the endpoint is down, others need not be tried.
+# After this number of questions in a row without an answer the endpoint counts as down.
 _DEAD_AFTER = 5
 _REFUSED = (openai.AuthenticationError, openai.PermissionDeniedError, openai.NotFoundError)
 _BUSY = {408, 409, 429}
-# Of a form that an endpoint does not know it says 400, 422 or, honestly, 501.
+# Endpoints answer an unknown response format with 400, 422 or 501.
 _UNKNOWN_FORM = {400, 422, 501}
-# What some models refuse by name, and what they take instead; nothing: it is left out.
+# Parameters that some models refuse by name, and their replacements; an empty one is left out.
 _INSTEAD = {"max_tokens": "max_completion_tokens", "temperature": ""}
 
 
 class _Failed(Exception):
-    """An attempt that is worth another one; `wait` is what the endpoint asked for, in seconds."""
+    """A failed attempt that can be repeated; `wait` is the endpoint's delay in seconds, if any."""
 
     def __init__(self, reason: str, wait: float | None = None) -> None:
         super().__init__(reason)
@@ -35,8 +35,8 @@ class _Failed(Exception):
 
 
 class _FormRefused(Exception):
-    """The endpoint does not take the request as it is, perhaps for the form it asks for; `part` is
-    what it names as the reason, if it does."""
+    """The endpoint refuses the request, perhaps for its response format; `part` is the parameter
+    that it names, if any."""
 
     def __init__(self, reason: str, part: str = "") -> None:
         super().__init__(reason)
@@ -44,8 +44,8 @@ class _FormRefused(Exception):
 
 
 class Client:
-    """Asks for JSON by schema; of endpoints that know no schemas for any JSON, and of the rest in
-    words alone. For use by many threads."""
+    """Asks for JSON by schema; if the endpoint refuses that, for any JSON; and otherwise only in
+    words. Safe for many threads."""
 
     def __init__(
         self, endpoint: Endpoint, budget: Budget, sleep: Callable[[float], None] = time.sleep
@@ -60,14 +60,14 @@ class Client:
         self._failures = 0
         self._stopped = ""
         self._lock = Lock()
-        # Attempts are counted and waited for here, where the budget knows of each.
+        # No retries in the library, because the budget must count each attempt.
         self._api = openai.OpenAI(
             base_url=endpoint.base_url,
             api_key=endpoint.api_key,
             timeout=endpoint.timeout,
             max_retries=0,
         )
-        # The library adds what OPENAI_… variables say; the address may be none of who set them.
+        # Do not send values of OPENAI_… variables to another endpoint.
         self._api.organization = self._api.project = None
         self._api._custom_headers = {}
 
@@ -75,8 +75,8 @@ class Client:
         self._api.close()
 
     def complete(self, messages: list[Message], schema: type[Answer], most_output: int) -> Reply:
-        """The answer's text. Raises Unscored where every attempt failed, and Stopped where no
-        other question would fare better."""
+        """The answer's text. Raises Unscored if every attempt failed, and Stopped if no other
+        question can be answered either."""
         forms: list[dict[str, Any] | None] = [
             response_format(schema),
             {"type": "json_object"},
@@ -92,13 +92,13 @@ class Client:
             except _FormRefused as refused:
                 refusal = str(refused)
             else:
-                # Others need not find out once more what this endpoint takes.
+                # Start with this form from now on.
                 self._form = max(self._form, number)
                 return reply
-        raise Unscored(f"the endpoint does not take the request: {refusal}")
+        raise Unscored(f"the endpoint refuses the request: {refusal}")
 
     def _as_taken(self, request: dict[str, Any]) -> Reply:
-        """Asks without what the endpoint has refused by name, or with what stands for it."""
+        """Asks without the parameters that the endpoint has refused, or with replacements."""
         most = Usage(estimated_tokens(request["messages"]), request["max_tokens"])
         while True:
             refused = self._refused
@@ -156,24 +156,22 @@ class Client:
             raise self._status(error) from error
         except (openai.APIError, json.JSONDecodeError) as error:
             ticket.broke_off()
-            raise _Failed("what came back is no chat completion") from error
+            raise _Failed("the response is not a chat completion") from error
         return _read(completion, ticket)
 
     def _status(self, error: openai.APIStatusError) -> Exception:
         reason = f"HTTP {error.status_code}"
         if isinstance(error, _REFUSED) or error.code == "insufficient_quota":
-            return self._stop(
-                f"the endpoint refuses all calls: {reason}; check address, model and key"
-            )
+            return self._stop(f"the endpoint refuses all calls: {reason}; check URL, model and key")
         if error.status_code in _UNKNOWN_FORM:
             return _FormRefused(reason, error.param or "")
         if error.status_code in _BUSY or error.status_code >= 500:
             return _Failed(reason, _retry_after(error.response))
-        return Unscored(f"the endpoint does not take the request: {reason}")
+        return Unscored(f"the endpoint refuses the request: {reason}")
 
 
 def _retry_after(response: httpx2.Response) -> float | None:
-    """Seconds, if the header tells them; dates, which hardly any endpoint sends, are left aside."""
+    """The seconds of the header, if any. Dates are ignored, because endpoints rarely send them."""
     try:
         return max(float(response.headers.get("retry-after", "")), 0.0)
     except ValueError:
@@ -181,15 +179,15 @@ def _retry_after(response: httpx2.Response) -> float | None:
 
 
 def _read(completion: ChatCompletion, ticket: Ticket) -> Reply:
-    """The text of the first choice. Endpoints leave out what the protocol promises: a completion
-    without a choice is none, one without usage is counted at its most."""
+    """The text of the first choice. A completion without a choice is a failure; one without usage
+    counts with the most tokens it can have used."""
     try:
         choice = completion.choices[0]
         text = choice.message.content or ""
-        told = completion.usage
-        usage = Usage(told.prompt_tokens, told.completion_tokens) if told else None
+        known = completion.usage
+        usage = Usage(known.prompt_tokens, known.completion_tokens) if known else None
     except (AttributeError, IndexError, TypeError) as error:
         ticket.broke_off()
-        raise _Failed("what came back is no chat completion") from error
+        raise _Failed("the response is not a chat completion") from error
     ticket.answered(usage)
     return Reply(text, choice.finish_reason == "length")

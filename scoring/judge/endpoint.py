@@ -1,7 +1,7 @@
-"""An endpoint that judges: what it replies, when to call it again, what calls cost.
+"""The endpoint of a judge: replies, retries, pacing and cost.
 
-No call goes beyond a limit of money. Why there is no verdict is one of two faults, and neither is
-ever a score of zero.
+No call can exceed the budget. A question without a verdict raises Unscored or Stopped, and never
+counts as a score of zero.
 """
 
 import random
@@ -14,35 +14,35 @@ from typing import NamedTuple, Protocol
 
 
 class Unscored(Exception):
-    """This question has no answer that can be used; others may."""
+    """This question has no usable answer; others may have one."""
 
 
 class Stopped(Exception):
-    """No further call is made: the budget is spent, or the endpoint refuses us altogether."""
+    """No more calls are possible: the budget is used up, or the endpoint refuses all calls."""
 
 
 @dataclass(frozen=True)
 class Backoff:
-    """Seconds to wait before another attempt: doubled each time, then cut by a random half, so that
-    those who failed together do not come back together."""
+    """Seconds to wait before the next attempt: doubled each time, then reduced by a random part of
+    up to half, so that concurrent failures do not retry together."""
 
     attempts: int = 5
     first: float = 1.0
     most: float = 60.0
 
     def wait(self, attempt: int, asked: float | None = None) -> float:
-        """After attempt number `attempt`, counted from 0; at least what the endpoint asked for."""
+        """The wait after attempt `attempt`, counted from 0; at least the endpoint's delay."""
         wait = min(self.first * 2.0**attempt, self.most) * random.uniform(0.5, 1)  # noqa: S311
         return min(max(wait, asked or 0.0), self.most)
 
 
 class Pacer:
-    """Spaces out the beginnings of calls of many threads."""
+    """Spaces out the starts of calls of many threads."""
 
     def __init__(
         self, calls_per_minute: int = 0, sleep: Callable[[float], None] = time.sleep
     ) -> None:
-        """0 calls per minute stand for as many as there are."""
+        """0 calls per minute means no limit."""
         self._interval = 60 / calls_per_minute if calls_per_minute else 0.0
         self._sleep = sleep
         self._next = 0.0
@@ -57,14 +57,14 @@ class Pacer:
             self._sleep(begin - now)
 
     def hold(self, seconds: float) -> None:
-        """Lets no call begin for so long: an endpoint that is busy is busy for all."""
+        """Delays all calls, because a busy endpoint is busy for all threads."""
         with self._lock:
             self._next = max(self._next, time.monotonic() + seconds)
 
 
 @dataclass(frozen=True)
 class Endpoint:
-    """Where the judge answers. Local ones take any key."""
+    """An endpoint. Local ones accept any key."""
 
     base_url: str
     model: str
@@ -84,10 +84,9 @@ _MILLION = 1_000_000
 
 @dataclass(frozen=True)
 class Usage:
-    """Tokens of answered calls. `calls` counts them, `attempts` with those that failed.
+    """Tokens of calls. `calls` counts answered calls, `attempts` also failed ones.
 
-    `uncertain` calls broke off without telling their tokens, or left them out: they are counted
-    as what they may have cost at most.
+    `uncertain` calls did not report their tokens: they count with the most they can have used.
     """
 
     input: int = 0
@@ -102,7 +101,7 @@ class Usage:
 
 @dataclass(frozen=True)
 class Prices:
-    """Money per million tokens, in whatever currency."""
+    """Money per million tokens, in any currency."""
 
     input: float = 0.0
     output: float = 0.0
@@ -112,38 +111,38 @@ class Prices:
 
 
 class Ticket:
-    """A call under way; what it used is nothing until it is known."""
+    """A running call and the tokens it has used."""
 
     def __init__(self, most: Usage) -> None:
         self.most = most
         self.used = Usage(attempts=1)
 
     def answered(self, usage: Usage | None) -> None:
-        """The call was answered, with these tokens if the endpoint tells them."""
-        told = usage or Usage(self.most.input, self.most.output, uncertain=1)
-        self.used = told + Usage(calls=1, attempts=1)
+        """The call was answered, with this usage if the endpoint reported it."""
+        used = usage or Usage(self.most.input, self.most.output, uncertain=1)
+        self.used = used + Usage(calls=1, attempts=1)
 
     def broke_off(self) -> None:
-        """Nothing came back, and the endpoint may charge for it nevertheless."""
+        """The call was not answered, but the endpoint may charge for it."""
         self.used = Usage(self.most.input, self.most.output, attempts=1, uncertain=1)
 
 
 class Allowance(Protocol):
-    """Money that others spend of, too, such as a month's; asked by one thread at a time."""
+    """A shared budget, such as a month's. Only one thread at a time calls it."""
 
     refusal: str
-    """Why the last answer was no."""
+    """The reason of the last refusal."""
 
     def covers(self, used: float, cost: float) -> bool:
-        """Whether, beyond what is used or set aside already, as much may be spent."""
+        """Whether `cost` can be spent in addition to `used`, which includes reserved money."""
         ...
 
 
 class Budget:
-    """Adds up what is used and lets a call begin only if it cannot go beyond the limit.
+    """Adds up the usage and starts a call only if it cannot exceed the limit.
 
-    What calls under way may cost at most is set aside; a call that would not fit beside them waits
-    until they have ended. For use by many threads.
+    The highest possible cost of running calls is reserved. A call that does not fit waits until
+    they have ended. Safe for many threads.
     """
 
     def __init__(
@@ -152,7 +151,7 @@ class Budget:
         limit: float | None = None,
         allowance: Allowance | None = None,
     ) -> None:
-        """Within its own limit every call is put to the allowance, too."""
+        """Every call within `limit` must also be covered by the allowance."""
         self.prices = prices or Prices()
         self.limit = limit
         self._allowance = allowance
@@ -171,7 +170,7 @@ class Budget:
 
     @contextmanager
     def call(self, most: Usage) -> Iterator[Ticket]:
-        """A call that uses `most` tokens at most; raises Stopped if it does not fit."""
+        """Runs a call that uses at most `most` tokens. Raises Stopped if it does not fit."""
         cost = self.prices.cost(most)
         ticket = Ticket(most)
         self._begin(cost)
@@ -191,7 +190,7 @@ class Budget:
             self._set_aside.append(cost)
 
     def _refusal(self, cost: float) -> str:
-        """Why a call of this cost cannot begin now; empty if it can."""
+        """Why a call of this cost cannot start now; empty if it can."""
         used = self.prices.cost(self._usage) + sum(self._set_aside)
         if self.limit is not None and used + cost > self.limit:
             return f"the budget of {self.limit:g} is used up"

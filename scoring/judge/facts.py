@@ -1,4 +1,4 @@
-"""The facts of a page: split into questions that fit, and put together again.
+"""Questions about the facts of a page, in parts of limited size, and merging of their answers.
 
 The judge sees what is displayed of a page and how it is laid out, nothing else. Attributes, styles,
 comments and scripts are most of a filing's bytes, and places where words for a judge can hide that
@@ -20,8 +20,8 @@ from scoring.metrics.facts import Fact, Page
 from .endpoint import Unscored
 from .questions import FACTS, FactRow, FactsAnswer, Question
 
-# Characters of one side, about 100,000 tokens of a table of digits. What a prediction has beyond
-# them is not judged, and facts that stand there are not found.
+# Characters of one side, about 100,000 tokens of a table of digits. The rest of a prediction is not
+# judged, so that its facts are not found.
 LONGEST_PAGE = 300_000
 _SPAN = re.compile(r"""\s((?:col|row)span)\s*=\s*["']?(\d{1,4})""", re.IGNORECASE)
 _SPACES = re.compile(r"[^\S\n]+")
@@ -29,8 +29,8 @@ _LINES = re.compile(r"\s*\n\s*")
 
 
 def shown_page(html: str, labels: Sequence[str] = KNOWN_LABELS) -> str:
-    """The page without fact tags and whatever is not displayed; of attributes, the spans of cells
-    stay. A string without both `<` and `>` is text already. Never raises, linear time.
+    """The page without fact tags and hidden content, and without attributes except cell spans. A
+    string without `<` or `>` is plain text. Never raises; linear time.
 
     >>> shown_page('<p class="x">Net <Number>(1,200)</Number><!-- ok --><script>1</script></p>')
     '<p>Net (1,200)</p>'
@@ -60,7 +60,7 @@ def _hide(hidden: list[str], token: Token) -> None:
     if token.kind is Kind.START:
         hidden.append(token.name)
     elif token.name in hidden:
-        # What was left open inside ends together with the element around it.
+        # Open elements inside end with the element around them.
         while hidden.pop() != token.name:
             pass
 
@@ -70,18 +70,17 @@ def _start_tag(tag: str, name: str) -> str:
     return f"<{name}{spans}>"
 
 
-# Facts of one question: their rows fit into an answer of a few thousand tokens, which every model
-# can give.
+# Facts per question: their rows fit into a few thousand tokens, which every model can return.
 MOST_FACTS = 40
-# Of the gold text on each side of a fact.
+# Characters of gold text on each side of a fact.
 _CONTEXT = 80
-# Tokens of an answer: its explanations, a row with a short sentence, and the value once more.
+# Tokens of an answer: its explanations, a row with a short sentence, and the repeated value.
 _FRAME_TOKENS, _ROW_TOKENS, _CHARACTERS_A_TOKEN = 600, 120, 2
 
 
 @dataclass(frozen=True)
 class PageAnswer:
-    """All that a judge said of one page, before any check: a row per fact, by its number."""
+    """A judge's unchecked answer for one page, with a row per fact by its number."""
 
     structure_score: int
     structure_explanation: str
@@ -90,8 +89,8 @@ class PageAnswer:
 
 
 def split(facts: Sequence[Fact], most: int = MOST_FACTS) -> list[tuple[Fact, ...]]:
-    """The facts in parts of at most `most`, each fact in one; one empty part if there are none, as
-    the structure is judged nevertheless."""
+    """Splits the facts into parts of at most `most`. Without facts there is one empty part, because
+    the structure is still judged."""
     rest = iter(facts)
     return list(iter(lambda: tuple(islice(rest, most)), ())) or [()]
 
@@ -103,8 +102,8 @@ def page_questions(
     labels: Sequence[str],
     most: int = MOST_FACTS,
 ) -> list[Question[FactsAnswer]]:
-    """What is to be asked of one page. Every part shows both sides whole, since a fact's place is
-    told by the whole page."""
+    """The questions about one page. Each contains both pages in full, because a fact's place
+    depends on the whole page."""
     reference, transcription = (shown_page(html, labels) for html in (gold_html, prediction_html))
     return [
         Question(
@@ -123,10 +122,10 @@ def page_questions(
 
 
 def merge(answers: Iterable[FactsAnswer]) -> PageAnswer:
-    """The answers to the parts of one page as one.
+    """Merges the answers to the parts of one page.
 
-    Structure is a matter of the page, not of the part: the first part's word counts. Raises
-    Unscored if two parts speak of one fact, which none did that passed its check.
+    The structure comes from the first part. Raises Unscored if two parts contain the same fact,
+    which checked answers never do.
     """
     first, *others = answers
     rows: dict[int, FactRow] = {}
@@ -157,14 +156,14 @@ def _most_output(part: Iterable[Fact]) -> int:
 
 
 def _problem(asked: frozenset[int], answer: FactsAnswer) -> str:
-    """What keeps the rows from being a verdict on every fact that was asked for, each once."""
+    """Why the rows are not exactly one verdict for every fact in question; empty if they are."""
     rows = _rows(answer)
     if len(rows) < len(answer.facts):
         return "facts has several entries for one n"
     if missing := sorted(asked - rows.keys()):
         return f"facts has no entry for n = {_listed(missing)}"
     if unknown := sorted(rows.keys() - asked):
-        return f"facts has entries that were not asked for: n = {_listed(unknown)}"
+        return f"facts has unknown entries: n = {_listed(unknown)}"
     return ""
 
 

@@ -1,8 +1,8 @@
-"""Whether two values of a field mean the same.
+"""Questions whether two values of a field mean the same.
 
-Comparing receipts is pure; asking is not. So the pairs are collected first, by comparing with a
-judge that only notes what it is asked, and then the answers stand in for the judge. Which pairs are
-asked does not depend on the answers.
+Comparing receipts is pure, and asking is not. A first comparison with a judge that only records
+pairs collects the questions. A second one uses the answers as the judge. The pairs do not depend on
+the answers.
 """
 
 from collections.abc import Mapping
@@ -14,8 +14,8 @@ from scoring.metrics.receipts import Protocol, compare_field
 from .questions import FIELDS, FieldAnswer, Question
 
 _MOST_OUTPUT = 200
-# No reading is that much longer than a reference that means the same, but one that has something
-# to say to the judge is.
+# A reading with the same meaning is never that much longer than the reference, but an attempt to
+# instruct the judge is.
 _TIMES, _CHARACTERS = 4, 60
 
 
@@ -28,24 +28,24 @@ class Pair(NamedTuple):
 
     @property
     def is_hopeless(self) -> bool:
-        """Whether the reading is too long to mean the same; nobody is asked then."""
+        """Whether the reading is too long to mean the same, so that the judge is not asked."""
         return len(self.prediction) > _TIMES * len(self.gold) + _CHARACTERS
 
 
 class Verdicts:
-    """Answers as the judge of a protocol: deterministic, and can be sent to other processes."""
+    """Answers as the judge of a protocol: deterministic and picklable."""
 
     def __init__(self, same: Mapping[Pair, bool]) -> None:
         self._same = dict(same)
 
     def __call__(self, field: str, gold: str, prediction: str) -> bool:
-        """Raises KeyError for a pair that was not asked."""
+        """Raises KeyError for an unknown pair."""
         pair = Pair(field, gold, prediction)
         return not pair.is_hopeless and self._same[pair]
 
 
 def pairs_of(gold: Mapping[str, Any], prediction: Mapping[str, Any]) -> list[Pair]:
-    """The pairs that a judge decides when these receipts are compared, each once."""
+    """The distinct pairs that a judge decides when these receipts are compared."""
     noted: dict[Pair, None] = {}
 
     def note(field: str, first: str, second: str) -> bool:

@@ -1,12 +1,10 @@
-"""A question to the judge: a prompt, what is compared, and the form of the answer.
+"""Questions to the judge: a prompt, the texts to compare, and the form of the answer.
 
-What is compared stands between lines that hold a random boundary, which is drawn anew for every
-call: no text can know it, and so none can pretend that its section has ended. The judge's own
-totals are not asked for: they are counted here.
+The texts are enclosed in lines with a random boundary, which is new for every call. A text cannot
+know it, and so cannot fake the end of its section. The judge is not asked for totals.
 
-The prompts are versioned files in prompts/. A prompt that was used is never changed: another
-wording is another file with the next number, since the version stands in signatures and in the keys
-of kept verdicts.
+Prompts are versioned files in prompts/. A used prompt is never changed, because signatures and keys
+of cached answers contain its version. New wording needs a new file with the next number.
 """
 
 import hashlib
@@ -27,14 +25,14 @@ def _no_text(value: object) -> object:
 
 
 class Answer(BaseModel):
-    """An answer. Endpoints that hold to a schema want every object closed and every key required;
-    what others add is left aside."""
+    """An answer. Strict endpoints need closed objects with all keys required. Additional keys of
+    other endpoints are ignored."""
 
     model_config = ConfigDict(extra="ignore", json_schema_extra={"additionalProperties": False})
 
 
 class FactRow(Answer):
-    """What the judge says of gold fact `n`; `matched_text` is copied from the prediction, or
+    """The judge's decision on gold fact `n`. `matched_text` is copied from the prediction, or
     empty."""
 
     n: int
@@ -58,7 +56,7 @@ class FieldAnswer(Answer):
 
 @cache
 def response_format(schema: type[Answer]) -> dict[str, Any]:
-    """The schema as chat completions take it; making it takes longer than sending it."""
+    """The schema for chat completions, cached because building it is slow."""
     return {
         "type": "json_schema",
         "json_schema": {
@@ -71,16 +69,16 @@ def response_format(schema: type[Answer]) -> dict[str, Any]:
 
 A = TypeVar("A", bound=Answer)
 Message = dict[str, str]
-# UTF-8 bytes that make up one token, on the careful side: prose has four, tables of digits two.
+# UTF-8 bytes per token, a safe estimate: prose has four, tables of digits two.
 _BYTES_A_TOKEN = 2
-# What a schema and the frame of messages add.
+# Additional tokens of the schema and the message format.
 _FORM_TOKENS = 400
 _PROMPTS = Path(__file__).with_name("prompts")
 
 
 @dataclass(frozen=True)
 class Prompt:
-    """What a judge is told; `version` is the file's name, such as facts-1."""
+    """The instructions for a judge; `version` is the name of the file, such as facts-1."""
 
     version: str
     template: Template
@@ -104,8 +102,8 @@ def _complete(_: Answer) -> str:
 
 @dataclass(frozen=True)
 class Question(Generic[A]):
-    """`sections` are the texts by name; `most_output` bounds the answer's tokens; `problem` says
-    what keeps an answer of the right form from being used, or nothing."""
+    """`sections` are the texts by name, `most_output` limits the tokens of the answer, and
+    `problem` returns why an answer of the right form cannot be used, or nothing."""
 
     prompt: Prompt
     schema: type[A]
@@ -114,7 +112,7 @@ class Question(Generic[A]):
     problem: Callable[[A], str] = _complete
 
     def key(self, model: str) -> str:
-        """Names the verdict for good: hash of prompt version, model and all that is compared."""
+        """The cache key: a hash of prompt version, model and all sections."""
         parts = [self.prompt.version, model, *self.sections.items()]
         return hashlib.sha256(json.dumps(parts).encode("utf-8")).hexdigest()
 
@@ -131,6 +129,6 @@ class Question(Generic[A]):
 
 
 def estimated_tokens(messages: list[Message]) -> int:
-    """About how many tokens messages have; of what is usual in pages, more rather than fewer."""
+    """The estimated number of tokens, rather too high than too low for usual pages."""
     size = sum(len(message["content"].encode("utf-8")) for message in messages)
     return size // _BYTES_A_TOKEN + _FORM_TOKENS

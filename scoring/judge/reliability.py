@@ -1,7 +1,7 @@
-"""How far a judge of facts can be believed: agreement with human experts, and whom to ask.
+"""Reliability of a judge of facts: its agreement with human experts, and sampling of pages.
 
-Everything counts single decisions: whether one gold fact stands rightly in one prediction. Source:
-METRICS of FinCriticalED's judge; Cohen's kappa as in `agreement`.
+The unit is one decision: whether one gold fact is right in one prediction. Source: METRICS of
+FinCriticalED's judge; Cohen's kappa as in `agreement`.
 """
 
 import hashlib
@@ -18,7 +18,7 @@ Group = TypeVar("Group", bound=Hashable)
 
 @dataclass(frozen=True)
 class Confusion:
-    """Two judges' decisions on the same facts, right or wrong, counted."""
+    """Counts of two judges' decisions, right or wrong, on the same facts."""
 
     both_right: int
     only_first_right: int
@@ -31,18 +31,18 @@ class Confusion:
 
     @property
     def agreement(self) -> float | None:
-        """Share of the facts on which both decide alike, 0 to 1; None without facts."""
+        """Share of the facts with the same decision, 0 to 1; None without facts."""
         return (self.both_right + self.both_wrong) / self.n if self.n else None
 
     @property
     def kappa(self) -> "Kappa":
-        """Cohen's kappa; its value is None without facts and where both only ever say one thing.
+        """Cohen's kappa; its value is None without facts, and if both always decide the same.
 
         >>> judged = Confusion(both_right=6, only_first_right=1, only_second_right=1, both_wrong=2)
         >>> round(judged.kappa.value, 4)  # (0.8 - 0.58) / (1 - 0.58)
         0.5238
         """
-        # Loads numerical libraries, which a start of the site does without.
+        # Imports numerical libraries, which the site starts without.
         from scoring.metrics.agreement import cohen_kappa
 
         first = [1] * (self.both_right + self.only_first_right)
@@ -53,7 +53,7 @@ class Confusion:
 
 
 def confusion(decisions: Iterable[tuple[bool, bool]]) -> Confusion:
-    """Of pairs: what the first and what the second judge said of one fact.
+    """Counts pairs of the first and the second judge's decision on one fact.
 
     >>> confusion([(True, True), (True, False), (False, False)])
     Confusion(both_right=1, only_first_right=1, only_second_right=0, both_wrong=1)
@@ -69,7 +69,7 @@ def confusion(decisions: Iterable[tuple[bool, bool]]) -> Confusion:
 def confusions(
     decisions: Iterable[tuple[Group, bool, bool]],
 ) -> Mapping[Group, Confusion]:
-    """One for each group, such as fact types, in the order in which they come first."""
+    """One confusion per group, such as a fact type, in order of first appearance."""
     groups: dict[Group, list[tuple[bool, bool]]] = {}
     for group, first, second in decisions:
         groups.setdefault(group, []).append((first, second))
@@ -77,7 +77,7 @@ def confusions(
 
 
 def mean_absolute_difference(counts: Sequence[tuple[int, int]]) -> float | None:
-    """Of counts of wrong facts on the same pages, in facts; None without pages.
+    """The mean absolute difference of two counts of wrong facts per page; None without pages.
 
     >>> mean_absolute_difference([(3, 1), (0, 0), (2, 3)])
     1.0
@@ -86,7 +86,7 @@ def mean_absolute_difference(counts: Sequence[tuple[int, int]]) -> float | None:
 
 
 def sample_size(pages: int, share: float, at_least: int) -> int:
-    """How many of so many pages make up a share (0 to 1), rounded up, but at least `at_least`.
+    """The number of pages in a `share` (0 to 1) of them, rounded up, but at least `at_least`.
 
     >>> sample_size(1_000, 0.02, 10), sample_size(60, 0.02, 10), sample_size(4, 0.02, 10)
     (20, 10, 4)
@@ -95,9 +95,8 @@ def sample_size(pages: int, share: float, at_least: int) -> int:
 
 
 def draw(keys: Iterable[str], size: int, seed: str) -> list[str]:
-    """The `size` keys whose SHA-256 with the seed is smallest, in that order.
+    """The `size` keys with the smallest SHA-256 of seed and key, in that order.
 
-    Anybody can repeat it, in any language; and a page that is added later changes as little of
-    the sample as can be.
+    The draw can be repeated in any language. Adding a page changes at most one page of the sample.
     """
     return sorted(keys, key=lambda key: hashlib.sha256(f"{seed}|{key}".encode()).digest())[:size]

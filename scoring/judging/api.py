@@ -1,4 +1,4 @@
-"""The endpoint of a board's LLM judge, for organisers."""
+"""API of the endpoint of a board's judge, for organisers."""
 
 from typing import Any
 
@@ -16,16 +16,16 @@ from scoring.access import board_for
 from scoring.benchmarks.judging import MOST_NAME
 from scoring.models import Board, JudgeEndpoint
 from scoring.models.judging import (
-    MOST_ADDRESS,
     MOST_AMOUNT,
     MOST_CALLS,
     MOST_KEY,
+    MOST_URL,
     NO_PRICES,
-    check_address,
     check_amount,
     check_key,
     check_model_name,
-    plain_address,
+    check_url,
+    normalised_url,
 )
 from scoring.web import DetailSerializer, actor_of, conflicts
 
@@ -50,18 +50,18 @@ JudgeMonthSerializer = answer(
     MonthSpent,
     "JudgeMonth",
     leave_out=["budget"],
-    month="Its first day.",
-    ahead="Set aside by work under way, or left so by work that was killed: it counts.",
+    month="First day of the month.",
+    ahead="Reserved by running or killed jobs; it counts as spent.",
     left=serializers.FloatField(allow_null=True, help_text="Null without a budget."),
 )
 
 
 class JudgeEndpointSerializer(serializers.ModelSerializer[JudgeEndpoint]):
-    """Where the judge of a board answers. The key is never told."""
+    """The endpoint of a board's judge. The key is never returned."""
 
     has_key = serializers.BooleanField()
     is_key_lost = serializers.BooleanField(
-        help_text="Whether SECRET_KEY was changed since: enter the key anew."
+        help_text="Whether the key must be entered again because SECRET_KEY has changed."
     )
     set_by = serializers.SerializerMethodField()
     this_month = serializers.SerializerMethodField()
@@ -91,9 +91,9 @@ class JudgeEndpointSerializer(serializers.ModelSerializer[JudgeEndpoint]):
 
 
 class NewJudgeEndpointSerializer(serializers.Serializer[Any]):
-    """All of an endpoint; what is left out is 0 or none, but for the key."""
+    """A new endpoint. Fields that are left out get their defaults, except the key."""
 
-    base_url = serializers.CharField(max_length=MOST_ADDRESS, validators=[check_address])
+    base_url = serializers.CharField(max_length=MOST_URL, validators=[check_url])
     model = serializers.CharField(max_length=MOST_NAME, validators=[check_model_name])
     key = serializers.CharField(
         required=False,
@@ -101,25 +101,25 @@ class NewJudgeEndpointSerializer(serializers.Serializer[Any]):
         allow_blank=True,
         max_length=MOST_KEY,
         validators=[check_key],
-        help_text="Left out: the one that is kept stays, unless the address changes; then it is "
-        "dropped. Empty: it is forgotten.",
+        help_text="Leave out to keep the current key; it is deleted if the URL changes. Empty: "
+        "delete it.",
     )
     price_input = serializers.FloatField(
         default=0, help_text="Money per million tokens.", **_AMOUNT
     )
     price_output = serializers.FloatField(default=0, **_AMOUNT)
     calls_per_minute = serializers.IntegerField(
-        default=0, min_value=0, max_value=MOST_CALLS, help_text="Of each process; 0: no limit."
+        default=0, min_value=0, max_value=MOST_CALLS, help_text="Per process; 0: no limit."
     )
     budget = serializers.FloatField(
         default=None,
         allow_null=True,
-        help_text="Per calendar month (UTC), in the currency of the prices, which it needs.",
+        help_text="Per calendar month (UTC), in the currency of the prices, which are required.",
         **_AMOUNT,
     )
 
     def validate_base_url(self, url: str) -> str:
-        return plain_address(url)
+        return normalised_url(url)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         if attrs["budget"] is not None and not (attrs["price_input"] or attrs["price_output"]):
@@ -128,21 +128,22 @@ class NewJudgeEndpointSerializer(serializers.Serializer[Any]):
 
 
 class JudgeTrialSerializer(serializers.Serializer[Any]):
-    """What came of one tiny question."""
+    """The result of a test question."""
 
     model = serializers.CharField()
     milliseconds = serializers.IntegerField()
-    fault = serializers.CharField(help_text="Why there is no answer; empty if there is one.")
+    fault = serializers.CharField(help_text="Why there is no answer; empty with an answer.")
     input_tokens = serializers.IntegerField(source="usage.input")
     output_tokens = serializers.IntegerField(source="usage.output")
     is_uncertain = serializers.BooleanField(
-        source="usage.uncertain", help_text="The tokens were not told and are counted at most."
+        source="usage.uncertain",
+        help_text="Whether the tokens are an upper limit, because they were not reported.",
     )
     cost = serializers.FloatField()
 
 
 class BoardJudgeEndpoint(APIView):
-    """The board's own endpoint, for organisers; 404 where the judge is that of the settings."""
+    """The board's own endpoint, for organisers; 404 if it uses the site's judge."""
 
     permission_classes = [IsOrganiser]
 
@@ -152,7 +153,7 @@ class BoardJudgeEndpoint(APIView):
 
     @extend_schema(request=NewJudgeEndpointSerializer, responses=JudgeEndpointSerializer)
     def put(self, request: Request, slug: str) -> Response:
-        """Sets all of it. At another address the key that is kept is dropped."""
+        """Sets the endpoint. If the URL changes, the current key is deleted."""
         board = board_for(request.user, slug)
         wanted = NewJudgeEndpointSerializer(data=request.data)
         wanted.is_valid(raise_exception=True)
@@ -163,7 +164,7 @@ class BoardJudgeEndpoint(APIView):
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, slug: str) -> Response:
-        """Back to the judge of the settings; the key is gone, what was spent stays noted."""
+        """Removes the endpoint and its key. The spending of the month is kept."""
         board = board_for(request.user, slug)
         if not remove_endpoint(board=board, actor=actor_of(request)):
             raise Http404(_NONE)
@@ -181,7 +182,7 @@ def _answer(board: Board) -> Response:
 
 
 class BoardJudgeEndpointTry(APIView):
-    """Asks the board's judge one tiny question, which is paid for as any other."""
+    """Sends a test question to the board's judge, which costs money like any other."""
 
     permission_classes = [IsOrganiser]
 

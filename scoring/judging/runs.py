@@ -1,7 +1,7 @@
-"""A judge's pass over a submission: started, worked through by a job, ended.
+"""Runs of a judge over a submission.
 
-Nothing is asked inside a transaction, and `scoring.judge.asking` keeps every answer as soon as it
-is there. So a run that was killed asks no question twice when it goes on.
+Questions are asked outside of transactions, and `scoring.judge.asking` caches every answer at once,
+so that an interrupted run asks no question twice.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -32,7 +32,7 @@ from .services import JudgingRefused, judge_of, judged_result, open_board_judge
 JUDGE_KIND = "judge_submission"
 JUDGED = frozenset({"fincriticaled"})
 """Benchmarks whose items a judge can decide."""
-# Pages whose verdicts are written in one transaction.
+# Pages with verdicts that are written in one transaction.
 _AT_ONCE = 20
 
 
@@ -40,23 +40,21 @@ _AT_ONCE = 20
 def start_judge_run(
     *, submission: Submission, budget: float | None, actor: User | None
 ) -> JudgeRun:
-    """Queues a pass of the board's judge. Raises JudgingRefused.
-
-    A run of the same submission that is under way is not begun a second time.
-    """
+    """Queues a run of the board's judge. Raises JudgingRefused, also if a run of the same
+    submission is not finished."""
     phase = submission.phase
     if phase.board.benchmark not in JUDGED:
         raise JudgingRefused("Pages of this benchmark cannot be judged.")
     judge = judge_of(phase.board)
     judge.check_limit(budget)
     model = judge.endpoint.model
-    # Two clicks at once: the second waits here and then sees the run of the first.
+    # After a double click, the second request waits here and then sees the first one's run.
     Submission.objects.select_for_update(no_key=True).get(pk=submission.pk)
     under_way = submission.judge_runs.filter(
         state__in=[JudgeRun.State.QUEUED, JudgeRun.State.RUNNING]
     )
     if under_way.exists():
-        raise JudgingRefused(f"“{submission.name}” is being judged already.")
+        raise JudgingRefused(f"“{submission.name}” is already being judged.")
     run = JudgeRun.objects.create(
         submission=submission,
         release=phase.release,
@@ -73,13 +71,13 @@ def start_judge_run(
 
 
 def _options(phase: Phase, model: str) -> Options:
-    """Those of the phase, but for the matcher, whose place the judge takes."""
+    """The phase's labels, with the judge instead of the matcher."""
     chosen = phase.board.spec.check_options(phase.options)
     return judging_of(phase).options({"labels": chosen["labels"]}, model)
 
 
 def judging_of(phase: Phase) -> Judging:
-    """Raises JudgingRefused for a benchmark without anything that a judge decides."""
+    """Raises JudgingRefused for a benchmark that does not use a judge."""
     judging = phase.board.spec.judging
     if judging is None:
         raise JudgingRefused("Pages of this benchmark cannot be judged.")
@@ -95,8 +93,8 @@ def store_judge_run(
     actor: User | None,
     is_sample: bool = False,
 ) -> JudgeRun:
-    """Keeps a finished run whose verdicts were made elsewhere, by the item's name. Raises
-    JudgingRefused for names that the release lacks."""
+    """Stores a finished run with verdicts from elsewhere, by the item's name. Raises JudgingRefused
+    for names that are not in the release."""
     phase = submission.phase
     items = {item.name: item for item in phase.items_of(phase.release_id)}
     if unknown := sorted(set(verdicts) - set(items)):
@@ -121,11 +119,10 @@ def store_judge_run(
 def judge_items(
     run: JudgeRun, asker: Asker, *, go_on: Callable[[int], bool]
 ) -> Iterator[list[Judged[ReleaseItem, ItemResult]]]:
-    """The pages that have no verdict yet, some at a time; ends early when `go_on(done)` says so."""
+    """Judges the pages without a verdict in groups; stops if `go_on(done)` returns False."""
     done, judging = run.verdicts.count(), judging_of(run.submission.phase)
     items = run.submission.phase.items_of(run.release_id).order_by("position")
-    # Of all pages the keys first: rows still to be read would hold SQLite at what it was when the
-    # reading began, and then it refuses to write.
+    # Read all keys first: an open cursor keeps SQLite's snapshot, and then writes fail.
     left = list(items.exclude(pk__in=run.verdicts.values("item")).values_list("pk", flat=True))
     for start in range(0, len(left), _AT_ONCE):
         if not go_on(done):
@@ -154,7 +151,7 @@ def _predictions(run: JudgeRun, items: Iterable[ReleaseItem]) -> dict[str, dict[
 
 
 def store_verdicts(run: JudgeRun, results: Mapping[ReleaseItem, ItemResult]) -> None:
-    """In the caller's transaction; what is there already stays."""
+    """Writes verdicts in the caller's transaction; existing ones are kept."""
     JudgeVerdict.objects.bulk_create(
         [JudgeVerdict(run=run, item=item, result=result) for item, result in results.items()],
         ignore_conflicts=True,
@@ -167,7 +164,8 @@ def mark_judging(run: JudgeRun) -> None:
 
 
 def finish_run(run: JudgeRun, *, usage: Mapping[str, Any], unscored: Mapping[str, str]) -> None:
-    """In the caller's transaction: figures of what has a verdict, and names of what has none."""
+    """Finishes the run in the caller's transaction, with the figures of all pages with verdicts
+    and the names of those without."""
     results = run.verdicts.order_by("item__position").values_list("result", flat=True)
     run.summary = judging_of(run.submission.phase).summary(results.iterator(100))
     run.usage, run.unscored = dict(usage), dict(unscored)
@@ -176,21 +174,20 @@ def finish_run(run: JudgeRun, *, usage: Mapping[str, Any], unscored: Mapping[str
 
 
 def end_run(pk: int, state: JudgeRun.State, error: str = "") -> None:
-    """After its job failed or was cancelled; what was judged stays."""
+    """Ends the run after its job failed or was cancelled; its verdicts are kept."""
     runs = JudgeRun.objects.filter(pk=pk, state__in=[JudgeRun.State.QUEUED, JudgeRun.State.RUNNING])
     runs.update(state=state, error=error, finished_at=timezone.now())
 
 
 def cancel_run(*, run: JudgeRun, actor: User | None) -> None:
-    """What runs stops after the pages it is at. Cancelling twice changes nothing."""
+    """Cancels the run: it stops after the current pages. Repeating it changes nothing."""
     with transaction.atomic():
         cancel_group(run.job_group, actor)
 
 
 @contextmanager
 def open_run(run: JudgeRun) -> Iterator[tuple[Asker, Budget]]:
-    """The judge of a run, and what it spends. Raises JudgingRefused if the board has another model
-    by now: a run has one judge."""
+    """The judge and budget of a run. Raises JudgingRefused if the board has another model now."""
     board = run.submission.phase.board
     with open_board_judge(board, run.model, run.budget, what=run.job_group) as opened:
         yield opened
@@ -203,11 +200,11 @@ SHOWN = 50
 class RunLine:
     run: JudgeRun
     done: int
-    """Pages that were looked at, of all."""
+    """Processed pages."""
 
 
 def runs_of(board: Board) -> list[RunLine]:
-    """The newest ones. Two queries."""
+    """The newest runs of the board. Two queries."""
     runs = list(
         JudgeRun.objects.filter(submission__phase__board=board)
         .select_related("submission", "release")

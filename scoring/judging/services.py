@@ -1,11 +1,10 @@
-"""The judge of the site, which the settings describe, and the judge of a board with its own
-endpoint.
+"""The judge of the site, from the settings, and the judge of a board with its own endpoint.
 
-A board's endpoint is set, removed and tried here. Work never spends more than the budget of the
-board's month, however many workers there are. A row holds what a piece of work has spent and a few
-calls ahead, and all of it counts as spent. The row grows in a transaction that locks the board's
-endpoint, so two workers never both take the last of the budget. When work is killed its row stays:
-then a few calls too many are counted, and never too few.
+A board never spends more than its monthly budget, however many workers there are. Each group of
+jobs has a row with the money it has spent and reserved for the next calls. All of it counts as
+spent. The row grows in a transaction that locks the board's endpoint, so that two workers cannot
+both take the last of the budget. If the jobs are killed their row stays, so that a few calls too
+many are counted but never too few.
 """
 
 import threading
@@ -43,7 +42,7 @@ class MonthSpent:
     month: date
     spent: float
     ahead: float
-    """Set aside by work under way, or left so by work that was killed; it counts as spent."""
+    """Reserved by running or killed jobs; it counts as spent."""
     budget: float | None
 
     @property
@@ -55,7 +54,7 @@ class MonthSpent:
 
 
 def endpoint_of(board: Board) -> JudgeEndpoint | None:
-    """The board's own; None where its judge is the one that the settings name."""
+    """The board's own endpoint; None if it uses the one in the settings."""
     return JudgeEndpoint.objects.filter(board=board).select_related("set_by").first()
 
 
@@ -70,15 +69,15 @@ def spent_this_month(board: Board, endpoint: JudgeEndpoint | None) -> MonthSpent
     )
 
 
-# Calls for which money is set aside at once: a kill costs as many, and the lock is seldom needed.
+# Calls for which money is reserved at once, which keeps locks rare. Killed jobs lose as many.
 _AHEAD = 10
 
 
 class MonthlyAllowance:
-    """An `Allowance` over the board's budget per calendar month; without one it only keeps count.
+    """An `Allowance` for the board's monthly budget; without a budget it only counts.
 
-    Used by the threads of one piece of work, opened and closed by one of them, and never inside a
-    transaction: what is set aside must be seen by others at once.
+    The threads of one job share it, and one of them opens and closes it. Never use it inside a
+    transaction, because others must see reserved money at once.
     """
 
     def __init__(self, board_id: int, what: str) -> None:
@@ -87,7 +86,7 @@ class MonthlyAllowance:
         self._what = what[: JudgeSpending._meta.get_field("what").max_length]
         self._opener = threading.get_ident()
         self._row: JudgeSpending | None = None
-        # Of all that the work has used, what stands in rows of earlier months.
+        # The part of the usage that belongs to rows of earlier months.
         self._earlier = 0.0
 
     def covers(self, used: float, cost: float) -> bool:
@@ -97,7 +96,7 @@ class MonthlyAllowance:
         try:
             return self._grow(used, cost)
         finally:
-            # Threads that ask have connections of their own, which nobody else would close.
+            # Other threads have their own connections, which nothing else closes.
             if threading.get_ident() != self._opener:
                 connection.close()
 
@@ -106,7 +105,7 @@ class MonthlyAllowance:
         locked = JudgeEndpoint.objects.select_for_update().filter(board=self._board_id)
         endpoint = locked.first()
         if endpoint is None:
-            self.refusal = "the board's own endpoint was taken away"
+            self.refusal = "the board's own endpoint was removed"
             return False
         month = month_of_now()
         self._leave_month(month, used)
@@ -126,12 +125,12 @@ class MonthlyAllowance:
         return rows.exclude(pk=self._row.pk) if self._row else rows
 
     def _used_up(self, budget: float, month: date) -> str:
-        told = f"the board's budget of {budget:.10g} for {month:%B %Y} is used up"
+        words = f"the board's budget of {budget:.10g} for {month:%B %Y} is used up"
         ahead = self._others(month).filter(is_open=True).total()
-        return f"{told}, with what is set aside for other work under way" if ahead else told
+        return f"{words}, including money reserved by other running jobs" if ahead else words
 
     def _leave_month(self, month: date, used: float) -> None:
-        """What was used before midnight stays in the month in which it was."""
+        """At the start of a new month, settles the row of the former one."""
         if self._row is None or self._row.month == month:
             return
         self._settle(self._row, used - self._earlier)
@@ -143,8 +142,8 @@ class MonthlyAllowance:
             self._row.amount = amount
             return
         if self._what:
-            # Left open by a worker that was killed: it stays counted as it stands. To one that is
-            # still at it, as another part of the same work, being closed is no matter.
+            # Close rows of killed workers, which stay counted. For a worker that is still running
+            # another job of the group, this makes no difference.
             same = JudgeSpending.objects.filter(board=self._board_id, what=self._what)
             same.filter(is_open=True).update(is_open=False)
         self._row = JudgeSpending.objects.create(
@@ -152,12 +151,12 @@ class MonthlyAllowance:
         )
 
     def close(self, used: float) -> None:
-        """The work has ended, having used as much in all."""
+        """Settles the row when the job has ended; `used` is its total."""
         if self._row is not None:
             self._settle(self._row, used - self._earlier)
 
     def _settle(self, row: JudgeSpending, amount: float) -> None:
-        """Rows of nothing are dropped."""
+        """Writes the final amount; deletes the row if it is zero."""
         rows = JudgeSpending.objects.filter(pk=row.pk)
         if amount > 0:
             rows.update(amount=amount, is_open=False)
@@ -166,16 +165,16 @@ class MonthlyAllowance:
 
 
 class JudgingRefused(Exception):
-    """What was asked cannot be done now; the message says why."""
+    """The request cannot be carried out now. The message gives the reason."""
 
 
 class JudgeUnset(JudgingRefused):
-    """A setting is missing; the message names it."""
+    """A setting is missing. The message names it."""
 
 
 @dataclass(frozen=True)
 class BoardJudge:
-    """Who judges a board's pages, and what that costs."""
+    """The judge of a board and its prices."""
 
     endpoint: Endpoint
     prices: Prices
@@ -183,28 +182,28 @@ class BoardJudge:
     """Whether the board has an endpoint of its own."""
 
     def check_limit(self, limit: float | None) -> None:
-        """Raises JudgingRefused for a limit that prices of 0 would never reach."""
+        """Raises JudgingRefused for a limit without prices, which would have no effect."""
         if limit is None or self.prices.input or self.prices.output:
             return
         if self.is_own:
-            raise JudgingRefused("A budget needs prices, and the board's endpoint has none.")
+            raise JudgingRefused("A budget needs prices. Set the prices of the board's endpoint.")
         raise JudgeUnset("a budget needs JUDGE_PRICE_INPUT or JUDGE_PRICE_OUTPUT")
 
 
 def judge_model() -> str:
     if not settings.JUDGE_MODEL:
-        raise JudgeUnset("JUDGE_MODEL is not set: the judge's name at its endpoint")
+        raise JudgeUnset("JUDGE_MODEL is not set: the name of the judge's model")
     return str(settings.JUDGE_MODEL)
 
 
 def judge_model_of(board: Board) -> str:
-    """The board's judge as its endpoint names it; raises JudgeUnset where there is none."""
+    """The model of the board's judge. Raises JudgeUnset without one."""
     own = endpoint_of(board)
     return own.model if own else judge_model()
 
 
 def known_judge(board: Board) -> str:
-    """The board's judge as its endpoint names it, for pages; empty where none is set up."""
+    """The model of the board's judge; empty without one."""
     try:
         return judge_model_of(board)
     except JudgeUnset:
@@ -212,7 +211,7 @@ def known_judge(board: Board) -> str:
 
 
 def judge_fault(board: Board, options: Options) -> str:
-    """Why the judge that these options name cannot be asked; empty where it can, or none is."""
+    """Why the judge in these options cannot be asked; empty if it can, or if there is none."""
     wanted = board.spec.judge_model(options)
     if not wanted:
         return ""
@@ -220,11 +219,11 @@ def judge_fault(board: Board, options: Options) -> str:
         found = judge_of(board).endpoint.model
     except JudgingRefused as refusal:
         return str(refusal)
-    return "" if found == wanted else f"The board's judge is {found}, and {wanted} is to judge."
+    return "" if found == wanted else f"The board's judge is {found}, but {wanted} is required."
 
 
 def judge_of(board: Board) -> BoardJudge:
-    """The judge of a board; raises JudgingRefused where it cannot be asked."""
+    """The judge of a board. Raises JudgingRefused if it cannot be asked."""
     own = endpoint_of(board)
     return _own_judge(own) if own else settings_judge()
 
@@ -233,7 +232,7 @@ def settings_judge() -> BoardJudge:
     """Raises JudgeUnset."""
     model = judge_model()
     if not settings.JUDGE_BASE_URL:
-        raise JudgeUnset("JUDGE_BASE_URL is not set: where the judge answers")
+        raise JudgeUnset("JUDGE_BASE_URL is not set: the URL of the judge's endpoint")
     endpoint = Endpoint(
         base_url=settings.JUDGE_BASE_URL,
         model=model,
@@ -246,13 +245,13 @@ def settings_judge() -> BoardJudge:
 
 
 def _own_judge(own: JudgeEndpoint) -> BoardJudge:
-    """With the board's key or none: that of the settings is for their own address alone."""
+    """Uses only the board's key, because the key of the settings belongs to another endpoint."""
     try:
         key = own.read_key()
     except Unsealable as error:
         raise JudgingRefused(
-            "The key of the board's endpoint cannot be read any more, as SECRET_KEY was changed: "
-            "enter it anew."
+            "The key of the board's endpoint cannot be read, because SECRET_KEY has changed. Enter "
+            "the key again."
         ) from error
     endpoint = Endpoint(
         base_url=own.base_url,
@@ -270,7 +269,7 @@ def _settings_prices() -> Prices:
 
 
 def judge_budget(limit: float | None) -> Budget:
-    """For the settings' judge; raises JudgeUnset for a limit that prices of 0 would never reach."""
+    """A budget for the settings' judge. Raises JudgeUnset for a limit without prices."""
     prices = _settings_prices()
     if limit is not None and not prices.input and not prices.output:
         raise JudgeUnset("a budget needs JUDGE_PRICE_INPUT or JUDGE_PRICE_OUTPUT")
@@ -289,7 +288,7 @@ def _client(endpoint: Endpoint, budget: Budget) -> "Client":
 
 @contextmanager
 def open_judge(budget: Budget, cache: FolderCache) -> Iterator[Asker]:
-    """The settings' judge; raises JudgeUnset without an endpoint."""
+    """The settings' judge. Raises JudgeUnset without an endpoint."""
     client = _client(settings_judge().endpoint, budget)
     try:
         yield Asker(client, cache)
@@ -300,7 +299,7 @@ def open_judge(budget: Budget, cache: FolderCache) -> Iterator[Asker]:
 def judged_result(
     asker: Asker, judging: Judging, gold: Payload, prediction: Payload | None, options: Options
 ) -> ItemResult:
-    """One item's score with the judge asked all it needs; raises Unscored or Stopped."""
+    """Scores one item, asking the judge as needed. Raises Unscored or Stopped."""
     answers = [asker.ask(each) for each in judging.questions(gold, prediction, options)]
     return judging.score_item(gold, prediction, options, answers)
 
@@ -309,15 +308,15 @@ def judged_result(
 def open_board_judge(
     board: Board, model: str, limit: float | None = None, *, what: str = ""
 ) -> Iterator[tuple[Asker, Budget]]:
-    """The judge of a board, and what it spends: at most `limit`, and at most what is left of the
-    board's month. `what` names the work, such as the group of its jobs.
+    """The judge of a board, and its budget: at most `limit` and the rest of the board's month.
+    `what` names the group of the jobs.
 
-    Raises JudgingRefused where another model is set up than the one that is wanted: figures are of
-    one judge. Not to be opened inside a transaction: others must see what it sets aside.
+    Raises JudgingRefused if the board has another model than `model`, because figures must come
+    from one judge. Never open it inside a transaction, because others must see reserved money.
     """
     if (found := judge_model_of(board)) != model:
         place = "The board's endpoint has" if endpoint_of(board) else "JUDGE_MODEL is"
-        raise JudgingRefused(f"{place} {found}, and {model} is to judge.")
+        raise JudgingRefused(f"{place} {found}, but {model} is required.")
     judge = judge_of(board)
     judge.check_limit(limit)
     with open_client(board, judge, limit, what) as (client, budget):
@@ -328,7 +327,7 @@ def open_board_judge(
 def open_client(
     board: Board, judge: BoardJudge, limit: float | None, what: str
 ) -> Iterator[tuple["Client", Budget]]:
-    """Calls that count against the board's month, if it has an endpoint of its own with prices."""
+    """A client whose calls count against the board's month, if its own endpoint has prices."""
     is_counted = judge.is_own and (judge.prices.input or judge.prices.output)
     allowance = MonthlyAllowance(board.pk, what) if is_counted else None
     budget = Budget(judge.prices, limit, allowance)
@@ -341,16 +340,16 @@ def open_client(
             allowance.close(budget.spent)
 
 
-# Of the endpoint, besides the key.
+# The fields of an endpoint apart from its key.
 SETTINGS = ("base_url", "model", "price_input", "price_output", "calls_per_minute", "budget")
-# Somebody waits before a page.
+# A user waits for the page.
 _TRY_SECONDS = 30
 _TRY_TOKENS = 1_000
 
 
 @dataclass(frozen=True)
 class Trial:
-    """What came of one tiny question; without a fault it was answered as it should be."""
+    """The result of a test question; without a `fault` it was answered."""
 
     model: str
     milliseconds: int
@@ -363,12 +362,12 @@ class Trial:
 def set_endpoint(
     *, board: Board, values: Mapping[str, Any], key: str | None, actor: User | None
 ) -> JudgeEndpoint:
-    """Gives the board the endpoint, checked by the caller's form; `values` has all of SETTINGS.
+    """Sets the board's endpoint. `values` has all of SETTINGS, validated by the caller's form.
 
-    `key`: None keeps the one that is there, and an empty text forgets it. At another address no key
-    is kept: whoever may change the address could have it sent to one of their own.
+    `key` None keeps the current key, an empty one removes it. If the URL changes the key is
+    removed, so that no organiser can have it sent to their own endpoint.
     """
-    # Two at once: the second sees what the first has set.
+    # Lock the board, so that concurrent calls see each other's changes.
     Board.objects.select_for_update(no_key=True).get(pk=board.pk)
     endpoint = JudgeEndpoint.objects.filter(board=board).first() or JudgeEndpoint(board=board)
     had_key, is_moved = endpoint.has_key, endpoint.base_url != values["base_url"]
@@ -379,7 +378,7 @@ def set_endpoint(
     elif is_moved:
         endpoint.keep_key("")
     elif not endpoint.is_key_lost:
-        # Sealed anew, and so under the present SECRET_KEY.
+        # Seal it again with the current SECRET_KEY.
         endpoint.keep_key(endpoint.read_key())
     endpoint.set_by, endpoint.set_at = actor, timezone.now()
     endpoint.save()
@@ -394,7 +393,7 @@ def set_endpoint(
 
 
 def _key_act(key: str | None, *, had_key: bool, has_key: bool) -> str:
-    """What became of the key, for the log, which never holds it."""
+    """The change of the key, for the log, which never contains it."""
     if key:
         return "changed" if had_key else "set"
     if had_key:
@@ -404,9 +403,9 @@ def _key_act(key: str | None, *, had_key: bool, has_key: bool) -> str:
 
 @transaction.atomic
 def remove_endpoint(*, board: Board, actor: User | None) -> bool:
-    """Back to the judge of the settings, with the key gone; whether there was an endpoint.
+    """Removes the board's endpoint with its key, and returns whether there was one.
 
-    What was spent stays noted: with another endpoint the month does not begin anew.
+    The spending of the month is kept and counts for the next endpoint too.
     """
     removed, _ = JudgeEndpoint.objects.filter(board=board).delete()
     if removed:
@@ -417,7 +416,7 @@ def remove_endpoint(*, board: Board, actor: User | None) -> bool:
 def try_judge(*, board: Board, actor: User | None) -> Trial:
     """Asks the board's judge whether two amounts are the same. Raises JudgingRefused.
 
-    It is paid for as any other question, and asked once: nothing is kept.
+    The question costs money like any other. It is asked once, without the cache.
     """
     judge = judge_of(board)
     patience = min(settings.JUDGE_TIMEOUT, _TRY_SECONDS)
@@ -425,7 +424,7 @@ def try_judge(*, board: Board, actor: User | None) -> Trial:
     fault, began = "", time.monotonic()
     with open_client(board, replace(judge, endpoint=endpoint), None, "try") as (client, budget):
         try:
-            Asker(client, _Nothing()).ask(_question())
+            Asker(client, _NoCache()).ask(_question())
         except (Unscored, Stopped) as error:
             fault = str(error)
     milliseconds = round((time.monotonic() - began) * 1000)
@@ -438,8 +437,8 @@ def _question() -> Question[FieldAnswer]:
     return Question(FIELDS, FieldAnswer, sections, _TRY_TOKENS)
 
 
-class _Nothing:
-    """Keeps no answer, and has none: it is the endpoint that is asked about."""
+class _NoCache:
+    """An empty cache, so that the endpoint is always called."""
 
     def get(self, key: str) -> Record | None:
         return None

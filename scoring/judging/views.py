@@ -1,4 +1,4 @@
-"""The page and the form of a board's judge endpoint, for organisers."""
+"""The page of a board's judge endpoint, for organisers."""
 
 from typing import Any
 
@@ -13,15 +13,15 @@ from portal.accounts.access import UserRequest, organiser_required
 from scoring.access import board_for
 from scoring.models import JudgeEndpoint
 from scoring.models.judging import (
-    MOST_ADDRESS,
     MOST_AMOUNT,
     MOST_CALLS,
     MOST_KEY,
+    MOST_URL,
     NO_PRICES,
-    check_address,
     check_key,
     check_model_name,
-    plain_address,
+    check_url,
+    normalised_url,
 )
 
 from .services import (
@@ -39,19 +39,19 @@ from .services import (
 
 
 class EndpointForm(forms.Form):
-    """The key is only ever written: the form shows whether there is one, never what it is."""
+    """The form shows whether there is a key, but never the key itself."""
 
     base_url = forms.CharField(
-        max_length=MOST_ADDRESS,
-        validators=[check_address],
-        label="Address",
-        help_text="Of an API with OpenAI's chat completions, such as https://api.example.org/v1. "
-        "By http:// others on the way can read the key.",
+        max_length=MOST_URL,
+        validators=[check_url],
+        label="URL",
+        help_text="An OpenAI-compatible API, such as https://api.example.org/v1. With http:// the "
+        "key is sent unencrypted.",
         widget=forms.URLInput(attrs={"class": "mono", "autocomplete": "off"}),
     )
     model = forms.CharField(
         validators=[check_model_name],
-        help_text="As the endpoint names it.",
+        help_text="The model's name at the endpoint.",
         widget=forms.TextInput(attrs={"class": "mono", "autocomplete": "off"}),
     )
     key = forms.CharField(
@@ -60,31 +60,30 @@ class EndpointForm(forms.Form):
         validators=[check_key],
         widget=forms.PasswordInput(attrs={"class": "mono", "autocomplete": "new-password"}),
     )
-    forget_key = forms.BooleanField(required=False, label="Forget the key")
+    forget_key = forms.BooleanField(required=False, label="Delete the key")
     price_input = forms.FloatField(
         min_value=0,
         max_value=MOST_AMOUNT,
         initial=0,
-        label="Price of a million tokens in",
-        help_text="In any currency, the same for all amounts here.",
+        label="Price per million input tokens",
+        help_text="Use one currency for all amounts.",
     )
     price_output = forms.FloatField(
-        min_value=0, max_value=MOST_AMOUNT, initial=0, label="Price of a million tokens out"
+        min_value=0, max_value=MOST_AMOUNT, initial=0, label="Price per million output tokens"
     )
     budget = forms.FloatField(
         required=False,
         min_value=0,
         max_value=MOST_AMOUNT,
-        label="Budget a month",
-        help_text="No call is made that could go beyond it. A month is one of the calendar, UTC. "
-        "Empty: no limit.",
+        label="Monthly budget",
+        help_text="Calls that could exceed it are not made. Calendar month, UTC; empty: no limit.",
     )
     calls_per_minute = forms.IntegerField(
         min_value=0,
         max_value=MOST_CALLS,
         initial=0,
-        label="Calls a minute",
-        help_text="Of each worker's process. 0: no limit.",
+        label="Calls per minute",
+        help_text="For each worker process. 0: no limit.",
     )
 
     def __init__(self, *args: Any, endpoint: JudgeEndpoint | None, **kwargs: Any) -> None:
@@ -95,39 +94,37 @@ class EndpointForm(forms.Form):
         if not has_key:
             del self.fields["forget_key"]
         self.fields["key"].help_text = (
-            "One is kept, and never shown again. Empty keeps it, unless the address changes: then "
-            "it is dropped, so that nobody can have it sent elsewhere. Enter it again if it is to "
-            "go to the new address."
+            "A key is stored. Leave empty to keep it. If the URL changes, the key is deleted and "
+            "must be entered again."
             if has_key
-            else "It is kept encrypted and never shown again. Empty: none is sent, also none of "
-            "the site's settings."
+            else "Stored encrypted and never shown again. If empty, no key is sent."
         )
 
     def clean_base_url(self) -> str:
-        return plain_address(self.cleaned_data["base_url"])
+        return normalised_url(self.cleaned_data["base_url"])
 
     def clean(self) -> dict[str, Any]:
         data = super().clean() or self.cleaned_data
         if data.get("key") and data.get("forget_key"):
-            self.add_error("forget_key", "Enter another key or forget the key, not both.")
+            self.add_error("forget_key", "Enter a new key or delete the key, not both.")
         prices = data.get("price_input"), data.get("price_output")
         if data.get("budget") is not None and None not in prices and not any(prices):
             self.add_error("budget", NO_PRICES)
         return data
 
     def values(self) -> dict[str, Any]:
-        """As `set_endpoint` takes them."""
+        """The values for `set_endpoint`."""
         return {name: self.cleaned_data[name] for name in SETTINGS}
 
     def new_key(self) -> str | None:
-        """None keeps the key that is there, an empty text forgets it."""
+        """None keeps the current key, an empty text deletes it."""
         if self.cleaned_data.get("forget_key"):
             return ""
         return self.cleaned_data["key"] or None
 
 
 def _typed(value: Any) -> Any:
-    """As people type it: 20 rather than 20.0."""
+    """A float without a trailing .0, such as 20."""
     return f"{value:.15g}" if isinstance(value, float) else value
 
 
@@ -135,7 +132,7 @@ def _typed(value: Any) -> Any:
 @organiser_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def endpoint(request: UserRequest, slug: str) -> HttpResponse:
-    """The endpoint, what is spent of its month, and the form that sets it."""
+    """The form of the endpoint, and its spending this month."""
     board = board_for(request.user, slug)
     own = endpoint_of(board)
     form = EndpointForm(request.POST if request.method == "POST" else None, endpoint=own)
@@ -169,45 +166,43 @@ def _confirm_saved(
     if before and before.has_key and not saved.has_key and before.base_url != saved.base_url:
         messages.warning(
             request,
-            "Saved. The address is another, so the key was dropped: enter it if the new one is to "
-            "get it.",
+            "Saved. The URL has changed, so the key was deleted. Enter the key for the new URL.",
         )
     else:
-        messages.success(request, f"Saved. {saved.model} judges this board's pages.")
+        messages.success(request, f"Saved. This board's judge is {saved.model}.")
 
 
 @organiser_required
 @require_POST
 def remove(request: UserRequest, slug: str) -> HttpResponse:
-    """Back to the judge of the settings; done twice it changes nothing."""
+    """Removes the endpoint. Repeating it changes nothing."""
     board = board_for(request.user, slug)
     remove_endpoint(board=board, actor=request.user)
-    messages.success(request, "Taken away, with its key. The judge is that of the settings.")
+    messages.success(request, "Endpoint and key removed. The board uses the site's judge.")
     return redirect("scoring:judge-endpoint", slug)
 
 
 @organiser_required
 @require_POST
 def try_it(request: UserRequest, slug: str) -> HttpResponse:
-    """One tiny question, now."""
+    """Sends a test question."""
     board = board_for(request.user, slug)
     try:
         trial = try_judge(board=board, actor=request.user)
     except JudgingRefused as refusal:
         messages.warning(request, str(refusal))
     else:
-        (messages.warning if trial.fault else messages.success)(request, _told(trial))
+        (messages.warning if trial.fault else messages.success)(request, _trial_words(trial))
     return redirect("scoring:judge-endpoint", slug)
 
 
-def _told(trial: Trial) -> str:
-    """A trial in words."""
+def _trial_words(trial: Trial) -> str:
     if trial.fault:
         return f"{trial.model}: {trial.fault} (after {trial.milliseconds:,} ms)."
     usage = trial.usage
-    tokens = f"{usage.input:,} tokens in and {usage.output:,} out"
+    tokens = f"{usage.input:,} input and {usage.output:,} output tokens"
     if usage.uncertain:
-        tokens = f"without telling its tokens, counted as {tokens}"
+        tokens = f"without reporting its tokens, counted as {tokens}"
     else:
         tokens = f"with {tokens}"
     cost = f", which cost {trial.cost:.6f}" if trial.cost else ""

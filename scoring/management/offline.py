@@ -1,5 +1,4 @@
-"""What commands that grade files share: their arguments, joining gold and predictions, and what
-they write. None needs a database."""
+"""Arguments, input and output shared by commands that grade files without a database."""
 
 import json
 import sys
@@ -24,20 +23,20 @@ from scoring.benchmarks import (
 from scoring.benchmarks.checking import FaultList, JoinedItems
 
 BAD_INPUT = 2
-# So many faults are printed; the rest is counted.
+# The number of faults that are printed; the rest is counted.
 FAULTS_SHOWN = 50
 
 
 class ItemsFileError(Exception):
-    """The file for the items cannot be written; the message names it and says why."""
+    """The items file cannot be written. The message names it and gives the reason."""
 
     def __init__(self, path: Path, error: OSError) -> None:
         super().__init__(f"{path}:0: cannot be written: {error.strerror}")
 
 
 class ItemsFile:
-    """Where the items' results go, one line each. It appears under its name only when all of it is
-    written. Its methods raise ItemsFileError, which tells its faults from those of other files."""
+    """The file for items' results, one line each. It gets its final name only once it is complete.
+    Its methods raise ItemsFileError."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -61,8 +60,7 @@ class ItemsFile:
             raise ItemsFileError(self._path, error) from error
 
     def discard(self) -> None:
-        """Removes what is not kept. A full disk fails once more on closing, which says nothing
-        new."""
+        """Removes the partial file. On a full disk closing fails again, which is ignored."""
         with suppress(OSError):
             self._file.close()
         self._partial.unlink(missing_ok=True)
@@ -88,9 +86,8 @@ class OfflineCommand(BaseCommand):
         parser.add_argument(
             "--raw-gold",
             action="store_true",
-            help="grade against the gold as the files have it, as the published script does; "
-            "otherwise pages are cleaned first as an import does, so that the figures are those of "
-            "the site",
+            help="grade against the gold in the files as it is, like the published script; by "
+            "default pages are cleaned first, as on import, so that scores equal those of the site",
         )
         parser.add_argument("--items", type=Path, help="write one JSON line per item to this file")
         parser.add_argument(
@@ -107,9 +104,7 @@ class OfflineCommand(BaseCommand):
         *,
         raw_gold: bool = False,
     ) -> None:
-        """Fills `items` from both files; the gold as a release would hold it, unless it is to be
-        taken raw.
-        """
+        """Fills `items` from both files; the gold as a release would hold it, unless `raw_gold`."""
         try:
             lines = benchmark.read_gold(gold, options=options)
             if not raw_gold:
@@ -128,7 +123,7 @@ class OfflineCommand(BaseCommand):
             self.refuse(messages)
 
     def refuse_lacking(self, benchmark: Benchmark, options: Options) -> None:
-        """Before anything is read: what scoring needs and is not set up here."""
+        """Exits before anything is read if scoring needs a model that is not set up here."""
         if problem := benchmark.lacking(options):
             self.refuse([problem])
 

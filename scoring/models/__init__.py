@@ -1,7 +1,7 @@
 """Models of scoring, one module per noun.
 
-Imports go one way: `entries` and `rank_moves` may import `gradings`, that one `regrades`,
-`attempts`, `judge_endpoints`, `judging`, `likeness` or `submissions`, these `boards`.
+Imports go one way: `entries` may import `gradings`, `gradings` and `judging` may import
+`submissions`, and all of them may import `boards`.
 """
 
 from .boards import Board, Phase, Window
@@ -22,9 +22,9 @@ from .submissions import (
     Attempt,
     Category,
     Delivery,
-    Likeness,
     ModelCard,
     Prediction,
+    Similarity,
     Submission,
     Webhook,
 )
@@ -46,7 +46,6 @@ __all__ = [
     "JudgeSample",
     "JudgeSpending",
     "JudgeVerdict",
-    "Likeness",
     "ModelCard",
     "Phase",
     "Prediction",
@@ -54,6 +53,7 @@ __all__ = [
     "Regrade",
     "RegradedPhase",
     "Replicate",
+    "Similarity",
     "Submission",
     "Webhook",
     "Window",

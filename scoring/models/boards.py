@@ -1,4 +1,4 @@
-"""Boards, their phases, and where a moment lies in a phase."""
+"""Boards, their phases, and when a phase is open."""
 
 import secrets
 from collections.abc import Iterable, Sequence
@@ -35,9 +35,9 @@ class Board(models.Model):
     title = models.CharField(max_length=160)
     benchmark = models.CharField(max_length=40, help_text="A key of scoring.benchmarks.")
     description = models.TextField(blank=True, help_text="Markdown.")
-    rules = models.TextField(blank=True, help_text="What submitters agree to, Markdown.")
+    rules = models.TextField(blank=True, help_text="The rules for submitters, in Markdown.")
     card_fields = models.JSONField(
-        default=list, blank=True, help_text="Fields of the model card that must be filled in."
+        default=list, blank=True, help_text="Required fields of the model card."
     )
     default_sort = models.CharField(
         max_length=60, blank=True, help_text="A column's key; empty: by the deciding rank."
@@ -46,11 +46,11 @@ class Board(models.Model):
         default=list, blank=True, help_text="Groups of columns that are shown; empty: all."
     )
     revision = models.PositiveBigIntegerField(
-        default=0, help_text="Counts the changes of what the leaderboard shows."
+        default=0, help_text="Increases when the leaderboard changes."
     )
     state = models.CharField(max_length=10, choices=State, default=State.DRAFT)
     has_judge = models.BooleanField(
-        default=False, help_text="Whether pages were drawn for experts who check its judge."
+        default=False, help_text="Whether a sample of pages was drawn for judge experts."
     )
     is_sample = models.BooleanField(default=False)
     created_by = models.ForeignKey(
@@ -81,12 +81,12 @@ class Board(models.Model):
 
     @property
     def spec(self) -> Benchmark:
-        """What the board measures."""
+        """The board's benchmark."""
         return get_benchmark(self.benchmark)
 
 
 class Window(models.TextChoices):
-    """A phase at one moment."""
+    """The state of a phase at a given time."""
 
     UPCOMING = "upcoming"
     OPEN = "open"
@@ -120,41 +120,43 @@ class Phase(models.Model):
         max_length=12,
         choices=Diagnostics,
         default=Diagnostics.AGGREGATES,
-        help_text="What a submitter sees of the single items.",
+        help_text="How much a submitter sees of the single items.",
     )
     opens_at = models.DateTimeField(null=True, blank=True)
     closes_at = models.DateTimeField(null=True, blank=True)
     time_zone = models.CharField(
-        max_length=40, default="UTC", help_text="In which its times are told, such as Asia/Tokyo."
+        max_length=40,
+        default="UTC",
+        help_text="Used to show the phase's times. Example: Asia/Tokyo.",
     )
     per_day = models.PositiveIntegerField(
-        null=True, blank=True, help_text="Scores within 24 hours; empty: any number."
+        null=True, blank=True, help_text="Scores within 24 hours; empty: no limit."
     )
     in_total = models.PositiveIntegerField(
-        null=True, blank=True, help_text="Scores altogether; empty: any number."
+        null=True, blank=True, help_text="Scores in total; empty: no limit."
     )
     failed_per_day = models.PositiveIntegerField(
         null=True,
         blank=True,
-        help_text="Attempts without a score within 24 hours; empty: any number.",
+        help_text="Attempts without a score within 24 hours; empty: no limit.",
     )
     score_decimals = models.PositiveSmallIntegerField(
         null=True,
         blank=True,
-        help_text="Of percentages, as anybody but organisers reads them; empty: all.",
+        help_text="Decimals of percentages. Organisers see all digits; empty: everyone does.",
     )
     scores_after = models.DateTimeField(
-        null=True, blank=True, help_text="Submitters see no score before; empty: at once."
+        null=True, blank=True, help_text="When scores become visible; empty: at once."
     )
     public_share = models.PositiveSmallIntegerField(
         null=True,
         blank=True,
         validators=[MinValueValidator(1), MaxValueValidator(99)],
-        help_text="Percent of the items whose scores are told while the phase is open; the others "
-        "count once it has closed. Empty: all items, at once.",
+        help_text="Percent of the items that count while the phase is open; the others count once "
+        "it has closed. Empty: all items count at once.",
     )
     takes_incomplete = models.BooleanField(
-        default=True, help_text="Whether a file may leave items without an answer."
+        default=True, help_text="Whether a file may leave out items."
     )
     part_salt = models.CharField(
         max_length=32,
@@ -179,8 +181,8 @@ class Phase(models.Model):
         return f"{self.board} · {self.title}"
 
     def clean(self) -> None:
-        """For forms over the model: options that the benchmark takes; a re-grade alone changes the
-        release of what was graded."""
+        """Checks the options, and that only a re-grade changes the release of graded
+        submissions."""
         if self.board.benchmark in BENCHMARKS:
             try:
                 self.board.spec.check_options(self.options)
@@ -189,18 +191,18 @@ class Phase(models.Model):
         if self.pk and self.submissions.exclude(phase__release=self.release_id).exists():
             raise ValidationError(
                 {
-                    "release": "Submissions were graded against another release: add a phase"
-                    " instead, or grade them again."
+                    "release": "Submissions were graded against another release. Add a phase or"
+                    " start a re-grade instead."
                 }
             )
 
     @property
     def items(self) -> "models.QuerySet[ReleaseItem]":
-        """What is graded: the items of the release, or of its split."""
+        """The items to grade: those of the release, or of its split."""
         return self.items_of(self.release_id)
 
     def items_of(self, release_id: int) -> "models.QuerySet[ReleaseItem]":
-        """The same of another release of the dataset."""
+        """The items to grade in another release of the dataset."""
         items = ReleaseItem.objects.filter(release_id=release_id)
         return items.filter(split=self.split) if self.split else items
 
@@ -212,27 +214,27 @@ class Phase(models.Model):
 
     @property
     def counting_figures(self) -> frozenset[str]:
-        """The keys of the figures, views included, that are counts and no rates."""
+        """The keys of all figures, views included, that are counts instead of rates."""
         spec = self.board.spec
         figures = spec.figures_for(spec.check_options(self.options))
         return frozenset(key for key, column in figures.items() if column.is_count)
 
     @property
     def completeness_rule(self) -> str:
-        """Why a submission must answer every item, in a sentence; empty where it need not."""
+        """Why a submission must answer every item, as a sentence; empty if it need not."""
         if self.board.spec.names_every_id:
             return "This benchmark ranks only submissions that answer every item."
         return (
-            "" if self.takes_incomplete else "This phase takes only files that answer every item."
+            "" if self.takes_incomplete else "This phase accepts only files that answer every item."
         )
 
     @property
     def has_parts(self) -> bool:
-        """Whether its items are in a public and a private part."""
+        """Whether its items are split into a public and a private part."""
         return self.public_share is not None
 
     def window(self, now: datetime) -> "Window":
-        """Where this moment lies: an opening instant is inside, a closing instant is not."""
+        """The state at the time `now`. The phase includes `opens_at` and excludes `closes_at`."""
         if self.opens_at is not None and now < self.opens_at:
             return Window.UPCOMING
         if self.closes_at is not None and now >= self.closes_at:
@@ -241,7 +243,7 @@ class Phase(models.Model):
 
 
 def moment(phase: Phase, when: datetime | None) -> str:
-    """A time in the phase's own time zone, which it names: “21 November 2026, 14:05 UTC”."""
+    """A time in the phase's time zone, such as “21 November 2026, 14:05 UTC”."""
     if when is None:
         return ""
     zone = UTC if phase.time_zone == "UTC" else ZoneInfo(phase.time_zone)
@@ -250,14 +252,14 @@ def moment(phase: Phase, when: datetime | None) -> str:
 
 @dataclass(frozen=True)
 class PhaseWindow:
-    """A phase and where this moment lies in it."""
+    """A phase and its current state."""
 
     phase: Phase
     window: Window
 
     @property
     def opens_at(self) -> str:
-        """In the phase's time zone, which it names."""
+        """In the phase's time zone, with its name."""
         return moment(self.phase, self.phase.opens_at)
 
     @property
@@ -276,7 +278,7 @@ def with_releases(phases: QuerySet[Phase]) -> QuerySet[Phase]:
 
 
 def windows_of(board: Board, phases: Iterable[Phase]) -> list[PhaseWindow]:
-    """The phases of the board at this moment."""
+    """The board's phases with their current states."""
     now = timezone.now()
     windows = []
     for phase in phases:
@@ -286,11 +288,11 @@ def windows_of(board: Board, phases: Iterable[Phase]) -> list[PhaseWindow]:
 
 
 def phase_window(phase: Phase) -> PhaseWindow:
-    """A phase with where this moment lies in it."""
+    """The phase with its current state."""
     return PhaseWindow(phase, phase.window(timezone.now()))
 
 
 def choose_phase(windows: Sequence[PhaseWindow], slug: str) -> Phase | None:
-    """The phase of this slug; the newest where there is none such."""
+    """The phase with this slug; the newest if there is none."""
     phases = [each.phase for each in windows]
     return next((phase for phase in phases if phase.slug == slug), phases[-1] if phases else None)

@@ -1,6 +1,4 @@
-"""Entries, which are the rows of a leaderboard; what they are ranked by; and how a re-grade
-moved them.
-"""
+"""Entries (the rows of a leaderboard), their resampled figures, and their rank changes."""
 
 from django.db import models
 from django.db.models import Q
@@ -29,7 +27,7 @@ class Entry(ModelCard):
     scores = models.JSONField(default=dict, help_text="Column to value in [0, 1], unrounded.")
     parts = models.JSONField(
         default=dict,
-        help_text="Of a phase in parts: public, private and all, each column to value; `scores` "
+        help_text="For a phase in parts: public, private and all, each column to value; `scores` "
         "are the public ones.",
     )
     intervals = models.JSONField(
@@ -37,7 +35,7 @@ class Entry(ModelCard):
     )
     ranks = models.JSONField(
         default=dict,
-        help_text="Column to 1 + the number of entries that are significantly better.",
+        help_text="Column to 1 plus the number of significantly better entries.",
     )
     ranked_among = models.CharField(
         max_length=32, blank=True, help_text="Which gradings the ranks compare; see `field_key`."
@@ -79,18 +77,18 @@ class Entry(ModelCard):
 
 
 class Replicate(models.Model):
-    """One figure of a finished grading, resampled; by it entries are compared and ranked.
+    """One figure of a finished grading, resampled. Entries are compared and ranked by it.
 
-    Rows with the same `key` were drawn alike: they can be compared resample by resample.
+    Rows with the same `key` use the same draws, so that they can be compared resample by resample.
     """
 
     grading = models.ForeignKey(Grading, on_delete=models.CASCADE, related_name="replicates")
     figure = models.CharField(max_length=60, help_text="A column's key.")
     key = models.CharField(max_length=64)
     value = models.FloatField(null=True, help_text="The figure itself; empty: nothing counted.")
-    low = models.FloatField(null=True, help_text="Of the 95 % interval over documents.")
+    low = models.FloatField(null=True, help_text="Lower end of the 95 % interval over documents.")
     high = models.FloatField(null=True)
-    values = models.BinaryField(help_text="A little-endian float64 for every resample.")
+    values = models.BinaryField(help_text="One little-endian float64 per resample.")
 
     class Meta:
         ordering = ["grading", "figure"]
@@ -101,9 +99,9 @@ class Replicate(models.Model):
 
 
 class RankMove(models.Model):
-    """A row's rank and deciding score before and after a re-grade; also of rows that stayed.
+    """A row's rank and deciding score before and after a re-grade, even if they are the same.
 
-    A rank is None where the row was not ranked. Scores are as the leaderboard told them.
+    A rank is None if the row was not ranked. Scores are as shown on the leaderboard.
     """
 
     regrade = models.ForeignKey(Regrade, on_delete=models.CASCADE, related_name="moves")

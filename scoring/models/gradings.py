@@ -1,4 +1,4 @@
-"""Gradings and their item scores, and re-grades, which are batches of gradings."""
+"""Gradings with their item scores, and re-grades, which are batches of gradings."""
 
 from django.conf import settings
 from django.db import models
@@ -12,7 +12,7 @@ from .submissions import Submission
 
 
 class Regrade(models.Model):
-    """A batch of gradings beside those that count. All of them take over at once, or none."""
+    """A batch of gradings that replaces the current ones all at once, or not at all."""
 
     class State(models.TextChoices):
         RUNNING = "running"
@@ -22,7 +22,7 @@ class Regrade(models.Model):
 
     board = models.ForeignKey(Board, on_delete=models.CASCADE, related_name="regrades")
     state = models.CharField(max_length=10, choices=State, default=State.RUNNING)
-    error = models.TextField(blank=True, help_text="Why nothing was changed; for organisers.")
+    error = models.TextField(blank=True, help_text="Why it failed; for organisers.")
     started_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
     )
@@ -46,12 +46,12 @@ class Regrade(models.Model):
         return f"re-grade {self.pk} of {self.board_id} ({self.state})"
 
     def get_absolute_url(self) -> str:
-        """Of its page for organisers."""
+        """The URL of its page for organisers."""
         return reverse("scoring:regrade", args=[self.board.slug, self.pk])
 
     @property
     def job_group(self) -> str:
-        """Of the jobs that steer it; every grading has a group of its own."""
+        """The group of the jobs that advance it. Each grading has its own group."""
         return f"regrade:{self.pk}"
 
     @property
@@ -60,7 +60,7 @@ class Regrade(models.Model):
 
 
 class RegradedPhase(models.Model):
-    """A phase that a re-grade covers: on which gold it was graded, and on which it is then."""
+    """A phase of a re-grade, with its release before and after."""
 
     regrade = models.ForeignKey(Regrade, on_delete=models.CASCADE, related_name="phases")
     phase = models.ForeignKey(Phase, on_delete=models.CASCADE, related_name="+")
@@ -71,8 +71,8 @@ class RegradedPhase(models.Model):
     )
     facts_changed = models.PositiveIntegerField(
         null=True,
-        help_text="Facts, or fields, that differ in items whose gold everybody may see; empty: in "
-        "none of the items that differ.",
+        help_text="Facts or fields that differ in items with public gold; empty: the gold of all "
+        "changed items is hidden.",
     )
 
     class Meta:
@@ -89,25 +89,25 @@ class RegradedPhase(models.Model):
         return self.release_before_id != self.release_after_id
 
 
-# Twenty labels of 64 characters, a judge by name, and everything else.
+# Room for twenty labels of 64 characters, the name of a judge, and all other parts.
 MOST_SIGNATURE = 2_000
 
 
 class GradingQuerySet(models.QuerySet["Grading"]):
     def in_force(self) -> "GradingQuerySet":
-        """Those that count: not of a re-grade that is under way or came to nothing."""
+        """Gradings that count: all but those of an unfinished or failed re-grade."""
         return self.filter(Q(regrade__isnull=True) | Q(regrade__state=Regrade.State.DONE))
 
     def done(self) -> "GradingQuerySet":
         return self.filter(state=Grading.State.DONE)
 
     def live(self) -> "GradingQuerySet":
-        """Those that will still change of themselves."""
+        """Queued and running gradings."""
         return self.filter(state__in=[Grading.State.QUEUED, Grading.State.RUNNING])
 
 
 class Grading(models.Model):
-    """A re-grade is a new row: history is never rewritten."""
+    """One grading of a submission. A re-grade adds a new row and keeps the old one."""
 
     class State(models.TextChoices):
         QUEUED = "queued"
@@ -118,14 +118,14 @@ class Grading(models.Model):
 
     submission = models.ForeignKey(Submission, on_delete=models.CASCADE, related_name="gradings")
     release = models.ForeignKey(
-        Release, on_delete=models.PROTECT, related_name="+", help_text="Whose gold it is against."
+        Release, on_delete=models.PROTECT, related_name="+", help_text="The release with the gold."
     )
     regrade = models.ForeignKey(
         Regrade,
         null=True,
         on_delete=models.PROTECT,
         related_name="gradings",
-        help_text="The batch it was made in; empty: made for the submission itself.",
+        help_text="The batch it belongs to; empty: none.",
     )
     signature = models.CharField(max_length=MOST_SIGNATURE)
     options = models.JSONField(default=dict)
@@ -133,10 +133,10 @@ class Grading(models.Model):
     items_total = models.PositiveIntegerField()
     missing = models.PositiveIntegerField(default=0, help_text="Items without a prediction.")
     scores = models.JSONField(default=dict, help_text="Column to value in [0, 1], unrounded.")
-    counts = models.JSONField(default=dict, help_text="What was counted, such as facts and errors.")
-    subsets = models.JSONField(default=dict, help_text="Figures of parts: part, then figure.")
+    counts = models.JSONField(default=dict, help_text="Counts, such as facts and errors.")
+    subsets = models.JSONField(default=dict, help_text="Subset to figures.")
     parts = models.JSONField(
-        default=dict, help_text="Of a phase in parts: public and private, each column to value."
+        default=dict, help_text="For a phase in parts: public and private, each column to value."
     )
     error = models.TextField(blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -152,7 +152,7 @@ class Grading(models.Model):
 
     @property
     def items(self) -> "models.QuerySet[ReleaseItem]":
-        """What is graded: the items of its release that the phase is about."""
+        """The items of the release that the phase grades."""
         return self.submission.phase.items_of(self.release_id)
 
     @property
@@ -164,31 +164,30 @@ class Grading(models.Model):
         return self.state in {self.State.DONE, self.State.FAILED, self.State.CANCELLED}
 
 
-# Between and around the names of errors, so that one of them can be looked for in SQL.
+# Placed between and around the names of errors, so that SQL can search for one of them.
 ERROR_MARK = "|"
 
 
 class ItemScore(models.Model):
-    """What the benchmark's item scorer returned for one item, and in short what lists sort and
-    filter by: see `scoring.benchmarks.items.ItemSummary`."""
+    """The result of the benchmark's item scorer for one item, with a summary that lists sort and
+    filter by; see `scoring.benchmarks.items.ItemSummary`."""
 
     grading = models.ForeignKey(Grading, on_delete=models.CASCADE, related_name="item_scores")
     item = models.ForeignKey(ReleaseItem, on_delete=models.PROTECT, related_name="+")
     result = models.JSONField()
     score = models.FloatField(
-        null=True, help_text="Of the item alone, higher is better; empty: nothing to score."
+        null=True, help_text="Score of the item, higher is better; empty: nothing to score."
     )
     missing = models.BooleanField(default=False, help_text="Whether there is no prediction.")
-    part = models.CharField(  # noqa: DJ001 - null says another thing than empty
+    part = models.CharField(  # noqa: DJ001 - null and empty have different meanings
         max_length=200,
         null=True,
-        help_text="Its document type, task or subset; null while nobody has looked.",
+        help_text="Document type, task or subset; null: not computed yet.",
     )
-    errors = models.TextField(blank=True, help_text="Its kinds of errors, such as |scale|sign|.")
+    errors = models.TextField(blank=True, help_text="Kinds of errors, such as |scale|sign|.")
     figures = models.JSONField(
         null=True,
-        help_text="Of the item alone: headline column to value, where there is one; null while "
-        "nobody has looked.",
+        help_text="Headline columns of the item, column to value; null: not computed yet.",
     )
 
     class Meta:

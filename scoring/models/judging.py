@@ -1,6 +1,4 @@
-"""The LLM judge: a board's endpoint and its spending, a judge's verdicts, and the reviews
-of experts.
-"""
+"""The LLM judge: a board's endpoint and spending, its verdicts, and experts' reviews of them."""
 
 from datetime import date
 from typing import Any
@@ -21,67 +19,66 @@ from scoring.benchmarks.judging import MOST_NAME, read_judge
 from .boards import Board, Phase
 from .submissions import Submission
 
-MOST_ADDRESS, MOST_KEY = 300, 500
+MOST_URL, MOST_KEY = 300, 500
 MOST_AMOUNT = 1_000_000
 MOST_CALLS = 100_000
 NO_PRICES = "A budget needs prices: calls that cost nothing would never reach it."
 
 
-def check_address(url: str) -> None:
-    """An address below which the judge answers; a key has its own place, which is not shown."""
+def check_url(url: str) -> None:
+    """Validates the base URL of a judge. A key must not be part of it, because it is shown."""
     try:
         parts = urlsplit(url)
         _ = parts.port
     except ValueError as error:
-        raise ValidationError("This is no address.") from error
+        raise ValidationError("Enter a valid URL.") from error
     if parts.scheme not in {"http", "https"} or not parts.hostname:
-        raise ValidationError("The address must begin with http:// or https:// and name a host.")
+        raise ValidationError("The URL must begin with http:// or https:// and name a host.")
     if parts.username is not None or parts.password is not None:
-        raise ValidationError("The address must name neither user nor password.")
+        raise ValidationError("The URL must not contain a user name or password.")
     try:
         parts.hostname.encode("idna")
     except UnicodeError as error:
-        raise ValidationError(f"“{parts.hostname}” is no name of a host.") from error
+        raise ValidationError(f"“{parts.hostname}” is not a valid host name.") from error
     if "?" in url or "#" in url or not url.isprintable() or " " in url:
-        raise ValidationError("The address must end before “?” and “#” and hold no spaces.")
+        raise ValidationError("The URL must not contain “?”, “#” or spaces.")
 
 
-def plain_address(url: str) -> str:
-    """One form of what is the same address."""
+def normalised_url(url: str) -> str:
     return url.rstrip("/")
 
 
 def check_model_name(name: str) -> None:
-    """As options can name a judge: `judge(NAME)`."""
+    """Validates that options can name the judge as `judge(NAME)`."""
     found = read_judge(f"judge({name})", "-")
     if found is None or found[0] != name:
         raise ValidationError(
-            f"A name has up to {MOST_NAME} characters, without spaces, commas, semicolons, "
+            f"Use at most {MOST_NAME} characters, without spaces, commas, semicolons, "
             "parentheses and |."
         )
 
 
 def check_key(key: str) -> None:
-    """What can stand in a header of HTTP."""
+    """Validates that the key can be sent in an HTTP header."""
     if not key.isascii() or not key.isprintable() or " " in key:
-        raise ValidationError("A key has letters, digits and signs of ASCII, without spaces.")
+        raise ValidationError("Use only printable ASCII characters, without spaces.")
 
 
 def check_amount(value: float) -> None:
-    """Neither below 0 nor endless; NaN is neither."""
+    """Rejects NaN as well."""
     if not 0 <= value <= MOST_AMOUNT:
-        raise ValidationError(f"It must be from 0 to {MOST_AMOUNT:,}.")
+        raise ValidationError(f"Enter a number from 0 to {MOST_AMOUNT:,}.")
 
 
 class JudgeEndpoint(models.Model):
-    """Where the judge of one board answers, in place of the one that the settings name."""
+    """The endpoint of one board's judge, used instead of the one in the settings."""
 
     board = models.OneToOneField(Board, on_delete=models.CASCADE, related_name="judge_endpoint")
-    base_url = models.CharField("address", max_length=MOST_ADDRESS, validators=[check_address])
+    base_url = models.CharField("URL", max_length=MOST_URL, validators=[check_url])
     model = models.CharField(
         max_length=MOST_NAME,
         validators=[check_model_name],
-        help_text="As the endpoint names it.",
+        help_text="The name of the model at the endpoint.",
     )
     sealed_key = SealedField(blank=True, editable=False)
     price_input = models.FloatField(
@@ -102,7 +99,7 @@ class JudgeEndpoint(models.Model):
 
     class Meta:
         constraints = [
-            # Calls that cost nothing would never reach it.
+            # Without prices, spending would never reach the budget.
             models.CheckConstraint(
                 condition=Q(budget=None) | Q(price_input__gt=0) | Q(price_output__gt=0),
                 name="judge_endpoint_budget_has_prices",
@@ -118,7 +115,7 @@ class JudgeEndpoint(models.Model):
 
     @property
     def is_key_lost(self) -> bool:
-        """Whether SECRET_KEY was changed since it was sealed."""
+        """Whether the key cannot be read because SECRET_KEY has changed."""
         try:
             self.read_key()
         except Unsealable:
@@ -126,11 +123,11 @@ class JudgeEndpoint(models.Model):
         return False
 
     def keep_key(self, key: str) -> None:
-        """Sealed; an empty one is none."""
+        """Stores the key sealed; an empty key removes it."""
         self.sealed_key = seal(key) if key else ""
 
     def read_key(self) -> str:
-        """For the calls alone; raises `portal.web.fields.Unsealable`."""
+        """Only for calls to the judge. Raises `portal.web.fields.Unsealable`."""
         return unseal(self.sealed_key) if self.sealed_key else ""
 
 
@@ -149,15 +146,15 @@ class JudgeSpendingQuerySet(models.QuerySet["JudgeSpending"]):
 
 
 class JudgeSpending(models.Model):
-    """What one piece of work spends of a board's month.
+    """The spending of one group of jobs in one month of a board.
 
-    While the work goes on the row is open, and its amount is what was spent and what is set aside
-    for the next calls. Work that was killed leaves it so: all of it counts as spent.
+    While the jobs run, the row is open and its amount includes money reserved for the next calls.
+    If they are killed, the row stays open and all of it counts as spent.
     """
 
     board = models.ForeignKey(Board, on_delete=models.CASCADE, related_name="judge_spending")
     month = models.DateField(help_text="Its first day, UTC.")
-    what = models.CharField(max_length=80, blank=True, help_text="The group of the work's jobs.")
+    what = models.CharField(max_length=80, blank=True, help_text="The group of the jobs.")
     amount = models.FloatField(help_text="In the currency of the prices.")
     is_open = models.BooleanField(default=True)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -173,8 +170,8 @@ class JudgeSpending(models.Model):
 
 
 class JudgeRun(models.Model):
-    """One judge's pass over a submission. What it said is never rewritten: another version, or
-    another release of the gold, is another run."""
+    """One judge's pass over a submission. Verdicts are never overwritten: another version of the
+    judge or another release of the gold needs a new run."""
 
     class State(models.TextChoices):
         QUEUED = "queued"
@@ -185,25 +182,25 @@ class JudgeRun(models.Model):
 
     submission = models.ForeignKey(Submission, on_delete=models.CASCADE, related_name="judge_runs")
     release = models.ForeignKey(
-        Release, on_delete=models.PROTECT, related_name="+", help_text="Whose gold was judged by."
+        Release, on_delete=models.PROTECT, related_name="+", help_text="The release with the gold."
     )
-    model = models.CharField(max_length=120, help_text="Of the judge, as its endpoint names it.")
+    model = models.CharField(max_length=120, help_text="The judge's model.")
     prompt_version = models.CharField(max_length=40)
-    options = models.JSONField(default=dict, help_text="Under which pages are judged.")
+    options = models.JSONField(default=dict, help_text="Options of the benchmark.")
     budget = models.FloatField(
         null=True, validators=[MinValueValidator(0)], help_text="In the currency of the prices."
     )
     state = models.CharField(max_length=10, choices=State, default=State.QUEUED)
     items_total = models.PositiveIntegerField(default=0)
     summary = models.JSONField(
-        default=dict, help_text="The judge's scores of the submission, as the paper gives them."
+        default=dict, help_text="The judge's scores of the submission, in the paper's form."
     )
     usage = models.JSONField(default=dict, help_text="Calls, tokens and their cost.")
     unscored = models.JSONField(
-        default=dict, help_text="Names of pages without a verdict, and why; they count nowhere."
+        default=dict, help_text="Pages without a verdict and the reasons; they are not counted."
     )
     error = models.TextField(blank=True)
-    is_sample = models.BooleanField(default=False, help_text="Scripted, no model was asked.")
+    is_sample = models.BooleanField(default=False, help_text="Scripted, without a model.")
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
     )
@@ -226,17 +223,17 @@ class JudgeRun(models.Model):
 
     @property
     def version(self) -> str:
-        """What decides how it judges: model and prompt."""
+        """Model and prompt of the judge."""
         return f"{self.model}, {self.prompt_version}"
 
 
 class JudgeVerdict(models.Model):
-    """What stands of a judge's answer for one page. Pages without a verdict are unscored."""
+    """A judge's checked answer for one page. Pages without a verdict are unscored."""
 
     run = models.ForeignKey(JudgeRun, on_delete=models.CASCADE, related_name="verdicts")
     item = models.ForeignKey(ReleaseItem, on_delete=models.PROTECT, related_name="+")
     result = models.JSONField(
-        help_text="As an item score's, with the judge's reasons, scores and what was overruled."
+        help_text="Like an item score's, with the judge's reasons, scores and overruled claims."
     )
 
     class Meta:
@@ -248,7 +245,7 @@ class JudgeVerdict(models.Model):
 
 
 class JudgeExpert(models.Model):
-    """Somebody who checks the judge of a board. They see the gold of the pages they are given."""
+    """A user who reviews the judge of a board. They see the gold of their pages."""
 
     board = models.ForeignKey(Board, on_delete=models.CASCADE, related_name="judge_experts")
     user = models.ForeignKey(
@@ -265,7 +262,7 @@ class JudgeExpert(models.Model):
 
 
 class JudgeSample(models.Model):
-    """Pages of a phase drawn for experts. It is repeatable: see `scoring.judge.reliability`."""
+    """A sample of a phase's pages for experts. `scoring.judge.reliability` can repeat the draw."""
 
     phase = models.ForeignKey(Phase, on_delete=models.CASCADE, related_name="judge_samples")
     release = models.ForeignKey(Release, on_delete=models.PROTECT, related_name="+")
@@ -273,8 +270,8 @@ class JudgeSample(models.Model):
     percent = models.PositiveSmallIntegerField(
         default=2, validators=[MinValueValidator(1), MaxValueValidator(100)]
     )
-    pool = models.PositiveIntegerField(help_text="Pages of submissions it was drawn from.")
-    is_open = models.BooleanField(default=True, help_text="Whether experts still review.")
+    pool = models.PositiveIntegerField(help_text="Number of pages it was drawn from.")
+    is_open = models.BooleanField(default=True, help_text="Whether experts can review its pages.")
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
     )
@@ -296,7 +293,7 @@ class JudgeCase(models.Model):
     """One page of one submission in a sample."""
 
     sample = models.ForeignKey(JudgeSample, on_delete=models.CASCADE, related_name="cases")
-    position = models.PositiveIntegerField(help_text="In the order of drawing, from 1.")
+    position = models.PositiveIntegerField(help_text="Position in the draw, from 1.")
     submission = models.ForeignKey(Submission, on_delete=models.CASCADE, related_name="+")
     item = models.ForeignKey(ReleaseItem, on_delete=models.PROTECT, related_name="+")
 
@@ -310,22 +307,22 @@ class JudgeCase(models.Model):
         return f"case {self.pk}"
 
     def get_absolute_url(self) -> str:
-        """Of the page that shows judge and experts side by side."""
+        """The URL of the page that compares judge and experts."""
         return reverse("scoring:judge-case", args=[self.sample.phase.board.slug, self.pk])
 
 
 class ExpertReview(models.Model):
-    """What one expert says of a case, fact by fact; a draft until it is submitted, then final."""
+    """One expert's decisions on the facts of a case; a draft until it is submitted, then final."""
 
     case = models.ForeignKey(JudgeCase, on_delete=models.CASCADE, related_name="reviews")
     expert = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
     )
-    facts = models.JSONField(default=dict, help_text="Number of the fact to whether it is right.")
+    facts = models.JSONField(default=dict, help_text="Number of the fact to true (right) or false.")
     wrong = models.JSONField(
-        default=dict, help_text="Fact type to the number of wrong ones, as the expert counted."
+        default=dict, help_text="Fact type to the number of wrong facts that the expert counted."
     )
-    structure = models.TextField(blank=True, help_text="On the page's structure.")
+    structure = models.TextField(blank=True, help_text="Comment on the page's structure.")
     comment = models.TextField(blank=True)
     started_at = models.DateTimeField(auto_now_add=True)
     submitted_at = models.DateTimeField(null=True)
@@ -340,5 +337,5 @@ class ExpertReview(models.Model):
         return f"review {self.pk} of case {self.case_id}"
 
     def says(self, n: int) -> Any:
-        """True, False, or None where the expert has not said."""
+        """The decision on fact `n`; None without one."""
         return self.facts.get(str(n))

@@ -1,8 +1,5 @@
-"""Submissions: what was uploaded, by whom, for which phase.
-
-With them are the attempts that count against limits, pairs of submissions that are almost the same,
-and webhooks.
-"""
+"""Submissions with their predictions, attempts that count against limits, similar submissions, and
+webhooks."""
 
 from typing import Any
 
@@ -20,7 +17,7 @@ from .boards import Board, Phase
 
 
 class Category(models.TextChoices):
-    """Kinds of systems, as the papers group them."""
+    """The papers' groups of systems."""
 
     OCR_PIPELINE = "ocr_pipeline", "OCR pipeline"
     OCR_MODEL = "ocr_model", "OCR model"
@@ -35,29 +32,31 @@ class Architecture(models.TextChoices):
 
 
 class ModelCard(models.Model):
-    """What a row of the leaderboard says of the system that produced it."""
+    """The description of the system behind a row of the leaderboard."""
 
     name = models.CharField(max_length=120, help_text="The system's name on the leaderboard.")
     organisation = models.CharField(max_length=120, blank=True)
     size = models.CharField(max_length=20, blank=True, help_text="Parameters, such as 7B.")
     category = models.CharField(max_length=20, choices=Category, default=Category.OTHER)
     link = LinkField(blank=True, help_text="Paper or model page.")
-    code_link = LinkField(blank=True, help_text="Where the code is.")
-    notes = models.TextField(blank=True, help_text="Anything else a reader needs.")
+    code_link = LinkField(blank=True, help_text="Link to the code.")
+    notes = models.TextField(blank=True, help_text="Other information for readers.")
     open_weights = models.BooleanField(
-        null=True, blank=True, help_text="Whether anybody can download the weights."
+        null=True, blank=True, help_text="Whether anyone can download the weights."
     )
     architecture = models.CharField(max_length=10, choices=Architecture, blank=True)
-    licence = models.CharField(max_length=120, blank=True, help_text="Of the model or program.")
-    released_on = models.DateField(
-        null=True, blank=True, help_text="When this version of the system came out."
+    licence = models.CharField(
+        max_length=120, blank=True, help_text="Licence of the model or program."
     )
-    prompt = models.TextField(blank=True, help_text="What the model was asked, word for word.")
+    released_on = models.DateField(
+        null=True, blank=True, help_text="Release date of this version of the system."
+    )
+    prompt = models.TextField(blank=True, help_text="The full prompt.")
     decoding = models.TextField(
         blank=True, help_text="Decoding settings, such as temperature 0, at most 8,192 tokens."
     )
     output_tokens = models.PositiveBigIntegerField(
-        null=True, blank=True, help_text="Tokens written for all items together."
+        null=True, blank=True, help_text="Output tokens for all items together."
     )
     cost = models.DecimalField(
         max_digits=12,
@@ -65,20 +64,20 @@ class ModelCard(models.Model):
         null=True,
         blank=True,
         validators=[MinValueValidator(0)],
-        help_text="Of the whole run, in US dollars.",
+        help_text="Cost of the whole run, in US dollars.",
     )
 
     class Meta:
         abstract = True
 
     def card(self) -> dict[str, Any]:
-        """The card alone, to be copied to another row that carries one."""
+        """The fields of the card, for copying it to another row."""
         return {field.name: getattr(self, field.name) for field in ModelCard._meta.local_fields}
 
 
 # The fields of a model card, in the order of the model.
 CARD_FIELDS = [field.name for field in ModelCard._meta.local_fields]
-# What everybody is asked for at first; the rest of the card is one click away.
+# The form shows these fields first; the others are one click away.
 SHORT_CARD = ("name", "organisation", "size", "category", "link", "notes")
 
 
@@ -87,7 +86,7 @@ class SubmissionQuerySet(models.QuerySet["Submission"]):
         return self.filter(owner=user)
 
     def kept_by(self, user: Any) -> "SubmissionQuerySet":
-        """What the user submitted, and what belongs to a team they are in now."""
+        """Submissions of the user and of their current teams."""
         teams = TeamMember.objects.filter(user=user).values("team")
         return self.filter(Q(owner=user) | Q(team__in=teams))
 
@@ -95,7 +94,7 @@ class SubmissionQuerySet(models.QuerySet["Submission"]):
         return self.filter(publication=Submission.Publication.PRIVATE)
 
     def public(self) -> "SubmissionQuerySet":
-        """What anyone may read: published, on a board that is published itself."""
+        """Published submissions on published boards."""
         return self.filter(publication=Submission.Publication.PUBLIC).exclude(
             phase__board__state=Board.State.DRAFT
         )
@@ -107,9 +106,9 @@ class Submission(ModelCard):
         PUBLIC = "public"
 
     class Verdict(models.TextChoices):
-        """What organisers found out about it."""
+        """The organisers' verdict."""
 
-        NONE = "", "not looked at"
+        NONE = "", "not reviewed"
         VERIFIED = "verified", "verified"
         DISQUALIFIED = "disqualified", "disqualified"
 
@@ -123,19 +122,19 @@ class Submission(ModelCard):
         blank=True,
         on_delete=models.PROTECT,
         related_name="submissions",
-        help_text="The team it belongs to; empty: its owner alone.",
+        help_text="The team it belongs to; empty: only the owner.",
     )
     upload = models.FileField(upload_to="submissions/%Y/%m/", max_length=200)
-    filename = models.CharField(max_length=200, help_text="As the owner named it.")
+    filename = models.CharField(max_length=200, help_text="The owner's name for the file.")
     publication = models.CharField(max_length=10, choices=Publication, default=Publication.PRIVATE)
     form_key = models.CharField(
-        max_length=40, blank=True, help_text="Made with the form; a second click finds the first."
+        max_length=40, blank=True, help_text="Identifies the form, so that it submits only once."
     )
     email_origin = models.CharField(
         max_length=200,
         blank=True,
-        help_text="The owner gets an e-mail when the grading ends, with links to this address of "
-        "the site; empty: none.",
+        help_text="Base URL for links in the email that the owner gets when the grading ends; "
+        "empty: no email.",
     )
     replaces = models.OneToOneField(
         "self",
@@ -143,17 +142,17 @@ class Submission(ModelCard):
         blank=True,
         on_delete=models.SET_NULL,
         related_name="replaced_by",
-        help_text="The version before.",
+        help_text="The previous version.",
     )
     version = models.PositiveIntegerField(default=1)
     withdrawn_at = models.DateTimeField(null=True)
     verdict = models.CharField(max_length=12, choices=Verdict, blank=True, default=Verdict.NONE)
     verdict_reason = models.TextField(blank=True, help_text="Public.")
     is_pinned = models.BooleanField(
-        default=False, help_text="Kept in sight on the board, whatever is filtered."
+        default=False, help_text="Shown on the leaderboard whatever the filters."
     )
     has_open_items = models.BooleanField(
-        default=False, help_text="Everybody may read its single items while it is public."
+        default=False, help_text="Whether anyone can read its single items while it is public."
     )
     is_sample = models.BooleanField(default=False)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -191,11 +190,11 @@ class Prediction(models.Model):
     submission = models.ForeignKey(Submission, on_delete=models.CASCADE, related_name="predictions")
     item = models.ForeignKey(ReleaseItem, on_delete=models.PROTECT, related_name="+")
     payload = models.JSONField(help_text="The benchmark's canonical prediction line.")
-    digest = models.CharField(  # noqa: DJ001 - null says another thing than empty
+    digest = models.CharField(  # noqa: DJ001 - null and empty have different meanings
         max_length=32,
         null=True,
-        help_text="Of what the answer says; empty where it says too little to be compared, null "
-        "while nobody has looked.",
+        help_text="Digest of the prediction's text; empty: too short to compare, null: not "
+        "computed yet.",
     )
 
     class Meta:
@@ -210,14 +209,14 @@ class Prediction(models.Model):
 
 
 class Attempt(models.Model):
-    """One place in a phase's limits: held while the submission is graded, used up by its score.
+    """One use of a phase's limits: held during grading, charged with the score.
 
-    An attempt that ends without a score gives its place back and counts as a failed one.
+    An attempt without a score is released and counts as failed.
     """
 
     class State(models.TextChoices):
-        HELD = "held", "held while it is graded"
-        CHARGED = "charged", "used up by a score"
+        HELD = "held", "held during grading"
+        CHARGED = "charged", "charged for a score"
         FAILED = "failed", "ended without a score"
 
     submission = models.OneToOneField(Submission, on_delete=models.CASCADE, related_name="attempt")
@@ -228,11 +227,11 @@ class Attempt(models.Model):
         null=True,
         on_delete=models.PROTECT,
         related_name="attempts",
-        help_text="The team of the submission, whose limits it uses up as well.",
+        help_text="The team of the submission; it counts against the team's limits too.",
     )
     state = models.CharField(max_length=8, choices=State, default=State.HELD)
     held_at = models.DateTimeField(auto_now_add=True)
-    settled_at = models.DateTimeField(null=True, help_text="When it was charged, or failed.")
+    settled_at = models.DateTimeField(null=True, help_text="When it was charged or failed.")
 
     class Meta:
         ordering = ["id"]
@@ -252,10 +251,12 @@ class Attempt(models.Model):
         return f"attempt of submission {self.submission_id}: {self.state}"
 
 
-class Likeness(models.Model):
-    """Of `compared` items that both answered, `same` have the same answer in both."""
+class Similarity(models.Model):
+    """Two submissions with `same` equal predictions among `compared` items that both answered."""
 
-    submission = models.ForeignKey(Submission, on_delete=models.CASCADE, related_name="likenesses")
+    submission = models.ForeignKey(
+        Submission, on_delete=models.CASCADE, related_name="similarities"
+    )
     counterpart = models.ForeignKey(Submission, on_delete=models.CASCADE, related_name="+")
     same = models.PositiveIntegerField()
     compared = models.PositiveIntegerField()
@@ -263,7 +264,7 @@ class Likeness(models.Model):
 
     class Meta:
         ordering = ["-id"]
-        verbose_name_plural = "likenesses"
+        verbose_name_plural = "similarities"
         constraints = [
             models.UniqueConstraint(fields=["submission", "counterpart"], name="likeness_once"),
             models.CheckConstraint(
@@ -288,13 +289,13 @@ class WebhookQuerySet(models.QuerySet["Webhook"]):
 
 
 class Webhook(models.Model):
-    """An address that is told of the gradings of its owner's submissions."""
+    """A URL that gets a message when a grading of its owner's submissions ends."""
 
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="webhooks"
     )
-    url = models.URLField("address", max_length=500)
-    secret = models.CharField(max_length=64, help_text="With it every message is signed.")
+    url = models.URLField("URL", max_length=500)
+    secret = models.CharField(max_length=64, help_text="The key that signs every message.")
     is_active = models.BooleanField(default=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -309,7 +310,7 @@ class Webhook(models.Model):
 
 
 class Delivery(models.Model):
-    """One message to a webhook, and what became of it."""
+    """One message to a webhook, with its outcome."""
 
     class State(models.TextChoices):
         WAITING = "waiting"
@@ -318,9 +319,11 @@ class Delivery(models.Model):
 
     webhook = models.ForeignKey(Webhook, on_delete=models.CASCADE, related_name="deliveries")
     submission = models.ForeignKey(Submission, on_delete=models.CASCADE, related_name="+")
-    body = models.TextField(help_text="JSON, as it is sent and signed.")
+    body = models.TextField(help_text="The JSON that is sent and signed.")
     state = models.CharField(max_length=10, choices=State, default=State.WAITING)
-    status = models.PositiveSmallIntegerField(null=True, help_text="Of the last answer.")
+    status = models.PositiveSmallIntegerField(
+        null=True, help_text="HTTP status of the last answer."
+    )
     error = models.TextField(blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
     ended_at = models.DateTimeField(null=True)

@@ -1,4 +1,4 @@
-"""How far a board's judge can be believed: pages drawn for experts, their reviews, the agreement.
+"""Reliability of a board's judge: samples of pages for experts, their reviews, and agreement.
 
 May import `results` and the features below it.
 """

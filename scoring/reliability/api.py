@@ -1,4 +1,4 @@
-"""How far a board's judge can be believed, as the page shows it."""
+"""API of the reliability of a board's judge."""
 
 from typing import Any
 
@@ -14,22 +14,22 @@ from scoring.access import board_for
 from scoring.judge.reliability import Confusion
 from scoring.models import JudgeSample
 
-from .selectors import GroupLine, Reliability, VersionLine, reliability, told_samples
+from .selectors import GroupLine, Reliability, VersionLine, reliability, shown_samples
 
 
 class JudgeQuerySerializer(serializers.Serializer[Any]):
     sample = serializers.IntegerField(
-        required=False, min_value=1, help_text="A sample's id; the newest without."
+        required=False, min_value=1, help_text="A sample's id; by default the newest."
     )
     judge = serializers.CharField(
         required=False,
         max_length=200,
-        help_text="A version of the judge, as `versions` names it; the newest without.",
+        help_text="A version of the judge from `versions`; by default the newest.",
     )
 
 
 class JudgeSampleSerializer(serializers.ModelSerializer[JudgeSample]):
-    """Pages that were drawn for experts, by a seed with which anybody can draw them again."""
+    """A sample of pages for experts. The seed makes the draw repeatable."""
 
     phase = serializers.SlugField(source="phase.slug")
     release = serializers.CharField(source="release.version")
@@ -40,14 +40,14 @@ class JudgeSampleSerializer(serializers.ModelSerializer[JudgeSample]):
 
 
 class JudgeConfusionSerializer(serializers.Serializer[Confusion]):
-    """Two that decide on the same facts. Null where a figure is not defined."""
+    """Decisions of two sides on the same facts. Undefined figures are null."""
 
     facts = serializers.IntegerField(source="n")
     agreement = serializers.FloatField(
-        allow_null=True, help_text="Share of facts on which both decide alike, 0 to 1."
+        allow_null=True, help_text="Share of facts with the same decision, 0 to 1."
     )
     kappa = serializers.FloatField(
-        source="kappa.value", allow_null=True, help_text="Cohen's, -1 to 1."
+        source="kappa.value", allow_null=True, help_text="Cohen's kappa, -1 to 1."
     )
     both_right = serializers.IntegerField()
     only_first_right = serializers.IntegerField()
@@ -69,7 +69,7 @@ JudgeGroupSerializer = answer(
 
 
 class JudgeCountSerializer(serializers.Serializer[Any]):
-    """Mean distance from the experts' counts of wrong facts, in facts a page."""
+    """Mean absolute difference from the experts' counts of wrong facts, in facts per page."""
 
     type = serializers.CharField(source="name")
     judge = serializers.FloatField(allow_null=True)
@@ -79,10 +79,10 @@ class JudgeCountSerializer(serializers.Serializer[Any]):
 JudgeVersionSerializer = answer(
     VersionLine,
     "JudgeVersion",
-    is_sample="Scripted, no model was asked.",
+    is_sample="Scripted, without a model.",
     confusion=JudgeConfusionSerializer(help_text="Judge and experts."),
-    difference="Of counts, in facts a page.",
-    overruled="Claims of the judge that did not stand.",
+    difference="Difference of counts, in facts per page.",
+    overruled="Overruled claims of the judge.",
 )
 
 
@@ -91,7 +91,7 @@ class JudgeReliabilitySerializer(serializers.Serializer[Reliability]):
 
     sample = JudgeSampleSerializer()
     judge = serializers.CharField(
-        source="version", help_text="The version; empty where none has judged these pages."
+        source="version", help_text="The version; empty if none has judged these pages."
     )
     pages = serializers.IntegerField(source="cases")
     pages_reviewed = serializers.IntegerField(source="reviewed")
@@ -105,18 +105,18 @@ class JudgeReliabilitySerializer(serializers.Serializer[Reliability]):
 
 
 class JudgeSerializer(serializers.Serializer[Any]):
-    """`reliability` is null where nothing was drawn, or its phase does not tell its scores yet."""
+    """`reliability` is null without a sample, and while its phase does not show its scores."""
 
     samples = JudgeSampleSerializer(many=True)
     reliability = JudgeReliabilitySerializer(allow_null=True)
 
 
 class BoardJudge(APIView):
-    """How far judge, matcher and experts agree: for everybody who may read the phase's scores."""
+    """The agreement of judge, matcher and experts, for users who can see the phase's scores."""
 
     @extend_schema(parameters=[JudgeQuerySerializer], responses=JudgeSerializer)
     def get(self, request: Request, slug: str) -> Response:
-        samples = told_samples(request.user, board_for(request.user, slug))
+        samples = shown_samples(request.user, board_for(request.user, slug))
         query = JudgeQuerySerializer(data=request.query_params)
         query.is_valid(raise_exception=True)
         sample = _sample(samples, query.validated_data.get("sample"))
@@ -130,11 +130,11 @@ def _sample(samples: list[JudgeSample], wanted: int | None) -> JudgeSample | Non
             return sample
     if wanted is None:
         return None
-    raise Http404("This board shows no such sample.")
+    raise Http404("There is no such sample.")
 
 
 def _reliability(sample: JudgeSample, version: str) -> Reliability:
     found = reliability(sample, version)
     if version and found.version != version:
-        raise Http404("No such version of the judge has read these pages.")
+        raise Http404("There is no such version of the judge for these pages.")
     return found

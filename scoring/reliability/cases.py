@@ -1,7 +1,7 @@
 """The pages that experts review.
 
-Before the review an expert sees no verdict. After it, judge, matcher and experts are shown side by
-side.
+An expert sees no verdict before the review. Afterwards, the page compares judge, matcher and
+experts.
 """
 
 from collections.abc import Mapping, Sequence
@@ -30,13 +30,13 @@ _NUMBER = "color:#0a57a6;font:600 11px sans-serif;vertical-align:super"
 
 @dataclass(frozen=True)
 class GoldFact:
-    """A fact of the release; `start` and `end` are of no use beyond its own page."""
+    """A fact of the release."""
 
     n: int
     type: str
     value: str
     label: int
-    """1-based place of the type among those of the release, for its colour."""
+    """1-based index of the type among those of the release, for its colour."""
 
 
 def gold_facts(case: JudgeCase) -> list[GoldFact]:
@@ -54,7 +54,7 @@ def gold_facts(case: JudgeCase) -> list[GoldFact]:
 
 @dataclass(frozen=True)
 class CaseLine:
-    """One page in an expert's list. The submission has no name: it must not sway them."""
+    """One page in an expert's list, without the submission's name, which could influence them."""
 
     case: JudgeCase
     state: str
@@ -64,7 +64,7 @@ class CaseLine:
 
 
 def expert_cases(user: User, sample: JudgeSample) -> list[CaseLine]:
-    """The pages of a sample for this expert: not those of their own submissions. Two queries."""
+    """The pages of a sample for this expert, without their own submissions. Two queries."""
     cases = for_expert(user).filter(sample=sample).order_by("position")
     reviews = {
         review.case_id: review
@@ -81,7 +81,8 @@ def _line(case: JudgeCase, review: ExpertReview | None) -> CaseLine:
 
 
 def for_expert(user: User) -> Any:
-    """Cases of boards whose expert the user is, but for what they or their teams submitted."""
+    """Cases of the boards that the user is an expert of, without submissions of the user and their
+    teams."""
     mine = Q(submission__owner=user) | Q(submission__team__members__user=user)
     cases = JudgeCase.objects.filter(sample__phase__board__judge_experts__user=user)
     return cases.exclude(pk__in=JudgeCase.objects.filter(mine).values("pk")).select_related(
@@ -94,14 +95,14 @@ def is_expert(user: Viewer, board: Board) -> bool:
 
 
 def case_to_review(user: User, board: Board, pk: int) -> JudgeCase:
-    """404 for who is no expert of the board, and for pages of one's own submissions."""
+    """Raises Http404 if the user is not an expert of the board, or submitted the page."""
     case: JudgeCase = get_object_or_404(for_expert(user), pk=pk, sample__phase__board=board)
     return case
 
 
 @dataclass(frozen=True)
 class FactRow:
-    """A fact on the expert's page, and what they have said of it so far."""
+    """A fact on the expert's page, with their decision so far."""
 
     fact: GoldFact
     right: bool | None
@@ -112,16 +113,16 @@ class WorkPage:
     case: JudgeCase
     rows: list[FactRow]
     counts: list[tuple[str, int | None]]
-    """Fact type, and how many wrong ones the expert counted."""
+    """Fact types with the expert's counts of wrong facts."""
     review: ExpertReview | None
     images: list[PageImage]
     total: int
     next: JudgeCase | None
-    """The next page of the expert's that is not submitted."""
+    """The expert's next page that is not submitted."""
 
 
 def work_page(user: User, case: JudgeCase, review: ExpertReview | None = None) -> WorkPage:
-    """`review`: what was sent and could not be kept, instead of what is kept."""
+    """`review` replaces the stored review, if given."""
     review = review or ExpertReview.objects.filter(case=case, expert=user).first()
     facts = gold_facts(case)
     said = review or ExpertReview()
@@ -147,7 +148,7 @@ def images_of(case: JudgeCase) -> list[PageImage]:
 
 
 def case_html(case: JudgeCase, side: str) -> str:
-    """Gold with its facts numbered, or the prediction with nothing marked; 404 for other sides."""
+    """Gold with numbered facts, or the prediction without marks. Raises Http404 for other sides."""
     labels = list(case.sample.release.labels)
     if side == GOLD:
         return _numbered(str(case.item.gold["html"]), labels)
@@ -158,7 +159,7 @@ def case_html(case: JudgeCase, side: str) -> str:
 
 
 def _numbered(html: str, labels: Sequence[str]) -> str:
-    # With it comes numpy, which few pages need.
+    # Imports numpy, which few pages need.
     from scoring.metrics.facts import read_page
 
     facts = [
@@ -192,7 +193,7 @@ SUMMARY = ("structure_score", "entity_accuracy", "entity_score", "overall_score"
 
 @dataclass(frozen=True)
 class CaseFact:
-    """One fact as everybody saw it; None where somebody has not said."""
+    """One fact with all decisions; None without a decision."""
 
     fact: GoldFact
     judge: Mapping[str, Any] | None
@@ -200,7 +201,7 @@ class CaseFact:
     experts: list[bool | None]
     """In the order of the page's reviews."""
     overruled: str
-    """Why what the judge said does not stand; empty where it does."""
+    """Why the judge's claim was overruled; empty if it was not."""
 
     @property
     def is_disputed(self) -> bool:
@@ -218,7 +219,7 @@ class CasePage:
 
     @property
     def summary(self) -> list[tuple[str, Any]]:
-        """The judge's figures of the page, in the paper's words."""
+        """The judge's figures of the page, with the paper's names."""
         return [(name, self._judge[name]) for name in SUMMARY if self._judge.get(name) is not None]
 
     @property
@@ -236,7 +237,7 @@ class CasePage:
 
 
 def case_page(case: JudgeCase, version: str = "") -> CasePage:
-    """For readers to whom everything of the case is open. The judge is the newest, or `version`."""
+    """The page of a case for users who may see all of it, with the newest judge or `version`."""
     reviews = list(
         case.reviews.filter(submitted_at__isnull=False).select_related("expert").order_by("pk")
     )
@@ -267,7 +268,7 @@ def case_page(case: JudgeCase, version: str = "") -> CasePage:
 
 
 def matcher_result(case: JudgeCase) -> Result | None:
-    """Of the newest grading that counts, on the gold of the sample."""
+    """The matcher's result in the newest grading that counts, on the gold of the sample."""
     place = case.submission_id, case.item_id
     graded = graded_pages(case.sample, {place})
     return by_matcher(judging_of(case.sample), graded).get(place)
@@ -278,8 +279,8 @@ def _by_number(result: Mapping[str, Any]) -> dict[int, Mapping[str, Any]]:
 
 
 def readable_cases(user: User, board: Board) -> "QuerySet[JudgeCase]":
-    """All of a board's for organisers; for its experts those they have submitted, and all of a
-    closed sample: before, they must not hear what others say."""
+    """Cases with visible verdicts: for organisers all of the board; for experts those they have
+    submitted and all of closed samples, so that verdicts do not influence their reviews."""
     if is_organiser(user):
         cases = JudgeCase.objects.select_related(
             "item__document", "sample__release", "sample__phase__board", "submission"

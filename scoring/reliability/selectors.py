@@ -1,7 +1,6 @@
-"""How far the judge of a board can be believed: agreement of judge, matcher and experts.
+"""Reliability of a board's judge: agreement of judge, matcher and experts.
 
-What judges and matchers said of a page is read from where it is kept: from a run of a judge, or
-from a grading that asked one.
+Verdicts of a judge come from its runs and from gradings that used it.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -33,7 +32,7 @@ Result = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class JudgedPage:
-    """What one version of a judge said of one page; `result` has its facts and `judge`."""
+    """The verdict of one version of a judge on one page; `result` has its facts and `judge`."""
 
     version: str
     since: datetime
@@ -56,7 +55,7 @@ def judging_of(sample: JudgeSample) -> Judging | None:
 
 
 def graded_pages(sample: JudgeSample, places: Collection[Place]) -> list[GradedPage]:
-    """On the gold of the sample. Two queries."""
+    """The graded pages at `places`, on the gold of the sample. Two queries."""
     gradings = (
         Grading.objects.in_force()
         .done()
@@ -76,7 +75,7 @@ def graded_pages(sample: JudgeSample, places: Collection[Place]) -> list[GradedP
 
 
 def by_matcher(judging: Judging | None, graded: Collection[GradedPage]) -> dict[Place, Result]:
-    """What was found without a judge: by the board's matcher, or else by one beside it."""
+    """The results without a judge: of the board's matcher, or of an additional one."""
     found = {
         page.place: judging.by_matcher(page.result, page.options) if judging else page.result
         for page in graded
@@ -87,8 +86,8 @@ def by_matcher(judging: Judging | None, graded: Collection[GradedPage]) -> dict[
 def by_judges(
     sample: JudgeSample, places: Collection[Place], graded: Collection[GradedPage]
 ) -> dict[str, dict[Place, JudgedPage]]:
-    """By version, the newest first; of several on one page of one version the newest counts.
-    One query."""
+    """Verdicts by version, newest first. Of several verdicts of one version on one page the newest
+    counts. One query."""
     pages = [*_in_runs(sample, places), *_in_gradings(judging_of(sample), graded)]
     found: dict[str, dict[Place, JudgedPage]] = {}
     for place, page in sorted(pages, key=lambda each: each[1].since, reverse=True):
@@ -127,7 +126,7 @@ def _in_gradings(
 
 @dataclass(frozen=True)
 class SubmissionLine:
-    """Scores as the leaderboard tells them; the judge's are of the pages that have a verdict."""
+    """Scores as shown on the leaderboard; the judge's cover the pages with a verdict."""
 
     run: JudgeRun
     ffa: float | None
@@ -135,9 +134,10 @@ class SubmissionLine:
 
 
 def judged_submissions(user: Viewer, phase: Phase, version: str) -> list[SubmissionLine]:
-    """Of the phase's leaderboard, by the newest runs of this version, the judge's best first.
+    """The submissions on the phase's leaderboard with the newest runs of this version, the judge's
+    best first. Two queries.
 
-    None where the phase tells its scores in parts: the judge's count all pages. Two queries.
+    Empty if the phase's scores are split in parts, because the judge's scores count all pages.
     """
     if is_shown_in_parts(user, phase):
         return []
@@ -148,34 +148,35 @@ def judged_submissions(user: Viewer, phase: Phase, version: str) -> list[Submiss
     ).select_related("submission")
     newest = {run.submission_id: run for run in runs.order_by("id") if run.version == version}
     lines = [
-        SubmissionLine(run, scores[pk].get("ffa"), _told(phase, run)) for pk, run in newest.items()
+        SubmissionLine(run, scores[pk].get("ffa"), _rounded(phase, run))
+        for pk, run in newest.items()
     ]
     return sorted(lines, key=lambda line: -(line.judged["entity_accuracy"] or 0))
 
 
-def _told(phase: Phase, run: JudgeRun) -> dict[str, Any]:
-    """The paper's points follow from accuracy and structure, and are as exact as these."""
-    told = rounded_scores(phase, {"entity_accuracy": run.summary.get("entity_accuracy")})
+def _rounded(phase: Phase, run: JudgeRun) -> dict[str, Any]:
+    """The paper's points reveal accuracy and structure, so that rounding phases leave them out."""
+    scores = rounded_scores(phase, {"entity_accuracy": run.summary.get("entity_accuracy")})
     if phase.score_decimals is None:
-        told |= {name: run.summary.get(name) for name in ("structure_score", "overall_score")}
-    return told
+        scores |= {name: run.summary.get(name) for name in ("structure_score", "overall_score")}
+    return scores
 
 
 RIGHT = "right"
-"""Stands for the error type of a fact that the matcher finds right."""
+"""Used instead of an error type for facts that the matcher finds right."""
 Said = dict[int, bool]
-"""By number of the fact, whether it is right."""
+"""Number of the fact to whether it is right."""
 
 
 @dataclass(frozen=True)
 class Decision:
-    """One fact as one expert saw it, and what matcher and judge say of it."""
+    """One fact with the decisions of an expert, the matcher and the judge."""
 
     case: JudgeCase
     n: int
     type: str
     error: str
-    """The matcher's error type, or RIGHT; empty where it tells none."""
+    """The matcher's error type, or RIGHT; empty if it has none."""
     expert: bool
     matcher: bool | None
     judge: bool | None
@@ -189,7 +190,7 @@ class PairLine:
 
 @dataclass(frozen=True)
 class GroupLine:
-    """Facts of one type, or one kind of error: judge and experts, matcher and experts."""
+    """Decisions on facts of one type or kind of error: judge and experts, matcher and experts."""
 
     name: str
     judge: Confusion
@@ -198,7 +199,7 @@ class GroupLine:
 
 @dataclass(frozen=True)
 class CountLine:
-    """Mean absolute difference to the experts' counts of wrong facts, in facts a page."""
+    """Mean absolute difference to the experts' counts of wrong facts, in facts per page."""
 
     name: str
     judge: float | None
@@ -207,7 +208,7 @@ class CountLine:
 
 @dataclass(frozen=True)
 class VersionLine:
-    """One version of the judge on the pages that experts have reviewed."""
+    """One version of the judge, on the reviewed pages."""
 
     version: str
     is_sample: bool
@@ -216,12 +217,12 @@ class VersionLine:
     confusion: Confusion
     difference: float | None
     overruled: int
-    """Claims of the judge that did not stand."""
+    """Overruled claims of the judge."""
 
 
 @dataclass(frozen=True)
 class Reliability:
-    """Everything about one sample; without reviews all counts are zero."""
+    """All figures of one sample; without reviews all counts are zero."""
 
     sample: JudgeSample
     cases: int
@@ -229,7 +230,7 @@ class Reliability:
     reviews: int
     experts: int
     version: str
-    """Of the judge that is shown; empty where none has judged these pages."""
+    """The version of the judge; empty if none has judged these pages."""
     pairs: list[PairLine] = field(default_factory=list)
     types: list[GroupLine] = field(default_factory=list)
     errors: list[GroupLine] = field(default_factory=list)
@@ -239,7 +240,7 @@ class Reliability:
 
     @property
     def is_waiting(self) -> bool:
-        """Whether some page still has no review, which an open sample may get."""
+        """Whether the sample is open and some page has no review."""
         return self.sample.is_open and self.reviewed < self.cases
 
 
@@ -249,14 +250,14 @@ def samples_of(board: Board) -> list[JudgeSample]:
     return list(samples.select_related("phase__board", "release__dataset").order_by("-id"))
 
 
-def told_samples(user: Viewer, board: Board) -> list[JudgeSample]:
-    """Those of phases whose scores the reader may read, newest first."""
+def shown_samples(user: Viewer, board: Board) -> list[JudgeSample]:
+    """The samples of phases whose scores the user can see, newest first."""
     return [each for each in samples_of(board) if are_scores_shown(user, each.phase)]
 
 
 def reliability(sample: JudgeSample, version: str = "") -> Reliability:
-    """Of the judge's newest version, or of `version` if it is known. Five queries, for a sample
-    as `samples_of` gives it."""
+    """The figures for the judge's newest version, or for `version` if it exists. Five queries, for
+    a sample from `samples_of`."""
     reviews = list(
         ExpertReview.objects.filter(case__sample=sample, submitted_at__isnull=False)
         .select_related("case__item", "case__submission", "case__sample")
@@ -318,7 +319,7 @@ def _decisions(
 
 
 def _kind(match: Mapping[str, Any]) -> str:
-    """Matchers beside the board's tell no kinds of error."""
+    """The kind of error; empty if the matcher is not the board's."""
     return match["error"] or (RIGHT if match["correct"] else "")
 
 
@@ -371,7 +372,7 @@ def _wrong(said: Said, review: ExpertReview, name: str) -> int:
 def _difference(
     reviews: Iterable[ExpertReview], said: Mapping[Place, Said], name: str
 ) -> float | None:
-    """Over the pages of which every fact was decided."""
+    """Over the pages with a decision on every fact."""
     pairs = [
         (_wrong(said[_place(review.case)], review, name), review.wrong[name])
         for review in reviews
@@ -414,7 +415,7 @@ def _version(
 
 
 def disagreements(found: Reliability) -> list[JudgeCase]:
-    """Cases with a fact on which not everybody agrees, most such facts first."""
+    """Cases with facts on which decisions differ, most such facts first."""
     counts: dict[int, int] = {}
     cases = {}
     for decision in found.decisions:

@@ -1,4 +1,4 @@
-"""Experts of a judge are named, pages are drawn for them, and their reviews written."""
+"""Adds judge experts, draws samples for them, and stores their reviews."""
 
 from collections.abc import Iterable, Mapping
 
@@ -25,12 +25,12 @@ from scoring.models import (
 from .cases import gold_facts
 
 AT_LEAST = 10
-"""Documents, however small the share: with fewer an agreement says nothing."""
+"""The fewest pages of a sample. With fewer, the agreement means little."""
 
 
 @transaction.atomic
 def add_expert(*, board: Board, user: User, actor: User | None) -> JudgeExpert:
-    """Who is an expert of the board already stays one: nothing happens twice."""
+    """Adds an expert to the board. Repeating it changes nothing."""
     expert, is_new = JudgeExpert.objects.get_or_create(board=board, user=user)
     if is_new:
         record_event(verb="add_judge_expert", subject=board, actor=actor, user=user.pk)
@@ -39,7 +39,7 @@ def add_expert(*, board: Board, user: User, actor: User | None) -> JudgeExpert:
 
 @transaction.atomic
 def remove_expert(*, expert: JudgeExpert, actor: User | None) -> None:
-    """What they submitted stays and counts; what they had begun is dropped."""
+    """Removes an expert and their drafts. Submitted reviews are kept and count."""
     drafts = ExpertReview.objects.filter(
         case__sample__phase__board=expert.board_id, expert=expert.user_id, submitted_at=None
     )
@@ -50,18 +50,18 @@ def remove_expert(*, expert: JudgeExpert, actor: User | None) -> None:
 
 @transaction.atomic
 def draw_sample(*, phase: Phase, percent: int, actor: User | None) -> JudgeSample:
-    """Draws pages of the submissions that stand on the phase's leaderboard.
+    """Draws pages from the submissions on the phase's leaderboard.
 
-    The seed is the release's hash and the number of the phase's samples before this one. Raises
-    JudgingRefused while a sample is open, and where nothing can be drawn.
+    The seed is the release's hash and the sample's number in the phase. Raises JudgingRefused if a
+    sample is open or there are no pages.
     """
     phase = Phase.objects.select_for_update(no_key=True).get(pk=phase.pk)
     if phase.judge_samples.filter(is_open=True).exists():
-        raise JudgingRefused("This phase has an open sample: close it before you draw another.")
+        raise JudgingRefused("This phase has an open sample. Close it before you draw another.")
     pool = {f"{pk}/{name}": (pk, item) for pk, name, item in _pool(phase)}
     if not pool:
         raise JudgingRefused(
-            "There is nothing to draw from: no submission with facts stands on the leaderboard."
+            "The leaderboard has no submission with facts, so there are no pages to draw."
         )
     size = sample_size(len(pool), percent / 100, AT_LEAST)
     seed = f"{phase.release.same_gold}:{phase.judge_samples.count() + 1}"
@@ -84,7 +84,7 @@ def draw_sample(*, phase: Phase, percent: int, actor: User | None) -> JudgeSampl
 
 
 def _pool(phase: Phase) -> Iterable[tuple[int, str, int]]:
-    """Submission, name and item of every page that was predicted and has facts."""
+    """Submission, name and item of every page with facts and a prediction."""
     entries = Entry.objects.filter(phase=phase, kind=Entry.Kind.GRADED)
     submissions = entries.exclude(verdict=Submission.Verdict.DISQUALIFIED).values(
         "grading__submission"
@@ -101,7 +101,7 @@ def _pool(phase: Phase) -> Iterable[tuple[int, str, int]]:
 
 @transaction.atomic
 def close_sample(*, sample: JudgeSample, actor: User | None) -> None:
-    """No review is written any more; drafts are dropped. Closing twice changes nothing."""
+    """Closes the sample for reviews and deletes drafts. Repeating it changes nothing."""
     if not JudgeSample.objects.filter(pk=sample.pk, is_open=True).update(is_open=False):
         return
     ExpertReview.objects.filter(case__sample=sample, submitted_at=None).delete()
@@ -118,7 +118,7 @@ def save_review(
     structure: str,
     comment: str,
 ) -> ExpertReview:
-    """Keeps a draft whole. Raises JudgingRefused for what was submitted, or a closed sample."""
+    """Saves a draft. Raises JudgingRefused if it was submitted or the sample is closed."""
     review = _open_review(case, expert)
     known = {fact.n for fact in gold_facts(case)}
     review.facts = {str(n): right for n, right in sorted(facts.items()) if n in known}
@@ -130,18 +130,18 @@ def save_review(
 
 @transaction.atomic
 def submit_review(*, case: JudgeCase, expert: User) -> ExpertReview:
-    """Makes the draft final. Raises JudgingRefused while facts are undecided."""
+    """Submits the draft, which makes it final. Raises JudgingRefused if facts are undecided."""
     review = _open_review(case, expert)
     facts = gold_facts(case)
     undecided = [fact.n for fact in facts if review.says(fact.n) is None]
     if undecided:
         more = f" and {len(undecided) - 5} more" if len(undecided) > 5 else ""
         numbers = ", ".join(map(str, undecided[:5]))
-        raise JudgingRefused(f"Not decided yet: fact {numbers}{more}.")
+        raise JudgingRefused(f"Decide on every fact. Undecided: {numbers}{more}.")
     counted = dict.fromkeys((fact.type for fact in facts), 0)
     for fact in facts:
         counted[fact.type] += not review.says(fact.n)
-    # What the expert left empty is what the marks say.
+    # Empty counts are filled from the decisions.
     review.wrong = counted | review.wrong
     review.submitted_at = timezone.now()
     review.save()
@@ -152,8 +152,8 @@ def submit_review(*, case: JudgeCase, expert: User) -> ExpertReview:
 def _open_review(case: JudgeCase, expert: User) -> ExpertReview:
     sample = JudgeSample.objects.select_for_update(no_key=True).get(pk=case.sample_id)
     if not sample.is_open:
-        raise JudgingRefused("This sample is closed: nothing can be written any more.")
+        raise JudgingRefused("This sample is closed and can no longer be reviewed.")
     review, _ = ExpertReview.objects.get_or_create(case=case, expert=expert)
     if review.submitted_at is not None:
-        raise JudgingRefused("You have submitted this page: it stays as it is.")
+        raise JudgingRefused("You have already submitted this page.")
     return review

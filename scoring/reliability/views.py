@@ -1,6 +1,4 @@
-"""Pages about the judge: figures for everybody, pages for experts to review, and who the
-experts are.
-"""
+"""Pages about the judge: public figures, reviews by experts, and management."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -41,7 +39,7 @@ from .selectors import (
     judged_submissions,
     reliability,
     samples_of,
-    told_samples,
+    shown_samples,
 )
 from .services import (
     add_expert,
@@ -57,14 +55,14 @@ RIGHT, WRONG = "right", "wrong"
 
 class ExpertForm(forms.Form):
     email = forms.EmailField(
-        label="E-mail", help_text="Of an account. Experts see the gold of the pages they are given."
+        label="Email", help_text="The expert needs an account and will see the gold of their pages."
     )
 
     def clean_email(self) -> str:
         email: str = self.cleaned_data["email"]
         self.user = User.objects.filter(email__iexact=email, is_active=True).first()
         if self.user is None:
-            raise ValidationError("Nobody has an account with this address.")
+            raise ValidationError("There is no account with this email address.")
         return email
 
 
@@ -74,8 +72,8 @@ class SampleForm(forms.Form):
         min_value=1,
         max_value=100,
         initial=2,
-        label="Share of the pages, in %",
-        help_text="But at least ten pages, if there are as many.",
+        label="Share of the pages (%)",
+        help_text="At least ten pages are drawn.",
     )
 
     def __init__(self, *args: Any, board: Board, **kwargs: Any) -> None:
@@ -90,8 +88,8 @@ class RunForm(forms.Form):
     budget = forms.FloatField(
         required=False,
         min_value=0,
-        help_text="In the currency of the prices. No call is made that could go beyond it; pages "
-        "left over have no verdict. Empty: no limit.",
+        help_text="In the currency of the prices; empty: no limit. Pages beyond the budget get no "
+        "verdict.",
     )
 
     def __init__(self, *args: Any, board: Board, **kwargs: Any) -> None:
@@ -106,14 +104,14 @@ class RunForm(forms.Form):
 
 
 class ReviewForm(forms.Form):
-    """What an expert says of a page: `fact-N` is right or wrong, `wrong-I` counts the wrong facts
-    of the page's type I. Everything may be empty, as it is kept as a draft first."""
+    """An expert's review of a page: `fact-N` is right or wrong, `wrong-I` counts the wrong facts of
+    the page's type I. All fields are optional, because it is saved as a draft first."""
 
     structure = forms.CharField(
         required=False,
         max_length=2_000,
         widget=forms.Textarea(attrs={"rows": 3}),
-        help_text="Headings, order, tables: what of the page's structure is kept, what is lost.",
+        help_text="Which headings, order and tables are kept or lost.",
     )
     comment = forms.CharField(
         required=False, max_length=2_000, widget=forms.Textarea(attrs={"rows": 3})
@@ -133,7 +131,7 @@ class ReviewForm(forms.Form):
             )
 
     def said(self, *, rest_right: bool = False) -> dict[str, Any]:
-        """As keyword arguments of `save_review`; `rest_right`: what is not decided is right."""
+        """Keyword arguments of `save_review`; with `rest_right`, undecided facts are right."""
         return {
             "facts": dict(self._decided(rest_right=rest_right)),
             "wrong": {
@@ -154,9 +152,9 @@ class ReviewForm(forms.Form):
 
 @require_safe
 def judge(request: HttpRequest, slug: str) -> HttpResponse:
-    """How far the judge can be believed: public, as soon as the phase tells its scores."""
+    """The reliability of the judge; public once the phase shows its scores."""
     board = board_for(request.user, slug)
-    samples = told_samples(request.user, board)
+    samples = shown_samples(request.user, board)
     wanted = request.GET.get("sample", "")
     sample = next((each for each in samples if str(each.pk) == wanted), None)
     sample = sample or next(iter(samples), None)
@@ -175,7 +173,7 @@ def judge(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _open_cases(request: HttpRequest, board: Board, found: Reliability) -> list[JudgeCase]:
-    """Where not everybody agrees, as far as this reader may know."""
+    """Cases with differing decisions that the user may see."""
     if not request.user.is_authenticated:
         return []
     readable = set(readable_cases(request.user, board).values_list("pk", flat=True))
@@ -185,7 +183,7 @@ def _open_cases(request: HttpRequest, board: Board, found: Reliability) -> list[
 @login_required
 @require_safe
 def cases(request: UserRequest, slug: str) -> HttpResponse:
-    """An expert's pages."""
+    """The pages of an expert."""
     board = _expert_board(request, slug)
     samples = [
         (sample, expert_cases(request.user, sample))
@@ -200,7 +198,7 @@ def cases(request: UserRequest, slug: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def review(request: UserRequest, slug: str, pk: int) -> HttpResponse:
-    """One page before an expert; what is sent is kept, and with “submit” final."""
+    """The review of one page; POST saves a draft, or submits it with “submit”."""
     board = _expert_board(request, slug)
     case = case_to_review(request.user, board, pk)
     form = ReviewForm(request.POST if request.method == "POST" else None, case=case)
@@ -213,7 +211,7 @@ def review(request: UserRequest, slug: str, pk: int) -> HttpResponse:
                 messages.success(request, "Saved.")
                 return redirect("scoring:judge-review", slug, pk)
             submit_review(case=case, expert=request.user)
-            messages.success(request, "Submitted. This is what the others say.")
+            messages.success(request, "Review submitted.")
             return redirect(case)
         except JudgingRefused as refusal:
             messages.warning(request, str(refusal))
@@ -229,7 +227,7 @@ def review(request: UserRequest, slug: str, pk: int) -> HttpResponse:
 @login_required
 @require_safe
 def case(request: UserRequest, slug: str, pk: int) -> HttpResponse:
-    """What judge, matcher and experts say of one page."""
+    """The decisions of judge, matcher and experts on one page."""
     board = board_for(request.user, slug)
     found = readable_case(request.user, board, pk)
     page = case_page(found, request.GET.get("judge", ""))
@@ -239,7 +237,7 @@ def case(request: UserRequest, slug: str, pk: int) -> HttpResponse:
 @login_required
 @require_safe
 def rendered(request: UserRequest, slug: str, pk: int, side: str) -> HttpResponse:
-    """Gold with its facts numbered, or the prediction, for a sandboxed frame."""
+    """Gold with numbered facts, or the prediction, for a sandboxed frame."""
     return sandboxed_html_response(case_html(_case(request, slug, pk), side))
 
 
@@ -251,7 +249,7 @@ def image(request: UserRequest, slug: str, pk: int, number: int) -> HttpResponse
 
 
 def _case(request: UserRequest, slug: str, pk: int) -> JudgeCase:
-    """One that the reader reviews or may read."""
+    """A case that the user reviews or may see."""
     board = board_for(request.user, slug)
     if is_expert(request.user, board):
         return case_to_review(request.user, board, pk)
@@ -261,25 +259,25 @@ def _case(request: UserRequest, slug: str, pk: int) -> JudgeCase:
 def _expert_board(request: UserRequest, slug: str) -> Board:
     board = board_for(request.user, slug)
     if not is_expert(request.user, board):
-        raise PermissionDenied("This page is for the experts who check this board's judge.")
+        raise PermissionDenied("Only experts of this board's judge can open this page.")
     return board
 
 
 @organiser_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def manage(request: UserRequest, slug: str) -> HttpResponse:
-    """The experts of a board, and the samples drawn for them; adds an expert."""
+    """The experts, samples and runs of a board; POST adds an expert."""
     board = board_for(request.user, slug)
     form = ExpertForm(request.POST if request.method == "POST" else None)
     if form.is_valid() and form.user is not None:
         add_expert(board=board, user=form.user, actor=request.user)
-        messages.success(request, f"{form.user} checks this board's judge now.")
+        messages.success(request, f"{form.user} is now an expert for this board's judge.")
         return redirect("scoring:judge-manage", slug)
     return _manage_page(request, board, form=form)
 
 
 def _manage_page(request: UserRequest, board: Board, **forms: Form) -> HttpResponse:
-    """The page with the forms that were sent; the others are empty."""
+    """The page with the submitted forms; the others are empty."""
     context = {
         "form": ExpertForm(),
         "sampling": SampleForm(board=board),
@@ -305,7 +303,7 @@ def sample(request: UserRequest, slug: str) -> HttpResponse:
         return _manage_page(request, board, sampling=sampling)
     with warnings_of(request, JudgingRefused):
         drawn = draw_sample(actor=request.user, **sampling.cleaned_data)
-        messages.success(request, f"{drawn.cases.count()} pages are drawn.")
+        messages.success(request, f"Sample of {drawn.cases.count()} pages drawn.")
     return redirect("scoring:judge-manage", slug)
 
 
@@ -315,7 +313,7 @@ def close(request: UserRequest, slug: str, pk: int) -> HttpResponse:
     board = board_for(request.user, slug)
     found = get_object_or_404(JudgeSample, pk=pk, phase__board=board)
     close_sample(sample=found, actor=request.user)
-    messages.success(request, "Closed. What was submitted counts.")
+    messages.success(request, "Sample closed. Submitted reviews count.")
     return redirect("scoring:judge-manage", slug)
 
 
@@ -325,21 +323,21 @@ def remove(request: UserRequest, slug: str, pk: int) -> HttpResponse:
     board = board_for(request.user, slug)
     expert = get_object_or_404(board.judge_experts.select_related("user", "board"), pk=pk)
     remove_expert(expert=expert, actor=request.user)
-    messages.success(request, f"{expert.user} checks this board's judge no longer.")
+    messages.success(request, f"{expert.user} is no longer an expert for this board's judge.")
     return redirect("scoring:judge-manage", slug)
 
 
 @organiser_required
 @require_POST
 def run(request: UserRequest, slug: str) -> HttpResponse:
-    """Has a submission judged."""
+    """Starts a judge run."""
     board = board_for(request.user, slug)
     running = RunForm(request.POST, board=board)
     if not running.is_valid():
         return _manage_page(request, board, running=running)
     with warnings_of(request, JudgingRefused):
         begun = start_judge_run(actor=request.user, **running.cleaned_data)
-        messages.success(request, f"{begun.model} is going to judge “{begun.submission.name}”.")
+        messages.success(request, f"Run of {begun.model} on “{begun.submission.name}” queued.")
     return redirect("scoring:judge-manage", slug)
 
 
@@ -349,5 +347,5 @@ def cancel(request: UserRequest, slug: str, pk: int) -> HttpResponse:
     board = board_for(request.user, slug)
     found = get_object_or_404(JudgeRun, pk=pk, submission__phase__board=board)
     cancel_run(run=found, actor=request.user)
-    messages.success(request, "It stops after the pages it is at. What is judged is kept.")
+    messages.success(request, "Run cancelled. It stops after the current pages.")
     return redirect("scoring:judge-manage", slug)

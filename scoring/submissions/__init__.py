@@ -1,4 +1,4 @@
-"""Submissions: sent, shown, published, withdrawn, and managed by organisers.
+"""Submissions: upload, result, publication, withdrawal, and management by organisers.
 
-The top feature: it may import all others.
+May import all other features.
 """

@@ -1,4 +1,4 @@
-"""Endpoints of submissions, of actions on them, of near-identical ones, and of one's webhooks."""
+"""Endpoints of submissions, actions on them, similar submissions, and webhooks."""
 
 from collections.abc import Callable
 from functools import partial
@@ -30,11 +30,11 @@ from scoring.access import (
     submission_to_withdraw,
 )
 from scoring.boards.selectors import phases_for
-from scoring.grading.likeness import board_pairs
 from scoring.grading.notices import WebhookRefused, add_webhook, remove_webhook
 from scoring.grading.selectors import latest_grading
 from scoring.grading.services import GradingRefused, cancel_grading, retry_grading
-from scoring.models import Board, Likeness, Phase, Submission, Webhook
+from scoring.grading.similarity import board_pairs
+from scoring.models import Board, Phase, Similarity, Submission, Webhook
 from scoring.models.submissions import CARD_FIELDS
 from scoring.results.api import EarlierResultSerializer, earlier_result
 from scoring.web import ConflictError, DetailSerializer, actor_of, conflicts, upload_response
@@ -67,13 +67,13 @@ from .services import (
 
 
 def shown(request: Request, submission: Submission, wanted: str = "") -> Any:
-    """The submission as its reader may see it, with the result that counts or an earlier one."""
+    """The submission as the user may see it, with the current or an earlier result."""
     page = submission_page(request.user, submission, wanted)
     return SubmissionSerializer(submission, context={"page": page}).data
 
 
 def _acted(request: Request, submission: Submission, act: Callable[[], object]) -> Response:
-    """Does something to the submission and shows it as it is then; 409 where that is refused."""
+    """Runs `act` and returns the changed submission; 409 if `act` is refused."""
     with conflicts(GradingRefused, PublicationRefused):
         act()
     submission.refresh_from_db()
@@ -81,7 +81,7 @@ def _acted(request: Request, submission: Submission, act: Callable[[], object]) 
 
 
 class _Act(APIView):
-    """Something done to a submission; answers with the submission as it is then."""
+    """An action on a submission. Returns the changed submission."""
 
     permission_classes = [IsAuthenticated]
     find = staticmethod(steered_submission)
@@ -96,36 +96,36 @@ class _Act(APIView):
 
 
 class SubmissionCancel(_Act):
-    """Stops the grading. What was scored so far is kept."""
+    """Stops the grading and keeps the scores so far."""
 
     def act(self, submission: Submission, actor: User) -> None:
         cancel_grading(grading=latest_grading(submission), actor=actor)
 
 
 class SubmissionRetry(_Act):
-    """Goes on with a failed or cancelled grading: only what has no score is scored."""
+    """Continues a failed or cancelled grading with the items that have no score."""
 
     def act(self, submission: Submission, actor: User) -> None:
         retry_grading(grading=latest_grading(submission), actor=actor)
 
 
 class SubmissionPublish(_Act):
-    """Puts the result on the leaderboard."""
+    """Publishes the result on the leaderboard."""
 
     def act(self, submission: Submission, actor: User) -> None:
         publish_submission(submission=submission, actor=actor)
 
 
 class SubmissionUnpublish(_Act):
-    """Takes the result off the leaderboard; it is private again."""
+    """Removes the result from the leaderboard and makes it private."""
 
     def act(self, submission: Submission, actor: User) -> None:
         unpublish_submission(submission=submission, actor=actor)
 
 
 class SubmissionOpenItems(_Act):
-    """Lets everybody read the single items while the submission is public, or no longer. Refused
-    where the phase shows totals only, or the gold is not public."""
+    """Makes the single items public while the submission is public, or private again. Refused if
+    the phase shows totals only or the gold is not public."""
 
     @extend_schema(
         request=OpenItemsSerializer, responses={200: SubmissionSerializer, 409: DetailSerializer}
@@ -139,7 +139,8 @@ class SubmissionOpenItems(_Act):
 
 
 class SubmissionWithdraw(_Act):
-    """Takes the submission back for good: off the leaderboard, never published again."""
+    """Withdraws the submission. This is final: it leaves the leaderboard and cannot be
+    published again."""
 
     find = staticmethod(submission_to_withdraw)
 
@@ -148,7 +149,7 @@ class SubmissionWithdraw(_Act):
 
 
 class SubmissionJudge(APIView):
-    """Verifies or disqualifies a submission, or takes that back."""
+    """Verifies or disqualifies a submission, or removes the verdict."""
 
     permission_classes = [IsOrganiser]
 
@@ -170,7 +171,7 @@ class SubmissionJudge(APIView):
 
 
 class SubmissionPin(APIView):
-    """Keeps the entry in sight whatever is filtered, or no longer."""
+    """Pins or unpins the entry. Filters do not hide pinned entries."""
 
     permission_classes = [IsOrganiser]
 
@@ -184,7 +185,7 @@ class SubmissionPin(APIView):
 
 
 class BoardSubmissions(GenericAPIView[Submission]):
-    """The submissions of a board: organisers read them all, anyone with an account adds one."""
+    """The submissions of a board. Organisers can list them; users can submit."""
 
     queryset = Submission.objects.none()
     serializer_class = SubmissionLineSerializer
@@ -211,7 +212,7 @@ class BoardSubmissions(GenericAPIView[Submission]):
         },
     )
     def post(self, request: Request, slug: str) -> Response:
-        """Checks the file as a whole and takes it, or lists every fault and stores nothing."""
+        """Checks the file and stores it, or lists all faults and stores nothing."""
         board = board_for(request.user, slug)
         context = {"required": board.card_fields}
         wanted = NewSubmissionSerializer(data=request.data, context=context)
@@ -234,10 +235,10 @@ def _open_phase(request: Request, board: Board, slug: str) -> Phase:
     phases = phases_for(request.user, board)
     if not slug and len(phases) > 1:
         names = ", ".join(phase.slug for phase in phases)
-        raise ValidationError({"phase": [f"Several phases are open; choose one of {names}."]})
+        raise ValidationError({"phase": [f"Several phases are open. Choose one of {names}."]})
     chosen = [phase for phase in phases if slug in {"", phase.slug}]
     if not chosen:
-        raise ConflictError("No such phase of this board takes submissions now.")
+        raise ConflictError("This board has no such phase that is open for submissions.")
     return chosen[0]
 
 
@@ -273,17 +274,17 @@ def _earlier(request: Request, board: Board, pk: int | None) -> Submission | Non
 
 
 def _team(request: Request, slug: str | None, earlier: Submission | None) -> Team | None:
-    """The team it is submitted for; where none is named that of the version before."""
+    """The named team; without a name, that of the previous version."""
     if slug is None:
         return earlier.team if earlier else None
     team = teams_of(actor_of(request)).filter(slug=slug).first()
     if team is None:
-        raise ValidationError({"team": ["You are in no team with this slug."]})
+        raise ValidationError({"team": ["You are not in a team with this slug."]})
     return team
 
 
 class BoardCheck(APIView):
-    """Looks through a file without submitting it. Uses up nothing, stores nothing."""
+    """Checks a file without submitting it. Stores nothing and does not count as an attempt."""
 
     permission_classes = [IsAuthenticated]
     parser_classes = [PlainMultiPartParser]
@@ -305,7 +306,7 @@ class BoardCheck(APIView):
 
 
 class OwnSubmissions(GenericAPIView[Submission]):
-    """One's own submissions and those of one's teams, newest first."""
+    """The submissions of the user and their teams, newest first."""
 
     queryset = Submission.objects.none()
     serializer_class = SubmissionLineSerializer
@@ -319,7 +320,7 @@ class OwnSubmissions(GenericAPIView[Submission]):
 
 
 class SubmissionDetail(APIView):
-    """One submission: its card, how far its grading is, its scores, and those it had before."""
+    """One submission: its card, the progress of its grading, its scores, and earlier results."""
 
     @extend_schema(parameters=[EarlierResultSerializer], responses=SubmissionSerializer)
     def get(self, request: Request, pk: int) -> Response:
@@ -328,7 +329,7 @@ class SubmissionDetail(APIView):
 
 
 class SubmissionFile(APIView):
-    """The file as it was uploaded, for its keepers: owner, team, organisers."""
+    """The uploaded file, for the owner, the team and organisers."""
 
     permission_classes = [IsAuthenticated]
 
@@ -338,7 +339,7 @@ class SubmissionFile(APIView):
 
 
 class WebhookSerializer(serializers.ModelSerializer[Webhook]):
-    """An address that is told of gradings; messages are signed with the secret."""
+    """A URL that gets a message when a grading ends. Messages are signed with the secret."""
 
     class Meta:
         model = Webhook
@@ -350,7 +351,7 @@ class NewWebhookSerializer(serializers.Serializer[Any]):
 
 
 class WebhookList(APIView):
-    """One's own webhooks; a few are allowed, so the list has no pages."""
+    """The user's webhooks. The list is short and has no pages."""
 
     permission_classes = [IsAuthenticated]
 
@@ -374,30 +375,30 @@ class WebhookDetail(APIView):
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, pk: int) -> Response:
-        """It is told nothing more."""
+        """Removes the webhook."""
         user = actor_of(request)
         remove_webhook(webhook=get_object_or_404(Webhook.objects.of(user), pk=pk), actor=user)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
-class LikenessSerializer(serializers.ModelSerializer[Likeness]):
+class SimilaritySerializer(serializers.ModelSerializer[Similarity]):
     """A pair of submissions with almost the same predictions."""
 
-    share = serializers.FloatField(help_text="Of the compared answers, in [0, 1].")
+    share = serializers.FloatField(help_text="Share of equal predictions, in [0, 1].")
 
     class Meta:
-        model = Likeness
+        model = Similarity
         fields = ["submission", "counterpart", "same", "compared", "share", "found_at"]
 
 
-class BoardLikenesses(GenericAPIView[Any]):
-    """Near-identical submissions of different owners, for organisers, newest first."""
+class BoardSimilarities(GenericAPIView[Any]):
+    """Near-identical submissions of different owners, newest first. For organisers."""
 
-    queryset = Likeness.objects.none()
-    serializer_class = LikenessSerializer
+    queryset = Similarity.objects.none()
+    serializer_class = SimilaritySerializer
     permission_classes = [IsOrganiser]
 
-    @extend_schema(responses=LikenessSerializer(many=True))
+    @extend_schema(responses=SimilaritySerializer(many=True))
     def get(self, request: Request, slug: str) -> Response:
         page = self.paginate_queryset(board_pairs(board_for(request.user, slug))) or []
         return self.get_paginated_response(self.get_serializer(page, many=True).data)

@@ -16,7 +16,7 @@ from scoring.models.submissions import CARD_FIELDS, SHORT_CARD
 
 
 class PhaseField(forms.ModelChoiceField):  # type: ignore[type-arg]
-    """Phases of one board, by their titles alone."""
+    """Phases of one board, shown by their titles."""
 
     def label_from_instance(self, obj: Phase) -> str:
         return obj.title
@@ -26,32 +26,28 @@ class SubmissionForm(forms.ModelForm):  # type: ignore[type-arg]
     """A model card and a file. `services.check_upload` checks what is inside the file."""
 
     form_key = forms.CharField(max_length=40, widget=forms.HiddenInput)
-    phase = PhaseField(
-        queryset=Phase.objects.none(), empty_label=None, help_text="What it is graded against."
-    )
+    phase = PhaseField(queryset=Phase.objects.none(), empty_label=None)
     team: Any = forms.ModelChoiceField(
         queryset=Team.objects.none(),
         to_field_name="slug",
         required=False,
         empty_label="Myself",
         label="Submit for",
-        help_text="Members of the team read it as you do, and decide with you whether it is "
-        "published. Its limits count, and yours.",
+        help_text="Members of the team can read, publish and replace it. It counts against your "
+        "limits and the team's.",
     )
     file = forms.FileField(
         label="Predictions",
         widget=forms.ClearableFileInput(attrs={"accept": ".zip,.jsonl,.gz"}),
         help_text="ZIP, JSON Lines or gzipped JSON Lines.",
     )
-    letter = forms.BooleanField(required=False, label="Send me an e-mail when it is graded")
+    letter = forms.BooleanField(required=False, label="Email me when it is graded")
     accept_missing = forms.BooleanField(required=False)
 
     class Meta:
         model = Submission
         fields = [*CARD_FIELDS, "form_key"]
-        help_texts = {
-            "organisation": "Shown as your own statement until organisers verify the submission."
-        }
+        help_texts = {"organisation": "Shown as unverified until organisers verify the submission."}
         widgets = {"released_on": forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d")}
 
     field_order = ["form_key", "phase", "team", "file", *CARD_FIELDS]
@@ -66,14 +62,14 @@ class SubmissionForm(forms.ModelForm):  # type: ignore[type-arg]
         too_large: bool = False,
         **kwargs: Any,
     ) -> None:
-        """`teams` are those of the user; `earlier` is the version before, whose card is filled in.
-        `required` names the fields of the card that the board wants filled in."""
-        kwargs["initial"] = {"form_key": uuid4().hex} | _again(earlier)
+        """`teams` are the user's; `earlier` is the previous version, whose card is filled in.
+        `required` names the fields of the card that the board requires."""
+        kwargs["initial"] = {"form_key": uuid4().hex} | _initial_card(earlier)
         super().__init__(*args, **kwargs)
         self.phases, self.teams = list(phases), list(teams)
         self.fields["team"].queryset = teams  # type: ignore[attr-defined]
         if earlier or not self.teams:
-            # Nothing is to be chosen: a new version belongs to whom the version before belongs to.
+            # There is no choice: a new version has the same team as the previous one.
             self.fields["team"].widget = forms.HiddenInput()
         self.required = set(required)
         for name in self.required & self.fields.keys():
@@ -88,11 +84,11 @@ class SubmissionForm(forms.ModelForm):  # type: ignore[type-arg]
         if not email_route().is_sent:
             self.fields["letter"].help_text = "This site does not send email."
         if too_large:
-            # The upload was stopped and is not there; to call it missing would mislead.
+            # The upload was stopped, so that the file looks missing.
             self.fields["file"].error_messages["required"] = upload_limit_message()
 
     def shown_fields(self) -> list[BoundField]:
-        """What is asked for at first; missing ids are asked about when there are any."""
+        """The fields that are shown at first. `accept_missing` is shown when ids are missing."""
         first = {"phase", "team", "file", "letter", *SHORT_CARD, *self.required}
         return [field for field in self.visible_fields() if field.name in first]
 
@@ -109,7 +105,7 @@ class SubmissionForm(forms.ModelForm):  # type: ignore[type-arg]
         return {name: self.cleaned_data[name] for name in CARD_FIELDS}
 
 
-def _again(earlier: Submission | None) -> dict[str, Any]:
+def _initial_card(earlier: Submission | None) -> dict[str, Any]:
     if earlier is None:
         return {}
     team = earlier.team.slug if earlier.team else ""
@@ -117,7 +113,7 @@ def _again(earlier: Submission | None) -> dict[str, Any]:
 
 
 class VerdictForm(forms.ModelForm):  # type: ignore[type-arg]
-    """What an organiser says of a submission."""
+    """An organiser's verdict on a submission."""
 
     class Meta:
         model = Submission
@@ -126,15 +122,15 @@ class VerdictForm(forms.ModelForm):  # type: ignore[type-arg]
         widgets = {"verdict_reason": forms.Textarea(attrs={"rows": 2})}
 
     def _post_clean(self) -> None:
-        """The service writes, and says what is missing."""
+        """Leaves the instance unchanged: the service validates and writes it."""
 
 
 class WebhookForm(forms.Form):
-    """An address of a program; whether it is taken is the service's business."""
+    """A webhook's URL, which the service validates."""
 
     url = forms.CharField(
-        label="Address",
+        label="URL",
         max_length=500,
-        help_text="Such as https://example.org/graded. It gets a POST with JSON.",
+        help_text="Example: https://example.org/graded. It gets a POST request with JSON.",
         widget=forms.TextInput(attrs={"inputmode": "url", "spellcheck": "false"}),
     )

@@ -1,4 +1,4 @@
-"""What the pages of submissions show, and how to cite a submission."""
+"""Data for the pages of submissions, and the citation of a submission."""
 
 import re
 from collections.abc import Sequence
@@ -29,7 +29,6 @@ from scoring.access import (
     rights_for,
 )
 from scoring.benchmarks import deciding_column
-from scoring.grading.likeness import AlikeLine, alike_lines
 from scoring.grading.selectors import (
     HistoryLine,
     Progress,
@@ -39,6 +38,7 @@ from scoring.grading.selectors import (
     grading_stages,
     gradings_in_force,
 )
+from scoring.grading.similarity import SimilarLine, similar_lines
 from scoring.leaderboard.disclosure import (
     PartFigure,
     as_shown,
@@ -67,11 +67,9 @@ from scoring.models.boards import moment
 def submission_bibtex(
     submission: Submission, grading: Grading | None, *, url: str, accessed: date
 ) -> TextFile:
-    """An entry `@misc` with the system, the board, the version, what the result was computed by,
-    and where it was read.
+    """An `@misc` entry with the system, board, version, gold, signature, URL and access date.
 
-    `grading` is the result that the reader is shown, if there is one; `url` is that of the
-    submission's page.
+    `grading` is the result shown to the reader, if any; `url` is that of the submission's page.
     """
     board = submission.phase.board
     title = f"{submission.name} on {board.title}"
@@ -88,13 +86,13 @@ def submission_bibtex(
         "url": quote(url, safe="/:;?&=#%+,.@!~*'()[]_-$"),
     }
     lines = [f"  {key} = {{{value}}}" for key, value in fields.items() if value]
-    key = f"{_letters(board.slug)}-{_letters(submission.name)}-{submission.pk}"
+    key = f"{_key_part(board.slug)}-{_key_part(submission.name)}-{submission.pk}"
     text = f"@misc{{{key},\n" + ",\n".join(lines) + "\n}\n"
     return TextFile(f"{key}.bib", "application/x-bibtex", text)
 
 
 def _graded(grading: Grading | None) -> str:
-    """The release of the gold and the signature: without them a figure cannot be computed again."""
+    """The release of the gold and the signature, which are needed to reproduce the figures."""
     if grading is None:
         return ""
     release = f"{grading.release.dataset.title} {grading.release.version}"
@@ -102,10 +100,10 @@ def _graded(grading: Grading | None) -> str:
     return rf"Gold: {escape(release)}. Signature: \texttt{{{signature}}}. "
 
 
-def _letters(text: str) -> str:
-    """Letters, digits and hyphens, whatever the text has.
+def _key_part(text: str) -> str:
+    """The text in lower case, reduced to a-z, 0-9 and hyphens.
 
-    >>> _letters("Qwen3-VL (8B) 😀"), _letters("😀")
+    >>> _key_part("Qwen3-VL (8B) 😀"), _key_part("😀")
     ('qwen3-vl-8b', 'x')
     """
     return re.sub("[^a-z0-9]+", "-", text.lower()).strip("-") or "x"
@@ -116,7 +114,7 @@ PER_PAGE = 50
 
 @dataclass(frozen=True)
 class SubmissionLine:
-    """A submission in a list: its latest grading and the figure its board is ordered by."""
+    """A submission in a list, with its latest grading and its deciding figure."""
 
     submission: Submission
     grading: Grading | None
@@ -130,7 +128,7 @@ class SubmissionList:
 
 
 def own_submissions(user: Viewer, page: str) -> SubmissionList:
-    """One's own, and those of one's teams."""
+    """The submissions of the user and their teams."""
     return _list(user, Submission.objects.kept_by(user), page)
 
 
@@ -139,18 +137,18 @@ def board_submissions(user: Viewer, board: Board, page: str) -> SubmissionList:
 
 
 def _list(user: Viewer, submissions: QuerySet[Submission], page: str) -> SubmissionList:
-    """Three queries, however many there are."""
+    """Three queries."""
     shown = Paginator(for_lists(submissions), PER_PAGE).get_page(page)
     return SubmissionList(shown, submission_lines(user, list(shown)))
 
 
 def for_lists(submissions: QuerySet[Submission]) -> QuerySet[Submission]:
-    """Newest first, with all that a line shows of them but their gradings."""
+    """Newest first, with the data that a line shows, except gradings."""
     return submissions.select_related("phase__board", "owner", "team").order_by("-id")
 
 
 def submission_lines(user: Viewer, submissions: Sequence[Submission]) -> list[SubmissionLine]:
-    """The submissions with their newest gradings, as the user is told of them. One query."""
+    """The submissions with their newest gradings, as the user may see them. One query."""
     in_force = Grading.objects.in_force().filter(submission=OuterRef("submission"))
     newest = in_force.order_by("-id").values("id")
     gradings = Grading.objects.filter(submission__in=submissions, id=Subquery(newest[:1]))
@@ -178,43 +176,43 @@ class SubmissionPage:
     submission: Submission
     grading: Grading | None
     progress: Progress | None
-    """While it is being graded, and for its keepers only."""
+    """Set only while it is being graded."""
     stages: StageLog | None
-    """What happened to the grading's jobs, for its keepers only."""
+    """The log of the grading's jobs, for keepers only."""
     groups: list[FigureGroup]
     views: list[ViewFigures]
     parts: list[PartTable]
     counts: list[Figure]
-    """What was counted and is no column, such as all facts."""
+    """Counts that are not columns, such as all facts."""
     words: Sequence[str]
-    """What the options of the result do not say by themselves."""
+    """Explanations of the options."""
     entry: Entry | None
     history: list[HistoryLine]
-    """Every result there was, newest first; empty where there is only one."""
+    """All results, newest first; empty if there is only one."""
     is_earlier: bool
-    """Whether an earlier result is shown than the one that counts."""
+    """Whether an earlier result is shown instead of the current one."""
     newer: Submission | None
-    """The version after this one, for its keepers."""
+    """The next version, for keepers only."""
     rights: Rights
     is_organiser: bool
     shows_items: bool
     may_open_items: bool
-    """Whether its items are such that everybody may be let read them."""
+    """Whether its single items can be made public."""
     may_be_public: bool
-    """Whether this reader, who steers it, may publish what is done."""
+    """Whether this user may publish the finished result."""
     are_scores_shown: bool
     is_rounded: bool
     """Whether the figures were rounded for this reader."""
     part_words: str
-    """Whose items the figures count, where the phase is in parts."""
+    """Which items the figures count, for a phase in parts."""
     part_figures: list[PartFigure]
-    """For organisers: the leaderboard's figures of both parts."""
-    alike: list[AlikeLine]
-    """For organisers: submissions with almost the same predictions."""
+    """The leaderboard's figures of both parts, for organisers only."""
+    similar: list[SimilarLine]
+    """Submissions with almost the same predictions, for organisers only."""
 
     @property
     def card(self) -> list[tuple[str, str]]:
-        """What the model card says further, as (label, words); links and long texts apart."""
+        """Further short fields of the model card, as (label, text)."""
         return card_lines(self.submission)
 
     @property
@@ -223,7 +221,7 @@ class SubmissionPage:
 
     @property
     def query(self) -> str:
-        """Keeps links to an earlier result; empty for the one that counts."""
+        """The query of links to an earlier result; empty for the current one."""
         return f"grading={self.grading.pk}" if self.grading and self.is_earlier else ""
 
     @property
@@ -236,7 +234,7 @@ class SubmissionPage:
 
     @property
     def is_read_only(self) -> bool:
-        """Whether somebody reads it whole who decides nothing: who submitted it left its team."""
+        """Whether a keeper cannot change it: the submitter, after leaving the team."""
         return self.rights.is_keeper and not self.rights.may_steer
 
     @property
@@ -261,12 +259,12 @@ class SubmissionPage:
 
     @property
     def awaits_confirmation(self) -> bool:
-        """Whether it could be published once the reader's email address is confirmed."""
+        """Whether it can be published once the user's email address is confirmed."""
         return self._can_be_published and not self.may_be_public
 
     @property
     def _can_be_published(self) -> bool:
-        """Also anew, when a later grading than the published one is done."""
+        """True also if a later grading than the published one is done."""
         is_published = self.entry is not None and self.entry.grading == self.grading
         is_ready = self.is_done and are_scores_due(self.submission.phase)
         return self._may_steer and is_ready and not is_published and not self.is_withdrawn
@@ -285,28 +283,28 @@ class SubmissionPage:
 
     @property
     def may_replace(self) -> bool:
-        """Whether a new version can be sent: once, whatever became of this one."""
+        """Whether a new version can be submitted. Each submission can have one."""
         return self.rights.may_replace and self.newer is None
 
     @property
     def may_choose_items(self) -> bool:
-        """Whether the reader decides who may read the single items."""
+        """Whether the user can make the single items public."""
         return self.rights.may_steer and self.may_open_items and not self.is_withdrawn
 
     @property
     def has_acts(self) -> bool:
-        """Whether anything can be done with it that does not stand beside its state."""
+        """Whether the page shows actions apart from those next to the state."""
         return self.may_replace or self.may_withdraw or self.may_choose_items or self.is_organiser
 
     @property
-    def told_from(self) -> str:
+    def shown_from(self) -> str:
         return moment(self.submission.phase, self.submission.phase.scores_after)
 
 
 def submission_page(user: Viewer, submission: Submission, wanted: str = "") -> SubmissionPage:
-    """A published submission is shown to others with the figures that are published.
+    """The page of a submission for this user. Other users than keepers see the published figures.
 
-    `wanted` is the number of an earlier grading; 404 for any other.
+    `wanted` is the id of an earlier grading. Raises Http404 if it is none.
     """
     rights, organiser = rights_for(user, submission), is_organiser(user)
     entry = Entry.objects.filter(grading__submission=submission).select_related("grading").first()
@@ -338,12 +336,12 @@ def submission_page(user: Viewer, submission: Submission, wanted: str = "") -> S
         is_rounded=is_rounding(user, submission.phase),
         part_words=shown_part_words(user, submission.phase),
         part_figures=part_figures(submission.phase, done) if done and organiser else [],
-        alike=alike_lines(submission) if organiser else [],
+        similar=similar_lines(submission) if organiser else [],
     )
 
 
 def card_lines(card: ModelCard) -> list[tuple[str, str]]:
-    """The short fields of a model card that are filled in, beyond name, kind, size and maker."""
+    """The filled-in short fields of a model card, except name, category, size and organisation."""
     lines: list[tuple[str, Any]] = [
         ("Weights", {True: "open", False: "closed", None: ""}[card.open_weights]),
         ("Architecture", card.get_architecture_display()),
@@ -360,12 +358,12 @@ def _shows_items(user: Viewer, submission: Submission, release: Release) -> bool
 
 
 def _may_be_public(user: User, rights: Rights, done: Grading | None) -> bool:
-    """Asked only where there is something that the reader could publish."""
+    """Whether the user may publish the finished grading, if there is one."""
     return done is not None and rights.may_steer and may_publish(user)
 
 
 class _Result(TypedDict):
-    """What a page shows of a finished grading."""
+    """The fields of SubmissionPage that come from a finished grading."""
 
     groups: list[FigureGroup]
     views: list[ViewFigures]

@@ -20,9 +20,9 @@ StageSerializer = answer(StageLine, "Stage")
 QueueSerializer = answer(
     QueuePosition,
     "Queue",
-    jobs_before="Jobs of others before its next one; null if none is due.",
-    running="Its own jobs at work.",
-    workers="Worker processes seen at work just now.",
+    jobs_before="Other jobs before its next one; null if none is due.",
+    running="Its running jobs.",
+    workers="Active worker processes.",
     expected_wait=serializers.DurationField(allow_null=True),
     rate="Items per second.",
     time_left=serializers.DurationField(allow_null=True),
@@ -30,7 +30,7 @@ QueueSerializer = answer(
 
 
 class GradingSerializer(serializers.ModelSerializer[Grading]):
-    """A grading; scores are rates in [0, 1], unrounded, null where nothing was scored."""
+    """A grading. Scores are unrounded rates in [0, 1]; null if nothing was scored."""
 
     release = serializers.CharField(source="release.version")
     items_done = serializers.SerializerMethodField()
@@ -69,23 +69,23 @@ class GradingSerializer(serializers.ModelSerializer[Grading]):
 
     @extend_schema_field(QueueSerializer(allow_null=True))
     def get_queue(self, _: Grading) -> Any:
-        """While it is graded, for its keepers."""
+        """The place in the queue while it is graded. For keepers."""
         progress = self.context.get("progress")
         return None if progress is None else QueueSerializer(progress.position).data
 
     @extend_schema_field(StageSerializer(many=True, allow_null=True))
     def get_stages(self, _: Grading) -> Any:
-        """For its keepers: what became of it, step by step."""
+        """The log of its steps. For keepers."""
         stages = self.context.get("stages")
         return None if stages is None else StageSerializer(stages.lines, many=True).data
 
     def get_parts(self, grading: Grading) -> dict[str, dict[str, float | None]] | None:
-        """For organisers, of a phase in parts: the scores of `public` and `private`. Others read
-        those of one part as `scores`."""
+        """For a phase in parts: the scores of `public` and `private`. For organisers; other users
+        get those of one part as `scores`."""
         return grading.parts or None if self.context.get("shows_parts") else None
 
     def get_views(self, _: Grading) -> dict[str, dict[str, float | None]]:
-        """By view, the scores of its columns."""
+        """Views with the scores of their columns."""
         views = self.context["views"]
         return {view.key: {each.key: each.value for each in view.figures} for view in views}
 
@@ -98,31 +98,31 @@ class GradingSerializer(serializers.ModelSerializer[Grading]):
 
 
 def _team_field() -> serializers.SlugField:
-    """Read only."""
     return serializers.SlugField(
         source="team.slug",
         allow_null=True,
         default=None,
-        help_text="Of the team it belongs to; null: its owner alone.",
+        help_text="The slug of its team; null: none.",
     )
 
 
 class HistorySerializer(serializers.Serializer[Any]):
-    """A result that the submission has or had. `score` is the deciding one; null while untold."""
+    """A current or earlier result of the submission. `score` is the deciding one; null while it is
+    not shown."""
 
     id = serializers.IntegerField(source="grading.pk")
     release = serializers.CharField(source="grading.release.version")
     signature = serializers.CharField(source="grading.signature")
     finished_at = serializers.DateTimeField(source="grading.finished_at")
     regrade = serializers.IntegerField(
-        source="grading.regrade_id", allow_null=True, help_text="The re-grade it was made in."
+        source="grading.regrade_id", allow_null=True, help_text="The re-grade it belongs to."
     )
     score = serializers.FloatField(source="figure.value", allow_null=True, default=None)
     is_current = serializers.BooleanField()
 
 
 class SubmissionSerializer(serializers.ModelSerializer[Submission]):
-    """A submission as its reader may see it; owner and file name are for its keepers."""
+    """A submission as the user may see it. Owner and filename are for keepers."""
 
     board = serializers.SlugField(source="phase.board.slug")
     phase = serializers.SlugField(source="phase.slug")
@@ -169,7 +169,7 @@ class SubmissionSerializer(serializers.ModelSerializer[Submission]):
 
     @extend_schema_field(HistorySerializer(many=True))
     def get_history(self, _: Submission) -> Any:
-        """Newest first; empty where there was one result only."""
+        """All results, newest first; empty if there is only one."""
         return HistorySerializer(self.page.history, many=True).data
 
     @extend_schema_field(GradingSerializer(allow_null=True))
@@ -220,34 +220,34 @@ class NewSubmissionSerializer(serializers.ModelSerializer[Submission]):
     """A model card and a file."""
 
     phase = serializers.SlugField(
-        required=False, default="", help_text="A phase's slug; not needed where one is open."
+        required=False, default="", help_text="A phase's slug; optional if only one is open."
     )
     file = serializers.FileField(help_text="ZIP, JSON Lines or gzipped JSON Lines.")
     accept_missing = serializers.BooleanField(
-        required=False, default=False, help_text="Submit although documents have no prediction."
+        required=False, default=False, help_text="Submit although items have no prediction."
     )
     letter = serializers.BooleanField(
-        required=False, default=False, help_text="Send an e-mail when it is graded."
+        required=False, default=False, help_text="Send an email when it is graded."
     )
     replaces = serializers.IntegerField(
         required=False,
         default=None,
         allow_null=True,
-        help_text="The submission of one’s own, or of one’s team, to this board that this is a new "
-        "version of; it belongs to whom that belongs to.",
+        help_text="The id of the submission that this is a new version of. It must be to this "
+        "board and of the same user or team.",
     )
     team = serializers.SlugField(
         required=False,
         default=None,
         allow_null=True,
-        help_text="The team that it belongs to, one of one’s own; null: oneself alone.",
+        help_text="The slug of one of the user's teams; null: no team.",
     )
     key = serializers.CharField(
         required=False,
         default="",
         max_length=40,
         source="form_key",
-        help_text="Sent twice with the same key, a submission is made once.",
+        help_text="Idempotency key: requests with the same key create one submission.",
     )
 
     class Meta:
@@ -264,47 +264,47 @@ class NewSubmissionSerializer(serializers.ModelSerializer[Submission]):
         ]
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Fills in nothing; what the board asks of the card must be there."""
+        """Checks that the fields of the card that the board requires are filled in."""
         lacking = [name for name in self.context["required"] if attrs.get(name) in (None, "")]
         if lacking:
-            raise serializers.ValidationError(dict.fromkeys(lacking, "This board asks for it."))
+            raise serializers.ValidationError(dict.fromkeys(lacking, "This board requires it."))
         return attrs
 
 
 class FaultSerializer(serializers.Serializer[Any]):
     file = serializers.CharField()
-    line = serializers.IntegerField(help_text="From 1; 0 for the file as a whole.")
+    line = serializers.IntegerField(help_text="Counted from 1; 0 is the whole file.")
     id = serializers.CharField(allow_null=True)
     message = serializers.CharField()
 
 
 class RefusalSerializer(serializers.Serializer[Any]):
-    """Why nothing was submitted. Without faults it is the missing ids that were not accepted."""
+    """Why nothing was submitted: faults in the file, or missing ids that were not accepted."""
 
     detail = serializers.CharField(
-        help_text="Names accept_missing where the submitter may choose to leave ids out."
+        help_text="Names accept_missing if the file can be submitted without the missing ids."
     )
     faults = FaultSerializer(many=True, source="shown_faults")
     fault_count = serializers.IntegerField()
     missing = serializers.ListField(
         child=serializers.CharField(),
         source="shown_missing",
-        help_text="The first of them; none where the ids of the phase are not public.",
+        help_text="The first missing ids; empty if the ids of the phase are not public.",
     )
     missing_count = serializers.IntegerField()
 
 
 class CheckRequestSerializer(serializers.Serializer[Any]):
-    """A file to look through, for a phase."""
+    """A file to check, for a phase."""
 
     phase = serializers.SlugField(
-        required=False, default="", help_text="A phase's slug; not needed where one is open."
+        required=False, default="", help_text="A phase's slug; optional if only one is open."
     )
     file = serializers.FileField(help_text="ZIP, JSON Lines or gzipped JSON Lines.")
 
 
 class CheckSerializer(RefusalSerializer):
-    """What is in a file; `detail` is empty where nothing speaks against submitting it."""
+    """The result of checking a file; `detail` is empty if it can be submitted."""
 
     detail = serializers.SerializerMethodField()  # type: ignore[assignment]
     predictions = serializers.SerializerMethodField()
@@ -320,7 +320,7 @@ class CheckSerializer(RefusalSerializer):
 class VerdictSerializer(serializers.Serializer[Any]):
     verdict = serializers.ChoiceField(choices=Submission.Verdict.choices, allow_blank=True)
     reason = serializers.CharField(
-        required=False, default="", allow_blank=True, help_text="Public; needed to disqualify."
+        required=False, default="", allow_blank=True, help_text="Public; required to disqualify."
     )
 
 
@@ -329,4 +329,4 @@ class PinSerializer(serializers.Serializer[Any]):
 
 
 class OpenItemsSerializer(serializers.Serializer[Any]):
-    has_open_items = serializers.BooleanField(help_text="Whether everybody may read them.")
+    has_open_items = serializers.BooleanField(help_text="Whether anyone can read them.")

@@ -1,6 +1,6 @@
-"""Submissions: checked, taken as a whole or not at all, published, verified, withdrawn.
+"""Checks, stores, publishes, verifies and withdraws submissions.
 
-An upload is checked before anything is stored, and every fault is reported, not only the first.
+An upload is checked before anything is stored. All its faults are reported, not only the first.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,18 +28,18 @@ from scoring.leaderboard.services import bump_board, queue_ranking, set_figures
 from scoring.models import Board, Entry, Grading, Phase, Prediction, Submission, Window
 from scoring.models.boards import moment
 
-# What one page or one API answer can usefully show; the rest is counted.
+# The most that a page or API response lists; the rest is counted.
 FAULTS_SHOWN = 200
 MISSING_SHOWN = 20
 
 
 @dataclass(frozen=True)
 class CheckedUpload:
-    """What an upload holds: predictions by item (ReleaseItem's key), its faults, the ids it lacks.
+    """The content of an upload: predictions by the ReleaseItem's key, faults, and missing ids.
 
-    With any fault it cannot be taken. Missing ids can be, once the submitter says so, unless
-    `completeness_rule` says why the file must be complete. Missing ids are the release's, not the
-    submitter's: where the reader may not know them, they are counted but not named.
+    An upload with faults is refused. Missing ids must be accepted by the submitter, and are refused
+    if there is a `completeness_rule`. They are counted but not named if the ids of the release are
+    not public.
     """
 
     predictions: dict[int, Payload]
@@ -56,18 +56,18 @@ class CheckedUpload:
 
     @property
     def offers_missing(self) -> bool:
-        """Whether the submitter may choose to submit it without the missing ids."""
+        """Whether it can be submitted without the missing ids."""
         return not self.completeness_rule
 
     @property
-    def detail(self) -> str:
-        """What speaks against taking it, in a sentence or two."""
+    def api_detail(self) -> str:
+        """Why it was refused, in words for the API."""
         if self.fault_count:
             return f"Faults in the file: {self.fault_count}. Nothing was submitted."
-        lacking = f"Documents without a prediction: {self.missing_count}."
+        lacking = f"Items without a prediction: {self.missing_count}."
         if self.completeness_rule:
             return f"{lacking} {self.completeness_rule} Nothing was submitted."
-        return f"{lacking} Nothing was submitted. Send accept_missing=true to submit all the same."
+        return f"{lacking} Nothing was submitted. To submit anyway, send accept_missing=true."
 
     @property
     def missing_count(self) -> int:
@@ -93,9 +93,9 @@ class CheckedUpload:
 def check_upload(
     *, phase: Phase, file: IO[bytes], filename: str, user: Viewer | None = None
 ) -> CheckedUpload:
-    """Reads the file against the ids of the phase's release. Gold is never opened, only ids are.
+    """Checks the file against the ids of the phase's release, without reading gold.
 
-    `user` reads what is found; without one, nothing is named that is not public.
+    `user` is the reader of the result; without one, only public ids are named.
     """
     ids = dict(phase.items.order_by("position").values_list("name", "pk"))
     limits = ReadLimits(archive=archive_limits())
@@ -117,14 +117,14 @@ SUFFIXES = (".jsonl.gz", ".jsonl", ".zip")
 
 
 class SubmissionRefused(Exception):
-    """The phase takes no submission now, or this one cannot be taken. The message says why."""
+    """The phase is closed, or this submission is not accepted. The message gives the reason."""
 
 
 def check_open(*, phase: Phase, user: User) -> None:
-    """Raises SubmissionRefused while the phase takes nothing; organisers may try out a draft."""
+    """Raises SubmissionRefused if the phase is closed. Organisers can submit to a draft."""
     board = phase.board
     if board.state == Board.State.ARCHIVED:
-        raise SubmissionRefused("This board is archived and takes no submissions any more.")
+        raise SubmissionRefused("This board is archived and no longer accepts submissions.")
     if board.state == Board.State.DRAFT and not is_organiser(user):
         raise SubmissionRefused("This board is not open yet.")
     window = phase.window(timezone.now())
@@ -135,45 +135,44 @@ def check_open(*, phase: Phase, user: User) -> None:
 
 
 def check_team(*, team: Team | None, user: User, replaces: Submission | None = None) -> None:
-    """Raises SubmissionRefused for a team that the user cannot submit for, or for a new version
-    that would belong to somebody else than the version before."""
+    """Raises SubmissionRefused if the user is not in the team, or if the previous version belongs
+    to another team."""
     if team is not None and not TeamMember.objects.filter(team=team, user=user).exists():
         raise SubmissionRefused(f"You are not in the team “{team.name}”.")
     if replaces is not None and replaces.team_id != (team.pk if team else None):
-        raise SubmissionRefused("A new version belongs to whom the version before belongs to.")
+        raise SubmissionRefused("A new version must belong to the same team as the previous one.")
 
 
 def check_organisation(*, organisation: str, user: User) -> None:
-    """Raises SubmissionRefused for the name of a team that the user is not in: readers would take
-    the result for the team's. Any other name is the submitter's word, and shown as that."""
+    """Raises SubmissionRefused for the name of a team that the user is not in, because readers
+    would take the result for the team's. Any other name is shown as unverified."""
     team = team_called(organisation)
     if team is None or is_organiser(user):
         return
     if not TeamMember.objects.filter(team=team, user=user).exists():
         raise SubmissionRefused(
-            f"“{organisation}” is the name of a team here, and you are not in it. Ask its owner to "
-            "invite you, or name another organisation."
+            f"“{organisation}” is the name of a team that you are not in. Ask its owner to invite "
+            "you, or enter another organisation."
         )
 
 
 def check_newest(replaces: Submission | None) -> None:
-    """Raises SubmissionRefused for the version before, if it has a newer one already."""
+    """Raises SubmissionRefused if the previous version already has a newer one."""
     if replaces is not None and Submission.objects.filter(replaces=replaces).exists():
-        raise SubmissionRefused(f"There is a newer version of submission {replaces.pk} already.")
+        raise SubmissionRefused(f"Submission {replaces.pk} already has a newer version.")
 
 
 def check_limits(*, phase: Phase, user: User, team: Team | None = None) -> None:
-    """Raises SubmissionRefused where the limits of the user, or of the team they submit for, are
-    spent, before work is done in vain.
+    """Raises SubmissionRefused if the limits of the user or team are used up.
 
-    The place itself is taken with the submission, where two tabs cannot both get the last one.
+    This avoids useless work. The attempt itself is held with the submission, under a lock.
     """
     if not is_organiser(user) and (refusal := refusal_for(phase, user, team)):
         raise SubmissionRefused(refusal)
 
 
 def find_submission(*, owner: User, form_key: str) -> Submission | None:
-    """What this form has sent already, if a second click or a reload sends it again."""
+    """The submission that the same form has already created, if it was sent twice."""
     if not form_key:
         return None
     return Submission.objects.filter(owner=owner, form_key=form_key).first()
@@ -193,13 +192,12 @@ def create_submission(
     email_origin: str = "",
     is_sample: bool = False,
 ) -> Submission:
-    """Stores a faultless upload and queues its grading, in one transaction.
+    """Stores an upload without faults and queues its grading, in one transaction.
 
-    `team` is the team it belongs to, if it is not the owner's alone. `replaces` is the version
-    before, of the same team or owner, which stays as it is. The same form sent twice gives one
-    submission: the second call returns the first's. Raises SubmissionRefused, with nothing stored,
-    if the upload has faults, lacks ids that it must name, the phase takes nothing, the owner is not
-    in the team, names another team as the organisation, or the limits of either are spent.
+    `replaces` is the previous version, of the same team or owner, which is kept. If the form was
+    already sent, its submission is returned. Raises SubmissionRefused, with nothing stored, if the
+    upload has faults or lacks required ids, the phase is closed, the owner is not in the team or
+    names another team as the organisation, or a limit is used up.
     """
     check_open(phase=phase, user=owner)
     check_team(team=team, user=owner, replaces=replaces)
@@ -207,7 +205,7 @@ def create_submission(
     check_limits(phase=phase, user=owner, team=team)
     check_newest(replaces)
     if not checked.can_be_taken(accept_missing=True):
-        raise SubmissionRefused(checked.detail)
+        raise SubmissionRefused(checked.api_detail)
     submission = Submission(
         phase=phase,
         owner=owner,
@@ -229,7 +227,7 @@ def create_submission(
         submission.upload.delete(save=False)
         first = find_submission(owner=owner, form_key=form_key)
         if first is None:
-            # Somebody else sent a new version of the same submission at this moment.
+            # Someone else submitted a new version of the same submission at the same time.
             check_newest(replaces)
             raise
         return first
@@ -243,13 +241,13 @@ def create_submission(
 
 
 def _stored_name(filename: str) -> str:
-    """A name of ours: what somebody called a file never becomes a path."""
+    """A random name, so that the uploader's filename never becomes part of a path."""
     lowered = PurePosixPath(filename).name.lower()
     return uuid4().hex + next((end for end in SUFFIXES if lowered.endswith(end)), ".bin")
 
 
 def _store(submission: Submission, predictions: dict[int, Payload]) -> None:
-    # Before anything refers to the team: nobody leaves or closes it from here on.
+    # Lock first, so that no one leaves or closes the team from here on.
     lock_team(submission)
     check_team(team=submission.team, user=submission.owner, replaces=submission.replaces)
     submission.save()
@@ -267,31 +265,30 @@ def _store(submission: Submission, predictions: dict[int, Payload]) -> None:
         phase=submission.phase_id,
         predictions=len(predictions),
     )
-    # Before the account, as everywhere: a re-grade waits, or this finds the gold that it left.
+    # Lock the phase before the account, as everywhere. A concurrent re-grade waits or is finished.
     lock_phase(submission.phase_id)
     hold_place(submission=submission, actor=submission.owner)
     start_grading(submission=submission, actor=submission.owner)
 
 
 UNCONFIRMED = (
-    "Confirm your email address before you publish a result: open the link in the email that you "
-    "got. Under Account, Email you can have it sent again (POST /api/v1/account/confirmation/)."
+    "Confirm your email address before you publish a result: open the link in the email that we "
+    "sent you. You can request it again under Account, Email (POST /api/v1/account/confirmation/)."
 )
 
 
 class PublicationRefused(Exception):
-    """The submission has nothing that could stand on a leaderboard. The message says why."""
+    """The submission cannot be published. The message gives the reason."""
 
 
 @transaction.atomic
 def publish_submission(*, submission: Submission, actor: User | None) -> Entry:
-    """Puts the latest finished grading on the leaderboard. Publishing twice changes nothing.
+    """Publishes the latest finished grading on the leaderboard. Publishing twice changes nothing.
 
-    A grading of a re-grade that is under way does not count yet: its batch takes the entry along.
+    Gradings of an unfinished re-grade are ignored; the re-grade updates the entry at its end.
 
-    Raises PublicationRefused while there is no finished grading: nothing without a complete score
-    is ever shown among the ranked. Also for what was withdrawn, before the phase tells scores, and
-    to an account whose email address is not confirmed.
+    Raises PublicationRefused without a finished grading, after a withdrawal, before the phase shows
+    its scores, and if the actor's email address is not confirmed.
     """
     if actor is not None and not may_publish(actor):
         raise PublicationRefused(UNCONFIRMED)
@@ -299,11 +296,11 @@ def publish_submission(*, submission: Submission, actor: User | None) -> Entry:
     if submission.withdrawn_at is not None:
         raise PublicationRefused("This submission was withdrawn.")
     if not are_scores_due(submission.phase):
-        told_from = moment(submission.phase, submission.phase.scores_after)
-        raise PublicationRefused(f"The scores of this phase are told from {told_from}.")
+        shown_from = moment(submission.phase, submission.phase.scores_after)
+        raise PublicationRefused(f"This phase shows its scores from {shown_from}.")
     grading = submission.gradings.in_force().done().order_by("-id").first()
     if grading is None:
-        raise PublicationRefused("Only a submission whose grading is done can be published.")
+        raise PublicationRefused("Only a submission with a finished grading can be published.")
     entry = _entries(submission).first()
     if entry is not None and entry.grading_id == grading.pk:
         return entry
@@ -318,7 +315,7 @@ def publish_submission(*, submission: Submission, actor: User | None) -> Entry:
 
 
 def _make_entry(submission: Submission, grading: Grading) -> Entry:
-    """The card and the scores are copied: the leaderboard is read from its own rows alone."""
+    """Copies card and scores, so that the leaderboard reads only its own rows."""
     entry = Entry(
         board_id=submission.phase.board_id,
         phase=submission.phase,
@@ -337,7 +334,7 @@ def _make_entry(submission: Submission, grading: Grading) -> Entry:
 
 @transaction.atomic
 def unpublish_submission(*, submission: Submission, actor: User | None) -> Submission:
-    """Takes the entry off the leaderboard and makes the summary private again."""
+    """Removes the entry from the leaderboard and makes the result private."""
     submission = _locked(submission)
     if submission.publication == Submission.Publication.PUBLIC:
         _take_down(submission)
@@ -348,9 +345,8 @@ def unpublish_submission(*, submission: Submission, actor: User | None) -> Submi
 
 @transaction.atomic
 def withdraw_submission(*, submission: Submission, actor: User | None) -> Submission:
-    """Takes a submission back for good: off the leaderboard, never published again.
-
-    What it used of the limits stays used. A second time changes nothing.
+    """Withdraws a submission. This is final: it leaves the leaderboard and cannot be published
+    again. Its attempt stays charged. Withdrawing twice changes nothing.
     """
     submission = _locked(submission)
     if submission.withdrawn_at is None:
@@ -363,14 +359,14 @@ def withdraw_submission(*, submission: Submission, actor: User | None) -> Submis
 
 @transaction.atomic
 def open_items(*, submission: Submission, has_open_items: bool, actor: User | None) -> Submission:
-    """Lets everybody read the single items while the submission is public, or no longer.
+    """Makes the single items public while the submission is public, or private again.
 
-    Raises PublicationRefused to open those of a phase whose items cannot be: see `may_open_items`.
+    Raises PublicationRefused if `may_open_items` forbids it.
     """
     if has_open_items and not may_open_items(submission.phase, submission.phase.release):
         raise PublicationRefused(
-            "Single items of this phase cannot be opened: it shows totals only, or its gold is not "
-            "public."
+            "The single items cannot be made public: this phase shows totals only, or its gold is "
+            "not public."
         )
     submission = _locked(submission)
     if submission.has_open_items != has_open_items:
@@ -388,13 +384,13 @@ def open_items(*, submission: Submission, has_open_items: bool, actor: User | No
 def judge_submission(
     *, submission: Submission, verdict: Submission.Verdict, reason: str, actor: User
 ) -> Submission:
-    """Verifies a submission, disqualifies it, or takes either back; its entry says so.
+    """Verifies or disqualifies a submission, or removes the verdict; its entry shows it.
 
-    Whoever disqualifies gives a reason, which is public. Raises PublicationRefused without one.
+    Disqualifying needs a reason, which is public. Raises PublicationRefused without one.
     """
     reason = reason.strip()
     if verdict == Submission.Verdict.DISQUALIFIED and not reason:
-        raise PublicationRefused("Give the reason: it is shown on the leaderboard.")
+        raise PublicationRefused("Enter a reason. It is shown on the leaderboard.")
     submission = _locked(submission)
     before = {"verdict": submission.verdict, "reason": submission.verdict_reason}
     if before != {"verdict": verdict, "reason": reason}:
@@ -409,7 +405,7 @@ def judge_submission(
 
 @transaction.atomic
 def pin_submission(*, submission: Submission, is_pinned: bool, actor: User) -> Submission:
-    """Keeps the entry in sight whatever is filtered, such as a baseline; or no longer."""
+    """Pins or unpins the entry, such as a baseline. Filters do not hide pinned entries."""
     submission = _locked(submission)
     if submission.is_pinned != is_pinned:
         submission.is_pinned = is_pinned
@@ -441,6 +437,6 @@ def _take_down(submission: Submission) -> None:
 
 
 def _changed(submission: Submission) -> None:
-    """The rows of the phase are others now: they are ranked anew, and readers are told."""
+    """After the rows of the phase changed: queues a ranking and invalidates caches of the board."""
     queue_ranking(submission.phase)
     bump_board(submission.phase.board_id)

@@ -30,7 +30,7 @@ api_urlpatterns = [
     ),
     path(
         "boards/<slug:slug>/likenesses/",
-        api.BoardLikenesses.as_view(),
+        api.BoardSimilarities.as_view(),
         name="board-likenesses",
     ),
     path("boards/<slug:slug>/check/", api.BoardCheck.as_view(), name="board-check"),

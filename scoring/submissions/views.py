@@ -1,8 +1,5 @@
-"""Pages of submissions: sending one, its status and result, actions on it, and all those of a
-board.
-
-The page of one's webhooks is here, too.
-"""
+"""Pages of submissions: the form, status and result, actions, a board's submissions, and
+webhooks."""
 
 from functools import partial
 from typing import Any
@@ -33,7 +30,6 @@ from scoring.boards.protection import all_warnings, disclosures
 from scoring.boards.selectors import example_file, phases_for, precheck_data
 from scoring.charts.drawing import library_version
 from scoring.charts.look import live_style
-from scoring.grading.likeness import board_likenesses
 from scoring.grading.notices import (
     SIGNATURE,
     WebhookRefused,
@@ -44,6 +40,7 @@ from scoring.grading.notices import (
 from scoring.grading.regrade_plans import board_regrades
 from scoring.grading.selectors import cited_grading, latest_grading
 from scoring.grading.services import GradingRefused, cancel_grading, retry_grading
+from scoring.grading.similarity import similar_on_board
 from scoring.models import Board, Submission, Webhook
 from scoring.models.boards import phase_windows
 from scoring.results.item_lists import item_list, score_chart, score_frame
@@ -77,7 +74,7 @@ def submissions(request: UserRequest) -> HttpResponse:
 
 @require_safe
 def submission(request: HttpRequest, pk: int) -> HttpResponse:
-    """Status and result; asked for by htmx, only the part that changes while it is graded."""
+    """Status and result. For htmx, only the part that changes during grading."""
     found = submission_for(request.user, pk)
     page = submission_page(request.user, found, request.GET.get("grading", ""))
     items = scores = None
@@ -119,7 +116,7 @@ def citation(request: HttpRequest, pk: int) -> HttpResponse:
 @login_required
 @require_safe
 def download(request: UserRequest, pk: int) -> FileResponse:
-    """The file as it was uploaded, for its keepers."""
+    """The uploaded file, for keepers."""
     return upload_response(kept_submission(request.user, pk))
 
 
@@ -147,7 +144,7 @@ def publish(request: UserRequest, pk: int) -> HttpResponse:
     found = steered_submission(request.user, pk)
     with warnings_of(request, PublicationRefused):
         publish_submission(submission=found, actor=request.user)
-        messages.success(request, "Published: it stands on the leaderboard now.")
+        messages.success(request, "Published on the leaderboard.")
     return redirect(found)
 
 
@@ -156,30 +153,30 @@ def publish(request: UserRequest, pk: int) -> HttpResponse:
 def unpublish(request: UserRequest, pk: int) -> HttpResponse:
     found = steered_submission(request.user, pk)
     unpublish_submission(submission=found, actor=request.user)
-    messages.success(request, "Taken off the leaderboard and private again.")
+    messages.success(request, "Removed from the leaderboard. The result is private.")
     return redirect(found)
 
 
 @login_required
 @require_POST
 def open_up(request: UserRequest, pk: int) -> HttpResponse:
-    """Lets everybody read the single items, or no longer."""
+    """Makes the single items public or private."""
     found, opened = steered_submission(request.user, pk), request.POST.get("open") == "1"
     with warnings_of(request, PublicationRefused):
         open_items(submission=found, has_open_items=opened, actor=request.user)
-        told = "Opened: everybody may read the single items while the result is public."
-        messages.success(request, told if opened else "The single items are closed again.")
+        words = "public while the result is public" if opened else "private"
+        messages.success(request, f"The single items are {words}.")
     return redirect(found)
 
 
 @login_required
 @require_POST
 def withdraw(request: UserRequest, pk: int) -> HttpResponse:
-    """For good: the page asks before it sends this."""
+    """Final: the page asks for confirmation first."""
     found = withdraw_submission(
         submission=submission_to_withdraw(request.user, pk), actor=request.user
     )
-    messages.success(request, "Withdrawn. It stands on no leaderboard and cannot be published.")
+    messages.success(request, "Submission withdrawn. It cannot be published again.")
     return redirect(found)
 
 
@@ -190,14 +187,14 @@ def judge(request: UserRequest, pk: int) -> HttpResponse:
     found, form = submission_for(request.user, pk), VerdictForm(request.POST)
     with warnings_of(request, PublicationRefused):
         if not form.is_valid():
-            raise PublicationRefused("Choose whether it is verified, disqualified or neither.")
+            raise PublicationRefused("Choose verified, disqualified or not reviewed.")
         judge_submission(
             submission=found,
             verdict=Submission.Verdict(form.cleaned_data["verdict"]),
             reason=form.cleaned_data["verdict_reason"],
             actor=request.user,
         )
-        messages.success(request, "Saved; its row on the leaderboard says so.")
+        messages.success(request, "Verdict saved.")
     return redirect(found)
 
 
@@ -213,9 +210,9 @@ def pin(request: UserRequest, pk: int) -> HttpResponse:
 
 @login_required
 def submit(request: UserRequest, slug: str) -> HttpResponse:
-    """Asks for a submission; with a file, takes it or says everything that is wrong with it.
+    """Shows the form; on POST, creates the submission or shows all faults of the file.
 
-    With `?again=NUMBER` it is a new version of that submission, whose card is filled in.
+    With `?again=NUMBER` it is a new version of that submission, with its card filled in.
     """
     board = board_for(request.user, slug)
     phases = phases_for(request.user, board)
@@ -240,7 +237,7 @@ def submit(request: UserRequest, slug: str) -> HttpResponse:
 
 
 def _earlier(request: UserRequest, board: Board) -> Submission | None:
-    """The submission that a new version is sent of, if the address names one."""
+    """The previous version, if the query names one."""
     wanted = request.GET.get("again", "")
     return submission_to_replace(request.user, board, int(wanted)) if wanted.isdecimal() else None
 
@@ -248,7 +245,7 @@ def _earlier(request: UserRequest, board: Board) -> Submission | None:
 def _take(
     request: UserRequest, board: Board, form: SubmissionForm, earlier: Submission | None
 ) -> HttpResponse:
-    """A complete form: the file is looked through, and stored if nothing speaks against it."""
+    """Checks the file of a valid form, and creates the submission if it has no faults."""
     phase, file = form.cleaned_data["phase"], form.cleaned_data["file"]
     checked = check_upload(phase=phase, file=file, filename=file.name, user=request.user)
     is_check = "check_only" in request.POST
@@ -277,13 +274,13 @@ def _take(
 
 
 def _is_too_large(request: UserRequest) -> bool:
-    """Known once the upload was read, which reading any of its fields does."""
+    """Accessing the files reads the upload, which reveals its size."""
     _ = request.FILES
     return was_too_large(request)
 
 
 def _go(request: UserRequest, url: str) -> HttpResponse:
-    """A redirect; told to htmx by a header, since the browser hides a real one from it."""
+    """A redirect; for htmx by a header, because browsers follow real redirects for it."""
     if not request.headers.get("HX-Request"):
         return redirect(url)
     return HttpResponse(status=204, headers={"HX-Redirect": url})
@@ -299,7 +296,7 @@ def _page(
     is_check: bool = False,
     status: int = 200,
 ) -> HttpResponse:
-    """The page; for htmx the outcome alone, so that the chosen file stays in the form."""
+    """The page; for htmx only the outcome, so that the selected file stays in the form."""
     template = "scoring/submissions/submit.html"
     if request.headers.get("HX-Request"):
         template += "#outcome"
@@ -310,7 +307,7 @@ def _page(
         "checked": checked,
         "is_check": is_check,
         "precheck": precheck_data(request.user, board, form.phases),
-        **_standings(request, form),
+        **_quotas(request, form),
         "example": example_file(board),
     }
     response = render(request, template, context, status=status)
@@ -318,8 +315,8 @@ def _page(
     return response
 
 
-def _standings(request: UserRequest, form: SubmissionForm) -> dict[str, Any]:
-    """Where the user and their teams stand in the limits, which stop no organiser."""
+def _quotas(request: UserRequest, form: SubmissionForm) -> dict[str, Any]:
+    """The quotas of the user and their teams. Organisers have no limits."""
     if is_organiser(request.user):
         return {"quotas": [], "team_quotas": []}
     return {
@@ -330,7 +327,7 @@ def _standings(request: UserRequest, form: SubmissionForm) -> dict[str, Any]:
 
 @login_required
 def webhooks(request: UserRequest) -> HttpResponse:
-    """The list, and the form for another one. The secret is shown with each, to its owner alone."""
+    """The user's webhooks with their secrets, and the form that adds one."""
     form = WebhookForm(request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
         try:
@@ -338,7 +335,7 @@ def webhooks(request: UserRequest) -> HttpResponse:
         except WebhookRefused as refusal:
             form.add_error("url", str(refusal))
         else:
-            messages.success(request, "Added. It is told of every grading that ends from now on.")
+            messages.success(request, "Webhook added. It gets a message when a grading ends.")
             return redirect("scoring:webhooks")
     context = {"form": form, "lines": webhook_lines(request.user), "signature": SIGNATURE}
     status = 400 if form.errors else 200
@@ -350,7 +347,7 @@ def webhooks(request: UserRequest) -> HttpResponse:
 def webhook_remove(request: UserRequest, pk: int) -> HttpResponse:
     webhook = get_object_or_404(Webhook.objects.of(request.user), pk=pk)
     remove_webhook(webhook=webhook, actor=request.user)
-    messages.success(request, "Taken away. It is told nothing more.")
+    messages.success(request, "Webhook removed.")
     return redirect("scoring:webhooks")
 
 
@@ -369,7 +366,7 @@ def manage(request: UserRequest, slug: str) -> HttpResponse:
         "disclosures": disclosures(phases) if board.is_draft else [],
         "regrades": board_regrades(board)[:REGRADES_SHOWN],
         "list": board_submissions(request.user, board, request.GET.get("page", "1")),
-        "alike": board_likenesses(board, request.GET.get("alike", "1")),
+        "similar": similar_on_board(board, request.GET.get("alike", "1")),
     }
     return render(request, "scoring/submissions/manage.html", context)
 

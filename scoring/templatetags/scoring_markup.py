@@ -1,4 +1,4 @@
-"""How signatures are shown, and markup without the white space that templates are laid out by."""
+"""Filters for signatures, and for markup without the templates' indentation."""
 
 import re
 
@@ -14,14 +14,14 @@ _AROUND_LINE_BREAKS = re.compile(r"\s*\n\s*")
 
 @register.filter
 def breakable(signature: str) -> SafeString:
-    """The signature with leave to break the line after each bar, and nowhere else."""
+    """The signature, with possible line breaks only after each bar."""
     return format_html_join(BAR_AND_BREAK, "{}", ((part,) for part in signature.split("|")))
 
 
 @register.filter(is_safe=True)
 def unindented(html: str) -> str:
-    """Every stretch of white space with a line break in it as a line break alone: the same words
-    and gaps to a browser. Not for what stands in `pre` or `textarea`.
+    """Replaces each run of white space that contains a line break with a single line break.
+    Browsers render the same. Not for `pre` or `textarea`.
 
     >>> unindented("<td>  1\\n\\n    </td> <td>2</td>")
     '<td>  1\\n</td> <td>2</td>'

@@ -45,7 +45,7 @@ def open_board(organiser: Page, played: Played) -> str:
     organiser.get_by_label("Release").select_option(label=played.release)
     organiser.get_by_role("button", name="Create board").click()
     expect(organiser.get_by_role("status")).to_contain_text("Board created as a draft")
-    organiser.get_by_role("button", name="Open the board").click()
+    organiser.get_by_role("button", name="Open board").click()
     expect(organiser.get_by_role("status")).to_contain_text("is now open")
     return f"/boards/played-{played.key}/"
 
@@ -165,4 +165,4 @@ def test_the_sample_board_offers_a_file_that_it_takes(
     researcher.get_by_label("Name", exact=True).fill("The same again")
     choose(researcher, data, download.value.suggested_filename)
     researcher.get_by_role("button", name="Check only").click()
-    expect(researcher.get_by_text("No fault found.", exact=True)).to_be_visible()
+    expect(researcher.get_by_text("No faults found.", exact=True)).to_be_visible()

@@ -215,7 +215,7 @@ def test_the_public_reads_a_board(page_at: Open, sample: Sample, script: bool) -
     assert page.request.get(citation).text().startswith("@misc{")
     page.goto(sample.board)
     page.get_by_role("link", name="Change log").click()
-    expect(page.get_by_text("Nothing was graded again")).to_be_visible()
+    expect(page.get_by_text("No re-grades yet")).to_be_visible()
 
 
 def test_the_public_reads_items_that_were_opened(page_at: Open) -> None:
@@ -238,7 +238,7 @@ def test_the_public_reads_no_item_of_a_hidden_phase(page_at: Open) -> None:
 def test_the_public_follows_the_task_tree(page_at: Open, script: bool) -> None:
     page = page_at(script)
     page.goto("/boards/sample-fcmbench/")
-    page.get_by_role("link", name=re.compile("^Tasks, from the steps of a credit review")).click()
+    page.get_by_role("link", name=re.compile("^Tasks with examples")).click()
     page.get_by_role("link", name="KIE, Key Information Extraction").click()
     expect(page).to_have_url(re.compile("#"))
     page.get_by_role("link", name="en-a-employment-inf_ext_001", exact=True).click()

@@ -175,7 +175,7 @@ def open_board(organiser: Page) -> None:
     organiser.get_by_label("Release").select_option(label="Quarterly pages 1.0.0")
     organiser.get_by_role("button", name="Create board").click()
     organiser.goto("/boards/quarterly-board/")
-    organiser.get_by_role("button", name="Open the board").click()
+    organiser.get_by_role("button", name="Open board").click()
     # The dataset is private: opening says what becomes public, and asks.
     expect(organiser.get_by_text("what becomes public").first).to_be_visible()
     organiser.get_by_label("State").select_option("open")

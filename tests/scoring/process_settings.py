@@ -3,5 +3,5 @@
 from portal.settings import *  # noqa: F403
 from portal.settings import INSTALLED_APPS as SITE_APPS
 
-INSTALLED_APPS = [*SITE_APPS, "tests.scoring.poison"]
+INSTALLED_APPS = [*SITE_APPS, "tests.scoring.failing"]
 GRADING_CHUNK = 4

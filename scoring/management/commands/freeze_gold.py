@@ -16,9 +16,9 @@ from scoring.benchmarks import ReadLimits, UnknownBenchmarkError, check_gold, ge
 
 class Command(BaseCommand):
     help = (
-        "Freezes a release from a benchmark's gold, in its own layout or as JSON Lines. With any"
-        " fault, all of them are listed and nothing is written. Gold that is pages of documents of"
-        " the dataset is frozen by freeze_release, which keeps their facts."
+        "Freezes a release from a benchmark's gold, in its own layout or as JSON Lines. If the gold"
+        " has faults, lists all of them and writes nothing. For gold on pages of the dataset's"
+        " documents use freeze_release, which keeps their facts."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:

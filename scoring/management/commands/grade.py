@@ -1,4 +1,4 @@
-"""Grades a submission offline, with the very code of the site. Needs no database."""
+"""Grades a submission offline with the code of the site. Needs no database."""
 
 import json
 from collections.abc import Mapping
@@ -75,7 +75,9 @@ class Command(OfflineCommand):
             self.refuse([str(error)])
         if model := benchmark.judge_model(chosen):
             names = " and ".join(name for name, value in raw.items() if "judge(" in value)
-            self.refuse([f"option {names} asks the judge {model}, and grade asks nobody: {_JUDGE}"])
+            self.refuse(
+                [f"option {names} needs the judge {model}, which grade does not call: {_JUDGE}"]
+            )
         self.refuse_lacking(benchmark, chosen)
         return benchmark, chosen
 
@@ -91,7 +93,7 @@ class Command(OfflineCommand):
                 return benchmark.aggregate(written(shown, file), options)
         except BrokenProcessPool as error:
             raise CommandError(
-                "a process was ended while it scored, perhaps for lack of memory; "
+                "a process was killed while it scored, perhaps for lack of memory; "
                 "try again with --jobs 1"
             ) from error
         except ItemsFileError as error:

@@ -1,4 +1,4 @@
-"""Has a submission judged by a language model, offline. Needs no database."""
+"""Judges a submission with a language model, offline. Needs no database."""
 
 import json
 import sys
@@ -34,7 +34,7 @@ from scoring.management.offline import (
     text_report,
 )
 
-# Some items have no verdict; running the command again asks for those alone.
+# Exit code: some items have no verdict. Running the command again judges only those.
 INCOMPLETE = 3
 _MOST_NAMED = 20
 
@@ -43,28 +43,28 @@ Results = Sequence[Judged[str, ItemResult]]
 
 class Command(OfflineCommand):
     help = (
-        "Has a submission judged by a language model, offline and without a database. What is "
-        "judged is kept: run again, it costs nothing, and after an end of any kind it goes on."
+        "Judges a submission with a language model, offline and without a database. Answers are "
+        "cached: running it again costs nothing for them, and continues an interrupted run."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)
         parser.add_argument(
-            "--dry-run", action="store_true", help="only tell what it would ask and cost"
+            "--dry-run", action="store_true", help="only report the calls and their cost"
         )
         parser.add_argument(
             "--budget",
             type=_amount,
             metavar="AMOUNT",
-            help="make no call that could bring the cost beyond this, in the prices' currency",
+            help="make no call that could exceed this cost, in the currency of the prices",
         )
-        parser.add_argument("--cache", type=Path, help="folder of kept verdicts (JUDGE_CACHE)")
+        parser.add_argument("--cache", type=Path, help="folder of cached answers (JUDGE_CACHE)")
         parser.add_argument(
             "--concurrency",
             type=positive,
             metavar="N",
             default=settings.JUDGE_CONCURRENCY,
-            help="calls at once (default: %(default)s)",
+            help="concurrent calls (default: %(default)s)",
         )
 
     def handle(self, *_args: Any, **options: Any) -> None:
@@ -79,7 +79,7 @@ class Command(OfflineCommand):
         benchmark = get_benchmark(options["benchmark"])
         judging = benchmark.judging
         if judging is None:
-            self.refuse([f"{benchmark.title} has nothing that a judge decides"])
+            self.refuse([f"{benchmark.title} does not use a judge"])
         chosen = judging.options(dict(options["option"]), judge_model())
         self.refuse_lacking(benchmark, chosen)
         budget, cache = judge_budget(options["budget"]), judge_cache(options["cache"])
@@ -93,7 +93,7 @@ class Command(OfflineCommand):
                 raw_gold=options["raw_gold"],
             )
             if options["dry_run"]:
-                self._tell_plan(
+                self._report_plan(
                     _plan(items, judging, chosen, cache), budget, as_json=options["json"]
                 )
                 return
@@ -101,11 +101,11 @@ class Command(OfflineCommand):
                 results = _results(items, asker, judging, chosen, options["concurrency"])
         if options["items"]:
             _write(results, options["items"])
-        self._tell(benchmark, judging, chosen, results, budget, as_json=options["json"])
+        self._report(benchmark, judging, chosen, results, budget, as_json=options["json"])
 
-    def _tell_plan(self, found: Plan, budget: Budget, *, as_json: bool) -> None:
+    def _report_plan(self, found: Plan, budget: Budget, *, as_json: bool) -> None:
         usage = found.usage
-        told = {
+        planned = {
             "calls": usage.calls,
             "kept": found.kept,
             "input_tokens": usage.input,
@@ -113,15 +113,15 @@ class Command(OfflineCommand):
             "most_cost": budget.prices.cost(usage),
         }
         if as_json:
-            self.stdout.write(json.dumps(told))
+            self.stdout.write(json.dumps(planned))
             return
         self.stdout.write(
-            f"{usage.calls:,} calls would be made; {found.kept:,} answers are kept\n"
-            f"about {usage.input:,} tokens in, at most {usage.output:,} out, "
-            f"at most {told['most_cost']:.4f} in all, repaired answers aside"
+            f"{usage.calls:,} calls would be made; {found.kept:,} answers are cached\n"
+            f"about {usage.input:,} input tokens, at most {usage.output:,} output tokens, "
+            f"cost at most {planned['most_cost']:.4f}, without repaired answers"
         )
 
-    def _tell(
+    def _report(
         self,
         benchmark: Benchmark,
         judging: Judging,
@@ -158,7 +158,7 @@ class Command(OfflineCommand):
         if more > 0:
             self.stderr.write(f"and {more:,} more")
         self.stderr.write(
-            f"{len(unscored):,} items have no verdict and count nowhere; run again to go on"
+            f"{len(unscored):,} items have no verdict and are not counted; run again to judge them"
         )
 
 
@@ -212,7 +212,7 @@ def _write(results: Results, path: Path) -> None:
 
 
 def _verdict(result: ItemResult) -> dict[str, Any]:
-    """What the judge said of an item, and what stands."""
+    """The judge's answer for an item, and the resulting verdicts."""
     said = result.get("judge", {})
     return {
         "id": result["id"],
@@ -229,8 +229,8 @@ def _text(summary: dict[str, Any], budget: Budget) -> Iterator[str]:
         yield f"  {name:<18} {shown:>9}"
     usage = budget.usage
     yield (
-        f"\n{usage.calls:,} calls answered in {usage.attempts:,} attempts, {usage.input:,} tokens "
-        f"in and {usage.output:,} out, {budget.spent:.4f} in all"
+        f"\n{usage.calls:,} calls answered in {usage.attempts:,} attempts, {usage.input:,} input "
+        f"and {usage.output:,} output tokens, cost {budget.spent:.4f}"
     )
 
 

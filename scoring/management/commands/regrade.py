@@ -14,17 +14,17 @@ from scoring.models import Board, Phase
 
 class Command(BaseCommand):
     help = (
-        "Queues a re-grade of a board: new gradings beside the ones that count, which take over"
-        " together once all of them are done. Workers do the work."
+        "Queues a re-grade of a board. The new gradings replace the current ones together, once all"
+        " of them are done. Workers must be running."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("board", help="Its slug.")
-        parser.add_argument("--phase", default="", help="A phase's slug; the whole board without.")
+        parser.add_argument("board", help="The board's slug.")
+        parser.add_argument("--phase", default="", help="A phase's slug; by default all phases.")
         parser.add_argument(
             "--release",
             default="",
-            help="The version of another release of the dataset; the same one without.",
+            help="The version of another release of the dataset; by default the same release.",
         )
 
     def handle(self, *_: Any, **options: Any) -> None:
@@ -39,7 +39,7 @@ class Command(BaseCommand):
             raise CommandError(f"nothing was started: {refusal}") from refusal
         self.stdout.write(f"re-grade {regrade.pk} of {board.slug} is queued")
         for part in regrade_page(board, regrade.pk).phases:
-            words = gold_words(part) if part.changes_release else "on the release it has"
+            words = gold_words(part) if part.changes_release else "on the same release"
             self.stdout.write(f"{part.phase.slug}: {words}")
             if protection := move_words(part.phase, part.release_after):
                 self.stdout.write(f"{part.phase.slug}: {protection}")

@@ -1,5 +1,5 @@
-// A box around a file input that takes a dropped file: <div data-drop-zone>. The input itself stays what it is,
-// for the keyboard and without this script.
+// Makes <div data-drop-zone> around a file input accept a dropped file. The input still works by keyboard and without
+// this script.
 
 /** @param {HTMLElement} zone @param {(words: string) => void} say */
 export function makeDropZone(zone, say) {
@@ -7,7 +7,7 @@ export function makeDropZone(zone, say) {
   for (const hint of zone.querySelectorAll("[data-drop-hint]")) hint.hidden = false;
   let depth = 0;
 
-  // Beside the box the browser would open the file and the form would be lost.
+  // Outside of the box the browser would open the file, and the form would be lost.
   window.addEventListener("dragover", (event) => {
     if (!holdsFiles(event)) return;
     event.preventDefault();
@@ -32,7 +32,7 @@ export function makeDropZone(zone, say) {
     zone.classList.remove("is-over");
     const { files } = event.dataTransfer;
     if (files.length !== 1) {
-      say(files.length ? "One file, please: several are sent as a ZIP." : "That is no file.");
+      say(files.length ? "Drop only one file. Combine several files in a ZIP." : "Drop a file.");
       return;
     }
     input.files = files;

@@ -1,6 +1,6 @@
-// The submit page: a file is taken by dropping it, too, and looked at before it is sent.
+// The submit page: drag and drop, and a check of the file before it is uploaded.
 //
-// Nothing here stops anybody from sending: the server decides, and says more.
+// The check never blocks an upload; the server checks the file in full.
 
 import { bytesOf, kindOf, linesOf } from "../lib/json-lines.js";
 import { Precheck, sizeInWords, summary } from "../lib/precheck.js";
@@ -8,7 +8,7 @@ import { makeDropZone } from "./drop-zone.js";
 
 const MEGABYTE = 1024 * 1024;
 const LONGEST_LINE = 16 * MEGABYTE;
-/** What is unpacked at the most; a bomb stops here. */
+/** The most unpacked bytes, as a protection against decompression bombs. */
 const MOST_BYTES = 512 * MEGABYTE;
 
 const data = JSON.parse(document.getElementById("precheck-data").textContent);
@@ -17,7 +17,7 @@ const input = form.elements.file;
 const region = document.getElementById("precheck");
 let latest = 0;
 
-/** Shows words, and only once at an end: a live region that talks all the time is no help. */
+/** Shows the result of the check in one step, because screen readers announce every change. */
 function show(title, { faults = [], notes = [], isTrouble = false } = {}) {
   const strong = document.createElement("strong");
   strong.textContent = title;
@@ -40,7 +40,7 @@ function listOf(lines) {
   const list = document.createElement("ul");
   list.className = "faults";
   list.tabIndex = 0;
-  list.setAttribute("aria-label", "Faults found before sending");
+  list.setAttribute("aria-label", "Faults found before uploading");
   for (const line of lines) {
     const item = document.createElement("li");
     item.textContent = line;
@@ -54,7 +54,7 @@ function clear() {
   region.replaceChildren();
 }
 
-/** The ids of the phase's items, or null where they are not told or cannot be had. */
+/** The ids of the phase's items, or null if they are not public or cannot be loaded. */
 async function idsOf(phase) {
   const url = data.ids[phase];
   if (!url) return null;
@@ -66,7 +66,7 @@ async function idsOf(phase) {
   }
 }
 
-/** Reads the file as lines, unless another one was chosen meanwhile. @returns {Promise<boolean>} */
+/** Reads the file as lines, until another one is selected. @returns {Promise<boolean>} */
 async function readLines(file, kind, check, isCurrent) {
   let read = 0;
   for await (const lines of linesOf(bytesOf(file, kind), LONGEST_LINE)) {
@@ -76,14 +76,14 @@ async function readLines(file, kind, check, isCurrent) {
       check.line(line);
     }
     if (read > MOST_BYTES) {
-      check.fault("so much that only its beginning was looked at");
+      check.fault("too long: only the beginning was checked");
       return true;
     }
   }
   return true;
 }
 
-async function look() {
+async function checkFile() {
   const turn = (latest += 1);
   const isCurrent = () => turn === latest;
   const file = input.files[0];
@@ -93,15 +93,15 @@ async function look() {
   }
   const named = `${file.name}, ${sizeInWords(file.size)}`;
   if (file.size > data.limit) {
-    show(`${named}: more than the ${sizeInWords(data.limit)} that are taken.`, { isTrouble: true });
+    show(`${named}: too large. The limit is ${sizeInWords(data.limit)}.`, { isTrouble: true });
     return;
   }
   const kind = kindOf(new Uint8Array(await file.slice(0, 2).arrayBuffer()), file.name);
   if (kind === "zip") {
-    show(`${named}.`, { notes: ["What is in a ZIP is checked when you send it."] });
+    show(`${named}.`, { notes: ["The content of a ZIP is checked after the upload."] });
     return;
   }
-  show(`Looking at ${named} …`);
+  show(`Checking ${named} …`);
   const check = new Precheck({ idKeys: data.idKeys, ids: await idsOf(form.elements.phase.value) });
   try {
     if (!(await readLines(file, kind, check, isCurrent))) return;
@@ -110,16 +110,16 @@ async function look() {
   }
   if (!isCurrent()) return;
   const found = check.found();
-  if (!found.predictions && !found.faultCount) check.fault("holds no predictions", { line: 0 });
+  if (!found.predictions && !found.faultCount) check.fault("contains no predictions", { line: 0 });
   const said = summary(check.found(), { completenessRule: data.complete[form.elements.phase.value] });
   show(`${named}: ${said.title}`, {
     ...said,
-    notes: [...said.notes, "Nothing was sent yet; the site checks the file as a whole."],
+    notes: [...said.notes, "The file is not uploaded yet. The site will check it in full."],
   });
 }
 
 makeDropZone(form.querySelector("[data-drop-zone]"), (words) => show(words, { isTrouble: true }));
-input.addEventListener("change", look);
-form.elements.phase.addEventListener("change", look);
-// A page that the browser restores may have its file still chosen.
-look();
+input.addEventListener("change", checkFile);
+form.elements.phase.addEventListener("change", checkFile);
+// A page that the browser restores may still have its file selected.
+checkFile();

@@ -1,4 +1,4 @@
-// Submitting with the file kept in the form: shows faults that come with an error status, and the upload's progress.
+// Shows responses with an error status in the form, and the progress of the upload.
 
 const SHOWN_STATUSES = new Set([400, 409, 413, 422]);
 const form = document.querySelector("form[data-upload]");
@@ -24,6 +24,6 @@ form?.addEventListener("htmx:sendError", () => {
   const notice = document.createElement("p");
   notice.className = "notice error";
   notice.setAttribute("role", "alert");
-  notice.textContent = "The connection broke off. Nothing was submitted; please try again.";
+  notice.textContent = "The connection failed. Nothing was submitted. Try again.";
   document.getElementById("outcome").replaceChildren(notice);
 });

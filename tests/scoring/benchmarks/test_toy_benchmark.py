@@ -166,7 +166,7 @@ def test_its_submit_page_says_what_a_line_is(
 ) -> None:
     text = text_of(client_of(researcher), "/boards/toy/submit/")
     assert TOY.example in text
-    assert "Missing ids are refused, too." in text
+    assert "This benchmark ranks only submissions" in text
     assert "<p>…" not in text
 
 
@@ -177,7 +177,7 @@ def test_a_submission_must_name_every_id(
     assert response.status_code == 422
     text = response.content.decode()
     assert "2 items without a prediction: nothing was submitted" in text
-    assert "Submit all the same" not in text
+    assert "Submit anyway" not in text
     assert not Submission.objects.exists()
 
 

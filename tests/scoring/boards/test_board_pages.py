@@ -49,7 +49,7 @@ def test_list_of_boards_shows_counts_and_windows(
 
 
 def test_empty_list_offers_the_first_step(client_of: ClientOf, organiser: User) -> None:
-    assert "No board is open yet" in text_of(client_of(None), "/boards/")
+    assert "No boards yet" in text_of(client_of(None), "/boards/")
     assert "/boards/new/" in text_of(client_of(organiser), "/boards/")
 
 
@@ -262,7 +262,7 @@ def test_organiser_makes_a_draft_with_a_phase_and_reported_rows(
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"slug": "new"}, "This word is taken"),
+        ({"slug": "new"}, "is reserved"),
         ({"slug": "board"}, "already exists"),
         ({"benchmark": "unknown"}, "Select a valid choice"),
         ({"options": '{"matcher": "magic"}'}, "option matcher must be"),
@@ -302,10 +302,10 @@ def test_a_release_of_another_benchmark_is_refused(client_of: ClientOf, organise
 def test_the_first_step_of_a_draft_is_to_open_it(client_of: ClientOf, organiser: User) -> None:
     make_board(state=Board.State.DRAFT)
     client = client_of(organiser)
-    assert "Open the board" in text_of(client, "/boards/board/")
+    assert "Open board" in text_of(client, "/boards/board/")
     client.post("/boards/board/state/", {"state": "open"})
     assert Board.objects.get().state == Board.State.OPEN
-    assert "Open the board" not in text_of(client, "/boards/board/")
+    assert "Open board" not in text_of(client, "/boards/board/")
     assert Event.objects.filter(verb="set_board_state", actor=organiser).count() == 1
 
 
@@ -354,7 +354,7 @@ def test_a_phase_keeps_its_release_once_something_was_submitted(
     phase.release = make_release(version="2.0.0")
     phase.full_clean()
     make_submission(board, researcher)
-    with pytest.raises(ValidationError, match="add a phase instead"):
+    with pytest.raises(ValidationError, match="Add a phase"):
         phase.full_clean()
 
 

@@ -141,5 +141,5 @@ def test_organisers_find_what_is_looked_for(
     assert "4,711,080" in text_of(client.get(f"/submissions/{published.pk}/items/doc-0/"))
     assert first_phase(board).release.sha256 in text_of(client.get("/boards/board/"))
     page = text_of(client.get(f"/submissions/{published.pk}/"))
-    assert "Almost the same predictions" in page
+    assert "Similar submissions" in page
     assert "Figures by part" in page

@@ -81,7 +81,7 @@ def test_without_a_place_nothing_is_stored(researcher: User, run_jobs: Jobs) -> 
 def test_one_that_is_being_graded_holds_its_place(researcher: User) -> None:
     board = limited(per_day=1)
     make_submission(board, researcher)
-    with pytest.raises(SubmissionRefused, match="may give its place back"):
+    with pytest.raises(SubmissionRefused, match="if one that is being graded fails"):
         make_submission(board, researcher)
 
 
@@ -113,7 +113,7 @@ def test_only_failed_attempts_of_the_last_day_count_as_failed(researcher: User) 
 
 
 @pytest.mark.parametrize(
-    ("charged", "ending"), [(2, "scores in “Test”."), (1, "may give its place back.")]
+    ("charged", "ending"), [(2, "scores in “Test”."), (1, "if one that is being graded fails.")]
 )
 def test_a_spent_total_says_whether_a_place_may_come_back(
     researcher: User, charged: int, ending: str
@@ -169,7 +169,7 @@ def test_a_day_is_the_last_24_hours_to_the_second(researcher: User) -> None:
     oldest = Attempt.objects.order_by("settled_at")[1].settled_at
     assert oldest is not None
     assert found.day.free_at == oldest + DAY
-    assert "The next is free on" in found.refusal
+    assert "You can submit again on" in found.refusal
 
 
 def test_limits_are_each_accounts_own(researcher: User, stranger: User) -> None:
@@ -221,7 +221,7 @@ def test_a_spent_limit_is_told_by_page_and_api(
         card | {"form_key": "k", "file": upload(lines_of(PERFECT))},
     )
     assert answer.status_code == 409
-    assert "The next is free on" in answer.content.decode()
+    assert "You can submit again on" in answer.content.decode()
     told = api_of(researcher).get(f"/api/v1/boards/{board.slug}/phases/test/limits/").json()
     assert (told["day"]["left"], told["total"]) == (0, None)
     assert told["day"]["free_at"].endswith("Z")

@@ -136,7 +136,7 @@ def test_a_file_with_one_page_is_refused(what: str, researcher: User, api_of: Ap
     data = {"name": "One", "file": upload(lines_of(ONE_PAGE)), "accept_missing": "true"}
     answer = api_of(researcher).post(f"/api/v1/boards/board/{what}/", data, format="multipart")
     assert answer.status_code == (200 if what == "check" else 422)
-    assert "This phase takes only files that answer every item." in answer.json()["detail"]
+    assert "This phase accepts only files that answer every item." in answer.json()["detail"]
     assert "accept_missing" not in answer.json()["detail"]
     assert not Grading.objects.exists()
 
@@ -153,7 +153,7 @@ def test_the_page_does_not_offer_to_leave_items_out(researcher: User, client_of:
     answer = client.post("/boards/board/submit/", data)
     assert answer.status_code == 422
     text = told(answer.content)
-    assert "This phase takes only files that answer every item." in text
+    assert "This phase accepts only files that answer every item." in text
     assert 'name="accept_missing"' not in text
     assert not Grading.objects.exists()
 
@@ -253,7 +253,7 @@ def test_the_api_warns_of_looser_settings(organiser: User, api_of: ApiOf) -> Non
 
 def test_the_page_warns_of_looser_settings(organiser: User, client_of: ClientOf) -> None:
     board, client = hidden_board(), client_of(organiser)
-    assert "gives away" not in told(client.get("/boards/board/manage/").content)
+    assert "reveals" not in told(client.get("/boards/board/manage/").content)
     sent = form_of(board, title="Test", takes_incomplete="on")
     # Ticked, the box keeps what is empty safe; unticked, what was sent holds.
     client.post("/boards/board/phases/test/", sent)
@@ -347,7 +347,7 @@ def test_opening_a_board_on_private_data_asks_first(organiser: User, api_of: Api
     refused = api.patch("/api/v1/boards/board/", {"state": "open", "title": "X"}, format="json")
     assert refused.status_code == 409
     detail = refused.json()["detail"]
-    for words in ("Secret filings", "is private", "the number of its items (3)", "stay private",
+    for words in ("Secret filings", "is private", "its number of items (3)", "stay private",
                   "confirm_disclosure=true"):  # fmt: skip
         assert words in detail
     assert "is private" in warning
@@ -368,7 +368,7 @@ def test_the_page_asks_before_it_opens_a_board_on_private_data(
     assert "“Secret filings 1.0.0” is private" in page
     assert "the ids of its items are shown to submitters" in page
     refused = client.post("/boards/board/state/", {"state": "open"}, follow=True)
-    assert "To go on, tick “Make this public”." in told(refused.content)
+    assert "To continue, select “Make this public”." in told(refused.content)
     board.refresh_from_db()
     assert board.state == "draft"
     client.post("/boards/board/state/", {"state": "open", "confirm_disclosure": "on"})
@@ -385,7 +385,7 @@ def test_a_phase_on_private_data_asks_where_the_board_is_open(
     client = client_of(organiser)
     refused = client.post("/boards/board/phases/new/", sent)
     assert (refused.status_code, board.phases.count()) == (400, 1)
-    assert "To go on, tick “Make it public”." in told(refused.content)
+    assert "To continue, select “Make it public”." in told(refused.content)
     assert client.post(
         "/boards/board/phases/new/", sent | {"confirm_disclosure": "on"}
     ).status_code == 302  # fmt: skip

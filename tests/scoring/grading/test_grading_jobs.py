@@ -239,7 +239,7 @@ def test_an_aggregation_that_fails_says_so_without_its_own_words(
     monkeypatch.setitem(BENCHMARKS, "fincriticaled", replace(spec, aggregate=aggregate))
     grading = run_until_done(latest_grading(queued))
     assert grading.state == Grading.State.FAILED
-    assert grading.error == ("Putting the scores together: the grader stopped with ArithmeticError")
+    assert grading.error == ("Computing the scores failed: the grader stopped with ArithmeticError")
 
 
 @pytest.mark.django_db
@@ -421,7 +421,7 @@ def test_a_chunk_that_kills_its_workers_is_cut_until_the_item_is_found(
     run_until_done(grading)
     assert grading.error == (
         "1 of 3 items cannot be graded: “page-1”"
-        " (the worker was lost at it each time: it crashed or ran out of memory)"
+        " (the worker crashed or ran out of memory each time)"
     )
     assert grading.item_scores.count() == 2
     log = [line.text for line in grading_stages(grading).lines]

@@ -63,7 +63,7 @@ def test_one_poison_item_is_told_by_name_and_all_others_are_graded(
         finally:
             kill_group(worker)
     why = {
-        "dies": "the worker was lost at it each time: it crashed or ran out of memory",
+        "dies": "the worker crashed or ran out of memory each time",
         "grows": "the scorer stopped with MemoryError",
     }
     assert found["state"] == "failed"

@@ -172,7 +172,7 @@ def test_a_page_without_a_verdict_fails_the_grading_by_name_and_is_no_zero(
     grading = grading_of(submission)
     assert (grading.state, grading.scores) == ("failed", {})
     assert "1 of 3 items cannot be graded" in grading.error
-    assert "has no verdict of the judge: no answer after 1 attempts: HTTP 500" in grading.error
+    assert "has no verdict by the judge: no answer after 1 attempts: HTTP 500" in grading.error
     assert grading.item_scores.count() == 2
 
 
@@ -244,7 +244,7 @@ def test_a_failure_of_our_own_is_told_without_the_page(
     ("model", "said"),
     [
         ("", "JUDGE_MODEL is not set"),
-        ("another", f"The board&#x27;s judge is another, and {MODEL} is to judge."),
+        ("another", f"The board&#x27;s judge is another, and {MODEL} is required."),
         (MODEL, ""),
     ],
 )
@@ -257,7 +257,7 @@ def test_whoever_opens_a_phase_is_told_that_its_judge_is_missing(
     page = client_of(organiser).post("/boards/board/phases/new/", sent, follow=True)
     shown = page.content.decode()
     assert "Phase “Judged” added." in shown
-    assert ("will wait for their judge" in shown) is bool(said)
+    assert ("wait for the judge" in shown) is bool(said)
     assert said in shown
     form = client_of(organiser).get("/boards/board/phases/new/").content.decode()
     assert (model or "No judge is set up for this board.") in form

@@ -46,13 +46,13 @@ def test_from_a_dispute_to_moved_ranks(
     assert f"Dispute {dispute.pk}" in release.notes
 
     page.goto("/boards/board/manage/")
-    page.get_by_role("link", name="Grade all again").click()
-    page.get_by_label("On the gold of").select_option(str(release.pk))
-    page.get_by_role("button", name="See what would change").click()
+    page.get_by_role("link", name="Start a re-grade").click()
+    page.get_by_label("Gold").select_option(str(release.pk))
+    page.get_by_role("button", name="Preview changes").click()
     expect(page.get_by_role("row", name="Test")).to_contain_text("2 items changed, 2 open facts")
     is_fine(page)
     page.get_by_role("button", name="Re-grade 3 submissions").click()
-    expect(page.get_by_text("Waiting for a worker to begin.")).to_be_visible()
+    expect(page.get_by_text("Waiting for a worker.")).to_be_visible()
     is_fine(page)
     page.evaluate("window.notReloaded = true")
 
@@ -60,7 +60,7 @@ def test_from_a_dispute_to_moved_ranks(
     public.goto("/boards/board/")
     expect(public.get_by_role("row", name="Flawed")).to_contain_text("66.67")
     run_due_jobs()
-    page.get_by_role("link", name="See which ranks moved").wait_for()
+    page.get_by_role("link", name="View rank changes").wait_for()
     assert page.evaluate("window.notReloaded") is True
     public.goto("/boards/board/")
     expect(public.get_by_role("row", name="Flawed")).to_contain_text("100.00")
@@ -75,7 +75,7 @@ def test_from_a_dispute_to_moved_ranks(
     expect(public.get_by_text("Gold 1.0.0 → 1.1.0: 2 facts changed")).to_be_visible()
     is_fine(public)
     public.get_by_role("link", name="Flawed").click()
-    public.get_by_role("row", name="1.0.0").get_by_role("link", name="See it").click()
+    public.get_by_role("row", name="1.0.0").get_by_role("link", name="View").click()
     expect(public.get_by_text("This is an earlier result")).to_be_visible()
     is_fine(public)
 
@@ -87,9 +87,9 @@ def test_cancelling_works_without_javascript(
     three_results(board, researcher)
     page = page_of(organiser, java_script_enabled=False, color_scheme=scheme)
     page.goto("/boards/board/regrade/")
-    page.get_by_role("button", name="See what would change").click()
+    page.get_by_role("button", name="Preview changes").click()
     page.get_by_role("button", name="Re-grade 3 submissions").click()
     page.get_by_role("button", name="Cancel").click()
-    expect(page.get_by_text("Cancelled. The board is as it was.")).to_be_visible()
+    expect(page.get_by_text("Re-grade cancelled. The board did not change.")).to_be_visible()
     page.goto("/boards/board/changes/")
-    expect(page.get_by_text("Nothing was graded again")).to_be_visible()
+    expect(page.get_by_text("No re-grades yet")).to_be_visible()

@@ -177,7 +177,7 @@ def test_a_name_with_a_private_and_a_public_address_is_refused(
 def test_an_address_is_told_once_and_there_are_not_too_many(researcher: User) -> None:
     for number in range(WEBHOOKS):
         add_webhook(user=researcher, url=f"https://example.org/{number}")
-    with pytest.raises(WebhookRefused, match="told already"):
+    with pytest.raises(WebhookRefused, match="already have a webhook"):
         add_webhook(user=researcher, url="https://example.org/0")
     with pytest.raises(WebhookRefused, match="At most 10"):
         add_webhook(user=researcher, url="https://example.org/one-more")

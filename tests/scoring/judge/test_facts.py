@@ -69,7 +69,7 @@ def test_parts_show_the_whole_page_and_ask_for_their_own_facts() -> None:
     (rows,) = (question.problem(answer_to((facts(5)[2],))) for question in questions[1:2])
     assert rows == "facts has no entry for n = 3"
     assert "several entries" in questions[2].problem(answer_to((facts(5)[4],) * 2))
-    assert "not asked for: n = 0" in questions[2].problem(answer_to((facts(5)[4], facts(5)[0])))
+    assert "unknown entries: n = 0" in questions[2].problem(answer_to((facts(5)[4], facts(5)[0])))
 
 
 def test_no_text_ends_its_section() -> None:

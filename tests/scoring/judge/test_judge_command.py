@@ -122,7 +122,7 @@ def test_items_without_a_verdict_are_named(server: JudgeServer, run: Judge) -> N
     code, out, err = run(json=True)
     assert code == 3
     assert err.startswith("b: unscored: the judge's answer cannot be used")
-    assert "1 items have no verdict and count nowhere; run again to go on" in err
+    assert "1 items have no verdict and are not counted; run again to judge them" in err
     found = json.loads(out)
     assert [each["id"] for each in found["unscored"]] == ["b"]
     assert (found["items"], found["scores"]["ffa"]) == (2, 1 / 3)
@@ -140,7 +140,7 @@ def test_a_budget_that_is_used_up(server: JudgeServer, run: Judge) -> None:
 @pytest.mark.parametrize(
     ("change", "options", "message"),
     [
-        ({}, {"benchmark": "ccocr"}, "CC-OCR has nothing that a judge decides"),
+        ({}, {"benchmark": "ccocr"}, "CC-OCR does not use a judge"),
         ({}, {"option": [("matcher", "aligned")]}, "option matcher is the judge here"),
         ({}, {"option": [("override", "x")]}, "option override must be paper or reference"),
         ({"JUDGE_MODEL": ""}, {}, "JUDGE_MODEL is not set"),

@@ -49,17 +49,17 @@ def test_a_board_gets_its_own_judge(
     page.get_by_role("link", name="Endpoint", exact=True).click()
     expect(page.get_by_text("None: neither the board nor")).to_be_visible()
 
-    page.get_by_label("Address").fill(server.url)
+    page.get_by_label("URL").fill(server.url)
     page.get_by_label("Model").fill(MODEL)
     page.get_by_label("Key").fill("sk-of-the-board")
-    page.get_by_label("Budget a month").fill("5")
+    page.get_by_label("Monthly budget").fill("5")
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_text("A budget needs prices")).to_be_visible()
     expect(page.get_by_label("Key")).to_have_value("")
 
     page.get_by_label("Key").fill("sk-of-the-board")
-    page.get_by_label("tokens in").fill("100")
-    page.get_by_label("tokens out").fill("200")
+    page.get_by_label("input tokens").fill("100")
+    page.get_by_label("output tokens").fill("200")
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_text(f"Saved. {MODEL} judges")).to_be_visible()
     expect(page.get_by_text("with a key")).to_be_visible()
@@ -71,7 +71,7 @@ def test_a_board_gets_its_own_judge(
 
     page.get_by_role("link", name="Experts and samples").click()
     page.get_by_label("Submission").select_option(label=str(submission))
-    page.get_by_role("button", name="Have it judged").click()
+    page.get_by_role("button", name="Start run").click()
     run_due_jobs()
     page.reload()
     expect(page.get_by_role("row").filter(has_text=MODEL)).to_contain_text("3 of 3")
@@ -79,11 +79,11 @@ def test_a_board_gets_its_own_judge(
     # One trial and three pages at 0.02 each.
     expect(page.get_by_text("4.9200")).to_be_visible()
 
-    page.get_by_label("Address").fill("http://127.0.0.1:9/v1")
+    page.get_by_label("URL").fill("http://127.0.0.1:9/v1")
     page.get_by_role("button", name="Save").click()
-    expect(page.get_by_text("the key was dropped")).to_be_visible()
+    expect(page.get_by_text("the key was deleted")).to_be_visible()
     expect(page.get_by_text("without a key")).to_be_visible()
-    page.get_by_role("button", name="Take it away").click()
+    page.get_by_role("button", name="Remove endpoint").click()
     expect(page.get_by_text("None: neither the board nor")).to_be_visible()
     assert not JudgeEndpoint.objects.exists()
     assert {call.headers["authorization"] for call in server.calls} == {"Bearer sk-of-the-board"}

@@ -129,7 +129,7 @@ class TestByHand:
         third.spend(1, 1)
         assert rows() == [(11, True), (11, True), (2.5, True)]
         told = third.spend_all()
-        assert told.endswith("is used up, with what is set aside for other work under way")
+        assert told.endswith("is used up, including money reserved by other running jobs")
         first.end()
         third.spend(1)
         assert [amount for amount, _ in rows()] == [1, 11, 12.5]
@@ -161,7 +161,7 @@ class TestByHand:
         again = Work(board, "judge:1")
         assert "used up" in again.spend_all()
         give(board, 23)
-        assert again.spend_all().endswith("other work under way")
+        assert again.spend_all().endswith("other running jobs")
         assert rows() == [(11, False), (9, True), (3, True)]
         again.end()
         assert JudgeSpending.objects.total() == 23
@@ -207,7 +207,7 @@ class TestByHand:
         work = Work(board)
         work.spend(1)
         remove_endpoint(board=board, actor=None)
-        assert work.spend_all() == "the board's own endpoint was taken away"
+        assert work.spend_all() == "the board's own endpoint was removed"
         assert work.budget.usage.calls == 11
 
     def test_what_the_page_tells(self, board: Board) -> None:

@@ -126,7 +126,7 @@ class TestAsking:
     ) -> None:
         give(board, server.url)
         with (
-            pytest.raises(JudgingRefused, match=f"endpoint has {MODEL}, and former is to judge"),
+            pytest.raises(JudgingRefused, match=f"endpoint has {MODEL}, and former is required"),
             open_board_judge(board, "former"),
         ):
             pass
@@ -141,7 +141,7 @@ class TestAsking:
         run_jobs()
         run.refresh_from_db()
         assert run.state == "failed"
-        assert f"has another, and {MODEL} is to judge" in run.error
+        assert f"has another, and {MODEL} is required" in run.error
         assert server.calls == []
 
     def test_a_key_of_another_secret_is_refused_before_anything_is_queued(
@@ -149,7 +149,7 @@ class TestAsking:
     ) -> None:
         give(board, server.url)
         settings.SECRET_KEY = "n" * 50
-        with pytest.raises(JudgingRefused, match="enter it anew"):
+        with pytest.raises(JudgingRefused, match="Enter the key again"):
             start_judge_run(submission=published, budget=None, actor=None)
         assert not JudgeRun.objects.exists()
 
@@ -158,7 +158,7 @@ class TestAsking:
     ) -> None:
         settings.JUDGE_PRICE_INPUT = 1.0
         give(board, server.url, price_input=0.0, price_output=0.0)
-        with pytest.raises(JudgingRefused, match="the board's endpoint has none"):
+        with pytest.raises(JudgingRefused, match="Set the prices of the board's endpoint"):
             start_judge_run(submission=published, budget=1.0, actor=None)
 
 
@@ -241,13 +241,13 @@ class TestForm:
             ("base_url", "ftp://a.example/v1", "http:// or https://"),
             ("base_url", "a.example/v1", "http:// or https://"),
             ("base_url", "http:///v1", "name a host"),
-            ("base_url", "http://me:word@a.example/v1", "neither user nor password"),
+            ("base_url", "http://me:word@a.example/v1", "must not contain a user name"),
             ("base_url", "https://a.example/v1?key=sk-1", "“?”"),
             ("base_url", "https://a.example/v1#x", "“?”"),
             ("base_url", "https://a.example/v 1", "spaces"),
             ("base_url", "http://a.example:99999/v1", "no address"),
             ("base_url", "http://[::1/v1", "no address"),
-            ("base_url", "http://a..example/v1", "no name of a host"),
+            ("base_url", "http://a..example/v1", "not a valid host name"),
             ("base_url", f"https://a.example/{'v' * 300}", "at most 300"),
             ("model", "", "required"),
             ("model", "two words", "without spaces"),
@@ -292,16 +292,16 @@ class TestPage:
         client = client_of(organiser)
         manage = client.get("/boards/board/judge/manage/").content.decode()
         assert f'href="{URL}"' in manage
-        assert "By <code>of-the-site</code>" in manage
+        assert "Judge: <code>of-the-site</code>" in manage
         first = client.get(URL).content.decode()
         assert "of-the-site" in first
-        assert "Take it away" not in first
+        assert "Remove endpoint" not in first
         saved = client.post(URL, sent(server.url, key=KEY, budget="5"), follow=True)
         page = saved.content.decode()
         assert f"Saved. {MODEL} judges" in page
         assert "with a key" in page
         assert (
-            f"By <code>{MODEL}</code>" in client.get("/boards/board/judge/manage/").content.decode()
+            f"Judge: <code>{MODEL}</code>" in client.get("/boards/board/judge/manage/").content.decode()
         )
         assert str(organiser) in page
         assert JudgeEndpoint.objects.get().set_by == organiser
@@ -345,9 +345,9 @@ class TestPage:
     ) -> None:
         give(board, "http://a.example/v1")
         client = client_of(organiser)
-        assert "unless the address changes" in client.get(URL).content.decode()
+        assert "If the URL changes" in client.get(URL).content.decode()
         told = client.post(URL, sent("http://b.example/v1"), follow=True).content.decode()
-        assert "the key was dropped" in told
+        assert "the key was deleted" in told
         assert not JudgeEndpoint.objects.get().has_key
 
     def test_a_lost_key_is_told(
@@ -357,12 +357,12 @@ class TestPage:
         settings.SECRET_KEY_FALLBACKS = [settings.SECRET_KEY]
         settings.SECRET_KEY = "n" * 50
         client = client_of(organiser)
-        assert "Enter it anew" not in client.get(URL).content.decode()
+        assert "Enter the key again" not in client.get(URL).content.decode()
         settings.SECRET_KEY_FALLBACKS = []
         client = client_of(organiser)
-        assert "Enter it anew" in client.get(URL).content.decode()
+        assert "Enter the key again" in client.get(URL).content.decode()
         tried = client.post(f"{URL}try/", follow=True).content.decode()
-        assert "enter it anew" in tried
+        assert "Enter the key again" in tried
 
 
 @in_threads
@@ -392,7 +392,7 @@ class TestTrying:
     @pytest.mark.parametrize(
         ("script", "words"),
         [
-            (status(401), "check address, model and key"),
+            (status(401), "check URL, model and key"),
             (status(500), "no answer after 1 attempts: HTTP 500"),
             (lambda _: Reply("Yes!"), "cannot be used"),
         ],

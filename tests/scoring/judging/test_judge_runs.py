@@ -135,7 +135,7 @@ def test_a_run_that_is_cancelled_keeps_what_was_judged(
 
 def test_one_run_at_a_time(server: JudgeServer, published: Submission) -> None:
     begin(published)
-    with pytest.raises(JudgingRefused, match="being judged already"):
+    with pytest.raises(JudgingRefused, match="already being judged"):
         begin(published)
 
 
@@ -148,7 +148,7 @@ def test_a_run_has_one_judge(
     run_jobs()
     run.refresh_from_db()
     assert run.state == "failed"
-    assert f"JUDGE_MODEL is another, and {MODEL} is to judge" in run.error
+    assert f"JUDGE_MODEL is another, and {MODEL} is required" in run.error
 
 
 def test_without_settings_the_page_says_which_is_missing(
@@ -172,7 +172,7 @@ def test_organisers_begin_and_watch_a_run(
     begun = client.post(
         "/boards/board/judge/runs/new/", {"submission": published.pk, "budget": "5"}, follow=True
     )
-    assert "is going to judge" in begun.content.decode()
+    assert "Run of" in begun.content.decode()
     assert "0 of 3" in begun.content.decode()
     run_jobs()
     page = client.get("/boards/board/judge/manage/").content.decode()

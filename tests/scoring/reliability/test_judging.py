@@ -93,7 +93,7 @@ class TestDrawing:
         assert draw_sample(phase=sample.phase, percent=2, actor=None).seed.endswith(":2")
 
     def test_nothing_published_is_nothing_to_draw(self, graded: Submission) -> None:
-        with pytest.raises(JudgingRefused, match="nothing to draw"):
+        with pytest.raises(JudgingRefused, match="no pages to draw"):
             draw_sample(phase=graded.phase, percent=2, actor=None)
 
     def test_experts_never_get_their_own_submissions(
@@ -107,7 +107,7 @@ class TestDrawing:
 class TestReviewing:
     def test_undecided_facts_are_named(self, sample: JudgeSample, stranger: User) -> None:
         case = case_of(sample, "page-1")
-        with pytest.raises(JudgingRefused, match="Not decided yet: fact 1, 2"):
+        with pytest.raises(JudgingRefused, match="Undecided: 1, 2"):
             review(case, stranger, {0: True})
         # What was said is kept.
         assert ExpertReview.objects.get(case=case).facts == {"0": True}
@@ -264,7 +264,7 @@ class TestPages:
         whole = {"fact-0": "right", "fact-1": "wrong", "fact-2": "right", "act": "submit"}
         answer = client.post(url, whole)
         assert answer["Location"] == case.get_absolute_url()
-        assert "This is what the others say" in client.get(answer["Location"]).content.decode()
+        assert "Review submitted" in client.get(answer["Location"]).content.decode()
         # The page of a submitted review leads to what was said.
         assert client.get(url)["Location"] == case.get_absolute_url()
 
@@ -329,7 +329,7 @@ class TestPages:
         draw_sample(phase=first_phase(board), percent=2, actor=None)
         board.phases.update(scores_after=timezone.now() + timedelta(days=1))
         page = client_of(stranger).get("/boards/late/judge/").content.decode()
-        assert "Nothing drawn yet" in page
+        assert "No sample yet" in page
 
     def test_organisers_name_experts_and_draw(
         self,
@@ -342,7 +342,7 @@ class TestPages:
         client, url = client_of(organiser), "/boards/board/judge/manage/"
         wrong = client.post(url, {"email": "nobody@example.org"})
         assert wrong.status_code == 400
-        assert "Nobody has an account" in wrong.content.decode()
+        assert "There is no account" in wrong.content.decode()
         assert client.post(url, {"email": stranger.email.upper()}).status_code == 302
         phase = first_phase(board)
         drawn = client.post(

@@ -44,15 +44,15 @@ def test_an_expert_reviews_a_page(
         is_fine(page)
 
     facts.get_by_role("group", name="Fact 1").get_by_label("wrong").check()
-    page.get_by_role("button", name="Submit for good").click()
-    expect(page.get_by_text("Not decided yet: fact 0, 2")).to_be_visible()
+    page.get_by_role("button", name="Submit review").click()
+    expect(page.get_by_text("Undecided: 0, 2")).to_be_visible()
     expect(facts.get_by_role("group", name="Fact 1").get_by_label("wrong")).to_be_checked()
 
-    page.get_by_role("button", name="What is left is right").click()
+    page.get_by_role("button", name="Mark the rest as right").click()
     page.get_by_label("Wrong Number").fill("2")
-    page.get_by_role("button", name="Submit for good").click()
+    page.get_by_role("button", name="Submit review").click()
     expect(page.get_by_role("heading", name="page-1")).to_be_visible()
-    said = page.get_by_role("table", name="Fact by fact").get_by_role("row").nth(2)
+    said = page.get_by_role("table", name="Facts").get_by_role("row").nth(2)
     expect(said).to_contain_text("sign")
     if script:
         is_fine(page)
@@ -74,6 +74,6 @@ def test_an_organiser_names_an_expert_and_draws(
     expect(page.get_by_role("button", name=f"Remove {reviewer}")).to_be_visible()
     page.get_by_role("button", name="Close", exact=True).click()
     expect(page.get_by_role("cell", name="closed")).to_be_visible()
-    page.get_by_role("button", name="Draw pages").click()
+    page.get_by_role("button", name="Draw sample").click()
     expect(page.get_by_role("button", name="Close", exact=True)).to_be_visible()
     is_fine(page)

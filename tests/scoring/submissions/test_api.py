@@ -224,7 +224,7 @@ def test_of_several_open_phases_one_must_be_named(
     release = first_phase(board).release
     add_phase(board=board, phase=NewPhase("dev", "Development", release), actor=None)
     api = api_of(researcher)
-    assert send(api).json() == {"phase": ["Several phases are open; choose one of test, dev."]}
+    assert send(api).json() == {"phase": ["Several phases are open. Choose one of test, dev."]}
     assert send(api, phase="dev").json()["phase"] == "dev"
     assert send(api, phase="nonsense").status_code == 409
 
@@ -272,7 +272,7 @@ def test_cancelling_and_going_on(
     api, root = api_of(researcher), f"/api/v1/submissions/{queued.pk}/"
     assert api.post(f"{root}cancel/").json()["grading"]["state"] == "cancelled"
     again = api.post(f"{root}cancel/")
-    assert (again.status_code, "ended already" in again.json()["detail"]) == (409, True)
+    assert (again.status_code, "already ended" in again.json()["detail"]) == (409, True)
     assert api.post(f"{root}retry/").json()["grading"]["state"] == "queued"
     run_jobs()
     assert latest_grading(queued).state == Grading.State.DONE

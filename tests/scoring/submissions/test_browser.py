@@ -46,7 +46,7 @@ def test_faults_appear_without_losing_the_form_and_the_bar_moves_to_the_result(
     page.get_by_role("button", name="Check and submit").click()
     expect(page.get_by_role("alert")).to_contain_text("2 documents without a prediction")
     # The file is still chosen: only the tick is asked for.
-    page.get_by_label("Submit all the same").check()
+    page.get_by_label("Submit anyway").check()
     page.get_by_role("button", name="Check and submit").click()
     page.wait_for_url("**/submissions/*/")
     expect(page.get_by_text("0 of 3 items")).to_be_visible()

@@ -131,7 +131,7 @@ def test_the_name_of_a_team_belongs_to_its_members(
     Team.objects.filter(pk=team.pk).update(name="Ärzte Lab")
     refused = send(api_of(researcher), organisation=name)
     assert refused.status_code == 409
-    assert "is the name of a team here, and you are not in it" in refused.json()["detail"]
+    assert "is the name of a team that you are not in" in refused.json()["detail"]
     assert not Submission.objects.exists()
     assert send(api_of(researcher), organisation="Ärzte Lab of Hamburg").status_code == 201
     assert send(api_of(ann), organisation=name).status_code == 201
@@ -144,8 +144,8 @@ def test_an_organisation_is_the_submitters_word_until_it_is_verified(
     run_jobs()
     publish_submission(submission=submission, actor=researcher)
     url = submission.get_absolute_url()
-    assert "(stated by the submitter)" in client_of(None).get(url).content.decode()
+    assert "(unverified)" in client_of(None).get(url).content.decode()
     table = client_of(None).get("/boards/board/").content.decode()
     assert "stated by submitters unless verified" in table
     Submission.objects.update(verdict="verified")
-    assert "(stated by the submitter)" not in client_of(None).get(url).content.decode()
+    assert "(unverified)" not in client_of(None).get(url).content.decode()

@@ -165,7 +165,7 @@ def test_an_act_that_comes_too_late_is_answered_not_crashed(
     client_of: ClientOf, graded: Submission, researcher: User
 ) -> None:
     response = client_of(researcher).post(f"{graded.get_absolute_url()}cancel/", follow=True)
-    assert "has ended already" in response.content.decode()
+    assert "has already ended" in response.content.decode()
 
 
 # --- result -----------------------------------------------------------------------------------
@@ -251,7 +251,7 @@ def test_the_list_is_ones_own(
     client_of: ClientOf, graded: Submission, researcher: User, stranger: User
 ) -> None:
     assert graded.get_absolute_url() in text_of(client_of(researcher), "/submissions/")
-    assert "You have submitted nothing yet" in text_of(client_of(stranger), "/submissions/")
+    assert "No submissions yet" in text_of(client_of(stranger), "/submissions/")
 
 
 # --- items ------------------------------------------------------------------------------------

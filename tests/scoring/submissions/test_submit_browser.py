@@ -73,7 +73,7 @@ def test_a_faultless_file_is_told_to_be_so_gzipped_or_not(
     zipped = file.with_name("pages.zip")
     zipped.write_bytes(b"PK")
     page.get_by_label("Predictions").set_input_files(zipped)
-    expect(told).to_contain_text("What is in a ZIP is checked when you send it")
+    expect(told).to_contain_text("The content of a ZIP is checked after the upload")
 
 
 def test_of_a_private_release_no_id_is_told(page_of: Pages, researcher: User, file: Path) -> None:
@@ -101,7 +101,7 @@ def test_a_file_is_taken_by_dropping_it(page_of: Pages, board: Board, researcher
     page = page_of(researcher)
     page.goto(URL)
     zone = page.locator("[data-drop-zone]")
-    expect(zone).to_contain_text("Or drop the file into this box")
+    expect(zone).to_contain_text("Or drop the file here")
     held = dragged(page, lines_of(PERFECT).decode())
     zone.dispatch_event("dragenter", {"dataTransfer": held})
     expect(zone).to_have_class("drop-zone is-over")
@@ -111,7 +111,7 @@ def test_a_file_is_taken_by_dropping_it(page_of: Pages, board: Board, researcher
     expect(page.get_by_role("status")).to_contain_text("no fault found")
     # Two are one too many, and the first stays.
     zone.dispatch_event("drop", {"dataTransfer": dragged(page, "{}", "{}")})
-    expect(page.get_by_role("status")).to_contain_text("One file, please")
+    expect(page.get_by_role("status")).to_contain_text("Drop only one file")
     page.get_by_label("Name").fill("Reader")
     page.get_by_role("button", name="Check and submit").click()
     page.wait_for_url("**/submissions/*/")
@@ -123,7 +123,7 @@ def test_without_javascript_nothing_is_promised(
 ) -> None:
     page = page_of(researcher, java_script_enabled=False)
     page.goto(URL)
-    expect(page.get_by_text("Or drop the file into this box")).to_be_hidden()
+    expect(page.get_by_text("Or drop the file here")).to_be_hidden()
     expect(page.get_by_label("Predictions")).to_be_visible()
 
 

@@ -133,9 +133,9 @@ def test_who_left_is_told_why_they_cannot_decide(
 ) -> None:
     leave(researcher, team)
     page = client_of(researcher).get(f"/submissions/{ours.pk}/").content.decode()
-    assert "in which you are no longer" in page
+    assert "You have left the team" in page
     assert "Withdraw this submission" not in page
-    assert "What you can do" not in page
+    assert "Actions" not in page
 
 
 # --- lists and what is public ---------------------------------------------------------------------

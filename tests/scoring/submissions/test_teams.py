@@ -87,7 +87,7 @@ def test_going_on_asks_for_the_places_of_who_submitted_it(
     submission = make_submission(board, researcher, team=team)
     cancel_grading(grading=latest_grading(submission), actor=ben)
     make_submission(board, researcher)
-    with pytest.raises(GradingRefused, match="Whoever submitted it has used up their 1 score"):
+    with pytest.raises(GradingRefused, match="The submitter has used up their 1 score"):
         retry_grading(grading=latest_grading(submission), actor=ben)
 
 
@@ -161,7 +161,7 @@ def test_a_new_version_stays_with_the_team(
 ) -> None:
     newer = make_submission(board, ben, team=team, replaces=ours)
     assert (newer.version, newer.team, newer.owner) == (2, team, ben)
-    with pytest.raises(SubmissionRefused, match="belongs to whom the version before belongs to"):
+    with pytest.raises(SubmissionRefused, match="must belong to the same team"):
         make_submission(board, researcher, replaces=newer)
 
 
@@ -177,7 +177,7 @@ def test_of_two_new_versions_at_once_one_is_refused(
         return filename
 
     monkeypatch.setattr("scoring.submissions.services._stored_name", ben_first)
-    with pytest.raises(SubmissionRefused, match="There is a newer version"):
+    with pytest.raises(SubmissionRefused, match="already has a newer version"):
         make_submission(board, researcher, team=team, replaces=ours)
     assert Submission.objects.get(replaces=ours).owner == ben
 
@@ -245,14 +245,14 @@ def test_the_api_takes_the_slug_of_ones_team(
     assert (refused.status_code, list(refused.json())) == (400, ["team"])
     first = send(researcher, team=team.slug)
     assert (first.status_code, first.json()["team"]) == (201, team.slug)
-    # Nothing said, a new version belongs to whom the version before belongs to.
+    # Nothing said, a new version must belong to the same team.
     second = send(researcher, replaces=first.json()["id"])
     assert (second.status_code, second.json()["team"]) == (201, team.slug)
     alone = send(researcher)
     assert (alone.status_code, alone.json()["team"]) == (201, None)
     assert send(stranger, replaces=second.json()["id"]).status_code == 404
     wrong = send(researcher, replaces=alone.json()["id"], team=team.slug)
-    assert (wrong.status_code, "belongs to whom" in wrong.json()["detail"]) == (409, True)
+    assert (wrong.status_code, "must belong to the same team" in wrong.json()["detail"]) == (409, True)
 
 
 def test_limits_of_ones_teams_by_page_and_api(
@@ -262,7 +262,7 @@ def test_limits_of_ones_teams_by_page_and_api(
     make_submission(board, researcher, team=team)
     run_jobs()
     page = client_of(ben).get("/boards/board/submit/").content.decode()
-    assert "For a team two limits hold at once" in page
+    assert "Submissions for a team count" in page
     assert "The team “Fact finders” has used up its 1 score" in page
     told = api_of(ben).get("/api/v1/boards/board/phases/test/limits/").json()
     assert (told["total"]["left"], told["refusal"]) == (1, "")

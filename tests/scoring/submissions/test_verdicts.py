@@ -52,7 +52,7 @@ def test_a_new_version_leaves_the_earlier_one_as_it_was(
 ) -> None:
     page = client_of(researcher).get(f"/boards/board/submit/?again={graded.pk}").content.decode()
     assert 'value="Reader"' in page
-    assert "whose model card is filled in" in page
+    assert "This is a new version of" in page
     assert again(client_of(researcher), graded).status_code == 302
     newer = Submission.objects.get(replaces=graded)
     assert (newer.version, latest_grading(graded).state) == (2, "done")
@@ -192,11 +192,11 @@ def test_scores_that_are_told_later_are_nowhere_before(
     told = api_of(researcher).get(f"/api/v1/submissions/{later.pk}/").json()["grading"]
     assert (told["state"], told["scores"], told["counts"]) == ("done", {}, {})
     page = client_of(researcher).get(f"/submissions/{later.pk}/").content.decode()
-    assert "This phase tells its scores from" in page
+    assert "This phase shows its scores from" in page
     assert "66.67" not in page
     listed = client_of(researcher).get("/submissions/").content.decode()
     assert "66.67" not in listed
-    with pytest.raises(PublicationRefused, match="are told from"):
+    with pytest.raises(PublicationRefused, match="shows its scores from"):
         publish_submission(submission=later, actor=researcher)
     assert "66.67" in client_of(organiser).get(f"/submissions/{later.pk}/").content.decode()
 

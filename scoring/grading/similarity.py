@@ -1,9 +1,9 @@
-"""Near-identical submissions: a job finds them after the grading, and only organisers see them.
+"""Finds similar submissions after the grading. Only organisers see them.
 
-Two answers to an item are alike if they are the same text without case, markup, white space and
-punctuation: systems that do not depend on each other rarely agree so far on a whole page. Answers
-that prove nothing are not counted: those with hardly any text, and those that most others gave to
-the item, too. Versions of one owner, or of members of one team, are not compared.
+Two predictions for an item are the same if their texts are equal without case, markup, white space
+and punctuation: independent systems rarely agree on a whole page. Predictions that prove nothing
+are not counted: those with very little text, and those that most owners have for the item.
+Submissions of one owner, or of members of one team, are not compared.
 """
 
 import hashlib
@@ -21,26 +21,26 @@ from portal.accounts.models import TeamMember
 from portal.audit.models import record_event
 from portal.jobs.services import enqueue
 from scoring.leaderboard.figures import show
-from scoring.models import Board, Likeness, Prediction, Submission
+from scoring.models import Board, Prediction, Similarity, Submission
 
 COMPARISON_KIND = "compare_submission"
-# Two submissions are flagged if at least this share of the items that both answered is alike, …
+# Two submissions are flagged if this share of the items that both answered is the same, …
 FLAGGED_SHARE = 0.9
-# … of no fewer items than these.
+# … and at least this number of items.
 FEWEST_ITEMS = 5
-# Letters and digits of an answer: with fewer, chance alone makes answers the same.
+# Shorter predictions, in letters and digits, are often the same by chance.
 FEWEST_CHARACTERS = 24
-# An answer of so many owners, and of at least half of all, is what anybody would say.
+# A prediction of this many owners, and at least half of all, is common and proves nothing.
 COMMON_OWNERS = 3
 
 _AT_ONCE = 500
 _TAG = re.compile(r"<[^<>]*>")
-# Says which item it is, not what the answer is.
+# Keys that name the item and are not part of the prediction.
 _NO_ANSWER = frozenset({"id", "subset"})
 
 
 def queue_comparison(submission_id: int) -> None:
-    """In the transaction that ends the grading."""
+    """Call it in the transaction that ends the grading."""
     enqueue(
         kind=COMPARISON_KIND,
         payload={"submission": submission_id},
@@ -49,7 +49,7 @@ def queue_comparison(submission_id: int) -> None:
 
 
 def answer_digest(payload: Mapping[str, Any]) -> str:
-    """The same for answers that are alike; empty for one with too little text to be compared.
+    """Equal for predictions that count as the same; empty for too short ones.
 
     >>> answer_digest({"id": "a", "html": "<p>Net revenue rose to 1,200 in 2020.</p>"}) == (
     ...     answer_digest({"id": "a", "html": "<div>NET revenue rose to 1,200 in 2020</div>"})
@@ -60,7 +60,7 @@ def answer_digest(payload: Mapping[str, Any]) -> str:
     """
     answer = {key: value for key, value in payload.items() if key not in _NO_ANSWER}
     parts = list(_parts(answer))
-    # What fields there are, the format says: only what stands in them is the answer's own.
+    # The keys come from the format, so that only the values count.
     if sum(len(text) for is_key, text in parts if not is_key) < FEWEST_CHARACTERS:
         return ""
     words = "\n".join(text for _, text in parts)
@@ -68,8 +68,8 @@ def answer_digest(payload: Mapping[str, Any]) -> str:
 
 
 def _parts(value: Any) -> Iterator[tuple[bool, str]]:
-    """Every key (True), text and number (False) inside, bare, in an order that does not depend on
-    the file's."""
+    """All keys (True) and values (False) inside, normalised, in an order that does not depend on
+    the file."""
     waiting: list[tuple[bool, Any]] = [(False, value)]
     while waiting:
         is_key, part = waiting.pop()
@@ -79,17 +79,17 @@ def _parts(value: Any) -> Iterator[tuple[bool, str]]:
         elif isinstance(part, list):
             waiting += [(False, each) for each in reversed(part)]
         elif part is not None:
-            yield is_key, _bare(str(part))
+            yield is_key, _normalised(str(part))
 
 
-def _bare(text: str) -> str:
+def _normalised(text: str) -> str:
     plain = unicodedata.normalize("NFKC", _TAG.sub("", text)).casefold()
     return "".join(character for character in plain if character.isalnum())
 
 
 def write_digests(submission_id: int) -> None:
-    """Of the submission's phase, all that have none yet: those of earlier versions of the site,
-    too. Run again, it goes on where it stopped."""
+    """Writes the missing digests of all predictions in the submission's phase, also those of
+    earlier versions of the site. Running it again continues where it stopped."""
     phase = Submission.objects.values_list("phase", flat=True).get(pk=submission_id)
     lacking = Prediction.objects.filter(submission__phase=phase, digest__isnull=True)
     while rows := list(lacking.order_by("pk").only("pk", "payload")[:_AT_ONCE]):
@@ -99,14 +99,13 @@ def write_digests(submission_id: int) -> None:
 
 
 @transaction.atomic
-def flag_likenesses(submission_id: int) -> list[Likeness]:
-    """Compares the submission with all others of its phase, in the database: four queries, however
-    many there are, and one or two more for each that is flagged. A pair is flagged once."""
+def flag_similar(submission_id: int) -> list[Similarity]:
+    """Compares the submission with all others of its phase, in the database, and flags similar
+    pairs once. Four queries, and one or two more for each flagged pair."""
     submission = Submission.objects.select_related("phase").get(pk=submission_id)
     alike = _others(submission).filter(_mine_says_the_same(submission))
     common = _common_items(submission, alike)
-    telling = alike.exclude(item__in=common)
-    same = dict(_counted(telling).filter(number__gte=FEWEST_ITEMS))
+    same = dict(_counted(alike.exclude(item__in=common)).filter(number__gte=FEWEST_ITEMS))
     both = _others(submission).filter(_mine_says_anything(submission), submission__in=list(same))
     compared = dict(_counted(both.exclude(item__in=common))) if same else {}
     return [
@@ -117,7 +116,7 @@ def flag_likenesses(submission_id: int) -> list[Likeness]:
 
 
 def _others(submission: Submission) -> QuerySet[Prediction]:
-    """What others answered in the phase, but for those of the same side."""
+    """Predictions of others in the phase, without team mates of the owner."""
     teams = TeamMember.objects.filter(user=submission.owner_id).values("team")
     mates = TeamMember.objects.filter(team__in=teams).values("user")
     others = (
@@ -128,7 +127,7 @@ def _others(submission: Submission) -> QuerySet[Prediction]:
     )
     if submission.team_id is None:
         return others
-    # Also of those who have left the team since.
+    # Exclude users who have left the team since, too.
     return others.filter(~Q(submission__team=submission.team_id) | Q(submission__team=None))
 
 
@@ -145,7 +144,7 @@ def _mine_says_the_same(submission: Submission) -> Exists:
 
 
 def _common_items(submission: Submission, alike: QuerySet[Prediction]) -> QuerySet[Any]:
-    """The items to which the submission says what most say; its owner is one of them."""
+    """The items for which most owners, including its own, have the submission's prediction."""
     owners = Submission.objects.filter(phase=submission.phase_id).values("owner").distinct().count()
     most = max(COMMON_OWNERS, (owners + 1) // 2)
     by_item = alike.values("item").annotate(owners=Count("submission__owner", distinct=True))
@@ -153,14 +152,14 @@ def _common_items(submission: Submission, alike: QuerySet[Prediction]) -> QueryS
 
 
 def _counted(predictions: QuerySet[Prediction]) -> Any:
-    """By submission, how many."""
+    """Pairs of submission and number of predictions."""
     return predictions.values_list("submission").annotate(number=Count("pk"))
 
 
-def _flag(submission: Submission, other: int, same: int, compared: int) -> Likeness:
-    """The later submission is the one that is flagged; what is known of a pair stays as it is."""
+def _flag(submission: Submission, other: int, same: int, compared: int) -> Similarity:
+    """Flags the later submission of the pair, unless it is already flagged."""
     later, earlier = max(submission.pk, other), min(submission.pk, other)
-    flag, is_new = Likeness.objects.get_or_create(
+    flag, is_new = Similarity.objects.get_or_create(
         submission_id=later,
         counterpart_id=earlier,
         defaults={"same": same, "compared": compared},
@@ -181,8 +180,8 @@ PER_PAGE = 20
 
 
 @dataclass(frozen=True)
-class AlikeLine:
-    """A pair as it is seen from one of the two: the other one, and how many answers are alike."""
+class SimilarLine:
+    """A pair seen from one of its submissions, with the number of same predictions."""
 
     submission: Submission
     counterpart: Submission
@@ -194,11 +193,11 @@ class AlikeLine:
         return show(self.same / self.compared, decimals=1)
 
 
-def alike_lines(submission: Submission) -> list[AlikeLine]:
-    """The pairs of which the submission is one, most alike first. One query."""
+def similar_lines(submission: Submission) -> list[SimilarLine]:
+    """The pairs with this submission, most similar first. One query."""
     pairs = _pairs().filter(Q(submission=submission) | Q(counterpart=submission))
     lines = [
-        AlikeLine(
+        SimilarLine(
             submission,
             pair.counterpart if pair.submission_id == submission.pk else pair.submission,
             pair.same,
@@ -210,25 +209,25 @@ def alike_lines(submission: Submission) -> list[AlikeLine]:
 
 
 @dataclass(frozen=True)
-class AlikeList:
-    page: Page[Likeness]
-    lines: list[AlikeLine]
+class SimilarList:
+    page: Page[Similarity]
+    lines: list[SimilarLine]
 
 
-def board_likenesses(board: Board, page: str = "1") -> AlikeList:
+def similar_on_board(board: Board, page: str = "1") -> SimilarList:
     """The pairs of a board, newest first. Two queries."""
     shown = Paginator(board_pairs(board), PER_PAGE).get_page(page)
     lines = [
-        AlikeLine(each.submission, each.counterpart, each.same, each.compared) for each in shown
+        SimilarLine(each.submission, each.counterpart, each.same, each.compared) for each in shown
     ]
-    return AlikeList(shown, lines)
+    return SimilarList(shown, lines)
 
 
-def board_pairs(board: Board) -> QuerySet[Likeness]:
+def board_pairs(board: Board) -> QuerySet[Similarity]:
     return _pairs().filter(submission__phase__board=board).order_by("-id")
 
 
-def _pairs() -> QuerySet[Likeness]:
-    return Likeness.objects.select_related(
+def _pairs() -> QuerySet[Similarity]:
+    return Similarity.objects.select_related(
         "submission__owner", "submission__phase", "counterpart__owner", "counterpart__phase"
     )

@@ -13,8 +13,8 @@ MORE_THAN_THERE_IS = 1 << 40
 
 
 class PoisonConfig(AppConfig):
-    name = "tests.scoring.poison"
-    label = "poison"
+    name = "tests.scoring.failing"
+    label = "failing"
 
     def ready(self) -> None:
         from scoring.benchmarks import BENCHMARKS

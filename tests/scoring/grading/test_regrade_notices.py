@@ -72,7 +72,7 @@ def test_the_log_tells_which_ranks_moved_and_why(
     ]
     assert (change.moved, change.unchanged, change.left_out) == (0, 1, 0)
     page = words_of(client_of(None), "/boards/board/changes/")
-    assert "No rank moved. 1 row kept rank and score." in page
+    assert "No rank moved. 1 row did not change." in page
     assert "/releases/1.0.0/diff/1.1.0/" in page
     assert "Olga" not in page, "who started it is for organisers"
     assert "All results were re-graded on" in words_of(client_of(None), "/boards/board/")
@@ -90,13 +90,13 @@ def test_ranks_that_moved_are_counted(client_of: ClientOf, researcher: User) -> 
         for line in entry.phases[0].changed
     ] == [("Flawed", 3, 1, "up 2"), ("Slip", 2, 3, "down 1")]
     page = words_of(client_of(None), "/boards/board/changes/")
-    assert "2 ranks moved. 1 row kept rank and score." in page
+    assert "2 ranks moved. 1 row did not change." in page
 
 
 def test_a_board_that_was_never_graded_again_says_so(
     client_of: ClientOf, board: Board, results: Results
 ) -> None:
-    assert "Nothing was graded again" in words_of(client_of(None), "/boards/board/changes/")
+    assert "No re-grades yet" in words_of(client_of(None), "/boards/board/changes/")
     assert "graded again" not in words_of(client_of(None), "/boards/board/")
 
 
@@ -109,7 +109,7 @@ def test_what_did_not_take_over_is_not_in_the_log(
         cancel_regrade(regrade=regrade, actor=None)
     if end == "failed":
         Regrade.objects.update(state="failed", finished_at="2026-01-01T00:00:00Z")
-    assert "Nothing was graded again" in words_of(client_of(None), "/boards/board/changes/")
+    assert "No re-grades yet" in words_of(client_of(None), "/boards/board/changes/")
 
 
 def test_rows_taken_back_since_are_counted_and_not_named(
@@ -138,7 +138,7 @@ def test_of_hidden_gold_only_the_number_of_items_is_told(
         (client_of(None), "/api/v1/boards/board/changes/"),
     ):
         told = words_of(client, path)
-        assert "2 items changed, of which the gold is hidden" in told
+        assert "2 items changed (hidden gold)" in told
         for secret in ("(350)", "1,200", "98,765", "page-1", "2 facts", release.sha256):
             assert secret not in told
     [change] = api_of(None).get("/api/v1/boards/board/changes/").json()["results"][0]["phases"]
@@ -302,7 +302,7 @@ def test_the_form_shows_what_would_change_before_it_is_confirmed(
 ) -> None:
     release = next_release(release_of(board))
     client = client_of(organiser)
-    assert "See what would change" in words_of(client, "/boards/board/regrade/")
+    assert "Preview changes" in words_of(client, "/boards/board/regrade/")
     page = words_of(client, f"/boards/board/regrade/?phase=test&release={release.pk}")
     assert "2 items changed, 2 open facts" in page
     assert "Re-grade 3 submissions" in page
@@ -310,12 +310,12 @@ def test_the_form_shows_what_would_change_before_it_is_confirmed(
     answer = client.post("/boards/board/regrade/", {"phase": "test", "release": release.pk})
     regrade = Regrade.objects.get()
     assert answer.headers["Location"] == f"/boards/board/regrades/{regrade.pk}/"
-    assert "the board stays as it is" in words_of(client, answer.headers["Location"]).lower()
+    assert "The board changes when all gradings are done" in words_of(client, answer.headers["Location"]).lower()
     again = client.post("/boards/board/regrade/", {"phase": "", "release": ""})
     assert again.status_code == 409
-    assert "being graded again already" in again.content.decode()
+    assert "A re-grade of this board is running" in again.content.decode()
     run_due_jobs()
-    assert "See which ranks moved" in words_of(client, answer.headers["Location"])
+    assert "View rank changes" in words_of(client, answer.headers["Location"])
     assert f"Re-grade {regrade.pk}" in words_of(client, "/boards/board/manage/")
 
 
@@ -343,7 +343,7 @@ def test_cancelling_on_the_page(
 ) -> None:
     regrade = start_regrade(board=board, actor=organiser)
     client = client_of(organiser)
-    for words in ("Cancelled. The board is as it was.", "ended already: it is cancelled"):
+    for words in ("Re-grade cancelled. The board did not change.", "already ended: it is cancelled"):
         answer = client.post(f"/boards/board/regrades/{regrade.pk}/cancel/", follow=True)
         assert words in answer.content.decode()
     other = make_board(slug="other")
@@ -418,7 +418,7 @@ def test_by_the_command(board: Board, results: Results) -> None:
         (["none"], "there is no board none"),
         (["board", "--phase", "none"], "no phase none; there are test"),
         (["board", "--release", "9.9.9"], "has a release 9.9.9"),
-        (["board"], "being graded again already"),
+        (["board"], "A re-grade of this board is running"),
     ]:
         with pytest.raises(CommandError, match=words):
             call_command("regrade", *arguments)

@@ -13,15 +13,15 @@ from rest_framework.test import APIClient
 
 from portal.accounts.models import User
 from portal.audit.models import Event
-from scoring.grading.likeness import (
+from scoring.grading.similarity import (
     FEWEST_CHARACTERS,
     FEWEST_ITEMS,
     FLAGGED_SHARE,
     answer_digest,
-    flag_likenesses,
+    flag_similar,
     write_digests,
 )
-from scoring.models import Board, Likeness, Prediction, Submission
+from scoring.models import Board, Prediction, Similarity, Submission
 from tests.accounts.teams.people import team_of
 from tests.scoring.factories import first_phase, make_board, make_release, make_submission
 from tests.worlds import shared
@@ -56,12 +56,12 @@ def answers(reader: str, copied: int = 0) -> dict[str, str]:
 def submit(board: Board, owner: User, predictions: dict[str, str], name: str = "Reader") -> int:
     submission = make_submission(board, owner, predictions, name=name)
     write_digests(submission.pk)
-    flag_likenesses(submission.pk)
+    flag_similar(submission.pk)
     return submission.pk
 
 
 def flags() -> list[tuple[int, int, int, int]]:
-    rows = Likeness.objects.order_by("id")
+    rows = Similarity.objects.order_by("id")
     return list(rows.values_list("submission", "counterpart", "same", "compared"))
 
 
@@ -119,9 +119,9 @@ def test_what_most_say_proves_nothing(
     for user in (researcher, stranger, ann):
         submit(board, user, answers("Rex"))
     assert len(flags()) == 1
-    Likeness.objects.all().delete()
+    Similarity.objects.all().delete()
     for submission in Submission.objects.all():
-        flag_likenesses(submission.pk)
+        flag_similar(submission.pk)
     assert flags() == []
 
 
@@ -161,7 +161,7 @@ def test_the_job_after_the_grading_finds_it_once(
     assert set(Prediction.objects.values_list("digest", flat=True)) == {None}
     run_jobs()
     assert [row[0] for row in flags()] == [second.pk]
-    flag_likenesses(second.pk)
+    flag_similar(second.pk)
     assert len(flags()) == 1
     event = Event.objects.get(verb="flag_likeness")
     assert (event.subject_id, event.data["same"], event.actor_id) == (str(second.pk), PAGES, None)
@@ -178,7 +178,7 @@ def test_queries_do_not_grow_with_submissions(
     with CaptureQueriesContext(
         connection,
     ) as asked:
-        flag_likenesses(newest.pk)
+        flag_similar(newest.pk)
     selects = [query for query in asked if query["sql"].startswith("SELECT")]
     assert len(selects) == 3
 
@@ -205,11 +205,11 @@ def test_organisers_are_told_on_both_pages_and_by_the_api(
     client = client_of(organiser)
     for pk, other in ((first, "Copycat"), (second, "Original")):
         page = client.get(f"/submissions/{pk}/").content.decode()
-        assert "Almost the same predictions" in page
+        assert "Similar submissions" in page
         assert other in page
         assert "90.0" in page
     manage = client.get("/boards/board/manage/").content.decode()
-    assert "Almost the same predictions" in manage
+    assert "Similar submissions" in manage
     [row] = api_of(organiser).get("/api/v1/boards/board/likenesses/").json()["results"]
     assert (row["submission"], row["counterpart"], row["share"]) == (second, first, 0.9)
 
@@ -225,7 +225,7 @@ def test_nobody_else_is_told(
             page = client_of(user).get(path).content.decode()
             assert "same predictions" not in page
         answer = api_of(user).get(f"/api/v1/submissions/{second}/").content.decode()
-        assert "alike" not in answer
+        assert "similar" not in answer
         assert "likeness" not in answer
         assert api_of(user).get("/api/v1/boards/board/likenesses/").status_code in {401, 403}
 
