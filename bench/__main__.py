@@ -33,10 +33,10 @@ DATASETS = ("portal/datasets", "portal/facts", "portal/settings.py")
 
 
 def sections(label_studio: Path | None = None) -> list[Section]:
-    """The sections of the page; the workbench is measured beside a Label Studio if there is one."""
+    """The sections of the page; the workbench is compared with Label Studio if it is installed."""
     workbench = partial(workbench_table, label_studio)
     return [
-        Section("Beside the reference packages", COMPARISONS, references_table, METRICS),
+        Section("Compared with the reference packages", COMPARISONS, references_table, METRICS),
         Section("Whole benchmarks", SIZES, wholes_table, (*METRICS, "scoring/benchmarks")),
         _single("Agreement", "agreement", agreement_table, METRICS),
         Section("Annotation workbench", ["workbench"], lambda _: workbench(), SITE),

@@ -9,7 +9,7 @@ from bench.site import BenchSite
 
 DOCUMENTS = 100_000
 WANTED = 0.1
-# What is asked for, in words and as the address says it.
+# Descriptions and query strings of the requests.
 ASKED = (
     ("first page", ""),
     ("last page", "page=2000"),

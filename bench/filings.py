@@ -7,7 +7,7 @@ from typing import Any
 from bench.generated import WORDS, seeded
 
 COLUMNS = 5
-# What EDGAR's converters write around every figure: 4,700 facts make a page of 1.4 MB.
+# Markup that EDGAR's converters write around every figure: 4,700 facts make a page of 1.4 MB.
 _CELL = (
     '<td colspan="1" style="background-color:#cceeff;padding:2px 1pt;text-align:right;'
     'vertical-align:bottom">'

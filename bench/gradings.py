@@ -85,7 +85,7 @@ def grade_again() -> int:
 
 def seconds_to_score() -> float:
     """Of every page once, in this process, with nothing read or stored meanwhile."""
-    # The first one, that nobody graded: it lacks the score of every page.
+    # The first grading, which was never graded: it lacks the score of every page.
     grading = Grading.objects.earliest("pk")
     chunk = load_chunk(grading_id=grading.pk, first=0, last=grading.items_total)
     assert chunk is not None

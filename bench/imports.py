@@ -1,6 +1,6 @@
 """Imports: a thousand pages, a large filing, and the memory that a very large archive takes.
 
-Pages and filing are the real ones beside the checkout (see tests/shared.py); without them they are
+Pages and filing are the real ones next to the checkout (see tests/shared.py); without them they are
 generated. Every import runs in a process and with a database of its own.
 """
 

@@ -27,7 +27,7 @@ VISIBLE_WITHIN = 5.0
 
 @dataclass(frozen=True)
 class Asked:
-    """An address, and how soon and how often it should be answered."""
+    """A URL, and its required response time and rate."""
 
     what: str
     path: str
@@ -52,12 +52,12 @@ def leaderboards_table() -> Iterator[str]:
     yield f"{ROWS} rows with six figures and two ranks over HTTP, production server, PostgreSQL,"
     yield f"{cores()} cores that readers, server and database share. One by one: the time in which"
     yield f"95 of {ONE_BY_ONE} answers were there. Together: answers in a second to {READERS}"
-    yield "readers. Made anew: the first answer after a new row, which has it already."
+    yield "readers. Made again: the first answer after a new row, which has it already."
     yield ""
     if missing := missing_postgresql():
         yield f"Not measured: {missing}."
         return
-    yield "| asked | size | one by one | at most | together | at least | made anew | met |"
+    yield "| asked | size | one by one | at most | together | at least | made again | met |"
     yield "|---|---:|---:|---:|---:|---:|---:|---|"
     with tempfile.TemporaryDirectory() as folder, database() as url:
         site = BenchSite(Path(folder), DATABASE_URL=url)

@@ -1,4 +1,4 @@
-"""Our metrics beside their reference packages, on the same inputs; both must agree."""
+"""Our metrics compared with their reference packages, on the same inputs; both must agree."""
 
 import warnings
 from collections.abc import Callable, Collection, Iterator

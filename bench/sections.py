@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-# What is imported, rendered or run. Texts and pictures decide no figure.
+# Suffixes of files that are imported, rendered or run. Texts and images do not affect figures.
 SUFFIXES = {".py", ".html", ".js", ".css", ".toml"}
 OLDER = " **Older than the code.**"
 _STAMP = re.compile(r"^Measured on (?P<day>\S+) on (?P<machine>.+) \(code (?P<code>\w+)\)\.")

@@ -14,14 +14,14 @@ SERVER = "postgres://postgres@127.0.0.1:5432"
 
 
 def missing_services() -> str:
-    """What is not there, in words; empty where both are."""
+    """Describe the missing service; empty if both are available."""
     if not shutil.which("redis-server"):
         return "there is no redis-server"
     return missing_postgresql()
 
 
 def missing_postgresql() -> str:
-    """Why PostgreSQL is not there; empty where it is."""
+    """Why PostgreSQL is not available; empty if it is."""
     try:
         psycopg.connect(f"{_server()}/postgres", connect_timeout=3).close()
     except psycopg.OperationalError as error:
@@ -30,14 +30,14 @@ def missing_postgresql() -> str:
 
 
 def _server() -> str:
-    """Address of PostgreSQL without a database."""
+    """URL of PostgreSQL without a database."""
     url = os.environ.get("DATABASE_URL", "")
     return url.rpartition("/")[0] if url.startswith("postgres") else SERVER
 
 
 @contextmanager
 def database() -> Iterator[str]:
-    """The address of an empty database."""
+    """The URL of an empty database."""
     name = f"factboard_bench_{uuid.uuid4().hex[:12]}"
     with psycopg.connect(f"{_server()}/postgres", autocommit=True) as admin:
         admin.execute(f"CREATE DATABASE {name}")
@@ -49,7 +49,7 @@ def database() -> Iterator[str]:
 
 @contextmanager
 def redis() -> Iterator[str]:
-    """The address of a server without anything in it."""
+    """The URL of an empty Redis server."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     command = ["redis-server", "--port", str(port), "--save", "", "--appendonly", "no"]

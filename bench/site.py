@@ -31,7 +31,7 @@ _WORKER = [
 
 
 def _procfile_settings() -> dict[str, str]:
-    """What the Procfile sets in the environment of the web server."""
+    """The environment variables that the Procfile sets for the web server."""
     (line,) = (
         line
         for line in (ROOT / "Procfile").read_text(encoding="utf-8").splitlines()
@@ -59,12 +59,12 @@ class Server:
             time.sleep(0.02)
 
     def cpu_seconds(self) -> float:
-        """What its processes have used so far, together."""
+        """The total usage of its processes so far."""
         fields = [_stat(pid) for pid in self._pids()]
         return sum(int(stat[11]) + int(stat[12]) for stat in fields) / _TICKS
 
     def cpu_milliseconds(self, times: int, work: Callable[[], object]) -> float:
-        """What each of so many requests costs it, all of them made by `work`."""
+        """The cost of each of this many requests, all made by `work`."""
         before = self.cpu_seconds()
         work()
         return (self.cpu_seconds() - before) * 1000 / times
@@ -120,7 +120,7 @@ class BenchSite:
             self._servers.pop(0).stop()
 
     def manage(self, *arguments: str) -> str:
-        """What a command of manage.py printed; raises CalledProcessError when it fails."""
+        """Return the output of a manage.py command. Raises CalledProcessError."""
         command = [sys.executable, "manage.py", *arguments]
         done = subprocess.run(  # noqa: S603 - our own commands
             command, cwd=ROOT, env=self._env, check=True, stdout=subprocess.PIPE, text=True

@@ -1,6 +1,6 @@
 """A submission of the size of the largest benchmark: how soon it is checked, and graded.
 
-Over HTTP, as somebody with a token sends it: the whole request counts, its upload included. The
+Over HTTP, as a client with a token sends it: the whole request counts, upload included. The
 file of a sender, web server, database, broker and worker are all on this machine.
 """
 

@@ -16,7 +16,7 @@ LONGEST_SECONDS = 120
 
 
 def make_board(items: int) -> str:
-    """A board of so many items of FCMBench; the token of somebody who may submit."""
+    """A board with this many items of FCMBench, and the token of a user who may submit."""
     dataset = Dataset.objects.create(
         slug="bench", title="Bench", visibility=Dataset.Visibility.PUBLIC
     )

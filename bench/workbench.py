@@ -26,9 +26,9 @@ FACTS = 40
 LARGE = (1_140, 4_700)
 CLIENTS = 4
 ROUNDS = 5
-# What has to be there before one can label: the page with its labels, and the document.
+# Requests needed before labelling can start: the page with its labels, and the document.
 OPENED = ("/annotate/{}/", "/annotate/{}/html/")
-# What it asks for beside them when it opens (static/js/workbench/main.js).
+# Other requests when it opens (static/js/workbench/main.js).
 PARTS = (
     "/api/v1/assignments/{}/facts/",
     "/api/v1/assignments/{}/warnings/",
@@ -114,8 +114,8 @@ class Saves:
 def workbench_table(label_studio: Path | None = None) -> Iterator[str]:
     """The lines of the section; Label Studio's from the environment in which it is installed."""
     if label_studio:
-        yield f"Beside Label Studio {VERSION} from its package, measured in the same run on the"
-        yield "same machine: the same pages, labels and clients."
+        yield f"Compared with Label Studio {VERSION} from its package, measured in the same run on"
+        yield "the same machine: the same pages, labels and clients."
     else:
         yield "Label Studio was not measured in this run (`make label-studio` installs it)."
     yield "How: [benchmarks-workbench.md](benchmarks-workbench.md)."

@@ -1,7 +1,7 @@
-"""Celery: carries wake-up messages and nothing else.
+"""Celery, used only for wake-up messages.
 
-The queue is the Job table. A lost, doubled or late message therefore costs time, never work, and no
-result backend, acknowledgement or routing is relied upon.
+The queue is the Job table, so lost, duplicate or late messages cause delays but lose no work. There
+is no result backend, acknowledgement or routing.
 """
 
 import os
@@ -14,14 +14,14 @@ from kombu.transport import TRANSPORT_ALIASES
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.settings")
 
-# Transports of our own behind the usual addresses, for the reasons that they state.
+# Custom transports for the usual broker URLs; their modules explain why.
 TRANSPORT_ALIASES["filesystem"] = "portal.jobs.folderbroker:Transport"
 TRANSPORT_ALIASES["redis"] = TRANSPORT_ALIASES["rediss"] = "portal.jobs.redisbroker:Transport"
 app = Celery("factboard")
 
 
 def _folder_options(folder: Path) -> dict[str, object]:
-    """Options of the embedded broker: its folder, and the seconds between looks into it."""
+    """Options of the folder broker: its folder, and the polling interval in seconds."""
     folder.mkdir(parents=True, exist_ok=True)
     return {"folder": str(folder), "polling_interval": 0.1}
 
@@ -43,17 +43,17 @@ app.conf.update(
     worker_prefetch_multiplier=1,
     worker_send_task_events=False,
     worker_hijack_root_logger=False,
-    # Concerns late acknowledgement only, which nothing here uses; unset, Celery warns about it.
+    # For late acknowledgement, which is not used; Celery warns if it is unset.
     worker_cancel_long_running_tasks_on_connection_loss=True,
     beat_schedule={
         "reap": {
             "task": "portal.jobs.wake",
             "schedule": settings.JOB_REAP_EVERY.total_seconds(),
-            # A reaper's message that nobody took in time is replaced by the next one.
+            # Older messages of the reaper are replaced by newer ones.
             "options": {"expires": settings.JOB_REAP_EVERY.total_seconds()},
         }
     },
-    # The default scheduler keeps a file that a kill can corrupt; a reaper's timetable needs none.
+    # The default scheduler keeps a file that can become corrupt; this schedule needs no state.
     beat_scheduler="celery.beat:Scheduler",
     timezone="UTC",
 )
@@ -61,7 +61,7 @@ app.autodiscover_tasks()
 
 
 def _keep_django_logging(**_: object) -> None:
-    """Being connected is enough: Celery then leaves logging as the settings made it."""
+    """A connected receiver keeps Celery from changing the logging of the settings."""
 
 
 setup_logging.connect(_keep_django_logging)

@@ -1,8 +1,8 @@
-"""Starts a command again whenever it ends by itself: `python -m portal.keep_running NAME COMMAND`.
+"""Restarts a command when it ends: `python -m portal.keep_running NAME COMMAND`.
 
-The Procfile runs each part of the site through it, since honcho ends all parts when one ends. It
-needs nothing but the standard library, so that it costs little memory. On SIGTERM and SIGINT the
-command is told to end, and so does this process.
+The Procfile uses it for each part of the site, because honcho ends all parts when one ends. It uses
+only the standard library, to need little memory. On SIGTERM and SIGINT it ends the command and then
+itself.
 """
 
 import os
@@ -15,9 +15,9 @@ from contextlib import suppress
 
 FIRST_WAIT = 1
 LONGEST_WAIT = 30
-# Who ran this long did not fail at the start: the next wait is the first one again.
+# After this time the start was successful, and the delay starts from the first step again.
 STEADY_AFTER = 60
-# honcho kills what has not ended after five seconds.
+# honcho kills processes after five seconds.
 ENDS_WITHIN = 4.5
 
 
@@ -53,10 +53,10 @@ class Keeper:
     def _run_once(self) -> int:
         self._child = subprocess.Popen(self._command, start_new_session=True)  # noqa: S603 - the Procfile's
         if self._stopping:
-            # The signal came before there was a process to hand it on to.
+            # The signal arrived before the process was started.
             self._stop()
         code = self._child.wait()
-        # Processes of its own would keep the port, or the job, that its successor needs.
+        # Child processes would keep the port or job that the new process needs.
         self._signal_child(signal.SIGKILL)
         return code
 
@@ -67,7 +67,7 @@ class Keeper:
             signal.setitimer(signal.ITIMER_REAL, ENDS_WITHIN)
 
     def _signal_child(self, number: signal.Signals) -> None:
-        """Reaches the whole process group, which outlives its first process."""
+        """Signal the whole process group, which may outlive its first process."""
         if self._child is not None:
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._child.pid, number)
@@ -77,7 +77,7 @@ class Keeper:
             f"was ended by {signal.Signals(-code).name}" if code < 0 else f"ended with code {code}"
         )
         again = f", {failures} times in a row" if failures > 1 else ""
-        print(  # noqa: T201 - honcho shows it beside the name of the part
+        print(  # noqa: T201 - honcho shows it with the name of the part
             f"{self._name} {how} after {lasted:.0f} s{again}. Starting it again in {wait} s.",
             flush=True,
         )

@@ -1,4 +1,4 @@
-"""Structured logs: one JSON object a line in production, readable lines while developing."""
+"""Structured logs: one JSON object per line in production, readable lines in development."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import structlog
 
 
 def logging_config(*, level: str, json: bool) -> dict[str, Any]:
-    """The LOGGING dictionary; loggers of the standard library and of structlog end in one place."""
+    """The LOGGING dictionary, for loggers of the standard library and of structlog."""
     shared: list[Any] = [
         structlog.contextvars.merge_contextvars,
         structlog.stdlib.add_log_level,
@@ -41,7 +41,7 @@ def logging_config(*, level: str, json: bool) -> dict[str, Any]:
         "loggers": {
             "django.server": {"handlers": ["stderr"], "propagate": False},
             "celery": {"level": "WARNING"},
-            # A line for every call to the judge says nothing.
+            # Silence one line per call to the judge.
             "httpx2": {"level": "WARNING"},
         },
     }

@@ -1,7 +1,7 @@
-"""Settings: one typed module, driven by the environment.
+"""Settings, read from environment variables.
 
-Every setting has a default that runs the whole site on one machine. A wrong value stops the start
-with the variable's name. `docs/operations.md` lists all variables.
+Every setting has a default for running the whole site on one machine. Invalid values raise an error
+that names the variable. `docs/operations.md` lists all variables.
 """
 
 import secrets
@@ -51,18 +51,18 @@ def _bool(name: str, *, default: bool) -> bool:
 
 
 def _folder(name: str) -> Path | None:
-    """A folder that is there, None by default, or an error that names it."""
+    """An existing folder, None by default, or an error that names it."""
     text: str = env.str(name, default="").strip()
     if not text:
         return None
     path = Path(text).absolute()
     if not path.is_dir():
-        raise ImproperlyConfigured(f"{name} must be a folder; {path} is none")
+        raise ImproperlyConfigured(f"{name} must be a folder, and {path} is not")
     return path
 
 
 def _secret_key(var_dir: Path) -> str:
-    """The key from the environment; on one machine a random one made once and kept in var/."""
+    """The key from the environment. The default is a random key stored in var/."""
     key: str = env.str("SECRET_KEY", default="")
     if key:
         if len(key) < 32:
@@ -82,7 +82,7 @@ DEBUG = _bool("DEBUG", default=False)
 VAR_DIR = Path(env.str("VAR_DIR", default=str(BASE_DIR / "var")))
 VAR_DIR.mkdir(parents=True, exist_ok=True)
 SECRET_KEY = _secret_key(VAR_DIR)
-# Former keys: what was signed or sealed under them is still read.
+# Former keys, still valid for values that were signed or encrypted with them.
 SECRET_KEY_FALLBACKS: list[str] = env.list("SECRET_KEY_FALLBACKS", default=[])
 if any(len(key) < 32 for key in SECRET_KEY_FALLBACKS):
     raise ImproperlyConfigured("SECRET_KEY_FALLBACKS must be keys of at least 32 characters each")
@@ -156,9 +156,9 @@ TEMPLATES = [
 ]
 
 # --- database -------------------------------------------------------------------------------
-# IMMEDIATE takes SQLite's write lock when a transaction begins, so that two writers wait for each
-# other instead of failing with "database is locked" half-way. Each thread keeps a connection, and
-# each connection a cache of its own. It is small, since the system caches the file as well.
+# IMMEDIATE takes SQLite's write lock when a transaction begins, so that writers wait instead of
+# failing with "database is locked". The cache per connection is small, because the system caches
+# the file as well.
 _SQLITE = {
     "transaction_mode": "IMMEDIATE",
     "timeout": 30,
@@ -168,8 +168,8 @@ DATABASE_URL: str = env.str("DATABASE_URL", default=f"sqlite:///{VAR_DIR / 'fact
 if urlsplit(DATABASE_URL).scheme not in {"sqlite", "postgres", "postgresql"}:
     raise ImproperlyConfigured("DATABASE_URL must begin with sqlite:/// or postgres://")
 DATABASES = {"default": env.db_url_config(DATABASE_URL)}
-# To open a connection costs as much as several queries; SQLite has functions and pragmas to set.
-# The latter has no server that would drop it, or be short of connections.
+# Opening a connection costs as much as several queries. SQLite connections can be kept for ever,
+# because there is no server that could drop them or run out of connections.
 if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
     DATABASES["default"] |= {"CONN_MAX_AGE": None, "OPTIONS": _SQLITE}
 else:
@@ -186,8 +186,8 @@ CACHES = {
         "LOCATION": "cache_entries",
         "OPTIONS": {"MAX_ENTRIES": 20_000},
     },
-    # Answers that are the same for many readers, as text, in the memory of each web process. Their
-    # keys count all that they were made of, so that none is ever out of date.
+    # Rendered responses shared by many users, in the memory of each web process. Their keys depend
+    # on all inputs, so that they are never outdated.
     "answers": {
         "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
         "LOCATION": "answers",
@@ -198,12 +198,12 @@ CACHES = {
 
 # --- wake-up messages (the queue itself is portal.jobs.Job) ------------------------------------
 CELERY_BROKER_URL: str = env.str("CELERY_BROKER_URL", default="filesystem://")
-# A lost worker must be noticed within a minute: the lease and one look of the reaper.
+# A lost worker must be noticed within a minute: one lease plus one run of the reaper.
 JOB_LEASE = timedelta(seconds=_int("JOB_LEASE_SECONDS", 45, least=3))
 JOB_REAP_EVERY = timedelta(seconds=_int("JOB_REAP_SECONDS", 5))
-# Letters that failed must outlive the links in them (fourteen days).
+# Failed emails must be kept longer than their links are valid (fourteen days).
 JOB_KEEP = timedelta(days=_int("JOB_KEEP_DAYS", 30, least=14))
-# Memory a worker's process may address, in MB; 0 for as much as there is.
+# Memory limit of a worker process in MB; 0 for no limit.
 JOB_MEMORY_MB = _int("JOB_MEMORY_MB", 0, least=0)
 GRADING_CHUNK = _int("GRADING_CHUNK", 25)
 
@@ -212,7 +212,7 @@ STATIC_URL = "/static/"
 STATIC_ROOT = VAR_DIR / "static"
 STATICFILES_DIRS = [BASE_DIR / "static"]
 MEDIA_ROOT = Path(env.str("MEDIA_ROOT", default=str(VAR_DIR / "media")))
-# Maps of libraries' scripts are for debuggers; compressing them would double the first start.
+# Source maps of libraries are only for debugging; compressing them would double the start time.
 WHITENOISE_SKIP_COMPRESS_EXTENSIONS = [
     *("jpg", "jpeg", "png", "gif", "webp", "woff", "woff2", "gz", "zip", "map")
 ]
@@ -234,7 +234,7 @@ STORAGES = {
 }
 
 # --- LLM judge ------------------------------------------------------------------------------
-# Any OpenAI-compatible endpoint, such as http://127.0.0.1:11434/v1. Without one nothing is judged.
+# Any OpenAI-compatible endpoint, such as http://127.0.0.1:11434/v1. Without one there is no judge.
 JUDGE_BASE_URL: str = env.str("JUDGE_BASE_URL", default="")
 JUDGE_MODEL: str = env.str("JUDGE_MODEL", default="")
 JUDGE_API_KEY: str = env.str("JUDGE_API_KEY", default="")
@@ -245,15 +245,15 @@ JUDGE_CONCURRENCY = _int("JUDGE_CONCURRENCY", 4)
 JUDGE_CALLS_PER_MINUTE = _int("JUDGE_CALLS_PER_MINUTE", 0, least=0)
 JUDGE_TIMEOUT = _int("JUDGE_TIMEOUT_SECONDS", 120)
 JUDGE_ATTEMPTS = _int("JUDGE_ATTEMPTS", 5)
-# Verdicts that were paid for.
+# Stores verdicts, because calls to the judge cost money.
 JUDGE_CACHE = Path(env.str("JUDGE_CACHE", default=str(VAR_DIR / "judge")))
 
 # --- sentence embedding ---------------------------------------------------------------------
-# The folder of a sentence-transformers model, for receipts' lists; loaded when first needed.
+# The folder of a sentence-transformers model, for lists in receipts; loaded when first needed.
 EMBEDDING_MODEL = _folder("EMBEDDING_MODEL")
 
 # --- rendering ------------------------------------------------------------------------------
-# The program that makes page images, by name or by path.
+# The Chromium program that renders page images, by name or path.
 CHROMIUM: str = env.str("CHROMIUM", default="chromium")
 
 # --- uploads --------------------------------------------------------------------------------
@@ -263,7 +263,7 @@ ARCHIVE_TOTAL_LIMIT = _int("ARCHIVE_TOTAL_LIMIT_MB", 2048) * MEGABYTE
 ARCHIVE_MEMBER_LIMIT = _int("ARCHIVE_MEMBER_LIMIT_MB", 50) * MEGABYTE
 ARCHIVE_RATIO_LIMIT = _int("ARCHIVE_RATIO_LIMIT", 200)
 ARCHIVE_MEMBERS_LIMIT = _int("ARCHIVE_MEMBERS_LIMIT", 100_000)
-# A form or JSON body that is not a file; the largest is the spans of one assignment.
+# Limit of form and JSON bodies without files; the largest are the spans of one assignment.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 10 * MEGABYTE
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 5_000
 FILE_UPLOAD_HANDLERS = [
@@ -293,7 +293,7 @@ ACCOUNT_LOGIN_METHODS = {"email"}
 ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*", "password2*"]
 ACCOUNT_FORMS = {"signup": "portal.accounts.adapter.SignupForm"}
 ACCOUNT_ADAPTER = "portal.accounts.adapter.AccountAdapter"
-# "invited": only who was sent an invitation may sign up, with the address it was sent to.
+# "invited": sign-up requires an invitation, and uses its email address.
 SIGN_UP: str = env.str("SIGN_UP", default="open")
 if SIGN_UP not in {"open", "invited"}:
     raise ImproperlyConfigured("SIGN_UP must be open or invited")
@@ -305,23 +305,23 @@ ACCOUNT_USER_DISPLAY = "portal.accounts.models.display_name"
 MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
 
 # --- operator -------------------------------------------------------------------------------
-# Who runs this site and how to reach them; both stand in the texts on terms, privacy and contact.
+# Name and email address of the operator, for the terms, privacy and contact pages.
 OPERATOR_NAME: str = env.str("OPERATOR_NAME", default="")
 CONTACT_EMAIL: str = env.str("CONTACT_EMAIL", default="")
-# A folder with texts of the operator's own: terms.md, privacy.md, contact.md, each if it is there.
+# A folder with the operator's own terms.md, privacy.md and contact.md, if they exist.
 _legal_dir: str = env.str("LEGAL_DIR", default="")
 LEGAL_DIR: Path | None = Path(_legal_dir) if _legal_dir else None
 if LEGAL_DIR is not None and not LEGAL_DIR.is_dir():
-    raise ImproperlyConfigured(f"LEGAL_DIR must be a folder, and {_legal_dir} is none")
+    raise ImproperlyConfigured(f"LEGAL_DIR must be a folder, and {_legal_dir} is not")
 
 EMAIL_URL: str = env.str("EMAIL_URL", default="consolemail://")
 try:
     vars().update(env.email_url_config(EMAIL_URL))
 except ImproperlyConfigured as error:
-    raise ImproperlyConfigured(f"EMAIL_URL must be an address of mail: {error}") from error
-# A mail server that does not answer must not hold a worker or a page for ever.
+    raise ImproperlyConfigured(f"EMAIL_URL must be a URL of a mail server: {error}") from error
+# A mail server that does not respond must not block a worker or page for ever.
 EMAIL_TIMEOUT = _int("EMAIL_TIMEOUT_SECONDS", 20)
-# Webhooks to hosts of private networks, and without TLS.
+# Allows webhooks to private networks, and without TLS.
 OUTGOING_TO_PRIVATE: bool = env.bool("OUTGOING_TO_PRIVATE", default=False)
 DEFAULT_FROM_EMAIL: str = env.str("DEFAULT_FROM_EMAIL", default="factboard@localhost")
 
@@ -366,7 +366,7 @@ REST_FRAMEWORK = {
 }
 SPECTACULAR_SETTINGS = {
     "TITLE": f"{SITE_NAME} API",
-    "DESCRIPTION": "Everything a person can do in the browser, with a token.",
+    "DESCRIPTION": "Automate everything you can do in the browser. Authenticate with a token.",
     "VERSION": "1",
     "SERVE_INCLUDE_SCHEMA": False,
     "SCHEMA_PATH_PREFIX": "/api/v1",
@@ -374,7 +374,7 @@ SPECTACULAR_SETTINGS = {
         "drf_spectacular.hooks.postprocess_schema_enums",
         "portal.home.openapi.document_errors",
     ],
-    # Choice sets whose fields share a name; without names of their own they would get hashes.
+    # Enums of fields that share a name; without an override their names would be hashes.
     "ENUM_NAME_OVERRIDES": {
         "AssignmentFlagEnum": "portal.home.openapi.ASSIGNMENT_FLAG",
         "AssignmentStateEnum": "portal.home.openapi.ASSIGNMENT_STATE",

@@ -1,10 +1,10 @@
-"""The site map. The words here are the words of pages, code and tests."""
+"""The root URL configuration."""
 
 from django.contrib import admin
 from django.urls import URLPattern, URLResolver, include, path
 
 urlpatterns: list[URLPattern | URLResolver] = [
-    # Programs and the workbench ask most often, and what stands first is found soonest.
+    # The API comes first, because it gets the most requests.
     path("api/v1/", include("portal.home.api_urls")),
     path("", include("portal.home.urls")),
     path("docs/", include("portal.docs.urls")),

@@ -1,4 +1,4 @@
-"""The people of the sample site. Their addresses end in .example, which nobody can own."""
+"""The people of the sample site. Their email addresses end in .example, which no one can own."""
 
 from dataclasses import dataclass
 

@@ -1,6 +1,6 @@
-"""The canonical form of a document: the one HTML and text that every offset refers to.
+"""The canonical form of a document: the HTML and text that all offsets refer to.
 
-HTML that would blow up in a tree builder is refused before there is a tree.
+HTML that would exhaust a tree builder is rejected before a tree is built.
 """
 
 import re
@@ -31,7 +31,7 @@ from .spans import is_blank
 
 # Far above what MAX_DEPTH of a finished document allows: this count is an estimate.
 MAX_OPEN = 1_000
-# Elements that the parser may add on its own account; real filings stay below a few thousand.
+# Limit of elements added by the parser; real filings have at most a few thousand.
 MAX_REOPENED = 300_000
 
 _INLINE = FORMATTING_ELEMENTS | PHRASING_ELEMENTS
@@ -40,7 +40,7 @@ SCOPES = CELLS | {"table"}
 
 _FORMATTING_START = re.compile(rf"<(?:{'|'.join(sorted(FORMATTING_ELEMENTS))})", re.IGNORECASE)
 
-# What an opening tag closes first, when it is open above the nearest of the second set.
+# Elements that an opening tag closes first, if they are open above the nearest of the second set.
 _TABLE = frozenset({"table"})
 _CLOSES: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     "li": (frozenset({"li"}), SCOPES | {"ul", "ol"}),
@@ -74,7 +74,7 @@ class _Nesting:
         self.reopened = 0
 
     def text(self) -> None:
-        """Reopens the formatting elements that a closed block took down with it."""
+        """Reopen the formatting elements that were closed with a block."""
         active = self.formatting[-1]
         first = len(active)
         while first and not active[first - 1].open:
@@ -110,7 +110,7 @@ class _Nesting:
             self._close(frozenset({name}), _TABLE if name in TABLE_PARTS | _TABLE else SCOPES)
 
     def _remember(self, element: _Element) -> None:
-        """Keeps at most three equal entries, as the parser does."""
+        """Keep at most three equal entries, as the parser does."""
         active = self.formatting[-1]
         equal = [entry for entry in active if entry.source == element.source]
         if len(equal) == 3:
@@ -132,7 +132,7 @@ class _Nesting:
         self.counts[element.name] = self.counts.get(element.name, 0) + 1
 
     def _close(self, names: frozenset[str], stops: frozenset[str]) -> None:
-        """Closes the nearest open element of `names` and all above it, unless a stop is nearer."""
+        """Close the nearest open element of `names` and all above it, unless a stop is nearer."""
         if not any(self.counts.get(name) for name in names):
             return
         for index in range(len(self.stack) - 1, -1, -1):
@@ -150,10 +150,10 @@ class _Nesting:
 
 
 def is_surely_small(html: str) -> bool:
-    """Whether so few tags cannot make a tree too deep or too large, however they stand.
+    """Whether there are too few tags to make a tree too deep or too large, in any order.
 
-    An element is open once at a time, so that no more are open than were started; and every text
-    or tag reopens at most each formatting element that was started.
+    No more elements can be open than were started, and each text or tag reopens each started
+    formatting element at most once.
     """
     tags = html.count("<")
     if tags > MAX_OPEN:
@@ -162,7 +162,7 @@ def is_surely_small(html: str) -> bool:
 
 
 def check_nesting(html: str, found: Iterable[Token]) -> None:
-    """Raises RefusedHtml when the tree of these tokens of `html` would be too deep or too large."""
+    """Raises RefusedHtml if the tree of these tokens of `html` would be too deep or too large."""
     nesting = _Nesting()
     for token in found:
         if token.kind is Kind.TEXT:
@@ -181,10 +181,10 @@ def check_nesting(html: str, found: Iterable[Token]) -> None:
             raise RefusedHtml(reason, "too_many")
 
 
-# Browsers flatten what is nested deeper than 512, lxml by default cuts it off at 256.
+# Browsers flatten elements nested deeper than 512; lxml by default cuts them off at 256.
 MAX_DEPTH = 240
 MAX_CHARS = 64_000_000
-# Rounds of cleaning; two are the rule, the second to see that nothing changes any more.
+# Rounds of cleaning; usually two, of which the second changes nothing.
 MAX_ROUNDS = 10
 
 _CLEANER = nh3.Cleaner(
@@ -203,17 +203,17 @@ _AFTER_PRE = re.compile(r"(<pre(?: [^>]*)?>)\n+")
 _SPACE = " \t\n"
 _BLANK_LINES = re.compile(r"\A(?:[ \t]*\n)+")
 _START_TAG = re.compile(r"<[a-z]")
-# A page with fewer elements than one in so many lines of columns was written as plain text.
+# A page with fewer than one element per this many lines of columns is plain text.
 _LINES_FOR_ONE_ELEMENT = 20
 _COLUMNS = re.compile(r"^ {4,}\S|\S {3,}\S", re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class Canonical:
-    """A document made canonical; the hashes are of the UTF-8 bytes, in lower-case hexadecimal.
+    """A canonical document; the hashes are of the UTF-8 bytes, in lower-case hexadecimal.
 
-    `notes` has a sentence for each part of the file that is not in the document, such as the
-    exhibits of a submission; documents that differ in nothing else are equal.
+    `notes` has a sentence for each part of the file that was left out, such as the exhibits of a
+    submission; it is ignored in comparisons.
     """
 
     html: str
@@ -224,12 +224,11 @@ class Canonical:
 
 
 def canonicalise(html: str) -> Canonical:
-    """Makes HTML, or a plain-text filing, canonical.
+    """Convert HTML, or a plain-text filing, to its canonical form.
 
-    Keeps structure, tables and inline style of the body's content; drops scripts, comments, event
-    handlers, links, forms and inline-XBRL wrappers (their text stays, hidden headers go), and
-    elements whose text the page hides. The result does not change when it is made canonical again.
-    Raises RefusedHtml: see its codes.
+    Keeps structure, tables and inline style of the body's content. Drops scripts, comments, event
+    handlers, hidden elements, and the tags of links, forms and inline XBRL (their text is kept,
+    except hidden headers). Idempotent. Raises RefusedHtml: see its codes.
     """
     envelope = open_envelope(html)
     settled = _settled(envelope.content)
@@ -245,13 +244,13 @@ def canonicalise(html: str) -> Canonical:
 
 
 def as_canonical(html: str) -> Canonical:
-    """The document of HTML that is canonical already, without cleaning it once more."""
+    """Return the document of HTML that is already canonical, without cleaning it again."""
     text = canonical_text(html)
     return Canonical(html, text, _hash(text), _hash(html))
 
 
 def clean_html(html: str) -> str:
-    """The cleaning alone, run until nothing changes."""
+    """Clean the HTML until nothing changes."""
     return _settled(html).html
 
 
@@ -327,7 +326,7 @@ def _clean_once(reduced: str) -> str:
 
 
 def _is_plain_text(cleaned: str) -> bool:
-    """Whether lines and columns are made by white space, so that they need a <pre> to survive."""
+    """Whether white space makes the lines and columns, so that a <pre> is needed."""
     elements = len(_START_TAG.findall(cleaned))
     if not elements:
         return "\n" in cleaned

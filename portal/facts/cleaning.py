@@ -1,13 +1,12 @@
-"""What a document keeps of a page's tags, attributes and hidden text: before there is a tree.
+"""Filters a page's tags, attributes and hidden text, before a tree is built.
 
-`reduce_markup` works on tags. Wrappers such as inline XBRL's, links, forms and EDGAR's own marks go
-here and leave their text where it stands; a tree builder would move some of them out of tables, let
-a self-closed one swallow the page, or (nh3) drop an unknown element that has the name of a drawing
-element, such as EDGAR's <TEXT>, with all that is in it.
+`reduce_markup` works on tags. It removes wrappers such as inline XBRL, links, forms and EDGAR's own
+tags, and keeps their text in place. A tree builder would move some of them out of tables, let a
+self-closed one swallow the page, or (nh3) drop an unknown element named like a drawing element,
+such as EDGAR's <TEXT>, with its content.
 
-`drop_hidden` leaves out text that a page holds and does not show, so that it joins no text beside
-it: `<span style="display:none">12</span>14` shows 14. As one text it would read 1214, which nobody
-has seen, and which an annotator could not mark.
+`drop_hidden` removes text that a page does not show, so that it does not join visible text:
+`<span style="display:none">12</span>14` shows 14, not 1214.
 """
 
 import re
@@ -30,12 +29,12 @@ from .markup import (
 )
 from .spans import is_blank
 
-# The only pictures that need no address; a document's own files do not travel with its HTML.
+# Images embedded in the HTML; other files are not stored with a document.
 _INLINE_PICTURE = re.compile(r"data:image/(?:png|jpe?g|gif|webp);base64,[A-Za-z0-9+/=\s]+")
 
-# What a style needs to fetch something, or to hide that it does.
+# Style syntax that can load resources, or hide that it does.
 _FETCHES = re.compile(r"\\|@|url|image|src|expression|behavior|binding|/\*", re.IGNORECASE)
-# What takes text out of its place: over other text, where it catches clicks, or out of view.
+# Styles that move text: over other text, where it catches clicks, or out of view.
 _DISPLACES = re.compile(
     r"\s*(?:position\s*:\s*(?:-webkit-)?(?:fixed|sticky)|(?:z-index|pointer-events|(?:-\w+-)?user-select)\s*:"
     r"|(?:margin|inset|top|left|right|bottom|text-indent|transform|translate)[\w-]*\s*:.*?-\s*\d{3})",
@@ -57,9 +56,10 @@ def keep_attribute(element: str, attribute: str, value: str) -> str | None:
 
 @lru_cache(maxsize=4096)
 def safe_style(style: str) -> str | None:
-    """The style without declarations that could load anything, or that lay the element over
-    others: fixed and sticky positions, layers, and moves by 100 units or more to the left or up.
-    None when nothing is left.
+    """Remove declarations that could load resources or cover other elements.
+
+    These are fixed and sticky positions, layers, and moves by 100 units or more to the left or up.
+    Returns None if nothing is left.
 
     >>> safe_style("color:red;background:url(https://example.org/x);position:fixed")
     'color:red'
@@ -83,7 +83,7 @@ _ATTRIBUTE = re.compile(r"""([^\s=>"'/]+)(?:\s*=\s*(?:"[^"]*"|'[^']*'|[^\s>]+))?
 
 
 class Shown(NamedTuple):
-    """Cleaned HTML without its hidden text, and how much of it went."""
+    """Cleaned HTML without hidden text, and the amount of text removed."""
 
     html: str
     elements: int
@@ -99,11 +99,10 @@ class _Element(NamedTuple):
 
 
 def drop_hidden(html: str, found: Sequence[Token]) -> Shown:
-    """Drops elements that are not shown and hold something to read. `found` are the tokens of
-    `html`, in which every element is closed.
+    """Drop hidden elements that contain text. `found` are the tokens of `html`, all closed.
 
-    Those with `display:none`, and those with `visibility:hidden` or a font size of zero inside
-    which no element sets that property anew. What holds nothing to read stays: it joins nothing.
+    Hidden are elements with `display:none`, and those with `visibility:hidden` or a font size of
+    zero unless an element inside sets the property again. Elements without text are kept.
     """
     if not _MAY_HIDE.search(html):
         return Shown(html, 0, 0)
@@ -144,7 +143,7 @@ def _hiding(html: str, found: Sequence[Token]) -> Iterator[_Element]:
 
 
 def _outermost(elements: Iterator[_Element]) -> list[_Element]:
-    """In the order of the page; what lies inside another is left to that one."""
+    """In document order, without elements inside another one."""
     outer: list[_Element] = []
     for element in sorted(elements):
         if not outer or element.first > outer[-1].last:
@@ -153,7 +152,7 @@ def _outermost(elements: Iterator[_Element]) -> list[_Element]:
 
 
 def _hides(tag: str) -> str:
-    """The property by which the element is not shown; empty when it is."""
+    """The property that hides the element; empty if it is shown."""
     style = _declarations(tag)
     if style.get("display") == "none":
         return "display"
@@ -178,9 +177,7 @@ def _shows_again(html: str, inside: Sequence[Token], hides: str) -> bool:
 
 
 def _declarations(tag: str) -> dict[str, str]:
-    """Property and value of each declaration in small letters; the last one counts, unless an
-    earlier one is important.
-    """
+    """Properties and values in lower case; the last counts, unless an earlier one is important."""
     style = _STYLE.search(tag)
     if style is None:
         return {}
@@ -198,7 +195,7 @@ def _declarations(tag: str) -> dict[str, str]:
     return found
 
 
-# Old names of an element that is kept under its present name.
+# Old names of elements, and their current names.
 _RENAMED = {"listing": "pre", "xmp": "pre", "plaintext": "pre"}
 
 _XHTML = re.compile(r"""<\?xml[\s?]|xmlns\s*=\s*["']http://www\.w3\.org/1999/xhtml["']""")
@@ -207,7 +204,7 @@ _PAGE_ELEMENTS = KEPT_ELEMENTS | {"html", "body"}
 _IXBRL_PREFIX = re.compile(
     r"""xmlns:([\w.-]+)\s*=\s*["']http://www\.xbrl\.org/\d{4}/inlineXBRL["']"""
 )
-# Tags as they are written after cleaning; any other `<` is one that has to be looked at.
+# Tags as written by the cleaner; any other `<` needs a closer look.
 _TAG = re.compile(r"</[a-z][a-z0-9]*>|<[a-z][a-z0-9]*(?:>|(?=[ \n]))")
 _REDUCED_KINDS = frozenset({Kind.TEXT, Kind.START, Kind.END})
 _REDUCED_NAMES = (KEPT_ELEMENTS - {"input", *_RENAMED}) | {""}
@@ -218,21 +215,20 @@ _CHECKBOX = re.compile(r"""\stype\s*=\s*["']?(?:checkbox|radio)\b""", re.IGNOREC
 
 
 def is_xhtml(html: str) -> bool:
-    """Whether the page says that it is XHTML, where `<td/>` is an element and not its beginning."""
+    """Whether the page declares XHTML, where `<td/>` is a complete element."""
     return _XHTML.search(html) is not None
 
 
 def ixbrl_prefixes(html: str) -> frozenset[str]:
-    """The prefixes of inline-XBRL elements in lower case: those declared, and the usual one."""
+    """The prefixes of inline-XBRL elements in lower case: declared ones, and the default."""
     return frozenset({prefix.lower() for prefix in _IXBRL_PREFIX.findall(html)} | {"ix"})
 
 
 def reduce_markup(html: str, found: Sequence[Token] | None = None) -> str:
-    """`html` with nothing but text and tags of KEPT_ELEMENTS, attributes untouched. `found` are its
-    tokens, if they are known.
+    """Reduce `html` to text and tags of KEPT_ELEMENTS, with all attributes.
 
-    Raises RefusedHtml when something left open swallows the rest of the page, or when the input
-    is XML that is not HTML.
+    `found` are its tokens, if known. Raises RefusedHtml if something unclosed swallows the rest of
+    the page, or the input is XML without HTML.
     """
     xml = is_xhtml(html)
     if found is None:
@@ -259,9 +255,9 @@ def reduce_markup(html: str, found: Sequence[Token] | None = None) -> str:
 
 
 def _is_reduced(html: str, found: Sequence[Token]) -> bool:
-    """Whether nothing is to be done, as with what was reduced and cleaned before.
+    """Whether the page is already reduced and cleaned.
 
-    Says no where it is not sure: a checkbox, a table without rows, a name in capitals.
+    Returns False if unsure: checkboxes, tables without rows, names in capitals.
     """
     if not {token.kind for token in found} <= _REDUCED_KINDS:
         return False
@@ -272,9 +268,9 @@ def _is_reduced(html: str, found: Sequence[Token]) -> bool:
 
 
 def _styled_body(html: str, found: Sequence[Token]) -> tuple[int, int]:
-    """Indices of the tags of a body that has a style, else -1.
+    """Indices of the tags of a body with a style, or -1.
 
-    They become a div's: of the body only the content is kept, and its font and width belong to it.
+    They become the tags of a div, because only the content of the body is kept.
     """
     bodies = [index for index, token in enumerate(found) if token.name == "body"]
     start = next((i for i in bodies if found[i].kind is Kind.START), -1)
@@ -284,7 +280,7 @@ def _styled_body(html: str, found: Sequence[Token]) -> tuple[int, int]:
 
 
 def _kept(html: str, token: Token, *, xml: bool) -> str | None:
-    """What stays of a token that is no text; None for a tag or comment that goes."""
+    """The replacement of a token that is not text; None if it is removed."""
     source = html[token.start : token.end]
     if token.kind is Kind.RAW:
         return _raw_as_text(source, token.name)
@@ -299,7 +295,7 @@ def _kept(html: str, token: Token, *, xml: bool) -> str | None:
         return None
     attributes = source[1 + len(token.name) :]
     if _HIDDEN.search(source) and is_hidden_tag(source):
-        # Of two attributes of one name the first counts, so that this one does.
+        # The first of two attributes with the same name counts, so this one comes first.
         attributes = f' style="display:none"{attributes}'
     if xml and source.endswith("/>") and name not in VOID_ELEMENTS:
         return f"<{name}{attributes[:-2]}></{name}>"
@@ -313,7 +309,7 @@ def _raw_as_text(source: str, name: str) -> str:
 
 
 def _unclosed(html: str, token: Token) -> str:
-    """A tag cut off by the end of the file is dropped; what swallows more refuses the page."""
+    """Drops a tag cut off by the end of the file. Raises RefusedHtml if more text is swallowed."""
     source = html[token.start : token.end]
     if token.name and token.name not in DROPPED_RAW:
         return _raw_as_text(source, token.name)
@@ -331,7 +327,7 @@ def _unclosed(html: str, token: Token) -> str:
 
 
 def _dropped(html: str, found: Sequence[Token]) -> list[bool]:
-    """For each token whether it lies inside a dropped element, whose own tags count as inside."""
+    """Whether each token is inside a dropped element, or is one of its tags."""
     headers = {f"{prefix}:header" for prefix in ixbrl_prefixes(html)}
     starts: dict[str, list[int]] = {name: [] for name in DROPPED_NESTING | headers}
     changes = [0] * (len(found) + 1)
@@ -357,7 +353,7 @@ def _dropped(html: str, found: Sequence[Token]) -> list[bool]:
 def _rowless_tables(found: Sequence[Token]) -> frozenset[int]:
     """Indices of EDGAR's <TABLE>, <CAPTION>, <S> marks in text whose columns are made of spaces.
 
-    A browser would move the text of such a "table", which has no rows, out of it.
+    A browser would move the text out of such a "table", which has no rows.
     """
     rowless: set[int] = set()
     pending: list[int] | None = None

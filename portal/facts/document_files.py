@@ -1,6 +1,6 @@
-"""Documents with their spans as files: JSON, JSON Lines, and HTML with elements for spans.
+"""Documents and spans as files: JSON, JSON Lines, and HTML with elements for spans.
 
-One document as a JSON object, or one line for each, or for each annotator of one:
+A JSON object for one document, or a line per document, or per annotator of a document:
 
     {"format": "factboard-document", "version": 1,
      "document": {"name": ..., "text_sha256": ..., and whatever else is known of its source},
@@ -8,15 +8,15 @@ One document as a JSON object, or one line for each, or for each annotator of on
 
     {"name": ..., "text_sha256": ..., "annotator": ..., "spans": [{"key", "label", ...}, ...]}
 
-Offsets count code points of the canonical text, whose UTF-8 bytes have the hash. `annotator` is
-left out where the spans are gold. In HTML, as FinCriticalED has it, elements carry type, value and
-sign:
+Offsets count code points of the canonical text; the hash is that of its UTF-8 bytes. Gold has no
+`annotator`. In HTML, as in FinCriticalED, elements have type, value and sign:
 
     <span data-fact="k1" data-type="Number" data-value="-12" data-sign="parentheses">(12)</span>
 
-A canonical document keeps no `data-` attributes, so these elements are never its own. The fragments
-of one fact share `data-fact`, its key, and repeat the other attributes. White space at the edges of
-a fact is counted in `data-before` and `data-after`: between table cells no element can hold it.
+Canonical documents have no `data-` attributes, so these elements cannot be confused with their own.
+The fragments of a fact share `data-fact`, its key, and repeat the other attributes. White space at
+the edges of a fact is counted in `data-before` and `data-after`, because between table cells no
+element can contain it.
 """
 
 import json
@@ -46,7 +46,7 @@ _DERIVED = ("value", "sign")
 def write_document_json(
     meta: Mapping[str, Any], text_sha256: str, spans: Sequence[FactSpan]
 ) -> dict[str, Any]:
-    """The document as a JSON object; `meta` is all that is to be said about the source."""
+    """The document as a JSON object; `meta` describes the source."""
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -56,12 +56,11 @@ def write_document_json(
 
 
 def read_document_json(data: object, text: str) -> list[FactSpan]:
-    """The spans of a decoded JSON object over the canonical text it must belong to.
+    """Return the spans of a decoded JSON object, which must belong to the canonical text.
 
-    A span without value and sign, or with null, gets those that its quote means. Raises
-    ReadingError naming the field: for a wrong type, an unknown or missing field, another text, a
-    quote that is not at its place, a value that cannot be one, a key used twice, and for spans that
-    `check_spans` faults.
+    Missing or null values and signs are derived from the quote. Raises ReadingError with the field
+    for a wrong type, an unknown or missing field, a different text, a quote that is not at its
+    place, an invalid value, a duplicate key, and errors of `check_spans`.
     """
     document = _object(data, "the file")
     _check_head(document, text)
@@ -69,7 +68,7 @@ def read_document_json(data: object, text: str) -> list[FactSpan]:
 
 
 def read_span_list(items: Sequence[object], text: str) -> list[FactSpan]:
-    """The spans of such a list over its canonical text; raises ReadingError as above."""
+    """Return the spans of a list over the canonical text. Raises ReadingError, as above."""
     spans = [_span(item, f"spans[{index}]", text) for index, item in enumerate(items)]
     seen: dict[str, int] = {}
     for index, span in enumerate(spans):
@@ -133,7 +132,7 @@ def _object(data: object, path: str) -> Mapping[str, Any]:
 def _field(values: Mapping[str, Any], name: str, kind: type, path: str) -> Any:
     if name not in values:
         raise ReadingError(f"{path}{name}", "this field is missing")
-    # A bool is an int in Python, in JSON it is no number.
+    # A bool is an int in Python, but not a number in JSON.
     if type(values[name]) is not kind:
         reason = f"must be {_name(kind)}, not {_name(type(values[name]))}"
         raise ReadingError(f"{path}{name}", reason)
@@ -152,7 +151,7 @@ def _short(quote: str) -> str:
 
 @dataclass(frozen=True)
 class DocumentLine:
-    """A line that has the form of one; `spans` is not looked into before there is a text."""
+    """A parsed line; its `spans` are checked later, against a text."""
 
     name: str
     text_sha256: str
@@ -172,7 +171,7 @@ def write_document_line(
 
 
 def read_document_line(line: str) -> DocumentLine:
-    """Raises ReadingError naming the field: for what is no JSON object or lacks a field."""
+    """Raises ReadingError with the field if it is not a JSON object or lacks a field."""
     try:
         data = json.loads(line)
     except (ValueError, RecursionError) as error:
@@ -192,7 +191,7 @@ def read_document_line(line: str) -> DocumentLine:
 
 
 def read_line_spans(line: DocumentLine, text: str) -> list[FactSpan]:
-    """The spans over the canonical text they must belong to; raises ReadingError."""
+    """Return the spans, which must belong to the canonical text. Raises ReadingError."""
     return read_span_list(line.spans, text)
 
 
@@ -206,14 +205,14 @@ _COUNT = re.compile("[0-9]{1,6}")
 
 @dataclass(frozen=True)
 class FactPage:
-    """A page without its fact elements, and the facts that they marked, in document order."""
+    """A page without fact elements, and their facts in document order."""
 
     canonical: Canonical
     spans: list[FactSpan]
 
 
 class _Said(NamedTuple):
-    """The attributes of a fact without their `data-`; None where one is missing."""
+    """The attributes of a fact, without `data-`; None if missing."""
 
     fact: str = ""
     type: str = ""
@@ -224,19 +223,18 @@ class _Said(NamedTuple):
 
 
 class _Opening(NamedTuple):
-    """The start tag of a fact element, and what it says."""
+    """The start tag of a fact element, and its attributes."""
 
     said: _Said
     token: Token
 
 
 def write_span_elements(canonical_html: str, spans: Sequence[FactSpan]) -> str:
-    """Canonical HTML with every fact inside an element as above, one in each text node it covers.
+    """Wrap every fact of canonical HTML in elements as above, one per text node.
 
-    Without the elements the result is `canonical_html`, character for character, and
-    `read_span_elements` gives the same spans back. Raises ValueError when the spans fail
-    `check_spans`, a label cannot be used, a quote is not at its place, or a key is empty or used
-    twice.
+    Removing the elements restores `canonical_html` exactly, and `read_span_elements` returns the
+    same spans. Raises ValueError if the spans fail `check_spans`, a label is unusable, a quote is
+    not at its place, or a key is empty or duplicate.
     """
     ordered = sorted(spans, key=lambda span: span.start)
     if not ordered:
@@ -259,11 +257,11 @@ def write_span_elements(canonical_html: str, spans: Sequence[FactSpan]) -> str:
 
 
 def read_span_elements(html: str) -> FactPage:
-    """The canonical page without fact elements, and the facts they mark.
+    """Return the canonical page without fact elements, and the facts they mark.
 
-    A fact with neither value nor sign gets those that its quote means. Raises TagError, with the
-    place, for elements that are nested, unpaired, empty, without a type, that contradict each other
-    or have a value that cannot be one; RefusedHtml as `canonicalise` does.
+    A missing value and sign are derived from the quote. Raises TagError, with the place, for
+    elements that are nested, unpaired, empty, without a type, contradictory, or with an invalid
+    value; RefusedHtml as `canonicalise` does.
     """
     openings: dict[str, _Opening] = {}
     canonical, facts = locate(html, list(_parts(html, openings)))
@@ -291,7 +289,7 @@ def _attributes(span: FactSpan) -> str:
 def _parts(html: str, openings: dict[str, _Opening]) -> Iterator[TaggedPart]:
     """The fact elements; `openings` gets the first one of each key."""
     xml = is_xhtml(html)
-    # Of a span of the page's own it only counts that it is open.
+    # Spans of the page itself are only tracked as open.
     stack: list[_Opening | None] = []
     texts: list[Token] = []
     for token in tokens(html, xml=xml):
@@ -318,7 +316,7 @@ def _opening(html: str, token: Token) -> _Opening | None:
     for match in _ATTRIBUTE.finditer(html, token.start + len("<span"), token.end):
         name = match[1].lower().removeprefix("data-")
         if name in _Said._fields and name != match[1].lower():
-            # Of an attribute given twice the first counts, as in browsers.
+            # The first of duplicate attributes counts, as in browsers.
             said.setdefault(name, unescape(match[2] or match[3] or match[4] or ""))
     return _Opening(_Said(**said), token) if "fact" in said else None
 

@@ -1,10 +1,10 @@
-"""What the readers of HTML refuse, each with a reason a person can act on."""
+"""Errors of the HTML readers, with reasons for users."""
 
 
 class RefusedHtml(ValueError):
     """A file or page that cannot become a document.
 
-    `reason` is a sentence for people; `code` a stable word for programs, one of
+    `reason` is a sentence for users; `code` a stable word for programs, one of
     `binary encoding not_html empty too_large too_deep too_many unclosed unstable`.
     """
 
@@ -17,8 +17,7 @@ class RefusedHtml(ValueError):
 class TagError(ValueError):
     """A fact tag that cannot be read as a span.
 
-    `line` and `column` count from 1 and say where in the HTML as given; `offset` is the same place
-    in code points from 0.
+    `line` and `column` of the input count from 1; `offset` is the same place in code points from 0.
     """
 
     def __init__(self, reason: str, html: str, offset: int) -> None:
@@ -32,7 +31,7 @@ class TagError(ValueError):
 class ReadingError(ValueError):
     """A file of spans that cannot be read.
 
-    `field` is the path of what is wrong, such as `spans[3].quote`, and `reason` a sentence.
+    `field` is the path of the invalid field, such as `spans[3].quote`, and `reason` a sentence.
     """
 
     def __init__(self, field: str, reason: str) -> None:

@@ -1,7 +1,6 @@
-"""From the bytes of a file to the page in it: its kind, its encoding, and EDGAR's envelope.
+"""Decodes the bytes of a file to a page: its kind, its encoding, and EDGAR's envelope.
 
-The kind of a file is a guess from its first bytes, for the wording of a refusal or reason enough
-for one.
+The kind of a file is guessed from its first bytes, for error messages or to reject the file.
 """
 
 import codecs
@@ -14,7 +13,7 @@ from typing import IO, NamedTuple
 
 from .errors import RefusedHtml
 
-# The header of a tar archive, the largest thing that is looked at, takes 512 bytes.
+# The largest header that is checked, that of a tar archive, has 512 bytes.
 HEAD = 4096
 
 ZIP, GZIP, PARQUET = "a ZIP archive", "a gzip file", "a Parquet file"
@@ -49,17 +48,17 @@ _SIGNATURES: tuple[tuple[bytes, str], ...] = (
 )
 _TAR_AT, _TAR = 257, b"ustar"
 _WIDE = {2: UTF_16, 4: UTF_32}
-# Control characters but for tab, line feed, form feed, return and escape: of a text they are not
-# even one in so many, of packed bytes one in ten.
+# Control characters except tab, line feed, form feed, return and escape. Text has fewer than one
+# in this many characters, compressed data about one in ten.
 _CONTROL_SHARE = 20
-# Of fewer bytes nothing is said: a text may be as short and hold one.
+# Fewer bytes are not checked: a short text may contain one.
 _LEAST_BINARY = 64
 _CONTROLS = bytes(code for code in range(32) if code not in b"\t\n\f\r\x1b")
 _OFFICE_MEMBER = "[Content_Types].xml"
 
 
 def kind_of(head: bytes) -> str:
-    """What a file that begins with `head` seems to be, in words; TEXT for other text.
+    """Describe the kind of a file that begins with `head`; TEXT for other text.
 
     >>> kind_of(b"%PDF-1.7"), kind_of('{"id"'.encode("utf-16")), kind_of(b'{"id": "p1"}')
     ('a PDF', 'text in UTF-16', '')
@@ -79,9 +78,9 @@ def kind_of(head: bytes) -> str:
 
 
 def kind_of_file(file: IO[bytes]) -> str:
-    """The same of an open file, which stands at its beginning afterwards.
+    """Describe the kind of an open file, and rewind it.
 
-    A gzip file is also named for what is packed in it, and a ZIP tells whether it is a document.
+    Also looks inside gzip files, and recognises documents that are ZIP files.
     """
     file.seek(0)
     head = file.read(HEAD)
@@ -96,9 +95,9 @@ def kind_of_file(file: IO[bytes]) -> str:
 
 
 def mistaken(file: IO[bytes], taken: Container[str], accepted: str) -> str:
-    """Why a file is not even looked at, in a sentence without its name; empty if it may be.
+    """Why a file is rejected by its kind, as a sentence without its name; empty if it is not.
 
-    `taken` are the kinds that its reader takes, TEXT for plain text; `accepted` says so in words.
+    `taken` are the accepted kinds, TEXT for plain text; `accepted` describes them.
     """
     kind = kind_of_file(file)
     return "" if kind in taken else sentence(kind, accepted)
@@ -113,7 +112,7 @@ def sentence(kind: str, accepted: str) -> str:
 
 
 def _wide_text(head: bytes) -> str:
-    """Text of two or four bytes a character without a mark: Latin letters leave the others NUL."""
+    """Detects UTF-16 and UTF-32 without a byte-order mark by the NUL bytes of Latin text."""
     for width, kind in sorted(_WIDE.items(), reverse=True):
         whole = head[: len(head) - len(head) % width]
         if len(whole) < 2 * width:
@@ -127,7 +126,7 @@ def _wide_text(head: bytes) -> str:
 
 
 def _packed_kind(file: IO[bytes]) -> str:
-    """What a gzip file holds; TEXT where it cannot be unpacked, for its reader says why."""
+    """The kind of a gzip file's content; TEXT if it cannot be unpacked: the reader reports why."""
     file.seek(0)
     try:
         with gzip.GzipFile(fileobj=file) as packed:
@@ -144,7 +143,7 @@ def _is_office(file: IO[bytes]) -> bool:
         return False
 
 
-# What else a page seems to be is refused at once; bytes of these say themselves what is wrong.
+# Other kinds are rejected at once; for these kinds the decoder reports the error.
 _READ = frozenset({TEXT, HTML, BINARY, UTF_16, UTF_32})
 _BYTE_ORDER_MARKS: tuple[tuple[bytes, str], ...] = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -154,7 +153,7 @@ _BYTE_ORDER_MARKS: tuple[tuple[bytes, str], ...] = (
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 
-# A declaration may follow EDGAR's envelope and a comment or two.
+# A declaration may follow EDGAR's envelope and some comments.
 _DECLARED_WITHIN = 8192
 _DECLARATION = re.compile(
     rb"""<\?xml[^>]*?\sencoding\s*=\s*["']([\w.:-]+)["']
@@ -162,12 +161,12 @@ _DECLARATION = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 
-# Names that browsers read as windows-1252, as they must: many pages say latin-1 and mean it.
+# Names that browsers read as windows-1252: many pages declare latin-1 and use windows-1252.
 _WESTERN = re.compile(
     r"(us-)?ascii|ansi(_x3\.4-1968)?|iso[-_]?8859-1|iso88591|latin-?1|l1|(cp|ibm)819|"
     r"windows-1252|(x-)?cp1252"
 )
-# Their bytes are all ASCII, so that they pass for UTF-8.
+# Their bytes are all ASCII, so they are valid UTF-8.
 _SEVEN_BIT = frozenset({"iso-2022-jp", "csiso2022jp"})
 _TEXT_ENCODINGS = re.compile(
     r"iso-?8859-\d+|windows-\d+|cp\d+|koi8-[ru]|macintosh|x-mac-roman|gb2312|gbk|gb18030|"
@@ -179,11 +178,11 @@ _PYTHON_NAMES = {"x-mac-roman": "mac-roman", "x-sjis": "shift_jis", "gb2312": "g
 def decode_html(data: bytes) -> str:
     """The text of an HTML or plain-text file.
 
-    A byte-order mark decides; then UTF-8 when all the bytes are valid UTF-8, whatever is declared,
-    since other encodings are practically never valid by chance; then the encoding that the page
-    declares (latin-1 and ASCII mean windows-1252, as in browsers). Bytes that are none of these
-    are refused rather than guessed: a wrong guess would garble every quote and dash. Raises
-    RefusedHtml with code `binary`, `encoding` or `empty`.
+    A byte-order mark decides; then UTF-8 if all bytes are valid UTF-8, even if another encoding is
+    declared, since other encodings are almost never valid UTF-8; then the declared encoding
+    (latin-1 and ASCII mean windows-1252, as in browsers). Other bytes are rejected, because a wrong
+    guess would garble quotes and dashes. Raises RefusedHtml with code `binary`, `encoding` or
+    `empty`.
     """
     if not data.strip():
         raise RefusedHtml("the file is empty", "empty")
@@ -207,7 +206,7 @@ def decode_html(data: bytes) -> str:
 
 
 def _declared(data: bytes) -> str:
-    """The encoding that the page names first, in lower case, or an empty string."""
+    """The first declared encoding in lower case, or an empty string."""
     match = _DECLARATION.search(data, 0, _DECLARED_WITHIN)
     return (match[1] or match[2]).decode("ascii").lower() if match else ""
 
@@ -241,17 +240,17 @@ _TEXT_ENDS = re.compile(r"</TEXT>\s*(?:</DOCUMENT>|\Z)", re.IGNORECASE)
 
 
 class Envelope(NamedTuple):
-    """The document inside, and a sentence for each thing that was left out with the envelope."""
+    """The document inside the envelope, and a sentence for each part that was left out."""
 
     content: str
     notes: tuple[str, ...] = ()
 
 
 def open_envelope(html: str) -> Envelope:
-    """Takes the first document out of an EDGAR envelope; anything else comes back as it is.
+    """Extract the first document of an EDGAR envelope; other input is returned unchanged.
 
-    The first document of a submission is the filing itself; exhibits and graphics follow and are
-    named in the notes. Raises RefusedHtml when the first document is a PDF.
+    The first document of a submission is the filing itself. Exhibits and graphics follow, and are
+    named in the notes. Raises RefusedHtml if the first document is a PDF.
     """
     documents = list(_DOCUMENT.finditer(html))
     if not documents:

@@ -1,8 +1,8 @@
-"""The numbers, dates and durations of a text, what a selection means, and doubtful spans.
+"""Finds numbers, dates and durations, snaps selections to facts, and warns about spans.
 
-`find_facts` finds what an annotator is likely to label, `snap` goes from what a hand selects to
-what it means, and `span_warnings` says what may be wrong with a span: advice, never a reason to
-refuse it. What not to annotate is from FinCriticalED, annotation rules B.1.2.
+`find_facts` finds facts that an annotator is likely to label, `snap` adjusts a selection to the
+intended fact, and `span_warnings` returns warnings, which never prevent saving. The rules on what
+not to annotate are from FinCriticalED, annotation rules B.1.2.
 """
 
 import re
@@ -32,7 +32,7 @@ from .values import read_date, read_number
 
 Kind: TypeAlias = Literal["number", "date"]
 
-# Nothing begins inside a word, but an amount may follow the letters of its currency.
+# Facts do not begin inside a word, but an amount may follow its currency, as in USD5.
 _STARTS = r"(?:(?<![^\W_])|(?<=USD)|(?<=EUR)|(?<=GBP))"
 _FACT = re.compile(
     rf"""(?={CELL}){LINE_NUMBER} | {_STARTS}(?:
@@ -47,7 +47,7 @@ _FACT = re.compile(
 class FoundFact(NamedTuple):
     """`[start, end)` in code points of the text, and whether it is a number or a date.
 
-    A duration is a date too, as annotation guidelines have it.
+    Durations count as dates, as in the annotation guidelines.
     """
 
     start: int
@@ -56,13 +56,13 @@ class FoundFact(NamedTuple):
 
 
 def find_facts(text: str, borders: Sequence[int] = ()) -> list[FoundFact]:
-    """The numbers, dates and durations of `text` in order, none overlapping another.
+    """Return the numbers, dates and durations of `text` in order, without overlaps.
 
-    A number has its sign, parentheses, separators and percent sign; a currency mark stands outside.
-    Nothing runs over one of the ascending `borders` (see `text_borders`) but a closing parenthesis
-    or percent sign that is alone in the next cell. The two ends of a range are two facts. Phone and
-    file numbers, postal codes, times of day, and numbers of sections, notes and forms are left to
-    the annotator. Any text is accepted; time is linear.
+    A number includes its sign, parentheses, separators and percent sign, but not a currency mark.
+    Facts do not cross the ascending `borders` (see `text_borders`), except for a closing
+    parenthesis or percent sign that is alone in the next cell. The two ends of a range are two
+    facts. Phone and file numbers, postal codes, times of day, and numbers of sections, notes and
+    forms are not found. Accepts any text; linear time.
 
     >>> [("1,200 (3.5%) of $2,000 in Q2 2025"[f.start:f.end]) for f in
     ...  find_facts("1,200 (3.5%) of $2,000 in Q2 2025")]
@@ -102,15 +102,16 @@ _WORD = re.compile(r"\w")
 def snap(
     text: str, borders: Sequence[int], facts: Sequence[FoundFact], start: int, end: int
 ) -> tuple[int, int]:
-    """The stretch that a selection `[start, end)` means; a double click has `start == end`.
+    """Return the range that a selection `[start, end)` means; a double click has `start == end`.
 
-    What touches one fact means the whole fact, though a part of it, or signs and white space about
-    it, was selected. Of several of which not two are selected whole, the one selected most is
-    meant. A selection with words beside facts, or with several facts, stays as it is, but for white
-    space at its edges and the words and facts that it cuts. Nothing to select is an empty stretch.
+    A selection that touches one fact means that whole fact, even if only a part of it, or also
+    signs and white space around it, is selected. Of several facts, at most one of which is
+    selected whole, the one selected most is meant. Selections with other words, or with several
+    whole facts, are kept, without white space at the edges and with the words and facts they cut.
+    The range is empty if there is nothing to select.
 
     `borders` and `facts` are those of `text_borders` and `find_facts`. Offsets outside the text are
-    moved in. To snap what was snapped changes nothing.
+    clamped. Idempotent.
     """
     start, end = sorted(min(max(offset, 0), len(text)) for offset in (start, end))
     quote = text[start:end]
@@ -132,13 +133,13 @@ def _touched_by(facts: Sequence[FoundFact], start: int, end: int) -> Sequence[Fo
     if touched or start < end:
         return touched
     first = bisect_left(facts, start, key=lambda fact: fact.end)
-    # Between two facts the one that begins here is meant, not the one that ends.
+    # Between two adjacent facts, the one that begins here is meant.
     beside = [fact for fact in facts[first : first + 2] if fact.start <= start]
     return beside[-1:]
 
 
 def _meant(text: str, touched: Sequence[FoundFact], start: int, end: int) -> FoundFact | None:
-    """The one fact that is meant; None when the selection means something else."""
+    """The fact that is meant; None if the selection means something else."""
     if not touched or sum(start <= fact.start and fact.end <= end for fact in touched) > 1:
         return None
     position = start
@@ -192,7 +193,7 @@ def _token_around(text: str, borders: Sequence[int], offset: int) -> tuple[int, 
 
 
 def _chunk(text: str, borders: Sequence[int], offset: int) -> tuple[int, int]:
-    """The stretch about an offset without white space or a border in it."""
+    """The range around an offset without white space or borders."""
     before = bisect_right(borders, offset)
     low = borders[before - 1] if before else 0
     high = borders[before] if before < len(borders) else len(text)
@@ -204,7 +205,7 @@ def _chunk(text: str, borders: Sequence[int], offset: int) -> tuple[int, int]:
     return start, end
 
 
-# How much text on either side can tell what a number is.
+# The context on either side that can show what a number is.
 _REACH = 80
 
 _NUMERIC = re.compile(rf"[0-9{VULGAR}]|\b{NUMBER_WORDS}", re.IGNORECASE)
@@ -215,7 +216,7 @@ _STREET = (
     r"St(?:reet|\.)|Ave(?:nue|\.)|Road|Rd\.|Boulevard|Blvd\.?|Drive|Dr\.|Lane|Ln\.|Parkway|Pkwy|"
     r"Plaza|Square|Highway|Hwy|Court|Circle|Terrace"
 )
-# Code, the place in a sentence about it, and what is looked for about the span.
+# Code, description, and the pattern to find around the span.
 _LOOK_ALIKES = tuple(
     (code, what, re.compile(pattern))
     for code, what, pattern in (
@@ -225,7 +226,7 @@ _LOOK_ALIKES = tuple(
         ("page_number", "a page number", r"\b[Pp]age\s+[0-9]+|\A\s*[-–—]\s?[0-9]+\s?[-–—]\s*\Z"),
         (
             "address_number",
-            "part of an address",
+            "part of a postal address",
             rf"\b[0-9]+[A-Z]?(?:\s[A-Z0-9][\w.]*){{1,4}}?\s(?:{_STREET})(?![a-z])"
             r"|\b(?:Suite|Room|Floor|Box)\s+[0-9]+",
         ),
@@ -233,7 +234,7 @@ _LOOK_ALIKES = tuple(
 )
 
 
-# Those that make a fact doubtful as gold. The rest is advice on what not to annotate.
+# Warnings that make gold doubtful. The others are advice on what not to annotate.
 GRAVE_WARNINGS = frozenset(
     {
         "leading_space",
@@ -250,7 +251,7 @@ GRAVE_WARNINGS = frozenset(
 
 
 class SpanWarning(NamedTuple):
-    """A stable word for programs, and a sentence for people."""
+    """A stable code for programs, and a sentence for users."""
 
     code: str
     message: str
@@ -265,12 +266,12 @@ def span_warnings(
     facts: Sequence[FoundFact] | None = None,
     value: str = "",
 ) -> list[SpanWarning]:
-    """What looks wrong with the span `[start, end)` of `text`; an empty list when nothing does.
+    """Return warnings about the span `[start, end)` of `text`.
 
-    `borders` are those of `text_borders`, `facts` those of `find_facts`; without facts they are
-    looked for around the span. Of labels that are neither numbers nor dates only the edges are
-    checked. `value` is the fact's value, if it has one: then none is missing. The time depends on
-    the length of the span, not of the text. A span outside the text has no warnings.
+    `borders` are those of `text_borders`, `facts` those of `find_facts`; without `facts` they are
+    searched around the span. Labels other than numbers and dates are only checked at the edges.
+    With a `value`, there are no warnings about missing values. The time depends on the length of
+    the span, not of the text. A span outside the text has no warnings.
     """
     if not 0 <= start < end <= len(text):
         return []
@@ -311,7 +312,7 @@ def _is_balanced(quote: str) -> bool:
 
 
 def _about_value(quote: str, kind: Literal["number", "date"], value: str) -> Iterator[SpanWarning]:
-    """What keeps the span from having a value of its label's kind; one warning at most."""
+    """The reason why the span has no value of its label's kind; at most one warning."""
     reads = {"number": read_number(quote)[0], "date": read_date(quote)}
     if reads[kind]:
         return
@@ -351,7 +352,7 @@ def _on_one_line(text: str, fact: FoundFact) -> str:
 
 
 def _cuts_figures(text: str, borders: Sequence[int], start: int, end: int) -> bool:
-    """Whether an edge stands between two digits that no border parts."""
+    """Whether an edge is between two digits without a border between them."""
     return any(
         0 < edge < len(text)
         and text[edge - 1].isdecimal()

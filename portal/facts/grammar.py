@@ -1,8 +1,8 @@
-"""How filings write numbers, dates and durations, and the borders between blocks and table cells.
+"""Patterns of numbers, dates and durations in filings, and borders between blocks and table cells.
 
-The text of a document joins all its text nodes, so the numbers of two table cells may stand side by
-side without a space: `1,586` and `1,702` are `1,5861,702`. The borders tell them apart. The regular
-expressions match text in which CELL marks stand at them; most are in verbose form.
+The text of a document joins all text nodes, so that the numbers of two table cells may be adjacent:
+`1,586` and `1,702` become `1,5861,702`. Borders separate them. The regular expressions match text
+with CELL marks at the borders; most are in verbose form.
 """
 
 import re
@@ -69,7 +69,7 @@ def month_number(name: str) -> int:
 
 
 def words_number(words: str) -> int:
-    """What NUMBER_WORDS say.
+    """The value of a match of NUMBER_WORDS.
 
     >>> words_number("one hundred and Eighty-five")
     185
@@ -88,32 +88,31 @@ def ordinal_number(word: str) -> int:
     return _ORDINALS.index(word.lower()) + 1
 
 
-# Marks in a text: the border of a cell, and that of a line or block inside one. Neither is ever
-# a character of a canonical text.
+# Marks in a text: the border of a cell, and that of a line or block inside one. Neither character
+# occurs in canonical text.
 CELL = "\x00"
 LINE = "\x01"
 
 _CELLS = frozenset({"table", *TABLE_PARTS})
-# A picture, a box and a line break stand within a line and still part what is beside them.
+# Images, boxes and line breaks are inline, but separate the text around them.
 _PARTING = frozenset({"br", "img", "input"})
 _LINES = (KEPT_ELEMENTS - FORMATTING_ELEMENTS - PHRASING_ELEMENTS - _CELLS) | _PARTING
 
-# A raised "th" belongs to its number, a raised number before a slash is half of a fraction.
+# A raised "th" belongs to its number; a raised number before a slash is part of a fraction.
 _ORDINAL = re.compile(r"\s*(?:st|nd|rd|th)\s*", re.IGNORECASE)
 _SLASH = ("/", "\N{FRACTION SLASH}")
 
-# The heads of narrow columns break their dates: "June 30,", and "2025" in the next line.
+# Narrow column headings break dates: "June 30,", and "2025" in the next line.
 _BROKEN_DATE = re.compile(
     rf"(?<![A-Za-z])(?:{MONTH})[\s{LINE}]+[0-9]{{1,2}},[\s{LINE}]*(?:19|20)[0-9]{{2}}(?![0-9])"
 )
 
 
 def text_borders(canonical_html: str) -> tuple[int, ...]:
-    """The offsets into the canonical text, ascending, at which a new block or table cell begins.
+    """Return the ascending offsets of the canonical text at which a block or table cell begins.
 
-    A block is also what follows a line break, a picture or the end of a block, and a raised
-    footnote mark behind a number. Lines that break a date inside a cell part nothing. Time is
-    linear in the HTML.
+    Line breaks, images, the ends of blocks, and raised footnote marks after numbers also make
+    borders; line breaks in a date inside a cell do not. Time is linear in the HTML.
 
     >>> text_borders("<table><tr><td>1,586</td><td>1,702<sup>3</sup></td></tr></table>")
     (5, 10)
@@ -140,7 +139,7 @@ def text_borders(canonical_html: str) -> tuple[int, ...]:
 
 
 def with_borders(text: str, marks: Sequence[tuple[int, str]]) -> str:
-    """The text with a mark put in at each of the ascending offsets."""
+    """Insert a mark at each of the ascending offsets."""
     cuts = [0, *(offset for offset, _ in marks), len(text)]
     stretches = [text[start:end] for start, end in pairwise(cuts)]
     after = [*(mark for _, mark in marks), ""]
@@ -157,9 +156,9 @@ def _note_raised(
 
 
 def _beside_raised(text: str, raised: Sequence[tuple[int, int]]) -> Iterator[int]:
-    """Borders between raised text and the numbers beside it.
+    """Borders between raised text and adjacent numbers.
 
-    A mark behind a word needs none: digits that follow letters are no number anyway.
+    Marks after words need none, because digits that follow a word are not a number.
     """
     for start, end in raised:
         if _ORDINAL.fullmatch(text, start, end):
@@ -171,7 +170,7 @@ def _beside_raised(text: str, raised: Sequence[tuple[int, int]]) -> Iterator[int
 
 
 def _parting(text: str, marks: dict[int, str]) -> Iterator[int]:
-    """The offsets of marks, without those at the ends of the text and those that break a date."""
+    """The offsets of marks, except at the ends of the text and inside dates."""
     placed = sorted((offset, mark) for offset, mark in marks.items() if 0 < offset < len(text))
     marked = with_borders(text, placed)
     broken = [match.span() for match in _BROKEN_DATE.finditer(marked)]
@@ -185,7 +184,7 @@ def _parting(text: str, marks: dict[int, str]) -> Iterator[int]:
             yield offset
 
 
-# Inside a character class: dashes that stand for a minus, and marks of currencies.
+# Inside a character class: dashes used as minus, and currency marks.
 MINUS = "\\-\u2212\u2010\u2011\u2012\u2013\ufe63\uff0d"
 CURRENCY = "$€£¥₹₩₽₣₺¢"
 VULGAR = "¼½¾⅐⅑⅒⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞"
@@ -209,11 +208,11 @@ _FIGURES = rf"""(?:
   | {_GROUPED} | [0-9]++(?:\.[0-9]++)? | (?<!\.)\.[0-9]++
 )"""
 _MONEY = rf"(?:[{CURRENCY}]\s?)?"
-# A percent sign or closing parenthesis may stand by itself in the next cell.
+# A percent sign or closing parenthesis may be alone in the next cell.
 _PERCENT = rf"(?:{_SPACE}?%|{_GAP}%{_ALONE})"
 _CLOSING = rf"(?:\s*+\)(?:{_PERCENT})?|{_GAP}\)(?:\s?%)?{_ALONE})"
 _TRAILING = rf"(?:[{MINUS}](?=\s*+{CELL}|\s{{2}})|{_SPACE}?CR(?![A-Za-z0-9]))"
-# 1.5x, 25bps, $10M; other letters make a name of it: 3rd, 10K405, 529A.
+# 1.5x, 25bps, $10M; with other suffixes it is a name: 3rd, 10K405, 529A.
 _ENDS = r"(?=(?:x|bn|mn|mm|bps?|pp|CR|[KMBkmb])?(?![^\W_]))"
 NUMBER = rf"""(?:
     \(\s?[{MINUS}]?{_MONEY}(?!(?:19|20)[0-9]{{2}}\)){_FIGURES}{_PERCENT}?{_CLOSING}
@@ -254,7 +253,7 @@ FIGURED_DATE = rf"""(?:
   | (?<![{CURRENCY}])(?<![{CURRENCY}][\s{CELL}]){_YEAR}{_NOT_MORE}
 )"""
 
-# --- what looks like a number and is none ---
+# --- numbers that are not facts ---
 
 STATES = (
     "A[KLRZ] C[AOT] D[CE] FL GA HI I[ADLN] K[SY] LA M[ADEINOST] N[CDEHJMVY] O[HKR] P[AR] RI "

@@ -1,9 +1,8 @@
 """Splits HTML into text, tags and the rest, as the HTML5 tokenizer does, without building a tree.
 
-A tree moves text about (foster parenting) and has limits of depth; the questions asked here (where
-are the fact tags, what is text) need neither. Every character of the input belongs to exactly one
-token, in order, so joining the tokens gives the input back. Which elements and attributes of HTML
-mean what here is in elements.toml.
+A tree would move text (foster parenting) and limit the depth. Every character of the input belongs
+to exactly one token, in order, so joining the tokens restores the input. elements.toml classifies
+the elements and attributes of HTML.
 """
 
 import re
@@ -42,7 +41,7 @@ class Kind(Enum):
 
 
 class Token(NamedTuple):
-    """One stretch `[start, end)` of the input; `name` is the tag's name in lower case, else empty.
+    """The range `[start, end)` of the input; `name` is the tag's name in lower case, or empty.
 
     A RAW token, and an UNCLOSED one that is raw content, carries the name of the element it
     belongs to.
@@ -76,12 +75,12 @@ _HOLDS_RAW = _RAW_ENDS.keys() | {"plaintext"}
 
 
 def tokens(html: str, *, xml: bool = False) -> Iterator[Token]:
-    """Yields the tokens of `html` in order, without gaps. Linear time; never raises.
+    """Yield the tokens of `html` in order, without gaps. Linear time; never raises.
 
-    With `xml`, a tag that ends in `/>` has no content, so `<title/>` does not swallow the page.
+    With `xml`, a tag that ends in `/>` has no content: `<title/>` does not swallow the page.
     """
-    # A filing has hundreds of thousands: what the loop needs is looked up once, and tokens are made
-    # without the call that a NamedTuple's name would be.
+    # Optimised for hundreds of thousands of tokens: attributes are looked up once, and tokens are
+    # created without calling the NamedTuple.
     new = tuple.__new__
     text, open_tag, end_tag = Kind.TEXT, Kind.START, Kind.END
     position, is_at_end = 0, False
@@ -105,7 +104,7 @@ def tokens(html: str, *, xml: bool = False) -> Iterator[Token]:
                 is_closed = xml and html[end - 2] == "/"
                 if name in _HOLDS_RAW and not is_closed and (raw := _raw(html, end, name)):
                     yield raw
-                    # What it holds is no markup: the search goes on after it.
+                    # Its content is not markup: continue the search after it.
                     position, is_at_end = raw.end, False
                     break
     if position < len(html):
@@ -113,7 +112,7 @@ def tokens(html: str, *, xml: bool = False) -> Iterator[Token]:
 
 
 def _raw(html: str, position: int, name: str) -> Token | None:
-    """The unparsed content that follows the start tag `name`, when there is any."""
+    """The unparsed content after the start tag `name`, if there is any."""
     if name == "plaintext":
         return Token(Kind.RAW, position, len(html), name) if position < len(html) else None
     if name not in _RAW_ENDS:

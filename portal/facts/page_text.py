@@ -1,7 +1,7 @@
-"""The text nodes of a page: as a reader sees them, as excerpts, by their XPaths, and cut at spans.
+"""The text nodes of a page: visible text, excerpts, XPaths, and fragments of spans.
 
-The canonical text has nothing between two table cells, so that offsets never drift; an excerpt sets
-cells and paragraphs apart. XPaths are as Label Studio writes them: `/div[1]/p[2]/text()[1]`.
+The canonical text has nothing between table cells, so that offsets never drift; excerpts separate
+cells and paragraphs. XPaths have Label Studio's form: `/div[1]/p[2]/text()[1]`.
 """
 
 import re
@@ -15,13 +15,13 @@ from typing import NamedTuple
 from .markup import TABLE_STRUCTURE, VOID_ELEMENTS, Kind, Token, tokens
 from .spans import KNOWN_LABELS, Span
 
-# Elements dropped together with their content; that of the first three is not markup.
+# Elements dropped with their content; the content of the first three is not markup.
 HIDDEN_RAW = frozenset({"script", "style", "iframe"})
 HIDDEN_NESTING = frozenset({"noscript", "template"})
 
 
 def visible_text(html: str, labels: Sequence[str] = KNOWN_LABELS) -> str:
-    """The text of `html` as a reader sees it, on one line.
+    """Return the visible text of `html` on one line.
 
     Markup is dropped, together with the content of script, style, noscript, template and iframe.
     Fact tags named by one of `labels` (in any case) are unwrapped first, so that they split no
@@ -60,14 +60,14 @@ def _visible_nodes(html: str, unwrapped: frozenset[str]) -> Iterator[str]:
             if token.kind is Kind.START:
                 hidden.append(token.name)
             elif token.name in hidden:
-                # What was left open inside ends together with the element around it.
+                # Unclosed elements inside end with their parent.
                 while hidden.pop() != token.name:
                     pass
     yield "".join(pieces)
 
 
 def _is_shown_raw(token: Token) -> bool:
-    """Whether the token is the content of a title, textarea, xmp or the like, even left open."""
+    """Whether the token is the content of a title, textarea, xmp or similar, even if unclosed."""
     is_raw = token.kind is Kind.RAW or (token.kind is Kind.UNCLOSED and token.name != "")
     return is_raw and token.name not in HIDDEN_RAW
 
@@ -75,13 +75,13 @@ def _is_shown_raw(token: Token) -> bool:
 SEPARATOR = " · "
 _SPACE = re.compile(r"\s+")
 _BLOCKS = frozenset(
-    "address article aside blockquote br caption center dd div dl dt figure footer h1 h2 h3 h4 h5"
-    " h6 header hr li main nav ol p pre section table tbody td tfoot th thead tr ul".split()
-)
+    "article aside blockquote br caption center dd div dl dt figure footer h1 h2 h3 h4 h5 h6 header"
+    " hr li main nav ol p pre section table tbody td tfoot th thead tr ul".split()
+) | {"address"}
 
 
 class Context(NamedTuple):
-    """A stretch of the text as it is, and what a reader sees on both sides of it."""
+    """A quote of the text, and the visible text before and after it."""
 
     before: str
     quote: str
@@ -89,7 +89,7 @@ class Context(NamedTuple):
 
 
 class Excerpts:
-    """Reads contexts out of one page. `reach` is how many characters are shown on each side."""
+    """Extracts contexts of one page. `reach` is the number of characters on each side."""
 
     def __init__(self, html: str, text: str, *, reach: int = 90) -> None:
         self._text = text
@@ -98,7 +98,7 @@ class Excerpts:
 
     def around(self, start: int, end: int) -> Context:
         """The context of `[start, end)`, offsets in code points of the canonical text."""
-        # Twice as much is looked at, since white space shrinks.
+        # Twice the length, because white space is collapsed.
         first, last = max(0, start - 2 * self._reach), min(len(self._text), end + 2 * self._reach)
         return Context(
             before=self._readable(first, start).removeprefix(SEPARATOR)[-self._reach :],
@@ -112,7 +112,7 @@ class Excerpts:
         first, *others = (_SPACE.sub(" ", self._text[a:b]) for a, b in pairwise(borders))
         if not others:
             return first
-        # Blank pieces in between are empty cells; at the ends they say that a cell begins there.
+        # Blank pieces in between are empty cells; at the ends they mark the border of a cell.
         inner = [piece.strip() for piece in others[:-1] if piece.strip()]
         return SEPARATOR.join([first.rstrip(), *inner, others[-1].lstrip()])
 
@@ -139,17 +139,17 @@ class TextNode(NamedTuple):
 
 
 class TextPlace(NamedTuple):
-    """A border of a span: a text node and an offset inside it, in code points."""
+    """An edge of a span: a text node and an offset inside it, in code points."""
 
     path: str
     offset: int
 
 
 class TextPaths:
-    """Both ways between offsets of a canonical text and places in its text nodes.
+    """Converts between offsets of a canonical text and places in its text nodes.
 
-    Label Studio has offsets over the whole page besides ("global"), in which every line break
-    counts as one character more.
+    Label Studio also has "global" offsets over the whole page, in which every line break counts as
+    one more character.
     """
 
     def __init__(self, canonical_html: str) -> None:
@@ -164,11 +164,11 @@ class TextPaths:
         return self._by_path.get(path)
 
     def first(self, offset: int) -> TextNode:
-        """The node of the character at `offset`, where a span that starts there begins."""
+        """The node of the character at `offset`, for the start of a span."""
         return self.nodes[bisect_right(self._ends, offset)]
 
     def last(self, offset: int) -> TextNode:
-        """The node of the character before `offset`, where a span that ends there ends."""
+        """The node of the character before `offset`, for the end of a span."""
         return self.nodes[bisect_left(self._starts, offset) - 1]
 
     def places(self, start: int, end: int) -> tuple[TextPlace, TextPlace]:
@@ -184,12 +184,12 @@ class TextPaths:
         return start + self.first(start).breaks, end + self.last(end).breaks
 
     def from_global(self, start: int, end: int) -> tuple[int, int] | None:
-        """The span of global offsets; None where they are not of this page."""
+        """The span of global offsets; None if they are outside this page."""
         if not self.nodes or not 0 <= start < end <= self._global_ends[-1]:
             return None
         first = self.nodes[bisect_right(self._global_ends, start)]
         last = self.nodes[max(bisect_left(self._global_starts, end) - 1, 0)]
-        # An offset on a line break itself belongs to the text beside it.
+        # An offset on a line break belongs to the adjacent text.
         begin, stop = max(start - first.breaks, first.start), min(end - last.breaks, last.end)
         return (begin, stop) if begin < stop else None
 
@@ -227,9 +227,9 @@ _ENTITY = re.compile(r"&[^;&]*;")
 
 
 class Fragment(NamedTuple):
-    """The part of the span at index `span` that lies in one text node.
+    """The part of the span at index `span` that is in one text node.
 
-    `[start, end)` is a stretch of the HTML; `text_start` and `text_end` are its place in the text.
+    `[start, end)` is a range of the HTML, `text_start` and `text_end` that of the text.
     """
 
     start: int
@@ -240,7 +240,7 @@ class Fragment(NamedTuple):
 
 
 class _SourceNode(NamedTuple):
-    """A text node: where it is in the HTML and in the text, and whether a tag may stand in it."""
+    """A text node: its place in the HTML and in the text, and whether it may contain tags."""
 
     source_start: int
     source: str
@@ -250,10 +250,9 @@ class _SourceNode(NamedTuple):
 
 
 def fragments(html: str, spans: Sequence[Span]) -> Iterator[Fragment]:
-    """The fragments of sorted, disjoint spans over canonical HTML, in document order.
+    """Return the fragments of sorted, disjoint spans over canonical HTML, in document order.
 
-    A text node of mere white space in the middle of a span, or between the cells of a table, has
-    none.
+    White-space text nodes in the middle of a span, or between table cells, have none.
     """
     first = 0
     for node in _source_nodes(html):
@@ -283,7 +282,7 @@ def fragments(html: str, spans: Sequence[Span]) -> Iterator[Fragment]:
 def enclose(
     html: str, found: Sequence[Fragment], tags: Callable[[Fragment], tuple[str, str]]
 ) -> str:
-    """The HTML with an opening and a closing tag about each fragment."""
+    """Insert an opening and a closing tag around each fragment."""
     pieces: list[str] = []
     position = 0
     for fragment in found:

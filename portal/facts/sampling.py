@@ -1,8 +1,8 @@
-"""Draws by lot that anybody can repeat, and what a drawn sample says. No Django.
+"""Reproducible random samples, and intervals for their shares. No Django.
 
-A draw is a pure function of what is drawn from, the share and the seed, and uses nothing but the
-numbers of Python's `random.Random(seed).random()`, which Python promises to keep the same over its
-versions. So anybody can draw again:
+A draw is a pure function of the keys, the share and the seed. It uses only the numbers of Python's
+`random.Random(seed).random()`, which Python guarantees to be the same in all versions. Anyone can
+repeat it:
 
 1. sort the keys (document name, start of the fact);
 2. give each in turn the next number of `random.Random(seed).random()`;
@@ -31,10 +31,10 @@ SortableKey = TypeVar("SortableKey", str, Key)
 
 
 def sample_size(population: int, share: float) -> int:
-    """How many are drawn of `population`: the share, rounded up, so at least 1 of any.
+    """The size of a sample of `population`: the share, rounded up, so at least 1.
 
-    The share is taken as the decimal it is written as: 0.07 of 100 is 7, though the floating
-    product is greater. Raises ValueError unless the share is above 0 and at most 1.
+    The share is used as a decimal: 0.07 of 100 is 7, although the floating-point product is
+    greater. Raises ValueError unless the share is above 0 and at most 1.
 
     >>> sample_size(100, 0.07), sample_size(41, 0.05), sample_size(0, 0.05)
     (7, 3, 0)
@@ -45,9 +45,9 @@ def sample_size(population: int, share: float) -> int:
 
 
 def shuffled(keys: Iterable[SortableKey], seed: int) -> list[SortableKey]:
-    """The keys by their numbers, smallest first; their order before does not matter.
+    """Order the keys by their random numbers. The order of the input does not matter.
 
-    Every order is equally likely. Raises ValueError for a key that comes twice.
+    Every order is equally likely. Raises ValueError for duplicate keys.
 
     >>> shuffled(["c", "a", "b"], 1)
     ['a', 'c', 'b']
@@ -55,15 +55,15 @@ def shuffled(keys: Iterable[SortableKey], seed: int) -> list[SortableKey]:
     ordered = sorted(keys)
     if twice := next((key for key, after in pairwise(ordered) if key == after), None):
         raise ValueError(f"{twice} comes twice")
-    numbers = Random(seed)  # noqa: S311 - a draw to be made again, and no secret
+    numbers = Random(seed)  # noqa: S311 - reproducible, and not a secret
     return [key for _, key in sorted((numbers.random(), key) for key in ordered)]
 
 
 def draw(keys: Iterable[Key], share: float, seed: int) -> list[Key]:
-    """The keys that are drawn, sorted by document name and start; their order does not matter.
+    """Return the drawn keys, sorted by document name and start.
 
-    Every subset of the size is equally likely. Raises ValueError for a key that comes twice, and as
-    `sample_size` does.
+    The order of the input does not matter. Every subset of the size is equally likely. Raises
+    ValueError for duplicate keys, and as `sample_size` does.
 
     >>> draw([Key("b", 0), Key("a", 9), Key("a", 2), Key("b", 7)], 0.5, 1)
     [Key(document='a', start=2), Key(document='b', start=7)]
@@ -73,14 +73,14 @@ def draw(keys: Iterable[Key], share: float, seed: int) -> list[Key]:
 
 
 class Range(NamedTuple):
-    """Both ends of an interval, from 0 to 1."""
+    """The ends of an interval, from 0 to 1."""
 
     low: float
     high: float
 
 
 def wilson(successes: int, trials: int) -> Range | None:
-    """The 95 % interval of a share that was seen in a sample; None without trials.
+    """The 95 % Wilson interval of a share in a sample; None without trials.
 
     Formula: (p + z²/2n ± z √(p(1 - p)/n + z²/4n²)) / (1 + z²/n). Source: E. B. Wilson, Probable
     Inference, the Law of Succession, and Statistical Inference, 1927.

@@ -1,4 +1,4 @@
-"""Spans over a canonical text: their labels, what can be wrong with them, and how browsers count.
+"""Spans over a canonical text: labels, checks, and conversion of browser offsets.
 
 A label is also the name of an inline tag. Offsets count code points; browsers count UTF-16 units.
 """
@@ -31,10 +31,10 @@ _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
 
 
 def check_labels(labels: Sequence[str]) -> list[str]:
-    """What is wrong with a label set, one sentence each; an empty list when it can be used.
+    """Return the problems of a label set, one sentence each.
 
-    A label is 1 to 64 ASCII letters, digits, `-` or `_`, begins with a letter, is not the name of
-    an HTML element and differs from the others in more than case.
+    A label is 1 to 64 ASCII letters or digits, `-` or `_`, begins with A-Z or a-z, is not the name
+    of an HTML element and differs from the others in more than case.
 
     >>> check_labels(["Number", "Table"])
     ["label 'Table' is the name of an HTML element"]
@@ -43,7 +43,7 @@ def check_labels(labels: Sequence[str]) -> list[str]:
     seen: set[str] = set()
     for label in labels:
         if not _NAME.fullmatch(label):
-            rule = "1 to 64 ASCII letters, digits, '-' or '_', a letter first"
+            rule = "1 to 64 ASCII letters or digits, '-' or '_', beginning with A-Z or a-z"
             problems.append(f"label {label!r} cannot be a tag name ({rule})")
         elif label.lower() in ELEMENT_NAMES:
             problems.append(f"label {label!r} is the name of an HTML element")
@@ -54,17 +54,17 @@ def check_labels(labels: Sequence[str]) -> list[str]:
 
 
 def require_labels(labels: Sequence[str]) -> None:
-    """Raises ValueError when the labels cannot be used as tag names."""
+    """Raises ValueError if the labels cannot be used as tag names."""
     if problems := check_labels(labels):
         raise ValueError("; ".join(problems))
 
 
 def label_kind(label: str) -> Literal["number", "date"] | None:
-    """What kind of value the facts of a label have; None for a label that has none."""
+    """The kind of value of a label's facts; None if they have no value."""
     return _KINDS.get(label.lower())
 
 
-# White space, and characters that print nothing: a fact needs something to read.
+# White space, and characters that print nothing.
 _INVISIBLE = re.compile("[\\s\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u2064\ufeff]*")
 
 
@@ -82,7 +82,7 @@ class Span:
 
 @dataclass(frozen=True, order=True)
 class SpanFault:
-    """What is wrong with the span at `index` of the list that was checked."""
+    """An error of the span at `index` of the checked list."""
 
     index: int
     code: Literal["range", "label", "blank", "overlap", "duplicate"]
@@ -90,16 +90,15 @@ class SpanFault:
 
 
 def is_blank(text: str) -> bool:
-    """Whether there is nothing to read: white space and characters without a glyph only."""
+    """Whether the text has only white space and characters without a glyph."""
     return _INVISIBLE.fullmatch(text) is not None
 
 
 def check_spans(text: str, spans: Sequence[Span], labels: Sequence[str]) -> list[SpanFault]:
-    """The faults of `spans` over `text`, by index; an empty list when they can be saved together.
+    """Return the errors of `spans` over `text`, by index.
 
-    A span must lie inside the text, hold at least one visible character, carry one of `labels`
-    (exact case) and share no character with another. Of two that clash the one later in the list
-    has the fault.
+    A span must be inside the text, contain a visible character, have one of `labels` (exact case)
+    and not overlap another span. Of two overlapping spans, the later one in the list has the error.
     """
     faults: list[SpanFault] = []
     known = frozenset(labels)
@@ -120,7 +119,7 @@ def check_spans(text: str, spans: Sequence[Span], labels: Sequence[str]) -> list
 
 
 def _clashes(spans: Sequence[Span], placed: Sequence[int]) -> list[SpanFault]:
-    """Overlaps and duplicates among the spans at the given indices; the later one is at fault."""
+    """Overlaps and duplicates of the spans at the given indices; the later one has the error."""
     faults: dict[int, SpanFault] = {}
     reaching = -1
     for index in sorted(placed, key=lambda i: (spans[i].start, spans[i].end, i)):
@@ -149,10 +148,10 @@ def trim_span(text: str, span: Span) -> Span:
 
 @dataclass(frozen=True)
 class FactSpan:
-    """A labelled stretch of the canonical text, `[start, end)` in code points.
+    """A labelled range of the canonical text, `[start, end)` in code points.
 
-    `key` names the span within its document, `quote` is the text at its place; `value` and `sign`
-    are as `read_value` gives them or as the annotator corrected them.
+    `key` identifies the span in its document, `quote` is its text. `value` and `sign` are those of
+    `read_value`, or corrections of the annotator.
     """
 
     key: str
@@ -172,12 +171,12 @@ _ASTRAL = re.compile("[\U00010000-\U0010ffff]")
 
 
 def utf16_to_codepoint(text: str, offsets: Sequence[int]) -> list[int]:
-    """The code-point offset of each UTF-16 offset into `text`, in the given order.
+    """Convert UTF-16 offsets of `text` to code points, in the given order.
 
     Time is linear in the text. Raises ValueError for an offset outside the text or inside a
     surrogate pair.
     """
-    # Where each astral character begins in UTF-16: every earlier one has pushed it by one unit.
+    # The UTF-16 offsets of astral characters, each shifted by the number of earlier ones.
     astral = [match.start() + k for k, match in enumerate(_ASTRAL.finditer(text))]
     length = len(text) + len(astral)
     converted = []
@@ -192,7 +191,7 @@ def utf16_to_codepoint(text: str, offsets: Sequence[int]) -> list[int]:
 
 
 def codepoint_to_utf16(text: str, offsets: Sequence[int]) -> list[int]:
-    """The UTF-16 offset of each code-point offset into `text`, in the given order.
+    """Convert code-point offsets of `text` to UTF-16, in the given order.
 
     Time is linear in the text. Raises ValueError for an offset outside the text.
     """

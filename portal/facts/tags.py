@@ -1,8 +1,7 @@
-"""Facts marked by tags inside HTML: located in the canonical text, read, and written.
+"""Reads and writes facts marked by inline tags in HTML, such as `<Number>`.
 
-Inline fact tags such as `<Number>` are gold of our own and raw gold of others. A tag that is
-neither an element of HTML nor one of the labels is refused: cleaning would drop it without a word,
-and the facts that a mistyped tag marks with it.
+A tag that is neither an HTML element nor a label is rejected: cleaning would silently drop it, and
+with it the facts marked by a mistyped tag.
 """
 
 import re
@@ -20,16 +19,15 @@ from .page_text import Fragment, enclose, fragments
 from .spans import Span, check_spans, is_blank, require_labels
 
 _VISIBLE = re.compile(r"\S(?:.*\S)?", re.DOTALL)
-# Private-use characters of the last plane; a page is marked with one that it does not hold itself.
+# Private-use characters of the last plane; pages are marked with one that they do not contain.
 _MARKS = range(0x10FFFD, 0x10F000, -1)
 
 
 class TaggedPart(NamedTuple):
-    """One pair of tags of a fact, and two stretches of the HTML between them.
+    """One pair of tags of a fact, and two ranges of the HTML between them.
 
-    `nodes` reaches from the first text node with something to read to the end of the last,
-    `visible` from the first visible character to the last. A fact without any is a part of one,
-    white space between two elements, and its `nodes` are of white space.
+    `nodes` is the range from the first to the last text node with visible text, `visible` from the
+    first to the last visible character. A part without visible text has `nodes` of white space.
     """
 
     label: str
@@ -41,7 +39,7 @@ class TaggedPart(NamedTuple):
 
 
 class _Edit(NamedTuple):
-    """A stretch of the HTML and what takes its place."""
+    """A range of the HTML and its replacement."""
 
     start: int
     end: int
@@ -49,7 +47,7 @@ class _Edit(NamedTuple):
 
 
 class LocatedFact(NamedTuple):
-    """The span of a fact, and what its parts have in common."""
+    """The span of a fact, and the identity shared by its parts."""
 
     span: Span
     identity: str
@@ -60,7 +58,7 @@ def tagged_part(
 ) -> TaggedPart:
     """The part between two tags with the text nodes `texts`.
 
-    Only a fact with an `identity` may have a part with nothing to read; otherwise raises TagError.
+    Raises TagError if a part has no visible text, unless the fact has an `identity`.
     """
     matches = (_VISIBLE.search(html, text.start, text.end) for text in texts)
     found = [(text, match) for text, match in zip(texts, matches, strict=True) if match]
@@ -76,11 +74,11 @@ def tagged_part(
 def locate(
     html: str, parts: Sequence[TaggedPart], *, known: str = ""
 ) -> tuple[Canonical, list[LocatedFact]]:
-    """The canonical page without the tags of `parts`, and their facts in document order.
+    """Return the canonical page without the tags of `parts`, and their facts in document order.
 
-    Parts with the same identity are one fact; between them only white space may stand. Raises
-    TagError, with the place, for facts that cannot be located or that overlap, and RefusedHtml as
-    `canonicalise` does. `known` is HTML that is canonical already.
+    Parts with the same identity are one fact, and may be separated only by white space. Raises
+    TagError, with the place, for facts that overlap or cannot be located, and RefusedHtml as
+    `canonicalise` does. `known` is HTML known to be canonical.
     """
     bare = _edited(html, _removals(parts))
     canonical = as_canonical(bare) if known and bare == known else canonicalise(bare)
@@ -110,7 +108,7 @@ def _removals(parts: Sequence[TaggedPart]) -> Iterator[_Edit]:
 
 
 def _marks(parts: Sequence[TaggedPart], mark: str, *, inward: bool) -> Iterator[_Edit]:
-    """Removes the tags and puts numbered marks at both ends of the text between them."""
+    """Replace the tags by numbered marks at both ends of the text between them."""
     for number, part in enumerate(parts):
         yield _Edit(part.opening.start, part.opening.end, "")
         if stretch := (part.visible if inward else part.nodes):
@@ -131,11 +129,10 @@ def _edited(html: str, edits: Iterable[_Edit]) -> str:
 def _places(
     html: str, parts: Sequence[TaggedPart], canonical: Canonical, *, inward: bool
 ) -> dict[int, int] | None:
-    """Offsets in the canonical text by number of mark; None when marks would change the page.
+    """Return offsets in the canonical text by mark; None if marks would change the page.
 
-    The page is cleaned once more with marks in it. A mark stands in a text node and beside its
-    text, never at the tag, which a parser would move from between the cells of a table. Inward it
-    stands beside a visible character: white space may be moved or dropped once it is marked.
+    The page is cleaned again with the marks. Marks are placed in text nodes, next to visible
+    characters, because parsers may move text and white space between table cells.
     """
     mark = next((c for c in map(chr, _MARKS) if c not in html and c not in canonical.html), None)
     if mark is None:
@@ -167,7 +164,7 @@ def _joined(
         if start is not None and end is not None:
             span = Span(start, end, part.label)
         elif part.visible:
-            reason = f"<{part.opening.name}> stands in content that a document does not keep"
+            reason = f"<{part.opening.name}> is in content that a document does not keep"
             raise TagError(reason, html, part.opening.start)
         groups.setdefault(part.identity or f"\0{number}", []).append((part, span))
     return [
@@ -176,7 +173,7 @@ def _joined(
 
 
 def _span_of(html: str, parts: Sequence[tuple[TaggedPart, Span | None]], text: str) -> Span:
-    """The span of one fact from those of its parts; a part without one is white space."""
+    """Combine the spans of a fact's parts; parts without a span are white space."""
     first = parts[0][0]
     whole: Span | None = None
     for part, span in parts:
@@ -202,7 +199,7 @@ _MOST_NAMED = 5
 
 
 class UnknownTag(NamedTuple):
-    """A tag as it is spelled where it first stands, how often it opens, and that place."""
+    """The first spelling of a tag, the number of its start tags, and its first place."""
 
     name: str
     times: int
@@ -210,7 +207,7 @@ class UnknownTag(NamedTuple):
 
 
 def unknown_tags(html: str, known: Collection[str]) -> list[UnknownTag]:
-    """The tags that are neither elements nor any of the labels `known`, in any case.
+    """Return the tags that are neither elements nor labels in `known`, ignoring case.
 
     >>> unknown_tags("<p><Number>1</Number> <Currency>$</Currency></p>", ["Number"])
     [UnknownTag(name='Currency', times=1, start=22)]
@@ -233,7 +230,7 @@ def unknown_tags(html: str, known: Collection[str]) -> list[UnknownTag]:
 
 
 def unknown_tags_reason(unknown: Collection[UnknownTag], labels: Collection[str]) -> str:
-    """What is wrong, in a sentence."""
+    """The error as a sentence."""
     named = [
         f"<{tag.name}> {'once' if tag.times == 1 else f'{tag.times:,} times'}"
         for tag in list(unknown)[:_MOST_NAMED]
@@ -251,21 +248,20 @@ _ID = re.compile(r"""\sid\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>"']+))""", re.IGNOR
 
 @dataclass(frozen=True)
 class TaggedPage:
-    """A page without its fact tags, and the spans that they marked, in document order."""
+    """A page without fact tags, and their spans in document order."""
 
     canonical: Canonical
     spans: list[Span]
 
 
 def read_tags(html: str, labels: Sequence[str], *, known: str = "") -> TaggedPage:
-    """The canonical page without fact tags, and its facts as spans.
+    """Return the canonical page without fact tags, and its facts as spans.
 
-    Tags are matched to `labels` without regard to case. Tags with the same `id` are parts of one
-    fact; between them only white space may stand. Raises TagError, with the place, for tags that
-    are nested, unpaired, empty, self-closed, or that cannot be located, and for tags that are
-    neither elements of HTML nor labels; RefusedHtml as `canonicalise` does; ValueError for unusable
-    labels. `known` is canonical HTML: a page that is just that without its tags need not be cleaned
-    to know so.
+    Tags match `labels` in any case. Tags with the same `id` are parts of one fact, and may be
+    separated only by white space. Raises TagError, with the place, for tags that are nested,
+    unpaired, empty, self-closed, or cannot be located, and for tags that are neither HTML elements
+    nor labels; RefusedHtml as `canonicalise` does; ValueError for unusable labels. If the page
+    without tags equals `known`, which is canonical HTML, it is not cleaned.
 
     >>> page = read_tags("<p>Net <number>(1,200)</number></p>", ["Number", "Date"])
     >>> page.canonical.html, page.spans
@@ -322,13 +318,12 @@ def _identity(html: str, opening: Token) -> str:
 
 
 def write_tags(canonical_html: str, spans: Sequence[Span]) -> str:
-    """Canonical HTML with every span inside a tag named by its label: `<Number>1,200</Number>`.
+    """Wrap every span of canonical HTML in a tag named by its label: `<Number>1,200</Number>`.
 
-    A span over several text nodes becomes one tag in each, all with the same `id`; nodes of mere
-    white space in its middle, or between the cells of a table, get none. Without the tags the
-    result is `canonical_html`, character for character. `read_tags` gives the spans back; only an
-    edge in white space between table cells moves in to the nearest text. Raises ValueError when
-    the spans fail `check_spans` or a label cannot be a tag.
+    A span over several text nodes gets one tag in each, all with the same `id`, except white-space
+    nodes in its middle or between table cells. Removing the tags restores `canonical_html` exactly.
+    `read_tags` returns the same spans, except that edges in white space between table cells move
+    to the nearest text. Raises ValueError if the spans fail `check_spans` or a label is unusable.
     """
     ordered = sorted(spans)
     labels = sorted({span.label for span in ordered})

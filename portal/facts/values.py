@@ -1,8 +1,8 @@
-"""The normalised value of a fact and the convention its sign is written in, derived and checked.
+"""Normalised values and sign conventions of facts: reading and checking.
 
-Dates are ISO 8601: `2025-03-24`, `2025-03`, `2025`; a day of no particular year is `--06-30`, as in
-XML Schema. ISO 8601 has no quarters and halves of years: they are `2025-Q2` and `2025-H1`. A fiscal
-year is written as any other year. Durations are `P1M`, `P13W`, `P1Y6M`; a quarter of a year is
+Dates are ISO 8601: `2025-03-24`, `2025-03`, `2025`; a day without a year is `--06-30`, as in XML
+Schema. Quarters and halves of years, which ISO 8601 lacks, are `2025-Q2` and `2025-H1`. Fiscal
+years are written like other years. Durations are `P1M`, `P13W`, `P1Y6M`; a quarter of a year is
 `P3M`. Two dates joined by a dash or a word such as "to" are an interval, `2024-01-01/2024-03-31`.
 """
 
@@ -51,10 +51,10 @@ _WORDS = re.compile(NUMBER_WORDS, re.IGNORECASE)
 
 
 def read_number(quote: str) -> tuple[str, str]:
-    """The value of a number and its sign convention; two empty strings when it cannot be read.
+    """Return the value of a number and its sign convention; empty strings if it is unreadable.
 
-    The value is a decimal with all places that were written, or a fraction of two whole numbers.
-    Nothing is scaled: `25.63%` is 25.63.
+    The value is a decimal with all written places, or a fraction of two whole numbers. Values are
+    not scaled: `25.63%` is 25.63.
     """
     words = quote.strip()
     if _WORDS.fullmatch(words):
@@ -72,9 +72,9 @@ def read_number(quote: str) -> tuple[str, str]:
 
 
 def check_number(value: str, sign: str) -> str | None:
-    """What is wrong with the value and sign convention of a number; None when nothing is.
+    """Return the error of a number's value and sign convention, or None.
 
-    Both empty are fine: the value is not known.
+    Both may be empty if the value is unknown.
     """
     if not value and not sign:
         return None
@@ -86,7 +86,7 @@ def check_number(value: str, sign: str) -> str | None:
     if is_negative and not _is_nonzero(value):
         return "zero has no minus sign"
     if is_negative and sign == PLAIN:
-        return "a negative value is not written plain: choose how its sign is shown"
+        return "a negative value cannot have a plain sign: choose how the sign is shown"
     if not is_negative and sign != PLAIN and _is_nonzero(value):
         return f"a number with the sign {sign} is negative: the value begins with -"
     return None
@@ -101,7 +101,7 @@ def _is_nonzero(value: str) -> bool:
 
 
 def _figures(figures: str) -> str:
-    """The unsigned value of figures with their separators; empty when they are no number."""
+    """The unsigned value of digits with separators; empty if they are not a number."""
     if _COMMAS.fullmatch(figures):
         return _decimal(figures.replace(",", ""))
     if _GAPS.fullmatch(figures):
@@ -195,11 +195,10 @@ _DURATION_VALUE = re.compile(
 
 
 def read_date(quote: str) -> str:
-    """The value of a date, duration or interval; empty when it cannot be read.
+    """Return the value of a date, duration or interval; empty if it is unreadable.
 
-    `03/04/2025` is the fourth of March, as filings in the United States write it; when the first
-    number is no month, or points part them, the day comes first. Years of two digits are 1969 to
-    2068.
+    `03/04/2025` is 4 March, as in the United States. If the first number is not a month, or dots
+    separate the numbers, the day comes first. Years of two digits are 1969 to 2068.
     """
     if len(quote) > _MAX_CHARS:
         return ""
@@ -208,7 +207,7 @@ def read_date(quote: str) -> str:
 
 
 def check_date(value: str, sign: str) -> str | None:
-    """What is wrong with the value of a date, duration or interval; None when nothing is."""
+    """Return the error of the value of a date, duration or interval, or None."""
     if sign:
         return "a date has no sign"
     if not value or _DURATION_VALUE.fullmatch(value):
@@ -259,7 +258,7 @@ def _point_value(parts: dict[str, str]) -> str:
 
 
 def _month_and_day(parts: dict[str, str]) -> str:
-    """Month first, unless points say otherwise or there is no such month or day."""
+    """Month first, unless dots separate the numbers or there is no such month or day."""
     first, second = int(parts["first"]), int(parts["second"])
     day_first = parts["mark"] == "."
     if (second if day_first else first) > 12:
@@ -304,19 +303,19 @@ def _interval(written: str) -> str:
 
 
 class FactValue(NamedTuple):
-    """A value as `check_value` wants it, and one of SIGNS for a number; empty when not known."""
+    """A value valid for `check_value`, and one of SIGNS for a number; empty if unknown."""
 
     value: str
     sign: str
 
 
 def read_value(quote: str, label: str) -> FactValue:
-    """The value and sign convention of a fact, as far as its quote tells them.
+    """Read the value and sign convention of a fact from its quote.
 
-    A number is a decimal with all the places that were written, or a fraction: `(1,200.50)` is
-    -1200.50 in parentheses. It is not scaled, neither by a percent sign nor by what stands around
-    it. A date is ISO 8601, with the additions named above. Labels of other kinds have neither
-    value nor sign. Any quote is accepted; what cannot be read is empty.
+    A number is a decimal with all written places, or a fraction: `(1,200.50)` is -1200.50 in
+    parentheses. It is not scaled, neither by a percent sign nor by its context. A date is ISO 8601,
+    with the additions named above. Labels of other kinds have neither value nor sign. Accepts any
+    quote; unreadable values are empty.
 
     >>> read_value("(1,200)", "Number"), read_value("March 24, 2025", "Date").value
     (FactValue(value='-1200', sign='parentheses'), '2025-03-24')
@@ -328,9 +327,9 @@ def read_value(quote: str, label: str) -> FactValue:
 
 
 def check_value(value: str, sign: str, label: str) -> str | None:
-    """What is wrong with a value and sign convention, as a sentence; None when nothing is.
+    """Return the error of a value and sign convention as a sentence, or None.
 
-    Whatever `read_value` gives is fine, and so are two empty strings.
+    Results of `read_value` and two empty strings are valid.
     """
     kind = label_kind(label)
     if kind == "number":

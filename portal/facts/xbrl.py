@@ -1,10 +1,10 @@
-"""Facts that a filer tagged by inline XBRL, located in the canonical text, with their details.
+"""Reads inline-XBRL facts, located in the canonical text, with their details.
 
-A document keeps the text of inline-XBRL elements and not the elements, so this reads the page as it
-came. Numbers are `ix:nonFraction`; of `ix:nonNumeric` only what its format calls a date or a
-duration. Elements in `ix:header` are hidden and left out. Contexts, units and what is said of the
-whole filing are read from `ix:resources` and from `ix:nonNumeric` elements of the concepts `dei:…`,
-wherever they stand. Source: Inline XBRL 1.1, XBRL 2.1.
+Canonical documents keep the text of inline-XBRL elements but not the elements, so this reads the
+original page. Numbers are `ix:nonFraction`; dates are `ix:nonNumeric` whose format is a date or
+duration. Elements in `ix:header` are hidden and ignored. Contexts, units and details of the whole
+filing come from `ix:resources` and from `ix:nonNumeric` elements of `dei:…` concepts anywhere.
+Source: Inline XBRL 1.1, XBRL 2.1.
 """
 
 import re
@@ -27,9 +27,9 @@ _DIGIT = re.compile(r"[0-9]")
 
 
 class XbrlFact(NamedTuple):
-    """`[start, end)` in code points of the canonical text, and what the filer called it.
+    """`[start, end)` in code points of the canonical text, and the filer's concept.
 
-    As it was tagged: a parenthesis or percent sign around it may stand outside.
+    The range is as tagged: parentheses or percent signs may be outside.
     """
 
     start: int
@@ -51,8 +51,9 @@ class _Tagged(NamedTuple):
 
 
 def read_xbrl(html: str, canonical: Canonical) -> list[XbrlFact]:
-    """The inline-XBRL facts of a page, in order; none overlaps another, of nested ones the outer
-    stays. `canonical` is the page made canonical. Raises TagError when they cannot be located.
+    """Return the inline-XBRL facts of a page in order, without overlaps: of nested facts the outer.
+
+    `canonical` is the canonical page. Raises TagError if facts cannot be located.
 
     >>> from portal.facts import canonicalise
     >>> page = '<p>Net <ix:nonFraction name="us-gaap:Revenues">1,200</ix:nonFraction></p>'
@@ -63,9 +64,7 @@ def read_xbrl(html: str, canonical: Canonical) -> list[XbrlFact]:
 
 
 def locate_elements(html: str, canonical: Canonical) -> list[LocatedElement]:
-    """The elements of the facts that `read_xbrl` gives, in the same order, which raises the same
-    errors.
-    """
+    """The elements of the facts of `read_xbrl`, in the same order and with the same errors."""
     if not _ELEMENT.search(html):
         return []
     content = open_envelope(html).content
@@ -87,7 +86,7 @@ def locate_elements(html: str, canonical: Canonical) -> list[LocatedElement]:
 
 
 def _tagged(html: str) -> Iterator[_Tagged]:
-    """The outermost elements of numbers and dates that hold a digit, with their concepts."""
+    """The outermost elements of numbers and dates with a digit, with their concepts."""
     prefixes = ixbrl_prefixes(html)
     names = {f"{prefix}:{name}" for prefix in prefixes for name in ("nonfraction", "nonnumeric")}
     headers = {f"{prefix}:header" for prefix in prefixes}
@@ -140,13 +139,13 @@ _NAME = re.compile(r"""\sname\s*=\s*["'](dei:\w+)["']""")
 _ID = re.compile(r"""\sid\s*=\s*["']([^"']*)["']""")
 _DIMENSION = re.compile(r"""\sdimension\s*=\s*["']([^"']*)["']""")
 _FILED = re.compile(r":(?:header|nonnumeric|context|unit)\b", re.IGNORECASE)
-# A longer text is no name, date or unit.
+# A longer text is not a name, date or unit.
 _LONGEST = 300
 _DATES = frozenset({"startdate", "enddate", "instant"})
 
 
 class Period(NamedTuple):
-    """ISO 8601 dates: of a duration both, of an instant `end` alone; empty for neither."""
+    """ISO 8601 dates: both for a duration, only `end` for an instant."""
 
     start: str = ""
     end: str = ""
@@ -154,7 +153,7 @@ class Period(NamedTuple):
 
 @dataclass(frozen=True)
 class Context:
-    """When, and of which part: members by dimension, both with their prefixes."""
+    """The period, and members by dimension, both with their prefixes."""
 
     period: Period = field(default_factory=Period)
     members: dict[str, str] = field(default_factory=dict)
@@ -173,7 +172,7 @@ class XbrlResources:
 
 
 def read_resources(html: str) -> XbrlResources:
-    """The resources of a whole filing, or of a part that holds its header. Linear; never raises.
+    """Read the resources of a filing, or of the part with its header. Linear; never raises.
 
     >>> unit = '<xbrli:unit id="u"><xbrli:measure>iso4217:USD</xbrli:measure></xbrli:unit>'
     >>> read_resources(unit).units
@@ -188,7 +187,7 @@ def read_resources(html: str) -> XbrlResources:
 
 
 class _Reading:
-    """One pass: the context, unit or `dei:` element that is open, and its text so far."""
+    """The state of one pass: the open context, unit or `dei:` element, and its text so far."""
 
     def __init__(self, html: str) -> None:
         self._html = html
@@ -250,7 +249,7 @@ class _Reading:
             self._unit = ""
 
     def _open_entity(self, token: Token) -> None:
-        """Follows the outermost `dei:` element; of those inside it the text is part of its own."""
+        """Tracks the outermost `dei:` element, whose text includes that of elements inside it."""
         if self._entity:
             self._depth += 1
             return
@@ -274,7 +273,7 @@ class _Reading:
 
 
 def _spelled(measures: list[str]) -> str:
-    """`USD/shares`; of a product `a*b`."""
+    """Such as `USD/shares`, or `a*b` for a product."""
     return "*".join(measures).replace("*/*", "/")
 
 
@@ -283,13 +282,12 @@ _SCALE = re.compile(r"[+-]?[0-9]{1,2}")
 
 
 class XbrlDetail(NamedTuple):
-    """A fact and what stands beside its figures.
+    """A fact with its details.
 
-    The value is what is written, times 10 to the power of `scale`, negative if `sign` is `-`: the
-    text shows a minus or a parenthesis outside of the element. `unit` is spelled as in
-    XbrlResources, `members` are the parts of the company it speaks of, by dimension, and `format`
-    says how the text is to be read, such as `ixt:num-dot-decimal`. What the filer did not say, or
-    says of an unknown context or unit, is empty.
+    The value is the text times 10 to the power of `scale`, negative if `sign` is `-`: a minus or
+    parenthesis in the text is outside the element. `unit` is spelled as in XbrlResources, `members`
+    are by dimension, and `format` is the number format, such as `ixt:num-dot-decimal`. Missing
+    details, and those of an unknown context or unit, are empty.
     """
 
     fact: XbrlFact
@@ -304,9 +302,9 @@ class XbrlDetail(NamedTuple):
 def read_xbrl_details(
     html: str, canonical: Canonical, resources: XbrlResources
 ) -> list[XbrlDetail]:
-    """The facts that `read_xbrl` gives, in the same order, with their details.
+    """Return the facts of `read_xbrl` in the same order, with their details.
 
-    `resources` are those of the whole filing, of which `html` may be a page. Raises TagError.
+    `resources` are those of the whole filing; `html` may be one page of it. Raises TagError.
 
     >>> from portal.facts import canonicalise
     >>> page = '<p>Loss <ix:nonFraction name="a:Loss" sign="-" scale="6">12</ix:nonFraction></p>'
@@ -334,7 +332,7 @@ def _detail(fact: XbrlFact, given: dict[str, str], resources: XbrlResources) -> 
 
 
 def _attributes(opening: str) -> dict[str, str]:
-    """The attributes of a start tag by their names in lower case; of doubled ones the first."""
+    """The attributes of a start tag by lower-case name; of duplicates the first."""
     found: dict[str, str] = {}
     for match in _ATTRIBUTE.finditer(opening):
         found.setdefault(match[1].lower(), match[2] if match[2] is not None else match[3])

@@ -1,8 +1,7 @@
-"""ZIP archives: those that come from outside are read under limits, our own are written while sent.
+"""Reading ZIP archives and folders under limits, and streaming ZIP archives.
 
-One interface over a ZIP and a folder. Nothing is ever extracted to disk: members are read into
-memory one by one under limits, so that no name in an archive can become a path of ours. What is
-written takes bounded memory and has the same bytes every time.
+Nothing is extracted to disk: members are read into memory one by one, so that names in an archive
+never become paths. Archives are written in bounded memory, and are reproducible byte by byte.
 """
 
 import hashlib
@@ -24,7 +23,7 @@ _MAY_BE_ZIP = frozenset({ZIP, TEXT, BINARY})
 MEGABYTE = 1024 * 1024
 LONGEST_MESSAGE = 350
 
-# What the standard library raises at archives that are damaged, or of a kind it does not know.
+# Errors of the standard library for damaged or unsupported archives.
 _UNREADABLE = (
     *(zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, lzma.LZMAError),
     *(NotImplementedError, ValueError, EOFError, OSError),
@@ -32,9 +31,9 @@ _UNREADABLE = (
 
 
 class ArchiveFault(Exception):
-    """An archive, or a member of one, that cannot be taken. The message names it and says why.
+    """An invalid archive or member. The message names the member and the reason.
 
-    Names come from the archive, and reasons from libraries that quote it: both are cut short.
+    Names and reasons may quote the archive, so both are truncated.
     """
 
     def __init__(self, code: str, message: str, member: str = "") -> None:
@@ -46,7 +45,7 @@ class ArchiveFault(Exception):
 
 @dataclass(frozen=True)
 class ArchiveLimits:
-    """Bounds on what an archive may unpack to; bytes but for `ratio` and `members`."""
+    """Limits of an archive's unpacked content, in bytes, except `ratio` and `members`."""
 
     total: int = 2048 * MEGABYTE
     member: int = 50 * MEGABYTE
@@ -63,7 +62,7 @@ class Member:
 
 
 class Archive(Protocol):
-    """What readers see of a ZIP or a folder."""
+    """The common interface of ZIP files and folders."""
 
     def members(self) -> list[Member]: ...
 
@@ -74,8 +73,9 @@ class Archive(Protocol):
 def open_archive(
     source: Path | IO[bytes], limits: ArchiveLimits
 ) -> Iterator["FolderArchive | ZipArchive"]:
-    """Opens a folder, a ZIP file or a ZIP stream; raises ArchiveFault if it is none or breaks a
-    limit.
+    """Open a folder, a ZIP file or a ZIP stream.
+
+    Raises ArchiveFault if it is not a ZIP or exceeds a limit.
     """
     if isinstance(source, Path) and source.is_dir():
         yield FolderArchive(source, limits)
@@ -91,10 +91,9 @@ def open_archive(
 
 
 def _no_zip(source: Path | IO[bytes]) -> str:
-    """What a file seems to be instead of a ZIP; empty if it may be one.
+    """The detected kind of a file that is not a ZIP; empty if it may be one.
 
-    What is mere bytes or text may be a ZIP behind something else, or a damaged one: its reader
-    says.
+    Unknown bytes or text may be a damaged ZIP or follow other data: the reader decides.
     """
     try:
         if isinstance(source, Path):
@@ -108,7 +107,7 @@ def _no_zip(source: Path | IO[bytes]) -> str:
 
 
 class FolderArchive:
-    """A folder of the server's own machine, read by a command. Links out of it are refused."""
+    """A folder on the server, read by a command. Links out of it are rejected."""
 
     def __init__(self, root: Path, limits: ArchiveLimits) -> None:
         self._root = root.resolve()
@@ -130,7 +129,7 @@ class FolderArchive:
         if not path.is_relative_to(self._root):
             raise ArchiveFault("traversal", f"{name}: leads out of the folder", name)
         try:
-            # A pipe or a device would never end.
+            # Reading a pipe or a device might never end.
             if not path.is_file():
                 raise ArchiveFault("not_a_file", f"{name}: not a file", name)
             if path.stat().st_size > self._limits.member:
@@ -141,7 +140,7 @@ class FolderArchive:
             raise ArchiveFault("unreadable", f"{name}: cannot be read: {reason}", name) from error
 
     def pieces(self, name: str) -> Iterator[bytes]:
-        """The file a megabyte at a time, whatever its size: for what is larger than memory."""
+        """Yield the file in pieces of a megabyte, for files larger than memory."""
         path = (self._root / name).resolve()
         if not path.is_relative_to(self._root) or not path.is_file():
             raise ArchiveFault("not_a_file", f"{name}: not a file of the folder", name)
@@ -154,7 +153,7 @@ class FolderArchive:
 
 
 class ZipArchive:
-    """A ZIP whose directory was checked as a whole before anything is read."""
+    """A ZIP whose directory is checked before members are read."""
 
     def __init__(self, bundle: zipfile.ZipFile, limits: ArchiveLimits) -> None:
         self._bundle = bundle
@@ -171,7 +170,7 @@ class ZipArchive:
             raise _too_large(name, self._limits)
         try:
             with self._bundle.open(info) as file:
-                # The directory's sizes are claims; what is unpacked is bounded all the same.
+                # The sizes in the directory may be false, so unpacking is limited too.
                 data = file.read(self._limits.member + 1)
         except _UNREADABLE as error:
             raise ArchiveFault("damaged", f"{name}: cannot be unpacked: {error}", name) from error
@@ -183,9 +182,9 @@ class ZipArchive:
         return data
 
     def pieces(self, name: str) -> Iterator[bytes]:
-        """The member a megabyte at a time, whatever its size: for what is larger than memory.
+        """Yield the member in pieces of a megabyte, for members larger than memory.
 
-        No more than its directory entry declares is unpacked.
+        Unpacks no more than the directory entry declares.
         """
         info = self._infos[name]
         left = info.file_size
@@ -209,7 +208,7 @@ def _too_large(name: str, limits: ArchiveLimits) -> ArchiveFault:
 def _checked_directory(
     bundle: zipfile.ZipFile, limits: ArchiveLimits
 ) -> dict[str, zipfile.ZipInfo]:
-    """The files by name; raises ArchiveFault for names, links, encryption or sizes not taken."""
+    """Return files by name. Raises ArchiveFault for invalid names, links, encryption or sizes."""
     infos: dict[str, zipfile.ZipInfo] = {}
     for info in bundle.infolist():
         if info.is_dir() or _is_clutter(info.filename):
@@ -241,15 +240,13 @@ def _check_sizes(infos: dict[str, zipfile.ZipInfo], limits: ArchiveLimits) -> No
         raise ArchiveFault(
             "bomb", f"unpacks to {total // MEGABYTE} MB; at most {limits.total // MEGABYTE} MB"
         )
-    # Small archives of repetitive text compress well beyond any sensible ratio; they do no harm.
+    # Small archives of repetitive text exceed the ratio without harm.
     if total > 10 * MEGABYTE and total > packed * limits.ratio:
         raise ArchiveFault("bomb", f"compressed more than {limits.ratio} times; refused as a bomb")
 
 
 def is_safe_name(name: str) -> bool:
-    """Whether a member's name is relative, plain and short: no drive, no dots, no control
-    characters.
-    """
+    """Whether a name is relative and short, without drives, dots or control characters."""
     path = PurePosixPath(name)
     return (
         0 < len(name) <= 300
@@ -262,18 +259,18 @@ def is_safe_name(name: str) -> bool:
 
 
 def _is_clutter(name: str) -> bool:
-    """What operating systems add to archives without being asked."""
+    """Files that operating systems add to archives."""
     parts = name.split("/")
     return parts[0] == "__MACOSX" or parts[-1] in {".DS_Store", "Thumbs.db"}
 
 
-# The earliest time a ZIP can hold, for all: the archive depends on nothing but its content.
+# The earliest time a ZIP can store, so that the archive depends only on its content.
 TIMESTAMP = (1980, 1, 1, 0, 0, 0)
 DRAIN_AT = 64 * 1024
 
 
 class ZipSink:
-    """The end of a pipe that cannot be rewound: collects what the ZIP writes until it is taken."""
+    """A write-only stream that collects the ZIP's output until it is taken."""
 
     def __init__(self) -> None:
         self._pieces: list[bytes] = []
@@ -285,13 +282,13 @@ class ZipSink:
         return len(data)
 
     def flush(self) -> None:
-        """Nothing is held back."""
+        """Does nothing: output is not buffered elsewhere."""
 
     def close(self) -> None:
-        """What was written stays to be taken."""
+        """Does nothing: output can still be taken."""
 
     def drain(self, at_least: int) -> Iterator[bytes]:
-        """All that was written, once it is worth a piece of its own."""
+        """Return the output, once it is large enough for a piece."""
         if self._size > at_least:
             yield b"".join(self._pieces)
             self._pieces.clear()
@@ -299,7 +296,7 @@ class ZipSink:
 
 
 class ZipWriter:
-    """Adds files to the ZIP and keeps their hashes for a manifest."""
+    """Adds files to the ZIP, and records their hashes for a manifest."""
 
     def __init__(self, sink: ZipSink) -> None:
         self._zip = ZipFile(sink, "w")
@@ -313,7 +310,7 @@ class ZipWriter:
         self._note(name, len(data), hashlib.sha256(data).hexdigest())
 
     def adding(self, name: str, lines: Iterable[bytes]) -> Iterator[None]:
-        """Writes a file of unknown length; comes back after every line, to let the sink drain."""
+        """Write a file of unknown length. Yields after every line, so that output can be taken."""
         digest, size = hashlib.sha256(), 0
         with self._zip.open(_info(name, ZIP_DEFLATED), "w", force_zip64=True) as file:
             for line in lines:
@@ -328,7 +325,7 @@ class ZipWriter:
 
 
 def _info(name: str, method: int) -> ZipInfo:
-    """A file's entry without anything of the machine that writes it."""
+    """A directory entry without machine-dependent metadata."""
     info = ZipInfo(name, TIMESTAMP)
     info.compress_type = method
     info.create_system = 3

@@ -1,8 +1,7 @@
-"""Tables as files: CSV that people and programs can read, and LaTeX in the manner of booktabs.
+"""Tables as CSV, and as LaTeX with booktabs.
 
-A LaTeX table fits the text of a plain article, 345 points wide. One that would be wider is set in
-several blocks, one below the other, each with the names of its rows. LaTeX alone knows how wide a
-text is: widths here are estimates that are rather too large.
+A LaTeX table fits the text width of a plain article, 345 points. Wider tables are split into blocks
+below each other, each with the names of the rows. Widths are estimates, on the large side.
 """
 
 import csv
@@ -21,7 +20,7 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 
 
 def spreadsheet_text(text: str) -> str:
-    """The text with an apostrophe before what a spreadsheet would calculate.
+    """Prefix text with an apostrophe if a spreadsheet would evaluate it.
 
     The characters are those of OWASP's page on CSV injection, wide forms included.
 
@@ -32,7 +31,7 @@ def spreadsheet_text(text: str) -> str:
 
 
 def csv_text(lines: Iterable[Iterable[object]]) -> str:
-    """The lines as CSV; see `csv_cell`."""
+    """Format lines as CSV; see `csv_cell`."""
     text = io.StringIO(newline="")
     writer = csv.writer(text)
     writer.writerows([csv_cell(value) for value in line] for line in lines)
@@ -40,8 +39,8 @@ def csv_text(lines: Iterable[Iterable[object]]) -> str:
 
 
 def csv_cell(value: object) -> object:
-    """A value as a cell: nothing for None, true or false, a number with at most six decimals, and
-    a text that no spreadsheet calculates.
+    """Format a value as a cell: None is empty, numbers have at most six decimals, and text is safe
+    for spreadsheets.
 
     >>> [csv_cell(value) for value in (None, True, 0.7715000000000001, 3, "=1+1")]
     ['', 'true', '0.7715', 3, "'=1+1"]
@@ -56,7 +55,7 @@ def csv_cell(value: object) -> object:
 
 
 def decimal_text(value: float) -> str:
-    """Rounded to six decimals, without an exponent and without zeros at its end.
+    """Round to six decimals, without exponent and trailing zeros.
 
     >>> decimal_text(0.1 + 0.2), decimal_text(1.0), decimal_text(-1e-9), decimal_text(7e9)
     ('0.3', '1', '0', '7000000000')
@@ -82,11 +81,11 @@ _ENDS = "|:,;/_.=+@()-"
 _MARKED = re.compile(rf"[^{re.escape(_ENDS)}]+[{re.escape(_ENDS)}]*|[{re.escape(_ENDS)}]+")
 _LONG_WORD = 16
 LONG_IN_TYPEWRITER = 20
-"""Letters of a word that find room in a line of a caption."""
+"""Characters of a word that fit in a line of a caption."""
 
 
 def escaped(text: str) -> str:
-    """Text that LaTeX prints as it is; a line break, which would end a comment, is a space.
+    """Escape text for LaTeX. Line breaks become spaces.
 
     >>> escaped("R&D, 50 %")
     'R\\\\&D, 50 \\\\%'
@@ -102,7 +101,7 @@ def breakable(
     piece: int = _LONG_WORD // 2,
 ) -> str:
     """The same, with places for a line to end in words longer than `longest`, such as signatures
-    and hashes: after their marks, and after every `piece` letters of what is still too long.
+    and hashes: after punctuation, and after every `piece` characters of longer runs.
 
     >>> breakable("A short name"), breakable("labels:Number,Date")
     ('A short name', 'labels:\\\\allowbreak{}Number,\\\\allowbreak{}Date')
@@ -125,7 +124,7 @@ _GAP = 6.0
 """Between two columns: twice the three points on each side of a cell."""
 _FEWEST_FOR_NAMES = 75.0
 _PIECE_OF_NAME = 7
-"""Letters that have room in the narrowest column of names."""
+"""Characters that fit in the narrowest column of names."""
 # Of Computer Modern at 10 points.
 _NARROW = dict.fromkeys("ijl.,:;'|!()[]ft -", 3.4)
 _WIDE = dict.fromkeys("mwMW%&@", 10.3)
@@ -136,7 +135,7 @@ _BOLD = 1.17
 
 
 class Cell(NamedTuple):
-    """A figure: `text` is LaTeX that prints as `plain`, `under` stands below it in small type."""
+    """A cell: `text` is LaTeX that prints as `plain`, `under` is printed below in small type."""
 
     text: str
     plain: str
@@ -145,7 +144,7 @@ class Cell(NamedTuple):
 
 
 class Head(NamedTuple):
-    """A column: its label, a mark in LaTeX as wide as a letter, and the group it belongs to."""
+    """A column: its label, a mark in LaTeX one character wide, and its group."""
 
     label: str
     mark: str = ""
@@ -153,8 +152,8 @@ class Head(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A line: what it is called, further texts, and a cell for every column. `mark` is LaTeX that
-    follows the name."""
+    """A row: its name, further texts, and a cell for every column. `mark` is LaTeX printed after
+    the name."""
 
     name: str
     texts: tuple[str, ...]
@@ -163,14 +162,14 @@ class Row(NamedTuple):
 
 
 class Heading(NamedTuple):
-    """Stands over the rows that follow; `has_rule` parts them from those before."""
+    """A heading of the following rows; `has_rule` draws a line above it."""
 
     text: str = ""
     has_rule: bool = True
 
 
 class Overall(NamedTuple):
-    """A line with one figure for all columns, both in LaTeX."""
+    """A row with one value for all columns, both in LaTeX."""
 
     name: str
     text: str
@@ -181,7 +180,7 @@ Line = Row | Heading | Overall
 
 @dataclass(frozen=True)
 class Table:
-    """`stubs` are the heads of the names and of the further texts."""
+    """`stubs` are the headings of the names and of the further texts."""
 
     stubs: tuple[str, ...]
     heads: Sequence[Head]
@@ -210,7 +209,7 @@ class Table:
     def _names_width(self) -> float:
         names = [width(f"{row.name}{row.mark}") for row in self._rows]
         names += [width(self.stubs[0])]
-        # What a name says in LaTeX is not known to be narrow: it may wrap.
+        # LaTeX in a name may be wide, so it may wrap.
         names += [_FEWEST_FOR_NAMES for line in self.lines if isinstance(line, Overall)]
         return max(names)
 
@@ -222,7 +221,7 @@ class Table:
 
     @cached_property
     def _widths(self) -> list[float]:
-        """Of the columns, with marks beside the labels, or below them where that saves a block."""
+        """Widths of the columns, with marks after the labels, or below if that saves a block."""
         roomy, tight = (self._column_widths(with_marks=each) for each in (True, False))
         saves = len(self._blocks_of(tight)) < len(self._blocks_of(roomy))
         return tight if saves else roomy
@@ -238,7 +237,7 @@ class Table:
         return max([longest_word(self.heads[place].label) + mark, *cells]) + _GAP
 
     def _blocks_of(self, widths: Sequence[float]) -> list[tuple[int, int]]:
-        """The columns of each block, from first to before end; groups stay together if they fit."""
+        """Column ranges of the blocks, `[start, end)`. Groups stay together if they fit."""
         names = min(self._names_width(), _FEWEST_FOR_NAMES) + _GAP
         room = TEXT_WIDTH - names - sum(each + _GAP for each in self._text_widths())
         ends = [0]
@@ -331,7 +330,7 @@ class Table:
 
 
 def width(text: str, scale: float = _FOOTNOTE) -> float:
-    """An estimate in points, rather too large; `scale` is that of the type."""
+    """An estimate in points, on the large side; `scale` is that of the font."""
     return scale * sum(_letter(letter) for letter in text)
 
 
@@ -340,7 +339,7 @@ def longest_word(text: str) -> float:
 
 
 def stacked(label: str, room: float, side: str, mark: str = "") -> str:
-    """The label in as many lines as its column needs; the mark follows it where it has room."""
+    """The label, wrapped to its column; the mark follows it if it fits."""
     lines: list[str] = []
     for word in label.split():
         together = f"{lines[-1]} {word}" if lines else word
@@ -358,7 +357,7 @@ def stacked(label: str, room: float, side: str, mark: str = "") -> str:
 
 
 def _name_word(word: str) -> str:
-    """With places for a line to end, if it has no room in the narrowest column of names."""
+    """Add line-break opportunities if the text does not fit in the narrowest column."""
     if width(word) <= _FEWEST_FOR_NAMES:
         return escaped(word)
     return breakable(word, longest=_PIECE_OF_NAME, piece=_PIECE_OF_NAME)

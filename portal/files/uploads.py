@@ -1,4 +1,4 @@
-"""Uploads: refused while they arrive, not after they filled the disk."""
+"""Limits the size of uploads while they arrive."""
 
 from typing import Any
 
@@ -7,14 +7,14 @@ from django.core.files.uploadhandler import FileUploadHandler, StopUpload
 
 from .archives import ArchiveLimits
 
-# The attribute of the request in which the handler tells the view.
+# The attribute of the request that the handler sets for the view.
 _NOTE = "upload_too_large"
 
 
 class LimitedUploadHandler(FileUploadHandler):
-    """Stops a request whose files exceed UPLOAD_LIMIT and leaves a note for the form.
+    """Stops uploads that exceed UPLOAD_LIMIT, and marks the request for the form.
 
-    The bytes are counted as they come, since Content-Length is only a claim.
+    Counts the received bytes, because Content-Length may be false.
     """
 
     def __init__(self, request: Any = None) -> None:
@@ -26,7 +26,7 @@ class LimitedUploadHandler(FileUploadHandler):
         if self._received > settings.UPLOAD_LIMIT:
             if self.request is not None:
                 setattr(self.request, _NOTE, True)
-            # Reading the rest lets the browser show our answer instead of a broken connection.
+            # Read the rest, so that the browser shows the response and not a connection error.
             raise StopUpload(connection_reset=False)
         return raw_data
 
@@ -44,7 +44,7 @@ def was_too_large(request: Any) -> bool:
 
 
 def archive_limits() -> ArchiveLimits:
-    """The limits of the settings, for readers that know no Django."""
+    """The limits from the settings, for readers that do not import Django."""
     return ArchiveLimits(
         total=settings.ARCHIVE_TOTAL_LIMIT,
         member=settings.ARCHIVE_MEMBER_LIMIT,

@@ -1,4 +1,4 @@
-"""The home pages, the start page of each role, the API's description, errors and health.
+"""Home and start pages, API documentation, error pages and the health check.
 
-It may import all apps; nothing imports it but the settings and `portal.urls`.
+May import all apps; imported only by the settings and `portal.urls`.
 """

@@ -1,4 +1,4 @@
-"""The REST API: one address tree, each app's own endpoints, and the OpenAPI page."""
+"""URLs of the REST API: the endpoints of all apps, and the OpenAPI page."""
 
 from django.urls import include, path
 

@@ -1,4 +1,4 @@
-"""Whether the site can do its work: what a load balancer or a monitor asks for."""
+"""The health check, for load balancers and monitoring."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from portal.jobs.models import Job
 
 logger = structlog.get_logger(__name__)
 
-# A worker takes up a due job within seconds; this long a wait means that none is working.
+# Workers start due jobs within seconds; a longer wait means that no worker is running.
 QUEUE_WAIT = timedelta(minutes=5)
 
 
@@ -21,11 +21,11 @@ class Health:
     database: bool
     cache: bool
     oldest_due_job: timedelta | None
-    """How long the oldest due job has waited; None if none waits or the database is gone."""
+    """How long the oldest due job has waited; None if no job waits or the database is down."""
 
     @property
     def can_serve(self) -> bool:
-        """The queue does not decide that: without a worker pages are served, only work waits."""
+        """Independent of the queue: pages work without workers."""
         return self.database and self.cache
 
     @property
@@ -44,7 +44,7 @@ def check_health() -> Health:
 
 
 def _answer(name: str, probe: Callable[[], timedelta | None]) -> tuple[bool, timedelta | None]:
-    # Each backend raises errors of its own kind: whatever it is, it is down and the log says why.
+    # Backends raise different errors; any error means that the service is down.
     try:
         return True, probe()
     except Exception:
@@ -53,14 +53,14 @@ def _answer(name: str, probe: Callable[[], timedelta | None]) -> tuple[bool, tim
 
 
 def _oldest_due_job() -> timedelta | None:
-    """Asks the database something real: it fails too where migrations were forgotten."""
+    """Run a real query, which also fails if migrations are missing."""
     now = timezone.now()
     job = Job.objects.due(now).only("not_before").first()
     return now - job.not_before if job else None
 
 
 def _write_and_read_cache() -> None:
-    """Rate limits live in the cache: one that forgets at once is as bad as one that is gone."""
+    """Check that the cache stores values, because rate limits depend on it."""
     cache.set("health", "written", timeout=60)
     if cache.get("health") != "written":
-        raise RuntimeError("the cache forgot what it was given")
+        raise RuntimeError("the cache did not store a value")

@@ -1,8 +1,7 @@
-"""The OpenAPI document, made once in each web process: its refusals and names for choice sets.
+"""The OpenAPI document, generated once per web process, with error responses and enum names.
 
-What the document says of refusals is written once here: what an endpoint documents itself stays as
-it is. Fields called `state` or `visibility` occur in several components; without names of their own
-(ENUM_NAME_OVERRIDES in the settings) their enums would be called by hashes.
+Common error responses are added here, unless an endpoint documents its own. Enums of fields such as
+`state` and `visibility` have names in ENUM_NAME_OVERRIDES; otherwise they would be named by hashes.
 """
 
 import threading
@@ -46,13 +45,13 @@ class _Document(NamedTuple):
     disposition: str
 
 
-# To make it takes seconds and much memory, and two that are made at once break each other.
+# Generating it takes seconds and much memory, and is not thread-safe.
 _one_at_a_time = threading.Lock()
 _kept: dict[str, _Document] = {}
 
 
 class SchemaView(SpectacularAPIView):
-    """The same for every reader: what an account may do is not asked."""
+    """The same for all users: permissions do not change the document."""
 
     def _get_schema_response(self, request: Request) -> HttpResponse:
         kind = request.accepted_renderer.media_type
@@ -75,7 +74,7 @@ class SchemaView(SpectacularAPIView):
         return _Document(made.content, made["Content-Type"], made["Content-Disposition"])
 
 
-# Component schemas: one sentence, or what is wrong with each field.
+# Component schemas: one sentence, or errors by field.
 ERROR, INVALID = "Error", "Invalid"
 COMPONENTS = {
     ERROR: {
@@ -86,15 +85,15 @@ COMPONENTS = {
     },
     INVALID: {
         "type": "object",
-        "description": "What is wrong, by field: messages, or for a list or an object what is "
-        "wrong inside; `detail` where it is none of the fields.",
+        "description": "Errors by field: messages, or nested errors for a list or an object; "
+        "`detail` for errors of the whole request.",
         "additionalProperties": {},
     },
 }
 
 
 def document_errors(result: Any, **_: Any) -> Any:
-    """Hook of drf-spectacular: adds to each operation the statuses that its kind can answer."""
+    """A hook of drf-spectacular that adds the common error responses to each operation."""
     schemas = result.setdefault("components", {}).setdefault("schemas", {})
     schemas.update(COMPONENTS)
     for path, operations in result["paths"].items():
@@ -109,14 +108,14 @@ def document_errors(result: Any, **_: Any) -> Any:
 def _refusals(path: str, operation: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
     has_body = "requestBody" in operation
     if has_body or any(each["in"] == "query" for each in operation.get("parameters", ())):
-        yield "400", INVALID, "What was sent is not valid."
-    yield "401", ERROR, "Needs an account, or the token is not known."
-    yield "403", ERROR, "Not allowed to this account or with this token."
+        yield "400", INVALID, "The request is not valid."
+    yield "401", ERROR, "Authentication is required, or the token is invalid."
+    yield "403", ERROR, "The account or token does not have permission."
     if "{" in path:
-        yield "404", ERROR, "There is no such thing, or none that this account may see."
+        yield "404", ERROR, "Not found, or not visible to this account."
     if has_body:
         yield "413", ERROR, "The body is too large."
-        yield "415", ERROR, "The body is of another content type."
+        yield "415", ERROR, "The content type is not supported."
 
 
 ASSIGNMENT_FLAG = Assignment.Flag.choices
@@ -126,7 +125,7 @@ CAMPAIGN_STATE = Campaign.State.choices
 CASE_KIND = Case.Kind.choices
 CASE_STATE = Case.State.choices
 LABEL_FILE_FORM = CampaignImport.Form.choices
-# Files with labels and with suggestions alike.
+# Files with labels, and with suggestions.
 LABEL_FILE_STATE = CampaignImport.State.choices
 REVIEW_GIVEN_VERDICT = GIVEN_VERDICTS
 OWN_GOLD_OUTCOME = [(outcome, outcome) for outcome in OUTCOMES]
@@ -149,5 +148,5 @@ FINDING_GIVEN_DECISION = [("kept", "kept"), ("masked", "masked")]
 DUPLICATE_DECISION = NearDuplicate.Decision.choices
 DATASET_VISIBILITY = Dataset.Visibility.choices
 RELEASE_VISIBILITY = Release.Visibility.choices
-# Imports and gradings alike.
+# Imports and gradings.
 WORK_STATE = ImportRun.State.choices

@@ -1,4 +1,4 @@
-"""What the home pages read from the rest of the site."""
+"""Queries of the home and start pages."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -41,16 +41,16 @@ class Place:
     organisation: str
     score: str
     is_best: bool = False
-    """Whether no row has a better score; several rows may share the first rank."""
+    """Whether no row has a better score. Several rows may share the first rank."""
 
 
 @dataclass(frozen=True)
 class BoardAtAGlance:
     board: Board
     column: BoardColumn
-    """What the places go by."""
+    """The column that decides the rank."""
     places: tuple[Place, ...]
-    """The best of the rows that may be compared with each other; see `_comparable`."""
+    """The best of the comparable rows; see `_comparable`."""
     graded: int
     reported: int
 
@@ -64,7 +64,7 @@ class NewEntry:
 
 
 def boards_at_a_glance() -> tuple[BoardAtAGlance, ...]:
-    """Published boards, the open ones first; what was disqualified has no place. Two queries."""
+    """Published boards, open ones first, without disqualified entries. Two queries."""
     boards = sorted(Board.objects.published(), key=lambda board: board.state != Board.State.OPEN)
     entries: dict[int, list[Entry]] = defaultdict(list)
     now = timezone.now()
@@ -97,11 +97,10 @@ def _number(phase: Phase) -> int:
 
 
 def _comparable(frame: TableFrame, phase: Phase | None, entries: Sequence[Entry]) -> list[Row]:
-    """The section of the leaderboard whose best are shown: only rows that were measured alike meet
-    in one ranking.
+    """The section of the leaderboard to show, because only rows measured alike are comparable.
 
-    Of graded rows those of the newest phase under the signature used last; without such, those of
-    the source that reports the most.
+    Graded rows of the newest phase with the latest signature; if there are none, the source with
+    the most reported rows.
     """
     kind = Entry.Kind.REPORTED if phase is None else Entry.Kind.GRADED
     shown = [
@@ -114,12 +113,12 @@ def _comparable(frame: TableFrame, phase: Phase | None, entries: Sequence[Entry]
 
 
 def _newest(rows: Sequence[Row]) -> int:
-    """The last of its entries that takes part."""
+    """The latest entry that is not disqualified."""
     return max((row.entry.pk for row in rows if not row.is_disqualified), default=0)
 
 
 def _best_places(rows: Sequence[Row], frame: TableFrame, column: BoardColumn) -> tuple[Place, ...]:
-    """As the leaderboard ranks, orders and rounds them."""
+    """Ranked, ordered and rounded as on the leaderboard."""
     rank = next(each.key for each in frame.columns if each.decides)
     at = frame.columns.index(column)
     places = (
@@ -131,13 +130,13 @@ def _best_places(rows: Sequence[Row], frame: TableFrame, column: BoardColumn) ->
 
 
 def _decisive(columns: Sequence[BoardColumn]) -> BoardColumn:
-    """The figure that the leaderboard is ordered by."""
+    """The column that orders the leaderboard."""
     basis = next(column.basis for column in columns if column.decides)
     return next(column for column in columns if column.key == basis)
 
 
 def newest_entries() -> tuple[NewEntry, ...]:
-    """What was graded here and published last, without what was disqualified. One query."""
+    """The latest published graded entries, without disqualified ones. One query."""
     entries = (
         Entry.objects.filter(kind=Entry.Kind.GRADED, board__in=Board.objects.published())
         .exclude(verdict=Submission.Verdict.DISQUALIFIED)
@@ -160,7 +159,7 @@ def _new_entry(entry: Entry, submission_id: int) -> NewEntry:
     return NewEntry(entry, submission_id, column, column.show(entry.scores.get(column.basis)))
 
 
-# Asked for the navigation of every page.
+# Used by the navigation of every page.
 _MEMBERSHIP = Prepared(
     lambda: Membership.objects.filter(user=Parameter("user")).order_by().values_list("pk")[:1]
 )
@@ -177,7 +176,7 @@ class AnnotationWork:
     untouched: int
     begun: int
     next: Assignment | None
-    """Where to go on: what was begun first, then what is untouched."""
+    """The task to continue with; tasks in progress first."""
 
     @property
     def open(self) -> int:
@@ -186,16 +185,16 @@ class AnnotationWork:
 
 @dataclass(frozen=True)
 class Duty:
-    """A campaign in which somebody is lead or reviewer, and how far it is."""
+    """A campaign that the user leads or reviews, and its progress."""
 
     campaign: Campaign
     roles: tuple[str, ...]
     open_cases: int
     to_screen: int
     to_mend: int
-    """Documents in which validation found faults."""
+    """Documents with validation errors."""
     to_review: int
-    """Facts of open reviews."""
+    """Facts in open reviews."""
     documents: int
     settled: int
     """Documents whose gold is complete."""
@@ -210,7 +209,7 @@ class Duty:
 
     @property
     def waits(self) -> bool:
-        """Whether there is anything for this person to do."""
+        """Whether there is anything for the user to do."""
         leading = self.open_cases or self.to_screen or self.to_mend
         return bool((self.may_decide and leading) or (self.may_review and self.to_review))
 
@@ -219,12 +218,12 @@ class Duty:
 class OwnSubmission:
     submission: Submission
     state: str
-    """Of its newest grading."""
+    """State of the latest grading."""
 
 
 @dataclass(frozen=True)
 class JudgeCheck:
-    """A board whose judge the person checks: pages to review, and how many are left."""
+    """A board whose judge the user reviews: the number of pages, and of pages left."""
 
     slug: str
     title: str
@@ -234,7 +233,7 @@ class JudgeCheck:
 
 @dataclass(frozen=True)
 class Waiting:
-    """What waits for one person. A part is None where the person has no such role."""
+    """The open work of a user. `annotation` is None if the user is not an annotator."""
 
     annotation: AnnotationWork | None
     duties: tuple[Duty, ...]
@@ -247,7 +246,7 @@ class Waiting:
 
 
 def what_waits(user: User) -> Waiting:
-    """Five queries, whatever the person has on the desk."""
+    """The content of the start page. Five queries."""
     duties: dict[int, list[Membership]] = defaultdict(list)
     annotates = False
     for membership in _memberships(user):
@@ -307,7 +306,7 @@ def _memberships(user: User) -> "QuerySet[Membership]":
 
 
 def _count(rows: "QuerySet[Any]", group: str) -> Coalesce:
-    """The number of rows as a subquery: joined counts would multiply each other."""
+    """The number of rows as a subquery, because joins would multiply the counts."""
     counted = rows.order_by().values(group).annotate(count=Count("pk")).values("count")
     return Coalesce(Subquery(counted), 0)
 

@@ -1,4 +1,4 @@
-"""Addresses of the home pages."""
+"""URLs of the home pages."""
 
 from django.urls import path
 

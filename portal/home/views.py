@@ -1,8 +1,7 @@
-"""Home, each role's start page, terms and privacy, health, and error pages in the site's own look.
+"""Home and start pages, terms and privacy, the health check, and error pages.
 
-Terms, privacy and contact are the operator's own texts where there are any, else ours. Ours are
-true for this software and name the operator as far as the settings do. The operator's are Markdown
-and taken as they are.
+Terms, privacy and contact use the operator's Markdown files if they exist, or default texts that
+name the operator from the settings.
 """
 
 import re
@@ -33,11 +32,11 @@ class LegalText:
     body: str
     """Markdown."""
     changed_on: date | None
-    """Of the operator's file; None for our text, which has no date of its own."""
+    """Date of the operator's file; None for the default text."""
 
 
 def legal_text(name: str) -> LegalText:
-    """`name` is one of TITLES. A heading on top of the operator's text becomes the page's title."""
+    """`name` is one of TITLES. A heading at the top of the operator's text is the page's title."""
     folder = settings.LEGAL_DIR
     path = folder / f"{name}.md" if folder else None
     if path is None or not path.is_file():
@@ -74,13 +73,13 @@ def start(request: UserRequest) -> HttpResponse:
 
 @require_safe
 def legal(request: HttpRequest, name: str) -> HttpResponse:
-    """Terms, privacy or contact: the operator's text, or ours."""
+    """Terms, privacy or contact: the operator's text, or the default."""
     return render(request, "home/legal.html", {"text": legal_text(name)})
 
 
 @require_safe
 def api_docs(request: HttpRequest) -> HttpResponse:
-    """The description of the API, which a script draws from the OpenAPI document."""
+    """The API documentation, rendered by a script from the OpenAPI document."""
     return render(request, "home/api.html")
 
 
@@ -111,28 +110,25 @@ def _page(
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """A refusal of our own says why; what Django says is not for people."""
+    """Shows the reason of UnknownParameter; Django's own messages are not meant for users."""
     reason = str(exception) if isinstance(exception, UnknownParameter) else "Go back and try again."
-    return _page(request, 400, "That request cannot be understood", reason)
+    return _page(request, 400, "Bad request", reason)
 
 
 def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """A refusal may bring a title of its own, and where to go instead."""
-    reason = str(exception) or "Your account does not have the role this page asks for."
-    title = getattr(exception, "title", "Not for your account")
+    """The exception may have a title, and an action to offer."""
+    reason = str(exception) or "Your account does not have the required role."
+    title = getattr(exception, "title", "Access denied")
     action = {name: getattr(exception, name, "") for name in ("action_url", "action_label")}
     return _page(request, 403, title, reason, **action)
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:  # noqa: ARG001
-    return _page(
-        request, 404, "Nothing here", "The page does not exist, or it is not yours to see."
-    )
+    return _page(request, 404, "Page not found", "The page does not exist, or you may not see it.")
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    # A page is made without the request: who is logged in stands in the database, which may be
-    # what broke.
+    # Pages are rendered without the request: looking up the user may fail if the database is down.
     is_program = request.path.startswith(API)
-    text = "The fault was logged. Please try again."
-    return _page(request if is_program else None, 500, "Something broke on our side", text)
+    text = "The error was logged. Please try again."
+    return _page(request if is_program else None, 500, "Server error", text)

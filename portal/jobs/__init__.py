@@ -1,4 +1,4 @@
-"""The queue of long work: a row for each job, and workers that take it.
+"""The job queue: one row per job, and workers that run them.
 
 Apps register handlers in their `tasks.py` (`handlers`), queue jobs (`services`) and show them
 (`selectors`). It may import `portal.audit`.

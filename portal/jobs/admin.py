@@ -1,4 +1,4 @@
-"""The queue for staff: to look at, and to try failed jobs again."""
+"""The queue in the admin: read only, except that failed jobs can be retried."""
 
 from typing import TYPE_CHECKING
 
@@ -25,11 +25,11 @@ class JobAdmin(JobModelAdmin):
     actions = ["try_failed_again"]
     show_full_result_count = False
 
-    @admin.action(description="Try failed jobs again", permissions=["try_again"])
+    @admin.action(description="Retry failed jobs", permissions=["try_again"])
     def try_failed_again(self, request: HttpRequest, jobs: QuerySet[Job]) -> None:
         actor = request.user if request.user.is_authenticated else None
         count = sum(try_again(job=job, actor=actor) for job in jobs)
-        self.message_user(request, f"Queued again: {count}", messages.SUCCESS)
+        self.message_user(request, f"Jobs queued again: {count}", messages.SUCCESS)
 
     def has_try_again_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perm("jobs.change_job")
@@ -46,7 +46,7 @@ class JobAdmin(JobModelAdmin):
 
 @admin.register(JobEvent)
 class JobEventAdmin(EventModelAdmin):
-    """The stage log in full, workers and errors included."""
+    """The full stage log, including workers and errors."""
 
     list_display = ["at", "what", "group", "kind", "job_id", "count", "attempt", "worker"]
     list_display += ["error", "next_at"]

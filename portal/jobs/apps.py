@@ -8,6 +8,6 @@ class JobsConfig(AppConfig):
     verbose_name = "Jobs"
 
     def ready(self) -> None:
-        # Handlers register when their module is imported. Commands, web processes and tests need
-        # the registry as much as workers do, so it is filled here and not left to Celery.
+        # Handlers register when their module is imported. All processes need the registry, not
+        # only workers, so it is filled here instead of by Celery.
         autodiscover_modules("tasks")

@@ -1,9 +1,8 @@
 """Messages as files in a folder: the broker of a site that lives on one machine.
 
-It takes the place of kombu's own `filesystem://` transport, which writes into files that others may
-already read: a writer that is killed, or a reader that comes too early, makes half a message, and a
-Celery worker that meets one ends. Here a message appears under its name when it is whole, and what
-cannot be read is dropped: the queue itself is in the database.
+It replaces kombu's `filesystem://` transport, whose readers can see incomplete messages, which stop
+a Celery worker. Here messages are written atomically, and unreadable messages are dropped: the
+queue itself is in the database.
 """
 
 import json
@@ -20,7 +19,7 @@ from kombu.transport import virtual
 
 logger = logging.getLogger(__name__)
 
-# How soon a waiting worker looks up; Celery alone would notice a wish to stop after two seconds.
+# Polling interval of an idle worker. Celery's default would delay stopping by two seconds.
 LONGEST_WAIT_SECONDS = 0.2
 
 
@@ -43,7 +42,7 @@ class Channel(virtual.Channel):
         for path in self._messages(queue):
             try:
                 data = path.read_bytes()
-                path.unlink()  # of several readers, the one that succeeds has the message
+                path.unlink()  # only one of several readers succeeds
                 return json.loads(data)
             except FileNotFoundError:
                 continue
@@ -65,7 +64,7 @@ class Channel(virtual.Channel):
 
 class Transport(virtual.Transport):
     Channel = Channel
-    # Exchanges and queues are declared by every process that uses them, and known to all of it.
+    # Shared by all connections of the process.
     global_state: ClassVar[Any] = virtual.BrokerState()  # type: ignore[no-untyped-call]
     driver_type = driver_name = "folder"
     default_connection_params: ClassVar[dict[str, Any]] = {}

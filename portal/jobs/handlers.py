@@ -1,6 +1,7 @@
-"""What can be done and how: one handler per kind of job, and the claim it holds while it works.
+"""Job handlers, one per kind of job, and the claims they hold while they run.
 
-Handlers live in the `tasks.py` of their app and are found when Django starts (`JobsConfig.ready`).
+Handlers are defined in the `tasks.py` of their app and loaded when Django starts
+(`JobsConfig.ready`).
 """
 
 from collections.abc import Callable, Iterator
@@ -17,16 +18,16 @@ from django.utils import timezone
 
 from .models import Job, JobEvent, note
 
-# Progress is for people's eyes; more than four writes a second would only slow the work down.
+# Progress is only displayed; writing it more often would slow down the job.
 PROGRESS_EVERY_SECONDS = 0.25
 
 
 class LeaseLost(Exception):
-    """Another worker owns the row by now; whatever this one did must not be kept."""
+    """Another worker now owns the job; the results of this attempt must be discarded."""
 
 
 class Claim:
-    """One attempt at one job, valid as long as its lease token stands in the row."""
+    """One attempt at a job, valid as long as the row has its lease token."""
 
     def __init__(self, job: Job) -> None:
         self.job_id: int = job.pk
@@ -42,10 +43,10 @@ class Claim:
         return f"{self.kind} {self.job_id}, attempt {self.attempt}"
 
     def progress(self, done: int, total: int | None = None) -> None:
-        """Notes how far the work is; cheap enough to call after every item.
+        """Record progress. Cheap enough to call after every item.
 
-        Raises LeaseLost when the row belongs to another worker by now. Do not call it inside a
-        transaction: the row would stay locked and the lease could not be renewed.
+        Raises LeaseLost if another worker owns the job. Do not call it inside a transaction: the
+        row would stay locked and the lease could not be renewed.
         """
         now = monotonic()
         if now < self._next_progress and done != total:
@@ -56,7 +57,7 @@ class Claim:
             raise LeaseLost(f"{self}: another worker took over")
 
     def cancelled(self) -> bool:
-        """Whether somebody asked to stop. A handler that then returns ends the job as cancelled."""
+        """Whether the job was asked to stop. If the handler then returns, the job is cancelled."""
         asked = (
             Job.objects.held(self.job_id, self.token)
             .values_list("cancel_requested", flat=True)
@@ -69,11 +70,11 @@ class Claim:
 
     @contextmanager
     def finish(self) -> Iterator[None]:
-        """A transaction in which the effects are written and the row becomes done, or neither.
+        """Open a transaction that writes the results and marks the job as done.
 
-        Compute before and only write inside: SQLite has one writer at a time. The job's row is
-        locked first, as everywhere, so that two transactions cannot wait for each other. Raises
-        LeaseLost, which rolls everything back, when another worker took over.
+        Compute before the block and only write inside it: SQLite has one writer at a time. The
+        job's row is always locked first, which prevents deadlocks. Raises LeaseLost, which rolls
+        everything back, if another worker owns the job.
         """
         mine = Job.objects.held(self.job_id, self.token)
         with self.keep() as job:
@@ -93,9 +94,9 @@ class Claim:
 
     @contextmanager
     def keep(self) -> Iterator[Job]:
-        """A transaction for a part of the effects, which leaves the job running.
+        """Open a transaction for a part of the results; the job continues to run.
 
-        What is written must be skipped by another attempt. The rules of `finish` hold.
+        Another attempt must skip what is written here. The rules of `finish` apply.
         """
         with transaction.atomic():
             job = Job.objects.held(self.job_id, self.token).select_for_update().first()
@@ -112,10 +113,7 @@ Label = Callable[[Payload], str]
 
 
 class Retry(Exception):
-    """Raised by a handler that cannot go on now: the row goes back and is due again after `delay`.
-
-    It does not use up an attempt: the work is not at fault, something it waits for is.
-    """
+    """Raised by a handler to run the job again after `delay`, without using up an attempt."""
 
     def __init__(self, reason: str, delay: timedelta) -> None:
         super().__init__(reason)
@@ -129,7 +127,7 @@ class UnknownKind(LookupError):
 
 @dataclass(frozen=True)
 class Handler:
-    """What to run for one kind, and what to tell the app when the job ends without being done."""
+    """The function that runs a kind of job, and hooks for jobs that fail or are cancelled."""
 
     kind: str
     run: Run
@@ -143,7 +141,7 @@ class Handler:
         return f"{count:,} {self.nouns[count != 1]}"
 
     def named(self, payload: Payload) -> str:
-        """One job in the stage log, such as “Items 26 to 50”."""
+        """The name of a job in the stage log, such as “Items 26 to 50”."""
         return self.label(payload) if self.label else f"The {self.nouns[0]}"
 
 
@@ -159,17 +157,16 @@ def handler(
     label: Label | None = None,
     is_finishing: bool = False,
 ) -> Callable[[Run], Run]:
-    """Registers the decorated function for jobs of `kind`.
+    """Register the decorated function for jobs of `kind`.
 
-    The function gets a `Claim`. It may be run again after a crash, so whatever it leaves behind it
-    writes inside `with claim.finish():`. `on_failed(payload, error)` and `on_cancelled(payload)`
-    run in the transaction in which the row is marked failed or cancelled, after that.
+    The function takes a `Claim`. It may run again after a crash, so it writes its results inside
+    `with claim.finish():`. `on_failed(payload, error)` and `on_cancelled(payload)` run in the
+    transaction that marks the job as failed or cancelled, after that update.
 
-    In the stage log one job and several are called `nouns`, and a single one `label(payload)`,
-    which must not say more than everybody may read who reads the log.
+    `nouns` (singular, plural) and `label(payload)` name jobs in the stage log. A label must not
+    contain anything that readers of the log may not see.
 
-    `is_finishing` is for the short last step of longer work. Workers take it before other jobs, so
-    that work that is done but for it does not wait behind work that was queued later.
+    `is_finishing` marks the short last step of longer work: workers run it before other jobs.
     """
 
     def register(run: Run) -> Run:
@@ -183,7 +180,7 @@ def handler(
 
 
 def get_handler(kind: str) -> Handler:
-    """The handler of `kind`; raises UnknownKind with the nearest known name."""
+    """Return the handler of `kind`. Raises UnknownKind with the closest known name."""
     try:
         return HANDLERS[kind]
     except KeyError:

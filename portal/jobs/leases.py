@@ -1,8 +1,8 @@
-"""Whose turn it is, and every change of a job's state but its completion, which is `Claim.finish`.
+"""The order of jobs, and all changes of a job's state except completion (`Claim.finish`).
 
-Each is a conditional update, or is made under the row's lock, so that of two workers at most one
-succeeds. Hosts compare leases with their own clocks: these must agree to within a fraction of
-JOB_LEASE. `heartbeat` keeps a lease alive while a handler works.
+Each change is a conditional update or happens under the row's lock, so that only one worker can
+succeed. Hosts compare leases with their own clocks, which must agree to within a fraction of
+JOB_LEASE. `heartbeat` renews a lease while a handler runs.
 """
 
 import logging
@@ -21,7 +21,7 @@ from django.utils import timezone
 from .handlers import HANDLERS, Claim
 from .models import Job, JobEvent, note, worker_name
 
-# After so many finishing jobs without a break, other work gets one turn, so that it never stops.
+# After this many finishing jobs in a row, another job gets a turn, so that it cannot starve.
 FINISHING_IN_A_ROW = 4
 
 
@@ -48,11 +48,10 @@ def due_heads(kinds: Collection[str], now: datetime) -> list[Head]:
 
 @dataclass
 class Turns:
-    """A worker's memory of its turns.
+    """A worker's record of served groups, which decides the order of jobs.
 
-    Finishing jobs go first: what they put together is done but for them. Otherwise groups take
-    turns, the one served longest ago first, so that ten thousand jobs of one group do not keep
-    three jobs of another waiting.
+    Finishing jobs go first. Otherwise groups take turns, least recently served first, so that a
+    large group does not delay small ones.
     """
 
     served: dict[str, int] = field(default_factory=dict)
@@ -86,24 +85,21 @@ HOOK_FAILED = " (and the hook: "
 
 
 def backoff(attempts: int) -> timedelta:
-    """The wait after the given number of failed attempts (1 or more): 2 s, 8 s, 32 s … 5 min."""
-    # The exponent is bounded as well, so that no number of attempts overflows a timedelta.
+    """The delay after the given number of failed attempts (1 or more): 2 s, 8 s, 32 s … 5 min."""
+    # The exponent is bounded so that the timedelta cannot overflow.
     factor: int = BACKOFF_FACTOR ** min(attempts - 1, 10)
     return min(BACKOFF_FIRST * factor, BACKOFF_MOST)
 
 
 def describe(error: BaseException) -> str:
-    """Type and first line of an error, for the row; the traceback belongs in the log."""
+    """The type and first line of an error, for the row; the traceback is logged."""
     first = next(iter(str(error).strip().splitlines()), "")
     text = f"{type(error).__name__}: {first}" if first else type(error).__name__
     return text if len(text) <= ERROR_CHARS else text[: ERROR_CHARS - 1] + "…"
 
 
 def take_next(kinds: Collection[str], turns: Turns) -> Job | None:
-    """Claims one due job of these kinds, or returns None when there is none.
-
-    `turns` is the caller's memory of the jobs it took before; it decides the order.
-    """
+    """Claim one due job of these kinds, in the order of `turns`. Returns None if none is due."""
     while heads := due_heads(kinds, timezone.now()):
         for head in turns.order(heads):
             if job := _claim(head.job_id):
@@ -114,7 +110,7 @@ def take_next(kinds: Collection[str], turns: Turns) -> Job | None:
 
 @transaction.atomic
 def _claim(job_id: int) -> Job | None:
-    """The job with a fresh lease, unless another worker was faster."""
+    """Return the job with a new lease, or None if another worker was faster."""
     now, token = timezone.now(), uuid.uuid4().hex
     changed = (
         Job.objects.due(now)
@@ -138,20 +134,20 @@ def _claim(job_id: int) -> Job | None:
 
 
 def renew(job_id: int, token: str) -> bool:
-    """Prolongs the lease; False when it is lost."""
+    """Renew the lease. Returns False if it is lost."""
     until = timezone.now() + settings.JOB_LEASE
     return Job.objects.held(job_id, token).update(lease_until=until) == 1
 
 
 @contextmanager
 def _locked(job_id: int, token: str) -> Iterator[Job | None]:
-    """A transaction with the row locked and as it is now; None when the lease is lost."""
+    """Open a transaction with the current row, locked; None if the lease is lost."""
     with transaction.atomic():
         yield Job.objects.select_for_update().held(job_id, token).first()
 
 
 def give_back(job_id: int, token: str, *, reason: str, delay: timedelta = timedelta(0)) -> None:
-    """Queues the row again without counting the attempt."""
+    """Queue the job again without counting the attempt."""
     with _locked(job_id, token) as job:
         if job is None:
             return
@@ -165,7 +161,7 @@ def give_back(job_id: int, token: str, *, reason: str, delay: timedelta = timede
 
 
 def attempt_failed(job_id: int, token: str, error: str) -> None:
-    """Queues the row again after a wait or, after its last attempt, marks it failed."""
+    """Queue the job again after a delay, or mark it as failed after its last attempt."""
     with _locked(job_id, token) as job:
         if job is None or _ended(job, error):
             return
@@ -175,19 +171,19 @@ def attempt_failed(job_id: int, token: str, error: str) -> None:
 
 
 def cancel(job_id: int, token: str) -> None:
-    """Ends a running job whose handler heeded the wish to stop."""
+    """Cancel a running job whose handler stopped when asked to."""
     with _locked(job_id, token) as job:
         if job is not None:
             end(job, Job.State.CANCELLED)
 
 
 def reap() -> int:
-    """Takes running jobs away from workers that stopped renewing their lease; returns how many."""
+    """Queue jobs again whose workers stopped renewing the lease. Returns the number of jobs."""
     abandoned = Job.objects.abandoned(timezone.now()).values_list("pk", "lease_token")
     count = 0
     for job_id, token in abandoned[:REAP_AT_ONCE]:
         with _locked(job_id, token) as job:
-            # The worker may have renewed its lease since the list was made.
+            # The worker may have renewed its lease since the query.
             if job is None or job.lease_until is None or job.lease_until >= timezone.now():
                 continue
             logger.warning("%s: its worker was lost, attempt %s", job, job.attempts)
@@ -199,7 +195,7 @@ def reap() -> int:
 
 
 def _ended(job: Job, error: str) -> bool:
-    """Ends a job that is to be cancelled or has used up its attempts; False for any other."""
+    """End a job that was cancelled or has no attempts left. Returns False for other jobs."""
     if job.cancel_requested:
         end(job, Job.State.CANCELLED)
     elif job.attempts >= job.max_attempts:
@@ -210,23 +206,20 @@ def _ended(job: Job, error: str) -> bool:
 
 
 def _queue_again(job: Job, not_before: datetime, error: str) -> None:
-    """Writes the row of a locked job; the error tells people why it waits."""
+    """Queue a locked job again; the error explains the reason."""
     job.state, job.not_before, job.error = Job.State.QUEUED, not_before, error
     job.lease_token, job.lease_until = "", None
     job.save()
 
 
 def end(job: Job, state: Job.State, error: str = "") -> None:
-    """Ends a locked job without success, with a line in the log."""
+    """End a locked job without success, and log it."""
     note(job, JobEvent.What(state), error=error)
     settle(job, state, error)
 
 
 def settle(job: Job, state: Job.State, error: str = "") -> None:
-    """Writes the end of a locked job and tells the app that owns it, in the same transaction.
-
-    The app's hook finds the job's row as it is afterwards.
-    """
+    """End a locked job and run the app's hook in the same transaction, after the update."""
     job.state, job.error, job.finished_at = state, error, timezone.now()
     job.lease_token, job.lease_until = "", None
     job.save()
@@ -234,7 +227,7 @@ def settle(job: Job, state: Job.State, error: str = "") -> None:
         with transaction.atomic():
             _call_hook(job)
     except Exception as fault:
-        # A hook that always fails must not keep its row alive for ever.
+        # A hook that always fails must not prevent the job from ending.
         logger.exception("%s: its %s hook failed", job, state)
         job.error = f"{error}{HOOK_FAILED}{describe(fault)})".strip()
         job.save(update_fields=["error"])
@@ -252,10 +245,10 @@ def _call_hook(job: Job) -> None:
 
 @contextmanager
 def heartbeat(claim: Claim) -> Iterator[None]:
-    """Renews the claim's lease every third of JOB_LEASE, in a thread, until the block ends.
+    """Renew the lease every third of JOB_LEASE in a thread, until the block ends.
 
-    A handler that holds the interpreter's lock for longer than two thirds of JOB_LEASE without a
-    break loses its lease; `Claim.finish` then refuses its work, and another attempt does it again.
+    A handler that blocks the interpreter for longer than two thirds of JOB_LEASE loses its lease.
+    `Claim.finish` then raises LeaseLost, and another attempt runs.
     """
     stop = threading.Event()
     thread = threading.Thread(target=_beat, args=(claim, stop), name="heartbeat", daemon=True)
@@ -273,11 +266,11 @@ def _beat(claim: Claim, stop: threading.Event) -> None:
         while not stop.wait(interval) and _renewed(claim):
             pass
     finally:
-        connection.close()  # a thread has a connection of its own, which nobody else closes
+        connection.close()  # each thread must close its own connection
 
 
 def _renewed(claim: Claim) -> bool:
-    """False when the lease is lost; a database that is away for a moment is tried again."""
+    """Returns False if the lease is lost. Database errors are logged and retried later."""
     try:
         return renew(claim.job_id, claim.token)
     except DatabaseError as error:

@@ -1,4 +1,4 @@
-"""The row that is the queue, and the stage log, written with the change that it tells of."""
+"""The job queue and its stage log. Log entries are written in the transaction of the change."""
 
 import os
 import socket
@@ -11,15 +11,15 @@ from django.db.models import F, Q
 
 class JobQuerySet(models.QuerySet["Job"]):
     def due(self, now: datetime) -> "JobQuerySet":
-        """Queued work whose time has come, oldest first."""
+        """Queued jobs that may run now, oldest first."""
         return self.filter(state=Job.State.QUEUED, not_before__lte=now).order_by("not_before", "id")
 
     def abandoned(self, now: datetime) -> "JobQuerySet":
-        """Running work whose worker stopped renewing its lease."""
+        """Running jobs whose lease has expired."""
         return self.filter(state=Job.State.RUNNING, lease_until__lt=now)
 
     def held(self, job_id: int, token: str) -> "JobQuerySet":
-        """The job, as long as the lease with this token is still on it; else nothing."""
+        """The job with this primary key, if it still has this lease token."""
         return self.filter(pk=job_id, state=Job.State.RUNNING, lease_token=token)
 
     def unfinished(self) -> "JobQuerySet":
@@ -27,7 +27,7 @@ class JobQuerySet(models.QuerySet["Job"]):
 
 
 class Job(models.Model):
-    """One piece of long work. A worker owns it as long as it holds the lease token."""
+    """A background job. A worker owns it as long as it holds the lease token."""
 
     class State(models.TextChoices):
         QUEUED = "queued"
@@ -79,10 +79,10 @@ class Job(models.Model):
 
 
 class JobEvent(models.Model):
-    """A line of the stage log: one change of a job's state, or the same change of many at once.
+    """An entry of the stage log: a change of the state of one job, or of many at once.
 
-    What is done to a whole group in one statement (queueing, cancelling) is one line with a
-    `count` and no job; everything that a worker does to a job is a line of that job.
+    Changes to a whole group (queueing, cancelling) are one entry with a `count` and no job;
+    changes by a worker are entries of the job.
     """
 
     class What(models.TextChoices):
@@ -104,7 +104,7 @@ class JobEvent(models.Model):
     count = models.PositiveIntegerField(default=1, help_text="How many jobs changed.")
     attempt = models.PositiveIntegerField(default=0)
     worker = models.CharField(max_length=80, blank=True)
-    # As in the job's row: it may quote what was worked on. Pages show it through `stage_log` only.
+    # May quote data of the job, so pages show it only through `stage_log`.
     error = models.TextField(blank=True)
     next_at = models.DateTimeField(null=True, help_text="When it is tried again.")
     at = models.DateTimeField(auto_now_add=True)
@@ -121,14 +121,14 @@ What = JobEvent.What
 
 
 def worker_name() -> str:
-    """This process, as the log names it. Asked for at each claim: a pool's processes are forked."""
+    """The name of this process in the log. Not cached, because pool processes are forked."""
     return f"{socket.gethostname()[:60]}:{os.getpid()}"
 
 
 def note(
     job: Job, what: JobEvent.What, *, error: str = "", next_at: datetime | None = None
 ) -> None:
-    """A line about one job, with its attempt and its worker as they are in `job`."""
+    """Write an entry for one job, with its current attempt and worker."""
     JobEvent.objects.create(
         job_id=job.pk,
         group=job.group,
@@ -142,7 +142,7 @@ def note(
 
 
 def note_queued(jobs: Sequence[Job]) -> None:
-    """One line for a group's jobs however many; jobs without a group are not told together."""
+    """Write one entry for all jobs of a group, or one entry per job without a group."""
     if jobs and jobs[0].group:
         one = jobs[0] if len(jobs) == 1 else None
         _note_many(jobs[0].group, jobs[0].kind, What.QUEUED, len(jobs), one)
@@ -152,7 +152,7 @@ def note_queued(jobs: Sequence[Job]) -> None:
 
 
 def note_group(group: str, what: JobEvent.What, counts: dict[str, int]) -> None:
-    """One line for each kind of which `counts` has any."""
+    """Write one entry for each kind with a count above 0."""
     for kind, count in counts.items():
         if count:
             _note_many(group, kind, what, count)

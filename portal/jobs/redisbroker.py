@@ -1,8 +1,7 @@
-"""kombu's Redis transport without the one thing that ends a worker when Redis goes away.
+"""kombu's Redis transport, without a bug that stops workers when Redis goes away.
 
-When a connection breaks, kombu tries to put messages that were fetched but not yet begun back into
-the very Redis it has just lost, fails with an error nobody catches, and the worker ends. Wake-ups
-need no putting back.
+When a connection breaks, kombu tries to return unprocessed messages to the same connection and
+raises an error that nothing catches. Wake-up messages need not be returned.
 """
 
 from kombu.transport import redis

@@ -1,4 +1,4 @@
-"""What pages show of the queue: a group's progress, where it stands, and its stage log."""
+"""Queries for pages: a group's progress, its position in the queue, and its stage log."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from .models import Job, JobEvent
 
 
 def steps_of_jobs() -> Case:
-    """An expression over jobs: a job that declared no total is one step."""
+    """An expression over jobs. A job without a total counts as one step."""
     return Case(
         When(progress_total=0, then=Value(1)),
         default=F("progress_total"),
@@ -29,14 +29,14 @@ LINES_SHOWN = 100
 
 What = JobEvent.What
 Words = Callable[[str], str]
-# What happens to every job that fares well; told once for all jobs of a kind.
+# Normal events, combined for all jobs of a kind.
 _ROUTINE = Q(what=What.DONE) | Q(what=What.CLAIMED, attempt=1)
 _TROUBLE = {What.LOST, What.ATTEMPT_FAILED, What.FAILED}
 
 
 @dataclass(frozen=True)
 class StageLine:
-    """One line: from when (to when, where several things are told at once), and what happened."""
+    """One line of the log. `until` is set if the line combines several events."""
 
     at: datetime
     until: datetime | None
@@ -46,14 +46,14 @@ class StageLine:
 
 @dataclass(frozen=True)
 class StageLog:
-    """Oldest first. Where it `is_cut`, lines older than the newest LINES_SHOWN are missing."""
+    """Oldest first. If `is_cut`, only the newest LINES_SHOWN lines are included."""
 
     lines: list[StageLine]
     is_cut: bool
 
 
 def kind_of_error(error: str) -> str:
-    """An error without its own words, which may quote what was worked on: its type alone."""
+    """The type of an error, without its message, which may quote data of the job."""
     if error in {leases.LOST, leases.STOPPED}:
         return error
     kind = error.partition(":")[0].strip()
@@ -61,11 +61,10 @@ def kind_of_error(error: str) -> str:
 
 
 def stage_log(group: str, *, words: Words = kind_of_error) -> StageLog:
-    """What became of the group's jobs. Two queries, however many jobs there are.
+    """The history of a group's jobs. Two queries.
 
-    Beginning and completion are told for all jobs of a kind together; whatever is out of the
-    ordinary has a line of its own. `words` says of a job's error what the reader may know; without
-    it the error's type alone is named.
+    Starts and completions are combined for all jobs of a kind; other events have their own line.
+    `words` turns a job's error into text that readers may see; the default is the error's type.
     """
     events = JobEvent.objects.filter(group=group)
     special = list(
@@ -77,7 +76,7 @@ def stage_log(group: str, *, words: Words = kind_of_error) -> StageLog:
 
 
 def _routine(events: Any) -> Iterator[tuple[datetime, int, StageLine]]:
-    """The begun stand where the first began, the done where the last ended."""
+    """Starts are placed at the first start, completions at the last completion."""
     found = (
         events.order_by()
         .values("kind", "what")
@@ -118,7 +117,7 @@ _GROUP_TEXTS = {
 
 
 def _job_text(event: JobEvent, words: Words) -> str:
-    """What happened to a single job."""
+    """Describe an event of a single job."""
     error = words(event.error).rstrip(".")
     again = f"{event.next_at:%H:%M:%S} UTC" if event.next_at else ""
     texts = {
@@ -138,23 +137,25 @@ def _counted(count: int, noun: str) -> str:
 
 
 def _handler(kind: str) -> Handler:
-    """Jobs outlive the code that ran them: a kind that is gone is called a job."""
+    """The nouns of a kind; “job” if its handler no longer exists."""
     return HANDLERS.get(kind) or Handler(kind, lambda _: None)
 
 
-# As many of the newest finished jobs say how long jobs of their kinds take.
+# The number of recent jobs used to estimate durations.
 RECENT = 300
-# A process that ended a job so short a while ago is taken to be still there.
+# A worker that ended a job within this time is counted as running.
 WORKER_SEEN = timedelta(minutes=1)
 _NEVER = datetime.min.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True)
 class QueuePosition:
-    """`jobs_before`: jobs of others that are served before the group's next one; None when none of
-    the group's jobs is due. `workers`: processes seen at work within the last minute.
-    `expected_wait`: until the group's next job begins, None when nothing is known. `rate`: steps
-    per second that the group's running jobs do. `time_left`: until all steps are done at that rate.
+    """The position of a group in the queue.
+
+    `jobs_before`: jobs of other groups that run before the group's next job; None if none of the
+    group's jobs is due. `workers`: processes active within the last minute. `expected_wait`: time
+    until the group's next job starts, None if unknown. `rate`: steps per second of the group's
+    running jobs. `time_left`: time until all steps are done at that rate.
     """
 
     jobs_before: int | None
@@ -167,18 +168,17 @@ class QueuePosition:
 
 @dataclass(frozen=True)
 class _Next:
-    """The job that is next of a group, and when a job of the group was last begun."""
+    """The next job of a group, and when a job of the group was last started."""
 
     head: Head
     served: datetime
 
 
 def queue_position(group: str) -> QueuePosition:
-    """Six queries, however many jobs and groups there are.
+    """Estimate a group's position in the queue. Six queries.
 
-    The order is that of `leases.Turns`: finishing jobs, then groups in turn, the one served longest
-    ago first. Each worker keeps the turns for itself, so that with several of them the place is an
-    estimate.
+    The order is that of `leases.Turns`. Each worker has its own turns, so the position is an
+    estimate if there are several workers.
     """
     now = timezone.now()
     before = _before(_next_jobs(now), group)
@@ -208,13 +208,13 @@ def _next_jobs(now: datetime) -> list[_Next]:
     )
     last = dict(served)
     heads = sorted(due_heads(HANDLERS, now), key=lambda head: (head.is_finishing, -head.job_id))
-    # Of a group's heads the last one stays: a finishing one, or else the oldest.
+    # The last head of a group wins: a finishing job, or the oldest one.
     by_group = {head.group: head for head in heads}
     return [_Next(head, last.get(group, _NEVER)) for group, head in by_group.items()]
 
 
 def _before(waiting: Iterable[_Next], group: str) -> list[Head] | None:
-    """Those that come before the group's own; None if it has none."""
+    """The jobs before the group's next job; None if it has no due job."""
     order = sorted(
         waiting, key=lambda each: (not each.head.is_finishing, each.served, each.head.job_id)
     )
@@ -226,7 +226,7 @@ def _before(waiting: Iterable[_Next], group: str) -> list[Head] | None:
 
 
 def _recent(now: datetime) -> tuple[dict[str, float], set[str]]:
-    """By kind, the seconds that a job takes (the median); and the workers seen lately."""
+    """The median duration of a job in seconds, by kind, and the recently active workers."""
     done = Job.objects.filter(state=Job.State.DONE, finished_at__isnull=False)
     newest = done.order_by("-finished_at").values_list(
         "kind", "started_at", "finished_at", "worker"
@@ -248,7 +248,7 @@ def _wait(
     workers: int,
     now: datetime,
 ) -> timedelta | None:
-    """The work before it, shared by all workers; None when a kind was never finished before."""
+    """The work before the group, divided by workers; None if the duration of a kind is unknown."""
     if before is None or not workers:
         return None
     kinds = {head.kind for head in before}
@@ -257,22 +257,21 @@ def _wait(
         return None
     work = sum(seconds[head.kind] for head in before)
     rest = [max(seconds[job.kind] - _elapsed(job, now), 0) for job in busy]
-    # Each running job must be half done on average before its worker is free for the next.
+    # On average, running jobs are half done.
     free = min(rest) if rest else 0.0
     return timedelta(seconds=free + work / workers)
 
 
 @dataclass(frozen=True)
 class _Rate:
-    """Steps per second now, or None when nothing runs or nothing is done; and steps left."""
+    """The current steps per second (None if unknown) and the steps left."""
 
     now: float | None
     left: int
 
 
 def _rate(group: str, mine: list[Job], now: datetime) -> _Rate:
-    """From the group's newest finished jobs and what the running ones have done so far. Two
-    queries."""
+    """Based on the group's recently finished and its running jobs. Two queries."""
     jobs = Job.objects.filter(group=group).order_by()
     newest = jobs.filter(state=Job.State.DONE, started_at__isnull=False).order_by("-finished_at")
     done = busy = 0.0
@@ -298,7 +297,7 @@ def _elapsed(job: Job, now: datetime) -> float:
 
 @dataclass(frozen=True)
 class GroupProgress:
-    """How far a group of jobs is. `done` and `total` count steps, the rest counts jobs."""
+    """The progress of a group. `done` and `total` count steps, the other fields count jobs."""
 
     done: int
     total: int
@@ -322,12 +321,12 @@ class GroupProgress:
 
     @property
     def unfinished(self) -> int:
-        """Jobs that will still change of themselves."""
+        """Jobs that are waiting or running."""
         return self.queued + self.running
 
 
 def group_progress(group: str) -> GroupProgress:
-    """One query. A job that declared no total is one step, done when the job is."""
+    """One query. A job without a total is one step, which is done when the job is."""
     steps = steps_of_jobs()
     done = Case(
         When(state=Job.State.DONE, then=steps),
@@ -350,9 +349,9 @@ def group_progress(group: str) -> GroupProgress:
 
 
 def longest_wait() -> timedelta:
-    """How long the job that is due longest has been waiting; zero when none is due.
+    """How long the oldest due job has been waiting; zero if none is due.
 
-    A value well above JOB_REAP_SECONDS means that workers are busy, or that none runs.
+    A value well above JOB_REAP_SECONDS means that all workers are busy, or none is running.
     """
     now = timezone.now()
     since = Job.objects.due(now).aggregate(since=Min("not_before"))["since"]

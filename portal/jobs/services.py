@@ -1,6 +1,6 @@
-"""What the rest of the site may ask of the queue, and the messages that wake workers.
+"""Queueing, cancelling and retrying jobs, and waking workers.
 
-A lost message costs time only: beat wakes workers anyway.
+If a wake-up message is lost, beat wakes the workers later.
 """
 
 import logging
@@ -24,7 +24,7 @@ from .models import Job, JobEvent, note, note_group, note_queued
 logger = logging.getLogger(__name__)
 
 TASK = "portal.jobs.wake"
-# A message nobody took within this time is worthless: beat has sent newer ones.
+# Older messages are useless: beat has sent newer ones.
 EXPIRES_SECONDS = 60
 TIMEOUT_SECONDS = 1.0
 PAUSE_SECONDS = 5.0
@@ -32,7 +32,7 @@ PAUSE_SECONDS = 5.0
 
 @dataclass
 class _Pause:
-    """While the broker is away every sender would wait in vain, so for a while none tries."""
+    """Skips sending for a while after the broker failed, to avoid waiting for timeouts."""
 
     until: float = 0.0
 
@@ -41,26 +41,26 @@ _pause = _Pause()
 
 
 def wake() -> None:
-    """Asks some worker to look for due jobs. Never raises and never waits for long."""
+    """Wake a worker to look for due jobs. Never raises, and never blocks for long."""
     if monotonic() < _pause.until:
         return
     try:
         _send()
-    except Exception as error:  # every transport has errors of its own
+    except Exception as error:  # each transport raises its own errors
         _pause.until = monotonic() + PAUSE_SECONDS
-        logger.warning("No wake-up sent, the reaper will take the jobs up: %r", error)
+        logger.warning("No wake-up sent, the reaper will find the jobs: %r", error)
 
 
 def wake_on_commit() -> None:
-    """Sends one message when the present transaction commits, however often it is called before."""
+    """Send one message when the current transaction commits, even if called several times."""
     waiting = transaction.get_connection().run_on_commit
-    # A call made inside a savepoint is forgotten with it, and the next call then registers anew.
+    # If a savepoint with a call is rolled back, the next call registers again.
     if not any(entry[1] is wake for entry in waiting):
         transaction.on_commit(wake, robust=True)
 
 
 def _send() -> None:
-    """Sends over a connection of its own, which gives up at once where a worker's tries on."""
+    """Send over a separate connection that does not retry."""
     options = {
         "max_retries": 0,
         "socket_timeout": TIMEOUT_SECONDS,
@@ -81,9 +81,9 @@ def enqueue(
     not_before: datetime | None = None,
     max_attempts: int = 3,
 ) -> Job:
-    """Queues one job in the caller's transaction and wakes a worker when that commits.
+    """Queue one job in the caller's transaction, and wake a worker when it commits.
 
-    `total` is the number of steps its progress counts; a job without is one step. Raises
+    `total` is the number of steps of its progress; a job without a total is one step. Raises
     UnknownKind.
     """
     [job] = enqueue_many(
@@ -106,7 +106,7 @@ def enqueue_many(
     not_before: datetime | None = None,
     max_attempts: int = 3,
 ) -> list[Job]:
-    """Queues one job per payload, in that order, with one wake-up for all.
+    """Queue one job per payload, in order, with a single wake-up.
 
     `totals` gives each job's number of steps and must be as long as `payloads`. Raises UnknownKind.
     """
@@ -130,7 +130,7 @@ def enqueue_many(
 
 
 class CancelledGroup(NamedTuple):
-    """How many waiting jobs were cancelled and how many running ones were asked to stop."""
+    """The number of waiting jobs that were cancelled and of running jobs asked to stop."""
 
     cancelled: int
     asked: int
@@ -138,15 +138,14 @@ class CancelledGroup(NamedTuple):
 
 @transaction.atomic
 def cancel_group(group: str, actor: models.Model | None) -> CancelledGroup:
-    """Cancels what waits and asks what runs to stop. Raises ValueError for the empty group.
+    """Cancel waiting jobs and ask running jobs to stop. Raises ValueError for an empty group.
 
-    Call it before changing rows of your own in the same transaction: workers lock the job first and
-    then what they work on.
+    Call it before changing other rows in the same transaction, because workers lock the job first.
     """
     if not group:
         raise ValueError("jobs without a group cannot be cancelled together")
     jobs = Job.objects.filter(group=group)
-    # No job may slip from running back to waiting between the two steps below.
+    # The lock prevents jobs from changing from running to waiting between the two steps below.
     list(jobs.unfinished().select_for_update().values_list("pk"))
     waiting, running = jobs.filter(state=Job.State.QUEUED), jobs.filter(state=Job.State.RUNNING)
     note_group(group, JobEvent.What.CANCELLED, _by_kind(waiting))
@@ -172,7 +171,7 @@ def _by_kind(jobs: models.QuerySet[Job]) -> dict[str, int]:
 
 
 def _cancel_waiting(waiting: models.QuerySet[Job]) -> int:
-    """Row by row only where a handler wants to be told: a group may have thousands of jobs."""
+    """Updates in bulk, except for kinds with an `on_cancelled` hook."""
     with_hook = [kind for kind, handler in HANDLERS.items() if handler.on_cancelled]
     told = list(waiting.filter(kind__in=with_hook))
     for job in told:
@@ -185,7 +184,7 @@ def _cancel_waiting(waiting: models.QuerySet[Job]) -> int:
 
 @transaction.atomic
 def try_again(*, job: Job, actor: models.Model | None) -> bool:
-    """Queues a failed job anew with all its attempts; False when it is no longer failed."""
+    """Queue a failed job again with all its attempts. Returns False if it is not failed."""
     changed = Job.objects.filter(pk=job.pk, state=Job.State.FAILED).update(
         state=Job.State.QUEUED, attempts=0, not_before=timezone.now(), finished_at=None
     )

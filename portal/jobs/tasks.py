@@ -1,4 +1,4 @@
-"""The one Celery task: being woken."""
+"""The only Celery task: the wake-up."""
 
 import resource
 import signal
@@ -16,8 +16,8 @@ from .worker import Interrupted, ask_to_stop, heeding, hold_back, stop_is_asked
 
 
 def run_woken() -> None:
-    """Runs what is due. Any number of these messages, lost or doubled, leads to the same rows."""
-    # An interrupted job has been given back, and the worker ends this process once it is idle.
+    """Run due jobs. Lost or duplicate messages do not change the result."""
+    # The interrupted job was queued again, and the worker ends this process once it is idle.
     with suppress(Interrupted), heeding(signal.SIGTERM):
         run_due_jobs(should_stop=stop_is_asked, on_more=wake)
 
@@ -27,7 +27,7 @@ def _stop_after_this_job(**_: object) -> None:
 
 
 def _end_with_worker(**_: object) -> None:
-    """Beat is a child of the worker; were the worker killed, it would go on waking for ever."""
+    """Ends beat when its parent, the worker, is killed; otherwise it would run for ever."""
     set_pdeathsig("SIGKILL")
 
 
@@ -36,7 +36,7 @@ def _wait_with_signals(**_: object) -> None:
 
 
 def _bound_memory(**_: object) -> None:
-    """A job that asks for more fails with MemoryError, where the system might kill anybody."""
+    """Jobs over the limit fail with MemoryError, before the system kills other processes."""
     if most := settings.JOB_MEMORY_MB * settings.MEGABYTE:
         resource.setrlimit(resource.RLIMIT_AS, (most, most))
 

@@ -1,7 +1,7 @@
-"""The loop of a worker: claim what is due, run it, until nothing is left. Its upkeep; its end.
+"""The worker loop: claim and run due jobs until none is left. Also upkeep and shutdown.
 
-Upkeep, once a minute, is pruning and the apps' own sweeps. A worker that is told to stop begins no
-further job, and may break off the one at hand.
+Upkeep runs once a minute: pruning, and sweeps registered by apps. A worker that is asked to stop
+starts no further job, and may interrupt the current one.
 """
 
 import logging
@@ -23,15 +23,14 @@ from .handlers import HANDLERS, Claim, LeaseLost, Retry
 from .leases import Turns, heartbeat
 from .models import Job, JobEvent
 
-# One byte shared with the pool's processes, which are forked from the one that gets the signal.
-# Plain memory rather than a multiprocessing.Event: a process killed while it holds an Event's lock
-# would block all the others.
+# One byte of memory shared with the pool's forked processes. Not a multiprocessing.Event, because a
+# process killed while it holds the Event's lock would block all others.
 _stopping = mmap.mmap(-1, 1)
 
 
 @dataclass
 class _Process:
-    """What this very process was told, and whether it may be broken off at this point."""
+    """Whether this process was asked to stop, and may be interrupted at this point."""
 
     told_to_end: bool = False
     breakable: bool = False
@@ -41,35 +40,34 @@ _process = _Process()
 
 
 class Interrupted(BaseException):
-    """This process is to end now: the job at hand is broken off and its row given back."""
+    """Stops the current job, which is queued again."""
 
 
 def ask_to_stop() -> None:
-    """No process of this worker shall begin another job."""
+    """Prevent all processes of this worker from starting another job."""
     _stopping[0] = 1
 
 
 def stop_is_asked() -> bool:
-    """Whether this process should begin no further job."""
+    """Whether this process must not start another job."""
     return _stopping[0] != 0 or _process.told_to_end
 
 
 def hold_back(*signals: signal.Signals) -> None:
-    """Keeps the signals waiting while this process of the pool is idle.
+    """Block the signals while this pool process is idle.
 
-    It waits for work at a lock that the whole pool shares. A signal to the process group that ended
-    it in the moment of getting that lock would leave the lock taken for ever, and the worker would
-    hang in its shutdown. Nothing is lost by waiting: the worker's main process ends its idle
-    processes itself.
+    Idle processes wait for a lock shared by the pool. A process killed while it acquires that lock
+    would never release it, and the worker would hang on shutdown. The worker's main process ends
+    idle processes itself.
     """
     signal.pthread_sigmask(signal.SIG_BLOCK, signals)
 
 
 @contextmanager
 def heeding(*signals: signal.Signals) -> Iterator[None]:
-    """Inside the block the signals ask to stop, and raise Interrupted where that is `breakable`.
+    """Inside the block, signals ask to stop, and raise Interrupted inside `breakable`.
 
-    Signals that were held back until then (`hold_back`) come through when the block begins.
+    Signals blocked by `hold_back` are delivered when the block starts.
     """
     if threading.current_thread() is not threading.main_thread():
         yield  # Python handles signals in the main thread only
@@ -87,7 +85,7 @@ def heeding(*signals: signal.Signals) -> Iterator[None]:
 
 @contextmanager
 def breakable() -> Iterator[None]:
-    """A block that a signal may leave with Interrupted, also one that came just before it."""
+    """Signals raise Interrupted inside this block, even if they arrived just before it."""
     _process.breakable = True
     try:
         if _process.told_to_end:
@@ -100,20 +98,20 @@ def breakable() -> Iterator[None]:
 def _end(*_: object) -> None:
     _process.told_to_end = True
     if _process.breakable:
-        _process.breakable = False  # once is enough: what follows is tidying up
+        _process.breakable = False  # once is enough: only clean-up follows
         raise Interrupted
 
 
 logger = logging.getLogger(__name__)
 
 EVERY_SECONDS = 60.0
-# So few at a time that no other writer waits for long.
+# Small batches, so that other writers do not wait for long.
 PRUNE_AT_ONCE = 500
 
 
 @dataclass
 class _Next:
-    """When this process looks again."""
+    """The next time of upkeep in this process."""
 
     at: float = 0.0
 
@@ -123,14 +121,14 @@ SWEEPS: list[Callable[[], object]] = []
 
 
 def sweep(look: Callable[[], object]) -> Callable[[], object]:
-    """Registers a function that finds and settles what an app's rows and its jobs disagree on."""
+    """Register a function that repairs rows of an app that do not match their jobs."""
     if look.__qualname__ not in {known.__qualname__ for known in SWEEPS}:
         SWEEPS.append(look)
     return look
 
 
 def run_upkeep_when_due() -> None:
-    """Never raises: the jobs matter more than the tidying."""
+    """Never raises, so that it cannot stop the worker."""
     if monotonic() < _next.at:
         return
     _next.at = monotonic() + EVERY_SECONDS
@@ -143,16 +141,15 @@ def run_upkeep_when_due() -> None:
 
 def _prune_step() -> None:
     if prune() == PRUNE_AT_ONCE:
-        _next.at = 0.0  # there is more: the next step follows with the next look for lost jobs
+        _next.at = 0.0  # there is more to prune: continue at the next opportunity
 
 
 @transaction.atomic
 def prune() -> int:
-    """Removes jobs that ended more than JOB_KEEP ago, with their log; returns how many.
+    """Delete jobs that ended more than JOB_KEEP ago, with their log. Returns the number of jobs.
 
-    A group goes as one, when its last job ended so long ago, and never while a job of it waits or
-    runs: what a page says of a group is then true or gone. Two workers that prune at the same time
-    skip each other's rows.
+    A group is deleted as a whole, and never while one of its jobs is waiting or running, so that
+    pages show complete groups. Workers that prune simultaneously skip each other's rows.
     """
     kept_from = timezone.now() - settings.JOB_KEEP
     live = Q(state__in=[Job.State.QUEUED, Job.State.RUNNING]) | Q(finished_at__gte=kept_from)
@@ -173,21 +170,21 @@ def never() -> bool:
 
 
 def nothing() -> None:
-    """Nobody else is to be told that there is more to do."""
+    """The default `on_more`: wakes no other worker."""
 
 
 def run_due_jobs(
     *, should_stop: Callable[[], bool] = never, on_more: Callable[[], object] = nothing
 ) -> int:
-    """Runs due jobs in this process until none is left or `should_stop()`; returns how many it ran.
+    """Run due jobs in this process until none is left or `should_stop()`. Returns their number.
 
-    `on_more` is called once, when the first job is claimed and others are due as well: a worker
-    passes the word on, so that one wake-up message rouses as many workers as there is work for.
+    `on_more` is called once, if more jobs are due when the first one is claimed. Workers use it to
+    wake further workers.
     """
     turns = Turns()
     count, next_reap = 0, 0.0
     while not should_stop():
-        if not connection.in_atomic_block:  # as it is in a test
+        if not connection.in_atomic_block:  # always true in tests
             close_old_connections()
         if monotonic() >= next_reap:
             leases.reap()
@@ -204,7 +201,7 @@ def run_due_jobs(
 
 
 def run_job(job: Job) -> None:
-    """Runs a claimed job and settles its row, whatever the handler does."""
+    """Run a claimed job and update its row, even if the handler fails."""
     claim = Claim(job)
     try:
         with breakable(), heartbeat(claim):
@@ -228,7 +225,7 @@ def run_job(job: Job) -> None:
 
 
 def _give_back_interrupted(claim: Claim) -> None:
-    """It may have struck inside the database driver: the row is given back by a new connection."""
+    """Queue the job again over a new connection, because the driver may have been interrupted."""
     if not connection.in_atomic_block:
         connection.close()
     logger.info("%s: given back, this worker stops", claim)

@@ -1,4 +1,4 @@
-"""What pages and the API of all apps share: requests, answers, model fields, charts.
+"""Code shared by the pages and the API of all apps: requests, responses, model fields, charts.
 
-It may import `portal.facts` and nothing else of ours.
+May import only `portal.facts`.
 """

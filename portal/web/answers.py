@@ -1,4 +1,4 @@
-"""Answers of the API, made from the dataclasses that selectors return."""
+"""API serializers generated from the dataclasses that selectors return."""
 
 from collections.abc import Collection, Mapping
 from copy import deepcopy
@@ -20,20 +20,20 @@ _PLAIN: dict[Any, type[serializers.Field[Any, Any, Any, Any]]] = {
     Any: serializers.JSONField,
 }
 
-# The first answer of each dataclass: one component of the document, wherever it is nested.
+# The first serializer of each dataclass, used wherever the dataclass is nested.
 _made: dict[type[Any], type[serializers.Serializer[Any]]] = {}
 
 
 def answer(
     shape: type[Any], name: str = "", /, *, leave_out: Collection[str] = (), **given: Any
 ) -> type[serializers.Serializer[Any]]:
-    """The serializer class of a dataclass: one field per field, as its annotation says.
+    """Return a serializer class for a dataclass, with fields derived from its annotations.
 
-    `X | None` may be null; a sequence is a list, a mapping an object, another dataclass a nested
-    answer, a Literal or an enumeration a choice. `name` is the component of the OpenAPI document,
-    by default the dataclass's. A nested dataclass gets the first answer that was made of it, if one
-    was. `given` holds fields that the annotations do not tell, or a text, which becomes the
-    description of the field. Raises TypeError for an annotation without a field.
+    `X | None` allows null; sequences become lists, mappings objects, dataclasses nested
+    serializers, and a Literal or enumeration a choice. `name` is the OpenAPI component, by default
+    the name of the dataclass. Nested dataclasses reuse their first serializer. `given` overrides
+    fields; a string becomes the description of the field. Raises TypeError for unsupported
+    annotations.
     """
     hints = get_type_hints(shape)
     chosen = [field.name for field in fields(shape) if field.name not in leave_out]
@@ -41,7 +41,7 @@ def answer(
     for field in [*chosen, *(extra for extra in given if extra not in chosen)]:
         told = given.get(field)
         if isinstance(told, serializers.Field):
-            # A copy counts as made now: REST framework orders fields by when they were made.
+            # A copy, because REST framework orders fields by their time of creation.
             made[field] = deepcopy(told)
         else:
             made[field] = _field(hints[field], {"help_text": told} if told else {})

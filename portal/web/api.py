@@ -1,8 +1,7 @@
-"""What the whole API shares: how bodies are read, lists cut into pages, OpenAPI answers described.
+"""Shared code of the API: parsers, pagination and OpenAPI responses.
 
-A browser sends a textarea's newlines as CR LF. What is stored, compared, hashed and split into
-lines has LF alone, whichever door it came through: a page's form, the API's JSON, or the API's
-forms. Files are not touched.
+Browsers send the newlines of a textarea as CR LF. All input is converted to LF: forms of pages, and
+JSON and forms of the API. Files are not changed.
 
 REST framework imports this module while it loads its views, so it must not import them.
 """
@@ -38,7 +37,7 @@ def plain_newlines(text: str) -> str:
 
 
 def plain_json_newlines(body: bytes) -> bytes:
-    r"""The same for the texts of a JSON body, before it is decoded.
+    r"""Convert the newlines in strings of a JSON body, before it is decoded.
 
     >>> plain_json_newlines(rb'{"a": "1\r\n2\\r"}')
     b'{"a": "1\\n2\\\\r"}'
@@ -47,7 +46,7 @@ def plain_json_newlines(body: bytes) -> bytes:
 
 
 def plain_form(form: Form) -> Form:
-    """The form itself when no value holds a CR."""
+    """Return the form itself if no value contains a CR."""
     if not any("\r" in str(value) for _, values in form.lists() for value in values):
         return form
     plain = form.copy()
@@ -58,7 +57,7 @@ def plain_form(form: Form) -> Form:
 
 
 class PlainNewlinesMiddleware:
-    """Gives every page its form with plain newlines. The API's parsers do it themselves."""
+    """Converts the newlines of forms of pages. The API's parsers convert their own input."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
@@ -69,7 +68,7 @@ class PlainNewlinesMiddleware:
     def process_view(
         self, request: HttpRequest, view: Callable[..., Any], args: Any, kwargs: Any
     ) -> None:
-        # The check for the CSRF token has read the form by now.
+        # The CSRF check has already read the form.
         if request.method == "POST" and not getattr(view, "csrf_exempt", False):
             request.POST = plain_form(request.POST)
 
@@ -96,7 +95,7 @@ _Row = TypeVar("_Row", bound=Model)
 
 
 class Pages(LimitOffsetPagination):
-    """`?limit=` rows from `?offset=` on; nobody gets all rows of a long list in one answer."""
+    """Returns `?limit=` rows from `?offset=` on, with a maximum."""
 
     max_limit = MOST_AT_ONCE
 
@@ -108,10 +107,10 @@ class BodyTooLarge(APIException):
 
 
 class PlainJSONParser(JSONParser):
-    """JSON of bounded size and depth, with texts and numbers that can be answered and stored.
+    """Parses JSON of limited size and depth, with strings and numbers that can be stored.
 
-    A body must not exhaust memory or the interpreter's stack. JSON can say half of a character (a
-    lone surrogate) and numbers beyond every float: refused here rather than by each field.
+    Limits protect memory and the interpreter's stack. Lone surrogates and numbers beyond the range
+    of floats are rejected here, not by each field.
     """
 
     def parse(
@@ -131,7 +130,7 @@ class PlainJSONParser(JSONParser):
             raise ParseError("JSON parse error - nested too deeply") from error
         except ValueError as error:
             raise ParseError(f"JSON parse error - {error}") from error
-        # Only an escape can say one: as plain UTF-8 it was refused above.
+        # Only escapes can produce surrogates: invalid UTF-8 was rejected above.
         if b"\\ud" in body.lower():
             for place, text in _texts(data):
                 if _is_broken(text):
@@ -142,8 +141,7 @@ class PlainJSONParser(JSONParser):
 
 
 class NamedField(serializers.SlugRelatedField[_Row]):
-    """Something that is there, by its name. No name has a NUL character, for which PostgreSQL
-    cannot even look."""
+    """An existing object, by slug. Rejects NUL characters, which PostgreSQL cannot query."""
 
     def to_internal_value(self, data: Any) -> _Row:
         if "\0" in str(data):
@@ -162,15 +160,14 @@ def _refused(word: str) -> float:
     raise ValueError(f"{word} is no number of JSON")
 
 
-# A place in JSON: the one around it, and the key or number there. Linked, for written out at every
-# text the places of a small body could fill the memory.
+# A place in JSON: the parent place, and the key or index. A linked list, because the full paths of
+# all strings of a small body could fill the memory.
 _Place = tuple["_Place", str | int] | None
 _LONGEST_PLACE = 200
 
 
 def _texts(data: Any) -> Iterator[tuple[_Place, str]]:
-    """All texts inside, keys too, each after its place; without recursion, since nesting costs the
-    sender nothing."""
+    """Yield all strings, including keys, with their places. Not recursive, for deep nesting."""
     waiting: list[tuple[_Place, Any]] = [(None, data)]
     while waiting:
         place, part = waiting.pop()
@@ -184,7 +181,7 @@ def _texts(data: Any) -> Iterator[tuple[_Place, str]]:
 
 
 def _spelled(place: _Place) -> str:
-    """Such as `spans[0].quote: `, of a deep or long one the end; empty for the body itself."""
+    """A path such as `spans[0].quote: `, shortened to its end; empty for the body itself."""
     steps: list[str] = []
     while place is not None and len(steps) < _LONGEST_PLACE:
         place, step = place
@@ -197,27 +194,27 @@ def _is_broken(text: str) -> bool:
     return any("\ud800" <= character <= "\udfff" for character in text)
 
 
-# How a file that is JSON itself is told apart: any JSON is a fitting answer then.
+# For files that are JSON: the schema allows any JSON.
 JSON = "application/json"
-# Of a row: a database takes no larger number, not even to find nothing by it.
+# Primary keys: databases reject larger numbers in queries.
 LARGEST_KEY = 2**63 - 1
 
 
 class ErrorSerializer(serializers.Serializer[Any]):
-    """Why nothing was done, in words."""
+    """The reason for a refusal."""
 
     detail = serializers.CharField()
 
 
 def checked(shape: type[serializers.Serializer[Any]], sent: Any, **context: Any) -> Any:
-    """What was sent, as the shape reads it. Raises ValidationError, which is answered with 400."""
+    """Return the validated body. Raises ValidationError, which results in status 400."""
     body = shape(data=sent, context=context)
     body.is_valid(raise_exception=True)
     return body.validated_data
 
 
 def file_answers(media_types: Iterable[str]) -> dict[tuple[int, str], OpenApiTypes]:
-    """The answers of an endpoint that gives a file of one of these types."""
+    """The OpenAPI responses of an endpoint that returns a file of one of these types."""
     return {
         (200, kind): OpenApiTypes.ANY if kind == JSON else OpenApiTypes.BINARY
         for kind in sorted(set(media_types))

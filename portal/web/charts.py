@@ -1,7 +1,6 @@
-"""Where everything stands in a chart of bars, or of lines with intervals. Pure.
+"""Layout of bar charts and of line charts with intervals. Pure functions.
 
-Lengths are in units of the SVG. `templates/charts/` draws what is laid out here, on a page and as a
-file that stands alone.
+Lengths are in units of the SVG. `templates/charts/` renders the layout, inline or as a file.
 """
 
 from collections.abc import Sequence
@@ -24,14 +23,14 @@ _LONGEST_NAME = 28
 
 
 class Amount(NamedTuple):
-    """What a bar stands for: its name, and how much, 0 or more."""
+    """The name of a bar, and its amount, 0 or more."""
 
     name: str
     value: int
 
 
 class Writing(NamedTuple):
-    """A text and the point it stands at."""
+    """A text and its position."""
 
     x: float
     y: float
@@ -40,7 +39,7 @@ class Writing(NamedTuple):
 
 
 class Bar(NamedTuple):
-    """A rectangle; `title` tells what it shows."""
+    """A rectangle with a tooltip."""
 
     x: float
     y: float
@@ -60,9 +59,9 @@ class Rule(NamedTuple):
 
 @dataclass(frozen=True)
 class BarChart:
-    """`key` is unique on a page; `description` says all that is drawn in words.
+    """A laid-out chart. `key` is unique on a page; `description` is the text alternative.
 
-    `amounts` are what is drawn, of which `axis` says what the names are, `unit` what is counted.
+    `axis` is the label of the names of `amounts`, `unit` that of their values.
     """
 
     key: str
@@ -81,9 +80,9 @@ class BarChart:
 def column_chart(
     key: str, title: str, amounts: Sequence[Amount], *, axis: str, unit: str
 ) -> BarChart:
-    """Columns side by side, their names below; `axis` says what the names are, `unit` the amounts.
+    """Vertical bars with their names below. `axis` labels the names, `unit` the amounts.
 
-    Raises ValueError without amounts: there is nothing to draw.
+    Raises ValueError if there are no amounts.
     """
     most = _most(amounts)
     room = _WIDTH - _LEFT - _RIGHT
@@ -138,9 +137,9 @@ def column_chart(
 
 
 def row_chart(key: str, title: str, amounts: Sequence[Amount], *, axis: str, unit: str) -> BarChart:
-    """Bars below each other, their names before and their amounts behind them.
+    """Horizontal bars, with names before and amounts after them.
 
-    Raises ValueError without amounts: there is nothing to draw.
+    Raises ValueError if there are no amounts.
     """
     most = max(_most(amounts), 1)
     room = _WIDTH - _ROWS_LEFT - _ROWS_RIGHT
@@ -181,7 +180,7 @@ def _most(amounts: Sequence[Amount]) -> int:
 
 
 def _marks(most: int) -> list[int]:
-    """Round numbers from 0 to `most` or beyond, two to six of them.
+    """Two to six round numbers from 0 to at least `most`.
 
     >>> _marks(7), _marks(0), _marks(1_234)
     ([0, 2, 4, 6, 8], [0, 1], [0, 500, 1000, 1500])
@@ -210,7 +209,7 @@ def _short(name: str) -> str:
     return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
 
 
-# How a line is drawn: filled with round marks, or dashed with square ones.
+# Styles of lines: solid with round marks, or dashed with square marks.
 Style: TypeAlias = Literal["first", "second"]
 
 _LINES_WIDTH, _LINES_HEIGHT = 720, 300
@@ -221,7 +220,7 @@ _MOST_TICKS = 8
 
 
 class Point(NamedTuple):
-    """A figure of at most 1 with the ends of its interval, if it has one; `title` tells it."""
+    """A value of at most 1, with its interval if it has one; `title` is the tooltip."""
 
     value: float | None
     low: float | None
@@ -237,7 +236,7 @@ class Line(NamedTuple):
 
 @dataclass(frozen=True)
 class Mark:
-    """One point of a line; `top` and `bottom` are the ends of its interval, if it has one."""
+    """A point of a line; `top` and `bottom` are the ends of its interval, if it has one."""
 
     x: float
     y: float
@@ -248,7 +247,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class DrawnLine:
-    """A measure; `paths` are the runs of points without a gap between them."""
+    """A line of the chart; `paths` are its runs of points without gaps."""
 
     style: Style
     name: str
@@ -259,7 +258,7 @@ class DrawnLine:
 
 @dataclass(frozen=True)
 class LineChart:
-    """`rules` are the lines of the axis, `ticks` the names below; `key` is unique on a page."""
+    """A laid-out line chart. `rules` are grid lines; `key` is unique on a page."""
 
     key: str
     title: str
@@ -284,10 +283,10 @@ def line_chart(
     step: float = 0.2,
     least: float | None = None,
 ) -> LineChart:
-    """Lines over the same names, up to 1; the axis has a rule every `step`, which divides 1.
+    """Lines over the same names, up to 1, with a grid line every `step`, which divides 1.
 
-    It begins at or under the lowest figure, or at `least` if all figures are above that; -1 is the
-    end. Raises ValueError without names: there is nothing to draw.
+    The axis starts at or below the lowest value, or at `least` if all values are higher, but never
+    below -1. Raises ValueError if there are no names.
     """
     if not names:
         raise ValueError("there is nothing to draw")
@@ -324,7 +323,7 @@ def _ends(point: Point) -> list[float]:
 
 
 def _floor(lowest: float, step: float, least: float | None) -> float:
-    """In whole steps, so that the rules have round numbers."""
+    """Rounded to whole steps, so that grid lines have round numbers."""
     if least is not None and lowest >= least:
         return least
     return min(1 - step, max(-1.0, round(step * (lowest // step), 9)))

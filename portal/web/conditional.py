@@ -1,4 +1,4 @@
-"""Conditional requests: who has an answer already is told so instead of getting it again."""
+"""Conditional requests: ETags and status 304."""
 
 import hashlib
 import json
@@ -15,16 +15,16 @@ from django.middleware.http import ConditionalGetMiddleware
 from django.utils.cache import get_conditional_response, patch_cache_control, patch_vary_headers
 
 API = "/api/"
-# Whose change changes what pages and endpoints say.
+# Changes of these files change the responses.
 _SOURCES = ("portal", "annotation", "scoring", "templates", "static")
 _ENDINGS = frozenset({".py", ".html", ".css", ".js", ".svg", ".txt"})
 
 
 class ApiConditionalMiddleware(ConditionalGetMiddleware):
-    """An ETag of what an endpoint answers, unless it made one itself, and 304 where it is the same.
+    """Adds an ETag to API responses that have none, and returns 304 if it matches.
 
-    The answer is made for whoever asks before it is compared, so that nobody is told of anything
-    that they may not read. Caches on the way keep nothing, and a browser asks each time.
+    The response is computed before it is compared, so that permissions apply. Shared caches store
+    nothing, and browsers revalidate every time.
     """
 
     def process_response(self, request: HttpRequest, response: Any) -> Any:
@@ -38,7 +38,7 @@ class ApiConditionalMiddleware(ConditionalGetMiddleware):
 
 @cache
 def build() -> str:
-    """A digest of the site's own files: after an update nothing is the same."""
+    """A digest of the site's code, which invalidates all ETags after an update."""
     digest = hashlib.sha256()
     for folder in _SOURCES:
         for path in sorted(Path(settings.BASE_DIR, folder).rglob("*")):
@@ -48,7 +48,7 @@ def build() -> str:
 
 
 def etag_of(*values: Any) -> str:
-    """An ETag of plain values: the same as long as they, and the site itself, are the same."""
+    """An ETag of plain values and the version of the site."""
     text = json.dumps([build(), *values], cls=DjangoJSONEncoder, sort_keys=True)
     return f'"{hashlib.sha256(text.encode()).hexdigest()[:32]}"'
 
@@ -56,17 +56,17 @@ def etag_of(*values: Any) -> str:
 def conditional(
     request: HttpRequest, etag: str, make: Callable[[], HttpResponseBase]
 ) -> HttpResponseBase:
-    """304 if the reader has what this ETag stands for, else what `make` makes of it."""
+    """Return 304 if the request has this ETag, or else the response of `make`."""
     response: Any = get_conditional_response(request, etag=etag) or make()
     response["ETag"] = etag
     if response.status_code == 304:
-        # The page that the reader has goes with the policy, and its nonce, that came with it.
+        # The cached page keeps the policy and nonce that it was sent with.
         response._csp_exempt = True
     return response  # type: ignore[no-any-return]
 
 
 def kept_answer(etag: str, make: Callable[[], bytes]) -> bytes:
-    """What was made for this ETag before, in this process; made now where it was not."""
+    """Return the response cached in this process for the ETag, or create it."""
     answers = caches["answers"]
     found = answers.get(etag)
     if found is None:

@@ -1,8 +1,7 @@
-"""Model fields of our own: web addresses, and secrets of others that must be read again.
+"""Custom model fields: links, and encrypted secrets.
 
-Secrets, such as keys to services, are encrypted at rest. The keys are derived from SECRET_KEY, and
-from SECRET_KEY_FALLBACKS for what was sealed before it was changed. Whoever has the database alone
-reads nothing.
+Secrets, such as API keys of services, are encrypted at rest with keys derived from SECRET_KEY, and
+from SECRET_KEY_FALLBACKS for older values. They cannot be read with the database alone.
 """
 
 import base64
@@ -17,39 +16,39 @@ if TYPE_CHECKING:
 
 
 class LinkField(models.URLField):  # type: ignore[type-arg]
-    """A web address; one typed without a scheme is taken as https, as Django 6 will."""
+    """A URL field. URLs without a scheme get https, as in Django 6."""
 
     def formfield(self, **kwargs: Any) -> Any:
         return super().formfield(**{"assume_scheme": "https", **kwargs})
 
     def deconstruct(self) -> Any:
-        """In migrations it is the plain field: the two differ in forms only."""
+        """Migrations use the plain field: the two differ in forms only."""
         name, _, args, kwargs = super().deconstruct()
         return name, "django.db.models.URLField", args, kwargs
 
 
-# Tells these keys apart from all others that are made from the same secret.
+# Separates these keys from other keys derived from the same secret.
 _PURPOSE = b"factboard: sealed values"
 
 
 class Unsealable(Exception):
-    """It was sealed under a SECRET_KEY that is no longer known, or it was damaged."""
+    """The value was encrypted with an unknown SECRET_KEY, or is damaged."""
 
 
 def seal(text: str) -> str:
-    """The text encrypted under SECRET_KEY, in ASCII; another one every time."""
+    """Encrypt a text with SECRET_KEY. Returns ASCII, different every time."""
     return _keys().encrypt(text.encode("utf-8")).decode("ascii")
 
 
 def unseal(token: str) -> str:
-    """The text that was sealed; raises Unsealable."""
-    # Loaded when it is needed, as most processes never seal anything.
+    """Decrypt a text. Raises Unsealable."""
+    # Imported here because most processes never need it.
     from cryptography.fernet import InvalidToken
 
     try:
         return _keys().decrypt(token.encode("utf-8")).decode("utf-8")
     except InvalidToken:
-        # Without what it comes from: tracebacks stand in logs.
+        # Without the cause, because tracebacks are logged.
         raise Unsealable("sealed under another SECRET_KEY") from None
 
 
@@ -59,7 +58,7 @@ def _keys() -> "MultiFernet":
 
 @lru_cache(maxsize=1)
 def _derived(secrets: tuple[str, ...]) -> "MultiFernet":
-    """The first one seals; any of them unseals."""
+    """The first key encrypts; all keys can decrypt."""
     from cryptography.fernet import Fernet, MultiFernet
     from cryptography.hazmat.primitives.hashes import SHA256
     from cryptography.hazmat.primitives.kdf.hkdf import HKDF
@@ -72,12 +71,12 @@ def _derived(secrets: tuple[str, ...]) -> "MultiFernet":
 
 
 class SealedField(models.TextField):  # type: ignore[type-arg]
-    """Holds what `seal` gave, or nothing. Dumps of `manage.py dumpdata` leave it out."""
+    """Stores a result of `seal`, or nothing. `manage.py dumpdata` leaves it out."""
 
     def value_to_string(self, obj: models.Model) -> str:
         return ""
 
     def deconstruct(self) -> Any:
-        """In migrations it is the plain field."""
+        """Migrations use the plain field."""
         name, _, args, kwargs = super().deconstruct()
         return name, "django.db.models.TextField", args, kwargs

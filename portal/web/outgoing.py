@@ -1,7 +1,7 @@
-"""Requests that the site itself sends, to addresses that somebody typed in.
+"""Outgoing requests to URLs that users entered.
 
-The name is looked up once and the connection goes to the address that was judged: a name that
-points elsewhere a moment later leads nowhere. Nothing is redirected, and answers are not read.
+The host is resolved once, and the connection uses the IP address that was checked, which prevents
+DNS rebinding. Redirects are not followed, and response bodies are not read.
 """
 
 import ipaddress
@@ -16,30 +16,30 @@ READ_SECONDS = 10
 
 
 class OutgoingError(Exception):
-    """Why a request was not sent, or not answered. The message is for people."""
+    """The request failed. The message is shown to the user."""
 
 
 def check_address(url: str) -> None:
-    """Raises OutgoingError for what is no address to send to, without looking its name up."""
+    """Raises OutgoingError for URLs that cannot be used, without resolving the host."""
     parts = urlsplit(url)
     schemes = {"https", "http"} if settings.OUTGOING_TO_PRIVATE else {"https"}
     if parts.scheme not in schemes:
-        raise OutgoingError(f"the address must begin with {' or '.join(sorted(schemes))}://")
+        raise OutgoingError(f"the URL must begin with {' or '.join(sorted(schemes))}://")
     if not parts.hostname or parts.username or parts.password:
-        raise OutgoingError("the address must name a host, and neither user nor password")
+        raise OutgoingError("the URL must name a host, without user and password")
     try:
         _ = parts.port
     except ValueError as error:
-        raise OutgoingError("the port is no number from 0 to 65535") from error
+        raise OutgoingError("the port must be a number from 0 to 65535") from error
 
 
 def post(url: str, body: bytes, headers: dict[str, str]) -> int:
-    """Sends the body and gives the status of the answer.
+    """Send the body and return the status of the response.
 
-    Raises OutgoingError where the host is not reached, or lies in a private network, which only
-    OUTGOING_TO_PRIVATE allows.
+    Raises OutgoingError if the host cannot be reached, or is in a private network and
+    OUTGOING_TO_PRIVATE is off.
     """
-    # Loaded when it is needed: most processes never send anything.
+    # Imported here because most processes never need it.
     from urllib3 import HTTPConnectionPool, HTTPSConnectionPool, Timeout
     from urllib3.exceptions import HTTPError
 
@@ -88,8 +88,8 @@ def _looked_up(host: str, port: int) -> str:
         raise OutgoingError(f"there is no host {host}") from error
     addresses = [str(entry[4][0]) for entry in found]
     if not settings.OUTGOING_TO_PRIVATE:
-        # One private address is enough: whoever names both is up to something.
+        # A host with both public and private addresses is suspicious, so one is enough.
         for address in addresses:
             if not ipaddress.ip_address(address.partition("%")[0]).is_global:
-                raise OutgoingError(f"{host} lies in a private network")
+                raise OutgoingError(f"{host} is in a private network")
     return addresses[0]

@@ -1,13 +1,12 @@
-"""Queries that Django writes as SQL once and runs many times with other values.
+"""Queries that Django compiles to SQL once and runs many times with different values.
 
-To build the SQL of a query takes Django several times as long as the database needs to answer it.
-Where an address is asked for all day, the query is written down with `Parameter`s and kept:
+Compiling a query takes Django several times as long as the database needs to run it. Queries of
+frequent requests are therefore defined with `Parameter`s and kept:
 
     _OWN = Prepared(lambda: Note.objects.filter(owner=Parameter("owner")).select_related("page"))
     _OWN.rows(owner=7)
 
-The queryset says what is read or changed; nothing is written in SQL by hand. Whatever it depends on
-beside its parameters is settled when it is first used.
+No SQL is written by hand. Everything except the parameters is fixed when the query is first used.
 """
 
 import threading
@@ -25,10 +24,10 @@ _INTEGERS = range(-(2**63), 2**63)
 
 
 class Parameter(Expression):
-    """Stands in a query for a value that is given when it runs.
+    """A placeholder in a query for a value that is given when the query runs.
 
-    With `output_field` the value is made fit for the database as a value of that field is; numbers
-    and texts are fit as they are.
+    With `output_field` the value is converted as a value of that field; numbers and strings need
+    no conversion.
     """
 
     def __init__(self, name: str, output_field: "Field[Any, Any] | None" = None) -> None:
@@ -40,7 +39,7 @@ class Parameter(Expression):
         return "%s", [self]
 
     def bound(self, values: Mapping[str, Any], connection: Any) -> Any:
-        """Raises KeyError when the value is missing, ValueError when it is None."""
+        """Raises KeyError if the value is missing, ValueError if it is None."""
         value = values[self.name]
         if value is None:
             raise ValueError(f"{self.name} is None, which equals nothing in SQL")
@@ -48,7 +47,7 @@ class Parameter(Expression):
 
 
 class _Statement:
-    """SQL with places for values, and the compiler that wrote it."""
+    """SQL with placeholders, and the compiler that created it."""
 
     def __init__(self, query: Any, alias: str) -> None:
         self.alias = alias
@@ -58,7 +57,7 @@ class _Statement:
             param.bound if isinstance(param, Parameter) else partial(_constant, param)
             for param in params
         ]
-        # The connection is the thread's that came first; every other one uses its own.
+        # The compiler has the connection of the first thread; each thread uses its own.
         self.compiler.connection = None
 
     def bind(self, values: Mapping[str, Any], connection: Any) -> tuple[Any, ...]:
@@ -70,10 +69,10 @@ def _constant(value: Any, _values: Mapping[str, Any], _connection: Any) -> Any:
 
 
 class Prepared(Generic[T]):
-    """A query that reads.
+    """A prepared SELECT. Thread-safe.
 
-    Takes querysets of models (with `select_related`), of `values()` and `values_list()`; it does
-    no prefetching. Any thread may run it.
+    Supports querysets of models (with `select_related`), of `values()` and `values_list()`, but no
+    prefetching.
     """
 
     def __init__(self, build: Callable[[], "QuerySet[Any, T]"]) -> None:
@@ -81,9 +80,9 @@ class Prepared(Generic[T]):
         self._local = threading.local()
 
     def rows(self, **values: Any) -> list[T]:
-        """All rows. Raises KeyError for a parameter that is missing, ValueError for None.
+        """Return all rows. Raises KeyError for a missing parameter, ValueError for None.
 
-        A number that no column can hold, as an address may name, finds nothing.
+        Numbers that are too large for the column, as URLs may contain, match nothing.
         """
         if any(isinstance(value, int) and value not in _INTEGERS for value in values.values()):
             return []
@@ -93,7 +92,7 @@ class Prepared(Generic[T]):
         return reader.read(values)
 
     def first(self, **values: Any) -> T | None:
-        """The first row, or None when there is none."""
+        """Return the first row, or None."""
         rows = self.rows(**values)
         return rows[0] if rows else None
 
@@ -104,7 +103,7 @@ class Prepared(Generic[T]):
 
 
 class _Reader:
-    """Runs a statement on the connection of one thread, and has Django make rows of the answer."""
+    """Runs a statement on a thread's connection; Django converts the result to rows."""
 
     def __init__(self, queryset: Any, statement: _Statement) -> None:
         self._statement = statement
@@ -114,7 +113,7 @@ class _Reader:
         columns = [column for column, *_ in compiler.select[: compiler.col_count]]
         converters = compiler.get_converters(columns)
         compiler.get_converters = lambda _columns: converters
-        # In place of a new compiler Django is handed this one; all behind it stays Django's.
+        # Django gets this compiler instead of a new one.
         self._queryset = queryset.all()
         self._queryset.query.get_compiler = lambda *_args, **_kwargs: compiler
 
@@ -128,14 +127,14 @@ class _Reader:
 
 
 class PreparedUpdate:
-    """Gives the rows of a queryset new values; `save()` is not called, as by `QuerySet.update`."""
+    """A prepared UPDATE. Does not call `save()`, like `QuerySet.update`."""
 
     def __init__(self, build: Callable[[], "QuerySet[Any]"], **changes: Any) -> None:
         self._build = build
         self._changes = changes
 
     def run(self, **values: Any) -> int:
-        """Changes the rows and returns how many there were."""
+        """Update the rows and return their number."""
         connection = connections[self._statement.alias]
         with connection.cursor() as cursor:
             cursor.execute(self._statement.sql, self._statement.bind(values, connection))
@@ -150,13 +149,13 @@ class PreparedUpdate:
 
 
 class PreparedDelete:
-    """Deletes the rows of a queryset in the database alone: what refers to them is not deleted."""
+    """A prepared DELETE. Does not delete rows that refer to the deleted rows."""
 
     def __init__(self, build: Callable[[], "QuerySet[Any]"]) -> None:
         self._build = build
 
     def run_each(self, rows: Iterable[Mapping[str, Any]]) -> None:
-        """Deletes what is found with each of these values."""
+        """Delete the rows that match each of these values."""
         connection = connections[self._statement.alias]
         bound = [self._statement.bind(row, connection) for row in rows]
         with connection.cursor() as cursor:
@@ -171,10 +170,10 @@ class PreparedDelete:
 
 
 def insert_rows(model: type[Model], names: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """Adds rows with values for the columns of these names, given as the database has them.
+    """A prepared INSERT of database values for the named columns.
 
-    All other fields get their defaults. As with `bulk_create`, `save()` is not called; unlike
-    there no objects are made either, and fields are not asked about their values.
+    All other fields get their defaults. Unlike `bulk_create` it creates no objects and does not
+    convert values. Does not call `save()`.
     """
     connection = connections[router.db_for_write(model)]
     fields = {field.attname: field for field in model._meta.concrete_fields}

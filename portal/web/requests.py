@@ -1,9 +1,7 @@
-"""Requests that are refused before a view sees them: NUL in the path, unknown query parameters.
+"""Middleware that rejects paths with NUL, and unknown query parameters.
 
-A path with NUL leads nowhere: PostgreSQL cannot even look for one.
-
-A filter that is spelled wrong would else be ignored, and the answer be everything. Which parameters
-there are is read from the endpoint's own documentation, so that the OpenAPI document stays true.
+PostgreSQL cannot query strings with NUL. Misspelled filters would otherwise be ignored, and return
+everything. The known parameters come from the OpenAPI documentation of the endpoint.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -22,28 +20,28 @@ from rest_framework.views import APIView
 
 
 class PlainAddressMiddleware:
-    """404 for NUL in a path, before anything is asked of the database."""
+    """Returns 404 for NUL in a path, before any query."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         if "\0" in request.path_info:
-            raise Http404("no path has a NUL character")
+            raise Http404("the path contains a NUL character")
         return self.get_response(request)
 
 
 class UnknownParameter(BadRequest):
-    """A page was asked with a parameter that it does not have; the message is for people."""
+    """The page has no such query parameter. The message is shown to the user."""
 
 
 READING = frozenset({"GET", "HEAD"})
-# The pages that show the document itself have their own.
+# These pages of the OpenAPI document have undocumented parameters.
 _FOREIGN = "drf_spectacular."
 
 
 class KnownParametersMiddleware:
-    """Answers 400, with the parameter's name and the known ones, for one that nothing reads."""
+    """Returns 400 for unknown parameters, with the names of the known ones."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self._get_response = get_response
@@ -59,7 +57,7 @@ class KnownParametersMiddleware:
             return None
         known = known_parameters(endpoint)
         faults = {
-            name: [f"There is no such parameter. {_offer(known)}"]
+            name: [f"Unknown parameter. {_offer(known)}"]
             for name in sorted(request.GET.keys() - known)
         }
         return JsonResponse(faults, status=status.HTTP_400_BAD_REQUEST) if faults else None
@@ -72,20 +70,20 @@ def _is_ours(endpoint: Any) -> bool:
 
 def _offer(known: frozenset[str]) -> str:
     offered = sorted(known - {str(api_settings.URL_FORMAT_OVERRIDE)})
-    return f"Known are: {', '.join(offered)}." if offered else "There are none here."
+    return f"Known parameters: {', '.join(offered)}." if offered else "There are no parameters."
 
 
 def refuse_unknown(request: HttpRequest, known: Iterable[str]) -> None:
-    """Raises UnknownParameter for a page whose filter is spelled wrong."""
+    """Raises UnknownParameter for unknown query parameters of a page."""
     names = frozenset(known)
     if unknown := sorted(request.GET.keys() - names):
-        message = f"There is no parameter “{unknown[0][:80]}”. {_offer(names)}"
+        message = f"Unknown parameter “{unknown[0][:80]}”. {_offer(names)}"
         raise UnknownParameter(message)
 
 
 @cache
 def known_parameters(endpoint: type[APIView]) -> frozenset[str]:
-    """The names of the query parameters that reading the endpoint takes."""
+    """The query parameters of the endpoint's GET method."""
     names = {str(api_settings.URL_FORMAT_OVERRIDE), *_documented(endpoint)}
     if issubclass(endpoint, GenericAPIView):
         names |= set(_of_lists(endpoint))
@@ -93,7 +91,7 @@ def known_parameters(endpoint: type[APIView]) -> frozenset[str]:
 
 
 def _of_lists(endpoint: type[GenericAPIView[Any]]) -> Iterator[str]:
-    """What the pages of a list and its filters read."""
+    """Parameters of pagination and filters."""
     view = endpoint()
     if endpoint.pagination_class is not None:
         pages = endpoint.pagination_class()
@@ -105,12 +103,12 @@ def _of_lists(endpoint: type[GenericAPIView[Any]]) -> Iterator[str]:
 
 
 def _documented(endpoint: type[APIView]) -> Iterator[str]:
-    """By `extend_schema` of the method."""
+    """Parameters given to `extend_schema` of the method."""
     described = getattr(getattr(endpoint, "get", None), "kwargs", {}).get("schema")
     if described is None:
         return
     schema = described()
-    # The schema asks its view for the version of the API, of which there is one.
+    # The schema requires a version; the API has only one.
     schema.view = endpoint()
     schema.view.request, schema.view.kwargs = Request(HttpRequest()), {}
     schema.method = "GET"

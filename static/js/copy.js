@@ -1,5 +1,5 @@
-// Buttons that copy the text of another element: <button data-copy="ID" hidden>. Without this
-// script, or without a clipboard, they stay hidden and the text can be marked as any other.
+// Buttons that copy the text of another element: <button data-copy="ID" hidden>. They stay hidden
+// without this script or a clipboard.
 
 const SHOWN_FOR = 2000;
 

@@ -1,4 +1,4 @@
-// Forms that ask by GET: <form data-short-url>. What is empty is left out of the address.
+// Leaves empty fields out of the URL of GET forms: <form data-short-url>.
 
 for (const form of document.querySelectorAll("form[data-short-url]")) {
   form.addEventListener("formdata", ({ formData }) => {

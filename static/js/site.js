@@ -1,10 +1,10 @@
-/* What every page needs of JavaScript. Pages work without it. */
+/* Enhancements of every page. Pages work without them. */
 
-/** Disables a form's buttons while it is being sent, so that a second click sends nothing twice. */
+/** Disables a form's buttons while it is sent, so that a second click does not submit it twice. */
 function guardAgainstSecondClick(event) {
   const form = event.target;
   if (event.defaultPrevented || form.method !== "post") return;
-  // After this turn: a button that is disabled too early would not be part of what is sent.
+  // Deferred: a button that is disabled now would not be part of the submitted form.
   setTimeout(() => {
     for (const control of form.elements) {
       if (control.type !== "submit" || control.disabled) continue;
@@ -14,7 +14,7 @@ function guardAgainstSecondClick(event) {
   });
 }
 
-/** The browser may show a page again as it was left, with its buttons still disabled. */
+/** The browser may restore a page with its buttons still disabled. */
 function releaseButtons() {
   for (const control of document.querySelectorAll("[data-guarded]")) {
     control.disabled = false;
@@ -28,7 +28,7 @@ function closeMenus(except) {
   }
 }
 
-/** A table wider than its frame is scrolled with the arrow keys once the frame can take the focus. */
+/** Makes frames of wide tables focusable, so that the arrow keys can scroll them. */
 function makeFrameReachable(frame) {
   if (frame.scrollWidth <= frame.clientWidth) {
     frame.removeAttribute("tabindex");
@@ -42,7 +42,7 @@ function makeFrameReachable(frame) {
   }
 }
 
-/** Frame and table are both watched: either may change its size without the other. */
+/** Watches frame and table, because either may change its size. */
 function watchFrames(root) {
   for (const frame of root.querySelectorAll(".table-frame")) {
     makeFrameReachable(frame);
@@ -65,7 +65,7 @@ document.addEventListener("keydown", (event) => {
 document.addEventListener("htmx:load", (event) => watchFrames(event.target));
 watchFrames(document);
 
-/** Where a row of links is longer than the screen is wide, the page one is on is brought into it. */
+/** Scrolls the link of the current page into view if the row is wider than the screen. */
 for (const row of document.querySelectorAll(".subnav")) {
   const current = row.querySelector("[aria-current]");
   if (current) row.scrollLeft = current.offsetLeft - row.offsetLeft - (row.clientWidth - current.offsetWidth) / 2;

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from portal.facts import Span, is_blank
 
-# Text as it stands in HTML source: entities, astral and combining characters, white space of kinds.
+# Text of HTML source: entities, astral and combining characters, kinds of white space.
 TEXTS = st.sampled_from(
     [
         "1,200",

@@ -29,7 +29,7 @@ def _row(*cells: str) -> str:
         ("<pre>12\n34</pre>", ["12\n34"]),
         (_row("1", _row("2", "3"), "4"), ["1", "2", "3", "4"]),
         ("<table>\n<tbody><tr><td>1</td>\n<td>2</td></tr></tbody></table>", ["\n", "1", "\n", "2"]),
-        # A footnote mark stands apart from a number; behind a word it may stay.
+        # Footnote marks are separated from numbers, but not from words.
         ("<p>1,200<sup>3</sup></p>", ["1,200", "3"]),
         ("<p>Earnings<sup>1</sup>20</p>", ["Earnings1", "20"]),
         ("<p>5<sup>th</sup> of May</p>", ["5th of May"]),

@@ -17,7 +17,7 @@ IXBRL = 'xmlns:q="http://www.xbrl.org/2013/inlineXBRL"'
 @together(
     "html canonical",
     [
-        # The body's content, whatever stands around it.
+        # Only the body's content is kept.
         ("<p>1</p>", "<p>1</p>"),
         ("\ufeff\n<!DOCTYPE html>\n<HTML>\n<HEAD><TITLE>t</TITLE>\n</HEAD>\n<BODY>\n<P>1</P>\n"
          "</BODY>\n</HTML>\n", "<p>1</p>"),

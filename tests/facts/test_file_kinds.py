@@ -1,4 +1,4 @@
-"""What a file seems to be, for files handed in by mistake."""
+"""Detection of the kind of files uploaded by mistake."""
 
 import gzip
 import io

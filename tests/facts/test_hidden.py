@@ -53,7 +53,7 @@ def test_hidden_text_is_left_out_and_counted(
         ('<p style="display:none;display:block">1</p>', "1"),
         ('<p style="font-size:0.5pt">1</p>', "1"),
         ('<p title="a hidden b">1</p>', "1"),
-        # What holds nothing to read joins nothing, and filings are full of it.
+        # Hidden elements without text are kept; filings have many of them.
         ('<p>1<span style="font-size:0pt">\u200b&nbsp;</span>2</p>', "1\u200b\u00a02"),
         ('<p style="display:none"> </p>1', " 1"),
     ],

@@ -22,7 +22,7 @@ from portal.facts import (
 from tests.many import each_part, part_of
 from tests.shared import REALDATA, needs_realdata
 
-# The gold leaves a percent sign out when a space stands before it, and days and months that are
+# The gold leaves a percent sign out when a space precedes it, and days and months that are
 # counted ("30 days") are numbers to it; annotation rules B.1.3 want both as find_facts has them.
 SHARE_OF_NUMBERS = 0.985
 

@@ -9,7 +9,7 @@ from tests.many import drawn, together
 
 
 def _snapped(marked: str, *, borders: tuple[int, ...] = ()) -> str:
-    """What is meant by the selection between two bars, or at one bar."""
+    """Snap the selection between two bars, or at one bar."""
     before, selected, *after = marked.split("|")
     text = before + selected + "".join(after)
     end = len(before) + (len(selected) if after else 0)

@@ -1,4 +1,4 @@
-"""Facts as span elements: written exactly, read back whole, and told where they are wrong."""
+"""Facts as span elements: exact writing, round trips, and errors with their place."""
 
 import contextlib
 import re

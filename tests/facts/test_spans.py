@@ -1,4 +1,4 @@
-"""What can be wrong with spans."""
+"""Checks of spans."""
 
 import pytest
 from hypothesis import given, settings

@@ -1,4 +1,4 @@
-"""Inline fact tags: written exactly, read back, and told where they are wrong."""
+"""Inline fact tags: exact writing, round trips, and errors with their place."""
 
 import contextlib
 import re
@@ -106,7 +106,7 @@ def test_write_tags_refuses_bad_spans(spans: list[Span], problem: str) -> None:
         ("<p><Number>1<!-- x --><i>2</i></Number></p>", ["12"]),
         # Private-use characters of the page's own.
         ("<p>\U0010fffd0\U0010fffd &#x10fffc; <Number>1</Number></p>", ["1"]),
-        # What only looks like a fact tag.
+        # Text that only looks like a fact tag.
         ("<p title='<Number>'>&lt;Number&gt;<!-- <Number> --><Number>1</Number></p>", ["1"]),
         ("<p>no facts</p>", []),
     ],

@@ -1,4 +1,4 @@
-"""Facts of inline XBRL: found where their text stands in the document."""
+"""Facts of inline XBRL are located at their text in the document."""
 
 import itertools
 

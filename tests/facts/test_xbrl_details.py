@@ -1,4 +1,4 @@
-"""What a filer said of its facts: read from the header, found again at each fact."""
+"""Details of inline-XBRL facts, from the header and from each fact."""
 
 import pytest
 from hypothesis import given

@@ -55,7 +55,7 @@ def test_few_columns_are_one_block_and_many_are_several() -> None:
     def blocks(columns: int) -> int:
         lines = list(table(columns).lines_of_latex("x", "y"))
         assert lines.count(r"\begin{table}") == 1
-        # Every block repeats the names; what is over all columns stands in the last.
+        # Every block repeats the names; rows over all columns are in the last block.
         found = sum(line.startswith(r"\begin{tabular}") for line in lines)
         assert sum(line.startswith("A & ") for line in lines) == found
         assert sum(line.startswith("Overall") for line in lines) == 1

@@ -1,6 +1,6 @@
 """Settings of the processes that tests start: the queue and the probe app, nothing else.
 
-Database, broker, leases and everything Celery is told are the site's own.
+Database, broker, leases and Celery use the site's own settings.
 """
 
 from portal.settings import *  # noqa: F403

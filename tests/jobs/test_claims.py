@@ -1,4 +1,4 @@
-"""The lease: who holds it may write, nobody else."""
+"""Leases: only the holder may write."""
 
 import time
 from collections.abc import Callable
@@ -34,7 +34,7 @@ def take() -> Job:
 
 
 def lose(job: Job) -> None:
-    """What the reaper and another worker do while the first one is thought dead."""
+    """The reaper and another worker, while the first worker is believed to be dead."""
     Job.objects.filter(pk=job.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
     assert leases.reap() == 1
     assert take().pk == job.pk

@@ -91,7 +91,7 @@ def services(tmp_path: Path) -> Iterator[Env]:
 
 @contextmanager
 def empty_redis(host: str, port: int) -> Iterator[str]:
-    """The address of a Redis database that no one uses; it is emptied at the end.
+    """The URL of an unused Redis database, which is emptied at the end.
 
     Tests of other modules may look for one at the same time: the first to set the key has it.
     """

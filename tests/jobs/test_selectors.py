@@ -1,4 +1,4 @@
-"""What a progress bar shows, against figures counted by hand."""
+"""Progress of groups, compared with manual counts."""
 
 from datetime import timedelta
 from typing import Any

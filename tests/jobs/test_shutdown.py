@@ -1,4 +1,4 @@
-"""How a worker is told to stop."""
+"""Stopping a worker."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""What the log tells of a group: every change once, routine summed up, no error's own words."""
+"""The stage log of a group: each change once, routine events combined, no error messages."""
 
 from collections.abc import Callable
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""The order in which a worker takes jobs: finishing work first, groups in turn, nobody starves."""
+"""The order of jobs: finishing jobs first, groups in turn, no starvation."""
 
 from typing import Any
 

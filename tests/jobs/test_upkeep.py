@@ -1,4 +1,4 @@
-"""What is removed when, and what never is."""
+"""Pruning of finished jobs."""
 
 from datetime import timedelta
 from typing import Any

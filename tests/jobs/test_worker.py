@@ -1,4 +1,4 @@
-"""What becomes of a job's row, whatever its handler does."""
+"""The state of jobs after their handlers succeed, fail or crash."""
 
 import os
 import signal

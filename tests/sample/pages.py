@@ -12,7 +12,7 @@ FACT = re.compile(r"[$£]?\s*(\(?)(-?[\d,]+(?:\.\d+)?)(\)?)(%?)")
 
 
 class Row(NamedTuple):
-    """First cell of a row, and its figures by the column in which they stand."""
+    """The first cell of a row, and its figures by column."""
 
     label: str
     values: dict[int, Decimal]

@@ -1,4 +1,4 @@
-"""The data of the benchmarks beside FinCriticalED: reproducible, consistent, small, readable."""
+"""The sample data of the other benchmarks: reproducible, consistent, small, readable."""
 
 import json
 from collections import Counter
@@ -161,7 +161,7 @@ def test_a_receipt_adds_up_and_is_what_validation_wants_but_for_its_slips(
     assert set(record) == {rule.name for rule in FIELDS}
     slips = receipt.get("slips", {})
     faults = {fault.field for fault in validate_record(record, SCHEMA)}
-    # A wrong name is in no wrong form: that only somebody who looks can find.
+    # Wrong names have a valid form, so only a human can find them.
     assert faults == set(slips) - {"arrival"}
     if "std_total" not in slips:
         amounts = [read_amount(item["amount"]) or Decimal(0) for item in record["detail"]]

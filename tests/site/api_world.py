@@ -1,4 +1,4 @@
-"""A site with one of everything that an address of the API can name."""
+"""A site with one of everything that a URL of the API can name."""
 
 import re
 from dataclasses import dataclass, field
@@ -35,21 +35,20 @@ from tests.scoring.judges import endpoint_values
 # Where nothing listens.
 NOWHERE = "http://127.0.0.1:9/v1"
 ORIGIN = "https://facts.example.org"
-# A parameter of an address after the word before it, such as `boards` of /boards/{slug}/.
+# A URL parameter is named by the segment before it, such as `boards` of /boards/{slug}/.
 PLACE = re.compile(r"\{(\w+)\}")
 
 
 @dataclass(frozen=True)
 class World:
-    """`places` has what stands in an address, by the word before it and, where that is not enough,
-    the parameter's name."""
+    """`places` has the values of URL parameters, by the segment before them or by their name."""
 
     places: dict[str, object]
     tokens: dict[str, str] = field(repr=False)
     """By role, the secret that its programs send; nothing for nobody."""
 
     def parameters(self, path: str) -> dict[str, object]:
-        """What the parameters of an address of the schema are here."""
+        """The values of the parameters of a URL in the schema."""
         words = path.strip("/").split("/")
         return {
             found[1]: self.places.get(f"{before} {found[1]}", self.places.get(before))

@@ -1,4 +1,4 @@
-"""A part of the site that dies is started again, and all of them end when they are told to."""
+"""A part of the site that crashes is restarted, and all parts end on a signal."""
 
 import os
 import signal
@@ -37,7 +37,7 @@ def _line(keeper: subprocess.Popen[str]) -> str:
 
 
 def _end(keeper: subprocess.Popen[str]) -> float:
-    """Seconds from being told to end to the end."""
+    """Seconds from the signal to the end."""
     told = time.monotonic()
     keeper.terminate()
     keeper.communicate(timeout=10)

@@ -111,7 +111,7 @@ def test_every_answer_is_as_documented(mode: Mode, examples: int, world: World) 
             _ask(operation, mode, examples, world)
             asked += 1
         except Unsatisfiable:
-            # Whatever is sent fits: there is no wrong text for a name in an address.
+            # Any text is valid for a name in a URL.
             assert mode == Mode.NEGATIVE, operation.label
         except (FailureGroup, Exception) as error:
             faults.append(f"{operation.label} {_words(error)}")

@@ -47,7 +47,7 @@ def operations() -> Iterator[tuple[str, str, dict[str, Any]]]:
 
 
 def addresses(path: str, operation: dict[str, Any], world: World) -> Iterator[str]:
-    """With one odd value in a place of the address, or in its query."""
+    """Requests with one odd value in the path or query."""
     known = world.parameters(path)
     for each in operation.get("parameters", ()):
         for value in [*TEXTS, *NUMBERS]:

@@ -19,7 +19,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Whole:
-    """What is shown."""
+    """A text."""
 
     title: str
     count: int

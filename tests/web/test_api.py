@@ -1,4 +1,4 @@
-"""What the API reads as JSON, how it cuts lists into pages, and how it says that it failed."""
+"""JSON parsing, pagination and errors of the API."""
 
 import io
 import json
@@ -90,7 +90,7 @@ def test_errors_below_api_are_json(client: Client, db: None) -> None:
     response = server_error(RequestFactory().get("/api/v1/boards/"))
     assert (response.status_code, json.loads(response.content)["detail"]) == (
         500,
-        "The fault was logged. Please try again.",
+        "The error was logged. Please try again.",
     )
 
 

@@ -53,7 +53,7 @@ class TestRefusing:
         answer = api.get("/api/v1/datasets/set/documents/?company=Acme&q=a")
         assert answer.status_code == 400
         (fault,) = answer.json()["company"]
-        assert fault.startswith("There is no such parameter. Known are: facts, kind, ")
+        assert fault.startswith("Unknown parameter. Known parameters: facts, kind, ")
         assert "limit, min_facts, offset, q, " in fault
         found = api.get("/api/v1/datasets/set/documents/?q=a&limit=1&offset=0&format=json")
         assert found.json()["count"] == 1
@@ -69,4 +69,4 @@ class TestRefusing:
     def test_a_page_says_which_there_are(self, client_of: Clients, path: str) -> None:
         answer = client_of(None).get(f"/datasets/set/{path}?company=Acme")
         assert answer.status_code == 400
-        assert "There is no parameter “company”. Known are: " in answer.content.decode()
+        assert "Unknown parameter “company”. Known parameters: " in answer.content.decode()

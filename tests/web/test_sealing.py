@@ -1,4 +1,4 @@
-"""Secrets at rest: what is sealed is read again under the same key, and by nobody else."""
+"""Secrets at rest can be decrypted only with the same key."""
 
 from typing import Any
 

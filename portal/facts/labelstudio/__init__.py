@@ -1,4 +1,4 @@
-"""Tasks of Label Studio: read, written, and placed in a document whose offsets no longer fit.
+"""Label Studio tasks: reading, writing, and placing regions whose offsets no longer match.
 
-It may import all of `portal.facts`; only `portal.facts` itself imports it, to export its names.
+May import all of `portal.facts`; imported only by `portal.facts`, which exports its names.
 """

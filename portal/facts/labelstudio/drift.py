@@ -1,6 +1,6 @@
-"""Finds a marked text again in a page whose offsets are no longer those it was marked in.
+"""Finds labelled text in a page whose offsets have changed.
 
-White space and what prints nothing do not count: tools copy a text as it is shown.
+White space and invisible characters are ignored, because tools copy text as shown.
 """
 
 import re
@@ -9,16 +9,16 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import NamedTuple
 
-# Label Studio writes a line end of the text it keeps as a backslash and an n.
+# Label Studio writes line ends in its texts as a backslash and an n.
 _UNSEEN = re.compile("(?:\\\\n|[\\s\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u2064\ufeff])+")
-# So much text on either side tells one occurrence from another.
+# The context on either side that distinguishes occurrences.
 CONTEXT = 40
-# Of a text that is there more often only the nearest places are looked at.
+# Of more frequent texts, only the nearest places are considered.
 MAX_PLACES = 500
 
 
 def seen(text: str) -> str:
-    """The text without white space and characters that print nothing.
+    """Remove white space and invisible characters.
 
     >>> seen("May 27,\\n 2021")
     'May27,2021'
@@ -27,25 +27,25 @@ def seen(text: str) -> str:
 
 
 class Context(NamedTuple):
-    """What is seen before and after the text where it was marked; empty where unknown."""
+    """The visible text before and after the labelled text; empty if unknown."""
 
     before: str = ""
     after: str = ""
 
 
 class Alike(NamedTuple):
-    """The places that a text may be meant to be at; `reason` says why there are none."""
+    """Possible places of a text; `reason` explains why there are none."""
 
     places: list[tuple[int, int]]
     reason: str = ""
 
     def nearest(self, expected: int | None) -> "Alike":
-        """The place nearest to the `expected` offset; none when two are equally near."""
+        """The place nearest to the `expected` offset; none if two are equally near."""
         if len(self.places) <= 1:
             return self
         if expected is None:
             count = len(self.places)
-            return Alike([], f"its text occurs {count} times, and nothing tells which is it")
+            return Alike([], f"its text occurs {count} times, and its place is ambiguous")
         distance = min(abs(start - expected) for start, _ in self.places)
         close = [place for place in self.places if abs(place[0] - expected) == distance]
         if len(close) > 1:
@@ -54,7 +54,7 @@ class Alike(NamedTuple):
 
 
 class SeenText:
-    """A text as it is seen, with the way back to its offsets."""
+    """A text without invisible characters, with its original offsets."""
 
     def __init__(self, text: str, borders: Sequence[int] = ()) -> None:
         self._text = text
@@ -63,7 +63,7 @@ class SeenText:
 
     @cached_property
     def _places(self) -> list[int]:
-        """Where each character that is seen stands; needed only once something has drifted."""
+        """The original offset of each visible character; computed only if needed."""
         return _seen_places(self._text)
 
     @cached_property
@@ -71,14 +71,13 @@ class SeenText:
         return "".join([self._text[place] for place in self._places])
 
     def reads(self, start: int, end: int, wanted: str) -> bool:
-        """Whether what is seen at `[start, end)` is `wanted`."""
+        """Whether the visible text at `[start, end)` is `wanted`."""
         return 0 <= start < end <= len(self._text) and seen(self._text[start:end]) == seen(wanted)
 
     def alike(self, wanted: str, expected: int | None, context: Context, taken: "Places") -> Alike:
-        """Where `wanted` is, of several the places that share most of the context.
+        """Return the places of `wanted`; of several, those that share most of the context.
 
-        Places that are `taken` do not count, and of more than MAX_PLACES only those nearest to the
-        `expected` offset.
+        Ignores `taken` places, and considers only the MAX_PLACES nearest to the `expected` offset.
         """
         if not (sought := seen(wanted)):
             return Alike([], "its text is white space")
@@ -102,7 +101,7 @@ class SeenText:
         return self._known[sought]
 
     def _whole(self, places: list[tuple[int, int]]) -> list[tuple[int, int]]:
-        """Those in which a word or number is not a part of a longer one; all if there are none."""
+        """Places where the text is not part of a longer word or number; all if there are none."""
         whole = [place for place in places if self._is_whole(*place)]
         return whole or places
 
@@ -110,7 +109,7 @@ class SeenText:
         return not (self._hangs(start) or self._hangs(end))
 
     def _hangs(self, offset: int) -> bool:
-        """Whether a word or number goes on over the offset."""
+        """Whether a word or number continues across the offset."""
         if not 0 < offset < len(self._text) or offset in self._borders:
             return False
         before, after = self._text[offset - 1], self._text[offset]
@@ -120,7 +119,7 @@ class SeenText:
         return re.fullmatch("[0-9](?:[.,][0-9].?|.?[.,][0-9])", figures) is not None
 
     def _in_context(self, places: list[tuple[int, int]], context: Context) -> list[tuple[int, int]]:
-        """The places that share most of the context; all when there is none to share."""
+        """The places that share most of the context; all if there is no context."""
         if len(places) == 1 or not any(context):
             return places
         scores = [self._shared(place, context) for place in places]
@@ -136,7 +135,7 @@ class SeenText:
 
 
 class Places:
-    """Stretches that are taken, kept in order."""
+    """Taken ranges, kept in order."""
 
     def __init__(self) -> None:
         self._starts: list[int] = []
@@ -148,14 +147,14 @@ class Places:
         self._ends.insert(at, end)
 
     def meets(self, start: int, end: int) -> bool:
-        """Whether a taken stretch shares a character with `[start, end)`."""
+        """Whether a taken range overlaps `[start, end)`."""
         before = bisect_left(self._starts, end)
         return before > bisect_right(self._ends, start)
 
 
 def context_of(text: str, start: int, end: int) -> Context:
-    """What is seen around `[start, end)` of the text that was marked."""
-    # White space is dropped, so that more than the length is looked at.
+    """The visible text around `[start, end)` of the labelled text."""
+    # More than the length, because white space is removed.
     before = seen(text[max(start - 4 * CONTEXT, 0) : start])[-CONTEXT:]
     return Context(before, seen(text[end : end + 4 * CONTEXT])[:CONTEXT])
 

@@ -1,7 +1,7 @@
-"""Places regions of Label Studio in a document, also where their offsets no longer fit.
+"""Places regions of Label Studio in a document, even if their offsets no longer match.
 
-A region's text decides. Where the text is at the place that is told, that is the span; otherwise
-it is looked for in the document, and what was moved or could not be placed is told.
+If the region's text is at its given offsets, that is the span. Otherwise the text is searched in
+the document. Moved and unplaced regions are reported.
 """
 
 import re
@@ -28,7 +28,7 @@ _NOWHERE = TextNode("", 0, 0, 0)
 
 
 class Note(NamedTuple):
-    """Something about one region that a person should know: its id, its text, and a sentence."""
+    """A note about a region for the user: its id, its text, and a sentence."""
 
     region: str
     text: str
@@ -41,7 +41,7 @@ class Note(NamedTuple):
 
 @dataclass
 class Placement:
-    """The spans in text order; notes on those that moved, were not placed, or lost their value."""
+    """The spans in text order, and notes on regions that moved, failed, or lost their value."""
 
     spans: list[FactSpan] = field(default_factory=list)
     moved: list[Note] = field(default_factory=list)
@@ -59,10 +59,7 @@ class Page:
 
 
 class SourcePage:
-    """The page that was labelled, of which only the text can be used: its tree is another's.
-
-    It tells what stood around a region, by the offsets over the whole page.
-    """
+    """The labelled page, used to find the context of regions by global offsets."""
 
     def __init__(self, html: str) -> None:
         self._html = html
@@ -88,9 +85,9 @@ class SourcePage:
 def place_regions(
     page: Page, regions: Sequence[Region], labels: Sequence[str], source: SourcePage | None = None
 ) -> Placement:
-    """The spans that the regions of one annotation are in the document.
+    """Place the regions of one annotation in the document.
 
-    What is where it is said to be is placed first, so that nothing that moved takes its place.
+    Regions at their given offsets are placed first, so that moved regions cannot take their place.
     """
     return _Placing(page, labels, source).place(regions)
 
@@ -102,12 +99,12 @@ class _Placing:
         self._source = source
         self._taken = Places()
         self._keys: set[str] = set()
-        # Where regions were expected that have been placed, and how far from there they were.
+        # The expected offsets of placed regions, and their shifts.
         self._shifts: list[tuple[int, int]] = []
         self._done = Placement()
 
     def place(self, regions: Sequence[Region]) -> Placement:
-        """First what is where it is told, then what can be in one place only, then the rest."""
+        """Regions at their offsets first, then those with one possible place, then the rest."""
         adrift = [region for region in regions if not self._settled(region)]
         doubtful = [region for region in adrift if not self._found(region)]
         for region in doubtful:
@@ -116,7 +113,7 @@ class _Placing:
         return self._done
 
     def _settled(self, region: Region) -> bool:
-        """Whether nothing is left to do: it is placed, or never can be."""
+        """Whether the region is done: placed, or impossible to place."""
         if problem := self._problem(region):
             self._refuse(region, problem)
             return True
@@ -134,17 +131,17 @@ class _Placing:
         return ""
 
     def _told_place(self, region: Region) -> tuple[int, int] | None:
-        """The place that is told, if its text is there; without a text, if nothing gainsays it."""
+        """The given place if its text matches; without a text, if nothing contradicts it."""
         told = list(dict.fromkeys(self._told_places(region)))
         if region.start and self._source and not self._page.paths.node(region.start):
-            # The tree is another one: the same text at the same offset may be chance.
+            # The tree differs, so the same text at the same offset may be a coincidence.
             return None
         if region.text:
             return next((p for p in told if self._page.seen.reads(*p, region.text)), None)
         return told[0] if len(told) == 1 else None
 
     def _told_places(self, region: Region) -> Iterator[tuple[int, int]]:
-        """Offsets are code points; former versions of Label Studio had UTF-16 code units."""
+        """Offsets are code points; older versions of Label Studio used UTF-16 code units."""
         start, end = region.start_offset, region.end_offset
         first = last = TextNode("", 0, len(self._page.text), 0)
         if region.start:
@@ -161,9 +158,9 @@ class _Placing:
                 yield place
 
     def _found(self, region: Region) -> bool:
-        """Whether nothing is left to do, since there is but one place it can be at, or none."""
+        """Whether the region is done, because it has at most one possible place."""
         if not region.text:
-            reason = "its offsets are not of this document, and it tells no text to look for"
+            reason = "its offsets are not in this document, and it has no text to search for"
             self._refuse(region, reason)
             return True
         alike = self._alike(region)
@@ -173,7 +170,7 @@ class _Placing:
         return True
 
     def _find_near(self, region: Region) -> None:
-        """Several places are alike: the one that moved as far as what stands beside it did."""
+        """Of several similar places, the one that moved as far as its neighbours."""
         expected = self._expected(region)
         if expected is not None and self._shifts:
             expected += min(self._shifts, key=lambda shift: abs(shift[0] - expected))[1]
@@ -201,7 +198,7 @@ class _Placing:
             self._done.moved.append(Note(region.id, region.text, how_far))
 
     def _expected(self, region: Region) -> int | None:
-        """Where the region should begin, as far as its offsets tell."""
+        """The expected start of the region, from its offsets."""
         told = next(iter(self._told_places(region)), None)
         if told:
             return told[0]
@@ -229,7 +226,7 @@ class _Placing:
         value = region.details.get("value", derived.value)
         sign = region.details.get("sign", derived.sign)
         if problem := check_value(value, sign, label):
-            said = f"its value was left out and derived anew: {problem}"
+            said = f"its value was invalid and derived again: {problem}"
             self._done.remarks.append(Note(region.id, region.text, said))
             return derived
         return value, sign
@@ -248,7 +245,7 @@ class _Placing:
 
 
 def _inside(node: TextNode, offset: int, page: Page) -> tuple[int | None, int | None]:
-    """An offset inside a node as one of the text: read as code points, and as UTF-16 units."""
+    """Text offsets of an offset in a node, as code points and as UTF-16 units."""
     points = node.start + offset if 0 <= offset <= node.end - node.start else None
     try:
         (inside,) = utf16_to_codepoint(page.text[node.start : node.end], [offset])

@@ -1,9 +1,9 @@
-"""Tasks of Label Studio, written and read as they are in its JSON export.
+"""Reads and writes Label Studio tasks in the format of its JSON export.
 
-A span is a result of a HyperTextLabels control: XPaths of the text nodes in which it begins and
-ends, offsets inside these, and offsets over the page in which a line break counts as one character.
-Label Studio counts code points in all of them. Value and sign are results of two TextArea controls
-with the same id, so that they are shown, and can be corrected, with their span.
+A span is a result of a HyperTextLabels control: XPaths of the text nodes at its ends, offsets in
+them, and global offsets, in which a line break counts as one character. All offsets are in code
+points. Value and sign are results of two TextArea controls with the same id, so that Label Studio
+shows them with their span.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,13 +19,13 @@ from portal.facts.values import read_value
 OBJECT = "html"
 LABELS = "labels"
 DETAILS = ("value", "sign")
-# Colours of labels in the order of the set, for the labelling interface.
+# Colours of labels in the labelling interface, in order.
 _COLOURS = ("#1f6feb", "#d29922", "#2da44e", "#a371f7", "#cf222e", "#1b7c83")
 
 
 @dataclass(frozen=True)
 class LabelledBy:
-    """One person's labels, or gold: `by` is the number Label Studio is told for the person."""
+    """The labels of an annotator, or gold; `by` is the annotator's number in Label Studio."""
 
     id: int
     by: int | None
@@ -40,7 +40,7 @@ def write_task(
     canonical_html: str,
     labelled: Sequence[LabelledBy],
 ) -> dict[str, Any]:
-    """One document as a task; `data` is what is known of it besides its HTML.
+    """A document as a task; `data` is its metadata.
 
     The spans must lie in the text of `canonical_html`.
     """
@@ -54,7 +54,7 @@ def write_task(
 
 
 def label_config(labels: Sequence[str]) -> str:
-    """The labelling interface that shows such tasks, as Label Studio's settings want it."""
+    """The labelling configuration for these tasks, as XML."""
     rows = "".join(
         f'    <Label value="{escape(label)}" background="{_COLOURS[n % len(_COLOURS)]}"/>\n'
         for n, label in enumerate(labels)
@@ -98,23 +98,23 @@ def _results(paths: TextPaths, span: FactSpan) -> list[dict[str, Any]]:
     results = [{**label, "value": {**place, "hypertextlabels": [span.label]}}]
     meant = read_value(span.quote, span.label)
     for name, said, derived in zip(DETAILS, (span.value, span.sign), meant, strict=True):
-        # That a fact has no value is told only where its quote says otherwise.
+        # An empty value is written only if the quote has one.
         if said or derived:
             area = {**common, "from_name": name, "type": "textarea"}
             results.append({**area, "value": {**place, "text": [said]}})
     return results
 
 
-# The types of results that are spans, and the field of their value that has the labels.
+# The types of results that are spans, and the value field with their labels.
 SPAN_TYPES = ("hypertextlabels", "labels")
 _HTML_FIELDS = (OBJECT, "text", "hypertext", "ner")
-# What tools call the name of a document in the data of a task.
+# Keys that tools use for the document's name in the data of a task.
 _NAMES = ("name", "id", "document", "filename", "file_name")
 
 
 @dataclass(frozen=True)
 class Region:
-    """One labelled stretch as it was told; None and empty for what was not.
+    """A labelled region of the export; missing details are None or empty.
 
     `start` and `end` are XPaths with offsets inside their nodes, or, in plain text, offsets alone.
     """
@@ -132,7 +132,7 @@ class Region:
 
 @dataclass(frozen=True)
 class TaskAnnotation:
-    """One person's results; `other` counts results by type that are no spans."""
+    """The results of an annotator; `other` counts results that are not spans, by type."""
 
     id: str
     by: str
@@ -144,7 +144,7 @@ class TaskAnnotation:
 
 @dataclass(frozen=True)
 class Task:
-    """One task; `html` is the page as Label Studio had it, empty where it was told by address."""
+    """A task; `html` is the page in Label Studio, empty if only its URL is given."""
 
     id: str
     data: Mapping[str, Any]
@@ -156,7 +156,7 @@ class Task:
 
     @property
     def name(self) -> str:
-        """What the data calls the document; empty where it does not."""
+        """The document's name in the data, or empty."""
         names = (self.data.get(field) for field in _NAMES)
         return next((name for name in names if isinstance(name, str) and name), "")
 
@@ -167,9 +167,9 @@ class Task:
 
 
 def read_tasks(data: object) -> Iterator[Task | ReadingError]:
-    """The tasks of a decoded export one by one, and an error for each that has not their form.
+    """Yield the tasks of a decoded export, and an error for each malformed task.
 
-    Raises ReadingError when the whole is no list of tasks.
+    Raises ReadingError if the export is not a list of tasks.
     """
     tasks = [data] if isinstance(data, dict) else data
     if not isinstance(tasks, list):
@@ -262,7 +262,7 @@ def _region(
 
 
 def _person(said: object, data: Mapping[str, Any]) -> str:
-    """Who annotated: our own exports tell it with the data, others by e-mail or number."""
+    """The annotator: from the data of our own exports, otherwise the email or number."""
     if isinstance(said, dict):
         said = said.get("email") or said.get("id")
     ours = data.get("annotators")
@@ -275,7 +275,7 @@ def _text(said: object) -> str:
 
 
 def _whole(said: object) -> int | None:
-    # A bool is an int in Python, in JSON it is no number.
+    # A bool is an int in Python, but not a number in JSON.
     return said if type(said) is int else None
 
 

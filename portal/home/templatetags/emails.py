@@ -1,4 +1,4 @@
-"""What pages may say of emails: that one was sent is true only where this site sends any."""
+"""Template tags about emails, for sites that do not send any."""
 
 from django import template
 

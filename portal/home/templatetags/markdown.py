@@ -1,4 +1,4 @@
-"""Markdown as people write it in descriptions, guidelines and notes."""
+"""Markdown of descriptions, guidelines and notes."""
 
 from collections.abc import Sequence
 from functools import cache, lru_cache
@@ -17,7 +17,7 @@ register = template.Library()
 def _open_link(
     self: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: Any
 ) -> str:
-    """Links of users earn no rank and learn nothing of where the reader came from."""
+    """Add rel attributes to links of users, against spam and referrers."""
     tokens[index].attrSet("rel", "nofollow noreferrer")
     return self.renderToken(tokens, index, options, env)
 
@@ -33,7 +33,7 @@ def _close_table(*_: object) -> str:
 def _open_cell(
     self: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: Any
 ) -> str:
-    """The content security policy forbids the style attribute by which cells are aligned."""
+    """Drop the style attribute for cell alignment, which the content security policy blocks."""
     if tokens[index].attrs.pop("style", "") == "text-align:right":
         tokens[index].attrSet("class", "num")
     return self.renderToken(tokens, index, options, env)
@@ -61,6 +61,6 @@ def _renderer() -> MarkdownIt:
 @register.filter
 @lru_cache(maxsize=64)
 def markdown(text: str) -> SafeString:
-    """The text as HTML. Guidelines stand beside every page, so what was made is kept."""
-    # Safe: the renderer escapes everything it did not make itself.
+    """The text as HTML. Cached, because guidelines are shown with every page."""
+    # Safe: the renderer escapes the source.
     return SafeString(_renderer().render(text))

@@ -1,4 +1,4 @@
-"""The site's navigation, which base.html draws on every page."""
+"""The site's navigation, for base.html."""
 
 import tomllib
 from collections.abc import Iterable
@@ -50,7 +50,7 @@ class Link:
     label: str
     href: str
     current: str
-    """The value of aria-current: "page" on the page itself, "true" below it, else empty."""
+    """The value of aria-current: "page" on the page itself, "true" below it, or empty."""
 
 
 def _links(targets: Iterable[tuple[str, str]], path: str) -> list[Link]:
@@ -69,7 +69,7 @@ def site_version() -> str:
 
 @register.inclusion_tag("components/navigation.html", takes_context=True)
 def navigation(context: Context) -> dict[str, Any]:
-    """Sections and account links for the visitor; without a request, those of the public."""
+    """Sections and account links for the user; without a request, those for visitors."""
     request = context.get("request")
     path = request.path if request else ""
     user = context.get("user")
@@ -81,8 +81,8 @@ def navigation(context: Context) -> dict[str, Any]:
         "sections": _links(sections, path),
         "account": _links(account, path),
         "person": person,
-        "home": _address("home:home"),
-        "logout": _address("account_logout"),
+        "home": _url("home:home"),
+        "logout": _url("account_logout"),
         "csrf_token": context.get("csrf_token"),
     }
 
@@ -103,40 +103,40 @@ def help_url(context: Context) -> str:
 
 
 def _public_sections() -> list[tuple[str, str]]:
-    return [("Boards", _address("scoring:boards")), ("Datasets", _address("datasets:list"))]
+    return [("Boards", _url("scoring:boards")), ("Datasets", _url("datasets:list"))]
 
 
 def _sections_of(user: User) -> list[tuple[str, str]]:
-    mine = [("Submissions", _address("scoring:submissions"))]
+    mine = [("Submissions", _url("scoring:submissions"))]
     if takes_part_in_campaigns(user):
         mine = [
-            ("Annotate", _address("annotation:tasks")),
+            ("Annotate", _url("annotation:tasks")),
             *mine,
-            ("Campaigns", _address("annotation:campaigns")),
+            ("Campaigns", _url("annotation:campaigns")),
         ]
     return _public_sections() + mine
 
 
 def _account() -> list[tuple[str, str]]:
     return [
-        ("Start page", _address("home:start")),
-        ("Profile and tokens", _address("accounts:account")),
-        ("Teams", _address("teams:list")),
-        ("Email", _address("account_email")),
-        ("Password", _address("account_change_password")),
-        ("Two-factor log-in", _address("mfa_index")),
+        ("Start page", _url("home:start")),
+        ("Profile and tokens", _url("accounts:account")),
+        ("Teams", _url("teams:list")),
+        ("Email", _url("account_email")),
+        ("Password", _url("account_change_password")),
+        ("Two-factor log-in", _url("mfa_index")),
     ]
 
 
 def _entrance() -> list[tuple[str, str]]:
-    return [("Log in", _address("account_login")), ("Sign up", _address("account_signup"))]
+    return [("Log in", _url("account_login")), ("Sign up", _url("account_signup"))]
 
 
-def _address(name: str) -> str:
+def _url(name: str) -> str:
     return _address_below(get_script_prefix(), name)
 
 
 @cache
 def _address_below(_prefix: str, name: str) -> str:
-    """The same on every page while the site has this prefix; to look it up takes time."""
+    """Cached by URL prefix, because reversing takes time on every page."""
     return reverse(name)

@@ -1,15 +1,15 @@
-/* The description of the API: Swagger UI, which comes as a global of a plain script. */
+/* The API documentation: Swagger UI, which a classic script loads as a global. */
 
 const UNCHANGING = ["GET", "HEAD", "OPTIONS"];
 const frame = document.getElementById("api");
 const dark = matchMedia("(prefers-color-scheme: dark)");
 
-/** Swagger UI has a dark look, which a class asks for. */
+/** Swagger UI has a dark theme, enabled by a class. */
 function followScheme() {
   document.documentElement.classList.toggle("dark-mode", dark.matches);
 }
 
-/** The session alone changes nothing: the form's secret must come with it. */
+/** Requests that change data need the CSRF token in addition to the session. */
 function addSecret(request) {
   if (!frame.dataset.csrf) return request;
   const isOurs = new URL(request.url, location.href).origin === location.origin;
@@ -30,7 +30,7 @@ window.SwaggerUIBundle({
   docExpansion: "none",
   filter: true,
   tryItOutEnabled: true,
-  // Else each answer would be coloured, which takes seconds of a long one.
+  // Highlighting a long response would take seconds.
   syntaxHighlight: { activated: false },
   requestInterceptor: addSecret,
 });

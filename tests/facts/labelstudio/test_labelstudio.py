@@ -37,7 +37,7 @@ def fact(html: str, quote: str, label: str = "Number", key: str = "") -> FactSpa
 
 
 def tasks_of(data: object) -> list[Task]:
-    """What is read from a file that would hold the data."""
+    """The data after writing and reading it as JSON."""
     found = []
     for task in read_tasks(json.loads(json.dumps(data))):
         assert isinstance(task, Task)

@@ -1,4 +1,4 @@
-"""Regions whose offsets are not those of the document: found by their text, or told."""
+"""Regions whose offsets do not match the document are found by their text, or reported."""
 
 from typing import Any
 
@@ -128,11 +128,11 @@ def test_regions_in_place_come_before_those_that_moved() -> None:
         (region(" \\n "), "its text is white space"),
         (
             region("", 0, 1, start="/div[9]/text()[1]"),
-            "its offsets are not of this document, and it tells no text to look for",
+            "its offsets are not in this document, and it has no text to search for",
         ),
         (
             region("12", start="/div[9]/text()[1]"),
-            "its text occurs 2 times, and nothing tells which is it",
+            "its text occurs 2 times, and its place is ambiguous",
         ),
         (region("12", 6, 8), "its text occurs twice, just as far before as after its offsets"),
         (region("12", labels=("Money",)), "the label 'Money' is not one of Number, Date"),
@@ -166,7 +166,7 @@ def test_a_region_without_text_is_placed_where_nothing_gainsays_it() -> None:
 def test_a_value_that_cannot_be_one_is_derived_and_told() -> None:
     placement = placed("<p>12</p>", region("12", 0, 2, details={"value": "twelve"}))
     assert placement.spans[0].value == "12"
-    assert placement.remarks[0].reason.startswith("its value was left out and derived anew: ")
+    assert placement.remarks[0].reason.startswith("its value was invalid and derived again: ")
 
 
 def test_ids_that_are_no_keys_or_come_twice_get_new_ones() -> None:
@@ -178,7 +178,7 @@ def test_ids_that_are_no_keys_or_come_twice_get_new_ones() -> None:
 @settings(max_examples=100)
 @given(html=PAGES, data=st.data())
 def test_spans_are_found_again_or_told_where_text_came_before_them(html: str, data: Any) -> None:
-    """In a page that got a new beginning every region is placed on its own text, or is told."""
+    """If text is inserted before it, every region is placed on its own text or reported."""
     try:
         canonical = canonicalise(html)
         later = canonicalise(f"<p>New at the top: 4,711</p>{canonical.html}")

@@ -1,4 +1,4 @@
-"""What the probe's handler leaves behind. Nothing here prevents doubles: they would show."""
+"""Results of the probe's handler, without constraints, so that duplicates would show."""
 
 from typing import ClassVar
 

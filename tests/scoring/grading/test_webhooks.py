@@ -148,8 +148,8 @@ def test_one_that_was_taken_away_is_told_nothing(
         ("http://example.org/", "must begin with https://"),
         ("ftp://example.org/", "must begin with https://"),
         ("https:///graded", "must name a host"),
-        ("https://user:secret@example.org/", "neither user nor password"),
-        ("https://example.org:99999/", "the port is no number"),
+        ("https://user:secret@example.org/", "without user and password"),
+        ("https://example.org:99999/", "the port must be a number"),
     ],
 )
 def test_what_is_no_address_to_send_to(url: str, words: str) -> None:
@@ -192,7 +192,7 @@ def test_the_page_shows_ones_own(
     assert secret not in client_of(stranger).get("/submissions/webhooks/").content.decode()
     wrong = client_of(researcher).post("/submissions/webhooks/", {"url": "mine"})
     assert wrong.status_code == 400
-    assert "The address must begin with https://" in wrong.content.decode()
+    assert "The URL must begin with https://" in wrong.content.decode()
 
 
 def test_by_the_api(api_of: ApiOf, researcher: User, stranger: User) -> None:

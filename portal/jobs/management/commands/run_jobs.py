@@ -1,4 +1,4 @@
-"""`manage.py run_jobs`: works on the queue without Celery."""
+"""`manage.py run_jobs`: runs jobs without Celery."""
 
 import signal
 from contextlib import suppress
@@ -13,13 +13,13 @@ LOOK_AGAIN_SECONDS = 1.0
 
 
 class Command(BaseCommand):
-    help = "Run the jobs that are due in this process, until none is left."
+    help = "Run due jobs in this process until none is left."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
             "--forever",
             action="store_true",
-            help="go on looking for new ones each second: a worker without Celery or a broker",
+            help="keep polling for new jobs every second, as a worker without Celery or a broker",
         )
 
     def handle(self, *, forever: bool, **_: Any) -> None:

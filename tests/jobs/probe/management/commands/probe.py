@@ -1,4 +1,4 @@
-"""What tests ask of a process of its own: to queue chunks, or to write as a web request would."""
+"""Actions of a separate process in tests: queue chunks, or write as a web request does."""
 
 import uuid
 from argparse import ArgumentParser
